@@ -1,0 +1,42 @@
+#include "shared/base/clock.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace gleaner {
+namespace {
+
+class SystemClock final : public Clock {
+ public:
+  [[nodiscard]] Timestamp now() const override {
+    return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
+  }
+  [[nodiscard]] SteadyTime steady() const override {
+    return std::chrono::time_point_cast<Duration>(std::chrono::steady_clock::now());
+  }
+};
+
+}  // namespace
+
+Clock& system_clock() {
+  static SystemClock clock;
+  return clock;
+}
+
+Duration from_seconds(double seconds) {
+  constexpr double limit = 100.0 * 365 * 86400;
+  if (std::isnan(seconds)) return Duration{0};
+  return Duration{std::llround(std::clamp(seconds, -limit, limit) * 1e6)};
+}
+
+std::string to_rfc3339(Timestamp time) {
+  const auto milliseconds = std::chrono::floor<std::chrono::milliseconds>(time).time_since_epoch().count();
+  const std::int64_t seconds = milliseconds >= 0 ? milliseconds / 1000 : -((-milliseconds + 999) / 1000);
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(static_cast<std::time_t>(seconds)),
+                     milliseconds - seconds * 1000);
+}
+
+}  // namespace gleaner

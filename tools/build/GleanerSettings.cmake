@@ -1,0 +1,30 @@
+# Two interface targets carry every flag; own targets link them PRIVATE, third-party code never does.
+add_library(gleaner_settings INTERFACE)
+add_library(gleaner_warnings INTERFACE)
+
+target_include_directories(gleaner_settings INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/generated)
+# Results must be the same bytes on every host: never contract a*b+c, never relax IEEE rules.
+target_compile_options(gleaner_settings INTERFACE -ffp-contract=off -fno-omit-frame-pointer)
+# Assertions stay on in every build; the C++ library's own cheap checks too.
+target_compile_definitions(gleaner_settings INTERFACE _GLIBCXX_ASSERTIONS)
+if(GLEANER_SANITIZE)
+  target_compile_options(gleaner_settings INTERFACE -fsanitize=${GLEANER_SANITIZE} -fno-sanitize-recover=all)
+  target_link_options(gleaner_settings INTERFACE -fsanitize=${GLEANER_SANITIZE})
+  target_compile_definitions(gleaner_settings INTERFACE GLEANER_SANITIZED)
+endif()
+
+target_compile_options(gleaner_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wcast-qual -Woverloaded-virtual
+  -Wimplicit-fallthrough -Wvla -Wformat=2 -Wundef -Wmissing-declarations)
+if(GLEANER_WERROR)
+  target_compile_options(gleaner_warnings INTERFACE -Werror)
+endif()
+
+find_program(GLEANER_MOLD mold)
+if(GLEANER_MOLD)
+  add_link_options(-fuse-ld=mold)
+endif()
+find_program(GLEANER_CCACHE ccache)
+if(GLEANER_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${GLEANER_CCACHE})
+endif()

@@ -1,0 +1,32 @@
+# gleaner_library(NAME SOURCES a.cpp … LINKS arrow …): one room. LINKS are the room's allowed arrows.
+function(gleaner_library name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
+  add_library(${name} STATIC ${arg_SOURCES})
+  target_link_libraries(${name} PUBLIC ${arg_LINKS} PRIVATE ${arg_PRIVATE_LINKS} gleaner_settings gleaner_warnings)
+  set_property(GLOBAL APPEND PROPERTY GLEANER_ROOMS ${name})
+endfunction()
+
+# gleaner_program(NAME SOURCES … LINKS … [INSTALL component]): an executable in build/bin.
+function(gleaner_program name)
+  cmake_parse_arguments(arg "" "INSTALL" "SOURCES;LINKS" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_LINKS} gleaner_settings gleaner_warnings)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+  if(arg_INSTALL)
+    install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT ${arg_INSTALL})
+  endif()
+endfunction()
+
+# gleaner_unit_test(NAME SOURCES … LINKS …): Catch2 tests of one room, label "unit".
+function(gleaner_unit_test name)
+  cmake_parse_arguments(arg "" "LABEL" "SOURCES;LINKS" ${ARGN})
+  if(NOT arg_LABEL)
+    set(arg_LABEL unit)
+  endif()
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_LINKS} gleaner_test_main gleaner_settings gleaner_warnings)
+  target_precompile_headers(${name} REUSE_FROM gleaner_test_header)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES LABELS ${arg_LABEL} TIMEOUT 300)
+endfunction()
