@@ -1,0 +1,35 @@
+// The server's one settings file, server.toml: typed, commented, every mistake reported with its line.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shared/base/result.h"
+
+namespace gleaner::service {
+
+struct Configuration {
+  std::string name = "A Gleaner project";
+  std::string address = "0.0.0.0";
+  std::int64_t port = 8443;
+  std::string public_host;              // in the join code; empty: this machine's name
+  std::int64_t threads = 2;
+  std::int64_t connections_max = 4000;
+  std::int64_t heartbeat_seconds = 60;
+  std::int64_t commit_seconds = 60;
+  std::string strategy = "wis";
+  std::string straggler = "split";
+  double unit_minimum_seconds = 60;
+  double unit_maximum_seconds = 1200;
+  std::int64_t lease_hours = 24;
+  std::int64_t disk_reserve_megabytes = 256;
+  bool check_store_at_start = true;
+  std::string log_level = "info";
+};
+
+[[nodiscard]] Result<Configuration> parse_configuration(std::string_view text, const std::string& file);
+[[nodiscard]] std::string render_configuration(const Configuration& configuration);
+
+}  // namespace gleaner::service

@@ -1,0 +1,32 @@
+// A few threads for work that blocks: checking and storing results, talking to managers. Jobs run in the order they
+// came, each once, unless the pool is stopped first (then drain() says whether to finish them).
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace gleaner::service {
+
+class Pool {
+ public:
+  explicit Pool(int threads);
+  ~Pool();  // stop()
+  // False once stopping: the job is not taken.
+  bool submit(std::function<void()> job);
+  // Finishes what was taken, then ends the threads.
+  void stop();
+
+ private:
+  void run();
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::function<void()>> jobs_;
+  bool stopping_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace gleaner::service

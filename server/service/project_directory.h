@@ -1,0 +1,67 @@
+// The server's directory: every path the server may create has a function here, and `init` makes a new project.
+#pragma once
+
+#include <string>
+
+#include "server/service/configuration.h"
+#include "shared/base/clock.h"
+#include "shared/base/result.h"
+#include "shared/crypto/keys.h"
+#include "shared/io/files.h"
+#include "shared/protocol/join_code.h"
+#include "shared/protocol/messages.h"
+
+namespace gleaner::service {
+
+class ProjectDirectory {
+ public:
+  explicit ProjectDirectory(io::Path root) : root_(std::move(root)) {}
+
+  [[nodiscard]] const io::Path& root() const { return root_; }
+  [[nodiscard]] io::Path configuration() const { return root_ / "server.toml"; }
+  [[nodiscard]] io::Path root_public_key() const { return root_ / "keys" / "root.public"; }
+  [[nodiscard]] io::Path work_key() const { return root_ / "keys" / "work.key"; }
+  [[nodiscard]] io::Path work_certificate() const { return root_ / "keys" / "work.certificate.json"; }
+  [[nodiscard]] io::Path tls_key() const { return root_ / "keys" / "tls.key"; }
+  [[nodiscard]] io::Path tls_chain() const { return root_ / "keys" / "tls.pem"; }
+  [[nodiscard]] io::Path enrolment_secret() const { return root_ / "keys" / "enrolment.secret"; }
+  [[nodiscard]] io::Path admin_profile() const { return root_ / "admin" / "admin.json"; }
+  [[nodiscard]] io::Path admin_token() const { return root_ / "admin" / "token"; }
+  [[nodiscard]] io::Path bundle(const std::string& digest) const { return root_ / "bundles" / digest; }
+  [[nodiscard]] io::Path problem(ProblemId id) const { return root_ / "problems" / std::to_string(id.value); }
+
+ private:
+  io::Path root_;
+};
+
+// What the server reads at start. The offline keys are not among it.
+struct ProjectSecrets {
+  std::string project;             // id: hex fingerprint of the root key
+  Bytes root_key;                  // public, 32 bytes
+  crypto::PrivateKey work_key;
+  protocol::SignedStatement work_certificate;
+  Timestamp work_certificate_expires;
+  std::string tls_chain_pem;
+  std::string tls_key_pem;
+  Bytes enrolment_secret;
+  Bytes admin_token_digest;        // SHA-256
+};
+// Errors name the file and say how to mend it (an expired work certificate: certify it again with the root key).
+[[nodiscard]] Result<ProjectSecrets> read_secrets(io::Files& files, const ProjectDirectory& directory, Timestamp now);
+
+struct InitOptions {
+  io::Path directory;
+  io::Path offline;                // where root and signer keys go
+  Configuration configuration;
+  int days = 730;                  // validity of the work key and TLS certificates
+};
+struct InitReport {
+  std::string join_code;
+  std::string project;
+};
+// Refuses a directory that already holds a project.
+[[nodiscard]] Result<InitReport> init_project(io::Files& files, const InitOptions& options, Timestamp now);
+
+[[nodiscard]] protocol::JoinCode join_code(const Configuration& configuration, const ProjectSecrets& secrets, int port);
+
+}  // namespace gleaner::service

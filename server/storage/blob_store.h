@@ -1,0 +1,54 @@
+// Files by digest: archives, inputs, segments, results. Written, synced, renamed; only then may a row refer to them.
+// A blob that is there is complete and never changes. Uploads in progress live beside them and survive a restart.
+// Thread-safe: different digests never wait for each other.
+//
+// Layout under the directory: blobs/ab/abcdef… (first two digits), uploads/abcdef….part
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shared/base/encoding.h"
+#include "shared/base/result.h"
+#include "shared/io/files.h"
+#include "shared/protocol/messages.h"
+
+namespace gleaner::storage {
+
+class BlobStore {
+ public:
+  BlobStore(io::Files& files, io::Path directory);
+  ~BlobStore();
+
+  [[nodiscard]] Status open();  // creates the directories
+  [[nodiscard]] static bool is_digest(std::string_view text);  // 64 lower-case hex digits
+
+  // Durable on success; returns the digest. Present already: success at once.
+  [[nodiscard]] Result<std::string> put(std::string_view bytes);
+  // The same for a file, which is copied (or linked) in.
+  [[nodiscard]] Result<std::string> put_file(const io::Path& path);
+  [[nodiscard]] bool has(const std::string& digest) const;
+  [[nodiscard]] io::Path path(const std::string& digest) const;
+  [[nodiscard]] Result<std::int64_t> size(const std::string& digest) const;  // not_found
+  [[nodiscard]] Result<Bytes> read(const std::string& digest, std::int64_t bytes_max) const;
+  [[nodiscard]] Result<Bytes> read_range(const std::string& digest, std::int64_t offset, std::int64_t bytes) const;
+
+  // Resumable uploads. append() takes bytes at exactly the present offset (conflict otherwise, with the offset in the
+  // message); finish() checks size and digest (untrusted, and the upload starts over, if it does not match).
+  [[nodiscard]] Result<protocol::UploadState> upload_state(const std::string& digest) const;
+  [[nodiscard]] Result<protocol::UploadState> append(const std::string& digest, std::int64_t offset,
+                                                     std::string_view bytes, std::int64_t bytes_max);
+  [[nodiscard]] Status finish(const std::string& digest);
+
+  // Deletes blobs not in `keep` and uploads untouched for `stale`; returns how many files went.
+  [[nodiscard]] Result<std::int64_t> collect(const std::vector<std::string>& keep, Timestamp now, Duration stale);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace gleaner::storage

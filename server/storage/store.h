@@ -1,0 +1,238 @@
+// Everything the server must not forget, behind one interface. There is no SQL outside this room and no decision
+// inside it: the service says what to write, the store makes it durable.
+//
+// Use: begin(); any writes and reads; commit(). What commit() has returned success for survives a power cut
+// (SQLite in WAL mode with synchronous=FULL is the first engine). Many use cases share one transaction (group
+// commit); after a failed write the whole transaction is rolled back by the caller. Reads see the transaction's own
+// writes. One thread at a time.
+//
+// Errors: io (disk full or failing: nothing of the transaction is kept), conflict (a unique name is taken),
+// not_found, invalid (the store is damaged or of a newer schema: the message says what to do).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/policy/host_health.h"
+#include "server/policy/stage.h"
+#include "shared/base/clock.h"
+#include "shared/base/ids.h"
+#include "shared/base/range_set.h"
+#include "shared/base/result.h"
+#include "shared/io/files.h"
+#include "shared/protocol/admin_messages.h"
+
+namespace gleaner::storage {
+
+struct HostRow {
+  HostId id;                      // 0 when adding
+  std::string name;
+  Bytes public_key;               // 32 bytes, unique together with machine
+  std::string machine;
+  Bytes token_digest;             // SHA-256 of the bearer token; unique
+  std::string platform;
+  int cores = 1;
+  std::int64_t memory_bytes = 0;
+  std::string client_version;
+  double mflops = 0;
+  Timestamp benchmark_at;
+  protocol::HostState state = protocol::HostState::active;
+  std::string state_reason;
+  policy::HostHealth health;
+  Timestamp enrolled_at;
+  Timestamp last_contact;         // written at most once a minute
+  std::int64_t items_accepted = 0;
+  double cost_accepted = 0;
+  std::int64_t disagreements = 0;
+};
+
+struct ApplicationRow {
+  ApplicationId id;
+  std::string name;
+  std::string version;            // unique with name
+  std::string archive;            // blob digest
+  std::int64_t archive_bytes = 0;
+  std::string title;
+  std::vector<std::string> platforms;
+  protocol::SignedStatement statement;
+  protocol::SignedStatement signer;
+  Timestamp added_at;
+};
+
+struct ProblemRow {
+  ProblemId id;
+  std::string name;               // unique
+  ApplicationId application;
+  std::string parameters;         // JSON
+  std::vector<protocol::Input> inputs;
+  protocol::ProblemState state = protocol::ProblemState::planning;
+  protocol::ProblemState resume_to = protocol::ProblemState::running;  // where `resume` leads from `paused`
+  std::string message;
+  std::string strategy;
+  policy::Straggler straggler = policy::Straggler::split;
+  double weight = 1;
+  int priority = 0;
+  double service = 0;             // fair sharing
+  std::int64_t commit_seconds = 60;
+  int stage = 0;                  // the present one
+  Timestamp created_at;
+  Timestamp started_at;
+  Timestamp finished_at;
+};
+
+struct StageRow {
+  ProblemId problem;
+  int stage = 0;
+  std::string name;
+  std::int64_t items = 0;
+  std::vector<protocol::Input> inputs;   // of this stage, besides the problem's own
+  std::vector<double> costs;             // hints; empty: all 1
+  std::vector<Range> set_aside;
+  bool enough = false;
+  Timestamp started_at;
+  Timestamp finished_at;
+  // Totals that outlive the units
+  std::int64_t units = 0, splits = 0, recovered = 0, copies = 0, disputes = 0;
+  double cost_wasted = 0;
+};
+
+struct SegmentRow {
+  SegmentId id;
+  ProblemId problem;
+  int stage = 0;
+  UnitId unit;
+  HostId host;
+  Range range;
+  std::string digest;             // of the file in the blob store
+  std::int64_t bytes = 0;
+  Timestamp received_at;
+  double compute_seconds = 0;
+};
+
+// Items whose accepted result is in `segment`. The ranges of a stage never overlap.
+struct AcceptedRow {
+  Range range;
+  SegmentId segment;
+};
+
+struct VerdictRow {
+  ProblemId problem;
+  int stage = 0;
+  Range range;
+  SegmentId first, second;
+  bool agree = true;
+  HostId wrong_host;              // 0: none or not decided
+  std::string note;
+  Timestamp at;
+};
+
+struct FailureRow {
+  UnitId unit;
+  HostId host;
+  ProblemId problem;
+  int stage = 0;
+  protocol::FailureKind kind = protocol::FailureKind::kernel_error;
+  std::int64_t item = 0;
+  std::string message;
+  Timestamp at;
+};
+
+// What an acknowledgement said, so that the same commit sent twice is answered twice alike.
+struct AcknowledgementRow {
+  UnitId unit;
+  HostId host;
+  Range range;
+  std::string digest;
+  protocol::CommitStatus status = protocol::CommitStatus::refused;
+  std::string reason;
+  std::int64_t items_accepted = 0;
+  Timestamp at;
+};
+
+struct DecisionRow {
+  ProblemId problem;
+  int stage = 0;
+  policy::Decision decision;
+};
+
+class Store {
+ public:
+  virtual ~Store() = default;
+
+  [[nodiscard]] virtual Status begin() = 0;
+  [[nodiscard]] virtual Status commit() = 0;
+  virtual void rollback() = 0;
+
+  // Small named values (project id, created at ...).
+  [[nodiscard]] virtual Result<std::optional<std::string>> get_value(const std::string& name) = 0;
+  [[nodiscard]] virtual Status set_value(const std::string& name, const std::string& value) = 0;
+
+  // The next ids, monotonic over the store's whole life. Reserved in blocks: unused ones are never given again.
+  [[nodiscard]] virtual Result<UnitId> next_unit() = 0;
+
+  [[nodiscard]] virtual Result<HostId> add_host(const HostRow& row) = 0;
+  [[nodiscard]] virtual Status update_host(const HostRow& row) = 0;
+  [[nodiscard]] virtual Result<std::vector<HostRow>> hosts() = 0;
+
+  [[nodiscard]] virtual Result<ApplicationId> add_application(const ApplicationRow& row) = 0;
+  [[nodiscard]] virtual Result<std::vector<ApplicationRow>> applications() = 0;
+
+  [[nodiscard]] virtual Result<ProblemId> add_problem(const ProblemRow& row) = 0;
+  [[nodiscard]] virtual Status update_problem(const ProblemRow& row) = 0;
+  [[nodiscard]] virtual Result<std::vector<ProblemRow>> problems() = 0;
+  // Everything of the problem but its blobs.
+  [[nodiscard]] virtual Status delete_problem(ProblemId id) = 0;
+
+  [[nodiscard]] virtual Status put_stage(const StageRow& row) = 0;  // adds or replaces
+  [[nodiscard]] virtual Result<std::optional<StageRow>> stage(ProblemId problem, int stage) = 0;
+
+  [[nodiscard]] virtual Status put_unit(ProblemId problem, int stage, const policy::Unit& unit) = 0;
+  [[nodiscard]] virtual Result<std::vector<policy::Unit>> open_units(ProblemId problem, int stage) = 0;
+  struct UnitPlace {
+    ProblemId problem;
+    int stage = 0;
+    policy::Unit unit;
+  };
+  [[nodiscard]] virtual Result<std::optional<UnitPlace>> unit(UnitId id) = 0;  // open or closed
+
+  [[nodiscard]] virtual Status put_host_record(ProblemId problem, int stage, const policy::HostRecord& record) = 0;
+  [[nodiscard]] virtual Result<std::vector<policy::HostRecord>> host_records(ProblemId problem, int stage) = 0;
+
+  [[nodiscard]] virtual Result<SegmentId> add_segment(const SegmentRow& row) = 0;
+  [[nodiscard]] virtual Result<std::optional<SegmentRow>> segment(SegmentId id) = 0;
+  // Marks the items of `range` as accepted from `segment`; replaces what was accepted for them before.
+  [[nodiscard]] virtual Status accept(ProblemId problem, int stage, Range range, SegmentId segment) = 0;
+  [[nodiscard]] virtual Status unaccept(ProblemId problem, int stage, Range range) = 0;
+  [[nodiscard]] virtual Result<std::vector<AcceptedRow>> accepted(ProblemId problem, int stage) = 0;  // in order
+  // All segments of the stage that overlap `range`, oldest first.
+  [[nodiscard]] virtual Result<std::vector<SegmentRow>> segments_over(ProblemId problem, int stage, Range range) = 0;
+
+  [[nodiscard]] virtual Status add_verdict(const VerdictRow& row) = 0;
+  [[nodiscard]] virtual Result<std::vector<VerdictRow>> verdicts(ProblemId problem) = 0;
+  [[nodiscard]] virtual Status add_failure(const FailureRow& row) = 0;
+  [[nodiscard]] virtual Result<std::vector<FailureRow>> failures(ProblemId problem) = 0;  // newest 1,000 first
+
+  [[nodiscard]] virtual Status add_acknowledgement(const AcknowledgementRow& row) = 0;
+  [[nodiscard]] virtual Result<std::optional<AcknowledgementRow>> acknowledgement(UnitId unit, HostId host,
+                                                                                 Range range,
+                                                                                 const std::string& digest) = 0;
+
+  [[nodiscard]] virtual Status add_decision(const DecisionRow& row) = 0;
+  [[nodiscard]] virtual Result<std::vector<DecisionRow>> decisions(ProblemId problem, int count_max) = 0;  // newest first
+
+  [[nodiscard]] virtual Status put_results(ProblemId problem, const std::vector<protocol::ResultFile>& files) = 0;
+  [[nodiscard]] virtual Result<std::vector<protocol::ResultFile>> results(ProblemId problem) = 0;
+
+  // Digests that some row still refers to (archives, inputs, segments, results): all other blobs may be deleted.
+  [[nodiscard]] virtual Result<std::vector<std::string>> referenced_blobs() = 0;
+};
+
+// Opens or creates DIRECTORY/store.sqlite; migrates older schemas forward. A damaged or newer file is refused with a
+// message that says what to do. `quick_check` reads the whole file once.
+enum class OpenCheck { none, quick_check };
+[[nodiscard]] Result<std::unique_ptr<Store>> open_sqlite_store(const io::Path& directory, OpenCheck check);
+
+}  // namespace gleaner::storage

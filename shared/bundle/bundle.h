@@ -1,0 +1,37 @@
+// Application bundles: a directory with manifest.toml, packed (shared/io/archive.h), named by its digest and signed
+// offline. On disk a signed bundle is two files: NAME-VERSION.tar.gz and NAME-VERSION.tar.gz.signed, the latter the
+// encoded protocol::AddApplication (application statement and signer certificate).
+#pragma once
+
+#include <string>
+
+#include "shared/base/clock.h"
+#include "shared/base/result.h"
+#include "shared/bundle/manifest.h"
+#include "shared/crypto/keys.h"
+#include "shared/io/files.h"
+#include "shared/protocol/admin_messages.h"
+
+namespace gleaner::bundle {
+
+// The manifest of a bundle directory; checks that the files it names are there and executable.
+[[nodiscard]] Result<Manifest> read_bundle(const io::Path& directory);
+
+struct PackedBundle {
+  Manifest manifest;
+  Bytes archive;
+  std::string digest;
+};
+[[nodiscard]] Result<PackedBundle> pack_bundle(const io::Path& directory);
+
+[[nodiscard]] protocol::AddApplication sign_bundle(const PackedBundle& bundle, const crypto::PrivateKey& signer,
+                                                   const protocol::SignedStatement& signer_certificate,
+                                                   const std::string& project, Timestamp now);
+
+// Checks that `archive` has the digest, unpacks it to `into` (unless that exists and was completed before) and
+// reads its manifest, which must carry the statement's name and version.
+[[nodiscard]] Result<Manifest> install_bundle(std::string_view archive,
+                                              const protocol::ApplicationStatement& statement,
+                                              const io::Path& into);
+
+}  // namespace gleaner::bundle

@@ -1,0 +1,39 @@
+// manifest.toml of an application (apps/CONTRACT.md). Parsed values are within shared/base/limits.h; paths are
+// relative, inside the bundle, and exist when read_bundle() says so.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shared/base/result.h"
+
+namespace gleaner::bundle {
+
+enum class Comparison : int { exact = 1, manager = 2 };
+
+struct Manifest {
+  std::string name;
+  std::string version;
+  std::string title;
+  std::map<std::string, std::string> kernels;  // platform -> file
+  std::string manager;
+  std::string item_meaning;
+  bool split = true;
+  bool checkpoint = false;
+  Comparison comparison = Comparison::exact;
+  int threads = 1;  // 0: all allowed
+  std::int64_t memory_bytes = std::int64_t{256} << 20;
+  std::int64_t disk_bytes = std::int64_t{64} << 20;
+  std::int64_t item_bytes = 1 << 20;
+  double item_seconds = 600;
+
+  // The kernel for the first platform of the list that there is one for ("any" last); empty if none.
+  [[nodiscard]] std::string kernel_for(const std::vector<std::string>& platforms) const;
+};
+
+[[nodiscard]] Result<Manifest> parse_manifest(std::string_view text, const std::string& file);
+
+}  // namespace gleaner::bundle

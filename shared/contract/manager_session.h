@@ -1,0 +1,82 @@
+// One manager process, seen from the server: speaks apps/CONTRACT.md, blocking with a time limit. The process is
+// started on first use and again after it failed. Errors: invalid (the manager says the parameters or the segment
+// are wrong), unavailable (it crashed, hung or spoke nonsense; text has its last words). Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shared/base/clock.h"
+#include "shared/base/range_set.h"
+#include "shared/base/result.h"
+#include "shared/io/process.h"
+
+namespace gleaner::contract {
+
+struct PlannedInput {
+  std::string name;
+  io::Path path;  // absolute
+  std::optional<Range> range;
+};
+
+struct StagePlan {
+  bool end = false;  // there is no such stage
+  std::string name;
+  std::int64_t items = 0;
+  std::vector<PlannedInput> inputs;
+  io::Path hints;  // absolute; empty: none
+};
+
+// One item's cost (1 = typical) and description. Parsed by read_hints().
+struct ItemHint {
+  double cost = 1;
+  std::vector<std::int64_t> parameters;
+};
+[[nodiscard]] Result<std::vector<ItemHint>> read_hints(const io::Path& path, std::int64_t items);
+
+// Items [range) are in the segment file `path`, whose first item is `first`.
+struct Piece {
+  Range range;
+  std::int64_t first = 0;
+  io::Path path;
+};
+
+struct CombinedFile {
+  std::string name;
+  io::Path path;  // absolute
+  std::string media_type;
+};
+
+enum class Verdict { valid, invalid, enough };
+struct Validation {
+  Verdict verdict = Verdict::valid;
+  std::string reason;
+};
+
+class ManagerSession {
+ public:
+  // `problem`: has parameters.json and inputs/. `work`: the manager's own directory.
+  ManagerSession(io::ProcessRunner& runner, io::ProcessSpec spec, io::Path problem, io::Path work,
+                 Duration time_limit);
+  ~ManagerSession();
+
+  [[nodiscard]] Status check();  // starts it and has it check the parameters
+  [[nodiscard]] Result<StagePlan> plan(int stage);
+  [[nodiscard]] Result<Validation> validate(int stage, Range range, std::string_view segment);
+  // True if the two results of `item` agree.
+  [[nodiscard]] Result<bool> compare(int stage, std::int64_t item, std::string_view a, std::string_view b);
+  using Progress = std::function<void(double fraction)>;
+  [[nodiscard]] Result<std::vector<CombinedFile>> combine(int stage, const std::vector<Piece>& pieces,
+                                                          const Progress& progress);
+  [[nodiscard]] Result<std::vector<CombinedFile>> preview(int stage, const std::vector<Piece>& pieces);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace gleaner::contract

@@ -1,0 +1,29 @@
+// X.509 for TLS. The offline root key (Ed25519) signs the server's TLS certificate (P-256), so a client that
+// knows the root key's fingerprint can trust the TLS key whatever name or address the server has.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shared/base/clock.h"
+#include "shared/base/result.h"
+#include "shared/crypto/keys.h"
+
+namespace gleaner::crypto {
+
+struct TlsIdentity {
+  std::string certificate_chain_pem;  // leaf, then the self-signed root certificate
+  std::string private_key_pem;        // of the leaf, P-256
+};
+
+// `names`: DNS names and IP addresses the leaf is good for. Both certificates are valid over [from, until].
+[[nodiscard]] TlsIdentity make_tls_identity(const PrivateKey& root, const std::vector<std::string>& names,
+                                            Timestamp from, Timestamp until);
+
+// Decides on a peer's chain (leaf first, DER) as a client must: accepted if it ends in a self-signed certificate
+// whose Ed25519 key has `root_fingerprint` and every link and period holds at `now`. Otherwise the error says why.
+[[nodiscard]] Status check_chain(const std::vector<std::string>& chain_der, std::string_view root_fingerprint,
+                                 Timestamp now);
+
+}  // namespace gleaner::crypto

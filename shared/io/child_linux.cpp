@@ -1,0 +1,184 @@
+#include "shared/io/child_linux.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "shared/io/system_error.h"
+
+namespace gleaner::io {
+namespace {
+
+constexpr std::size_t error_tail_bytes = 4096;
+constexpr std::size_t piece_bytes = 64 << 10;
+constexpr std::size_t drained_bytes_max = 1 << 20;  // per call: a child that never stops talking cannot hold us
+
+// write() that reports a closed pipe as EPIPE and leaves the process's and the thread's signal handling alone.
+ssize_t write_without_signal(int descriptor, std::string_view bytes) {
+  sigset_t pipe_signal, pending, before;
+  sigemptyset(&pipe_signal);
+  sigaddset(&pipe_signal, SIGPIPE);
+  sigemptyset(&pending);
+  sigpending(&pending);
+  const bool was_pending = sigismember(&pending, SIGPIPE) == 1;
+  pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
+  const ssize_t put = ::write(descriptor, bytes.data(), bytes.size());
+  const int error_number = errno;
+  if (put < 0 && error_number == EPIPE && !was_pending) {
+    const timespec at_once{0, 0};
+    while (sigtimedwait(&pipe_signal, nullptr, &at_once) < 0 && errno == EINTR) {
+    }
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = error_number;
+  return put;
+}
+
+// Appends one read() of at most `bytes_max`; returns what read() did.
+ssize_t append_read(int descriptor, Bytes& into, std::size_t bytes_max) {
+  const auto old_size = into.size();
+  into.resize(old_size + std::min(bytes_max, piece_bytes));
+  ssize_t got = 0;
+  do {
+    got = ::read(descriptor, into.data() + old_size, into.size() - old_size);
+  } while (got < 0 && errno == EINTR);
+  const int error_number = errno;
+  into.resize(old_size + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  errno = error_number;
+  return got;
+}
+
+Duration to_duration(const timeval& time) {
+  return std::chrono::seconds{time.tv_sec} + std::chrono::microseconds{time.tv_usec};
+}
+
+class Child final : public Process {
+ public:
+  Child(int pid, ChildPipes pipes) : pid_(pid), pipes_(std::move(pipes)) {}
+
+  ~Child() override {
+    if (exit_) return;
+    kill_group();
+    reap(0);
+  }
+
+  int pid() const override { return pid_; }
+  int output_descriptor() const override { return pipes_.output.get(); }
+
+  Result<std::size_t> write_some(std::string_view bytes) override {
+    if (!pipes_.input.valid())
+      return Error{ErrorKind::io, "cannot write to the program: its input is already closed"};
+    std::size_t written = 0;
+    while (written < bytes.size()) {
+      const ssize_t put = write_without_signal(pipes_.input.get(), bytes.substr(written));
+      if (put >= 0) {
+        written += static_cast<std::size_t>(put);
+      } else if (errno == EAGAIN) {
+        break;
+      } else if (errno == EPIPE) {
+        return Error{ErrorKind::io, "the program has closed its standard input or ended"};
+      } else if (errno != EINTR) {
+        return system_error("write to the program", errno);
+      }
+    }
+    return written;
+  }
+
+  void close_input() override { pipes_.input.reset(); }
+
+  ReadKind read_some(Bytes& into, std::size_t bytes_max) override {
+    drain_error();
+    if (!pipes_.output.valid()) return ReadKind::closed;
+    const auto old_size = into.size();
+    while (into.size() - old_size < bytes_max) {
+      const ssize_t got = append_read(pipes_.output.get(), into, bytes_max - (into.size() - old_size));
+      if (got > 0) continue;
+      if (got < 0 && errno == EAGAIN) break;
+      return into.size() > old_size ? ReadKind::data : ReadKind::closed;
+    }
+    return into.size() > old_size ? ReadKind::data : ReadKind::would_block;
+  }
+
+  std::string error_tail() override {
+    drain_error();
+    return error_tail_;
+  }
+
+  std::optional<ProcessExit> poll_exit() override {
+    drain_error();
+    if (!exit_) reap(WNOHANG);
+    return exit_;
+  }
+
+  void kill_group() override { signal_group(SIGKILL); }
+  void stop_group() override { signal_group(SIGSTOP); }
+  void continue_group() override { signal_group(SIGCONT); }
+
+  Duration cpu_time() const override {
+    if (exit_) return final_cpu_time_;
+    clockid_t clock{};
+    timespec time{};
+    if (::clock_getcpuclockid(pid_, &clock) != 0 || ::clock_gettime(clock, &time) != 0) return Duration{0};
+    return std::chrono::seconds{time.tv_sec} +
+           std::chrono::duration_cast<Duration>(std::chrono::nanoseconds{time.tv_nsec});
+  }
+
+ private:
+  // The group exists for certain, and is ours, as long as its leader is not reaped.
+  void signal_group(int signal_number) {
+    if (!exit_) ::kill(-pid_, signal_number);
+  }
+
+  void reap(int flags) {
+    siginfo_t info{};
+    int result = 0;
+    do {
+      info.si_pid = 0;
+      result = ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOWAIT | flags);
+    } while (result < 0 && errno == EINTR);
+    if (result == 0 && info.si_pid == 0) return;  // still running
+    CHECK_TRUE(result == 0);                      // nobody else reaps our children
+    ::kill(-pid_, SIGKILL);                       // its own children go with it, while the group is still ours
+    rusage usage{};
+    int status = 0;
+    while (::wait4(pid_, &status, 0, &usage) < 0) CHECK_TRUE(errno == EINTR);
+    final_cpu_time_ = to_duration(usage.ru_utime) + to_duration(usage.ru_stime);
+    const bool signalled = WIFSIGNALED(status);
+    exit_ = ProcessExit{signalled, signalled ? WTERMSIG(status) : WEXITSTATUS(status)};
+  }
+
+  void drain_error() {
+    for (std::size_t drained = 0; pipes_.error.valid() && drained < drained_bytes_max;) {
+      const ssize_t got = append_read(pipes_.error.get(), error_tail_, piece_bytes);
+      if (got < 0 && errno == EAGAIN) break;
+      if (got <= 0) pipes_.error.reset();
+      drained += static_cast<std::size_t>(std::max<ssize_t>(got, 0));
+      if (error_tail_.size() > error_tail_bytes) error_tail_.erase(0, error_tail_.size() - error_tail_bytes);
+    }
+  }
+
+  const int pid_;
+  ChildPipes pipes_;
+  std::string error_tail_;
+  std::optional<ProcessExit> exit_;
+  Duration final_cpu_time_{0};
+};
+
+}  // namespace
+
+std::unique_ptr<Process> adopt_child(int pid, ChildPipes pipes) {
+  return std::make_unique<Child>(pid, std::move(pipes));
+}
+
+std::string ProcessExit::describe() const {
+  if (!signalled) return "exited with status " + std::to_string(code);
+  const char* name = ::sigdescr_np(code);
+  return "killed by signal " + std::to_string(code) + " (" + (name != nullptr ? name : "unknown") + ")";
+}
+
+}  // namespace gleaner::io

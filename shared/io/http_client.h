@@ -1,0 +1,46 @@
+// Outgoing HTTPS as one interface. The real one (libcurl, one handle, connection kept) trusts a server if its
+// chain ends in the pinned root key (crypto::check_chain), or, where no pin is given or it does not match, if the
+// system's certificate authorities and the host name hold.
+// Errors are about transport (unavailable; untrusted); an HTTP status is a reply, not an error.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "shared/base/clock.h"
+#include "shared/base/encoding.h"
+#include "shared/base/result.h"
+
+namespace gleaner::io {
+
+struct HttpRequest {
+  std::string method = "GET";
+  std::string url;
+  std::vector<std::pair<std::string, std::string>> headers;
+  Bytes body;
+  std::int64_t reply_bytes_max = 8 << 20;  // too_large beyond
+  Duration timeout = std::chrono::seconds{60};
+};
+
+struct HttpReply {
+  int status = 0;
+  std::map<std::string, std::string> headers;  // names in lower case
+  Bytes body;
+  Duration round_trip{0};                      // request sent to last byte
+};
+
+class HttpClient {
+ public:
+  virtual ~HttpClient() = default;
+  // Blocks the calling thread. One thread at a time.
+  [[nodiscard]] virtual Result<HttpReply> send(const HttpRequest& request) = 0;
+};
+
+// `root_fingerprint`: 32 raw bytes, or empty for the system's authorities only.
+[[nodiscard]] std::unique_ptr<HttpClient> make_curl_client(Bytes root_fingerprint, std::string user_agent);
+
+}  // namespace gleaner::io

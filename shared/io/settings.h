@@ -1,0 +1,37 @@
+// Typed settings files (TOML). Every key is declared with a type, a default and a comment; unknown keys, wrong
+// types and values out of bounds are errors that name file, line, key and what was expected.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shared/base/result.h"
+
+namespace gleaner::io {
+
+class Settings {
+ public:
+  // Each declares one key (dotted: "server.port") bound to a variable that holds the default.
+  void add(std::string key, std::string* value, std::string comment,
+           std::function<Status(const std::string&)> check = {});
+  void add(std::string key, std::int64_t* value, std::int64_t low, std::int64_t high, std::string comment);
+  void add(std::string key, double* value, double low, double high, std::string comment);
+  void add(std::string key, bool* value, std::string comment);
+  void add(std::string key, std::vector<std::string>* value, std::string comment);
+
+  // Reads `text` into the variables. `file` is for messages only. On an error nothing is changed, and the message
+  // lists every mistake, a line each: "server.toml:12: port: expected a whole number from 1 to 65535, got 0".
+  [[nodiscard]] Status parse(std::string_view text, const std::string& file);
+  // The commented file with the variables' present values.
+  [[nodiscard]] std::string render() const;
+
+ private:
+  struct Entry;
+  std::vector<std::shared_ptr<Entry>> entries_;
+};
+
+}  // namespace gleaner::io

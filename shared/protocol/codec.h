@@ -1,0 +1,30 @@
+// JSON text <-> messages. The only place that knows the JSON library. Decoding is bounded (size, depth, counts)
+// before anything is built, reports the field that is wrong, ignores unknown fields, and never throws.
+// Stateless and thread-safe.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shared/base/result.h"
+#include "shared/protocol/admin_messages.h"
+#include "shared/protocol/messages.h"
+
+namespace gleaner::protocol {
+
+// Every request and reply body also carries "version"; decode() refuses versions this program does not speak.
+// Signed payloads (KeyCertificate, ProjectDocument, ApplicationStatement, Grant, Acknowledgement) are encoded
+// by the same functions.
+template <typename Message>
+[[nodiscard]] std::string encode(const Message& message);
+template <typename Message>
+[[nodiscard]] Result<Message> decode(std::string_view text);
+
+// Instantiated for every struct of messages.h and admin_messages.h, and for std::vector of ApplicationInfo,
+// ProblemInfo, HostInfo and DecisionInfo (as {"version":1,"items":[...]}).
+
+// Is this one bounded JSON object? For parameters, which only the application understands.
+[[nodiscard]] Status check_json_object(std::string_view text);
+
+}  // namespace gleaner::protocol

@@ -1,0 +1,21 @@
+#include "shared/protocol/codec_parts.h"
+#include "shared/protocol/fields_admin.h"
+
+namespace gleaner::protocol {
+
+GLEANER_INSTANTIATE_CODEC(ApplicationInfo);
+GLEANER_INSTANTIATE_CODEC(AddApplication);
+GLEANER_INSTANTIATE_CODEC(AddProblem);
+GLEANER_INSTANTIATE_CODEC(ResultFile);
+GLEANER_INSTANTIATE_CODEC(HostShare);
+GLEANER_INSTANTIATE_CODEC(SetAside);
+GLEANER_INSTANTIATE_CODEC(ProblemInfo);
+GLEANER_INSTANTIATE_CODEC(HostInfo);
+GLEANER_INSTANTIATE_CODEC(ServerStatus);
+GLEANER_INSTANTIATE_CODEC(DecisionInfo);
+GLEANER_INSTANTIATE_CODEC(std::vector<ApplicationInfo>);
+GLEANER_INSTANTIATE_CODEC(std::vector<ProblemInfo>);
+GLEANER_INSTANTIATE_CODEC(std::vector<HostInfo>);
+GLEANER_INSTANTIATE_CODEC(std::vector<DecisionInfo>);
+
+}  // namespace gleaner::protocol

@@ -1,0 +1,14 @@
+#include "shared/protocol/codec_parts.h"
+#include "shared/protocol/fields_signed.h"
+
+namespace gleaner::protocol {
+
+GLEANER_INSTANTIATE_CODEC(SignedStatement);
+GLEANER_INSTANTIATE_CODEC(KeyCertificate);
+GLEANER_INSTANTIATE_CODEC(ProjectDocument);
+GLEANER_INSTANTIATE_CODEC(ApplicationStatement);
+GLEANER_INSTANTIATE_CODEC(Input);
+GLEANER_INSTANTIATE_CODEC(Grant);
+GLEANER_INSTANTIATE_CODEC(Acknowledgement);
+
+}  // namespace gleaner::protocol

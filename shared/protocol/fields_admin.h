@@ -1,0 +1,192 @@
+// Field lists of the admin API's messages. As fields_signed.h.
+#pragma once
+
+#include "shared/protocol/fields_signed.h"
+
+namespace gleaner::protocol::json {
+
+inline constexpr Text file_name{limits::file_name_length_max};
+inline constexpr Text long_text{limits::text_length_max};
+
+template <>
+inline constexpr const char* title<ApplicationInfo> = "application";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, ApplicationInfo>& message) {
+  archive("name", message.name, Text{});
+  archive("version", message.version, Text{});
+  archive("title", message.title, long_text);
+  archive("archive", message.archive, Digest{});
+  archive("archive_bytes", message.archive_bytes, Whole{0, limits::bundle_bytes_max});
+  archive("platforms", message.platforms, List{limits::platforms_max, Text{}});
+  archive("signer", message.signer, Text{});
+  archive("added_at", message.added_at);
+}
+
+template <>
+inline constexpr const char* title<AddApplication> = "new application";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, AddApplication>& message) {
+  archive("application", message.application);
+  archive("signer", message.signer);
+}
+
+// People write this one by hand: what has a sensible default may be left out.
+template <>
+inline constexpr const char* title<AddProblem> = "new problem";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, AddProblem>& message) {
+  archive("application", message.application, file_name);
+  archive("name", message.name, Text{});
+  archive("parameters", message.parameters, Document{});
+  archive.defaulted("inputs", message.inputs, List{limits::inputs_max});
+  archive.defaulted("strategy", message.strategy, long_text);
+  archive.defaulted("straggler", message.straggler, Text{});
+  archive.defaulted("weight", message.weight, Number{});
+  archive.defaulted("priority", message.priority, Whole{-1000, 1000});
+  archive.defaulted("commit_seconds", message.commit_seconds, period_seconds);
+}
+
+template <>
+inline constexpr const char* title<ResultFile> = "result file";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, ResultFile>& message) {
+  archive("name", message.name, file_name);
+  archive("digest", message.digest, Digest{});
+  archive("bytes", message.bytes, Whole{0, limits::blob_bytes_max});
+  archive("media_type", message.media_type, file_name);
+}
+
+template <>
+inline constexpr const char* title<HostShare> = "host share";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, HostShare>& message) {
+  archive("host", message.host);
+  archive("name", message.name, Text{});
+  archive("requests", message.requests, Whole{});
+  archive("units", message.units, Whole{});
+  archive("items", message.items, Whole{});
+  archive("cost", message.cost, Number{});
+  archive("wasted_cost", message.wasted_cost, Number{});
+  archive("rate", message.rate, Number{});
+  archive("busy_seconds", message.busy_seconds, Number{});
+  archive("splits", message.splits, Whole{});
+  archive("duplicates", message.duplicates, Whole{});
+  archive("last_contact_seconds", message.last_contact_seconds, Number{-1});
+}
+
+template <>
+inline constexpr const char* title<SetAside> = "range set aside";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, SetAside>& message) {
+  archive("unit", message.unit);
+  archive("range", message.range);
+  archive("message", message.message, Prose{});
+}
+
+template <>
+inline constexpr const char* title<ProblemInfo> = "problem";
+template <>
+inline constexpr std::int64_t values_max<ProblemInfo> = limits::json_list_values_max;
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, ProblemInfo>& message) {
+  archive("id", message.id);
+  archive("name", message.name, Text{});
+  archive("application", message.application, file_name);
+  archive("state", message.state);
+  archive("message", message.message, Prose{});
+  archive("strategy", message.strategy, long_text);
+  archive("straggler", message.straggler, Text{});
+  archive("weight", message.weight, Number{});
+  archive("priority", message.priority, Whole{-1000, 1000});
+  archive("stage", message.stage, stage_number);
+  archive("stage_name", message.stage_name, Text{});
+  archive("items", message.items, Whole{});
+  archive("accepted", message.accepted, Whole{});
+  archive("free", message.free, Whole{});
+  archive("handed_out", message.handed_out, Whole{});
+  archive("cost", message.cost, Number{});
+  archive("cost_accepted", message.cost_accepted, Number{});
+  archive("rate", message.rate, Number{});
+  archive("eta_seconds", message.eta_seconds, Number{-1});
+  archive("units", message.units, Whole{});
+  archive("open_units", message.open_units, Whole{});
+  archive("splits", message.splits, Whole{});
+  archive("recovered", message.recovered, Whole{});
+  archive("duplicates", message.duplicates, Whole{});
+  archive("wasted_cost", message.wasted_cost, Number{});
+  archive("disagreements", message.disagreements, Whole{});
+  archive("hosts", message.hosts, Whole{});
+  archive("created_at", message.created_at);
+  archive("started_at", message.started_at);
+  archive("finished_at", message.finished_at);
+  archive("elapsed_seconds", message.elapsed_seconds, Number{});
+  archive("shares", message.shares, List{limits::list_length_max});
+  archive("results", message.results, List{limits::inputs_max});
+  archive("set_aside", message.set_aside, List{limits::list_length_max});
+}
+
+template <>
+inline constexpr const char* title<HostInfo> = "host";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, HostInfo>& message) {
+  archive("id", message.id);
+  archive("name", message.name, Text{});
+  archive("state", message.state);
+  archive("platform", message.platform, Text{});
+  archive("cores", message.cores, Whole{0, limits::cores_max});
+  archive("memory_bytes", message.memory_bytes, Whole{0, limits::memory_bytes_max});
+  archive("client_version", message.client_version, Text{});
+  archive("mflops", message.mflops, Number{});
+  archive("items_accepted", message.items_accepted, Whole{});
+  archive("cost_accepted", message.cost_accepted, Number{});
+  archive("failures", message.failures, Whole{});
+  archive("disagreements", message.disagreements, Whole{});
+  archive("enrolled_at", message.enrolled_at);
+  archive("last_contact", message.last_contact);
+  archive("open_units", message.open_units, Whole{});
+  archive("state_reason", message.state_reason, Prose{});
+}
+
+template <>
+inline constexpr const char* title<ServerStatus> = "server status";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, ServerStatus>& message) {
+  archive("project", message.project, Digest{});
+  archive("name", message.name, Text{});
+  archive("server_version", message.server_version, Text{});
+  archive("join_code", message.join_code, long_text);
+  archive("started_at", message.started_at);
+  archive("now", message.now);
+  archive("hosts", message.hosts, Whole{});
+  archive("hosts_active", message.hosts_active, Whole{});
+  archive("problems_open", message.problems_open, Whole{});
+  archive("open_units", message.open_units, Whole{});
+  archive("work_certificate_expires", message.work_certificate_expires);
+  archive("warnings", message.warnings, List{limits::list_length_max, Prose{}});
+}
+
+template <>
+inline constexpr const char* title<DecisionInfo> = "decision";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, DecisionInfo>& message) {
+  archive("at", message.at);
+  archive("host", message.host);
+  archive("unit", message.unit);
+  archive("kind", message.kind, Text{});
+  archive("range", message.range);
+  archive("reason", message.reason, Prose{});
+}
+
+// Lists: {"version":1,"items":[...]}.
+template <typename Element>
+inline constexpr std::int64_t values_max<std::vector<Element>> = limits::json_list_values_max;
+template <>
+inline constexpr const char* title<std::vector<ApplicationInfo>> = "list of applications";
+template <>
+inline constexpr const char* title<std::vector<ProblemInfo>> = "list of problems";
+template <>
+inline constexpr const char* title<std::vector<HostInfo>> = "list of hosts";
+template <>
+inline constexpr const char* title<std::vector<DecisionInfo>> = "list of decisions";
+
+}  // namespace gleaner::protocol::json

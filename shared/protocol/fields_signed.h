@@ -1,0 +1,107 @@
+// Field lists of the signed statements and what they carry: each message once, for reading and writing.
+// The JSON names equal the struct's. Internal to this room (and its tests).
+#pragma once
+
+#include "shared/protocol/field_kinds.h"
+
+namespace gleaner::protocol::json {
+
+inline constexpr Raw public_key{32, 32};
+inline constexpr Raw signature{64, 64};
+inline constexpr Whole stage_number{0, limits::stages_max};
+inline constexpr Whole period_seconds{0, 86'400};
+
+template <>
+inline constexpr const char* title<SignedStatement> = "signed statement";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, SignedStatement>& message) {
+  archive("type", message.type);
+  archive("payload", message.payload, Raw{0, limits::json_message_bytes_max});
+  archive("key", message.key, public_key);
+  archive("signature", message.signature, signature);
+}
+
+template <>
+inline constexpr const char* title<KeyCertificate> = "key certificate";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, KeyCertificate>& message) {
+  archive("project", message.project, Digest{});
+  archive("key", message.key, public_key);
+  archive("name", message.name, Text{});
+  archive("not_before", message.not_before);
+  archive("not_after", message.not_after);
+}
+
+template <>
+inline constexpr const char* title<ProjectDocument> = "project document";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, ProjectDocument>& message) {
+  archive("project", message.project, Digest{});
+  archive("name", message.name, Text{});
+  archive("root_key", message.root_key, public_key);
+  archive("work_certificate", message.work_certificate);
+  archive("signer_certificates", message.signer_certificates, List{limits::signers_max});
+  archive("heartbeat_seconds", message.heartbeat_seconds, period_seconds);
+  archive("commit_seconds", message.commit_seconds, period_seconds);
+  archive("issued_at", message.issued_at);
+}
+
+template <>
+inline constexpr const char* title<ApplicationStatement> = "application statement";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, ApplicationStatement>& message) {
+  archive("project", message.project, Digest{});
+  archive("name", message.name, Text{});
+  archive("version", message.version, Text{});
+  archive("archive", message.archive, Digest{});
+  archive("archive_bytes", message.archive_bytes, Whole{0, limits::bundle_bytes_max});
+  archive("signed_at", message.signed_at);
+}
+
+template <>
+inline constexpr const char* title<Input> = "input";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, Input>& message) {
+  archive("name", message.name, Text{limits::file_name_length_max});
+  archive("digest", message.digest, Digest{});
+  archive("bytes", message.bytes, Whole{0, limits::blob_bytes_max});
+  archive("range", message.range);
+}
+
+template <>
+inline constexpr const char* title<Grant> = "grant";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, Grant>& message) {
+  archive("unit", message.unit);
+  archive("host", message.host);
+  archive("problem", message.problem);
+  archive("problem_name", message.problem_name, Text{});
+  archive("stage", message.stage, stage_number);
+  archive("range", message.range);
+  archive("application", message.application);
+  archive("signer", message.signer);
+  archive("parameters", message.parameters, Document{});
+  archive("parameters_digest", message.parameters_digest, Digest{});
+  archive("inputs", message.inputs, List{limits::inputs_max});
+  archive("cost", message.cost, Number{});
+  archive("commit_seconds", message.commit_seconds, period_seconds);
+  archive("issued_at", message.issued_at);
+  archive("deadline", message.deadline);
+  archive("reason", message.reason, Prose{});
+}
+
+template <>
+inline constexpr const char* title<Acknowledgement> = "acknowledgement";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, Acknowledgement>& message) {
+  archive("unit", message.unit);
+  archive("host", message.host);
+  archive("range", message.range);
+  archive("digest", message.digest, Digest{});
+  archive("status", message.status);
+  archive("reason", message.reason, Prose{});
+  archive("items_accepted", message.items_accepted, Whole{});
+  archive("at", message.at);
+}
+
+}  // namespace gleaner::protocol::json

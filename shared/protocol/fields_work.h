@@ -1,0 +1,166 @@
+// Field lists of the messages between client and server. As fields_signed.h.
+#pragma once
+
+#include "shared/protocol/fields_signed.h"
+
+namespace gleaner::protocol::json {
+
+template <>
+inline constexpr const char* title<Benchmark> = "benchmark";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, Benchmark>& message) {
+  archive("mflops", message.mflops, Number{});
+  archive("measured_at", message.measured_at);
+}
+
+template <>
+inline constexpr const char* title<EnrolRequest> = "enrolment";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, EnrolRequest>& message) {
+  archive("secret", message.secret, Raw{0, limits::name_length_max});
+  archive("host_key", message.host_key, public_key);
+  archive("machine", message.machine, Digest{});
+  archive("name", message.name, Text{});
+  archive("platform", message.platform, Text{});
+  archive("cores", message.cores, Whole{1, limits::cores_max});
+  archive("memory_bytes", message.memory_bytes, Whole{0, limits::memory_bytes_max});
+  archive("client_version", message.client_version, Text{});
+  archive("benchmark", message.benchmark);
+}
+
+template <>
+inline constexpr const char* title<EnrolReply> = "enrolment reply";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, EnrolReply>& message) {
+  archive("host", message.host);
+  archive("token", message.token, Text{limits::text_length_max});
+}
+
+template <>
+inline constexpr const char* title<CommitRequest> = "commit";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, CommitRequest>& message) {
+  archive("unit", message.unit);
+  archive("range", message.range);
+  archive("digest", message.digest, Digest{});
+  archive("bytes", message.bytes, Whole{0, limits::segment_bytes_max});
+  archive("data", message.data, Raw{0, limits::inline_segment_bytes_max});
+  archive("compute_seconds", message.compute_seconds, Number{});
+  archive("last", message.last);
+}
+
+template <>
+inline constexpr const char* title<UnitReport> = "unit report";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, UnitReport>& message) {
+  archive("unit", message.unit);
+  archive("finished", message.finished, Whole{});
+  archive("state", message.state);
+  archive("reason", message.reason, Prose{});
+  archive("rate", message.rate, Number{});
+  archive("item_seconds", message.item_seconds, Number{});
+  archive("running_seconds", message.running_seconds, Number{});
+}
+
+template <>
+inline constexpr const char* title<HeartbeatRequest> = "heartbeat";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, HeartbeatRequest>& message) {
+  archive("units", message.units, List{limits::units_per_host_max});
+}
+
+template <>
+inline constexpr const char* title<UnitOrder> = "unit order";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, UnitOrder>& message) {
+  archive("unit", message.unit);
+  archive("action", message.action);
+  archive("end", message.end, Whole{});
+  archive("reason", message.reason, Prose{});
+}
+
+template <>
+inline constexpr const char* title<HeartbeatReply> = "heartbeat reply";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, HeartbeatReply>& message) {
+  archive("units", message.units, List{limits::units_per_host_max});
+  archive("interval_seconds", message.interval_seconds, Number{});
+}
+
+template <>
+inline constexpr const char* title<Proposal> = "proposal";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, Proposal>& message) {
+  archive("performance", message.performance, Number{});
+  archive("queue_unloaded", message.queue_unloaded, Number{});
+  archive("queue_current", message.queue_current, Number{});
+}
+
+template <>
+inline constexpr const char* title<SlotRequest> = "slot request";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, SlotRequest>& message) {
+  archive("slot", message.slot, Whole{0, limits::cores_max});
+  archive("urgent", message.urgent);
+}
+
+template <>
+inline constexpr const char* title<WorkRequest> = "work request";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, WorkRequest>& message) {
+  archive("commits", message.commits, List{limits::segments_per_request_max});
+  archive("units", message.units, List{limits::units_per_host_max});
+  archive("slots", message.slots, List{limits::units_per_request_max});
+  archive("platforms", message.platforms, List{limits::platforms_max, Text{}});
+  archive("memory_bytes", message.memory_bytes, Whole{0, limits::memory_bytes_max});
+  archive("cores", message.cores, Whole{0, limits::cores_max});
+  archive("proposal", message.proposal);
+  archive("benchmark", message.benchmark);
+}
+
+template <>
+inline constexpr const char* title<WorkReply> = "work reply";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, WorkReply>& message) {
+  archive("acknowledgements", message.acknowledgements, List{limits::segments_per_request_max});
+  archive("units", message.units, List{limits::units_per_host_max});
+  archive("grants", message.grants, List{limits::units_per_request_max});
+  archive("grant_slots", message.grant_slots,
+          List{limits::units_per_request_max, Whole{0, limits::cores_max}});
+  archive.require(message.grants.size() == message.grant_slots.size(),
+                  "expected one grant slot for each grant");
+  archive("retry_after_seconds", message.retry_after_seconds, Number{});
+  archive("interval_seconds", message.interval_seconds, Number{});
+  archive("reason", message.reason, Prose{});
+}
+
+template <>
+inline constexpr const char* title<FailureReport> = "failure report";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, FailureReport>& message) {
+  archive("unit", message.unit);
+  archive("kind", message.kind);
+  archive("item", message.item, Whole{});
+  archive("message", message.message, Prose{});
+}
+
+template <>
+inline constexpr const char* title<UploadState> = "upload state";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, UploadState>& message) {
+  archive("digest", message.digest, Digest{});
+  archive("offset", message.offset, Whole{0, limits::blob_bytes_max});
+  archive("complete", message.complete);
+}
+
+template <>
+inline constexpr const char* title<ProblemDocument> = "problem document";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, ProblemDocument>& message) {
+  archive("type", message.type, Text{limits::text_length_max});
+  archive("title", message.title, Text{limits::text_length_max});
+  archive("status", message.status, Whole{100, 599});
+  archive("detail", message.detail, Prose{});
+}
+
+}  // namespace gleaner::protocol::json

@@ -1,0 +1,80 @@
+// Writes a message as JSON text, field by field; the counterpart of JsonReader. Fields keep the order of
+// their list. Numbers that are not finite become null, which readers refuse. Internal to this room. One
+// thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "shared/protocol/field_kinds.h"
+#include "shared/protocol/json_reader.h"
+
+namespace gleaner::protocol::json {
+
+class JsonWriter {
+ public:
+  static constexpr bool writes = true;
+
+  template <typename T, typename Kind = Plain>
+  void operator()(const char* name, const T& value, const Kind& kind = {}) {
+    if constexpr (is_optional<T>) {
+      if (value) (*this)(name, *value, kind);
+    } else {
+      begin_field(name);
+      write(value, kind);
+    }
+  }
+  template <typename T, typename Kind = Plain>
+  void defaulted(const char* name, const T& value, const Kind& kind = {}) {
+    (*this)(name, value, kind);
+  }
+  void require(bool, const char*) {}  // what we say is checked by who reads it
+
+  // An object around the fields that follow.
+  void open() { text_ += '{'; }
+  void close() { text_ += '}'; }
+  [[nodiscard]] std::string take() { return std::move(text_); }
+
+ private:
+  template <typename T, typename Kind>
+  void write(const T& value, const Kind& kind) {
+    if constexpr (is_list<T>) {
+      text_ += '[';
+      for (const auto& each : value) {
+        if (text_.back() != '[') text_ += ',';
+        write(each, kind.each);
+      }
+      text_ += ']';
+    } else if constexpr (is_id<T>) {
+      write_leaf(value.value, Whole{});
+    } else if constexpr (std::is_enum_v<T>) {
+      write_text(name_of(value));
+    } else if constexpr (std::is_same_v<Kind, Plain> && !std::is_same_v<T, bool> &&
+                         !std::is_same_v<T, Timestamp>) {
+      open();
+      visit(*this, value);
+      close();
+    } else {
+      write_leaf(value, kind);
+    }
+  }
+
+  void write_leaf(bool value, Plain) { text_ += value ? "true" : "false"; }
+  void write_leaf(Timestamp value, Plain) { write_leaf(to_microseconds(value), Whole{}); }
+  void write_leaf(std::int64_t value, const Whole&) { text_ += std::to_string(value); }
+  void write_leaf(double value, const Number&);
+  void write_leaf(const std::string& value, const Text&) { write_text(value); }
+  void write_leaf(const std::string& value, Prose);
+  void write_leaf(const std::string& value, const Document&) { write_text(value); }
+  void write_leaf(const std::string& value, Digest) { write_text(value); }
+  void write_leaf(const std::string& value, const Raw&);
+
+  void begin_field(const char* name);
+  void write_text(std::string_view value);
+
+  std::string text_;
+};
+
+}  // namespace gleaner::protocol::json

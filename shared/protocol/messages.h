@@ -1,0 +1,271 @@
+// Every message of the wire, version 1, as plain structs. JSON names equal the field names; the codec
+// (codec.h) writes and reads them. Receivers ignore unknown fields and reject wrong types, missing required
+// fields and values over shared/base/limits.h. The published form is server/http/openapi.yaml.
+//
+// Digests are SHA-256, lower-case hex. Keys and signatures are base64url. Times are microseconds since 1970
+// UTC in memory and RFC 3339 in nothing but displays. Rates are in cost-hint units (items, where a problem
+// gives no hints) per second.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "shared/base/clock.h"
+#include "shared/base/encoding.h"
+#include "shared/base/ids.h"
+#include "shared/base/range_set.h"
+
+namespace gleaner::protocol {
+
+inline constexpr int version = 1;
+
+// ---- Signed statements ------------------------------------------------------------------------------------
+
+// What a signature is for. It is part of the signed bytes, so that no statement can stand in for another.
+enum class StatementType : int {
+  work_key_certificate = 1,  // by the root key
+  signer_certificate = 2,    // by the root key
+  project = 3,               // by the work key
+  application = 4,           // by a signer key
+  grant = 5,                 // by the work key
+  acknowledgement = 6,       // by the work key
+};
+[[nodiscard]] const char* name_of(StatementType type);
+
+// `payload` is JSON text; the signature is over "gleaner-1\n" + name_of(type) + "\n" + payload.
+struct SignedStatement {
+  StatementType type = StatementType::project;
+  std::string payload;
+  std::string key;        // public key of the signer (32 bytes, raw)
+  std::string signature;  // 64 bytes, raw
+};
+
+// The root key says: this key may act for the project in this period.
+struct KeyCertificate {
+  std::string project;  // project id: hex of the root key's fingerprint (SHA-256 of the 32 raw bytes)
+  std::string key;      // 32 raw bytes
+  std::string name;     // "work" or the signer's name
+  Timestamp not_before;
+  Timestamp not_after;
+};
+
+// What a server says of itself; signed by its work key.
+struct ProjectDocument {
+  std::string project;
+  std::string name;
+  std::string root_key;  // 32 raw bytes; its fingerprint is in the join code
+  SignedStatement work_certificate;
+  std::vector<SignedStatement> signer_certificates;
+  std::int64_t heartbeat_seconds = 60;
+  std::int64_t commit_seconds = 60;
+  Timestamp issued_at;
+};
+
+// An application version, signed offline by a signer: the digest covers every byte of the archive.
+struct ApplicationStatement {
+  std::string project;
+  std::string name;
+  std::string version;
+  std::string archive;  // digest of the packed bundle
+  std::int64_t archive_bytes = 0;
+  Timestamp signed_at;
+};
+
+// A file that a kernel needs; with a range, only units that overlap it need it.
+struct Input {
+  std::string name;
+  std::string digest;
+  std::int64_t bytes = 0;
+  std::optional<Range> range;
+};
+
+// Everything a client acts on when it computes a unit; signed by the work key.
+struct Grant {
+  UnitId unit;
+  HostId host;
+  ProblemId problem;
+  std::string problem_name;
+  int stage = 0;
+  Range range;
+  SignedStatement application;  // an ApplicationStatement
+  SignedStatement signer;       // the KeyCertificate of its signer
+  std::string parameters;       // JSON text
+  std::string parameters_digest;
+  std::vector<Input> inputs;
+  double cost = 0;              // hint units in the range
+  std::int64_t commit_seconds = 60;
+  Timestamp issued_at;
+  Timestamp deadline;           // when the lease is garbage: a result is welcome for as long as it is of use
+  std::string reason;           // why this size, in one sentence
+};
+
+// ---- Joining ----------------------------------------------------------------------------------------------
+
+struct Benchmark {
+  double mflops = 0;  // Linpack, one core, unloaded; never trusted for credit
+  Timestamp measured_at;
+};
+
+struct EnrolRequest {
+  std::string secret;      // from the join code
+  std::string host_key;    // the host's public key, 32 raw bytes
+  std::string machine;     // digest of the machine id: a cloned disk becomes a new host
+  std::string name;
+  std::string platform;    // for example x86_64-linux
+  int cores = 1;
+  std::int64_t memory_bytes = 0;
+  std::string client_version;
+  std::optional<Benchmark> benchmark;
+};
+
+struct EnrolReply {
+  HostId host;
+  std::string token;  // bearer token of every later request
+};
+
+// ---- Working ----------------------------------------------------------------------------------------------
+
+// A finished prefix of a unit. Either `data` (small: rides along, zlib-compressed) or already uploaded under
+// its digest.
+struct CommitRequest {
+  UnitId unit;
+  Range range;         // starts where the last accepted commit of the unit ended
+  std::string digest;  // of the raw segment bytes (apps/CONTRACT.md, "Segments")
+  std::int64_t bytes = 0;  // raw
+  std::optional<Bytes> data;
+  double compute_seconds = 0;  // CPU time it took: shown, never trusted
+  bool last = false;           // the unit is finished (its end, or its trimmed end, is reached)
+};
+
+enum class CommitStatus : int {
+  accepted = 1,   // stored durably; may be deleted by the client
+  duplicate = 2,  // all of it was already accepted from elsewhere: credited as waste; may be deleted
+  refused = 3,    // will never be accepted; `reason` says why; may be deleted
+};
+[[nodiscard]] const char* name_of(CommitStatus status);
+
+// Signed by the work key: only this lets a client delete a result.
+struct Acknowledgement {
+  UnitId unit;
+  HostId host;
+  Range range;
+  std::string digest;
+  CommitStatus status = CommitStatus::refused;
+  std::string reason;
+  std::int64_t items_accepted = 0;  // what the host is credited for
+  Timestamp at;
+};
+
+enum class RunState : int { running = 1, paused = 2, waiting = 3 /* fetched, not started */ };
+[[nodiscard]] const char* name_of(RunState state);
+
+// What a client says of one unit it holds.
+struct UnitReport {
+  UnitId unit;
+  std::int64_t finished = 0;   // first item not finished (computed, maybe not yet committed)
+  RunState state = RunState::running;
+  std::string reason;          // why paused
+  double rate = 0;             // hint units per second over the last minute; 0 unknown or standing still
+  double item_seconds = 0;     // spent on the item in progress
+  double running_seconds = 0;  // spent on this unit, pauses included, power-off excluded
+};
+
+struct HeartbeatRequest {
+  std::vector<UnitReport> units;
+};
+
+enum class UnitAction : int {
+  go_on = 1,   // until `end`, which may have become earlier
+  cancel = 2,  // stop; what is finished may still be committed
+  pause = 3,   // stop for now (the problem is paused)
+};
+[[nodiscard]] const char* name_of(UnitAction action);
+
+struct UnitOrder {
+  UnitId unit;
+  UnitAction action = UnitAction::go_on;
+  std::int64_t end = 0;
+  std::string reason;
+};
+
+struct HeartbeatReply {
+  std::vector<UnitOrder> units;
+  double interval_seconds = 60;  // until the next heartbeat
+};
+
+// What the client proposes for a slot by worker-initiated sizing (WIS, spec eq. 10-12).
+struct Proposal {
+  double performance = 0;      // unloaded performance: the benchmark's MFLOP/s
+  double queue_unloaded = 1;   // runnable foreign jobs + 1 when unloaded
+  double queue_current = 1;    // the same now
+  double items = 0;            // the size it proposes for its next unit; 0: it cannot say yet
+};
+
+struct SlotRequest {
+  int slot = 0;
+  bool urgent = true;          // idle now (false: the unit in hand is ending soon)
+};
+
+struct WorkRequest {
+  std::vector<CommitRequest> commits;  // handled before anything else
+  std::vector<UnitReport> units;       // a work request is a heartbeat too
+  std::vector<SlotRequest> slots;      // one unit for each, if there is work
+  std::vector<std::string> platforms;  // what this host can execute, best first
+  std::int64_t memory_bytes = 0;       // that kernels may use, altogether
+  int cores = 1;                       // that kernels may use, altogether
+  Proposal proposal;
+  std::optional<Benchmark> benchmark;
+};
+
+struct WorkReply {
+  std::vector<SignedStatement> acknowledgements;
+  std::vector<UnitOrder> units;
+  std::vector<SignedStatement> grants;  // Grant statements
+  std::vector<int> grant_slots;         // slot of each grant
+  double retry_after_seconds = 0;       // when to ask again for slots that got nothing
+  double interval_seconds = 60;
+  double slowest_performance = 0;       // MFLOP/s of the slowest host of the project (WIS eq. 10); 0: unknown
+  std::string reason;                   // why some slots got nothing
+};
+
+enum class FailureKind : int {
+  kernel_crashed = 1,
+  kernel_hung = 2,
+  kernel_error = 3,      // it said so itself
+  bad_output = 4,        // not the contract's grammar, too much, or ended too early
+  resource_limit = 5,    // memory, disk or processes
+  not_executable = 6,    // missing platform, library or interpreter
+  untrusted = 7,         // chain, digest or signature did not hold
+  download_failed = 8,
+};
+[[nodiscard]] const char* name_of(FailureKind kind);
+
+struct FailureReport {
+  UnitId unit;
+  FailureKind kind = FailureKind::kernel_error;
+  std::int64_t item = 0;  // where
+  std::string message;
+};
+
+// ---- Uploads ----------------------------------------------------------------------------------------------
+
+// GET /v1/uploads/DIGEST: how much is there. PATCH appends at Upload-Offset. Complete when offset = bytes.
+struct UploadState {
+  std::string digest;
+  std::int64_t offset = 0;
+  bool complete = false;
+};
+
+// ---- Errors -----------------------------------------------------------------------------------------------
+
+// RFC 9457 problem document.
+struct ProblemDocument {
+  std::string type;    // urn:gleaner:error:<name of the ErrorKind>
+  std::string title;
+  int status = 500;
+  std::string detail;  // says what to do
+};
+
+}  // namespace gleaner::protocol
