@@ -1,0 +1,30 @@
+# gleaner_bundle(NAME KERNEL … MANAGER …): an application ready to sign at build/bundles/NAME, with the manifest
+# from bundle/manifest.toml. Kernels run in a bare sandbox: they link nothing beyond the C library.
+set(GLEANER_BUNDLES ${CMAKE_BINARY_DIR}/bundles)
+
+function(gleaner_bundle name)
+  cmake_parse_arguments(arg "" "" "KERNEL;KERNEL_LINKS;MANAGER;MANAGER_LINKS" ${ARGN})
+  set(directory ${GLEANER_BUNDLES}/${name})
+  gleaner_program(${name}-kernel SOURCES ${arg_KERNEL} LINKS ${arg_KERNEL_LINKS})
+  gleaner_program(${name}-manager SOURCES ${arg_MANAGER} LINKS ${arg_MANAGER_LINKS})
+  set_target_properties(${name}-kernel ${name}-manager PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${directory}/bin)
+  target_link_options(${name}-kernel PRIVATE -Wl,--as-needed)
+  if(NOT GLEANER_SANITIZE)  # the sanitizers bring the shared C++ library
+    target_link_options(${name}-kernel PRIVATE -static-libstdc++ -static-libgcc)
+  endif()
+  add_custom_command(
+    OUTPUT ${directory}/manifest.toml
+    COMMAND ${CMAKE_COMMAND} -E copy ${CMAKE_CURRENT_SOURCE_DIR}/bundle/manifest.toml ${directory}/manifest.toml
+    DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/bundle/manifest.toml
+    VERBATIM)
+  add_custom_target(${name}-bundle ALL
+    DEPENDS ${directory}/manifest.toml ${name}-kernel ${name}-manager)
+endfunction()
+
+# Numerical code is compiled with optimisation in every build: a picture at -O0 would take ten times as long. The
+# results are the same bits (no contraction, no relaxed rules).
+function(gleaner_optimise)
+  foreach(target ${ARGN})
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Debug>:-O2>)
+  endforeach()
+endfunction()

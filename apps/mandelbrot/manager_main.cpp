@@ -1,0 +1,6 @@
+#include "apps/mandelbrot/mandelbrot_manager.h"
+
+int main() {
+  gleaner::mandelbrot::MandelbrotManager manager;
+  return gleaner::kit::manager_main(manager);
+}

@@ -1,0 +1,156 @@
+#include "apps/mandelbrot/mandelbrot_manager.h"
+
+#include <cmath>
+
+#include "apps/kit/png.h"
+#include "apps/mandelbrot/palette.h"
+
+namespace gleaner::mandelbrot {
+namespace {
+
+constexpr std::int64_t sampled_rows_max = 400;
+constexpr std::int64_t sampled_columns_max = 48;
+constexpr std::int64_t sampled_iterations_max = 4000;
+constexpr double pixel_overhead =
+    12;  // a pixel costs about as much as this many iterations even if it escapes at once
+constexpr char missing_grey = 0x28;
+
+// Totals over all points; spec 4.8 has golden numbers for them.
+struct Totals {
+  std::int64_t never_escaping = 0;
+  std::int64_t summed_counts = 0;  // below 2^31 pixels times 10^8
+  std::int64_t rows = 0;
+};
+
+std::string to_json(const Settings& settings, const Totals& totals) {
+  const double pixel_area = (settings.x_max - settings.x_min) / static_cast<double>(settings.width) *
+                            ((settings.y_max - settings.y_min) / static_cast<double>(settings.height));
+  char area[40];
+  std::snprintf(area, sizeof area, "%.9g", static_cast<double>(totals.never_escaping) * pixel_area);
+  return "{\n  \"width\": " + std::to_string(settings.width) +
+         ",\n  \"height\": " + std::to_string(settings.height) +
+         ",\n  \"iterations\": " + std::to_string(settings.iterations) +
+         ",\n  \"rows\": " + std::to_string(totals.rows) +
+         ",\n  \"never_escaping\": " + std::to_string(totals.never_escaping) +
+         ",\n  \"summed_counts\": " + std::to_string(totals.summed_counts) + ",\n  \"area\": " + area +
+         "\n}\n";
+}
+
+Status check_row(const Settings& settings, std::string_view bytes) {
+  if (bytes.size() != static_cast<std::size_t>(settings.width * pixel_bytes)) {
+    return Error{ErrorKind::invalid, "a row has " + std::to_string(settings.width * pixel_bytes) +
+                                         " bytes, not " + std::to_string(bytes.size())};
+  }
+  for (const Escape& escape : decode_row(bytes)) {
+    if (escape.count > settings.iterations)
+      return Error{ErrorKind::invalid, "a count is above the iterations"};
+    const bool inside = escape.count == settings.iterations;
+    const bool plausible = inside ? escape.fraction == 0 : escape.fraction > -16 && escape.fraction < 80;
+    if (!plausible) return Error{ErrorKind::invalid, "a fraction is out of bounds"};
+  }
+  return {};
+}
+
+}  // namespace
+
+Status MandelbrotManager::check(const kit::Problem& problem) {
+  TRY_ASSIGN(settings_, read_settings(problem));
+  return {};
+}
+
+std::vector<kit::ItemHint> estimate_costs(const Settings& settings) {
+  const std::int64_t rows = std::min(settings.height, sampled_rows_max);
+  const std::int64_t columns = std::min(settings.width, sampled_columns_max);
+  const std::int64_t iterations = std::min(settings.iterations, sampled_iterations_max);
+  std::vector<double> sampled(static_cast<std::size_t>(rows));
+  for (std::int64_t i = 0; i < rows; ++i) {
+    const double y = row_y(settings, i * (settings.height - 1) / std::max<std::int64_t>(rows - 1, 1));
+    double sum = 0;
+    for (std::int64_t j = 0; j < columns; ++j) {
+      const double x = column_x(settings, (2 * j + 1) * settings.width / (2 * columns));
+      const Escape escape = escape_of(x, y, iterations);
+      // A point that outlasts the sampling is taken never to escape.
+      sum += escape.count == iterations ? static_cast<double>(settings.iterations) : escape.count;
+    }
+    sampled[static_cast<std::size_t>(i)] = sum / static_cast<double>(columns) + pixel_overhead;
+  }
+  std::vector<kit::ItemHint> hints(static_cast<std::size_t>(settings.height));
+  double total = 0;
+  for (std::size_t row = 0; row < hints.size(); ++row) {
+    const double at = hints.size() > 1 ? static_cast<double>(row) * static_cast<double>(rows - 1) /
+                                             static_cast<double>(hints.size() - 1)
+                                       : 0;
+    const auto below = static_cast<std::size_t>(at);
+    const std::size_t above = std::min(below + 1, sampled.size() - 1);
+    const double part = at - static_cast<double>(below);
+    hints[row].cost = sampled[below] * (1 - part) + sampled[above] * part;
+    hints[row].parameters = {static_cast<std::int64_t>(hints[row].cost)};
+    total += hints[row].cost;
+  }
+  for (kit::ItemHint& hint : hints) hint.cost *= static_cast<double>(hints.size()) / total;
+  return hints;
+}
+
+Result<std::optional<kit::Stage>> MandelbrotManager::plan(int stage) {
+  if (stage > 0) return std::optional<kit::Stage>{};
+  return std::optional(kit::Stage{settings_.height, "rows", estimate_costs(settings_), {}});
+}
+
+Result<kit::Validation> MandelbrotManager::validate(int stage, kit::SegmentReader& segment) {
+  using Verdict = kit::Validation::Verdict;
+  if (stage != 0 || segment.range().end > settings_.height) {
+    return kit::Validation{Verdict::invalid, "there are no such rows"};
+  }
+  while (const auto item = segment.next()) {
+    if (const Status row = check_row(settings_, item->bytes); !row.ok()) {
+      return kit::Validation{Verdict::invalid,
+                             row.error().within("row " + std::to_string(item->index)).message};
+    }
+  }
+  return kit::Validation{};
+}
+
+Status MandelbrotManager::draw(kit::ItemSource& items, kit::Output& output) const {
+  TRY_ASSIGN(kit::PngWriter picture,
+             kit::PngWriter::create(output.directory() / "image.png", settings_.width, settings_.height));
+  const Palette palette(settings_);
+  const Bytes missing(static_cast<std::size_t>(3 * settings_.width), missing_grey);
+  Totals totals;
+  std::int64_t row = 0;
+  for (;;) {
+    TRY_ASSIGN(const std::optional<kit::Item> item, items.next());
+    for (; row < (item ? item->index : settings_.height); ++row) TRY(picture.write_row(missing));
+    if (!item) break;
+    TRY(check_row(settings_, item->bytes));
+    Bytes rgb;
+    rgb.reserve(missing.size());
+    for (const Escape& escape : decode_row(item->bytes)) {
+      totals.never_escaping += escape.count == settings_.iterations;
+      totals.summed_counts += escape.count;
+      palette.append(rgb, escape);
+    }
+    TRY(picture.write_row(rgb));
+    ++row;
+    ++totals.rows;
+    output.progress(items.fraction());
+  }
+  TRY(picture.finish());
+  TRY(kit::write_file(output.directory() / "counts.json", to_json(settings_, totals)));
+  output.result("image.png", "image/png");
+  output.result("counts.json", "application/json");
+  return {};
+}
+
+Status MandelbrotManager::combine(int stage, kit::ItemSource& items, kit::Output& output) {
+  if (stage != 0) return Error{ErrorKind::invalid, "mandelbrot has one stage: 0"};
+  TRY(items.require_all(settings_.height));
+  return draw(items, output);
+}
+
+Status MandelbrotManager::preview(int stage, kit::ItemSource& items, kit::Output& output) {
+  if (stage != 0) return Error{ErrorKind::invalid, "mandelbrot has one stage: 0"};
+  TRY(items.require_within(settings_.height));
+  return draw(items, output);
+}
+
+}  // namespace gleaner::mandelbrot
