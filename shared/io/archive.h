@@ -1,6 +1,6 @@
-// tar.gz archives, by libarchive. Packing is reproducible: sorted names, no times, no owners. Unpacking is for
-// hostile input: only regular files and directories, relative paths without "..", bounded in files and bytes, into
-// a directory that must not exist yet (removed again on failure).
+// tar.gz archives, by libarchive. Packing is reproducible: sorted names, no times, no owners. Unpacking is
+// for hostile input: only regular files and directories, relative paths without "..", bounded in files and
+// bytes, into a directory that must not exist yet (removed again on failure).
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,7 @@
 namespace gleaner::io {
 
 [[nodiscard]] Result<Bytes> pack_directory(const Path& directory);
-[[nodiscard]] Status unpack(std::string_view archive, const Path& into, std::int64_t bytes_max, int files_max);
+[[nodiscard]] Status unpack(std::string_view archive, const Path& into, std::int64_t bytes_max,
+                            int files_max);
 
 }  // namespace gleaner::io

@@ -16,9 +16,11 @@ namespace {
 
 constexpr std::size_t error_tail_bytes = 4096;
 constexpr std::size_t piece_bytes = 64 << 10;
-constexpr std::size_t drained_bytes_max = 1 << 20;  // per call: a child that never stops talking cannot hold us
+constexpr std::size_t drained_bytes_max = 1
+                                          << 20;  // per call: a child that never stops talking cannot hold us
 
-// write() that reports a closed pipe as EPIPE and leaves the process's and the thread's signal handling alone.
+// write() that reports a closed pipe as EPIPE and leaves the process's and the thread's signal handling
+// alone.
 ssize_t write_without_signal(int descriptor, std::string_view bytes) {
   sigset_t pipe_signal, pending, before;
   sigemptyset(&pipe_signal);
@@ -143,7 +145,7 @@ class Child final : public Process {
     } while (result < 0 && errno == EINTR);
     if (result == 0 && info.si_pid == 0) return;  // still running
     CHECK_TRUE(result == 0);                      // nobody else reaps our children
-    ::kill(-pid_, SIGKILL);                       // its own children go with it, while the group is still ours
+    ::kill(-pid_, SIGKILL);  // its own children go with it, while the group is still ours
     rusage usage{};
     int status = 0;
     while (::wait4(pid_, &status, 0, &usage) < 0) CHECK_TRUE(errno == EINTR);

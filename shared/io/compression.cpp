@@ -54,8 +54,8 @@ Result<Bytes> decompress(std::string_view bytes, std::int64_t bytes_max) {
                                              : "the compressed data is damaged: send it again"};
     }
     if (std::cmp_greater(got, bytes_max - static_cast<std::int64_t>(whole.size())))
-      return Error{ErrorKind::too_large,
-                   "the compressed data unpacks to more than the " + std::to_string(bytes_max) + " bytes allowed"};
+      return Error{ErrorKind::too_large, "the compressed data unpacks to more than the " +
+                                             std::to_string(bytes_max) + " bytes allowed"};
     whole.append(piece.data(), got);
   }
   if (stream.avail_in > 0 || !bytes.empty())

@@ -49,12 +49,20 @@ Status FaultyFiles::remove_all(const Path& path) {
   return base_.remove_all(path);
 }
 
-bool FaultyFiles::exists(const Path& path) const { return base_.exists(path); }
+bool FaultyFiles::exists(const Path& path) const {
+  return base_.exists(path);
+}
 
-Result<std::int64_t> FaultyFiles::size(const Path& path) const { return base_.size(path); }
+Result<std::int64_t> FaultyFiles::size(const Path& path) const {
+  return base_.size(path);
+}
 
-Result<std::vector<std::string>> FaultyFiles::list(const Path& directory) const { return base_.list(directory); }
+Result<std::vector<std::string>> FaultyFiles::list(const Path& directory) const {
+  return base_.list(directory);
+}
 
-Result<std::int64_t> FaultyFiles::free_bytes(const Path& path) const { return base_.free_bytes(path); }
+Result<std::int64_t> FaultyFiles::free_bytes(const Path& path) const {
+  return base_.free_bytes(path);
+}
 
 }  // namespace gleaner::io

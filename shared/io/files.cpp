@@ -18,7 +18,9 @@ namespace {
 
 constexpr std::string_view leftover_prefix = ".gleaner-writing-";
 
-Path parent_of(const Path& path) { return path.has_parent_path() ? path.parent_path() : Path("."); }
+Path parent_of(const Path& path) {
+  return path.has_parent_path() ? path.parent_path() : Path(".");
+}
 
 Error failure(std::string_view verb, const Path& path, int error_number = errno) {
   return system_error(std::string(verb) + " " + path.string(), error_number);
@@ -219,6 +221,8 @@ Files& real_files() {
   return files;
 }
 
-bool is_leftover(std::string_view name) { return name.starts_with(leftover_prefix); }
+bool is_leftover(std::string_view name) {
+  return name.starts_with(leftover_prefix);
+}
 
 }  // namespace gleaner::io

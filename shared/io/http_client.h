@@ -1,7 +1,7 @@
 // Outgoing HTTPS as one interface. The real one (libcurl, one handle, connection kept) trusts a server if its
-// chain ends in the pinned root key (crypto::check_chain), or, where no pin is given or it does not match, if the
-// system's certificate authorities and the host name hold.
-// Errors are about transport (unavailable; untrusted); an HTTP status is a reply, not an error.
+// chain ends in the pinned root key (crypto::check_chain), or, where no pin is given or it does not match, if
+// the system's certificate authorities and the host name hold. Errors are about transport (unavailable;
+// untrusted); an HTTP status is a reply, not an error.
 #pragma once
 
 #include <chrono>
@@ -30,7 +30,7 @@ struct HttpReply {
   int status = 0;
   std::map<std::string, std::string> headers;  // names in lower case
   Bytes body;
-  Duration round_trip{0};                      // request sent to last byte
+  Duration round_trip{0};  // request sent to last byte
 };
 
 class HttpClient {

@@ -1,6 +1,6 @@
-// Child processes with pipes, as one interface. A child runs in its own process group; all other descriptors are
-// closed in it; its environment is exactly what is given; it leaves no core dumps. Errors: not_found (no such
-// program or directory), io. A Process belongs to one thread at a time; the runner is thread-safe.
+// Child processes with pipes, as one interface. A child runs in its own process group; all other descriptors
+// are closed in it; its environment is exactly what is given; it leaves no core dumps. Errors: not_found (no
+// such program or directory), io. A Process belongs to one thread at a time; the runner is thread-safe.
 // Platform files: process_linux.cpp (start), child_linux.cpp (the running child).
 #pragma once
 
@@ -24,20 +24,20 @@ struct ProcessLimits {
   std::int64_t file_bytes = 0;           // RLIMIT_FSIZE; 0 = none
   int open_files = 256;
   int nice = 0;
-  bool idle_class = false;               // SCHED_IDLE and the lowest I/O class
-  bool die_with_parent = true;           // Linux: also with the *thread* that started it, so start from lasting ones
+  bool idle_class = false;      // SCHED_IDLE and the lowest I/O class
+  bool die_with_parent = true;  // Linux: also with the *thread* that started it, so start from lasting ones
 };
 
 struct ProcessSpec {
   std::vector<std::string> arguments;  // [0] is the program's path; there is no search in PATH
   std::map<std::string, std::string> environment;
-  Path working_directory;              // empty: the caller's; a relative program path is relative to the caller's
+  Path working_directory;  // empty: the caller's; a relative program path is relative to the caller's
   ProcessLimits limits;
 };
 
 struct ProcessExit {
   bool signalled = false;
-  int code = 0;  // exit status, or the signal's number
+  int code = 0;                                // exit status, or the signal's number
   [[nodiscard]] std::string describe() const;  // "exited with status 3", "killed by signal 9 (Killed)"
 };
 
@@ -52,16 +52,16 @@ class Process {
   // Writes to standard input as much as fits; returns how much. io if the child closed it.
   [[nodiscard]] virtual Result<std::size_t> write_some(std::string_view bytes) = 0;
   virtual void close_input() = 0;
-  // Appends to `into` what standard output has now, at most bytes_max. Drains standard error too, as poll_exit()
-  // does, so that a talkative child is not held up.
+  // Appends to `into` what standard output has now, at most bytes_max. Drains standard error too, as
+  // poll_exit() does, so that a talkative child is not held up.
   [[nodiscard]] virtual ReadKind read_some(Bytes& into, std::size_t bytes_max) = 0;
   // Drains standard error; the last 4 KiB of all of it.
   [[nodiscard]] virtual std::string error_tail() = 0;
   // Reaps without blocking; what is left of the child's group is killed then. Output stays readable.
   [[nodiscard]] virtual std::optional<ProcessExit> poll_exit() = 0;
   // Signals to the group; nothing happens once the child is reaped.
-  virtual void kill_group() = 0;   // SIGKILL
-  virtual void stop_group() = 0;   // SIGSTOP
+  virtual void kill_group() = 0;  // SIGKILL
+  virtual void stop_group() = 0;  // SIGSTOP
   virtual void continue_group() = 0;
   // CPU time of the child process itself (all its threads) so far; the total once it is reaped.
   [[nodiscard]] virtual Duration cpu_time() const = 0;

@@ -1,6 +1,6 @@
-// Starting a child: everything that needs memory is prepared before fork(); between fork() and execve() the child
-// makes only async-signal-safe calls, because other threads may hold any lock at that moment. Its failures come
-// back through a pipe that execve() closes.
+// Starting a child: everything that needs memory is prepared before fork(); between fork() and execve() the
+// child makes only async-signal-safe calls, because other threads may hold any lock at that moment. Its
+// failures come back through a pipe that execve() closes.
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <linux/ioprio.h>
@@ -73,7 +73,8 @@ bool set_priority(const ProcessLimits& limits) {
 
 // Handlers and ignored signals (SIGPIPE!) of the parent are not the child's business.
 void reset_signals() {
-  for (int number = 1; number < NSIG; ++number) ::signal(number, SIG_DFL);  // fails for KILL and STOP: as it should
+  for (int number = 1; number < NSIG; ++number)
+    ::signal(number, SIG_DFL);  // fails for KILL and STOP: as it should
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -103,7 +104,8 @@ struct Pipe {
   Descriptor write_end;
 };
 
-// Both ends close on exec and have numbers of 3 or more, even if the caller runs without standard descriptors.
+// Both ends close on exec and have numbers of 3 or more, even if the caller runs without standard
+// descriptors.
 Result<Pipe> make_pipe() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return system_error("create a pipe", errno);
@@ -127,13 +129,18 @@ Error execute_error(const std::string& program, int error_number) {
                 what + "its interpreter (the program after #!, or its dynamic loader) is not installed"};
       return {ErrorKind::not_found, what + "there is no such file"};
     case EACCES:
-      return {ErrorKind::io, what + "it is not executable: set its x permission (chmod +x), and check that its "
-                                    "file system is not mounted with noexec"};
+      return {ErrorKind::io, what +
+                                 "it is not executable: set its x permission (chmod +x), and check that its "
+                                 "file system is not mounted with noexec"};
     case ENOEXEC:
-      return {ErrorKind::io, what + "it is neither a program for this platform nor a script that starts with #!"};
-    case E2BIG: return {ErrorKind::io, what + "its arguments and environment are too long"};
-    case ETXTBSY: return {ErrorKind::io, what + "it is still being written: try again"};
-    default: return system_error("start " + program, error_number);
+      return {ErrorKind::io,
+              what + "it is neither a program for this platform nor a script that starts with #!"};
+    case E2BIG:
+      return {ErrorKind::io, what + "its arguments and environment are too long"};
+    case ETXTBSY:
+      return {ErrorKind::io, what + "it is still being written: try again"};
+    default:
+      return system_error("start " + program, error_number);
   }
 }
 
@@ -142,13 +149,20 @@ Error failure_error(const Preparation& prepared, const Failure& failure) {
     return system_error(what + " for " + prepared.program, failure.error_number);
   };
   switch (failure.step) {
-    case Step::group: return setting("create a process group");
-    case Step::parent: return setting("tie the life of the process to this one");
-    case Step::directory: return setting("enter the working directory " + prepared.directory);
-    case Step::descriptors: return setting("set up the pipes (Linux 5.11 or newer is needed)");
-    case Step::limits: return setting("set the resource limits");
-    case Step::priority: return setting("set the priority");
-    case Step::execute: return execute_error(prepared.program, failure.error_number);
+    case Step::group:
+      return setting("create a process group");
+    case Step::parent:
+      return setting("tie the life of the process to this one");
+    case Step::directory:
+      return setting("enter the working directory " + prepared.directory);
+    case Step::descriptors:
+      return setting("set up the pipes (Linux 5.11 or newer is needed)");
+    case Step::limits:
+      return setting("set the resource limits");
+    case Step::priority:
+      return setting("set the priority");
+    case Step::execute:
+      return execute_error(prepared.program, failure.error_number);
   }
   return setting("start a process");
 }
@@ -169,13 +183,15 @@ Result<Preparation> prepare(const ProcessSpec& spec) {
 
 // Pointers into `spec` and `prepared`, which must stay where they are.
 void point(Preparation& prepared, const ProcessSpec& spec) {
-  for (const auto& argument : spec.arguments) prepared.arguments.push_back(const_cast<char*>(argument.c_str()));
+  for (const auto& argument : spec.arguments)
+    prepared.arguments.push_back(const_cast<char*>(argument.c_str()));
   prepared.arguments.push_back(nullptr);
   for (auto& line : prepared.environment_lines) prepared.environment.push_back(line.data());
   prepared.environment.push_back(nullptr);
 }
 
-// fork() with all signals blocked in the child until it has reset them, so that no handler of ours runs there.
+// fork() with all signals blocked in the child until it has reset them, so that no handler of ours runs
+// there.
 pid_t fork_child(const Preparation& prepared) {
   sigset_t all, before;
   sigfillset(&all);
@@ -213,7 +229,8 @@ class LinuxRunner final : public ProcessRunner {
       got = ::read(report.read_end.get(), &failure, sizeof failure);
     } while (got < 0 && errno == EINTR);
     // Adopted in any case: if it failed, its end reaps the child.
-    auto child = adopt_child(pid, {std::move(input.write_end), std::move(output.read_end), std::move(error.read_end)});
+    auto child =
+        adopt_child(pid, {std::move(input.write_end), std::move(output.read_end), std::move(error.read_end)});
     if (got == static_cast<ssize_t>(sizeof failure)) return failure_error(prepared, failure);
     return child;
   }

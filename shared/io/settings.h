@@ -1,5 +1,5 @@
-// Typed settings files (TOML). Every key is declared with a type, a default and a comment; unknown keys, wrong
-// types and values out of bounds are errors that name file, line, key and what was expected.
+// Typed settings files (TOML). Every key is declared with a type, a default and a comment; unknown keys,
+// wrong types and values out of bounds are errors that name file, line, key and what was expected.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,9 @@ class Settings {
   void add(std::string key, bool* value, std::string comment);
   void add(std::string key, std::vector<std::string>* value, std::string comment);
 
-  // Reads `text` into the variables. `file` is for messages only. On an error nothing is changed, and the message
-  // lists every mistake, a line each: "server.toml:12: port: expected a whole number from 1 to 65535, got 0".
+  // Reads `text` into the variables. `file` is for messages only. On an error nothing is changed, and the
+  // message lists every mistake, a line each: "server.toml:12: port: expected a whole number from 1 to 65535,
+  // got 0".
   [[nodiscard]] Status parse(std::string_view text, const std::string& file);
   // The commented file with the variables' present values.
   [[nodiscard]] std::string render() const;

@@ -8,7 +8,8 @@
 
 namespace gleaner::io {
 
-// "cannot WHAT: the system's reason: what to do". ENOENT and ENOTDIR become ErrorKind::not_found, all else io.
+// "cannot WHAT: the system's reason: what to do". ENOENT and ENOTDIR become ErrorKind::not_found, all else
+// io.
 [[nodiscard]] Error system_error(std::string_view what, int error_number);
 
 }  // namespace gleaner::io
