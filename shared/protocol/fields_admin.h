@@ -13,7 +13,7 @@ inline constexpr const char* title<ApplicationInfo> = "application";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, ApplicationInfo>& message) {
   archive("name", message.name, Text{});
-  archive("version", message.version, Text{});
+  archive("application_version", message.version, Text{});  // "version" is the protocol's
   archive("title", message.title, long_text);
   archive("archive", message.archive, Digest{});
   archive("archive_bytes", message.archive_bytes, Whole{0, limits::bundle_bytes_max});

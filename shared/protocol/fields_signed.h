@@ -52,7 +52,7 @@ template <typename Archive>
 void visit(Archive& archive, Of<Archive, ApplicationStatement>& message) {
   archive("project", message.project, Digest{});
   archive("name", message.name, Text{});
-  archive("version", message.version, Text{});
+  archive("application_version", message.version, Text{});  // "version" is the protocol's
   archive("archive", message.archive, Digest{});
   archive("archive_bytes", message.archive_bytes, Whole{0, limits::bundle_bytes_max});
   archive("signed_at", message.signed_at);

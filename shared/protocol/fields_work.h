@@ -94,6 +94,7 @@ void visit(Archive& archive, Of<Archive, Proposal>& message) {
   archive("performance", message.performance, Number{});
   archive("queue_unloaded", message.queue_unloaded, Number{});
   archive("queue_current", message.queue_current, Number{});
+  archive("items", message.items, Number{});
 }
 
 template <>
@@ -131,6 +132,7 @@ void visit(Archive& archive, Of<Archive, WorkReply>& message) {
                   "expected one grant slot for each grant");
   archive("retry_after_seconds", message.retry_after_seconds, Number{});
   archive("interval_seconds", message.interval_seconds, Number{});
+  archive("slowest_performance", message.slowest_performance, Number{});
   archive("reason", message.reason, Prose{});
 }
 

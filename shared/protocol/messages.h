@@ -1,6 +1,7 @@
-// Every message of the wire, version 1, as plain structs. JSON names equal the field names; the codec
-// (codec.h) writes and reads them. Receivers ignore unknown fields and reject wrong types, missing required
-// fields and values over shared/base/limits.h. The published form is server/http/openapi.yaml.
+// Every message of the wire, version 1, as plain structs. JSON names equal the field names (only an application's
+// `version` is "application_version": "version" is the protocol's); the codec (codec.h) writes and reads them.
+// Receivers ignore unknown fields and reject wrong types, missing required fields and values over
+// shared/base/limits.h. The published form is server/http/openapi.yaml.
 //
 // Digests are SHA-256, lower-case hex. Keys and signatures are base64url. Times are microseconds since 1970
 // UTC in memory and RFC 3339 in nothing but displays. Rates are in cost-hint units (items, where a problem

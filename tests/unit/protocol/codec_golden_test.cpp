@@ -1,0 +1,122 @@
+// The wire must never change for version 1: these are the very bytes. A change here is a change of the
+// protocol.
+#include "shared/protocol/codec.h"
+#include "tests/catch.h"
+
+using namespace gleaner;
+using namespace gleaner::protocol;
+
+namespace {
+
+template <typename Message>
+void check_golden(const Message& message, const std::string& text) {
+  CHECK(encode(message) == text);
+  const auto back = decode<Message>(text);
+  if (!back.ok()) FAIL(back.error().message);
+  CHECK(encode(*back) == text);
+}
+
+const std::string zeros(64, '0');
+
+}  // namespace
+
+TEST_CASE("golden: signed statement") {
+  const SignedStatement statement{StatementType::work_key_certificate, R"({"version":1})",
+                                  std::string(32, 'k'), std::string(64, '\xff')};
+  check_golden(
+      statement,
+      R"({"version":1,"type":"work-key-certificate","payload":"eyJ2ZXJzaW9uIjoxfQ",)"
+      R"("key":"a2tra2tra2tra2tra2tra2tra2tra2tra2tra2tra2s",)"
+      R"("signature":"_____________________________________________________________________________________w"})");
+}
+
+TEST_CASE("golden: acknowledgement") {
+  Acknowledgement message;
+  message.unit = {7};
+  message.host = {3};
+  message.range = {100, 120};
+  message.digest = zeros;
+  message.status = CommitStatus::accepted;
+  message.reason = "all new";
+  message.items_accepted = 20;
+  message.at = from_microseconds(1'763'676'000'123'456);
+  check_golden(message,
+               R"({"version":1,"unit":7,"host":3,"range":{"begin":100,"end":120},"digest":")" + zeros +
+                   R"(","status":"accepted","reason":"all new","items_accepted":20,"at":1763676000123456})");
+}
+
+TEST_CASE("golden: heartbeat and its reply") {
+  UnitReport report;
+  report.unit = {7};
+  report.finished = 113;
+  report.state = RunState::paused;
+  report.reason = "the owner is back: \"wait\"";
+  report.rate = 0.25;
+  report.running_seconds = 61.5;
+  check_golden(
+      HeartbeatRequest{{report}},
+      R"({"version":1,"units":[{"unit":7,"finished":113,"state":"paused",)"
+      R"("reason":"the owner is back: \"wait\"","rate":0.25,"item_seconds":0.0,"running_seconds":61.5}]})");
+  check_golden(
+      HeartbeatReply{{{UnitId{7}, UnitAction::go_on, 118, ""}, {UnitId{8}, UnitAction::cancel, 0, "done"}},
+                     15},
+      R"({"version":1,"units":[{"unit":7,"action":"go-on","end":118,"reason":""},)"
+      R"({"unit":8,"action":"cancel","end":0,"reason":"done"}],"interval_seconds":15.0})");
+}
+
+TEST_CASE("golden: work request") {
+  WorkRequest request;
+  CommitRequest commit;
+  commit.unit = {7};
+  commit.range = {100, 120};
+  commit.digest = zeros;
+  commit.bytes = 5;
+  commit.data = Bytes("\x01\x02\xfe", 3);
+  commit.compute_seconds = 1.5;
+  commit.last = true;
+  request.commits = {commit};
+  request.slots = {{2, false}};
+  request.platforms = {"x86_64-linux"};
+  request.memory_bytes = 1 << 30;
+  request.cores = 4;
+  request.proposal = {1234.5, 1, 2, 17.5};
+  check_golden(
+      request,
+      R"({"version":1,"commits":[{"unit":7,"range":{"begin":100,"end":120},"digest":")" + zeros +
+          R"(","bytes":5,"data":"AQL-","compute_seconds":1.5,"last":true}],"units":[],)"
+          R"("slots":[{"slot":2,"urgent":false}],"platforms":["x86_64-linux"],"memory_bytes":1073741824,)"
+          R"("cores":4,"proposal":{"performance":1234.5,"queue_unloaded":1.0,"queue_current":2.0,"items":17.5}})");
+}
+
+TEST_CASE("golden: a list") {
+  DecisionInfo decision;
+  decision.host = {3};
+  decision.unit = {7};
+  decision.kind = "split";
+  decision.range = {10, 20};
+  decision.reason = "\xE2\x89\xA4 2 %";
+  check_golden(
+      std::vector<DecisionInfo>{decision},
+      R"({"version":1,"items":[{"at":0,"host":3,"unit":7,"kind":"split","range":{"begin":10,"end":20},)"
+      "\"reason\":\"\xE2\x89\xA4 2 %\"}]}");
+  check_golden(std::vector<DecisionInfo>{}, R"({"version":1,"items":[]})");
+}
+
+TEST_CASE("golden: a problem written by hand needs only what has no default") {
+  const auto problem = decode<AddProblem>(
+      R"({"version":1,"application":"mandelbrot","name":"m","parameters":"{\"width\":3}"})");
+  if (!problem.ok()) FAIL(problem.error().message);
+  CHECK(problem->strategy == "wis");
+  CHECK(problem->straggler == "split");
+  CHECK(problem->weight == 1);
+  CHECK(problem->parameters == R"({"width":3})");
+}
+
+TEST_CASE("golden: failures and statement types have these names") {
+  CHECK(std::string(name_of(FailureKind::kernel_crashed)) == "kernel-crashed");
+  CHECK(std::string(name_of(FailureKind::download_failed)) == "download-failed");
+  CHECK(std::string(name_of(StatementType::grant)) == "grant");
+  CHECK(std::string(name_of(StatementType::signer_certificate)) == "signer-certificate");
+  CHECK(std::string(name_of(ProblemState::cancelled)) == "cancelled");
+  CHECK(std::string(name_of(HostState::revoked)) == "revoked");
+}

@@ -1,0 +1,119 @@
+#include "shared/protocol/join_code.h"
+
+#include "shared/base/random.h"
+#include "tests/catch.h"
+
+using namespace gleaner;
+using namespace gleaner::protocol;
+
+namespace {
+
+Bytes random_bytes(Random& random, std::size_t count) {
+  Bytes bytes;
+  for (; count > 0; --count) bytes += static_cast<char>(random.below(256));
+  return bytes;
+}
+
+JoinCode sample() {
+  return {"grid.example.org", 8443, Bytes(32, '\x11'), Bytes(16, '\x22')};
+}
+
+void check_same(const JoinCode& a, const JoinCode& b) {
+  CHECK(a.host == b.host);
+  CHECK(a.port == b.port);
+  CHECK(a.root_fingerprint == b.root_fingerprint);
+  CHECK(a.enrolment_secret == b.enrolment_secret);
+}
+
+}  // namespace
+
+TEST_CASE("join codes survive being written and read") {
+  Random random(5);
+  for (const std::string host : {"localhost", "127.0.0.1", "::1", "2001:db8::17", "a-b.example.org", "x"})
+    for (int round = 0; round < 50; ++round) {
+      const JoinCode code{host, static_cast<int>(random.between(1, 65'535)), random_bytes(random, 32),
+                          random_bytes(random, 16)};
+      const auto back = parse_join_code(" \n" + to_text(code) + "\r\n");
+      if (!back.ok()) FAIL(back.error().message);
+      check_same(*back, code);
+    }
+}
+
+TEST_CASE("join codes look like this for ever") {
+  CHECK(to_text(sample()) ==
+        "gleaner://grid.example.org:8443/"
+        "ARERERERERERERERERERERERERERERERERERERERERERIiIiIiIiIiIiIiIiIiIiIiB6iak");
+  CHECK(sample().base_url() == "https://grid.example.org:8443");
+  CHECK(JoinCode{"::1", 443, {}, {}}.base_url() == "https://[::1]:443");
+}
+
+TEST_CASE("the address may be typed in capitals") {
+  std::string text = to_text(sample());
+  for (char& c : text) {
+    if (c == '/') continue;
+    if (&c > &text[30]) break;
+    c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  }
+  const auto back = parse_join_code(text);
+  if (!back.ok()) FAIL(back.error().message);
+  check_same(*back, sample());
+}
+
+TEST_CASE("every single mistyped character is noticed") {
+  const std::string good = to_text(sample());
+  const std::string letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.:/[] #";
+  for (std::size_t at = 0; at < good.size(); ++at)
+    for (const char letter : letters) {
+      if (std::tolower(static_cast<unsigned char>(letter)) ==
+          std::tolower(static_cast<unsigned char>(good[at])))
+        if (letter == good[at] || at < good.find_last_of('/')) continue;
+      std::string bad = good;
+      bad[at] = letter;
+      INFO(bad);
+      const auto result = parse_join_code(bad);
+      REQUIRE_FALSE(result.ok());
+      CHECK(result.error().kind == ErrorKind::invalid);
+    }
+}
+
+TEST_CASE("swapped, lost and doubled characters are noticed") {
+  const std::string good =
+      to_text({"grid.example.org", 8443, "0123456789abcdefghijklmnopqrstuv", "0123456789abcdef"});
+  for (std::size_t at = 0; at < good.size(); ++at) {
+    std::string lost = good;
+    lost.erase(at, 1);
+    CHECK_FALSE(parse_join_code(lost).ok());
+    std::string doubled = good;
+    doubled.insert(at, 1, good[at]);
+    CHECK_FALSE(parse_join_code(doubled).ok());
+    if (at + 1 == good.size() || good[at] == good[at + 1]) continue;
+    std::string swapped = good;
+    std::swap(swapped[at], swapped[at + 1]);
+    CHECK_FALSE(parse_join_code(swapped).ok());
+  }
+}
+
+TEST_CASE("what is wrong is said as a person would have typed it") {
+  const auto error = [](const std::string& text) { return parse_join_code(text).error().message; };
+  const std::string good = to_text(sample());
+  const std::string code = good.substr(good.find_last_of('/') + 1);
+  using Catch::Contains;
+  CHECK_THAT(error(""), Contains("empty"));
+  CHECK_THAT(error("https://grid.example.org/"), Contains("does not begin with gleaner://"));
+  CHECK_THAT(error("gleaner://grid.example.org:8443"), Contains("a code behind it"));
+  CHECK_THAT(error("gleaner:///" + code), Contains("a code behind it"));
+  CHECK_THAT(error("gleaner://grid.example.org/" + code), Contains("no port"));
+  CHECK_THAT(error("gleaner://[::1]/" + code), Contains("no port"));
+  CHECK_THAT(error("gleaner://grid.example.org:0/" + code), Contains("not a port"));
+  CHECK_THAT(error("gleaner://grid.example.org:65536/" + code), Contains("not a port"));
+  CHECK_THAT(error("gleaner://grid.example.org:99999999999999/" + code), Contains("not a port"));
+  CHECK_THAT(error("gleaner://grid_example:1/" + code), Contains("not a host name"));
+  CHECK_THAT(error("gleaner://[::x]:1/" + code), Contains("not an IPv6 address"));
+  CHECK_THAT(error("gleaner://grid.example.org:8443/" + code.substr(1)),
+             Contains("too short (70 characters instead of 71)"));
+  CHECK_THAT(error(good + "x"), Contains("too long"));
+  CHECK_THAT(error("gleaner://grid.example.org:8443/" + code.substr(1) + "!"),
+             Contains("\"!\" cannot be part"));
+  CHECK_THAT(error("gleaner://grid.example.org:8444/" + code), Contains("checksum does not match"));
+  CHECK_THAT(error("gleaner://grid.example.org:8443/B" + code.substr(1)), Contains("newer version"));
+}
