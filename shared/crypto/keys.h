@@ -1,5 +1,5 @@
-// Ed25519 keys (RFC 8032), SHA-256 digests and secrets, by OpenSSL. Functions are thread-safe; failures of the
-// library itself (no entropy, no memory) abort.
+// Ed25519 keys (RFC 8032), SHA-256 digests and secrets, by OpenSSL. Functions are thread-safe; failures of
+// the library itself (no entropy, no memory) abort.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ class PrivateKey {
   // PEM PKCS#8, as `openssl genpkey -algorithm ed25519` writes.
   [[nodiscard]] static Result<PrivateKey> from_pem(std::string_view pem);
   [[nodiscard]] std::string to_pem() const;
-  [[nodiscard]] Bytes public_key() const;  // 32 raw bytes
+  [[nodiscard]] Bytes public_key() const;                    // 32 raw bytes
   [[nodiscard]] Bytes sign(std::string_view message) const;  // 64 raw bytes
   // The OpenSSL key, for X.509 (tls_identity.cpp).
   [[nodiscard]] void* native() const { return key_.get(); }

@@ -1,6 +1,6 @@
-// Signed statements and the chain of trust: root key -> work key, root key -> signer keys; work key -> project
-// document, grants, acknowledgements; signer key -> applications. Errors are ErrorKind::untrusted and say which
-// link broke and what to do. Thread-safe.
+// Signed statements and the chain of trust: root key -> work key, root key -> signer keys; work key ->
+// project document, grants, acknowledgements; signer key -> applications. Errors are ErrorKind::untrusted and
+// say which link broke and what to do. Thread-safe.
 #pragma once
 
 #include <string_view>
@@ -15,14 +15,14 @@ namespace gleaner::crypto {
 [[nodiscard]] protocol::SignedStatement sign_statement(protocol::StatementType type, std::string payload,
                                                        const PrivateKey& key);
 // Type and signature only; the caller must have reason to trust statement.key.
-[[nodiscard]] Status check_signature(const protocol::SignedStatement& statement, protocol::StatementType type);
+[[nodiscard]] Status check_signature(const protocol::SignedStatement& statement,
+                                     protocol::StatementType type);
 
-// A KeyCertificate by `root_key` (32 raw bytes) for `project`, valid at `now`. A clock that is off by up to five
-// minutes is forgiven.
-[[nodiscard]] Result<protocol::KeyCertificate> check_key_certificate(const protocol::SignedStatement& statement,
-                                                                     protocol::StatementType type,
-                                                                     std::string_view root_key,
-                                                                     std::string_view project, Timestamp now);
+// A KeyCertificate by `root_key` (32 raw bytes) for `project`, valid at `now`. A clock that is off by up to
+// five minutes is forgiven.
+[[nodiscard]] Result<protocol::KeyCertificate> check_key_certificate(
+    const protocol::SignedStatement& statement, protocol::StatementType type, std::string_view root_key,
+    std::string_view project, Timestamp now);
 
 // What a client knows once it has checked a project document against the fingerprint of its join code.
 struct ProjectTrust {
@@ -34,11 +34,12 @@ struct ProjectTrust {
 [[nodiscard]] Result<ProjectTrust> check_project(const protocol::SignedStatement& statement,
                                                  std::string_view root_fingerprint, Timestamp now);
 
-// Signed by the project's work key.
+// Signed by the project's work key, which must still be certified at `now`; for `host`, not past its
+// deadline.
 [[nodiscard]] Result<protocol::Grant> check_grant(const protocol::SignedStatement& statement,
                                                   const ProjectTrust& trust, HostId host, Timestamp now);
-[[nodiscard]] Result<protocol::Acknowledgement> check_acknowledgement(const protocol::SignedStatement& statement,
-                                                                      const ProjectTrust& trust, HostId host);
+[[nodiscard]] Result<protocol::Acknowledgement> check_acknowledgement(
+    const protocol::SignedStatement& statement, const ProjectTrust& trust, HostId host);
 // The application statement by a signer that the root key certified. A certificate that has run out since the
 // application was signed is refused too: sign again.
 [[nodiscard]] Result<protocol::ApplicationStatement> check_application(

@@ -21,8 +21,10 @@ struct TlsIdentity {
 [[nodiscard]] TlsIdentity make_tls_identity(const PrivateKey& root, const std::vector<std::string>& names,
                                             Timestamp from, Timestamp until);
 
-// Decides on a peer's chain (leaf first, DER) as a client must: accepted if it ends in a self-signed certificate
-// whose Ed25519 key has `root_fingerprint` and every link and period holds at `now`. Otherwise the error says why.
+// Decides on a peer's chain (leaf first, DER) as a client must: accepted if it ends in a self-signed
+// certificate whose Ed25519 key has `root_fingerprint` and every link and period holds at `now` (five minutes
+// forgiven). The host name is not looked at: the root key vouches for the TLS key. Errors are
+// ErrorKind::untrusted and say why.
 [[nodiscard]] Status check_chain(const std::vector<std::string>& chain_der, std::string_view root_fingerprint,
                                  Timestamp now);
 

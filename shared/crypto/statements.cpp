@@ -1,0 +1,146 @@
+#include "shared/crypto/statements.h"
+
+#include "shared/crypto/periods.h"
+#include "shared/protocol/codec.h"
+
+namespace gleaner::crypto {
+namespace {
+
+using protocol::SignedStatement;
+using protocol::StatementType;
+
+std::string signed_bytes(StatementType type, std::string_view payload) {
+  return std::string("gleaner-1\n") + protocol::name_of(type) + "\n" + std::string(payload);
+}
+
+Error untrusted(StatementType type, const std::string& reason) {
+  return {ErrorKind::untrusted, std::string("the ") + protocol::name_of(type) + " statement " + reason};
+}
+
+// The signature is by `key`, and nobody else's.
+Status check_signed_by(const SignedStatement& statement, StatementType type, std::string_view key) {
+  if (!equal_constant_time(statement.key, key))
+    return untrusted(
+        type, "is not signed by the key that must have signed it: it may be of another project, or forged");
+  return check_signature(statement, type);
+}
+
+// REQUIRES: the signature was checked. What a trusted key signed and we cannot read is still not to be used.
+template <typename Payload>
+Result<Payload> decode_payload(const SignedStatement& statement) {
+  auto payload = protocol::decode<Payload>(statement.payload);
+  if (payload.ok()) return payload;
+  return untrusted(statement.type, "cannot be read (" + payload.error().message +
+                                       "): the server may be newer than this program; update it");
+}
+
+Status check_period(StatementType type, const protocol::KeyCertificate& certificate, Timestamp now) {
+  if (certificate.not_after < certificate.not_before) return untrusted(type, "ends before it begins");
+  if (now + clock_skew_forgiven < certificate.not_before)
+    return untrusted(type, "of key \"" + certificate.name + "\" is valid only from " +
+                               to_rfc3339(certificate.not_before) +
+                               " on: check this computer's date and time");
+  if (now - clock_skew_forgiven > certificate.not_after)
+    return untrusted(type,
+                     "of key \"" + certificate.name + "\" expired at " + to_rfc3339(certificate.not_after) +
+                         ": the project's administrator must renew it (or this computer's date is wrong)");
+  return {};
+}
+
+Status check_host(StatementType type, HostId said, HostId host) {
+  if (said == host) return {};
+  return untrusted(type, "is for host " + std::to_string(said.value) + ", and this is host " +
+                             std::to_string(host.value) + ": join again if the problem stays");
+}
+
+}  // namespace
+
+SignedStatement sign_statement(StatementType type, std::string payload, const PrivateKey& key) {
+  SignedStatement statement;
+  statement.type = type;
+  statement.signature = key.sign(signed_bytes(type, payload));
+  statement.key = key.public_key();
+  statement.payload = std::move(payload);
+  return statement;
+}
+
+Status check_signature(const SignedStatement& statement, StatementType type) {
+  if (statement.type != type)
+    return untrusted(type, std::string("is missing: there is a ") + protocol::name_of(statement.type) +
+                               " statement in its place");
+  if (!verify(statement.key, signed_bytes(type, statement.payload), statement.signature))
+    return untrusted(type, "does not carry a valid signature: it was changed on its way, do not use it");
+  return {};
+}
+
+Result<protocol::KeyCertificate> check_key_certificate(const SignedStatement& statement, StatementType type,
+                                                       std::string_view root_key, std::string_view project,
+                                                       Timestamp now) {
+  TRY(check_signed_by(statement, type, root_key));
+  TRY_ASSIGN(auto certificate, decode_payload<protocol::KeyCertificate>(statement));
+  if (certificate.project != project) return untrusted(type, "belongs to project " + certificate.project);
+  TRY(check_period(type, certificate, now));
+  return certificate;
+}
+
+Result<ProjectTrust> check_project(const SignedStatement& statement, std::string_view root_fingerprint,
+                                   Timestamp now) {
+  constexpr auto type = StatementType::project;
+  TRY(check_signature(statement, type));  // by a key that is not trusted before the certificate below says so
+  TRY_ASSIGN(auto document, decode_payload<protocol::ProjectDocument>(statement));
+  const Bytes root = fingerprint(document.root_key);
+  if (!equal_constant_time(root, root_fingerprint))
+    return untrusted(type,
+                     "is of another project than the join code's: check the code and the server's address");
+  if (document.project != to_hex(root)) return untrusted(type, "contradicts itself about the project's id");
+  TRY_ASSIGN(const auto certificate,
+             check_key_certificate(document.work_certificate, StatementType::work_key_certificate,
+                                   document.root_key, document.project, now));
+  if (!equal_constant_time(certificate.key, statement.key))
+    return untrusted(type, "is not signed by the work key that the project's root key certified");
+  return ProjectTrust{document.project, document.root_key, certificate.key, std::move(document)};
+}
+
+Result<protocol::Grant> check_grant(const SignedStatement& statement, const ProjectTrust& trust, HostId host,
+                                    Timestamp now) {
+  constexpr auto type = StatementType::grant;
+  // Trust may have been established long ago: the work key must still be good today.
+  TRY(check_key_certificate(trust.document.work_certificate, StatementType::work_key_certificate,
+                            trust.root_key, trust.project, now));
+  TRY(check_signed_by(statement, type, trust.work_key));
+  TRY_ASSIGN(auto grant, decode_payload<protocol::Grant>(statement));
+  TRY(check_host(type, grant.host, host));
+  if (grant.range.empty()) return untrusted(type, "is for no items");
+  if (now - clock_skew_forgiven > grant.deadline)
+    return untrusted(type, "ran out at " + to_rfc3339(grant.deadline) +
+                               ": an old one was sent again, or this computer's date is wrong");
+  return grant;
+}
+
+Result<protocol::Acknowledgement> check_acknowledgement(const SignedStatement& statement,
+                                                        const ProjectTrust& trust, HostId host) {
+  constexpr auto type = StatementType::acknowledgement;
+  TRY(check_signed_by(statement, type, trust.work_key));
+  TRY_ASSIGN(auto acknowledgement, decode_payload<protocol::Acknowledgement>(statement));
+  TRY(check_host(type, acknowledgement.host, host));
+  return acknowledgement;
+}
+
+Result<protocol::ApplicationStatement> check_application(const SignedStatement& application,
+                                                         const SignedStatement& signer,
+                                                         std::string_view root_key, std::string_view project,
+                                                         Timestamp now) {
+  constexpr auto type = StatementType::application;
+  TRY_ASSIGN(const auto certificate,
+             check_key_certificate(signer, StatementType::signer_certificate, root_key, project, now));
+  TRY(check_signed_by(application, type, certificate.key));
+  TRY_ASSIGN(auto statement, decode_payload<protocol::ApplicationStatement>(application));
+  if (statement.project != project) return untrusted(type, "belongs to project " + statement.project);
+  if (statement.signed_at + clock_skew_forgiven < certificate.not_before ||
+      statement.signed_at - clock_skew_forgiven > certificate.not_after)
+    return untrusted(type, "was signed at " + to_rfc3339(statement.signed_at) +
+                               ", when its signer's certificate was not valid: sign it again");
+  return statement;
+}
+
+}  // namespace gleaner::crypto

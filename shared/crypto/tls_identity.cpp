@@ -1,0 +1,131 @@
+#include "shared/crypto/tls_identity.h"
+
+#include <openssl/pem.h>
+
+#include "shared/base/check.h"
+#include "shared/crypto/openssl.h"
+
+namespace gleaner::crypto {
+namespace {
+
+constexpr int serial_bits = 127;  // RFC 5280: positive and at most 20 bytes
+
+void set_serial(X509* certificate) {
+  const std::unique_ptr<BIGNUM, Freed<BN_free>> number(BN_new());
+  CHECK_TRUE(number != nullptr);
+  CHECK_TRUE(BN_rand(number.get(), serial_bits, BN_RAND_TOP_ANY, BN_RAND_BOTTOM_ODD) == 1);  // odd: never 0
+  CHECK_TRUE(BN_to_ASN1_INTEGER(number.get(), X509_get_serialNumber(certificate)) != nullptr);
+}
+
+void set_period(X509* certificate, Timestamp from, Timestamp until) {
+  const auto seconds = [](Timestamp time) {
+    return static_cast<time_t>(std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count());
+  };
+  CHECK_TRUE(ASN1_TIME_set(X509_getm_notBefore(certificate), seconds(from)) != nullptr);
+  CHECK_TRUE(ASN1_TIME_set(X509_getm_notAfter(certificate), seconds(until)) != nullptr);
+}
+
+using NameOwner = std::unique_ptr<X509_NAME, Freed<X509_NAME_free>>;
+
+NameOwner make_name(const std::string& common_name) {
+  NameOwner name(X509_NAME_new());
+  CHECK_TRUE(name != nullptr);
+  const auto add = [&](const char* field, const std::string& text) {
+    CHECK_TRUE(X509_NAME_add_entry_by_txt(name.get(), field, MBSTRING_UTF8,
+                                          reinterpret_cast<const unsigned char*>(text.c_str()), -1, -1,
+                                          0) == 1);
+  };
+  add("O", "Gleaner");
+  add("CN", common_name);
+  return name;
+}
+
+void add_extension(X509* certificate, X509* issuer, int nid, const char* value) {
+  X509V3_CTX context;
+  X509V3_set_ctx(&context, issuer, certificate, nullptr, nullptr, 0);
+  X509V3_set_ctx_nodb(&context);
+  const std::unique_ptr<X509_EXTENSION, Freed<X509_EXTENSION_free>> extension(
+      X509V3_EXT_conf_nid(nullptr, &context, nid, value));
+  CHECK_TRUE(extension != nullptr);
+  CHECK_TRUE(X509_add_ext(certificate, extension.get(), -1) == 1);
+}
+
+// Built from objects, not from OpenSSL's configuration text: a comma in a name must stay a comma.
+void add_names(X509* certificate, const std::vector<std::string>& names) {
+  if (names.empty()) return;
+  const std::unique_ptr<GENERAL_NAMES, Freed<GENERAL_NAMES_free>> list(GENERAL_NAMES_new());
+  CHECK_TRUE(list != nullptr);
+  for (const auto& name : names) {
+    GENERAL_NAME* entry = GENERAL_NAME_new();
+    CHECK_TRUE(entry != nullptr);
+    if (ASN1_OCTET_STRING* address = a2i_IPADDRESS(name.c_str()); address != nullptr) {
+      GENERAL_NAME_set0_value(entry, GEN_IPADD, address);
+    } else {
+      ASN1_IA5STRING* text = ASN1_IA5STRING_new();
+      CHECK_TRUE(text != nullptr);
+      CHECK_TRUE(ASN1_STRING_set(text, name.data(), static_cast<int>(name.size())) == 1);
+      GENERAL_NAME_set0_value(entry, GEN_DNS, text);
+    }
+    CHECK_TRUE(sk_GENERAL_NAME_push(list.get(), entry) > 0);
+  }
+  CHECK_TRUE(X509_add1_ext_i2d(certificate, NID_subject_alt_name, list.get(), 0, 0) == 1);
+}
+
+CertificateOwner make_certificate(const X509_NAME* subject, const X509_NAME* issuer, EVP_PKEY* key,
+                                  Timestamp from, Timestamp until) {
+  CertificateOwner certificate(X509_new());
+  CHECK_TRUE(certificate != nullptr);
+  CHECK_TRUE(X509_set_version(certificate.get(), X509_VERSION_3) == 1);
+  set_serial(certificate.get());
+  set_period(certificate.get(), from, until);
+  CHECK_TRUE(X509_set_subject_name(certificate.get(), subject) == 1);
+  CHECK_TRUE(X509_set_issuer_name(certificate.get(), issuer) == 1);
+  CHECK_TRUE(X509_set_pubkey(certificate.get(), key) == 1);
+  return certificate;
+}
+
+void sign(X509* certificate, EVP_PKEY* root_key) {
+  CHECK_TRUE(X509_sign(certificate, root_key, nullptr) > 0);  // Ed25519 brings its own digest
+}
+
+}  // namespace
+
+TlsIdentity make_tls_identity(const PrivateKey& root, const std::vector<std::string>& names, Timestamp from,
+                              Timestamp until) {
+  auto* root_key = static_cast<EVP_PKEY*>(root.native());
+  const KeyOwner leaf_key(EVP_EC_gen("P-256"));
+  CHECK_TRUE(leaf_key != nullptr);
+
+  // The root's name carries its fingerprint, so that two projects' roots are never mistaken for each other.
+  const NameOwner root_name =
+      make_name("Gleaner root " + to_hex(fingerprint(root.public_key())).substr(0, 32));
+  const NameOwner leaf_name = make_name("Gleaner server");
+
+  const CertificateOwner authority =
+      make_certificate(root_name.get(), root_name.get(), root_key, from, until);
+  add_extension(authority.get(), authority.get(), NID_basic_constraints, "critical,CA:TRUE,pathlen:0");
+  add_extension(authority.get(), authority.get(), NID_key_usage, "critical,keyCertSign,cRLSign");
+  add_extension(authority.get(), authority.get(), NID_subject_key_identifier, "hash");
+  sign(authority.get(), root_key);
+
+  const CertificateOwner leaf =
+      make_certificate(leaf_name.get(), root_name.get(), leaf_key.get(), from, until);
+  add_extension(leaf.get(), authority.get(), NID_basic_constraints, "critical,CA:FALSE");
+  add_extension(leaf.get(), authority.get(), NID_key_usage, "critical,digitalSignature");
+  add_extension(leaf.get(), authority.get(), NID_ext_key_usage, "serverAuth");
+  add_extension(leaf.get(), authority.get(), NID_subject_key_identifier, "hash");
+  add_extension(leaf.get(), authority.get(), NID_authority_key_identifier, "keyid:always");
+  add_names(leaf.get(), names);
+  sign(leaf.get(), root_key);
+
+  const BioOwner chain(BIO_new(BIO_s_mem()));
+  const BioOwner key(BIO_new(BIO_s_mem()));
+  CHECK_TRUE(chain != nullptr && key != nullptr);
+  CHECK_TRUE(PEM_write_bio_X509(chain.get(), leaf.get()) == 1);
+  CHECK_TRUE(PEM_write_bio_X509(chain.get(), authority.get()) == 1);
+  CHECK_TRUE(
+      PEM_write_bio_PKCS8PrivateKey(key.get(), leaf_key.get(), nullptr, nullptr, 0, nullptr, nullptr) == 1);
+  return {content_of(chain.get()), content_of(key.get())};
+}
+
+}  // namespace gleaner::crypto
