@@ -1,0 +1,13 @@
+#include "client/policy/hang.h"
+
+#include <algorithm>
+
+namespace gleaner::client_policy {
+
+HangVerdict judge(const HangView& view) {
+  if (view.asleep >= asleep_max) return HangVerdict::asleep;
+  const double allowed = item_factor * view.item_seconds * std::max(1, view.threads);
+  return to_seconds(view.cpu_on_item) > allowed ? HangVerdict::too_long : HangVerdict::fine;
+}
+
+}  // namespace gleaner::client_policy

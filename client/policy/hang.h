@@ -1,0 +1,26 @@
+// When a kernel is taken for hung. Two ways: it sleeps (uses no CPU and waits for none, for a long time), or
+// one item takes far longer than the manifest's item_seconds, "an item slower than this on the slowest
+// sensible host". A kernel that is starved, throttled or paused is never taken for hung: only CPU time counts
+// for the second rule. Pure. Cost: O(1).
+#pragma once
+
+#include <chrono>
+
+#include "shared/base/clock.h"
+
+namespace gleaner::client_policy {
+
+struct HangView {
+  Duration asleep{0};       // how long it has been sleeping without using CPU, not paused
+  Duration cpu_on_item{0};  // CPU time since the last item (or the start of the unit)
+  double item_seconds = 600;
+  int threads = 1;
+};
+
+inline constexpr Duration asleep_max = std::chrono::minutes{2};
+inline constexpr double item_factor = 3;
+
+enum class HangVerdict { fine, asleep, too_long };
+[[nodiscard]] HangVerdict judge(const HangView& view);
+
+}  // namespace gleaner::client_policy

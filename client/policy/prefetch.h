@@ -1,0 +1,35 @@
+// When a slot asks for its next unit: before the unit in hand ends, so that its kernel never waits for the
+// network, but as late as possible, because a unit that waits on a host is a unit that the server could have
+// sized better. At most one unit waits per slot. Source: gleaner-policy.md section 5 (prefetch removes
+// request delay and transfer from the makespan). Pure. Cost: O(1).
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+#include "shared/base/clock.h"
+
+namespace gleaner::client_policy {
+
+struct PrefetchView {
+  bool busy = false;         // a unit is being computed in the slot
+  bool has_waiting = false;  // its successor is here, or on its way
+  std::optional<Duration>
+      remaining;            // of the unit in hand at its present rate; unknown until an item is done
+  Duration round_trip{0};   // measured, of a work request; 0 unknown
+  Duration preparation{0};  // measured, from grant to ready (downloads, installation); 0 unknown
+};
+
+// The lead: 2 * round trip + preparation + margin, at least `lead_min`, at most `lead_max`.
+inline constexpr Duration lead_margin = std::chrono::milliseconds{50};
+inline constexpr Duration lead_min = std::chrono::milliseconds{100};
+inline constexpr Duration lead_max = std::chrono::minutes{5};
+[[nodiscard]] Duration lead(const PrefetchView& view);
+
+enum class Ask { no, soon /* urgent = false */, now /* idle: urgent = true */ };
+[[nodiscard]] Ask should_ask(const PrefetchView& view);
+// How long until should_ask() would say `soon` if the rate stays; nothing if that cannot be told or it says
+// so now.
+[[nodiscard]] std::optional<Duration> until_ask(const PrefetchView& view);
+
+}  // namespace gleaner::client_policy

@@ -1,0 +1,22 @@
+// Worker-initiated sizing, the client's part. Source: divisible-strategies.md, [WIS] equations 10 to 12 and
+// the note on (11): queue lengths count runnable jobs without our own kernels, plus one, on both sides. (10)
+// tinit = Pu / Pu_slowest   (11) Pc = Pu * Qu / Qc   (12) t = tinit * Pc / Pu; size = max(1, floor(t)) The
+// server clamps what is proposed here and says why. Pure. Cost: O(1).
+#pragma once
+
+#include "shared/protocol/messages.h"
+
+namespace gleaner::client_policy {
+
+struct ProposalView {
+  double benchmark_mflops = 0;     // one core, unloaded; 0: not measured yet
+  double cpu_share = 1;            // that kernels may use of a core
+  double slowest_performance = 0;  // Pu_slowest in MFLOP/s, as the server told; 0: unknown
+  double foreign_unloaded = 0;     // runnable foreign jobs per core when the benchmark ran
+  double foreign_current = 0;      // the same now
+};
+
+// `items` is 0 while the benchmark or the slowest performance is unknown.
+[[nodiscard]] protocol::Proposal propose(const ProposalView& view);
+
+}  // namespace gleaner::client_policy

@@ -1,0 +1,59 @@
+#include "client/policy/run_decision.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gleaner::client_policy {
+namespace {
+
+std::string minutes_text(Duration left) {
+  const auto minutes = static_cast<std::int64_t>(std::ceil(to_seconds(left) / 60));
+  return minutes <= 1 ? "one more minute" : std::to_string(minutes) + " more minutes";
+}
+
+std::string share_text(double share) {
+  return "kernels use at most " + std::to_string(static_cast<int>(std::lround(share * 100))) +
+         " % of a core each";
+}
+
+}  // namespace
+
+const char* name_of(RunMode mode) {
+  switch (mode) {
+    case RunMode::pause:
+      return "pause";
+    case RunMode::throttle:
+      return "throttle";
+    case RunMode::run:
+      return "run";
+  }
+  return "unknown";
+}
+
+RunDecision decide(const Preferences& preferences, const std::vector<Signal>& signals) {
+  RunDecision decision;
+  // A share that is not a number is no permission at all.
+  decision.cpu_share = preferences.cpu_share > 0 ? std::min(preferences.cpu_share, 1.0) : 0;
+  decision.cores = std::max(1, preferences.cores);
+  decision.mode = RunMode::run;
+  decision.reason = "computing is allowed and nothing stands against it";
+
+  const auto restrict_to = [&decision](RunMode allows, const std::string& sentence) {
+    if (static_cast<int>(allows) >= static_cast<int>(decision.mode)) return;
+    decision.mode = allows;
+    decision.reason = sentence.empty() ? "something that gave no reason asked for it" : sentence;
+  };
+  if (!preferences.enabled) restrict_to(RunMode::pause, "computing is switched off in the preferences");
+  if (preferences.paused_for && *preferences.paused_for > Duration{0}) {
+    const bool for_ever = *preferences.paused_for == Duration::max();
+    restrict_to(RunMode::pause, for_ever ? "you paused it: `gleaner resume` goes on"
+                                         : "you paused it for " + minutes_text(*preferences.paused_for));
+    if (!for_ever) decision.recheck = *preferences.paused_for;
+  }
+  if (decision.cpu_share <= 0) restrict_to(RunMode::pause, "the CPU share is zero");
+  for (const Signal& signal : signals) restrict_to(signal.allows, signal.sentence);
+  if (decision.cpu_share < 1) restrict_to(RunMode::throttle, share_text(decision.cpu_share));
+  return decision;
+}
+
+}  // namespace gleaner::client_policy
