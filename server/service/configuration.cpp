@@ -13,13 +13,15 @@ void declare(io::Settings& settings, Configuration& c) {
     if (!name.empty() && name.size() <= limits::name_length_max) return {};
     return Error{ErrorKind::invalid, "expected 1 to 64 bytes"};
   });
-  settings.add("server.address", &c.address, "Address to listen on; 0.0.0.0 or :: for all of this machine's.");
+  settings.add("server.address", &c.address,
+               "Address to listen on; 0.0.0.0 or :: for all of this machine's.");
   settings.add("server.port", &c.port, 1, 65535, "TCP port.");
   settings.add("server.public_host", &c.public_host,
                "Name or address that volunteers can reach; it goes into the join code.\n"
                "Empty: this machine's host name.");
   settings.add("server.threads", &c.threads, 1, 64, "Threads that speak TLS and HTTP.");
-  settings.add("server.connections_max", &c.connections_max, 16, 1'000'000, "More connections are closed at once.");
+  settings.add("server.connections_max", &c.connections_max, 16, 1'000'000,
+               "More connections are closed at once.");
   settings.add("work.heartbeat_seconds", &c.heartbeat_seconds, 1, 3600,
                "How often a computing client reports, at most; shorter near the end of a problem.");
   settings.add("work.commit_seconds", &c.commit_seconds, 1, 3600,
@@ -37,8 +39,9 @@ void declare(io::Settings& settings, Configuration& c) {
   settings.add("work.unit_minimum_seconds", &c.unit_minimum_seconds, 0.1, 86400,
                "Least work in one unit (less for problems that are short).");
   settings.add("work.unit_maximum_seconds", &c.unit_maximum_seconds, 1, 604800, "Most work in one unit.");
-  settings.add("work.lease_hours", &c.lease_hours, 1, 8760,
-               "A unit whose host was silent for so long is given up (stalled work is re-covered long before).");
+  settings.add(
+      "work.lease_hours", &c.lease_hours, 1, 8760,
+      "A unit whose host was silent for so long is given up (stalled work is re-covered long before).");
   settings.add("store.disk_reserve_megabytes", &c.disk_reserve_megabytes, 0, 1 << 20,
                "Results are refused (clients keep them and try again) below this much free space.");
   settings.add("store.check_at_start", &c.check_store_at_start, "Read the whole store once at each start.");

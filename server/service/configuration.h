@@ -14,7 +14,7 @@ struct Configuration {
   std::string name = "A Gleaner project";
   std::string address = "0.0.0.0";
   std::int64_t port = 8443;
-  std::string public_host;              // in the join code; empty: this machine's name
+  std::string public_host;  // in the join code; empty: this machine's name
   std::int64_t threads = 2;
   std::int64_t connections_max = 4000;
   std::int64_t heartbeat_seconds = 60;

@@ -8,7 +8,9 @@ Pool::Pool(int threads) {
   for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { run(); });
 }
 
-Pool::~Pool() { stop(); }
+Pool::~Pool() {
+  stop();
+}
 
 bool Pool::submit(std::function<void()> job) {
   {

@@ -1,4 +1,5 @@
-// The server's directory: every path the server may create has a function here, and `init` makes a new project.
+// The server's directory: every path the server may create has a function here, and `init` makes a new
+// project.
 #pragma once
 
 #include <string>
@@ -36,24 +37,26 @@ class ProjectDirectory {
 
 // What the server reads at start. The offline keys are not among it.
 struct ProjectSecrets {
-  std::string project;             // id: hex fingerprint of the root key
-  Bytes root_key;                  // public, 32 bytes
+  std::string project;  // id: hex fingerprint of the root key
+  Bytes root_key;       // public, 32 bytes
   crypto::PrivateKey work_key;
   protocol::SignedStatement work_certificate;
   Timestamp work_certificate_expires;
   std::string tls_chain_pem;
   std::string tls_key_pem;
   Bytes enrolment_secret;
-  Bytes admin_token_digest;        // SHA-256
+  Bytes admin_token_digest;  // SHA-256
 };
-// Errors name the file and say how to mend it (an expired work certificate: certify it again with the root key).
-[[nodiscard]] Result<ProjectSecrets> read_secrets(io::Files& files, const ProjectDirectory& directory, Timestamp now);
+// Errors name the file and say how to mend it (an expired work certificate: certify it again with the root
+// key).
+[[nodiscard]] Result<ProjectSecrets> read_secrets(io::Files& files, const ProjectDirectory& directory,
+                                                  Timestamp now);
 
 struct InitOptions {
   io::Path directory;
-  io::Path offline;                // where root and signer keys go
+  io::Path offline;  // where root and signer keys go
   Configuration configuration;
-  int days = 730;                  // validity of the work key and TLS certificates
+  int days = 730;  // validity of the work key and TLS certificates
 };
 struct InitReport {
   std::string join_code;
@@ -62,6 +65,7 @@ struct InitReport {
 // Refuses a directory that already holds a project.
 [[nodiscard]] Result<InitReport> init_project(io::Files& files, const InitOptions& options, Timestamp now);
 
-[[nodiscard]] protocol::JoinCode join_code(const Configuration& configuration, const ProjectSecrets& secrets, int port);
+[[nodiscard]] protocol::JoinCode join_code(const Configuration& configuration, const ProjectSecrets& secrets,
+                                           int port);
 
 }  // namespace gleaner::service

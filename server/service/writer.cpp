@@ -9,9 +9,12 @@ namespace {
 constexpr std::size_t batch_max = 200;  // beyond it a sync costs less than a hundredth of the work it covers
 }
 
-Writer::Writer(storage::Store& store, std::function<Status()> reload) : store_(store), reload_(std::move(reload)) {}
+Writer::Writer(storage::Store& store, std::function<Status()> reload)
+    : store_(store), reload_(std::move(reload)) {}
 
-Writer::~Writer() { stop(); }
+Writer::~Writer() {
+  stop();
+}
 
 void Writer::start() {
   thread_ = std::thread([this] { run(); });
@@ -63,7 +66,8 @@ void Writer::run_batch(std::deque<Entry> batch) {
   if (status.ok()) status = store_.commit();
   if (!status.ok()) {
     store_.rollback();
-    spdlog::error("the store refused a transaction of {} operations: {}", batch.size(), status.error().message);
+    spdlog::error("the store refused a transaction of {} operations: {}", batch.size(),
+                  status.error().message);
     if (const Status reloaded = reload_(); !reloaded.ok())
       spdlog::critical("the store cannot be read back: {}", reloaded.error().message);
     status = Error{ErrorKind::unavailable, "the server could not store this (" + status.error().message +

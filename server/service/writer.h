@@ -1,10 +1,10 @@
-// The one thread that decides and writes. Operations that wait together share one transaction and one sync (group
-// commit: whatever has queued up while the last sync ran, at most 200); each one's completion is called only after the
-// sync, so whatever it acknowledges survives a power cut. Between batches there is no artificial wait: a lone request
-// costs one sync.
+// The one thread that decides and writes. Operations that wait together share one transaction and one sync
+// (group commit: whatever has queued up while the last sync ran, at most 200); each one's completion is
+// called only after the sync, so whatever it acknowledges survives a power cut. Between batches there is no
+// artificial wait: a lone request costs one sync.
 //
-// If the transaction cannot be committed (a full disk), all of the batch fail with that error and `reload` rebuilds
-// the in-memory model from the store, so that memory never says more than the disk.
+// If the transaction cannot be committed (a full disk), all of the batch fail with that error and `reload`
+// rebuilds the in-memory model from the store, so that memory never says more than the disk.
 #pragma once
 
 #include <condition_variable>
@@ -20,8 +20,8 @@ namespace gleaner::service {
 
 class Writer {
  public:
-  // Runs on the writer thread inside a transaction. An error poisons the whole batch: return one only for failures of
-  // the store; a refused request is a value.
+  // Runs on the writer thread inside a transaction. An error poisons the whole batch: return one only for
+  // failures of the store; a refused request is a value.
   using Operation = std::function<Status()>;
   // Called on the writer thread after the sync (or the failure). Must not block.
   using Completion = std::function<void(Status)>;

@@ -6,5 +6,6 @@ namespace gleaner {
 [[noreturn]] void check_failed(const char* condition, const char* file, int line);
 }  // namespace gleaner
 
-#define CHECK_TRUE(condition) \
-  (static_cast<bool>(condition) ? static_cast<void>(0) : ::gleaner::check_failed(#condition, __FILE__, __LINE__))
+#define CHECK_TRUE(condition)                          \
+  (static_cast<bool>(condition) ? static_cast<void>(0) \
+                                : ::gleaner::check_failed(#condition, __FILE__, __LINE__))

@@ -1,6 +1,6 @@
 // Time. Two clocks because they answer different questions: `now` is the calendar (stored, sent, shown; may
-// jump), `steady` only measures (never jumps, means nothing elsewhere). Policies take a Timestamp argument and
-// never see a Clock. Implementations are thread-safe.
+// jump), `steady` only measures (never jumps, means nothing elsewhere). Policies take a Timestamp argument
+// and never see a Clock. Implementations are thread-safe.
 #pragma once
 
 #include <chrono>
@@ -29,7 +29,10 @@ class FakeClock final : public Clock {
   explicit FakeClock(Timestamp start = Timestamp{std::chrono::hours{24 * 365 * 56}}) : now_(start) {}
   [[nodiscard]] Timestamp now() const override { return now_; }
   [[nodiscard]] SteadyTime steady() const override { return steady_; }
-  void advance(Duration by) { now_ += by; steady_ += by; }
+  void advance(Duration by) {
+    now_ += by;
+    steady_ += by;
+  }
   void jump_calendar(Duration by) { now_ += by; }
 
  private:
@@ -37,12 +40,18 @@ class FakeClock final : public Clock {
   SteadyTime steady_{};
 };
 
-[[nodiscard]] inline double to_seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
+[[nodiscard]] inline double to_seconds(Duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
 // Rounded to the microsecond; values beyond +-100 years are clamped.
 [[nodiscard]] Duration from_seconds(double seconds);
 // RFC 3339 in UTC with milliseconds, for example 2026-11-20T22:04:05.123Z.
 [[nodiscard]] std::string to_rfc3339(Timestamp time);
-[[nodiscard]] inline std::int64_t to_microseconds(Timestamp time) { return time.time_since_epoch().count(); }
-[[nodiscard]] inline Timestamp from_microseconds(std::int64_t us) { return Timestamp{Duration{us}}; }
+[[nodiscard]] inline std::int64_t to_microseconds(Timestamp time) {
+  return time.time_since_epoch().count();
+}
+[[nodiscard]] inline Timestamp from_microseconds(std::int64_t us) {
+  return Timestamp{Duration{us}};
+}
 
 }  // namespace gleaner

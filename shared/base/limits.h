@@ -1,4 +1,5 @@
-// Every bound in one place, each with its reason. Sizes in bytes, durations in seconds where the name says so.
+// Every bound in one place, each with its reason. Sizes in bytes, durations in seconds where the name says
+// so.
 #pragma once
 
 #include <cstdint>
@@ -6,16 +7,19 @@
 namespace gleaner::limits {
 
 // Messages
-inline constexpr std::int64_t json_message_bytes_max = 4 << 20;    // a work request with 64 inline segments
-inline constexpr int json_depth_max = 32;                          // our deepest message has 8 levels
-inline constexpr std::int64_t json_values_max = 20'000;            // a full work request has about 6,000
-inline constexpr std::int64_t json_list_values_max = 250'000;      // admin lists and parameters; about 25 MB as a tree
-inline constexpr std::int64_t inline_segment_bytes_max = 64 << 10; // larger ones are uploaded, so that they resume
-inline constexpr std::int64_t upload_chunk_bytes_max = 4 << 20;    // one PATCH; bounds memory per connection
-inline constexpr std::int64_t segment_bytes_max = std::int64_t{1} << 30;  // raw; a 2^16 hologram row group is 512 MiB
-inline constexpr std::int64_t item_bytes_max = std::int64_t{1} << 29;     // one item's result
-inline constexpr std::int64_t blob_bytes_max = std::int64_t{1} << 36;     // an input or a result file
-inline constexpr std::int64_t bundle_bytes_max = 256 << 20;        // a packed application
+inline constexpr std::int64_t json_message_bytes_max = 4 << 20;  // a work request with 64 inline segments
+inline constexpr int json_depth_max = 32;                        // our deepest message has 8 levels
+inline constexpr std::int64_t json_values_max = 20'000;          // a full work request has about 6,000
+inline constexpr std::int64_t json_list_values_max =
+    250'000;  // admin lists and parameters; about 25 MB as a tree
+inline constexpr std::int64_t inline_segment_bytes_max =
+    64 << 10;  // larger ones are uploaded, so that they resume
+inline constexpr std::int64_t upload_chunk_bytes_max = 4 << 20;  // one PATCH; bounds memory per connection
+inline constexpr std::int64_t segment_bytes_max = std::int64_t{1}
+                                                  << 30;  // raw; a 2^16 hologram row group is 512 MiB
+inline constexpr std::int64_t item_bytes_max = std::int64_t{1} << 29;  // one item's result
+inline constexpr std::int64_t blob_bytes_max = std::int64_t{1} << 36;  // an input or a result file
+inline constexpr std::int64_t bundle_bytes_max = 256 << 20;            // a packed application
 inline constexpr int bundle_files_max = 4096;
 inline constexpr std::int64_t header_bytes_max = 16 << 10;
 
@@ -23,28 +27,29 @@ inline constexpr std::int64_t header_bytes_max = 16 << 10;
 inline constexpr int name_length_max = 64;
 inline constexpr int message_length_max = 4096;  // reasons and kernels' last words
 inline constexpr int parameters_bytes_max = 1 << 20;
-inline constexpr int file_name_length_max = 255;   // what file systems take
-inline constexpr int text_length_max = 1024;       // titles, tokens, join codes, strategies with their keys
+inline constexpr int file_name_length_max = 255;  // what file systems take
+inline constexpr int text_length_max = 1024;      // titles, tokens, join codes, strategies with their keys
 
 // Counts
 inline constexpr std::int64_t items_max = std::int64_t{1} << 53;  // exact in a JSON number
 inline constexpr int stages_max = 64;
-inline constexpr int units_per_request_max = 64;     // a 64-core host asks once
+inline constexpr int units_per_request_max = 64;  // a 64-core host asks once
 inline constexpr int units_per_host_max = 512;
-inline constexpr int item_parameters_max = 16;       // the estimator's vector
+inline constexpr int item_parameters_max = 16;  // the estimator's vector
 inline constexpr int segments_per_request_max = 64;
 inline constexpr int hosts_per_page_max = 1000;
-inline constexpr int list_length_max = 10'000;       // one admin list, or the hosts of one problem
-inline constexpr int inputs_max = 1024;              // files of one problem or unit
-inline constexpr int signers_max = 64;               // signer certificates in a project document
-inline constexpr int platforms_max = 16;             // that one host can execute, or one application has
+inline constexpr int list_length_max = 10'000;  // one admin list, or the hosts of one problem
+inline constexpr int inputs_max = 1024;         // files of one problem or unit
+inline constexpr int signers_max = 64;          // signer certificates in a project document
+inline constexpr int platforms_max = 16;        // that one host can execute, or one application has
 inline constexpr int cores_max = 1 << 16;
 inline constexpr std::int64_t memory_bytes_max = std::int64_t{1} << 50;
 
 // Time
-inline constexpr int request_seconds_max = 60;          // a stalled peer loses its connection
-inline constexpr int idle_connection_seconds_max = 15;  // 75 kB each (measured for asio::ssl): do not hoard them
-inline constexpr int manager_seconds_max = 60;          // one answer of a manager process
+inline constexpr int request_seconds_max = 60;  // a stalled peer loses its connection
+inline constexpr int idle_connection_seconds_max =
+    15;                                         // 75 kB each (measured for asio::ssl): do not hoard them
+inline constexpr int manager_seconds_max = 60;  // one answer of a manager process
 inline constexpr int retry_after_seconds_max = 3600;
 
 }  // namespace gleaner::limits

@@ -51,9 +51,13 @@ std::int64_t Random::between(std::int64_t low, std::int64_t high) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(low) + (span == 0 ? next() : below(span)));
 }
 
-double Random::uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
+double Random::uniform() {
+  return static_cast<double>(next() >> 11) * 0x1.0p-53;
+}
 
-double Random::exponential(double mean) { return -mean * std::log1p(-uniform()); }
+double Random::exponential(double mean) {
+  return -mean * std::log1p(-uniform());
+}
 
 double Random::normal(double mean, double deviation) {
   const double radius = std::sqrt(-2.0 * std::log1p(-uniform()));

@@ -48,7 +48,9 @@ void RangeSet::remove(Range range) {
   }
 }
 
-bool RangeSet::contains(std::int64_t item) const { return contains(Range{item, item + 1}); }
+bool RangeSet::contains(std::int64_t item) const {
+  return contains(Range{item, item + 1});
+}
 
 bool RangeSet::contains(Range range) const {
   if (range.empty()) return true;
@@ -58,7 +60,9 @@ bool RangeSet::contains(Range range) const {
   return next->second >= range.end;
 }
 
-bool RangeSet::overlaps(Range range) const { return !range.empty() && !within(range).empty(); }
+bool RangeSet::overlaps(Range range) const {
+  return !range.empty() && !within(range).empty();
+}
 
 std::vector<Range> RangeSet::within(Range range) const {
   std::vector<Range> parts;

@@ -31,7 +31,10 @@ class RangeSet {
 
   void add(Range range);
   void remove(Range range);
-  void clear() { ranges_.clear(); total_ = 0; }
+  void clear() {
+    ranges_.clear();
+    total_ = 0;
+  }
 
   // Items in the set, and how many ranges they form.
   [[nodiscard]] std::int64_t total() const { return total_; }

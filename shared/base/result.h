@@ -12,7 +12,8 @@
 
 namespace gleaner {
 
-// A kind exists only because some caller reacts to it differently. Numbers are fixed: they are logged and stored.
+// A kind exists only because some caller reacts to it differently. Numbers are fixed: they are logged and
+// stored.
 enum class ErrorKind : int {
   invalid = 1,       // the input is wrong; sending it again cannot help
   unauthorized = 2,  // who you are is unknown or revoked: join again
@@ -40,16 +41,25 @@ struct Error {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::move(value)) {}  // NOLINT(google-explicit-constructor): `return value;`
+  Result(T value) : state_(std::move(value)) {}      // NOLINT(google-explicit-constructor): `return value;`
   Result(Error error) : state_(std::move(error)) {}  // NOLINT(google-explicit-constructor): `return error;`
 
   [[nodiscard]] bool ok() const { return std::holds_alternative<T>(state_); }
   explicit operator bool() const { return ok(); }
 
   // REQUIRES: ok().
-  [[nodiscard]] const T& value() const& { CHECK_TRUE(ok()); return *std::get_if<T>(&state_); }
-  [[nodiscard]] T& value() & { CHECK_TRUE(ok()); return *std::get_if<T>(&state_); }
-  [[nodiscard]] T&& value() && { CHECK_TRUE(ok()); return std::move(*std::get_if<T>(&state_)); }
+  [[nodiscard]] const T& value() const& {
+    CHECK_TRUE(ok());
+    return *std::get_if<T>(&state_);
+  }
+  [[nodiscard]] T& value() & {
+    CHECK_TRUE(ok());
+    return *std::get_if<T>(&state_);
+  }
+  [[nodiscard]] T&& value() && {
+    CHECK_TRUE(ok());
+    return std::move(*std::get_if<T>(&state_));
+  }
   const T& operator*() const& { return value(); }
   T& operator*() & { return value(); }
   T&& operator*() && { return std::move(*this).value(); }
@@ -57,7 +67,10 @@ class [[nodiscard]] Result {
   T* operator->() { return &value(); }
 
   // REQUIRES: !ok().
-  [[nodiscard]] const Error& error() const { CHECK_TRUE(!ok()); return *std::get_if<Error>(&state_); }
+  [[nodiscard]] const Error& error() const {
+    CHECK_TRUE(!ok());
+    return *std::get_if<Error>(&state_);
+  }
 
  private:
   std::variant<T, Error> state_;
@@ -72,7 +85,10 @@ class [[nodiscard]] Result<void> {
   [[nodiscard]] bool ok() const { return !error_.has_value(); }
   explicit operator bool() const { return ok(); }
   // REQUIRES: !ok().
-  [[nodiscard]] const Error& error() const { CHECK_TRUE(!ok()); return *error_; }
+  [[nodiscard]] const Error& error() const {
+    CHECK_TRUE(!ok());
+    return *error_;
+  }
 
  private:
   std::optional<Error> error_;
@@ -85,12 +101,13 @@ using Status = Result<void>;
 // Leaves the enclosing function with the error of `expression`, if it has one.
 #define GLEANER_CONCAT_INNER(a, b) a##b
 #define GLEANER_CONCAT(a, b) GLEANER_CONCAT_INNER(a, b)
-#define TRY(expression)                                                   \
-  do {                                                                    \
-    if (auto try_result_ = (expression); !try_result_.ok()) return try_result_.error(); \
+#define GLEANER_TRY(result, expression)                                  \
+  do {                                                                   \
+    if (auto result = (expression); !result.ok()) return result.error(); \
   } while (false)
+#define TRY(expression) GLEANER_TRY(GLEANER_CONCAT(try_result_, __COUNTER__), expression)
 // TRY_ASSIGN(auto value, expression): the same, else binds the value.
-#define TRY_ASSIGN(declaration, expression)                                              \
-  auto GLEANER_CONCAT(try_, __LINE__) = (expression);                                    \
+#define TRY_ASSIGN(declaration, expression)                                                \
+  auto GLEANER_CONCAT(try_, __LINE__) = (expression);                                      \
   if (!GLEANER_CONCAT(try_, __LINE__).ok()) return GLEANER_CONCAT(try_, __LINE__).error(); \
   declaration = std::move(GLEANER_CONCAT(try_, __LINE__)).value()

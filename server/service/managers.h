@@ -1,0 +1,51 @@
+// The manager processes of the problems: one each, started on first use, used by one thread at a time.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "server/service/project_directory.h"
+#include "server/storage/blob_store.h"
+#include "shared/bundle/manifest.h"
+#include "shared/contract/manager_session.h"
+#include "shared/io/process.h"
+
+namespace gleaner::service {
+
+// What a manager needs to start: copied out of the model, so that the pool's threads never look into it.
+struct ManagerSetup {
+  ProblemId problem;
+  std::string archive;  // digest of the application's bundle
+  std::string program;  // in the bundle
+  std::string parameters;
+  std::vector<protocol::Input> inputs;
+};
+
+// Thread-safe; calls for one problem wait for each other.
+class Managers {
+ public:
+  Managers(io::Files& files, io::ProcessRunner& runner, storage::BlobStore& blobs,
+           ProjectDirectory directory);
+  ~Managers();
+  // Runs `use` with the problem's session; writes its directories first, if need be.
+  [[nodiscard]] Status with(const ManagerSetup& setup,
+                            const std::function<Status(contract::ManagerSession&)>& use);
+  // Ends the process; deletes its directories if `remove`.
+  enum class Keep { yes, no };
+  void end(ProblemId problem, Keep keep);
+
+ private:
+  struct Entry;
+  [[nodiscard]] Status prepare(const ManagerSetup& setup, Entry& entry);
+  io::Files& files_;
+  io::ProcessRunner& runner_;
+  storage::BlobStore& blobs_;
+  ProjectDirectory directory_;
+  std::mutex mutex_;
+  std::map<ProblemId, std::shared_ptr<Entry>> entries_;
+};
+
+}  // namespace gleaner::service

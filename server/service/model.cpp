@@ -1,0 +1,130 @@
+#include "server/service/model.h"
+
+#include <algorithm>
+
+#include "shared/base/limits.h"
+#include "shared/crypto/keys.h"
+#include "shared/protocol/codec.h"
+
+namespace gleaner::service {
+namespace {
+
+bool over(protocol::ProblemState state) {
+  return state == protocol::ProblemState::finished || state == protocol::ProblemState::cancelled ||
+         state == protocol::ProblemState::failed;
+}
+
+Status load_application(const storage::ApplicationRow& row, io::Files& files,
+                        const ProjectDirectory& directory, Model& model) {
+  Application application;
+  application.row = row;
+  const auto path = directory.bundle(row.archive) / "manifest.toml";
+  TRY_ASSIGN(const Bytes text, files.read(path, limits::parameters_bytes_max));
+  TRY_ASSIGN(application.manifest, bundle::parse_manifest(text, path.string()));
+  TRY_ASSIGN(const auto certificate, protocol::decode<protocol::KeyCertificate>(row.signer.payload));
+  application.signer_name = certificate.name;
+  model.applications[row.id] = std::move(application);
+  return {};
+}
+
+Status load_problem(storage::Store& store, const storage::ProblemRow& row, const Configuration& configuration,
+                    Timestamp now, Model& model) {
+  Problem& problem = model.problems[row.id];
+  problem.row = row;
+  problem.parameters_digest = crypto::sha256_hex(row.parameters);
+  const auto application = model.applications.find(row.application);
+  if (application == model.applications.end())
+    return Error{ErrorKind::invalid,
+                 "problem " + row.name + " names an application that the store does not have"};
+  problem.manifest = application->second.manifest;
+  problem.application_name = application->second.row.name + "@" + application->second.row.version;
+  TRY_ASSIGN(problem.recent_failures, store.failures(row.id));
+  std::reverse(problem.recent_failures.begin(), problem.recent_failures.end());
+  TRY_ASSIGN(const auto verdicts, store.verdicts(row.id));
+  problem.disagreements =
+      std::count_if(verdicts.begin(), verdicts.end(), [](const auto& v) { return !v.agree; });
+
+  TRY_ASSIGN(auto stage_row, store.stage(row.id, row.stage));
+  if (!stage_row) return {};  // not planned yet
+  problem.stage_row = std::move(*stage_row);
+  if (over(row.state) || problem.stage_row.finished_at != Timestamp{}) return {};
+  problem.stage = std::make_unique<policy::Stage>(stage_setup(problem, configuration));
+  TRY_ASSIGN(const auto accepted_rows, store.accepted(row.id, row.stage));
+  TRY_ASSIGN(const auto units, store.open_units(row.id, row.stage));
+  TRY_ASSIGN(const auto hosts, store.host_records(row.id, row.stage));
+  std::vector<Range> accepted;
+  for (const auto& piece : accepted_rows) accepted.push_back(piece.range);
+  problem.stage->restore(accepted, units, hosts, problem.stage_row.set_aside, now);
+  if (problem.stage_row.enough) {
+    policy::Changes changes;
+    problem.stage->enough(now, changes);
+  }
+  for (const auto& unit : units) {
+    model.open_units[unit.id] = row.id;
+    model.hosts[unit.host].units.insert(unit.id);
+  }
+  return {};
+}
+
+}  // namespace
+
+policy::StageSetup stage_setup(const Problem& problem, const Configuration& configuration) {
+  policy::StageSetup setup;
+  setup.items = problem.stage_row.items;
+  setup.costs = problem.stage_row.costs;
+  setup.sizing = problem.row.strategy;
+  setup.straggler = problem.row.straggler;
+  setup.may_split = problem.manifest.split;
+  setup.rules.heartbeat = static_cast<double>(configuration.heartbeat_seconds);
+  setup.rules.heartbeat_endgame = std::min(setup.rules.heartbeat_endgame, setup.rules.heartbeat);
+  setup.rules.unit_minimum = configuration.unit_minimum_seconds;
+  setup.rules.unit_maximum = std::max(configuration.unit_maximum_seconds, configuration.unit_minimum_seconds);
+  setup.rules.lease = static_cast<double>(configuration.lease_hours) * 3600;
+  return setup;
+}
+
+Result<Model> load_model(storage::Store& store, io::Files& files, const ProjectDirectory& directory,
+                         const Configuration& configuration, Timestamp now) {
+  Model model;
+  TRY_ASSIGN(const auto hosts, store.hosts());
+  for (const auto& row : hosts) model.hosts[row.id] = {row, row.last_contact, {}};
+  TRY_ASSIGN(const auto applications, store.applications());
+  for (const auto& row : applications) TRY(load_application(row, files, directory, model));
+  TRY_ASSIGN(const auto problems, store.problems());
+  for (const auto& row : problems) TRY(load_problem(store, row, configuration, now, model));
+  update_slowest(model);
+  return model;
+}
+
+void update_slowest(Model& model) {
+  model.slowest_mflops = 0;
+  for (const auto& [id, host] : model.hosts) {
+    if (host.row.state != protocol::HostState::active || host.row.mflops <= 0) continue;
+    if (model.slowest_mflops <= 0 || host.row.mflops < model.slowest_mflops)
+      model.slowest_mflops = host.row.mflops;
+  }
+}
+
+Status store_changes(storage::Store& store, Model& model, Problem& problem, const policy::Changes& changes) {
+  const int stage = problem.row.stage;
+  for (const UnitId id : changes.units) {
+    const policy::Unit* unit = problem.stage->unit(id);
+    if (unit == nullptr) continue;
+    TRY(store.put_unit(problem.row.id, stage, *unit));
+    if (unit->state == policy::UnitState::open) {
+      model.open_units[id] = problem.row.id;
+      model.hosts[unit->host].units.insert(id);
+    } else {
+      model.open_units.erase(id);
+      model.hosts[unit->host].units.erase(id);
+    }
+  }
+  for (const HostId id : changes.hosts) {
+    if (const policy::HostRecord* record = problem.stage->host(id); record != nullptr)
+      TRY(store.put_host_record(problem.row.id, stage, *record));
+  }
+  for (const auto& decision : changes.decisions) TRY(store.add_decision({problem.row.id, stage, decision}));
+  return {};
+}
+
+}  // namespace gleaner::service

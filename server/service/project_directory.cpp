@@ -1,0 +1,130 @@
+#include "server/service/project_directory.h"
+
+#include <unistd.h>
+
+#include <array>
+
+#include "shared/bundle/project_keys.h"
+#include "shared/crypto/statements.h"
+#include "shared/crypto/tls_identity.h"
+#include "shared/protocol/codec.h"
+
+namespace gleaner::service {
+namespace {
+
+constexpr std::int64_t key_bytes_max = 64 << 10;
+constexpr std::size_t enrolment_secret_bytes = 16;
+
+std::string this_machine() {
+  std::array<char, 256> name{};
+  if (gethostname(name.data(), name.size() - 1) != 0 || name[0] == '\0') return "localhost";
+  return name.data();
+}
+
+std::string public_host(const Configuration& configuration) {
+  if (!configuration.public_host.empty()) return configuration.public_host;
+  if (configuration.address == "127.0.0.1" || configuration.address == "::1") return configuration.address;
+  return this_machine();
+}
+
+// {"url", "root_fingerprint", "token_file"}: what gleaner-admin reads. Written by hand: three plain strings.
+std::string admin_profile(const std::string& url, const std::string& project) {
+  return "{\n  \"url\": \"" + url + "\",\n  \"root_fingerprint\": \"" + project +
+         "\",\n  \"token_file\": \"token\"\n}\n";
+}
+
+}  // namespace
+
+protocol::JoinCode join_code(const Configuration& configuration, const ProjectSecrets& secrets, int port) {
+  return {public_host(configuration), port, crypto::fingerprint(secrets.root_key), secrets.enrolment_secret};
+}
+
+Result<ProjectSecrets> read_secrets(io::Files& files, const ProjectDirectory& directory, Timestamp now) {
+  if (!files.exists(directory.configuration()))
+    return Error{ErrorKind::not_found, directory.root().string() +
+                                           " holds no project: make one with `gleaner-server init " +
+                                           directory.root().string() + "`"};
+  TRY_ASSIGN(const Bytes root_hex, files.read(directory.root_public_key(), key_bytes_max));
+  const auto root_key = from_hex(std::string_view(root_hex).substr(0, 64));
+  if (!root_key || root_key->size() != 32)
+    return Error{ErrorKind::invalid, directory.root_public_key().string() +
+                                         " is damaged: expected 64 hex digits; restore it from a backup"};
+  TRY_ASSIGN(crypto::PrivateKey work_key, bundle::read_key_file(files, directory.work_key()));
+  TRY_ASSIGN(auto certificate, bundle::read_certificate_file(files, directory.work_certificate()));
+  const std::string project = bundle::project_id(*root_key);
+  auto checked = crypto::check_key_certificate(certificate, protocol::StatementType::work_key_certificate,
+                                               *root_key, project, now);
+  if (!checked.ok())
+    return checked.error().within(
+        "the work key's certificate " + directory.work_certificate().string() +
+        " does not hold (certify the work key again with `gleaner-admin keys work` and the "
+        "offline root key)");
+  if (checked->key != work_key.public_key())
+    return Error{ErrorKind::untrusted, directory.work_certificate().string() + " is for another key than " +
+                                           directory.work_key().string() +
+                                           ": certify the present one with `gleaner-admin keys work`"};
+  TRY_ASSIGN(Bytes tls_chain, files.read(directory.tls_chain(), key_bytes_max));
+  TRY_ASSIGN(Bytes tls_key, bundle::read_secret_file(files, directory.tls_key(), key_bytes_max));
+  TRY_ASSIGN(const Bytes secret_hex,
+             bundle::read_secret_file(files, directory.enrolment_secret(), key_bytes_max));
+  const auto secret = from_hex(std::string_view(secret_hex).substr(0, 2 * enrolment_secret_bytes));
+  if (!secret || secret->size() != enrolment_secret_bytes)
+    return Error{ErrorKind::invalid,
+                 directory.enrolment_secret().string() + " is damaged: expected 32 hex digits"};
+  TRY_ASSIGN(Bytes token, bundle::read_secret_file(files, directory.admin_token(), key_bytes_max));
+  while (!token.empty() && token.back() == '\n') token.pop_back();
+  if (token.size() < 32)
+    return Error{ErrorKind::invalid, directory.admin_token().string() + " is damaged: expected a token"};
+  return ProjectSecrets{project,
+                        *root_key,
+                        std::move(work_key),
+                        std::move(certificate),
+                        checked->not_after,
+                        std::move(tls_chain),
+                        std::move(tls_key),
+                        *secret,
+                        crypto::sha256(token)};
+}
+
+Result<InitReport> init_project(io::Files& files, const InitOptions& options, Timestamp now) {
+  const ProjectDirectory directory(options.directory);
+  if (files.exists(directory.configuration()))
+    return Error{ErrorKind::conflict, options.directory.string() +
+                                          " already holds a project; serve it with `gleaner-server run " +
+                                          options.directory.string() + "`, or choose another directory"};
+  TRY_ASSIGN(const auto offline, bundle::create_offline_keys(files, options.offline, now));
+  const Timestamp until = now + std::chrono::hours{24} * options.days;
+  const auto work_key = crypto::PrivateKey::generate();
+  const auto certificate =
+      bundle::certify_key(offline.root, offline.project, protocol::StatementType::work_key_certificate,
+                          work_key.public_key(), "work", now, until);
+  const std::string host = public_host(options.configuration);
+  const auto tls =
+      crypto::make_tls_identity(offline.root, {host, "localhost", "127.0.0.1", "::1"}, now, until);
+  const Bytes secret = crypto::random_secret(enrolment_secret_bytes);
+  const std::string token = to_base64url(crypto::random_secret(32));
+
+  TRY(files.make_directories(options.directory / "keys"));
+  TRY(files.make_directories(options.directory / "admin"));
+  TRY(files.write(directory.root_public_key(), to_hex(offline.root.public_key()) + "\n", io::Mode::normal));
+  TRY(files.write(directory.work_key(), work_key.to_pem(), io::Mode::secret));
+  TRY(files.write(directory.work_certificate(), protocol::encode(certificate), io::Mode::normal));
+  TRY(files.write(directory.tls_key(), tls.private_key_pem, io::Mode::secret));
+  TRY(files.write(directory.tls_chain(), tls.certificate_chain_pem, io::Mode::normal));
+  TRY(files.write(directory.enrolment_secret(), to_hex(secret) + "\n", io::Mode::secret));
+  TRY(files.write(directory.admin_token(), token + "\n", io::Mode::secret));
+  const std::string port = std::to_string(options.configuration.port);
+  const bool any = options.configuration.address == "0.0.0.0" || options.configuration.address == "::";
+  const std::string address = any ? "127.0.0.1" : options.configuration.address;
+  const std::string url_host = address.find(':') == std::string::npos ? address : "[" + address + "]";
+  TRY(files.write(directory.admin_profile(),
+                  admin_profile("https://" + url_host + ":" + port, offline.project), io::Mode::normal));
+  // Last: a directory without it is not a project yet, and init may be repeated.
+  TRY(files.write(directory.configuration(), render_configuration(options.configuration), io::Mode::normal));
+
+  const protocol::JoinCode code{host, static_cast<int>(options.configuration.port),
+                                crypto::fingerprint(offline.root.public_key()), secret};
+  return InitReport{protocol::to_text(code), offline.project};
+}
+
+}  // namespace gleaner::service

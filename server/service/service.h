@@ -1,0 +1,244 @@
+// The server's use cases: what the HTTP layer decodes into and encodes out of. Every call returns at once;
+// `done` is called exactly once, on a thread of the pool, when the answer would survive a power cut. Errors
+// are values with the ErrorKinds that shared/base/result.h explains.
+//
+// Threads: the writer thread owns the model and the store (writer.h); the pool checks results, talks to
+// managers and signs. One use case a file: enrol, work, commit, reports, uploads, applications, problems,
+// hosts, status, lifecycle.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <shared_mutex>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "server/policy/verdict.h"
+#include "server/service/managers.h"
+#include "server/service/model.h"
+#include "server/service/pool.h"
+#include "server/service/project_directory.h"
+#include "server/service/writer.h"
+#include "server/storage/blob_store.h"
+#include "server/storage/store.h"
+#include "shared/base/clock.h"
+#include "shared/protocol/admin_messages.h"
+#include "shared/protocol/messages.h"
+
+namespace gleaner::service {
+
+template <typename T>
+using Done = std::function<void(Result<T>)>;
+using StatusDone = std::function<void(Status)>;
+
+struct Dependencies {
+  io::Files& files;
+  io::ProcessRunner& processes;
+  Clock& clock;
+};
+
+class Service {
+ public:
+  // Opens the store, reads everything, starts the threads and resumes what was under way.
+  [[nodiscard]] static Result<std::unique_ptr<Service>> open(const ProjectDirectory& directory,
+                                                             const Configuration& configuration,
+                                                             ProjectSecrets secrets,
+                                                             Dependencies dependencies);
+  ~Service();  // stop()
+  // Finishes what was taken: nothing acknowledged later, nothing received is dropped silently.
+  void stop();
+  void set_listening_port(int port) { port_ = port; }
+
+  // Who is it? Thread-safe, from memory.
+  [[nodiscard]] Result<HostId> authenticate_host(const std::string& token) const;
+  [[nodiscard]] bool authenticate_admin(const std::string& token) const;
+
+  // For clients
+  [[nodiscard]] protocol::SignedStatement project();
+  void enrol(protocol::EnrolRequest request, Done<protocol::EnrolReply> done);
+  void work(HostId host, protocol::WorkRequest request, Done<protocol::WorkReply> done);
+  void heartbeat(HostId host, protocol::HeartbeatRequest request, Done<protocol::HeartbeatReply> done);
+  void commit(HostId host, protocol::CommitRequest request, Done<protocol::SignedStatement> done);
+  void failure(HostId host, protocol::FailureReport report, StatusDone done);
+  void leave(HostId host, StatusDone done);
+
+  // Blobs. `bytes` of an upload are raw or, if `compressed`, one zlib stream.
+  struct UploadChunk {
+    std::string digest;
+    std::int64_t offset = 0;
+    std::int64_t length = 0;  // of the whole blob
+    Bytes bytes;
+    bool compressed = false;
+    std::int64_t bytes_max = 0;  // what this caller may upload
+  };
+  void upload(UploadChunk chunk, Done<protocol::UploadState> done);
+  [[nodiscard]] Result<protocol::UploadState> upload_state(const std::string& digest) const;
+  [[nodiscard]] storage::BlobStore& blobs() { return blobs_; }
+
+  // For administrators
+  void status(Done<protocol::ServerStatus> done);
+  void add_application(protocol::AddApplication request, Done<protocol::ApplicationInfo> done);
+  void applications(Done<std::vector<protocol::ApplicationInfo>> done);
+  void add_problem(protocol::AddProblem request, Done<protocol::ProblemInfo> done);
+  void problems(Done<std::vector<protocol::ProblemInfo>> done);
+  void problem(ProblemId id, Done<protocol::ProblemInfo> done);
+  enum class ProblemAction { pause, resume, cancel };
+  void change_problem(ProblemId id, ProblemAction action, Done<protocol::ProblemInfo> done);
+  void delete_problem(ProblemId id, StatusDone done);
+  void decisions(ProblemId id, int count, Done<std::vector<protocol::DecisionInfo>> done);
+  void hosts(Done<std::vector<protocol::HostInfo>> done);
+  void host(HostId id, Done<protocol::HostInfo> done);
+  void revoke_host(HostId id, Done<protocol::HostInfo> done);
+
+ private:
+  Service(const ProjectDirectory& directory, const Configuration& configuration, ProjectSecrets secrets,
+          Dependencies dependencies, std::unique_ptr<storage::Store> store);
+  Status start();
+
+  // Runs `decide` on the writer thread in a transaction, then `done` on the pool with what it left in the
+  // value.
+  template <typename T>
+  void decide(std::function<Status(Result<T>&)> operation, Done<T> done);
+  // On the writer thread, nobody waits; failures are logged by the writer.
+  void decide_later(std::function<Status()> operation);
+  void on_pool(std::function<void()> job);
+  [[nodiscard]] Timestamp now() const { return dependencies_.clock.now(); }
+
+  // commit.cpp: a commit whose bytes were checked and stored.
+  struct PreparedCommit {
+    protocol::CommitRequest request;
+    std::optional<protocol::Acknowledgement> answer;  // given before: this is a repeat
+    std::string refusal;                              // not empty: refuse it, and why
+    bool blame = false;                               // the refusal is the host's fault
+    ProblemId problem;
+    int stage = 0;
+    bool enough = false;  // the manager needs no further items
+  };
+  // What the pool needs to know of a unit, copied from the model.
+  struct CommitPlace {
+    PreparedCommit prepared;
+    std::int64_t item_bytes_max = 0;
+    ManagerSetup manager;
+  };
+  [[nodiscard]] Result<CommitPlace> find_place(HostId host, protocol::CommitRequest request);
+  void prepare_commits(HostId host, std::vector<protocol::CommitRequest> requests,
+                       std::function<void(Result<std::vector<PreparedCommit>>)> then);
+  [[nodiscard]] Result<PreparedCommit> check_commit(CommitPlace place);
+  [[nodiscard]] Result<Bytes> segment_bytes(const protocol::CommitRequest& request) const;
+  Status apply_commit(HostId host, const PreparedCommit& prepared,
+                      protocol::Acknowledgement& acknowledgement);
+  Status record_commit(Host& host, Problem& problem, const PreparedCommit& prepared,
+                       const policy::CommitOutcome& outcome, protocol::Acknowledgement& acknowledgement);
+  [[nodiscard]] protocol::SignedStatement sign(const protocol::Acknowledgement& acknowledgement) const;
+
+  // review.cpp: items that several hosts delivered are compared; a third host decides.
+  struct ReviewJob {
+    ProblemId problem;
+    int stage = 0;
+    Range range;
+    bundle::Comparison comparison = bundle::Comparison::exact;
+    ManagerSetup manager;
+    std::int64_t item_bytes_max = 0;
+    std::vector<storage::SegmentRow> segments;  // all that overlap the range, oldest first
+  };
+  struct ReviewFinding {
+    Range range;  // consecutive items with the same verdict
+    policy::Verdict verdict;
+    std::vector<policy::Opinion> opinions;
+  };
+  Status start_review(Problem& problem, const std::vector<Range>& ranges);
+  [[nodiscard]] Result<std::vector<ReviewFinding>> compare(const ReviewJob& job);
+  Status settle_review(const ReviewJob& job, const Result<std::vector<ReviewFinding>>& findings);
+  Status settle_finding(Problem& problem, const ReviewFinding& finding);
+
+  // work.cpp, reports.cpp
+  struct WorkOutcome {
+    protocol::WorkReply reply;
+    std::vector<protocol::Acknowledgement> acknowledgements;
+    std::vector<protocol::Grant> grants;
+  };
+  Status decide_work(HostId host, const protocol::WorkRequest& request,
+                     const std::vector<PreparedCommit>& commits, Result<WorkOutcome>& outcome);
+  Status touch_host(Host& host);
+  Status take_reports(HostId host, const std::vector<protocol::UnitReport>& reports,
+                      std::vector<protocol::UnitOrder>& orders);
+  [[nodiscard]] double heartbeat_interval(const Host& host) const;
+  Status give_back_unknown(Host& host, const protocol::WorkRequest& request);
+  Status hand_out(Host& host, const protocol::WorkRequest& request, WorkOutcome& outcome);
+  // True if the slot got a unit.
+  Status hand_out_slot(Host& host, const protocol::WorkRequest& request, const protocol::SlotRequest& slot,
+                       const std::vector<ProblemId>& order, WorkOutcome& outcome);
+  [[nodiscard]] std::vector<ProblemId> problems_for(const Host& host,
+                                                    const protocol::WorkRequest& request) const;
+  [[nodiscard]] protocol::Grant make_grant(const Problem& problem, const policy::Unit& unit) const;
+  Status store_stage(Problem& problem, const policy::Changes& changes);  // and what follows from them
+
+  // lifecycle.cpp
+  void tick();
+  Status tick_problems();
+  Status advance(ProblemId id);  // starts the next planning or combining job, if one is due
+  struct PlannedStage {
+    bool end = false;
+    storage::StageRow row;
+  };
+  void start_planning(Problem& problem, int stage, Done<protocol::ProblemInfo> done);
+  [[nodiscard]] Result<PlannedStage> plan(const ManagerSetup& setup, int stage);
+  Status begin_stage(Problem& problem, PlannedStage planned);
+  Status start_combining(Problem& problem);
+  void combine(const ManagerSetup& setup, int stage, const std::vector<contract::Piece>& pieces);
+  Status finish_problem(Problem& problem, protocol::ProblemState state, const std::string& message);
+  [[nodiscard]] ManagerSetup manager_setup(const Problem& problem) const;
+  void keep_totals(Problem& problem);
+  void rebuild_tokens();
+  void collect_garbage();
+
+  // describe.cpp
+  [[nodiscard]] Result<protocol::ProblemInfo> describe_fully(const Problem& problem);
+  [[nodiscard]] protocol::ProblemInfo describe(const Problem& problem) const;
+  [[nodiscard]] protocol::HostInfo describe(const Host& host) const;
+  [[nodiscard]] protocol::ApplicationInfo describe(const Application& application) const;
+
+  ProjectDirectory directory_;
+  Configuration configuration_;
+  ProjectSecrets secrets_;
+  Dependencies dependencies_;
+  std::unique_ptr<storage::Store> store_;
+  storage::BlobStore blobs_;
+  Managers managers_;
+  Model model_;  // writer thread only, once started
+
+  mutable std::shared_mutex tokens_mutex_;
+  std::unordered_map<std::string, HostId> tokens_;  // digest of the token -> host, active ones
+
+  std::mutex project_mutex_;
+  std::optional<protocol::SignedStatement> project_statement_;
+  std::atomic<int> port_{0};
+  Timestamp started_at_;
+  int ticks_ = 0;  // ticker thread only
+  std::atomic<bool> tick_pending_{false};
+  std::atomic<bool> stopped_{false};
+  Pool pool_;
+  Writer writer_;
+  std::mutex ticker_mutex_;
+  std::condition_variable ticker_wake_;
+  std::thread ticker_;
+};
+
+template <typename T>
+void Service::decide(std::function<Status(Result<T>&)> operation, Done<T> done) {
+  auto value = std::make_shared<Result<T>>(Error{ErrorKind::internal, "no answer"});
+  writer_.submit([operation = std::move(operation), value] { return operation(*value); },
+                 [this, value, done = std::move(done)](Status status) {
+                   if (!status.ok()) *value = status.error();
+                   on_pool([value, done] { done(std::move(*value)); });
+                 });
+}
+
+}  // namespace gleaner::service
