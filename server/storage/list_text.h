@@ -1,0 +1,34 @@
+// Short lists as JSON text in one column (platforms, inputs, ranges). Private to this room.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/storage/sqlite.h"
+#include "shared/base/range_set.h"
+#include "shared/base/result.h"
+#include "shared/protocol/messages.h"
+
+namespace gleaner::storage {
+
+// invalid if a text is not UTF-8.
+[[nodiscard]] Result<std::string> to_text(const std::vector<std::string>& list);
+[[nodiscard]] Result<std::string> to_text(const std::vector<protocol::Input>& list);
+[[nodiscard]] Result<std::string> to_text(const std::vector<Range>& list);
+
+// False if the text is not what to_text() writes.
+[[nodiscard]] bool from_text(std::string_view text, std::vector<std::string>& list);
+[[nodiscard]] bool from_text(std::string_view text, std::vector<protocol::Input>& list);
+[[nodiscard]] bool from_text(std::string_view text, std::vector<Range>& list);
+
+// The present row's next column; marks the row as bad if it is not such a list.
+template <typename Element>
+void take_list(Query& query, std::vector<Element>& list) {
+  std::string text;
+  query.take(text);
+  if (!from_text(text, list)) query.mark_bad();
+}
+
+}  // namespace gleaner::storage

@@ -1,0 +1,314 @@
+#include "server/storage/migrations.h"
+
+#include <array>
+
+namespace gleaner::storage {
+namespace {
+
+// "Glnr": tells a store from any other SQLite file. See
+// https://www.sqlite.org/pragma.html#pragma_application_id
+constexpr int application_id = 0x476c6e72;
+
+constexpr const char* people_and_applications = R"(
+PRAGMA application_id = 0x476c6e72;
+CREATE TABLE schema_version (version INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
+CREATE TABLE named_values (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE sequences (name TEXT PRIMARY KEY, next INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+
+CREATE TABLE hosts (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  name TEXT NOT NULL,
+  public_key BLOB NOT NULL,
+  machine TEXT NOT NULL,
+  token_digest BLOB NOT NULL UNIQUE,
+  platform TEXT NOT NULL,
+  cores INTEGER NOT NULL,
+  memory_bytes INTEGER NOT NULL,
+  client_version TEXT NOT NULL,
+  mflops REAL NOT NULL,
+  benchmark_at INTEGER NOT NULL,
+  state INTEGER NOT NULL,
+  state_reason TEXT NOT NULL,
+  failures_in_row INTEGER NOT NULL,
+  failures INTEGER NOT NULL,
+  blocked_until INTEGER NOT NULL,
+  blocked_reason TEXT NOT NULL,
+  enrolled_at INTEGER NOT NULL,
+  last_contact INTEGER NOT NULL,
+  items_accepted INTEGER NOT NULL,
+  cost_accepted REAL NOT NULL,
+  disagreements INTEGER NOT NULL,
+  UNIQUE (public_key, machine)
+) STRICT;
+
+CREATE TABLE applications (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  name TEXT NOT NULL,
+  version TEXT NOT NULL,
+  archive ANY NOT NULL,
+  archive_bytes INTEGER NOT NULL,
+  title TEXT NOT NULL,
+  platforms TEXT NOT NULL,
+  statement_type INTEGER NOT NULL,
+  statement_payload TEXT NOT NULL,
+  statement_key BLOB NOT NULL,
+  statement_signature BLOB NOT NULL,
+  signer_type INTEGER NOT NULL,
+  signer_payload TEXT NOT NULL,
+  signer_key BLOB NOT NULL,
+  signer_signature BLOB NOT NULL,
+  added_at INTEGER NOT NULL,
+  UNIQUE (name, version)
+) STRICT;
+
+CREATE TABLE problems (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  name TEXT NOT NULL UNIQUE,
+  application INTEGER NOT NULL REFERENCES applications (id),
+  parameters TEXT NOT NULL,
+  inputs TEXT NOT NULL,
+  state INTEGER NOT NULL,
+  resume_to INTEGER NOT NULL,
+  message TEXT NOT NULL,
+  strategy TEXT NOT NULL,
+  straggler INTEGER NOT NULL,
+  weight REAL NOT NULL,
+  priority INTEGER NOT NULL,
+  service REAL NOT NULL,
+  commit_seconds INTEGER NOT NULL,
+  stage INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  started_at INTEGER NOT NULL,
+  finished_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE results (
+  problem INTEGER NOT NULL REFERENCES problems (id),
+  position INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  digest ANY NOT NULL,
+  bytes INTEGER NOT NULL,
+  media_type TEXT NOT NULL,
+  PRIMARY KEY (problem, position)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE stages (
+  problem INTEGER NOT NULL REFERENCES problems (id),
+  stage INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  items INTEGER NOT NULL,
+  inputs TEXT NOT NULL,
+  set_aside TEXT NOT NULL,
+  enough INTEGER NOT NULL,
+  started_at INTEGER NOT NULL,
+  finished_at INTEGER NOT NULL,
+  units INTEGER NOT NULL,
+  splits INTEGER NOT NULL,
+  recovered INTEGER NOT NULL,
+  copies INTEGER NOT NULL,
+  disputes INTEGER NOT NULL,
+  cost_wasted REAL NOT NULL,
+  PRIMARY KEY (problem, stage)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE stage_costs (
+  problem INTEGER NOT NULL,
+  stage INTEGER NOT NULL,
+  digest BLOB NOT NULL,
+  count INTEGER NOT NULL,
+  costs BLOB NOT NULL,
+  PRIMARY KEY (problem, stage),
+  FOREIGN KEY (problem, stage) REFERENCES stages (problem, stage)
+) STRICT;
+
+CREATE TABLE units (
+  id INTEGER PRIMARY KEY,
+  problem INTEGER NOT NULL REFERENCES problems (id),
+  stage INTEGER NOT NULL,
+  group_unit INTEGER NOT NULL,
+  host INTEGER NOT NULL REFERENCES hosts (id),
+  slot INTEGER NOT NULL,
+  kind INTEGER NOT NULL,
+  state INTEGER NOT NULL,
+  range_begin INTEGER NOT NULL,
+  range_end INTEGER NOT NULL,
+  committed INTEGER NOT NULL,
+  finished INTEGER NOT NULL,
+  run_state INTEGER NOT NULL,
+  pause_reason TEXT NOT NULL,
+  rate_minute REAL NOT NULL,
+  item_seconds REAL NOT NULL,
+  running_seconds REAL NOT NULL,
+  issued INTEGER NOT NULL,
+  last_contact INTEGER NOT NULL,
+  deadline INTEGER NOT NULL,
+  closed INTEGER NOT NULL,
+  cut_unheard INTEGER NOT NULL,
+  reason TEXT NOT NULL
+) STRICT;
+CREATE INDEX units_by_stage ON units (problem, stage, state);
+
+CREATE TABLE host_records (
+  problem INTEGER NOT NULL REFERENCES problems (id),
+  stage INTEGER NOT NULL,
+  host INTEGER NOT NULL REFERENCES hosts (id),
+  performance REAL NOT NULL,
+  queue_unloaded REAL NOT NULL,
+  queue_current REAL NOT NULL,
+  proposed_items REAL NOT NULL,
+  slots INTEGER NOT NULL,
+  rate REAL NOT NULL,
+  measured_seconds REAL NOT NULL,
+  interruptions INTEGER NOT NULL,
+  on_seconds REAL NOT NULL,
+  used_performance REAL NOT NULL,
+  current_size INTEGER NOT NULL,
+  requests INTEGER NOT NULL,
+  returned INTEGER NOT NULL,
+  omitted INTEGER NOT NULL,
+  last_contact INTEGER NOT NULL,
+  units INTEGER NOT NULL,
+  items_accepted INTEGER NOT NULL,
+  cost_accepted REAL NOT NULL,
+  cost_wasted REAL NOT NULL,
+  busy_seconds REAL NOT NULL,
+  cuts INTEGER NOT NULL,
+  copies INTEGER NOT NULL,
+  PRIMARY KEY (problem, stage, host)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE segments (
+  id INTEGER PRIMARY KEY,
+  problem INTEGER NOT NULL REFERENCES problems (id),
+  stage INTEGER NOT NULL,
+  size_class INTEGER NOT NULL,
+  unit INTEGER NOT NULL,
+  host INTEGER NOT NULL REFERENCES hosts (id),
+  range_begin INTEGER NOT NULL,
+  range_end INTEGER NOT NULL,
+  digest ANY NOT NULL,
+  bytes INTEGER NOT NULL,
+  received_at INTEGER NOT NULL,
+  compute_seconds REAL NOT NULL
+) STRICT;
+CREATE INDEX segments_by_place ON segments (problem, stage, size_class, range_begin);
+
+CREATE TABLE accepted (
+  problem INTEGER NOT NULL REFERENCES problems (id),
+  stage INTEGER NOT NULL,
+  range_begin INTEGER NOT NULL,
+  range_end INTEGER NOT NULL,
+  segment INTEGER NOT NULL,
+  PRIMARY KEY (problem, stage, range_begin)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE acknowledgements (
+  unit INTEGER NOT NULL,
+  host INTEGER NOT NULL,
+  range_begin INTEGER NOT NULL,
+  range_end INTEGER NOT NULL,
+  digest ANY NOT NULL,
+  status INTEGER NOT NULL,
+  reason TEXT NOT NULL,
+  items_accepted INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  PRIMARY KEY (unit, host, range_begin, range_end, digest)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE verdicts (
+  problem INTEGER NOT NULL REFERENCES problems (id),
+  number INTEGER NOT NULL,
+  stage INTEGER NOT NULL,
+  range_begin INTEGER NOT NULL,
+  range_end INTEGER NOT NULL,
+  first_segment INTEGER NOT NULL,
+  second_segment INTEGER NOT NULL,
+  agree INTEGER NOT NULL,
+  wrong_host INTEGER NOT NULL,
+  note TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  PRIMARY KEY (problem, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE failures (
+  problem INTEGER NOT NULL REFERENCES problems (id),
+  number INTEGER NOT NULL,
+  stage INTEGER NOT NULL,
+  unit INTEGER NOT NULL,
+  host INTEGER NOT NULL,
+  kind INTEGER NOT NULL,
+  item INTEGER NOT NULL,
+  message TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  PRIMARY KEY (problem, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE decisions (
+  problem INTEGER NOT NULL REFERENCES problems (id),
+  number INTEGER NOT NULL,
+  stage INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  host INTEGER NOT NULL,
+  unit INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  range_begin INTEGER NOT NULL,
+  range_end INTEGER NOT NULL,
+  reason TEXT NOT NULL,
+  PRIMARY KEY (problem, number)
+) STRICT, WITHOUT ROWID;
+)";
+
+constexpr std::array steps{
+    Migration{1, "first schema", people_and_applications},
+};
+
+Result<std::int64_t> number_of(Database& database, std::string_view sql) {
+  Query query = database.query(sql);
+  std::int64_t number = 0;
+  TRY_ASSIGN(const bool found, query.step());
+  if (found) query.take(number);
+  return number;
+}
+
+}  // namespace
+
+std::span<const Migration> migrations() {
+  return steps;
+}
+
+Result<int> schema_version(Database& database) {
+  TRY_ASSIGN(const auto tables, number_of(database, "SELECT count(*) FROM sqlite_schema"));
+  if (tables == 0) return 0;
+  TRY_ASSIGN(const auto id, number_of(database, "PRAGMA application_id"));
+  if (id != application_id) return database.damaged("it is a file of another program");
+  TRY_ASSIGN(const auto version, number_of(database, "SELECT max(version) FROM schema_version"));
+  if (version < 1) return database.damaged("it has no schema version");
+  return static_cast<int>(version);
+}
+
+Status migrate(Database& database, std::span<const Migration> steps_to_take) {
+  TRY_ASSIGN(const int present, schema_version(database));
+  const int newest = steps_to_take.back().version;
+  if (present > newest)
+    return Error{ErrorKind::invalid,
+                 "the store was written by a newer gleaner-server (schema " + std::to_string(present) +
+                     ", this program knows " + std::to_string(newest) +
+                     "): install the newer program again, or restore the backup made before it"};
+  for (const Migration& step : steps_to_take) {
+    if (step.version <= present) continue;
+    TRY(database.begin());
+    const Status done = [&]() -> Status {
+      TRY(database.execute(step.sql));
+      Query query = database.query("INSERT INTO schema_version (version, name) VALUES (?, ?)");
+      return query.add(step.version).add(step.name).run();
+    }();
+    if (!done.ok()) {
+      database.rollback();
+      return done.error().within("migrating the store to schema " + std::to_string(step.version));
+    }
+    TRY(database.commit());
+  }
+  return {};
+}
+
+}  // namespace gleaner::storage

@@ -1,0 +1,59 @@
+#include "server/storage/migrations.h"
+#include "server/storage/sqlite_store.h"
+
+namespace gleaner::storage {
+namespace {
+
+// A new store is made beside and renamed when it is whole, so that an empty or half-made store.sqlite can
+// only be damage, never a beginning.
+Status create(const io::Path& path) {
+  io::Files& files = io::real_files();
+  const io::Path beside = path.parent_path() / "store.sqlite.new";
+  for (const char* suffix : {"", "-wal", "-shm", "-journal"}) TRY(files.remove(beside.string() + suffix));
+  {
+    TRY_ASSIGN(const auto database, Database::open(beside.string(), Database::Create::yes));
+    TRY(migrate(*database, migrations()));
+    // Everything into the main file: the log keeps its name when the file is renamed.
+    TRY(database->execute("PRAGMA wal_checkpoint(TRUNCATE)"));
+  }
+  TRY(files.sync(beside));
+  return files.rename(beside, path);
+}
+
+Status check(Database& database) {
+  Query query = database.query("PRAGMA quick_check(1)");
+  std::string answer;
+  TRY_ASSIGN(const bool found, query.step());
+  if (found) query.take(answer);
+  if (answer != "ok") return database.damaged(answer);
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Store>> open_sqlite_store(const io::Path& directory, OpenCheck how) {
+  io::Files& files = io::real_files();
+  TRY(files.make_directories(directory));
+  TRY_ASSIGN(auto lock, DirectoryLock::take(directory));
+  const io::Path path = directory / "store.sqlite";
+  if (!files.exists(path)) {
+    if (files.exists(path.string() + "-wal"))
+      return Error{ErrorKind::invalid, path.string() +
+                                           " is missing, but its log is there: restore both from the newest "
+                                           "backup, or move the log away to start anew"};
+    TRY(create(path));
+  }
+  TRY_ASSIGN(const std::int64_t bytes, files.size(path));
+  if (bytes == 0) return damaged_store(path.string(), "it is empty");
+  TRY_ASSIGN(auto database, Database::open(path.string(), Database::Create::no));
+  if (how == OpenCheck::quick_check) TRY(check(*database));
+  TRY(migrate(*database, migrations()));
+  // What the server before us wrote but did not live to sync would be read as committed: make it durable
+  // before anybody is told of it.
+  TRY(database->execute("PRAGMA wal_checkpoint(TRUNCATE)"));
+  auto store = std::make_unique<SqliteStore>(std::move(lock), std::move(database));
+  TRY(store->load_sequences());
+  return std::unique_ptr<Store>(std::move(store));
+}
+
+}  // namespace gleaner::storage

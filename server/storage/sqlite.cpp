@@ -1,0 +1,266 @@
+#include "server/storage/sqlite.h"
+
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "shared/base/encoding.h"
+
+namespace gleaner::storage {
+namespace {
+
+// Milliseconds to wait for a program that reads the file, for example a backup.
+constexpr int busy_milliseconds = 5000;
+
+// cell_size_check finds a damaged page before it is used; the cache is in KiB; the limit cuts a log that once
+// grew.
+constexpr const char* pragmas =
+    "PRAGMA synchronous = FULL;"
+    "PRAGMA foreign_keys = ON;"
+    "PRAGMA cell_size_check = ON;"
+    "PRAGMA trusted_schema = OFF;"
+    "PRAGMA temp_store = MEMORY;"
+    "PRAGMA cache_size = -65536;"
+    "PRAGMA journal_size_limit = 67108864;";
+
+bool leaves_transaction_usable(ErrorKind kind) {
+  return kind == ErrorKind::conflict || kind == ErrorKind::not_found || kind == ErrorKind::too_large;
+}
+
+}  // namespace
+
+Error damaged_store(const std::string& path, const std::string& what) {
+  return {ErrorKind::invalid,
+          "the store " + path + " is damaged (" + what +
+              "): stop the server, move its directory away and restore the newest backup"};
+}
+
+// ---- Query
+
+Query::~Query() {
+  if (statement_ == nullptr) return;
+  sqlite3_reset(statement_);
+  sqlite3_clear_bindings(statement_);
+}
+
+void Query::note(int code) {
+  if (code_ == SQLITE_OK) code_ = code;
+}
+
+Query& Query::add_integer(std::int64_t value) {
+  if (statement_ != nullptr) note(sqlite3_bind_int64(statement_, ++parameter_, value));
+  return *this;
+}
+
+Query& Query::add(double value) {
+  if (statement_ != nullptr) note(sqlite3_bind_double(statement_, ++parameter_, value));
+  return *this;
+}
+
+Query& Query::add(std::string_view text) {
+  // A null pointer would be stored as NULL.
+  const char* data = text.data() != nullptr ? text.data() : "";
+  if (statement_ != nullptr)
+    note(sqlite3_bind_text64(statement_, ++parameter_, data, text.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
+  return *this;
+}
+
+Query& Query::add_bytes(std::string_view bytes) {
+  const char* data = bytes.data() != nullptr ? bytes.data() : "";
+  if (statement_ != nullptr)
+    note(sqlite3_bind_blob64(statement_, ++parameter_, data, bytes.size(), SQLITE_TRANSIENT));
+  return *this;
+}
+
+Query& Query::add_digest(std::string_view digest) {
+  if (digest.size() == 64) {
+    if (const auto bytes = from_hex(digest)) return add_bytes(*bytes);
+  }
+  return add(digest);
+}
+
+Result<bool> Query::step() {
+  column_ = 0;
+  if (statement_ == nullptr) return database_.fail_prepare();
+  if (code_ != SQLITE_OK) return database_.fail(code_);
+  if (sqlite3_stmt_readonly(statement_) == 0) TRY(database_.may_write());
+  const int code = sqlite3_step(statement_);
+  if (code == SQLITE_ROW) return true;
+  if (code == SQLITE_DONE) return false;
+  return database_.fail(code);
+}
+
+Status Query::run() {
+  TRY_ASSIGN(const bool found, step());
+  CHECK_TRUE(!found);
+  return {};
+}
+
+std::int64_t Query::take_integer() {
+  return sqlite3_column_int64(statement_, column_++);
+}
+
+void Query::take(double& value) {
+  value = sqlite3_column_double(statement_, column_++);
+}
+
+void Query::take(std::string& text_or_bytes) {
+  const auto* data = static_cast<const char*>(sqlite3_column_blob(statement_, column_));
+  const int size = sqlite3_column_bytes(statement_, column_++);
+  text_or_bytes.clear();
+  if (data != nullptr) text_or_bytes.assign(data, static_cast<std::size_t>(size));
+}
+
+void Query::take_digest(std::string& digest) {
+  const bool bytes = sqlite3_column_type(statement_, column_) == SQLITE_BLOB;
+  take(digest);
+  if (bytes) digest = to_hex(digest);
+}
+
+Status Query::checked() const {
+  if (bad_value_) return database_.damaged("a row holds a value that this program never writes");
+  return {};
+}
+
+// ---- Database
+
+Result<std::unique_ptr<Database>> Database::open(const std::string& path, Create create) {
+  std::unique_ptr<Database> database(new Database(path));
+  const int flags =
+      SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (create == Create::yes ? SQLITE_OPEN_CREATE : 0);
+  const int code = sqlite3_open_v2(path.c_str(), &database->connection_, flags, nullptr);
+  if (code != SQLITE_OK) return database->fail(code);
+  sqlite3_extended_result_codes(database->connection_, 1);
+  sqlite3_busy_timeout(database->connection_, busy_milliseconds);
+  TRY(database->execute(pragmas));
+  std::string mode;
+  {
+    Query query = database->query("PRAGMA journal_mode = WAL");
+    TRY_ASSIGN(const bool found, query.step());
+    if (found) query.take(mode);
+  }
+  if (mode != "wal")
+    return Error{ErrorKind::io, "the file system of " + path +
+                                    " cannot hold the store (no write-ahead log): use a local disk"};
+  return database;
+}
+
+Database::~Database() {
+  rollback();
+  for (const auto& [sql, statement] : statements_) sqlite3_finalize(statement);
+  sqlite3_close(connection_);
+}
+
+Query Database::query(std::string_view sql) {
+  sqlite3_stmt*& statement = statements_[sql];
+  if (statement == nullptr) {
+    // A failure leaves nullptr: the query tells at its first step what SQLite has said.
+    sqlite3_prepare_v3(connection_, sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT,
+                       &statement, nullptr);
+  }
+  return Query(*this, statement);
+}
+
+Status Database::execute(const char* sql) {
+  const int code = sqlite3_exec(connection_, sql, nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) return fail(code);
+  return {};
+}
+
+Status Database::begin() {
+  if (in_transaction_) return Error{ErrorKind::internal, "a transaction is open already"};
+  in_transaction_ = true;
+  const Status begun = query("BEGIN IMMEDIATE").run();
+  if (!begun.ok()) rollback();
+  return begun;
+}
+
+Status Database::commit() {
+  const Status allowed = may_write();
+  if (!allowed.ok()) {
+    rollback();
+    return allowed;
+  }
+  const auto done = query("COMMIT").step();
+  if (!done.ok()) {
+    rollback();
+    return done.error();
+  }
+  in_transaction_ = false;
+  return {};
+}
+
+void Database::rollback() {
+  // After some errors SQLite has rolled back by itself. A rollback that fails leaves nothing to do: what is
+  // not committed in the log does not count, and the next begin() tells.
+  if (in_transaction_ && sqlite3_get_autocommit(connection_) == 0)
+    sqlite3_exec(connection_, "ROLLBACK", nullptr, nullptr, nullptr);
+  in_transaction_ = false;
+  lost_.reset();
+}
+
+Status Database::may_write() const {
+  if (lost_) return *lost_;
+  if (!in_transaction_) return Error{ErrorKind::internal, "the store was written to outside a transaction"};
+  return {};
+}
+
+Error Database::fail(int code) {
+  Error error = describe(code);
+  if (in_transaction_ && !lost_ && !leaves_transaction_usable(error.kind)) lost_ = error;
+  return error;
+}
+
+Error Database::fail_prepare() {
+  // Our texts are fixed: what does not fit them is the file.
+  const int code = sqlite3_extended_errcode(connection_);
+  if ((code & 0xff) != SQLITE_ERROR) return fail(code);
+  const Error error =
+      damaged(std::string("its tables are not this program's: ") + sqlite3_errmsg(connection_));
+  if (in_transaction_ && !lost_) lost_ = error;
+  return error;
+}
+
+Error Database::describe(int code) const {
+  const std::string said = connection_ != nullptr ? sqlite3_errmsg(connection_) : sqlite3_errstr(code);
+  const int system = connection_ != nullptr ? sqlite3_system_errno(connection_) : 0;
+  const std::string reason =
+      system != 0 ? std::generic_category().message(system) : std::string(sqlite3_errstr(code));
+  switch (code & 0xff) {
+    case SQLITE_FULL:
+      return {ErrorKind::io, "cannot write the store " + path_ + ": the disk is full: free some space"};
+    case SQLITE_IOERR:
+      if (system == ENOSPC || system == EDQUOT)
+        return {ErrorKind::io, "cannot write the store " + path_ + ": " + reason + ": free some space"};
+      return {ErrorKind::io, "cannot read or write the store " + path_ + ": " + reason +
+                                 ": check the disk, its free space and the file size limit"};
+    case SQLITE_CANTOPEN:
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+      return {ErrorKind::io, "cannot open the store " + path_ + " for writing (" + said +
+                                 (system != 0 ? ", " + reason : "") +
+                                 "): check that it and its directory belong to the server's user"};
+    case SQLITE_NOMEM:
+      return {ErrorKind::io, "cannot use the store " + path_ + ": out of memory: stop other programs"};
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+    case SQLITE_FORMAT:
+      return damaged(said);
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return {ErrorKind::unavailable, "the store " + path_ + " is locked by another program: close it"};
+    case SQLITE_TOOBIG:
+      return {ErrorKind::too_large, "a value is too large for the store " + path_};
+    case SQLITE_CONSTRAINT:
+      if (code == SQLITE_CONSTRAINT_UNIQUE || code == SQLITE_CONSTRAINT_PRIMARYKEY)
+        return {ErrorKind::conflict, "there is one like that already (" + said + ")"};
+      if (code == SQLITE_CONSTRAINT_FOREIGNKEY)
+        return {ErrorKind::not_found, "the problem, application or host that this belongs to does not exist"};
+      return {ErrorKind::internal, "the store " + path_ + " refused a value: " + said};
+    default:
+      return {ErrorKind::internal, "the store " + path_ + " failed: " + said};
+  }
+}
+
+}  // namespace gleaner::storage

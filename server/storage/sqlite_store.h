@@ -1,0 +1,100 @@
+// The Store on SQLite. Rows in, rows out: sqlite_store_*.cpp hold the texts of the statements, grouped as the
+// rows are. Private to this room; made by open_sqlite_store(). One thread at a time.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/storage/directory_lock.h"
+#include "server/storage/sqlite.h"
+#include "server/storage/store.h"
+
+namespace gleaner::storage {
+
+class SqliteStore final : public Store {
+ public:
+  SqliteStore(std::unique_ptr<DirectoryLock> lock, std::unique_ptr<Database> database);
+  [[nodiscard]] Status load_sequences();
+
+  Status begin() override;
+  Status commit() override;
+  void rollback() override;
+
+  Result<std::optional<std::string>> get_value(const std::string& name) override;
+  Status set_value(const std::string& name, const std::string& value) override;
+  Result<UnitId> next_unit() override;
+
+  Result<HostId> add_host(const HostRow& row) override;
+  Status update_host(const HostRow& row) override;
+  Result<std::vector<HostRow>> hosts() override;
+
+  Result<ApplicationId> add_application(const ApplicationRow& row) override;
+  Result<std::vector<ApplicationRow>> applications() override;
+
+  Result<ProblemId> add_problem(const ProblemRow& row) override;
+  Status update_problem(const ProblemRow& row) override;
+  Result<std::vector<ProblemRow>> problems() override;
+  Status delete_problem(ProblemId id) override;
+
+  Status put_stage(const StageRow& row) override;
+  Result<std::optional<StageRow>> stage(ProblemId problem, int stage) override;
+
+  Status put_unit(ProblemId problem, int stage, const policy::Unit& unit) override;
+  Result<std::vector<policy::Unit>> open_units(ProblemId problem, int stage) override;
+  Result<std::optional<UnitPlace>> unit(UnitId id) override;
+
+  Status put_host_record(ProblemId problem, int stage, const policy::HostRecord& record) override;
+  Result<std::vector<policy::HostRecord>> host_records(ProblemId problem, int stage) override;
+
+  Result<SegmentId> add_segment(const SegmentRow& row) override;
+  Result<std::optional<SegmentRow>> segment(SegmentId id) override;
+  Status accept(ProblemId problem, int stage, Range range, SegmentId segment) override;
+  Status unaccept(ProblemId problem, int stage, Range range) override;
+  Result<std::vector<AcceptedRow>> accepted(ProblemId problem, int stage) override;
+  Result<std::vector<SegmentRow>> segments_over(ProblemId problem, int stage, Range range) override;
+
+  Status add_verdict(const VerdictRow& row) override;
+  Result<std::vector<VerdictRow>> verdicts(ProblemId problem) override;
+  Status add_failure(const FailureRow& row) override;
+  Result<std::vector<FailureRow>> failures(ProblemId problem) override;
+
+  Status add_acknowledgement(const AcknowledgementRow& row) override;
+  Result<std::optional<AcknowledgementRow>> acknowledgement(UnitId unit, HostId host, Range range,
+                                                            const std::string& digest) override;
+
+  Status add_decision(const DecisionRow& row) override;
+  Result<std::vector<DecisionRow>> decisions(ProblemId problem, int count_max) override;
+
+  Status put_results(ProblemId problem, const std::vector<protocol::ResultFile>& files) override;
+  Result<std::vector<protocol::ResultFile>> results(ProblemId problem) override;
+
+  Result<std::vector<std::string>> referenced_blobs() override;
+
+ private:
+  // Ids given out without a write each: `reserved` is in the file (once the transaction is committed), so
+  // that ids below it are never given again, not even after a crash.
+  struct Sequence {
+    const char* name;
+    std::int64_t next = 1;
+    std::int64_t reserved = 1;  // with the open transaction
+    std::int64_t durable = 1;   // without
+  };
+  Result<std::int64_t> take_id(Sequence& sequence);
+
+  Status put_costs(const StageRow& row);
+  Status take_costs(StageRow& row);
+  // Cuts `range` out of what is accepted.
+  Status clear_accepted(ProblemId problem, int stage, Range range);
+  Result<std::int64_t> next_decision(ProblemId problem);
+
+  std::unique_ptr<DirectoryLock> lock_;  // outlives the connection
+  std::unique_ptr<Database> database_;
+  Sequence unit_ids_{"unit"};
+  Sequence segment_ids_{"segment"};
+  std::map<ProblemId, std::int64_t> decision_numbers_;  // the next; forgotten at a rollback
+};
+
+}  // namespace gleaner::storage

@@ -1,0 +1,128 @@
+// Hosts, and what each stage knows of them.
+#include "server/storage/sqlite_store.h"
+
+namespace gleaner::storage {
+namespace {
+
+void add_description(Query& query, const HostRow& row) {
+  query.add(row.name)
+      .add(row.platform)
+      .add(row.cores)
+      .add(row.memory_bytes)
+      .add(row.client_version)
+      .add(row.mflops);
+  query.add(row.benchmark_at).add(row.state).add(row.state_reason);
+  query.add(row.health.failures_in_row).add(row.health.failures).add(row.health.blocked_until);
+  query.add(row.health.reason).add(row.enrolled_at).add(row.last_contact).add(row.items_accepted);
+  query.add(row.cost_accepted).add(row.disagreements);
+}
+
+void add_identity(Query& query, const HostRow& row) {
+  query.add_bytes(row.public_key).add(row.machine).add_bytes(row.token_digest);
+}
+
+HostRow read_host(Query& query) {
+  HostRow row;
+  query.take_all(row.id, row.name, row.platform, row.cores, row.memory_bytes, row.client_version, row.mflops,
+                 row.benchmark_at, row.state, row.state_reason, row.health.failures_in_row,
+                 row.health.failures, row.health.blocked_until, row.health.reason, row.enrolled_at,
+                 row.last_contact, row.items_accepted, row.cost_accepted, row.disagreements, row.public_key,
+                 row.machine, row.token_digest);
+  return row;
+}
+
+policy::HostRecord read_record(Query& query) {
+  policy::HostRecord record;
+  query.take_all(record.host, record.performance, record.queue_unloaded, record.queue_current,
+                 record.proposed_items, record.slots, record.rate, record.measured_seconds,
+                 record.interruptions, record.on_seconds, record.used_performance, record.current_size,
+                 record.requests, record.returned, record.omitted, record.last_contact, record.units,
+                 record.items_accepted, record.cost_accepted, record.cost_wasted, record.busy_seconds,
+                 record.cuts, record.copies);
+  return record;
+}
+
+}  // namespace
+
+Result<HostId> SqliteStore::add_host(const HostRow& row) {
+  Query query = database_->query(R"(
+INSERT INTO hosts (name, platform, cores, memory_bytes, client_version, mflops, benchmark_at, state, state_reason,
+  failures_in_row, failures, blocked_until, blocked_reason, enrolled_at, last_contact, items_accepted, cost_accepted,
+  disagreements, public_key, machine, token_digest)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?))");
+  add_description(query, row);
+  add_identity(query, row);
+  TRY(query.run());
+  return HostId{database_->last_id()};
+}
+
+Status SqliteStore::update_host(const HostRow& row) {
+  {
+    // Mostly the identity stays: its two indexes are left alone then.
+    Query query = database_->query(R"(
+UPDATE hosts SET (name, platform, cores, memory_bytes, client_version, mflops, benchmark_at, state, state_reason,
+  failures_in_row, failures, blocked_until, blocked_reason, enrolled_at, last_contact, items_accepted, cost_accepted,
+  disagreements) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+WHERE public_key = ? AND machine = ? AND token_digest = ? AND id = ?)");
+    add_description(query, row);
+    add_identity(query, row);
+    TRY(query.add(row.id).run());
+    if (database_->changes() > 0) return {};
+  }
+  Query query = database_->query(R"(
+UPDATE hosts SET (name, platform, cores, memory_bytes, client_version, mflops, benchmark_at, state, state_reason,
+  failures_in_row, failures, blocked_until, blocked_reason, enrolled_at, last_contact, items_accepted, cost_accepted,
+  disagreements, public_key, machine, token_digest) =
+  (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?)");
+  add_description(query, row);
+  add_identity(query, row);
+  TRY(query.add(row.id).run());
+  if (database_->changes() == 0)
+    return Error{ErrorKind::not_found, "there is no host " + std::to_string(row.id.value)};
+  return {};
+}
+
+Result<std::vector<HostRow>> SqliteStore::hosts() {
+  Query query = database_->query(R"(
+SELECT id, name, platform, cores, memory_bytes, client_version, mflops, benchmark_at, state, state_reason,
+  failures_in_row, failures, blocked_until, blocked_reason, enrolled_at, last_contact, items_accepted, cost_accepted,
+  disagreements, public_key, machine, token_digest FROM hosts ORDER BY id)");
+  return all_rows(query, read_host);
+}
+
+Status SqliteStore::put_host_record(ProblemId problem, int stage, const policy::HostRecord& record) {
+  Query query = database_->query(R"(
+INSERT INTO host_records (problem, stage, host, performance, queue_unloaded, queue_current, proposed_items, slots, rate,
+  measured_seconds, interruptions, on_seconds, used_performance, current_size, requests, returned, omitted, last_contact,
+  units, items_accepted, cost_accepted, cost_wasted, busy_seconds, cuts, copies)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT DO UPDATE SET performance = excluded.performance, queue_unloaded = excluded.queue_unloaded,
+  queue_current = excluded.queue_current, proposed_items = excluded.proposed_items, slots = excluded.slots,
+  rate = excluded.rate, measured_seconds = excluded.measured_seconds, interruptions = excluded.interruptions,
+  on_seconds = excluded.on_seconds, used_performance = excluded.used_performance, current_size = excluded.current_size,
+  requests = excluded.requests, returned = excluded.returned, omitted = excluded.omitted,
+  last_contact = excluded.last_contact, units = excluded.units, items_accepted = excluded.items_accepted,
+  cost_accepted = excluded.cost_accepted, cost_wasted = excluded.cost_wasted, busy_seconds = excluded.busy_seconds,
+  cuts = excluded.cuts, copies = excluded.copies)");
+  query.add(problem).add(stage).add(record.host).add(record.performance).add(record.queue_unloaded);
+  query.add(record.queue_current).add(record.proposed_items).add(record.slots).add(record.rate);
+  query.add(record.measured_seconds)
+      .add(record.interruptions)
+      .add(record.on_seconds)
+      .add(record.used_performance);
+  query.add(record.current_size).add(record.requests).add(record.returned).add(record.omitted);
+  query.add(record.last_contact).add(record.units).add(record.items_accepted).add(record.cost_accepted);
+  query.add(record.cost_wasted).add(record.busy_seconds).add(record.cuts).add(record.copies);
+  return query.run();
+}
+
+Result<std::vector<policy::HostRecord>> SqliteStore::host_records(ProblemId problem, int stage) {
+  Query query = database_->query(R"(
+SELECT host, performance, queue_unloaded, queue_current, proposed_items, slots, rate, measured_seconds, interruptions,
+  on_seconds, used_performance, current_size, requests, returned, omitted, last_contact, units, items_accepted,
+  cost_accepted, cost_wasted, busy_seconds, cuts, copies FROM host_records WHERE problem = ? AND stage = ? ORDER BY host)");
+  query.add(problem).add(stage);
+  return all_rows(query, read_record);
+}
+
+}  // namespace gleaner::storage
