@@ -11,7 +11,9 @@
 
 namespace gleaner::io {
 
+// At most limits::bundle_bytes_max bytes (not packed) and limits::bundle_files_max files and directories.
 [[nodiscard]] Result<Bytes> pack_directory(const Path& directory);
+// `bytes_max` counts what comes out, `files_max` files and directories. What is unpacked is synced to disk.
 [[nodiscard]] Status unpack(std::string_view archive, const Path& into, std::int64_t bytes_max,
                             int files_max);
 

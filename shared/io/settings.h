@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -22,10 +23,13 @@ class Settings {
   void add(std::string key, double* value, double low, double high, std::string comment);
   void add(std::string key, bool* value, std::string comment);
   void add(std::string key, std::vector<std::string>* value, std::string comment);
+  // A table of strings under names that the file chooses ("kernel" for [kernel]); replaces all of the
+  // default.
+  void add(std::string key, std::map<std::string, std::string>* value, std::string comment);
 
-  // Reads `text` into the variables. `file` is for messages only. On an error nothing is changed, and the
-  // message lists every mistake, a line each: "server.toml:12: port: expected a whole number from 1 to 65535,
-  // got 0".
+  // Reads `text` (at most 1 MiB) into the variables. `file` is for messages only. On an error nothing is
+  // changed, and the message lists every mistake, a line each: "server.toml:12: port: expected a whole number
+  // from 1 to 65535, got 0".
   [[nodiscard]] Status parse(std::string_view text, const std::string& file);
   // The commented file with the variables' present values.
   [[nodiscard]] std::string render() const;
