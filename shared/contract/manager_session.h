@@ -37,6 +37,7 @@ struct ItemHint {
   std::vector<std::int64_t> parameters;
 };
 [[nodiscard]] Result<std::vector<ItemHint>> read_hints(const io::Path& path, std::int64_t items);
+[[nodiscard]] Result<std::vector<ItemHint>> parse_hints(std::string_view text, std::int64_t items);
 
 // Items [range) are in the segment file `path`, whose first item is `first`.
 struct Piece {

@@ -1,0 +1,184 @@
+#include "shared/contract/kernel_session.h"
+
+#include <csignal>
+
+#include "shared/base/check.h"
+#include "shared/base/limits.h"
+#include "shared/contract/kernel_grammar.h"
+#include "shared/protocol/text.h"
+
+namespace gleaner::contract {
+namespace {
+
+using protocol::FailureKind;
+
+// A kernel whose events nobody takes waits in its pipe; and one pump() never takes long.
+constexpr std::size_t queued_bytes_max = 8 << 20;
+constexpr std::size_t read_bytes_max = 64 << 10;
+constexpr std::size_t pump_bytes_max = 4 << 20;
+
+// A file or CPU limit that we set ends a process with its own signal.
+FailureKind kind_of(const io::ProcessExit& exit) {
+  return exit.signalled && (exit.code == SIGXFSZ || exit.code == SIGXCPU) ? FailureKind::resource_limit
+                                                                          : FailureKind::kernel_crashed;
+}
+
+}  // namespace
+
+struct KernelSession::State {
+  State(std::unique_ptr<io::Process> started, std::int64_t item_bytes_max)
+      : process(std::move(started)), grammar(item_bytes_max) {}
+
+  std::unique_ptr<io::Process> process;
+  KernelGrammar grammar;
+  std::string outgoing;             // commands not written yet
+  std::optional<std::int64_t> end;  // to be sent once `outgoing` is empty: later ones replace earlier ones
+  bool checkpoint = false;          // the same
+  bool quitting = false;
+  bool input_broken = false;           // it does not listen any more
+  bool output_closed = false;          // it cannot speak any more
+  bool ended = false;                  // reaped, and all it said was read
+  std::optional<KernelEvent> failure;  // comes after all other events
+  bool failed = false;
+
+  void write();
+  enum class Reading { all, more };
+  Reading read();
+  void fail(FailureKind kind, const std::string& text);
+  void conclude(const io::ProcessExit& exit);
+};
+
+void KernelSession::State::write() {
+  if (outgoing.empty() && !quitting) {
+    if (end) outgoing += "end " + std::to_string(*end) + "\n";
+    if (checkpoint) outgoing += "checkpoint\n";
+    end.reset();
+    checkpoint = false;
+  }
+  if (!outgoing.empty() && !input_broken) {
+    const auto written = process->write_some(outgoing);
+    input_broken =
+        !written.ok();  // it is ending, or will be told nothing any more: its output and exit show which
+    if (written.ok()) outgoing.erase(0, *written);
+  }
+  if (quitting && (outgoing.empty() || input_broken)) process->close_input();
+}
+
+KernelSession::State::Reading KernelSession::State::read() {
+  Bytes chunk;
+  for (std::size_t total = 0; total < pump_bytes_max && grammar.queued_bytes() < queued_bytes_max;) {
+    chunk.clear();
+    switch (process->read_some(chunk, read_bytes_max)) {
+      case io::ReadKind::data:
+        break;
+      case io::ReadKind::would_block:
+        return Reading::all;
+      case io::ReadKind::closed:
+        output_closed = true;
+        return Reading::all;
+    }
+    total += chunk.size();
+    grammar.feed(chunk);
+  }
+  return Reading::more;
+}
+
+void KernelSession::State::fail(FailureKind kind, const std::string& text) {
+  if (failed || quitting) return;
+  failed = true;
+  KernelEvent event;
+  event.kind = KernelEvent::Kind::failed;
+  event.failure = kind;
+  event.text = protocol::clean_text("the kernel " + text + last_words(process->error_tail()),
+                                    limits::message_length_max);
+  failure = std::move(event);
+}
+
+void KernelSession::State::conclude(const io::ProcessExit& exit) {
+  ended = true;
+  const bool killed_by_us = output_closed && exit.signalled && exit.code == SIGKILL;
+  if (killed_by_us)
+    fail(FailureKind::bad_output, "closed its standard output " + grammar.occupation());
+  else
+    fail(kind_of(exit), (exit.signalled ? "was " : "") + exit.describe() + " " + grammar.occupation());
+}
+
+KernelSession::KernelSession(std::unique_ptr<io::Process> process, std::int64_t item_bytes_max)
+    : state_(std::make_unique<State>(std::move(process), item_bytes_max)) {
+  CHECK_TRUE(state_->process != nullptr);
+  state_->outgoing = "gleaner 1\n";
+}
+
+KernelSession::~KernelSession() = default;
+
+void KernelSession::set_problem(const io::Path& directory) {
+  CHECK_TRUE(idle());
+  const std::string path = directory.string();
+  if (path.find('\n') != std::string::npos)
+    return state_->fail(FailureKind::kernel_error, "cannot be given the directory " + in_quotes(path) +
+                                                       ": rename it without the line feed");
+  state_->grammar.problem_sent();
+  state_->outgoing += "problem " + path + "\n";
+}
+
+void KernelSession::start_unit(int stage, Range range, bool from_checkpoint) {
+  CHECK_TRUE(idle());
+  state_->grammar.unit_sent(range);
+  state_->end.reset();
+  state_->outgoing += "unit " + std::to_string(stage) + " " + std::to_string(range.begin) + " " +
+                      std::to_string(range.end) + (from_checkpoint ? " checkpoint" : "") + "\n";
+}
+
+void KernelSession::trim(std::int64_t end) {
+  if (state_->grammar.end_sent(end)) state_->end = std::max<std::int64_t>(end, 0);
+}
+
+void KernelSession::request_checkpoint() {
+  if (state_->failed || state_->quitting || state_->checkpoint) return;
+  if (!state_->grammar.offers_checkpoints() || state_->grammar.idle()) {
+    KernelEvent none;
+    none.kind = KernelEvent::Kind::checkpointed;
+    none.item = -1;
+    return state_->grammar.add_event(std::move(none));
+  }
+  state_->checkpoint = true;
+  state_->grammar.checkpoint_sent();
+}
+
+void KernelSession::quit() {
+  if (state_->quitting) return;
+  state_->quitting = true;
+  state_->outgoing += "quit\n";
+}
+
+void KernelSession::pump() {
+  State& state = *state_;
+  if (state.ended) return;
+  if (!state.failed) state.write();
+  const auto exit = state.process->poll_exit();  // before reading: then all that it wrote is there to be read
+  const auto reading = state.failed ? State::Reading::all : state.read();
+  if (state.grammar.offence()) state.fail(state.grammar.offence()->kind, state.grammar.offence()->text);
+  if (exit && reading == State::Reading::all)
+    state.conclude(*exit);
+  else if (state.failed || (state.output_closed && !state.quitting))
+    state.process->kill_group();
+}
+
+std::optional<KernelEvent> KernelSession::next_event() {
+  if (auto event = state_->grammar.next_event()) return event;
+  return std::exchange(state_->failure, std::nullopt);
+}
+
+bool KernelSession::idle() const {
+  return state_->grammar.idle() && !state_->failed && !state_->quitting && !state_->ended;
+}
+
+bool KernelSession::finished() const {
+  return state_->ended;
+}
+
+io::Process& KernelSession::process() {
+  return *state_->process;
+}
+
+}  // namespace gleaner::contract

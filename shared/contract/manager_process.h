@@ -1,0 +1,53 @@
+// A running manager: commands out, lines in, each within a time limit. After an error the process is of no
+// use any more and killed. Errors: unavailable (crashed, hung, nonsense: with its last words). Not
+// thread-safe.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "shared/base/clock.h"
+#include "shared/base/result.h"
+#include "shared/io/process.h"
+
+namespace gleaner::contract {
+
+class ManagerProcess {
+ public:
+  explicit ManagerProcess(std::unique_ptr<io::Process> process) : process_(std::move(process)) {}
+  ~ManagerProcess();  // asks it to quit, waits a moment, kills it
+
+  // Says `line` (without its line feed). `limit`: for this command and its answer, until more_time().
+  [[nodiscard]] Status command(std::string_view line, Duration limit);
+  // Raw bytes that the command announced.
+  [[nodiscard]] Status bytes(std::string_view bytes);
+  // The next line of the answer.
+  [[nodiscard]] Result<std::string> line();
+  // It shows that it works: the time limit starts anew.
+  void more_time();
+  // Nothing may follow an answer until the next command.
+  [[nodiscard]] Status end_of_answer();
+  // It said `line`, which is not in the contract.
+  [[nodiscard]] Error nonsense(std::string_view line, const std::string& expected);
+
+  [[nodiscard]] bool usable();  // still running, without a fault so far
+
+ private:
+  enum class Reading { got, nothing, closed };
+  Reading read();
+  Error failed(const std::string& what);
+  Error ended();
+  // False once the time is up.
+  [[nodiscard]] bool wait_for_output(Duration at_most);
+
+  std::unique_ptr<io::Process> process_;
+  std::string heard_;         // not taken yet
+  std::size_t searched_ = 0;  // of it, without a line feed
+  std::string doing_ = "starting";
+  Duration limit_{0};
+  SteadyTime deadline_{};
+  bool broken_ = false;
+};
+
+}  // namespace gleaner::contract

@@ -1,0 +1,191 @@
+#include "shared/contract/manager_session.h"
+
+#include <filesystem>
+
+#include "shared/base/limits.h"
+#include "shared/contract/manager_answers.h"
+#include "shared/contract/manager_process.h"
+#include "shared/contract/words.h"
+#include "shared/protocol/text.h"
+
+namespace gleaner::contract {
+namespace {
+
+// A manager that combines shows that it works by progress of at least this much; less does not gain it time.
+constexpr double progress_step = 0.001;
+
+// `error TEXT`: the manager has understood and refuses.
+Error refusal(std::string_view line) {
+  Words words(line);
+  words.next();
+  const std::string text = protocol::clean_line(words.rest(), limits::message_length_max / 2);
+  return {ErrorKind::invalid,
+          "the application says: " + (text.empty() ? "an error, without saying which" : text)};
+}
+
+bool is_refusal(std::string_view line) {
+  return line == "error" || line.starts_with("error ");
+}
+
+Status check_path(const io::Path& path) {
+  if (path.string().find('\n') == std::string::npos) return {};
+  return Error{ErrorKind::invalid, "the path " + in_quotes(path.string()) + " has a line feed: rename it"};
+}
+
+std::string words_of(Range range) {
+  return std::to_string(range.begin) + " " + std::to_string(range.end);
+}
+
+}  // namespace
+
+struct ManagerSession::State {
+  io::ProcessRunner& runner;
+  io::ProcessSpec spec;
+  io::Path problem;
+  io::Path work;
+  Duration time_limit;
+  std::unique_ptr<ManagerProcess> process;
+
+  // A process that has accepted the problem.
+  Status ensure();
+  // Says `line` to it; the answer follows.
+  Status command(const std::string& line);
+  // The next line of the answer, unless it is `error`.
+  Result<std::string> line();
+  // The whole answer must be the line `expected`.
+  Status expect(const std::string& expected);
+  Result<std::vector<CombinedFile>> combine(const std::string& command, int stage,
+                                            const std::vector<Piece>& pieces, const Progress& progress);
+};
+
+Status ManagerSession::State::ensure() {
+  if (process && process->usable()) return {};
+  process.reset();
+  TRY(check_path(problem));
+  TRY(check_path(work));
+  std::error_code fault;
+  std::filesystem::create_directories(work, fault);
+  if (fault)
+    return Error{ErrorKind::io,
+                 "cannot create the manager's directory " + work.string() + ": " + fault.message()};
+  spec.working_directory = work;
+  TRY_ASSIGN(auto started, runner.start(spec));
+  process = std::make_unique<ManagerProcess>(std::move(started));
+  Status accepted = process->command("gleaner 1", time_limit);
+  if (accepted.ok()) accepted = expect("ready 1");
+  if (accepted.ok()) accepted = process->command("problem " + problem.string(), time_limit);
+  if (accepted.ok()) accepted = expect("ok");
+  if (!accepted.ok()) process.reset();
+  return accepted;
+}
+
+Status ManagerSession::State::command(const std::string& line) {
+  TRY(ensure());
+  return process->command(line, time_limit);
+}
+
+Result<std::string> ManagerSession::State::line() {
+  TRY_ASSIGN(std::string line, process->line());
+  if (is_refusal(line)) return refusal(line);
+  return line;
+}
+
+Status ManagerSession::State::expect(const std::string& expected) {
+  TRY_ASSIGN(const std::string heard, line());
+  // A manager, too, may list capabilities behind `ready 1`.
+  if (heard == expected || (expected == "ready 1" && heard.starts_with("ready 1 "))) return {};
+  return process->nonsense(heard, expected);
+}
+
+Result<std::vector<CombinedFile>> ManagerSession::State::combine(const std::string& command_word, int stage,
+                                                                 const std::vector<Piece>& pieces,
+                                                                 const Progress& progress) {
+  TRY(ensure());
+  std::string list;
+  for (const Piece& piece : pieces) {
+    TRY(check_path(piece.path));
+    list += words_of(piece.range) + " " + std::to_string(piece.first) + " " +
+            std::filesystem::absolute(piece.path).string() + "\n";
+  }
+  const io::Path list_file = work / (command_word + "-" + std::to_string(stage) + ".list");
+  TRY(io::real_files().write(list_file, list, io::Mode::normal));
+  TRY(command(command_word + " " + std::to_string(stage) + " " +
+              std::filesystem::absolute(list_file).string()));
+  CombineAnswer answer(work);
+  double shown = 0;
+  for (;;) {
+    TRY_ASSIGN(const std::string heard, line());
+    const Hearing hearing = answer.take(heard);
+    if (const auto* fault = std::get_if<Fault>(&hearing)) return process->nonsense(heard, fault->expected);
+    switch (std::get<Heard>(hearing)) {
+      case Heard::more:
+        break;
+      case Heard::progress:
+        if (answer.fraction() < shown + progress_step) break;
+        shown = answer.fraction();
+        process->more_time();
+        if (progress) progress(shown);
+        break;
+      case Heard::end:
+        return std::move(answer.files());
+    }
+  }
+}
+
+ManagerSession::ManagerSession(io::ProcessRunner& runner, io::ProcessSpec spec, io::Path problem,
+                               io::Path work, Duration time_limit)
+    : state_(new State{runner, std::move(spec), std::move(problem), std::move(work), time_limit, nullptr}) {}
+
+ManagerSession::~ManagerSession() = default;
+
+Status ManagerSession::check() {
+  return state_->ensure();
+}
+
+Result<StagePlan> ManagerSession::plan(int stage) {
+  TRY(state_->command("plan " + std::to_string(stage)));
+  PlanAnswer answer(state_->work);
+  for (;;) {
+    TRY_ASSIGN(const std::string line, state_->line());
+    const Hearing hearing = answer.take(line);
+    if (const auto* fault = std::get_if<Fault>(&hearing))
+      return state_->process->nonsense(line, fault->expected);
+    if (std::get<Heard>(hearing) == Heard::end) return std::move(answer.plan());
+  }
+}
+
+Result<Validation> ManagerSession::validate(int stage, Range range, std::string_view segment) {
+  TRY(state_->command("validate " + std::to_string(stage) + " " + words_of(range) + " " +
+                      std::to_string(segment.size())));
+  TRY(state_->process->bytes(segment));
+  TRY_ASSIGN(const std::string line, state_->line());
+  Words words(line);
+  const std::string_view verdict = words.next();
+  if (line == "valid") return Validation{};
+  if (line == "enough") return Validation{Verdict::enough, {}};
+  if (verdict == "invalid")
+    return Validation{Verdict::invalid, protocol::clean_line(words.rest(), limits::message_length_max)};
+  return state_->process->nonsense(line, "valid, enough, or invalid and a reason");
+}
+
+Result<bool> ManagerSession::compare(int stage, std::int64_t item, std::string_view a, std::string_view b) {
+  TRY(state_->command("compare " + std::to_string(stage) + " " + std::to_string(item) + " " +
+                      std::to_string(a.size()) + " " + std::to_string(b.size())));
+  TRY(state_->process->bytes(a));
+  TRY(state_->process->bytes(b));
+  TRY_ASSIGN(const std::string line, state_->line());
+  if (line == "same") return true;
+  if (line == "different" || line.starts_with("different ")) return false;
+  return state_->process->nonsense(line, "same, or different and a reason");
+}
+
+Result<std::vector<CombinedFile>> ManagerSession::combine(int stage, const std::vector<Piece>& pieces,
+                                                          const Progress& progress) {
+  return state_->combine("combine", stage, pieces, progress);
+}
+
+Result<std::vector<CombinedFile>> ManagerSession::preview(int stage, const std::vector<Piece>& pieces) {
+  return state_->combine("preview", stage, pieces, {});
+}
+
+}  // namespace gleaner::contract
