@@ -1,0 +1,10 @@
+# cmake -DOUTPUT=file.cpp -DDIRECTORY=scenes -P embed_scenes.cmake
+set(text "// Generated from apps/raytrace/scenes.\n#include \"apps/raytrace/scene_file.h\"\n\n")
+string(APPEND text "namespace gleaner::raytrace {\n\nstd::string_view bundled_scene(std::string_view name) {\n")
+foreach(scene a b c d)
+  string(TOUPPER ${scene} name)
+  file(READ ${DIRECTORY}/${scene}.json json)
+  string(APPEND text "  if (name == \"${name}\") return R\"scene(${json})scene\";\n")
+endforeach()
+string(APPEND text "  return {};\n}\n\n}  // namespace gleaner::raytrace\n")
+file(WRITE ${OUTPUT} "${text}")

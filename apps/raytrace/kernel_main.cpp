@@ -1,0 +1,5 @@
+#include "apps/raytrace/render.h"
+
+int main() {
+  return gleaner::kit::kernel_main(gleaner::raytrace::make_kernel);
+}
