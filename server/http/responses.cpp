@@ -1,0 +1,123 @@
+#include "server/http/responses.h"
+
+namespace gleaner::http {
+namespace {
+
+struct StatusOf {
+  int status;
+  const char* title;
+};
+
+StatusOf status_of(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::invalid:
+      return {400, "The request is wrong"};
+    case ErrorKind::unauthorized:
+      return {401, "Who you are is not known"};
+    case ErrorKind::forbidden:
+      return {403, "Not allowed"};
+    case ErrorKind::not_found:
+      return {404, "Not found"};
+    case ErrorKind::conflict:
+      return {409, "It contradicts what is there"};
+    case ErrorKind::too_large:
+      return {413, "Too large"};
+    case ErrorKind::unavailable:
+      return {503, "Not now"};
+    case ErrorKind::untrusted:
+      return {422, "It cannot be trusted"};
+    case ErrorKind::io:
+      return {503, "The server's disk or processes fail"};
+    case ErrorKind::internal:
+      return {500, "The server made a mistake"};
+  }
+  return {500, "The server made a mistake"};
+}
+
+constexpr const char* retry_after_seconds = "5";
+
+}  // namespace
+
+Response error_response(const Error& error) {
+  const auto [status, title] = status_of(error.kind);
+  protocol::ProblemDocument document;
+  document.type = std::string("urn:gleaner:error:") + name_of(error.kind);
+  document.title = title;
+  document.status = status;
+  document.detail = error.message;
+  Response response;
+  response.status = status;
+  response.headers["Content-Type"] = "application/problem+json";
+  if (status == 503) response.headers["Retry-After"] = retry_after_seconds;
+  if (status == 401) response.headers["WWW-Authenticate"] = "Bearer";
+  response.body = protocol::encode(document);
+  return response;
+}
+
+Response json_response(std::string body) {
+  Response response;
+  response.headers["Content-Type"] = "application/json";
+  response.headers["Cache-Control"] = "no-store";
+  response.body = std::move(body);
+  return response;
+}
+
+std::function<void(Status)> answer_done(Reply reply) {
+  return [reply = std::move(reply)](Status status) {
+    reply(status.ok() ? json_response("{\"version\":1}") : error_response(status.error()));
+  };
+}
+
+std::vector<std::string> split_path(const std::string& path) {
+  std::vector<std::string> pieces;
+  std::size_t begin = path.starts_with('/') ? 1 : 0;
+  for (;;) {
+    const std::size_t end = path.find('/', begin);
+    pieces.push_back(path.substr(begin, end == std::string::npos ? end : end - begin));
+    if (end == std::string::npos) return pieces;
+    begin = end + 1;
+  }
+}
+
+std::optional<std::int64_t> parse_number(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value < 0 || text.empty() || text[0] == '-')
+    return std::nullopt;
+  return value;
+}
+
+std::string header(const Request& request, const std::string& name) {
+  const auto found = request.headers.find(name);
+  return found == request.headers.end() ? "" : found->second;
+}
+
+std::string bearer_token(const Request& request) {
+  const std::string text = header(request, "authorization");
+  constexpr std::string_view scheme = "Bearer ";
+  return text.starts_with(scheme) ? text.substr(scheme.size()) : "";
+}
+
+Result<ByteRange> parse_byte_range(std::string_view text, std::int64_t size) {
+  if (text.empty()) return ByteRange{0, size};
+  const Error wrong{ErrorKind::invalid,
+                    "Range: expected bytes=FIRST-LAST within " + std::to_string(size) + " bytes"};
+  constexpr std::string_view unit = "bytes=";
+  if (!text.starts_with(unit)) return wrong;
+  text.remove_prefix(unit.size());
+  const auto dash = text.find('-');
+  if (dash == std::string_view::npos) return wrong;
+  const auto first = parse_number(text.substr(0, dash));
+  const auto last = parse_number(text.substr(dash + 1));
+  if (dash == 0) {
+    if (!last || *last == 0) return wrong;
+    const std::int64_t bytes = std::min(*last, size);
+    return ByteRange{size - bytes, bytes};
+  }
+  if (!first || *first >= size) return wrong;
+  if (dash + 1 == text.size()) return ByteRange{*first, size - *first};
+  if (!last || *last < *first) return wrong;
+  return ByteRange{*first, std::min(*last, size - 1) - *first + 1};
+}
+
+}  // namespace gleaner::http

@@ -1,0 +1,43 @@
+// Small helpers of the router: replies, path pieces, headers.
+#pragma once
+
+#include <charconv>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/http/server.h"
+#include "shared/base/result.h"
+#include "shared/protocol/codec.h"
+
+namespace gleaner::http {
+
+[[nodiscard]] Response error_response(const Error& error);
+[[nodiscard]] Response json_response(std::string body);
+
+// The reply of a use case whose answer is encoded as it is.
+template <typename T>
+[[nodiscard]] std::function<void(Result<T>)> answer(Reply reply) {
+  return [reply = std::move(reply)](Result<T> result) {
+    reply(result.ok() ? json_response(protocol::encode(*result)) : error_response(result.error()));
+  };
+}
+[[nodiscard]] std::function<void(Status)> answer_done(Reply reply);
+
+// "/v1/admin/problems/7/pause" -> {"v1","admin","problems","7","pause"}; empty pieces are kept.
+[[nodiscard]] std::vector<std::string> split_path(const std::string& path);
+[[nodiscard]] std::optional<std::int64_t> parse_number(std::string_view text);  // non-negative, whole
+[[nodiscard]] std::string header(const Request& request, const std::string& name);
+// "Authorization: Bearer TOKEN", or empty.
+[[nodiscard]] std::string bearer_token(const Request& request);
+
+struct ByteRange {
+  std::int64_t offset = 0;
+  std::int64_t bytes = 0;
+};
+// "bytes=A-B", "bytes=A-" or "bytes=-N" of a resource of `size` bytes (RFC 9110, one range). No header: all
+// of it. invalid: answer 416.
+[[nodiscard]] Result<ByteRange> parse_byte_range(std::string_view header, std::int64_t size);
+
+}  // namespace gleaner::http

@@ -1,0 +1,33 @@
+// HTTP requests into the service's use cases and their answers back: decode, call, encode; no decisions. The
+// operations are those of shared/protocol/API.md; the published form is openapi.yaml beside this file.
+// Thread-safe.
+#pragma once
+
+#include <string>
+
+#include "server/http/server.h"
+#include "server/service/service.h"
+#include "shared/base/result.h"
+
+namespace gleaner::http {
+
+class Router {
+ public:
+  explicit Router(service::Service& service) : service_(service) {}
+  void handle(Request request, Reply reply);
+  // How large a body may be, by its head.
+  [[nodiscard]] static std::int64_t body_bytes_max(const Request& head);
+
+ private:
+  void host_operation(const Request& request, const Reply& reply);
+  void admin_operation(const Request& request, const Reply& reply);
+  void upload(const Request& request, const Reply& reply, std::int64_t bytes_max);
+  void blob(const Request& request, const Reply& reply);
+  void status_page(const Request& request, const Reply& reply);
+  service::Service& service_;
+};
+
+// An RFC 9457 problem document; 429 and 503 carry Retry-After.
+[[nodiscard]] Response error_response(const Error& error);
+
+}  // namespace gleaner::http

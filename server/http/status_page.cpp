@@ -1,0 +1,118 @@
+#include "server/http/status_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace gleaner::http {
+namespace {
+
+constexpr std::size_t hosts_shown_max = 200;
+
+constexpr const char* style = R"(
+:root{color-scheme:light dark;--line:#8884;--bar:#3a7d44}
+body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}
+h1{margin-bottom:0}table{border-collapse:collapse;width:100%;margin:.5rem 0 2rem}
+th,td{text-align:left;padding:.35rem .6rem;border-bottom:1px solid var(--line)}
+td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}
+progress{width:100%;min-width:8rem;accent-color:var(--bar)}
+.quiet{opacity:.7}.warn{border-left:.3rem solid #c77700;padding-left:.6rem}
+)";
+
+std::string duration_text(double seconds) {
+  if (seconds < 0) return "–";
+  const auto s = static_cast<long long>(seconds + 0.5);
+  if (s < 120) return fmt::format("{} s", s);
+  if (s < 7200) return fmt::format("{} min", s / 60);
+  if (s < 172800) return fmt::format("{} h {} min", s / 3600, s / 60 % 60);
+  return fmt::format("{} d {} h", s / 86400, s / 3600 % 24);
+}
+
+std::string problem_row(const protocol::ProblemInfo& p) {
+  const double part = p.cost > 0 ? p.cost_accepted / p.cost : 0;
+  return fmt::format(
+      "<tr><td>{}<br><span class=quiet>{}{}{}</span></td><td>{}</td>"
+      "<td><progress max=1 value={:.4f}></progress></td><td class=n>{:.1f} %</td><td class=n>{} / {}</td>"
+      "<td class=n>{}</td><td class=n>{}</td></tr>\n",
+      escape_html(p.name), escape_html(p.application), p.message.empty() ? "" : ": ", escape_html(p.message),
+      protocol::name_of(p.state), part, 100 * part, p.accepted, p.items, p.hosts,
+      p.state == protocol::ProblemState::running ? duration_text(p.eta_seconds) : "–");
+}
+
+std::string host_row(const protocol::HostInfo& h, Timestamp now) {
+  return fmt::format(
+      "<tr><td>{}</td><td>{}</td><td class=n>{}</td><td class=n>{}</td><td class=n>{}</td><td>{}</td></tr>\n",
+      escape_html(h.name), protocol::name_of(h.state), h.cores, h.open_units, h.items_accepted,
+      duration_text(std::max(0.0, to_seconds(now - h.last_contact))));
+}
+
+}  // namespace
+
+std::string escape_html(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+std::string render_status_page(const protocol::ServerStatus& status,
+                               const std::vector<protocol::ProblemInfo>& problems,
+                               const std::vector<protocol::HostInfo>& hosts) {
+  std::string page = fmt::format(
+      "<!doctype html><html lang=en><head><meta charset=utf-8><meta http-equiv=refresh content=5>"
+      "<meta name=viewport content=\"width=device-width\"><title>{0}</title><style>{1}</style></head><body>"
+      "<h1>{0}</h1><p class=quiet>Gleaner {2} · {3} hosts, {4} heard of in the last five minutes · {5} units "
+      "out · up "
+      "{6}</p>",
+      escape_html(status.name), style, escape_html(status.server_version), status.hosts, status.hosts_active,
+      status.open_units, duration_text(to_seconds(status.now - status.started_at)));
+  for (const auto& warning : status.warnings)
+    page += fmt::format("<p class=warn>{}</p>", escape_html(warning));
+  page += "<h2>Problems</h2>";
+  if (problems.empty()) page += "<p>None yet. Add one with <code>gleaner-admin problem add</code>.</p>";
+  if (!problems.empty()) {
+    page +=
+        "<table><thead><tr><th>Problem<th>State<th>Progress<th class=n>Done<th class=n>Items<th "
+        "class=n>Hosts<th "
+        "class=n>Left</tr></thead><tbody>\n";
+    for (auto p = problems.rbegin(); p != problems.rend(); ++p) page += problem_row(*p);
+    page += "</tbody></table>";
+  }
+  page += "<h2>Hosts</h2>";
+  if (hosts.empty()) page += "<p>None yet. Volunteers join with <code>gleaner-client join CODE</code>.</p>";
+  if (!hosts.empty()) {
+    page +=
+        "<table><thead><tr><th>Host<th>State<th class=n>Cores<th class=n>Units<th class=n>Items "
+        "accepted<th>Last "
+        "heard of, ago</tr></thead><tbody>\n";
+    for (std::size_t i = 0; i < std::min(hosts.size(), hosts_shown_max); ++i)
+      page += host_row(hosts[i], status.now);
+    page += "</tbody></table>";
+    if (hosts.size() > hosts_shown_max)
+      page += fmt::format("<p class=quiet>… and {} more.</p>", hosts.size() - hosts_shown_max);
+  }
+  page += "</body></html>\n";
+  return page;
+}
+
+}  // namespace gleaner::http

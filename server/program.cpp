@@ -1,0 +1,209 @@
+#include "server/program.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+#include <sys/signalfd.h>
+#include <systemd/sd-daemon.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+
+#include "server/http/router.h"
+#include "server/http/server.h"
+#include "server/service/project_directory.h"
+#include "server/service/service.h"
+#include "shared/base/version.h"
+#include "shared/bundle/project_keys.h"
+#include "shared/protocol/join_code.h"
+
+namespace gleaner::server {
+namespace {
+
+constexpr std::int64_t configuration_bytes_max = 1 << 20;
+constexpr auto patience = std::chrono::seconds{10};
+
+int fail(const Error& error) {
+  fmt::print(stderr, "gleaner-server: {}\n", error.message);
+  return 1;
+}
+
+void set_up_log(const std::string& level) {
+  auto logger = spdlog::stderr_color_mt("gleaner-server");
+  // Under systemd the journal writes the time itself.
+  logger->set_pattern(std::getenv("JOURNAL_STREAM") != nullptr ? "%l: %v" : "%Y-%m-%dT%H:%M:%S.%e %^%l%$ %v");
+  logger->set_level(spdlog::level::from_str(level));
+  spdlog::set_default_logger(std::move(logger));
+}
+
+int initialise(const service::InitOptions& options) {
+  const auto report = service::init_project(io::real_files(), options, system_clock().now());
+  if (!report.ok()) return fail(report.error());
+  fmt::print(
+      "Project {}\n"
+      "  directory     {}\n"
+      "  offline keys  {}\n"
+      "                Move this directory to a safe place away from this machine: whoever has the root key\n"
+      "                owns the project, and the server never needs it. Sign applications with the signer "
+      "key.\n"
+      "  admin token   {}\n"
+      "  join code     {}\n"
+      "Serve it with:  gleaner-server run {}\n",
+      options.configuration.name, options.directory.string(), options.offline.string(),
+      (options.directory / "admin" / "token").string(), report->join_code, options.directory.string());
+  return 0;
+}
+
+Result<service::Configuration> read_configuration(const io::Path& directory) {
+  const service::ProjectDirectory project(directory);
+  if (!io::real_files().exists(project.configuration()))
+    return Error{ErrorKind::not_found, directory.string() +
+                                           " holds no project: make one with `gleaner-server init " +
+                                           directory.string() + "`"};
+  TRY_ASSIGN(const Bytes text, io::real_files().read(project.configuration(), configuration_bytes_max));
+  return service::parse_configuration(text, project.configuration().string());
+}
+
+int check_configuration(const io::Path& directory) {
+  const auto configuration = read_configuration(directory);
+  if (!configuration.ok()) return fail(configuration.error());
+  const auto secrets =
+      service::read_secrets(io::real_files(), service::ProjectDirectory(directory), system_clock().now());
+  if (!secrets.ok()) return fail(secrets.error());
+  fmt::print("{}: good; the work key is certified until {}\n",
+             service::ProjectDirectory(directory).configuration().string(),
+             to_rfc3339(secrets->work_certificate_expires));
+  return 0;
+}
+
+void wait_for_signal() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  int caught = 0;
+  sigwait(&signals, &caught);
+  spdlog::info("{}: finishing what was received", strsignal(caught));
+}
+
+// Before any thread starts, so that all of them inherit it.
+void block_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
+}
+
+int serve(const io::Path& directory, int port_override, const std::string& log_level) {
+  auto configuration = read_configuration(directory);
+  if (!configuration.ok()) return fail(configuration.error());
+  if (!log_level.empty()) configuration->log_level = log_level;
+  const int port = port_override >= 0 ? port_override : static_cast<int>(configuration->port);
+  set_up_log(configuration->log_level);
+  block_signals();
+  const service::ProjectDirectory project(directory);
+  auto secrets = service::read_secrets(io::real_files(), project, system_clock().now());
+  if (!secrets.ok()) return fail(secrets.error());
+
+  http::ServerOptions options;
+  options.address = configuration->address;
+  options.port = port;
+  options.certificate_chain_pem = secrets->tls_chain_pem;
+  options.private_key_pem = secrets->tls_key_pem;
+  options.threads = static_cast<int>(configuration->threads);
+  options.connections_max = static_cast<int>(configuration->connections_max);
+  options.body_bytes_max = http::Router::body_bytes_max;
+
+  const auto code_secrets = *secrets;
+  auto service = service::Service::open(project, *configuration, std::move(*secrets),
+                                        {io::real_files(), io::real_processes(), system_clock()});
+  if (!service.ok()) return fail(service.error());
+  http::Router router(**service);
+  auto server = http::Server::start(std::move(options), [&router](http::Request request, http::Reply reply) {
+    router.handle(std::move(request), std::move(reply));
+  });
+  if (!server.ok()) return fail(server.error());
+  (*service)->set_listening_port((*server)->port());
+  spdlog::info("serving {} on https://{}:{}", configuration->name, configuration->address, (*server)->port());
+  spdlog::info("join code {}",
+               protocol::to_text(service::join_code(*configuration, code_secrets, (*server)->port())));
+  sd_notify(0, "READY=1");
+
+  wait_for_signal();
+  sd_notify(0, "STOPPING=1");
+  (*server)->stop(patience);
+  (*service)->stop();
+  spdlog::info("stopped");
+  return 0;
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv) {
+  CLI::App app{"Gleaner's server: hands out signed work, stores results, combines answers."};
+  app.set_version_flag("--version", std::string("gleaner-server ") + version_text);
+  app.require_subcommand(1);
+  app.footer("Exit codes: 0 success, 1 failure, 2 wrong usage.  Manual: man gleaner-server");
+
+  service::InitOptions init;
+  std::string directory, offline;
+  auto* init_command =
+      app.add_subcommand("init", "create a project: keys, settings, empty store; prints the join code");
+  init_command->add_option("DIR", directory, "where the project is to live")->required();
+  init_command->add_option("--offline", offline, "where the root and signer keys go (default: DIR.offline)");
+  init_command->add_option("--name", init.configuration.name, "what volunteers see")->capture_default_str();
+  init_command->add_option("--address", init.configuration.address, "address to listen on")
+      ->capture_default_str();
+  init_command->add_option("--port", init.configuration.port, "port")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 65535));
+  init_command->add_option("--public-host", init.configuration.public_host,
+                           "name or address that volunteers can reach (default: this machine's name)");
+  init_command->add_option("--days", init.days, "validity of the work key and TLS certificates")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 36500));
+
+  int port = -1;
+  bool check = false;
+  std::string log_level;
+  auto* run_command = app.add_subcommand("run", "serve a project until SIGTERM");
+  run_command->add_option("DIR", directory, "the project's directory")->required();
+  run_command->add_option("--port", port, "another port than the settings say (0: any free one)")
+      ->check(CLI::Range(0, 65535));
+  run_command->add_option("--log-level", log_level, "trace, debug, info, warning or error")
+      ->check(CLI::IsMember({"trace", "debug", "info", "warning", "error"}));
+  run_command->add_flag("--check-config", check, "check settings and keys, then exit");
+  auto* code_command = app.add_subcommand("join-code", "print the project's join code");
+  code_command->add_option("DIR", directory, "the project's directory")->required();
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  if (*init_command) {
+    init.directory = directory;
+    init.offline = offline.empty() ? directory + ".offline" : offline;
+    return initialise(init);
+  }
+  if (*code_command) {
+    const auto configuration = read_configuration(directory);
+    if (!configuration.ok()) return fail(configuration.error());
+    const auto secrets =
+        service::read_secrets(io::real_files(), service::ProjectDirectory(directory), system_clock().now());
+    if (!secrets.ok()) return fail(secrets.error());
+    fmt::print("{}\n", protocol::to_text(service::join_code(*configuration, *secrets,
+                                                            static_cast<int>(configuration->port))));
+    return 0;
+  }
+  return check ? check_configuration(directory) : serve(directory, port, log_level);
+}
+
+}  // namespace gleaner::server
