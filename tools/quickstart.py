@@ -1,0 +1,143 @@
+"""Runs the demonstration that tools/quickstart builds: one server, four clients, one picture, one report."""
+import argparse
+import json
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+SHARES = {"fast": 1.0, "half": 0.5, "fifth": 0.2, "tenth": 0.1}  # speeds 10:5:2:1
+
+
+class Demonstration:
+    def __init__(self, options):
+        self.binaries = pathlib.Path(options.binaries).resolve()
+        self.directory = pathlib.Path(options.directory).resolve()
+        self.scene = options.scene
+        self.keep = options.keep
+        self.processes = []
+
+    def program(self, name):
+        return str(self.binaries / "bin" / name)
+
+    def run(self, *command, quiet=True):
+        done = subprocess.run(command, capture_output=quiet, text=True)
+        if done.returncode != 0:
+            sys.exit(f"{' '.join(command)} failed:\n{(done.stderr or '') + (done.stdout or '')}")
+        return done.stdout
+
+    def admin(self, *arguments, quiet=True):
+        return self.run(self.program("gleaner-admin"), "--project", str(self.directory / "server" / "admin"), *arguments,
+                        quiet=quiet)
+
+    def start(self, name, *command):
+        log = open(self.directory / f"{name}.log", "w")
+        process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
+        self.processes.append((name, process))
+        return process
+
+    def start_server(self):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        server = self.directory / "server"
+        self.run(self.program("gleaner-server"), "init", str(server), "--offline", str(self.directory / "offline-keys"),
+                 "--name", "Quick start", "--address", "127.0.0.1", "--port", str(port))
+        process = self.start("server", self.program("gleaner-server"), "run", str(server))
+        self.address = f"https://127.0.0.1:{port}/"
+        for _ in range(200):
+            if process.poll() is not None:
+                sys.exit(f"the server did not start:\n{(self.directory / 'server.log').read_text()}")
+            try:
+                socket.create_connection(("127.0.0.1", port), timeout=1).close()
+                break
+            except OSError:
+                time.sleep(0.05)
+        self.join_code = self.run(self.program("gleaner-server"), "join-code", str(server)).strip()
+
+    def start_clients(self):
+        for name, share in SHARES.items():
+            state = self.directory / f"client-{name}"
+            self.run(self.program("gleaner-client"), "join", self.join_code, "--state", str(state), "--name", name)
+            self.start(f"client-{name}", self.program("gleaner-client"), "run", "--state", str(state), "--cores", "1",
+                       "--cpu-share", str(share), "--priority", "normal")
+
+    def add_application(self):
+        keys = self.directory / "offline-keys"
+        self.admin("app", "sign", str(self.binaries / "bundles" / "raytrace"), "--key", str(keys / "signer.key"),
+                   "--certificate", str(keys / "signer.certificate.json"), "-o", str(self.directory))
+        archive = next(self.directory.glob("raytrace-*.tar.gz"))
+        self.admin("app", "add", str(archive))
+
+    def stop(self):
+        if self.keep:
+            return
+        for _, process in reversed(self.processes):
+            if process.poll() is None:
+                process.send_signal(signal.SIGTERM)
+        for _, process in reversed(self.processes):
+            try:
+                process.wait(timeout=15)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+    def report(self, problem, picture):
+        elapsed = problem["elapsed_seconds"]
+        cost = problem["cost"]
+        rates = sum(share["rate"] for share in problem["shares"])
+        wasted = problem["wasted_cost"]
+        print(f"\nScene {self.scene}, {problem['items']} scan-lines by {len(problem['shares'])} hosts in {elapsed:.1f} s\n")
+        print(f"  {'host':<8}{'speed':>9}{'requests':>10}{'units':>7}{'items':>7}{'of the work':>13}")
+        for share in sorted(problem["shares"], key=lambda s: -s["rate"]):
+            print(f"  {share['name']:<8}{share['rate']:>7.2f}/s{share['requests']:>10}{share['units']:>7}{share['items']:>7}"
+                  f"{100 * share['cost'] / cost:>11.1f} %")
+        print(f"\n  splits {problem['splits']}   ranges re-covered {problem['recovered']}   duplicates {problem['duplicates']}")
+        print(f"  committed work {100 * cost / (cost + wasted):.2f} %   wasted {100 * wasted / (cost + wasted):.2f} %")
+        print(f"  achieved {100 * cost / elapsed / rates:.1f} % of the fleet's speed (the sum of the hosts' measured rates)")
+        print(f"\n  picture   {picture}\n  all files {self.directory}")
+
+    def run_all(self):
+        if self.directory.exists():
+            if not (self.directory / ".gleaner-quickstart").exists():
+                sys.exit(f"{self.directory} exists and is not from an earlier quick start: choose another --directory")
+            shutil.rmtree(self.directory)
+        self.directory.mkdir(parents=True)
+        (self.directory / ".gleaner-quickstart").touch()
+        try:
+            self.start_server()
+            self.start_clients()
+            self.add_application()
+            print(f"Status page {self.address}", flush=True)
+            parameters = json.dumps({"scene": self.scene, "width": 840, "height": 640})
+            parameters_file = self.directory / "parameters.json"
+            parameters_file.write_text(parameters)
+            added = json.loads(self.admin("--json", "problem", "add", "--app", "raytrace", "--name", "picture",
+                                          "--parameters", str(parameters_file)))
+            identity = str(added["id"])
+            self.admin("problem", "watch", identity, quiet=False)
+            self.admin("problem", "result", identity, "-o", str(self.directory / "result"))
+            picture = next((self.directory / "result").glob("*.png"))
+            self.report(json.loads(self.admin("--json", "problem", "show", identity)), picture)
+            if self.keep:
+                print(f"\n  the server goes on: status {self.address}\n  join code {self.join_code}\n  end it with: kill "
+                      + " ".join(str(p.pid) for _, p in self.processes))
+        finally:
+            self.stop()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--binaries", default="build/release", help="the build directory")
+    parser.add_argument("--directory", default="gleaner-quickstart", help="where everything goes")
+    parser.add_argument("--scene", default="D", choices=list("ABCD"))
+    parser.add_argument("--keep", action="store_true", help="leave server and clients running")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    Demonstration(parser.parse_args()).run_all()
+
+
+if __name__ == "__main__":
+    main()
