@@ -18,8 +18,8 @@
 namespace gleaner::io {
 
 struct HttpRequest {
-  std::string method = "GET";
-  std::string url;
+  std::string method = "GET";  // or HEAD, POST, PUT, PATCH, DELETE
+  std::string url;             // https://...
   std::vector<std::pair<std::string, std::string>> headers;
   Bytes body;
   std::int64_t reply_bytes_max = 8 << 20;  // too_large beyond
@@ -28,7 +28,7 @@ struct HttpRequest {
 
 struct HttpReply {
   int status = 0;
-  std::map<std::string, std::string> headers;  // names in lower case
+  std::map<std::string, std::string> headers;  // names in lower case; repeated ones joined by ", "
   Bytes body;
   Duration round_trip{0};  // request sent to last byte
 };

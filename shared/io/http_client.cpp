@@ -1,0 +1,270 @@
+#include "shared/io/http_client.h"
+
+#include <curl/curl.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <mutex>
+
+#include "shared/base/check.h"
+#include "shared/base/limits.h"
+#include "shared/io/server_trust.h"
+
+namespace gleaner::io {
+namespace {
+
+constexpr Duration connect_timeout =
+    std::chrono::seconds{15};  // several round trips even over a bad satellite
+
+struct FreeEasy {
+  void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
+};
+struct FreeList {
+  void operator()(curl_slist* list) const { curl_slist_free_all(list); }
+};
+using HeaderList = std::unique_ptr<curl_slist, FreeList>;
+
+struct Target {
+  std::string host;  // without brackets
+  std::string port;
+  [[nodiscard]] std::string shown() const {
+    return (host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" + port;
+  }
+};
+
+Result<Target> parse_url(const std::string& url) {
+  const std::unique_ptr<CURLU, void (*)(CURLU*)> parsed(curl_url(), curl_url_cleanup);
+  CHECK_TRUE(parsed != nullptr);
+  if (curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), 0) != CURLUE_OK)
+    return Error{ErrorKind::invalid, "\"" + url + "\" is not a web address: expected https://HOST:PORT/..."};
+  const auto part = [&](CURLUPart which) {
+    char* text = nullptr;
+    const bool found = curl_url_get(parsed.get(), which, &text, CURLU_DEFAULT_PORT) == CURLUE_OK;
+    std::string copy = found ? text : "";
+    curl_free(text);
+    return copy;
+  };
+  if (part(CURLUPART_SCHEME) != "https")
+    return Error{ErrorKind::invalid, "\"" + url + "\" is not an https address, and nothing else is spoken"};
+  Target target{part(CURLUPART_HOST), part(CURLUPART_PORT)};
+  if (target.host.starts_with('[')) target.host = target.host.substr(1, target.host.size() - 2);
+  return target;
+}
+
+bool is_loopback(const std::string& host) {
+  return host == "localhost" || host == "::1" || host.starts_with("127.");
+}
+
+Result<HeaderList> header_list(const HttpRequest& request) {
+  // Not asking for permission to send the body (it costs a round trip), and no type that we did not state.
+  std::vector<std::string> lines = {"Expect:"};
+  bool has_type = false;
+  for (const auto& [name, value] : request.headers) {
+    if ((name + value).find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos || name.empty() ||
+        name.find(':') != std::string::npos)
+      return Error{ErrorKind::invalid,
+                   "the request's header \"" + name + "\" has characters that none may have"};
+    std::string lower = name;
+    std::transform(lower.begin(), lower.end(), lower.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    has_type |= lower == "content-type";
+    lines.push_back(value.empty() ? name + ";" : name + ": " + value);
+  }
+  if (!has_type) lines.emplace_back("Content-Type:");
+  HeaderList list;
+  for (const auto& line : lines) {
+    curl_slist* longer = curl_slist_append(list.get(), line.c_str());
+    CHECK_TRUE(longer != nullptr);
+    (void)list.release();
+    list.reset(longer);
+  }
+  return list;
+}
+
+// Takes what curl hands over, within the limits.
+class Receiver {
+ public:
+  explicit Receiver(std::int64_t bytes_max) : bytes_max_(bytes_max) {}
+
+  HttpReply reply;
+  std::string overflow;  // what there was too much of; empty if nothing
+
+  static std::size_t on_body(char* data, std::size_t, std::size_t size, void* self) {
+    auto& receiver = *static_cast<Receiver*>(self);
+    if (std::cmp_greater(receiver.reply.body.size() + size, receiver.bytes_max_)) {
+      receiver.overflow = "a body of more than " + std::to_string(receiver.bytes_max_) + " bytes";
+      return 0;
+    }
+    receiver.reply.body.append(data, size);
+    return size;
+  }
+
+  static std::size_t on_header(char* data, std::size_t, std::size_t size, void* self) {
+    auto& receiver = *static_cast<Receiver*>(self);
+    receiver.header_bytes_ += static_cast<std::int64_t>(size);
+    if (receiver.header_bytes_ > limits::header_bytes_max) {
+      receiver.overflow = "headers of more than " + std::to_string(limits::header_bytes_max) + " bytes";
+      return 0;
+    }
+    receiver.add_header({data, size});
+    return size;
+  }
+
+ private:
+  void add_header(std::string_view line) {
+    if (line.starts_with("HTTP/")) return reply.headers.clear();  // a final reply after "100 Continue"
+    const auto colon = line.find(':');
+    if (colon == std::string_view::npos) return;
+    std::string name(line.substr(0, colon));
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    const auto begin = line.find_first_not_of(" \t\r\n", colon + 1);
+    const auto end = line.find_last_not_of(" \t\r\n");
+    const std::string value(begin == std::string_view::npos ? "" : line.substr(begin, end - begin + 1));
+    auto& known = reply.headers[name];
+    known = known.empty() ? value : known + ", " + value;
+  }
+
+  const std::int64_t bytes_max_;
+  std::int64_t header_bytes_ = 0;
+};
+
+class CurlClient final : public HttpClient {
+ public:
+  CurlClient(Bytes root_fingerprint, std::string user_agent)
+      : trust_(std::move(root_fingerprint)), user_agent_(std::move(user_agent)) {
+    static std::once_flag once;
+    std::call_once(once, [] { CHECK_TRUE(curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK); });
+    handle_.reset(curl_easy_init());
+    CHECK_TRUE(handle_ != nullptr);
+  }
+
+  Result<HttpReply> send(const HttpRequest& request) override {
+    TRY_ASSIGN(const Target target, parse_url(request.url));
+    TRY_ASSIGN(const HeaderList headers, header_list(request));
+    trust_.expect_host(target.host);
+    Receiver receiver(request.reply_bytes_max);
+    curl_easy_reset(handle_.get());  // keeps connections and TLS sessions
+    set_connection_options(request, target);
+    TRY(set_method(request));
+    set(CURLOPT_HTTPHEADER, headers.get());
+    set(CURLOPT_WRITEFUNCTION, &Receiver::on_body);
+    set(CURLOPT_WRITEDATA, static_cast<void*>(&receiver));
+    set(CURLOPT_HEADERFUNCTION, &Receiver::on_header);
+    set(CURLOPT_HEADERDATA, static_cast<void*>(&receiver));
+    detail_[0] = '\0';
+    const CURLcode result = curl_easy_perform(handle_.get());
+    if (!receiver.overflow.empty())
+      return Error{ErrorKind::too_large,
+                   target.shown() + " answered with " + receiver.overflow + ": more than is allowed here"};
+    if (result != CURLE_OK) return failure(result, target, request);
+    receiver.reply.status = static_cast<int>(info<long>(CURLINFO_RESPONSE_CODE));
+    receiver.reply.round_trip =
+        Duration{info<curl_off_t>(CURLINFO_TOTAL_TIME_T) - info<curl_off_t>(CURLINFO_PRETRANSFER_TIME_T)};
+    return std::move(receiver.reply);
+  }
+
+ private:
+  template <typename Value>
+  void set(CURLoption option, Value value) {
+    CHECK_TRUE(curl_easy_setopt(handle_.get(), option, value) == CURLE_OK);
+  }
+
+  template <typename Value>
+  [[nodiscard]] Value info(CURLINFO what) const {
+    Value value{};
+    CHECK_TRUE(curl_easy_getinfo(handle_.get(), what, &value) == CURLE_OK);
+    return value;
+  }
+
+  void set_connection_options(const HttpRequest& request, const Target& target) {
+    const auto milliseconds = [](Duration duration) {
+      return static_cast<long>(std::max<std::int64_t>(1, duration / std::chrono::milliseconds{1}));
+    };
+    set(CURLOPT_URL, request.url.c_str());
+    set(CURLOPT_PROTOCOLS_STR, "https");
+    set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+    set(CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
+    set(CURLOPT_USERAGENT, user_agent_.c_str());
+    set(CURLOPT_NOSIGNAL, 1L);
+    set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+    set(CURLOPT_ERRORBUFFER, detail_.data());
+    set(CURLOPT_TIMEOUT_MS, milliseconds(request.timeout));
+    set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds(std::min(request.timeout, connect_timeout)));
+    set(CURLOPT_MAXAGE_CONN, static_cast<long>(limits::idle_connection_seconds_max));
+    if (is_loopback(target.host)) set(CURLOPT_PROXY, "");  // a proxy's loopback is another machine's
+    // The chain and the name are ServerTrust's to judge; curl must neither load the system's authorities (a
+    // megabyte that a pinned client never needs) nor insist on the host name.
+    set(CURLOPT_CAINFO, static_cast<const char*>(nullptr));
+    set(CURLOPT_CAPATH, static_cast<const char*>(nullptr));
+    set(CURLOPT_SSL_VERIFYPEER, 1L);
+    set(CURLOPT_SSL_VERIFYHOST, 0L);
+    set(CURLOPT_SSL_CTX_FUNCTION, &CurlClient::on_ssl_context);
+    set(CURLOPT_SSL_CTX_DATA, static_cast<void*>(&trust_));
+  }
+
+  Status set_method(const HttpRequest& request) {
+    static const std::array<std::string_view, 6> methods = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"};
+    if (std::find(methods.begin(), methods.end(), request.method) == methods.end())
+      return Error{ErrorKind::invalid, "the request's method \"" + request.method + "\" is not supported"};
+    const bool takes_body = request.method == "POST" || request.method == "PUT" || request.method == "PATCH";
+    if (request.method == "HEAD") {
+      set(CURLOPT_NOBODY, 1L);
+    } else if (takes_body || !request.body.empty()) {
+      set(CURLOPT_POSTFIELDS, request.body.data());  // not copied; lives until perform() returns
+      set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
+    }
+    if (request.method != "HEAD") set(CURLOPT_CUSTOMREQUEST, request.method.c_str());
+    return {};
+  }
+
+  static CURLcode on_ssl_context(CURL*, void* context, void* trust) {
+    static_cast<ServerTrust*>(trust)->install(static_cast<SSL_CTX*>(context));
+    return CURLE_OK;
+  }
+
+  [[nodiscard]] Error failure(CURLcode result, const Target& target, const HttpRequest& request) const {
+    if (!trust_.refusal().empty()) return {ErrorKind::untrusted, target.shown() + ": " + trust_.refusal()};
+    const auto error = [&](const std::string& text) {
+      const std::string detail = detail_[0] != '\0' ? detail_.data() : curl_easy_strerror(result);
+      return Error{ErrorKind::unavailable, text + " [" + detail + "]"};
+    };
+    const std::string where = target.shown();
+    switch (static_cast<int>(result)) {
+      case CURLE_COULDNT_RESOLVE_HOST:
+        return error("no address is known for " + target.host +
+                     ": check the name, and this computer's network connection");
+      case CURLE_COULDNT_RESOLVE_PROXY:
+        return error("no address is known for the proxy: check the variable https_proxy");
+      case CURLE_COULDNT_CONNECT:
+        if (info<long>(CURLINFO_OS_ERRNO) == ECONNREFUSED)
+          return error(where + " refuses connections: is the server running, and is the port right?");
+        return error("no connection to " + where +
+                     ": check this computer's network connection and firewalls");
+      case CURLE_OPERATION_TIMEDOUT:
+        return error(where + " did not answer within " +
+                     std::to_string(request.timeout / std::chrono::milliseconds{1}) +
+                     " ms: the network or the server is slow or down; try again later");
+      case CURLE_SSL_CONNECT_ERROR:
+        return error("no secure connection to " + where + ": does this port speak HTTPS (TLS 1.2 or later)?");
+      case CURLE_OUT_OF_MEMORY:
+        return {ErrorKind::io, "not enough memory to talk to " + where + ": close some programs"};
+      default:
+        return error("the connection to " + where + " was lost: try again later");
+    }
+  }
+
+  ServerTrust trust_;
+  const std::string user_agent_;
+  mutable std::array<char, CURL_ERROR_SIZE> detail_{};
+  std::unique_ptr<CURL, FreeEasy> handle_;  // last: closed before what its callbacks use
+};
+
+}  // namespace
+
+std::unique_ptr<HttpClient> make_curl_client(Bytes root_fingerprint, std::string user_agent) {
+  return std::make_unique<CurlClient>(std::move(root_fingerprint), std::move(user_agent));
+}
+
+}  // namespace gleaner::io

@@ -1,0 +1,263 @@
+#include "shared/io/http_client.h"
+
+#include <cstdlib>
+#include <fstream>
+
+#include "tests/catch.h"
+#include "tests/unit/io/temporary_directory.h"
+#include "tests/unit/io/tls_server.h"
+
+using namespace gleaner;
+using namespace gleaner::io;
+using namespace gleaner::testing;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr Duration day = std::chrono::hours{24};
+
+struct Fixture {
+  crypto::PrivateKey root = crypto::PrivateKey::generate();
+  Timestamp now = system_clock().now();
+
+  [[nodiscard]] crypto::TlsIdentity identity(Timestamp from, Timestamp until) const {
+    return crypto::make_tls_identity(root, {"localhost"}, from, until);
+  }
+  [[nodiscard]] crypto::TlsIdentity identity() const { return identity(now - day, now + day); }
+  [[nodiscard]] Bytes pin() const { return crypto::fingerprint(root.public_key()); }
+  [[nodiscard]] std::unique_ptr<HttpClient> client() const {
+    return make_curl_client(pin(), "gleaner-test/1");
+  }
+};
+
+HttpRequest get(const std::string& url) {
+  HttpRequest request;
+  request.url = url;
+  request.timeout = 10s;
+  return request;
+}
+
+std::string echo(const std::string& request) {
+  return reply_with(request, "X-Reply: a\r\nx-reply:  b \r\n");
+}
+
+std::string failure_of(HttpClient& client, const HttpRequest& request, ErrorKind kind) {
+  const auto reply = client.send(request);
+  if (reply.ok()) return "accepted";
+  INFO(reply.error().message);
+  CHECK(reply.error().kind == kind);
+  return reply.error().message;
+}
+
+bool says(const std::string& message, const std::string& part) {
+  INFO(message);
+  const bool found = message.find(part) != std::string::npos;
+  CHECK(found);
+  return found;
+}
+
+// The system's authorities, as OpenSSL is told by its variable, for the life of this object.
+class SystemAuthorities {
+ public:
+  explicit SystemAuthorities(const std::string& pem) {
+    std::ofstream(directory_ / "authorities.pem") << pem;
+    ::setenv("SSL_CERT_FILE", (directory_ / "authorities.pem").c_str(), 1);
+  }
+  ~SystemAuthorities() { ::unsetenv("SSL_CERT_FILE"); }
+
+ private:
+  TemporaryDirectory directory_;
+};
+
+}  // namespace
+
+TEST_CASE("a pinned server is talked to over one kept connection") {
+  const Fixture fixture;
+  TlsServer server(fixture.identity(), echo);
+  const auto client = fixture.client();
+  HttpRequest request = get(server.url("/a?b=c"));
+  request.headers = {{"Authorization", "Bearer t"}, {"X-Empty", ""}};
+  const auto reply = client->send(request);
+  if (!reply.ok()) FAIL(reply.error().message);
+  CHECK(reply->status == 200);
+  CHECK(reply->headers.at("x-reply") == "a, b");
+  CHECK(reply->round_trip > 0us);
+  CHECK(reply->body.starts_with("GET /a?b=c HTTP/1.1\r\n"));
+  says(reply->body, "\r\nUser-Agent: gleaner-test/1\r\n");
+  says(reply->body, "\r\nAuthorization: Bearer t\r\n");
+  says(reply->body, "\r\nX-Empty:\r\n");
+  for (int i = 0; i < 3; ++i) CHECK(client->send(request).ok());
+  CHECK(server.connections() == 1);
+}
+
+TEST_CASE("methods and bodies arrive as they were given") {
+  const Fixture fixture;
+  TlsServer server(fixture.identity(), echo);
+  const auto client = fixture.client();
+  for (const char* method : {"POST", "PUT", "PATCH", "DELETE", "GET"}) {
+    for (const Bytes& body : {Bytes(), Bytes("a\0b", 3), Bytes(3 << 20, 'x')}) {
+      INFO(method << " with " << body.size() << " bytes");
+      HttpRequest request = get(server.url("/"));
+      request.method = method;
+      request.body = body;
+      if (!body.empty()) request.headers = {{"Content-Type", "application/json"}};
+      const auto reply = client->send(request);
+      if (!reply.ok()) FAIL(reply.error().message);
+      CHECK(reply->body.starts_with(std::string(method) + " / HTTP/1.1\r\n"));
+      CHECK(reply->body.ends_with("\r\n\r\n" + body));
+      CHECK(reply->body.find("Expect:") == std::string::npos);
+      const bool has_type = reply->body.find("Content-Type: application/json\r\n") != std::string::npos;
+      CHECK(has_type == !body.empty());
+      CHECK(reply->body.find("urlencoded") == std::string::npos);
+    }
+  }
+  HttpRequest head = get(server.url("/"));
+  head.method = "HEAD";
+  TlsServer lengths(fixture.identity(), [](const std::string& request) {
+    return request.starts_with("HEAD ") ? "HTTP/1.1 204 No Content\r\nContent-Length: 12345\r\n\r\n" : "";
+  });
+  head.url = lengths.url("/");
+  const auto reply = client->send(head);
+  if (!reply.ok()) FAIL(reply.error().message);
+  CHECK(reply->status == 204);
+  CHECK(reply->body.empty());
+  head.method = "BREW";
+  failure_of(*client, head, ErrorKind::invalid);
+}
+
+TEST_CASE("statuses are replies, redirects are not followed") {
+  const Fixture fixture;
+  TlsServer server(fixture.identity(), [](const std::string& request) -> std::string {
+    if (request.starts_with("GET /moved"))
+      return "HTTP/1.1 302 Found\r\nLocation: /\r\nContent-Length: 0\r\n\r\n";
+    return "HTTP/1.1 100 Continue\r\nX-Early: 1\r\n\r\nHTTP/1.1 503 Busy\r\nRetry-After: "
+           "7\r\nContent-Length: 2\r\n\r\nno";
+  });
+  const auto client = fixture.client();
+  CHECK(client->send(get(server.url("/moved")))->status == 302);
+  const auto busy = client->send(get(server.url("/")));
+  if (!busy.ok()) FAIL(busy.error().message);
+  CHECK(busy->status == 503);
+  CHECK(busy->headers.at("retry-after") == "7");
+  CHECK(busy->headers.count("x-early") == 0);
+  CHECK(busy->body == "no");
+}
+
+TEST_CASE("a server without the pinned root key is refused before a byte is sent") {
+  const Fixture fixture, other;
+  bool asked = false;
+  TlsServer server(other.identity(), [&](const std::string&) {
+    asked = true;
+    return reply_with("");
+  });
+  const auto client = fixture.client();
+  HttpRequest request = get(server.url("/"));
+  request.headers = {{"Authorization", "Bearer secret"}};
+  const std::string message = failure_of(*client, request, ErrorKind::untrusted);
+  says(message, "127.0.0.1:" + std::to_string(server.port()));
+  says(message, "does not belong to the project of the join code");
+  says(message, "certificate authorities do not vouch for 127.0.0.1");
+  CHECK_FALSE(asked);
+}
+
+TEST_CASE("an expired or future certificate is refused with its date") {
+  const Fixture fixture;
+  const auto client = fixture.client();
+  TlsServer expired(fixture.identity(fixture.now - 2 * day, fixture.now - day), echo);
+  says(failure_of(*client, get(expired.url("/")), ErrorKind::untrusted), "expired at");
+  TlsServer early(fixture.identity(fixture.now + day, fixture.now + 2 * day), echo);
+  says(failure_of(*client, get(early.url("/")), ErrorKind::untrusted), "valid only from");
+  TlsServer fine(fixture.identity(), echo);
+  CHECK(client->send(get(fine.url("/"))).ok());  // an old refusal does not stick
+}
+
+TEST_CASE("without a fitting pin the system's authorities decide, and the host name counts") {
+  const Fixture fixture, other;
+  const SystemAuthorities authorities(fixture.identity().certificate_chain_pem);
+  TlsServer server(fixture.identity(), echo);
+  const auto unpinned = make_curl_client("", "gleaner-test/1");
+  const auto reply = unpinned->send(get(server.url("/", "localhost")));
+  if (!reply.ok()) FAIL(reply.error().message);
+  says(failure_of(*unpinned, get(server.url("/", "127.0.0.1")), ErrorKind::untrusted), "mismatch");
+  const auto otherwise_pinned = other.client();
+  CHECK(otherwise_pinned->send(get(server.url("/", "localhost"))).ok());
+  says(failure_of(*otherwise_pinned, get(server.url("/", "127.0.0.1")), ErrorKind::untrusted), "join code");
+}
+
+TEST_CASE("an unpinned client trusts no unknown authority") {
+  const Fixture fixture;
+  TlsServer server(fixture.identity(), echo);
+  const auto unpinned = make_curl_client("", "gleaner-test/1");
+  says(failure_of(*unpinned, get(server.url("/", "localhost")), ErrorKind::untrusted),
+       "do not vouch for localhost");
+}
+
+TEST_CASE("replies are bounded") {
+  const Fixture fixture;
+  TlsServer server(fixture.identity(), [](const std::string& request) {
+    if (request.starts_with("GET /headers")) return reply_with("", "X: " + std::string(20'000, 'h') + "\r\n");
+    return reply_with(std::string(100'000, 'b'));
+  });
+  const auto client = fixture.client();
+  HttpRequest request = get(server.url("/"));
+  request.reply_bytes_max = 100'000;
+  CHECK(client->send(request)->body.size() == 100'000);
+  request.reply_bytes_max = 99'999;
+  says(failure_of(*client, request, ErrorKind::too_large), "99999");
+  says(failure_of(*client, get(server.url("/headers")), ErrorKind::too_large), "headers");
+  CHECK(client->send(get(server.url("/"))).ok());  // and the client goes on
+}
+
+TEST_CASE("a connection that the server closed in between is made anew") {
+  const Fixture fixture;
+  TlsServer server(fixture.identity(), echo, {true, true});
+  const auto client = fixture.client();
+  for (int i = 0; i < 3; ++i) CHECK(client->send(get(server.url("/"))).ok());
+  CHECK(server.connections() == 3);
+}
+
+TEST_CASE("what is wrong with the connection is told apart") {
+  const Fixture fixture;
+  const auto client = fixture.client();
+  int free_port = 0;
+  {
+    TlsServer gone(fixture.identity(), echo);
+    free_port = gone.port();
+  }
+  says(failure_of(*client, get("https://127.0.0.1:" + std::to_string(free_port) + "/"),
+                  ErrorKind::unavailable),
+       "is the server running");
+
+  TlsServer silent(fixture.identity(), [](const std::string&) { return ""; });
+  HttpRequest hasty = get(silent.url("/"));
+  hasty.timeout = 300ms;
+  says(failure_of(*client, hasty, ErrorKind::unavailable), "did not answer within 300 ms");
+
+  TlsServer plain(fixture.identity(), [](const std::string&) { return reply_with("hello"); }, {false, false});
+  says(failure_of(*client, get(plain.url("/")), ErrorKind::unavailable), "does this port speak HTTPS");
+
+  TlsServer cut(
+      fixture.identity(),
+      [](const std::string&) { return std::string("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nshort"); },
+      {true, true});
+  says(failure_of(*client, get(cut.url("/")), ErrorKind::unavailable), "was lost");
+
+  for (const char* proxy : {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"}) ::unsetenv(proxy);
+  says(failure_of(*client, get("https://no-such-host.invalid/"), ErrorKind::unavailable),
+       "no address is known");
+}
+
+TEST_CASE("what is not a request is not sent") {
+  const Fixture fixture;
+  const auto client = fixture.client();
+  for (const char* url :
+       {"http://127.0.0.1/", "file:///etc/passwd", "127.0.0.1", "", "https://", "https://a b/"})
+    failure_of(*client, get(url), ErrorKind::invalid);
+  HttpRequest request = get("https://127.0.0.1:1/");
+  request.headers = {{"X", "a\r\nHost: evil"}};
+  says(failure_of(*client, request, ErrorKind::invalid), "header");
+  request.headers = {{"X\r\nY", "a"}};
+  failure_of(*client, request, ErrorKind::invalid);
+  request.headers = {{"", "a"}};
+  failure_of(*client, request, ErrorKind::invalid);
+}
