@@ -1,6 +1,7 @@
 #include "shared/contract/kernel_grammar.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "shared/base/check.h"
 #include "shared/base/limits.h"

@@ -1,6 +1,7 @@
 #include "shared/contract/kernel_session.h"
 
 #include <csignal>
+#include <utility>
 
 #include "shared/base/check.h"
 #include "shared/base/limits.h"

@@ -1,6 +1,7 @@
 #include "shared/contract/words.h"
 
 #include <charconv>
+#include <utility>
 
 #include "shared/base/limits.h"
 #include "shared/protocol/text.h"
