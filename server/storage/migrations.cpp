@@ -9,7 +9,7 @@ namespace {
 // https://www.sqlite.org/pragma.html#pragma_application_id
 constexpr int application_id = 0x476c6e72;
 
-constexpr const char* people_and_applications = R"(
+constexpr const char* first_schema = R"(
 PRAGMA application_id = 0x476c6e72;
 CREATE TABLE schema_version (version INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
 CREATE TABLE named_values (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -258,8 +258,14 @@ CREATE TABLE decisions (
 ) STRICT, WITHOUT ROWID;
 )";
 
+// 0: where it ends now.
+constexpr const char* handed_out_end = R"(
+ALTER TABLE units ADD COLUMN handed_end INTEGER NOT NULL DEFAULT 0;
+)";
+
 constexpr std::array steps{
-    Migration{1, "first schema", people_and_applications},
+    Migration{1, "first schema", first_schema},
+    Migration{2, "units remember the end they were handed out with", handed_out_end},
 };
 
 Result<std::int64_t> number_of(Database& database, std::string_view sql) {

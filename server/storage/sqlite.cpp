@@ -134,11 +134,13 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path, Create
   sqlite3_busy_timeout(database->connection_, busy_milliseconds);
   TRY(database->execute(pragmas));
   std::string mode;
-  {
-    Query query = database->query("PRAGMA journal_mode = WAL");
-    TRY_ASSIGN(const bool found, query.step());
-    if (found) query.take(mode);
-  }
+  const auto keep_mode = [](void* into, int, char** columns, char**) {
+    *static_cast<std::string*>(into) = columns[0] != nullptr ? columns[0] : "";
+    return 0;
+  };
+  const int asked =
+      sqlite3_exec(database->connection_, "PRAGMA journal_mode = WAL", keep_mode, &mode, nullptr);
+  if (asked != SQLITE_OK) return database->fail(asked);
   if (mode != "wal")
     return Error{ErrorKind::io, "the file system of " + path +
                                     " cannot hold the store (no write-ahead log): use a local disk"};

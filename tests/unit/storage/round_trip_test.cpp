@@ -1,0 +1,357 @@
+// Every kind of row comes back as it was written: before the commit, after it, and after a restart.
+#include "tests/catch.h"
+#include "tests/unit/storage/fixture.h"
+#include "tests/unit/storage/rows.h"
+
+using namespace gleaner;
+using namespace gleaner::storage;
+using namespace gleaner::storage::testing;
+
+namespace {
+
+constexpr std::uint64_t seed = 20261120;
+
+template <typename Row>
+void check_same(const std::vector<Row>& found, const std::vector<Row>& expected) {
+  REQUIRE(found.size() == expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    INFO("row " << i);
+    CHECK(text_of(found[i]) == text_of(expected[i]));
+  }
+}
+
+// Writes with `write`, then compares `read()` with what it answered, in the transaction, committed and
+// reopened.
+template <typename Write, typename Read>
+void check_round_trip(Write write, Read read) {
+  const ::gleaner::testing::TemporaryDirectory directory;
+  INFO("seed " << seed);
+  Random random(seed);
+  auto store = open_store(directory.path());
+  must(store->begin());
+  const Grid grid = add_grid(*store);
+  const auto written = write(*store, grid, random);
+  check_same(read(*store, grid), written);
+  must(store->commit());
+  check_same(read(*store, grid), written);
+  store.reset();
+  store = open_store(directory.path(), OpenCheck::quick_check);
+  check_same(read(*store, grid), written);
+}
+
+}  // namespace
+
+TEST_CASE("hosts survive, added and updated") {
+  check_round_trip(
+      [](Store& store, const Grid&, Random& random) {
+        std::vector<HostRow> rows = must(store.hosts());
+        for (int i = 0; i < 40; ++i) {
+          auto row = random_row<HostRow>(random);
+          row.public_key += std::to_string(i);
+          row.token_digest += std::to_string(i);
+          row.id = must(store.add_host(row));
+          rows.push_back(row);
+        }
+        // With and without a new identity: the two go different ways.
+        for (int i = 0; i < 60; ++i) {
+          const auto place = random.below(rows.size());
+          auto row = random_row<HostRow>(random);
+          row.id = rows[place].id;
+          row.public_key = rows[place].public_key;
+          row.machine = rows[place].machine;
+          row.token_digest = rows[place].token_digest;
+          if (random.chance(0.3)) row.token_digest = "new token " + std::to_string(i);
+          must(store.update_host(row));
+          rows[place] = row;
+        }
+        return rows;
+      },
+      [](Store& store, const Grid&) { return must(store.hosts()); });
+}
+
+TEST_CASE("applications survive") {
+  check_round_trip(
+      [](Store& store, const Grid&, Random& random) {
+        std::vector<ApplicationRow> rows = must(store.applications());
+        for (int i = 0; i < 30; ++i) {
+          auto row = random_row<ApplicationRow>(random);
+          row.version += std::to_string(i);
+          row.id = must(store.add_application(row));
+          rows.push_back(row);
+        }
+        return rows;
+      },
+      [](Store& store, const Grid&) { return must(store.applications()); });
+}
+
+TEST_CASE("problems survive, added and updated") {
+  check_round_trip(
+      [](Store& store, const Grid& grid, Random& random) {
+        std::vector<ProblemRow> rows = must(store.problems());
+        for (int i = 0; i < 30; ++i) {
+          auto row = random_row<ProblemRow>(random);
+          row.name += std::to_string(i);
+          row.application = grid.application;
+          row.id = must(store.add_problem(row));
+          rows.push_back(row);
+        }
+        for (int i = 0; i < 30; ++i) {
+          auto& old = rows[random.below(rows.size())];
+          auto row = random_row<ProblemRow>(random);
+          row.id = old.id;
+          row.name = old.name;
+          row.application = grid.application;
+          must(store.update_problem(row));
+          old = row;
+        }
+        return rows;
+      },
+      [](Store& store, const Grid&) { return must(store.problems()); });
+}
+
+TEST_CASE("stages survive with their cost hints, added and replaced") {
+  check_round_trip(
+      [](Store& store, const Grid& grid, Random& random) {
+        std::vector<StageRow> rows;
+        for (int i = 0; i < 120; ++i) {
+          auto row = random_row<StageRow>(random);
+          row.problem = grid.problem;
+          row.stage = static_cast<int>(random.below(30));
+          const auto same =
+              std::find_if(rows.begin(), rows.end(), [&](auto& r) { return r.stage == row.stage; });
+          // As a server does: totals change, costs stay.
+          if (same != rows.end() && random.chance(0.5)) row.costs = same->costs;
+          must(store.put_stage(row));
+          if (same == rows.end())
+            rows.push_back(row);
+          else
+            *same = row;
+        }
+        std::sort(rows.begin(), rows.end(), [](auto& a, auto& b) { return a.stage < b.stage; });
+        return rows;
+      },
+      [](Store& store, const Grid& grid) {
+        std::vector<StageRow> rows;
+        for (int stage = 0; stage < 30; ++stage) {
+          if (auto row = must(store.stage(grid.problem, stage))) rows.push_back(*row);
+        }
+        return rows;
+      });
+}
+
+TEST_CASE("a million cost hints survive and take little room") {
+  const ::gleaner::testing::TemporaryDirectory directory;
+  auto store = open_store(directory.path());
+  StageRow row;
+  in_transaction(*store, [&] {
+    row.problem = add_grid(*store).problem;
+    row.stage = 1;
+    for (int i = 0; i < 1'000'000; ++i) row.costs.push_back(1 + i % 10);
+    must(store->put_stage(row));
+  });
+  CHECK(must(store->stage(row.problem, 1))->costs == row.costs);
+  store.reset();
+  CHECK(std::filesystem::file_size(directory / "store.sqlite") < 1 << 20);
+}
+
+TEST_CASE("units survive, open ones are listed and closed ones found") {
+  std::vector<Store::UnitPlace> closed;
+  check_round_trip(
+      [&](Store& store, const Grid& grid, Random& random) {
+        std::map<UnitId, Store::UnitPlace> units;
+        for (int i = 0; i < 200; ++i) {
+          auto unit = random_row<policy::Unit>(random);
+          unit.id = UnitId{random.between(1, 80)};
+          unit.host = grid.hosts[random.below(2)];
+          const int stage = static_cast<int>(random.below(2));
+          must(store.put_unit(grid.problem, stage, unit));
+          units[unit.id] = {grid.problem, stage, unit};
+        }
+        std::vector<Store::UnitPlace> rows;
+        for (const auto& [id, place] : units) {
+          rows.push_back(place);
+          CHECK(text_of(*must(store.unit(id))) == text_of(place));
+        }
+        for (int stage = 0; stage < 2; ++stage) {
+          std::vector<policy::Unit> open;
+          for (const auto& [id, place] : units) {
+            if (place.stage == stage && place.unit.state == policy::UnitState::open)
+              open.push_back(place.unit);
+          }
+          check_same(must(store.open_units(grid.problem, stage)), open);
+        }
+        CHECK(!must(store.unit(UnitId{81})));
+        return rows;
+      },
+      [](Store& store, const Grid&) {
+        std::vector<Store::UnitPlace> rows;
+        for (int id = 1; id <= 80; ++id) {
+          if (auto place = must(store.unit(UnitId{id}))) rows.push_back(*place);
+        }
+        return rows;
+      });
+}
+
+TEST_CASE("host records survive") {
+  check_round_trip(
+      [](Store& store, const Grid& grid, Random& random) {
+        std::vector<policy::HostRecord> rows(2);
+        for (int i = 0; i < 30; ++i) {
+          auto row = random_row<policy::HostRecord>(random);
+          const auto place = random.below(2);
+          row.host = grid.hosts[place];
+          must(store.put_host_record(grid.problem, 1, row));
+          rows[place] = row;
+        }
+        return rows;
+      },
+      [](Store& store, const Grid& grid) {
+        CHECK(must(store.host_records(grid.problem, 0)).empty());
+        return must(store.host_records(grid.problem, 1));
+      });
+}
+
+TEST_CASE("segments survive") {
+  check_round_trip(
+      [](Store& store, const Grid& grid, Random& random) {
+        std::vector<SegmentRow> rows;
+        for (int i = 0; i < 60; ++i) {
+          auto row = random_row<SegmentRow>(random);
+          row.problem = grid.problem;
+          row.host = grid.hosts[0];
+          row.id = must(store.add_segment(row));
+          rows.push_back(row);
+        }
+        return rows;
+      },
+      [](Store& store, const Grid&) {
+        std::vector<SegmentRow> rows;
+        for (int id = 1; id <= 60; ++id) rows.push_back(must(store.segment(SegmentId{id})).value());
+        CHECK(!must(store.segment(SegmentId{61})));
+        return rows;
+      });
+}
+
+TEST_CASE("verdicts survive, in order") {
+  check_round_trip(
+      [](Store& store, const Grid& grid, Random& random) {
+        std::vector<VerdictRow> rows;
+        for (int i = 0; i < 50; ++i) {
+          auto row = random_row<VerdictRow>(random);
+          row.problem = grid.problem;
+          must(store.add_verdict(row));
+          rows.push_back(row);
+        }
+        return rows;
+      },
+      [](Store& store, const Grid& grid) { return must(store.verdicts(grid.problem)); });
+}
+
+TEST_CASE("failures survive, newest first") {
+  check_round_trip(
+      [](Store& store, const Grid& grid, Random& random) {
+        std::vector<FailureRow> rows;
+        for (int i = 0; i < 1100; ++i) {
+          auto row = random_row<FailureRow>(random);
+          row.problem = grid.problem;
+          must(store.add_failure(row));
+          rows.insert(rows.begin(), row);
+        }
+        rows.resize(1000);
+        return rows;
+      },
+      [](Store& store, const Grid& grid) { return must(store.failures(grid.problem)); });
+}
+
+TEST_CASE("acknowledgements survive; the same commit is the same acknowledgement") {
+  std::vector<AcknowledgementRow> written;
+  check_round_trip(
+      [&](Store& store, const Grid&, Random& random) {
+        for (int i = 0; i < 60; ++i) {
+          written.push_back(random_row<AcknowledgementRow>(random));
+          must(store.add_acknowledgement(written.back()));
+        }
+        written.front().reason = "said again";
+        must(store.add_acknowledgement(written.front()));
+        return written;
+      },
+      [&](Store& store, const Grid&) {
+        std::vector<AcknowledgementRow> rows;
+        for (const auto& row : written)
+          rows.push_back(must(store.acknowledgement(row.unit, row.host, row.range, row.digest)).value());
+        const auto& row = written.front();
+        CHECK(!must(store.acknowledgement(UnitId{row.unit.value + 1}, row.host, row.range, row.digest)));
+        CHECK(!must(store.acknowledgement(row.unit, row.host, row.range, row.digest + "x")));
+        return rows;
+      });
+}
+
+TEST_CASE("decisions survive, newest first") {
+  check_round_trip(
+      [](Store& store, const Grid& grid, Random& random) {
+        std::vector<DecisionRow> rows;
+        for (int i = 0; i < 100; ++i) {
+          auto row = random_row<DecisionRow>(random);
+          row.problem = grid.problem;
+          must(store.add_decision(row));
+          rows.insert(rows.begin(), row);
+        }
+        check_same(must(store.decisions(grid.problem, 7)), std::vector(rows.begin(), rows.begin() + 7));
+        CHECK(must(store.decisions(grid.problem, 0)).empty());
+        CHECK(must(store.decisions(grid.problem, -1)).empty());
+        return rows;
+      },
+      [](Store& store, const Grid& grid) { return must(store.decisions(grid.problem, 1000)); });
+}
+
+TEST_CASE("results survive and are replaced as a whole") {
+  check_round_trip(
+      [](Store& store, const Grid& grid, Random& random) {
+        std::vector<protocol::ResultFile> rows(9);
+        must(store.put_results(grid.problem, rows));
+        rows = std::vector<protocol::ResultFile>(5);
+        for (auto& row : rows) row = random_row<protocol::ResultFile>(random);
+        must(store.put_results(grid.problem, rows));
+        return rows;
+      },
+      [](Store& store, const Grid& grid) { return must(store.results(grid.problem)); });
+}
+
+TEST_CASE("named values survive") {
+  const ::gleaner::testing::TemporaryDirectory directory;
+  auto store = open_store(directory.path());
+  in_transaction(*store, [&] {
+    CHECK(!must(store->get_value("project")));
+    must(store->set_value("project", "first"));
+    must(store->set_value("project", std::string("with\0nul", 8)));
+    must(store->set_value("empty", ""));
+  });
+  store.reset();
+  store = open_store(directory.path());
+  CHECK(must(store->get_value("project")).value() == std::string("with\0nul", 8));
+  CHECK(must(store->get_value("empty")).value().empty());
+}
+
+TEST_CASE("what is referred to is listed once, and nothing else") {
+  const ::gleaner::testing::TemporaryDirectory directory;
+  auto store = open_store(directory.path());
+  const auto digest = [](char digit) { return std::string(64, digit); };
+  must(store->begin());
+  const Grid grid = add_grid(*store);  // archive aaaa…
+  StageRow stage;
+  stage.problem = grid.problem;
+  stage.stage = 1;
+  stage.inputs = {{"x", digest('1'), 5, std::nullopt}, {"y", digest('2'), 5, Range{0, 4}}};
+  must(store->put_stage(stage));
+  ProblemRow problem = must(store->problems()).front();
+  problem.inputs = {{"z", digest('3'), 1, std::nullopt}, {"x", digest('1'), 5, std::nullopt}};
+  must(store->update_problem(problem));
+  (void)must(store->add_segment(simple_segment(grid, {0, 5})));  // bbbb…
+  (void)must(store->add_segment(simple_segment(grid, {5, 9})));
+  must(store->put_results(grid.problem, {{"picture.png", digest('4'), 9, "image/png"}}));
+  CHECK(must(store->referenced_blobs()) ==
+        std::vector{digest('1'), digest('2'), digest('3'), digest('4'), digest('a'), digest('b')});
+  must(store->delete_problem(grid.problem));
+  CHECK(must(store->referenced_blobs()) == std::vector{digest('a')});
+  must(store->commit());
+}
