@@ -1,6 +1,8 @@
-// Application bundles: a directory with manifest.toml, packed (shared/io/archive.h), named by its digest and signed
-// offline. On disk a signed bundle is two files: NAME-VERSION.tar.gz and NAME-VERSION.tar.gz.signed, the latter the
-// encoded protocol::AddApplication (application statement and signer certificate).
+// Application bundles: a directory with manifest.toml, packed (shared/io/archive.h), named by its digest and
+// signed offline. On disk a signed bundle is two files: NAME-VERSION.tar.gz and NAME-VERSION.tar.gz.signed,
+// the latter the encoded protocol::AddApplication (application statement and signer certificate).
+// Thread-safe, but do not install into the same directory from two threads. Errors name the file and say what
+// to do; ErrorKind::untrusted if the archive is not what was signed.
 #pragma once
 
 #include <string>
@@ -14,6 +16,10 @@
 
 namespace gleaner::bundle {
 
+inline constexpr const char* manifest_file = "manifest.toml";
+// NAME-VERSION.tar.gz; its signature has ".signed" added.
+[[nodiscard]] std::string archive_name(const Manifest& manifest);
+
 // The manifest of a bundle directory; checks that the files it names are there and executable.
 [[nodiscard]] Result<Manifest> read_bundle(const io::Path& directory);
 
@@ -24,12 +30,13 @@ struct PackedBundle {
 };
 [[nodiscard]] Result<PackedBundle> pack_bundle(const io::Path& directory);
 
-[[nodiscard]] protocol::AddApplication sign_bundle(const PackedBundle& bundle, const crypto::PrivateKey& signer,
+[[nodiscard]] protocol::AddApplication sign_bundle(const PackedBundle& bundle,
+                                                   const crypto::PrivateKey& signer,
                                                    const protocol::SignedStatement& signer_certificate,
                                                    const std::string& project, Timestamp now);
 
-// Checks that `archive` has the digest, unpacks it to `into` (unless that exists and was completed before) and
-// reads its manifest, which must carry the statement's name and version.
+// Checks that `archive` has the digest, unpacks it to `into` (unless that exists and was completed before)
+// and reads its manifest, which must carry the statement's name and version.
 [[nodiscard]] Result<Manifest> install_bundle(std::string_view archive,
                                               const protocol::ApplicationStatement& statement,
                                               const io::Path& into);

@@ -1,5 +1,5 @@
-// manifest.toml of an application (apps/CONTRACT.md). Parsed values are within shared/base/limits.h; paths are
-// relative, inside the bundle, and exist when read_bundle() says so.
+// manifest.toml of an application (apps/CONTRACT.md). Parsed values are within shared/base/limits.h; paths
+// are relative, inside the bundle, and exist when read_bundle() says so.
 #pragma once
 
 #include <cstdint>
@@ -34,6 +34,7 @@ struct Manifest {
   [[nodiscard]] std::string kernel_for(const std::vector<std::string>& platforms) const;
 };
 
+// All mistakes are listed, a line each, with file, line and key. `file` is for messages only.
 [[nodiscard]] Result<Manifest> parse_manifest(std::string_view text, const std::string& file);
 
 }  // namespace gleaner::bundle

@@ -1,0 +1,107 @@
+#include "shared/bundle/bundle.h"
+
+#include <filesystem>
+
+#include "shared/base/limits.h"
+#include "shared/crypto/statements.h"
+#include "shared/io/archive.h"
+#include "shared/protocol/codec.h"
+
+namespace gleaner::bundle {
+namespace {
+
+constexpr std::int64_t manifest_bytes_max = 64 << 10;
+
+Status check_program(const io::Path& directory, const std::string& path) {
+  namespace fs = std::filesystem;
+  const std::string what = (directory / path).string() + ", which " + manifest_file + " names, ";
+  std::error_code code;
+  const fs::file_status status = fs::symlink_status(directory / path, code);
+  if (!fs::exists(status)) return Error{ErrorKind::not_found, what + "is not there: build it first"};
+  if (!fs::is_regular_file(status)) return Error{ErrorKind::invalid, what + "is not a file"};
+  if ((status.permissions() & fs::perms::owner_exec) == fs::perms::none)
+    return Error{ErrorKind::invalid, what + "is not executable: chmod +x it"};
+  return {};
+}
+
+Status check_identity(const Manifest& manifest, const protocol::ApplicationStatement& statement) {
+  if (manifest.name == statement.name && manifest.version == statement.version) return {};
+  return Error{ErrorKind::untrusted, "the bundle says it is " + manifest.name + " " + manifest.version +
+                                         ", but it was signed as " + statement.name + " " +
+                                         statement.version + ": sign it again"};
+}
+
+Status check_digest(std::string_view archive, const protocol::ApplicationStatement& statement) {
+  if (std::cmp_equal(archive.size(), statement.archive_bytes) &&
+      crypto::sha256_hex(archive) == statement.archive)
+    return {};
+  return Error{ErrorKind::untrusted, "the archive of " + statement.name + " " + statement.version +
+                                         " is not the one that was signed: fetch it again"};
+}
+
+}  // namespace
+
+std::string archive_name(const Manifest& manifest) {
+  return manifest.name + "-" + manifest.version + ".tar.gz";
+}
+
+Result<Manifest> read_bundle(const io::Path& directory) {
+  const io::Path file = directory / manifest_file;
+  auto text = io::real_files().read(file, manifest_bytes_max);
+  if (!text.ok() && text.error().kind == ErrorKind::not_found)
+    return Error{ErrorKind::not_found,
+                 directory.string() + " is not an application's bundle: it has no " + manifest_file};
+  if (!text.ok()) return text.error();
+  TRY_ASSIGN(auto manifest, parse_manifest(*text, file.string()));
+  for (const auto& [platform, path] : manifest.kernels) TRY(check_program(directory, path));
+  TRY(check_program(directory, manifest.manager));
+  return manifest;
+}
+
+Result<PackedBundle> pack_bundle(const io::Path& directory) {
+  PackedBundle bundle;
+  TRY_ASSIGN(bundle.manifest, read_bundle(directory));
+  TRY_ASSIGN(bundle.archive, io::pack_directory(directory));
+  bundle.digest = crypto::sha256_hex(bundle.archive);
+  return bundle;
+}
+
+protocol::AddApplication sign_bundle(const PackedBundle& bundle, const crypto::PrivateKey& signer,
+                                     const protocol::SignedStatement& signer_certificate,
+                                     const std::string& project, Timestamp now) {
+  protocol::ApplicationStatement statement;
+  statement.project = project;
+  statement.name = bundle.manifest.name;
+  statement.version = bundle.manifest.version;
+  statement.archive = bundle.digest;
+  statement.archive_bytes = static_cast<std::int64_t>(bundle.archive.size());
+  statement.signed_at = now;
+  return {crypto::sign_statement(protocol::StatementType::application, protocol::encode(statement), signer),
+          signer_certificate};
+}
+
+Result<Manifest> install_bundle(std::string_view archive, const protocol::ApplicationStatement& statement,
+                                const io::Path& into) {
+  TRY(check_digest(archive, statement));
+  io::Files& files = io::real_files();
+  if (!files.exists(into)) {
+    // Renamed when it is whole and found good, so that a directory of that name is always complete.
+    io::Path partial = into;
+    partial += ".partial";
+    TRY(files.remove_all(partial));  // of an installation that was interrupted
+    TRY(files.make_directories(into.parent_path()));
+    TRY(io::unpack(archive, partial, limits::bundle_bytes_max, limits::bundle_files_max));
+    const auto unpacked = read_bundle(partial);
+    const Status good = unpacked.ok() ? check_identity(*unpacked, statement) : Status(unpacked.error());
+    if (!good.ok()) {
+      TRY(files.remove_all(partial));
+      return good.error();
+    }
+    TRY(files.rename(partial, into));
+  }
+  TRY_ASSIGN(auto manifest, read_bundle(into));
+  TRY(check_identity(manifest, statement));
+  return manifest;
+}
+
+}  // namespace gleaner::bundle

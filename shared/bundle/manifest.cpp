@@ -1,0 +1,147 @@
+#include "shared/bundle/manifest.h"
+
+#include <algorithm>
+
+#include "shared/base/limits.h"
+#include "shared/io/settings.h"
+
+namespace gleaner::bundle {
+namespace {
+
+constexpr std::int64_t manifest_format = 1;
+constexpr int text_length_max = 200;  // of titles and meanings: they are shown on one line
+constexpr std::int64_t megabytes_max = std::int64_t{1} << 20;  // one TiB
+constexpr std::int64_t threads_max = 1024;
+constexpr double item_seconds_min = 1;
+constexpr double item_seconds_max = 1e7;  // four months
+
+Error expected(const std::string& what, const std::string& got) {
+  return {ErrorKind::invalid, "expected " + what + ", got \"" + got + "\""};
+}
+
+bool consists_of(const std::string& text, const char* more) {
+  return std::all_of(text.begin(), text.end(), [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+           std::string_view(more).find(c) != std::string::npos;
+  });
+}
+
+Status check_name(const std::string& text) {
+  if (text.empty() || text.size() > limits::name_length_max || !consists_of(text, "-") || text.front() == '-')
+    return expected("a name of a-z, 0-9 and '-', at most 64", text);
+  return {};
+}
+
+// Part of file names, so no '/' and no leading dot.
+Status check_version(const std::string& text) {
+  const bool first_is_digit = !text.empty() && text.front() >= '0' && text.front() <= '9';
+  if (!first_is_digit || text.size() > limits::name_length_max ||
+      !consists_of(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ.+-"))
+    return expected(
+        "a version that begins with a digit and has only letters, digits, '.', '+' and '-', for example "
+        "\"1.0.0\"",
+        text);
+  return {};
+}
+
+Status check_text(const std::string& text) {
+  const auto control = [](char c) { return (c >= 0 && c < 0x20) || c == 0x7f; };
+  if (text.size() > text_length_max || std::any_of(text.begin(), text.end(), control))
+    return expected("one line of at most " + std::to_string(text_length_max) + " bytes", text.substr(0, 60));
+  return {};
+}
+
+// Relative, inside the bundle, and spelled in the one way that archives have it.
+Status check_path(const std::string& text) {
+  const auto bad = expected("a path inside the bundle, for example \"bin/kernel\"", text);
+  if (text.empty() || text.size() > 1024 || text.front() == '/' || text.back() == '/') return bad;
+  for (const char c : text)
+    if (c < 0x20 || c > 0x7e || c == '\\') return bad;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find('/', begin), text.size());
+    const std::string component = text.substr(begin, end - begin);
+    if (component.empty() || component == "." || component == "..") return bad;
+    begin = end + 1;
+  }
+  return {};
+}
+
+Status check_platform(const std::string& text) {
+  if (text.empty() || text.size() > limits::name_length_max || !consists_of(text, "_-"))
+    return expected("a platform, for example x86_64-linux or any", text);
+  return {};
+}
+
+Status check_comparison(const std::string& text) {
+  if (text != "exact" && text != "manager") return expected("\"exact\" or \"manager\"", text);
+  return {};
+}
+
+// What a manifest must have, and what TOML's types cannot say.
+Status check_whole(const Manifest& manifest, std::int64_t format, const std::string& file) {
+  std::string mistakes;
+  const auto mistake = [&](const std::string& key, const std::string& text) {
+    mistakes += (mistakes.empty() ? "" : "\n") + file + ": " + key + ": " + text;
+  };
+  if (format == 0) mistake("manifest", "missing: expected manifest = 1");
+  if (format > manifest_format)
+    mistake("manifest", "this program reads format 1, not " + std::to_string(format) + ": update it");
+  if (manifest.name.empty()) mistake("name", "missing: expected for example name = \"raytrace\"");
+  if (manifest.version.empty()) mistake("version", "missing: expected for example version = \"1.0.0\"");
+  if (manifest.manager.empty()) mistake("manager.program", "missing: the manager's file in the bundle");
+  if (manifest.kernels.empty())
+    mistake("kernel", "missing: expected for example x86_64-linux = \"bin/kernel\"");
+  for (const auto& [platform, path] : manifest.kernels) {
+    if (const auto status = check_platform(platform); !status.ok()) mistake("kernel", status.error().message);
+    if (const auto status = check_path(path); !status.ok())
+      mistake("kernel." + platform, status.error().message);
+  }
+  if (mistakes.empty()) return {};
+  return Error{ErrorKind::invalid, mistakes};
+}
+
+}  // namespace
+
+std::string Manifest::kernel_for(const std::vector<std::string>& platforms) const {
+  for (const auto& platform : platforms)
+    if (const auto found = kernels.find(platform); found != kernels.end()) return found->second;
+  const auto any = kernels.find("any");
+  return any != kernels.end() ? any->second : std::string();
+}
+
+Result<Manifest> parse_manifest(std::string_view text, const std::string& file) {
+  Manifest manifest;
+  std::int64_t format = 0;
+  std::int64_t threads = manifest.threads;
+  std::int64_t memory_megabytes = manifest.memory_bytes >> 20;
+  std::int64_t disk_megabytes = manifest.disk_bytes >> 20;
+  std::string comparison = "exact";
+
+  io::Settings settings;
+  settings.add("manifest", &format, 1, 1'000'000, "Format of this file.");
+  settings.add("name", &manifest.name, "", check_name);
+  settings.add("version", &manifest.version, "", check_version);
+  settings.add("title", &manifest.title, "", check_text);
+  settings.add("kernel", &manifest.kernels, "");
+  settings.add("manager.program", &manifest.manager, "", check_path);
+  settings.add("items.meaning", &manifest.item_meaning, "", check_text);
+  settings.add("items.split", &manifest.split, "");
+  settings.add("items.checkpoint", &manifest.checkpoint, "");
+  settings.add("items.comparison", &comparison, "", check_comparison);
+  settings.add("items.threads", &threads, 0, threads_max, "");
+  settings.add("limits.memory_megabytes", &memory_megabytes, 1, megabytes_max, "");
+  settings.add("limits.disk_megabytes", &disk_megabytes, 1, megabytes_max, "");
+  settings.add("limits.item_bytes", &manifest.item_bytes, 1, limits::item_bytes_max, "");
+  settings.add("limits.item_seconds", &manifest.item_seconds, item_seconds_min, item_seconds_max, "");
+  TRY(settings.parse(text, file));
+  TRY(check_whole(manifest, format, file));
+
+  if (manifest.title.empty()) manifest.title = manifest.name;
+  manifest.threads = static_cast<int>(threads);
+  manifest.memory_bytes = memory_megabytes << 20;
+  manifest.disk_bytes = disk_megabytes << 20;
+  manifest.comparison = comparison == "manager" ? Comparison::manager : Comparison::exact;
+  return manifest;
+}
+
+}  // namespace gleaner::bundle
