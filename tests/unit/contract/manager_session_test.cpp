@@ -1,0 +1,237 @@
+#include "shared/contract/manager_session.h"
+
+#include "shared/protocol/segment.h"
+#include "tests/unit/contract/scripts.h"
+
+using namespace gleaner;
+using namespace gleaner::contract;
+using Catch::Contains;
+
+namespace {
+
+// Greets and accepts the problem; `cases` are shell case branches for the other commands ($a $b $c $d: its
+// words).
+std::string manager(const std::string& cases) {
+  return R"(
+while read -r command a b c d; do
+  case "$command" in
+    gleaner) echo "ready 1" ;;
+    problem) echo ok ;;
+    quit) exit 0 ;;
+)" + cases +
+         R"(
+    *) echo "error unknown command" ;;
+  esac
+done
+)";
+}
+
+ManagerSession session(Scripts& scripts, const std::string& text, Duration limit = std::chrono::seconds{10}) {
+  return ManagerSession(io::real_processes(), scripts.program(text), scripts.problem(), scripts.work(),
+                        limit);
+}
+
+Error plan_error(const std::string& answer) {
+  Scripts scripts;
+  scripts.write(scripts.work() / "there", "x");
+  scripts.write(scripts.problem() / "outside", "x");
+  std::filesystem::create_symlink(scripts.problem() / "outside", scripts.work() / "link");
+  auto manager_session =
+      session(scripts, manager("plan) printf '" + answer + "' ;;"), std::chrono::milliseconds{500});
+  const auto plan = manager_session.plan(0);
+  REQUIRE_FALSE(plan.ok());
+  return plan.error();
+}
+
+}  // namespace
+
+TEST_CASE("a manager checks the problem it is given") {
+  Scripts scripts;
+  auto good = session(scripts, manager(""));
+  CHECK(good.check().ok());
+  CHECK(good.check().ok());
+  auto refusing =
+      session(scripts, "read -r a; echo 'ready 1'; read -r word path; echo \"error $word $path is no good\"");
+  const Status refused = refusing.check();
+  CHECK(refused.error().kind == ErrorKind::invalid);
+  CHECK_THAT(refused.error().message, Contains("problem " + scripts.problem().string() + " is no good"));
+}
+
+TEST_CASE("a manager plans a stage") {
+  Scripts scripts;
+  scripts.write(scripts.work() / "stage-0/mesh.bin", "m");
+  scripts.write(scripts.work() / "hints.txt", "1\n2\n");
+  auto planning = session(scripts, manager(R"(plan)
+    if [ $a = 0 ]; then
+      echo "items 2"; echo "name Rendering lines"; echo "hints hints.txt"
+      echo "input mesh stage-0/mesh.bin"; echo "input part stage-0/../hints.txt" | sed 's/stage-0.*/hints.txt 0 1/'
+      echo ok
+    else echo end; fi ;;)"));
+  const auto plan = planning.plan(0);
+  if (!plan.ok()) FAIL(plan.error().message);
+  CHECK_FALSE(plan->end);
+  CHECK(plan->items == 2);
+  CHECK(plan->name == "Rendering lines");
+  CHECK(plan->hints == std::filesystem::canonical(scripts.work()) / "hints.txt");
+  CHECK(read_hints(plan->hints, plan->items).ok());
+  REQUIRE(plan->inputs.size() == 2);
+  CHECK(plan->inputs[0].name == "mesh");
+  CHECK(plan->inputs[0].path == std::filesystem::canonical(scripts.work()) / "stage-0/mesh.bin");
+  CHECK_FALSE(plan->inputs[0].range);
+  CHECK(plan->inputs[1].range == Range{0, 1});
+  CHECK(planning.plan(1)->end);
+}
+
+TEST_CASE("a plan that is none is refused") {
+  CHECK_THAT(plan_error("items 0\\nok\\n").message, Contains("expected end, or items N"));
+  CHECK_THAT(plan_error("ok\\n").message, Contains("expected end, or items N"));
+  CHECK_THAT(plan_error("items 5\\nitems 6\\nok\\n").message, Contains("expected name, hints, input or ok"));
+  CHECK_THAT(plan_error("items 9007199254740993\\nok\\n").message, Contains("expected end, or items N"));
+  for (const std::string path :
+       {"/etc/passwd", "../the problem/outside", "link", "none", ".", "", "a/../there"})
+    CHECK_THAT(plan_error("items 5\\nhints " + path + "\\nok\\n").message,
+               Contains("expected hints and the path of a file"));
+  for (const std::string name : {".", "..", "a/b", "", "\\001x"})
+    CHECK_THAT(plan_error("items 5\\ninput " + name + " there\\nok\\n").message,
+               Contains("expected input NAME"));
+  CHECK_THAT(plan_error("items 5\\ninput a there 3 2\\nok\\n").message,
+             Contains("expected input NAME PATH [BEGIN END]"));
+  CHECK_THAT(plan_error("items 5\\ninput a there 1\\nok\\n").message,
+             Contains("expected input NAME PATH [BEGIN END]"));
+  CHECK_THAT(plan_error("items 5\\ninput a there\\ninput a there\\n").message, Contains("no other input"));
+  CHECK(plan_error("items 5\\n").kind == ErrorKind::unavailable);  // and then silence
+  CHECK(plan_error("error no plan\\n").kind == ErrorKind::invalid);
+}
+
+TEST_CASE("a manager judges segments, large ones too") {
+  Scripts scripts;
+  auto judging = session(scripts, manager(R"(validate)
+    case "$a" in
+      0) head -c $d > got; cmp -s got segment && echo valid || echo "invalid it differs" ;;
+      1) head -c $d > /dev/null; echo enough ;;
+      2) head -c $d > /dev/null; echo "error cannot" ;;
+      3) head -c $d > /dev/null; echo "perhaps" ;;
+    esac ;;)"));
+  Bytes segment;
+  protocol::append_item(segment, std::string(3'000'000, 'x'));
+  protocol::append_item(segment, "\n\nquit\n");
+  scripts.write(scripts.work() / "segment", segment);
+  CHECK(judging.validate(0, {0, 2}, segment)->verdict == Verdict::valid);
+  const auto invalid = judging.validate(0, {0, 2}, segment.substr(1));
+  CHECK(invalid->verdict == Verdict::invalid);
+  CHECK(invalid->reason == "it differs");
+  CHECK(judging.validate(1, {0, 2}, segment)->verdict == Verdict::enough);
+  CHECK(judging.validate(1, {0, 0}, "")->verdict == Verdict::enough);
+  CHECK(judging.validate(2, {0, 2}, segment).error().kind == ErrorKind::invalid);
+  CHECK(judging.validate(0, {0, 2}, segment)->verdict == Verdict::valid);  // the same process goes on
+  CHECK(judging.validate(3, {0, 2}, segment).error().kind == ErrorKind::unavailable);
+}
+
+TEST_CASE("a manager compares two results") {
+  Scripts scripts;
+  auto comparing = session(scripts, manager(R"(compare)
+    first=$(head -c $c); second=$(head -c $d)
+    [ "$first" = "$second" ] && echo same || echo "different in a byte" ;;)"));
+  CHECK(*comparing.compare(0, 3, "abc", "abc"));
+  CHECK_FALSE(*comparing.compare(0, 3, "abc", "abd"));
+}
+
+TEST_CASE("a manager combines") {
+  Scripts scripts;
+  scripts.write(scripts.problem() / "piece 1", "x");
+  auto combining = session(scripts, manager(R"(combine)
+    mkdir -p stage-$a
+    cat "$b${c:+ $c}${d:+ $d}" > stage-$a/list
+    echo "progress 0.5"; echo "progress 0.50001"; echo "progress 1"
+    echo "result list stage-$a/list text/plain; charset=utf-8"; echo ok ;;
+  preview) echo "result x /etc/passwd text/plain"; echo ok ;;)"));
+  std::vector<double> progress;
+  const std::vector<Piece> pieces = {{{0, 3}, 0, scripts.problem() / "piece 1"}, {{3, 5}, 2, "/two"}};
+  const auto files = combining.combine(0, pieces, [&](double fraction) { progress.push_back(fraction); });
+  if (!files.ok()) FAIL(files.error().message);
+  REQUIRE(files->size() == 1);
+  CHECK(files->front().name == "list");
+  CHECK(files->front().media_type == "text/plain; charset=utf-8");
+  CHECK(*io::real_files().read(files->front().path, 1000) ==
+        "0 3 0 " + (scripts.problem() / "piece 1").string() + "\n3 5 2 /two\n");
+  CHECK(progress == std::vector<double>{0.5, 1});
+  const auto preview = combining.preview(0, pieces);
+  CHECK(preview.error().kind == ErrorKind::unavailable);
+  CHECK_THAT(preview.error().message, Contains("expected result NAME and the path of a file"));
+}
+
+TEST_CASE("a manager that fails is reported and started again") {
+  Scripts scripts;
+  // The first process to get there fails in the way asked for; later ones are good.
+  const auto failing = [&](const std::string& way) {
+    std::error_code ignored;
+    std::filesystem::remove(scripts.work() / "failed", ignored);
+    auto manager_session =
+        session(scripts, manager("plan) if [ ! -e failed ]; then touch failed; " + way + "; fi; echo end ;;"),
+                std::chrono::milliseconds{500});
+    const auto first = manager_session.plan(0);
+    REQUIRE_FALSE(first.ok());
+    CHECK(first.error().kind == ErrorKind::unavailable);
+    CHECK_THAT(first.error().message, Contains("the application's manager "));
+    const auto second = manager_session.plan(0);
+    if (!second.ok()) FAIL(second.error().message);
+    CHECK(second->end);
+    return first.error().message;
+  };
+  CHECK_THAT(failing("echo help >&2; kill -ABRT $$"),
+             Contains("was killed by signal 6") && Contains("last words: help"));
+  CHECK_THAT(failing("exit 0"), Contains("exited with status 0") && Contains("at \"plan\""));
+  CHECK_THAT(failing("sleep 60"), Contains("did not answer within 1 s"));
+  CHECK_THAT(failing("exec >&-; sleep 60"), Contains("closed its standard input or output"));
+  CHECK_THAT(failing("echo bla"), Contains("said \"bla\""));
+  CHECK_THAT(failing("head -c 70000 /dev/zero; sleep 60"), Contains("longer than 65536"));
+  CHECK_THAT(failing("yes '' | head -c 200000"), Contains("said \"\""));
+}
+
+TEST_CASE("a manager that neither reads nor answers is given up in time") {
+  Scripts scripts;
+  auto deaf = session(scripts, manager("validate) sleep 60 ;;"), std::chrono::milliseconds{300});
+  const auto start = system_clock().steady();
+  const auto result = deaf.validate(0, {0, 1}, std::string(5'000'000, 'x'));
+  CHECK(result.error().kind == ErrorKind::unavailable);
+  CHECK_THAT(result.error().message, Contains("did not read what it was given in time"));
+  CHECK(system_clock().steady() - start < std::chrono::seconds{5});
+  auto chatty = session(scripts, manager("validate) while :; do echo bla; done ;;"), std::chrono::seconds{5});
+  CHECK_THAT(chatty.validate(0, {0, 1}, std::string(5'000'000, 'x')).error().message,
+             Contains("talks instead of reading"));
+}
+
+TEST_CASE("progress gains a manager time, standing still does not") {
+  Scripts scripts;
+  const Duration limit = std::chrono::milliseconds{400};
+  auto steady = session(scripts, manager(R"(combine)
+    for i in 1 2 3 4 5 6; do sleep 0.2; echo "progress 0.$i"; done; echo ok ;;)"),
+                        limit);
+  CHECK(steady.combine(0, {}, {}).ok());
+  auto stuck =
+      session(scripts, manager("combine) while :; do sleep 0.1; echo 'progress 0.5'; done ;;"), limit);
+  CHECK_THAT(stuck.combine(0, {}, {}).error().message, Contains("did not answer within"));
+}
+
+TEST_CASE("an answer that nobody asked for is not taken for the next one") {
+  Scripts scripts;
+  auto eager = session(scripts, manager("plan) echo end; echo end; touch said ;;"));
+  CHECK(eager.plan(0)->end);
+  while (!std::filesystem::exists(scripts.work() / "said")) continue;  // the shell's next command
+  const auto second = eager.plan(0);
+  CHECK(second.error().kind == ErrorKind::unavailable);
+  CHECK_THAT(second.error().message, Contains("when nobody asked"));
+  CHECK(eager.plan(0)->end);
+}
+
+TEST_CASE("a manager that cannot be started or speaks another version says so") {
+  Scripts scripts;
+  io::ProcessSpec none;
+  none.arguments = {(scripts.work() / "none").string()};
+  CHECK_FALSE(
+      ManagerSession(io::real_processes(), none, scripts.problem(), scripts.work(), std::chrono::seconds{1})
+          .check()
+          .ok());
+  auto newer = session(scripts, "read -r a; echo 'ready 2'; sleep 60");
+  CHECK_THAT(newer.check().error().message, Contains("expected ready 1"));
+}
