@@ -1,5 +1,5 @@
-// How a host that keeps failing is held back: full back-off doubling from 30 s to 6 h with each failure in a row,
-// forgotten after a success. Pure.
+// How a host that keeps failing is held back: full back-off doubling from 30 s to 6 h with each failure in a
+// row, forgotten after a success. Pure.
 #pragma once
 
 #include <cstdint>

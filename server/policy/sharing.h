@@ -1,5 +1,5 @@
-// Which problem a requesting host works for: weighted fair sharing (start-time fair queueing on service received,
-// Goyal, Vin and Cheng 1996), priority doubling the weight a step, so that none starves. Pure.
+// Which problem a requesting host works for: weighted fair sharing (start-time fair queueing on service
+// received, Goyal, Vin and Cheng 1996), priority doubling the weight a step, so that none starves. Pure.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace gleaner::policy {
 struct ShareView {
   ProblemId problem;
   double weight = 1;
-  int priority = 0;          // -8 ... 8; each step doubles the share
-  double service = 0;        // virtual service so far: granted slot-seconds / (weight * 2^priority)
+  int priority = 0;    // -8 ... 8; each step doubles the share
+  double service = 0;  // virtual service so far: granted slot-seconds / (weight * 2^priority)
 };
 
 // All candidates, most deserving first. Ties: lower id.

@@ -1,5 +1,6 @@
-// Overlapping results of the same item: who is right. Opinions are compared pairwise by the caller (exact bytes or
-// the application's own comparison); the largest class of agreeing opinions with at least two members wins. Pure.
+// Overlapping results of the same item: who is right. Opinions are compared pairwise by the caller (exact
+// bytes or the application's own comparison); the largest class of agreeing opinions with at least two
+// members wins. Pure.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,7 @@ struct Verdict {
 };
 
 // `same(i, j)`: do opinions i and j agree? Opinions of one host count once.
-[[nodiscard]] Verdict judge(std::span<const Opinion> opinions, const std::function<bool(std::size_t, std::size_t)>& same,
-                            int opinions_max);
+[[nodiscard]] Verdict judge(std::span<const Opinion> opinions,
+                            const std::function<bool(std::size_t, std::size_t)>& same, int opinions_max);
 
 }  // namespace gleaner::policy

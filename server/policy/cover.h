@@ -1,0 +1,42 @@
+// Which open units hold which items: a map from ranges to the units that hold them, so that copies, late
+// results and give-backs find each other without a search over all units. Value type; costs are in the ranges
+// touched.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "shared/base/ids.h"
+#include "shared/base/range_set.h"
+
+namespace gleaner::policy {
+
+class Cover {
+ public:
+  void add(UnitId unit, Range range);
+  void remove(UnitId unit, Range range);
+
+  // Units that hold any item of `range`, by id, each once.
+  [[nodiscard]] std::vector<UnitId> over(Range range) const;
+  // Parts of `range` that nobody holds, in order.
+  [[nodiscard]] std::vector<Range> gaps(Range range) const;
+  // Everything held, and the most holders of any one item.
+  [[nodiscard]] RangeSet held() const;
+  [[nodiscard]] std::size_t most_holders() const;
+
+ private:
+  struct Piece {
+    std::int64_t end = 0;
+    std::vector<UnitId> units;  // by id, never empty
+  };
+  using Pieces = std::map<std::int64_t, Piece>;
+
+  void cut_at(std::int64_t item);
+  void join(std::int64_t item);
+  [[nodiscard]] Pieces::const_iterator first_over(std::int64_t item) const;
+
+  Pieces pieces_;  // by begin; disjoint; neighbours that touch differ in their units
+};
+
+}  // namespace gleaner::policy

@@ -1,0 +1,33 @@
+// The specification's constants are tuned for stages of two hours and more; here they shrink with the stage.
+#include <algorithm>
+#include <cmath>
+
+#include "server/policy/stage.h"
+
+namespace gleaner::policy {
+namespace {
+
+// `seconds` clamped to [low, high], where `high` is the rule itself and wins.
+double shortened(double seconds, double low, double high) {
+  return std::min(high, std::max(low, seconds));
+}
+
+}  // namespace
+
+EndgameRules paced(const EndgameRules& rules, double seconds) {
+  if (!std::isfinite(seconds) || seconds < 0) return rules;
+  EndgameRules paced = rules;
+  paced.rate_memory = shortened(seconds / 8, 2, rules.rate_memory);
+  paced.heartbeat = shortened(seconds / 40, 1, rules.heartbeat);
+  paced.heartbeat_endgame = shortened(seconds / 60, 1, rules.heartbeat_endgame);
+  paced.stall_silence = shortened(1.5 * paced.heartbeat + 1, 2.5, rules.stall_silence);
+  paced.look_ahead = shortened(seconds / 400, 0.1, rules.look_ahead);
+  paced.gain_minimum = shortened(seconds / 400, 0.1, rules.gain_minimum);
+  paced.unit_minimum = shortened(seconds / 60, 0.5, rules.unit_minimum);
+  paced.unit_maximum = shortened(seconds / 8, 1, rules.unit_maximum);
+  paced.park = shortened(seconds / 100, 0.25, rules.park);
+  paced.request_delay = shortened(seconds / 400, 0.05, rules.request_delay);
+  return paced;
+}
+
+}  // namespace gleaner::policy

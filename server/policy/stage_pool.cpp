@@ -1,0 +1,134 @@
+// The free pool: which items a host gets and how many. Given-back ranges come first, most recent first, then
+// plain order (locality). An item that made a kernel fail is handed out alone, and not to a host that failed
+// on it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "server/policy/stage_state.h"
+
+namespace gleaner::policy {
+namespace {
+
+// Ranges looked at for a host that may not have some; more than any real mixture of failures needs.
+constexpr int ranges_looked_at = 256;
+
+}  // namespace
+
+// A host may have another try only where every host that is on has failed on the item, too.
+bool Stage::State::may_take(std::int64_t item, HostId host) const {
+  const auto found = failures.find(item);
+  if (found == failures.end() || !found->second.contains(host)) return true;
+  for (const auto& [id, other] : hosts) {
+    if (other.slots_on > 0 && !found->second.contains(id)) return false;
+  }
+  return true;
+}
+
+// The first part of `range` that the host may have in one unit; empty: nothing.
+Range Stage::State::allowed_part(Range range, HostId host) const {
+  if (failures.empty()) return range;
+  for (int looked = 0; looked < ranges_looked_at && !range.empty(); ++looked) {
+    const auto suspect = failures.lower_bound(range.begin);
+    if (suspect == failures.end() || suspect->first >= range.end) return range;
+    if (suspect->first > range.begin) return {range.begin, suspect->first};
+    if (may_take(range.begin, host)) return {range.begin, range.begin + 1};
+    ++range.begin;
+  }
+  return {range.begin, range.begin};
+}
+
+Range Stage::State::next_free(HostId host) {
+  for (int looked = 0; looked < ranges_looked_at && !returned.empty(); ++looked) {
+    const std::vector<Range> still = free.within(returned.back());
+    for (const Range range : still) {
+      if (const Range part = allowed_part(range, host); !part.empty()) return part;
+    }
+    if (!still.empty()) break;  // not for this host: it stays on top for others
+    returned.pop_back();
+  }
+  if (failures.empty()) return free.front();
+  int looked = 0;
+  for (const Range range : free.ranges()) {
+    if (const Range part = allowed_part(range, host); !part.empty()) return part;
+    if (++looked == ranges_looked_at) break;
+  }
+  return {};
+}
+
+// R2, as the limits that the sizing strategies know.
+GridLimits Stage::State::grid_limits(const HostRecord& record, const EndgameRules& rules) const {
+  GridLimits limits;
+  limits.lease_seconds = rules.lease;
+  limits.minimum_seconds = rules.unit_minimum;
+  limits.target_seconds = rules.unit_maximum;
+  if (const double rate = fleet.rate_on(); rate > 0) {
+    const double left = (free_cost + stalled_cost) / rate;
+    limits.target_seconds = std::clamp(rules.guided_fraction * left, rules.unit_minimum, rules.unit_maximum);
+  }
+  limits.target_seconds = std::min(limits.target_seconds, std::max(rules.unit_minimum, 0.5 / hazard(record)));
+  return limits;
+}
+
+Size Stage::State::size_for(const Requester& requester, const EndgameRules& rules) {
+  const double mean_cost = free_cost / static_cast<double>(free.total());
+  const auto view_of = [&](const HostRecord& record) {
+    WorkerView worker;
+    worker.host = record.host;
+    worker.performance = record.performance;
+    worker.queue_unloaded = record.queue_unloaded;
+    worker.queue_current = record.queue_current;
+    worker.proposed_items = record.proposed_items;
+    worker.rate = record.rate / mean_cost;
+    worker.rate_estimate = fleet.rate(record) / mean_cost;
+    worker.used_performance = record.used_performance;
+    worker.requests = record.requests;
+    worker.returned = record.returned;
+    worker.current_size = record.current_size;
+    worker.available = !record.omitted;
+    return worker;
+  };
+  SizingView view;
+  view.items = setup.items;
+  view.free = free.total();
+  view.completed = accepted.total();
+  view.free_cost = free_cost;
+  view.mean_cost = mean_cost;
+  std::vector<WorkerView> workers;
+  if (sizing->mode() == SizingMode::paper) {
+    for (const auto& [id, host] : hosts) {
+      if (id == requester.host) view.requester = workers.size();
+      workers.push_back(view_of(host.record));
+    }
+  } else {
+    workers.push_back(view_of(hosts.at(requester.host).record));
+    view.fleet = fleet.totals(mean_cost);
+    view.limits = grid_limits(hosts.at(requester.host).record, rules);
+  }
+  view.workers = workers;
+  return sizing->size(view);
+}
+
+Grant Stage::State::grant_fresh(const Requester& requester, Timestamp now, Changes& changes) {
+  if (free.empty()) return {};
+  const Range from = next_free(requester.host);
+  if (from.empty()) return {{}, 0, "what is free made a kernel fail on this host"};
+  const EndgameRules rules = pace();
+  Size size = size_for(requester, rules);
+  if (size.items <= 0) return {{}, 0, size.reason};
+  Range range{from.begin, std::min(from.end, from.begin + size.items)};
+  if (sizing->mode() == SizingMode::grid && costs.hinted()) {
+    const double work = static_cast<double>(size.items) * free_cost / static_cast<double>(free.total());
+    range.end = std::max(range.begin + 1, costs.head_worth(from, work));
+  }
+  change_host(hosts.at(requester.host), [&](Host& host) {
+    host.record.used_performance = size.used_performance;
+    host.record.current_size = size.current_size;
+    ++host.record.requests;
+  });
+  open_unit(requester, UnitKind::fresh, range, {}, std::move(size.reason), now, changes);
+  return {requester.unit, 0, {}};
+}
+
+}  // namespace gleaner::policy
