@@ -1,0 +1,141 @@
+#include "shared/bundle/manifest.h"
+
+#include "tests/catch.h"
+
+using namespace gleaner;
+using namespace gleaner::bundle;
+
+namespace {
+
+const std::string whole = R"(manifest = 1
+name = "raytrace"
+version = "1.0.0"
+title = "Ray tracer"
+[kernel]
+x86_64-linux = "bin/raytrace-kernel"
+any = "bin/kernel.py"
+[manager]
+program = "bin/raytrace-manager"
+[items]
+meaning = "one scan-line"
+split = false
+checkpoint = true
+comparison = "manager"
+threads = 0
+[limits]
+memory_megabytes = 512
+disk_megabytes = 2
+item_bytes = 4096
+item_seconds = 60
+)";
+
+std::string with(const std::string& from, const std::string& to) {
+  std::string text = whole;
+  const auto at = text.find(from);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, from.size(), to);
+}
+
+std::string mistakes_in(const std::string& text) {
+  const auto manifest = parse_manifest(text, "manifest.toml");
+  if (manifest.ok()) return "accepted";
+  CHECK(manifest.error().kind == ErrorKind::invalid);
+  return manifest.error().message;
+}
+
+bool says(const std::string& message, const std::string& part) {
+  INFO(message);
+  const bool found = message.find(part) != std::string::npos;
+  CHECK(found);
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("a whole manifest is read") {
+  const auto manifest = parse_manifest(whole, "manifest.toml");
+  if (!manifest.ok()) FAIL(manifest.error().message);
+  CHECK(manifest->name == "raytrace");
+  CHECK(manifest->version == "1.0.0");
+  CHECK(manifest->title == "Ray tracer");
+  CHECK(manifest->manager == "bin/raytrace-manager");
+  CHECK(manifest->item_meaning == "one scan-line");
+  CHECK_FALSE(manifest->split);
+  CHECK(manifest->checkpoint);
+  CHECK(manifest->comparison == Comparison::manager);
+  CHECK(manifest->threads == 0);
+  CHECK(manifest->memory_bytes == std::int64_t{512} << 20);
+  CHECK(manifest->disk_bytes == 2 << 20);
+  CHECK(manifest->item_bytes == 4096);
+  CHECK(manifest->item_seconds == 60);
+}
+
+TEST_CASE("the least manifest has the contract's defaults") {
+  const auto manifest = parse_manifest(
+      "manifest = 1\nname = \"a\"\nversion = \"1\"\n[kernel]\nany = \"k\"\n[manager]\nprogram = \"m\"\n",
+      "f");
+  if (!manifest.ok()) FAIL(manifest.error().message);
+  CHECK(manifest->title == "a");
+  CHECK(manifest->split);
+  CHECK_FALSE(manifest->checkpoint);
+  CHECK(manifest->comparison == Comparison::exact);
+  CHECK(manifest->threads == 1);
+  CHECK(manifest->memory_bytes == std::int64_t{256} << 20);
+  CHECK(manifest->item_bytes == 1 << 20);
+  CHECK(manifest->item_seconds == 600);
+}
+
+TEST_CASE("the first platform with a kernel wins, any comes last") {
+  const auto manifest = parse_manifest(whole, "f");
+  REQUIRE(manifest.ok());
+  CHECK(manifest->kernel_for({"x86_64-linux"}) == "bin/raytrace-kernel");
+  CHECK(manifest->kernel_for({"x86_64-v3-linux", "x86_64-linux"}) == "bin/raytrace-kernel");
+  CHECK(manifest->kernel_for({"any", "x86_64-linux"}) == "bin/kernel.py");
+  CHECK(manifest->kernel_for({"riscv64-linux"}) == "bin/kernel.py");
+  Manifest native = *manifest;
+  native.kernels.erase("any");
+  CHECK(native.kernel_for({"riscv64-linux"}).empty());
+  CHECK(native.kernel_for({}).empty());
+}
+
+TEST_CASE("what is missing is listed, all of it") {
+  const std::string message = mistakes_in("");
+  for (const char* key : {"manifest: missing", "name: missing", "version: missing",
+                          "manager.program: missing", "kernel: missing"})
+    says(message, key);
+  says(mistakes_in("kernel = 1\n"), "manifest.toml:1: kernel: expected a table");
+}
+
+TEST_CASE("names, versions and platforms are of the letters that file names bear") {
+  for (const char* name : {"", "Ray", "ray trace", "../x", "-x", "r\xc3\xa9", ".", "a/b"})
+    says(mistakes_in(with("name = \"raytrace\"", "name = \"" + std::string(name) + "\"")),
+         "manifest.toml:2: name: ");
+  CHECK(mistakes_in(with("\"raytrace\"", "\"" + std::string(64, 'a') + "\"")) == "accepted");
+  says(mistakes_in(with("\"raytrace\"", "\"" + std::string(65, 'a') + "\"")), "at most 64");
+  for (const char* version : {"", "v1", "1/2", "..", "1 0", "1_0"})
+    says(mistakes_in(with("\"1.0.0\"", "\"" + std::string(version) + "\"")), "manifest.toml:3: version: ");
+  CHECK(mistakes_in(with("\"1.0.0\"", "\"2.0-RC1+linux\"")) == "accepted");
+  says(mistakes_in(with("x86_64-linux", "\"x86 64\"")), "expected a platform");
+  says(mistakes_in(with("\"Ray tracer\"", "\"a\\u001bb\"")), "one line");
+}
+
+TEST_CASE("paths stay inside the bundle") {
+  for (const char* path :
+       {"", "/bin/sh", "../k", "a/../../k", "a/./k", "a//k", "a/", "./k", "a\\\\k", "k\\n"}) {
+    says(mistakes_in(with("\"bin/raytrace-kernel\"", "\"" + std::string(path) + "\"")),
+         "path inside the bundle");
+    says(mistakes_in(with("\"bin/raytrace-manager\"", "\"" + std::string(path) + "\"")),
+         "path inside the bundle");
+  }
+}
+
+TEST_CASE("numbers and words are bounded") {
+  says(mistakes_in(with("manifest = 1", "manifest = 2")), "reads format 1, not 2");
+  says(mistakes_in(with("threads = 0", "threads = -1")), "from 0 to 1024");
+  says(mistakes_in(with("comparison = \"manager\"", "comparison = \"near\"")), "\"exact\" or \"manager\"");
+  says(mistakes_in(with("item_bytes = 4096", "item_bytes = 0")), "item_bytes");
+  says(mistakes_in(with("item_bytes = 4096", "item_bytes = 536870913")), "item_bytes");
+  says(mistakes_in(with("memory_megabytes = 512", "memory_megabytes = 0")), "memory_megabytes");
+  says(mistakes_in(with("item_seconds = 60", "item_seconds = 0")), "item_seconds");
+  says(mistakes_in(with("split = false", "splits = false")), "unknown key; known here: meaning, split");
+}
