@@ -1,8 +1,11 @@
-// The HTTPS server: a plain Request -> Response interface over Boost.Beast and OpenSSL (TLS 1.2 or later), which stay
-// inside one .cpp. Bounded in every direction: header and body sizes, time for the handshake, a request and an idle
-// connection, number of connections. Keep-alive; no pipelining.
+// The HTTPS server: a plain Request -> Response interface over Boost.Beast's parser, Asio and OpenSSL
+// (TLS 1.2 or later), which stay inside this room's server_*.cpp and tls_*.cpp. Bounded in every direction:
+// header and body sizes, time for the handshake, a request and an idle connection, number of connections.
+// Keep-alive; no pipelining. What the server answers by itself (400, 413, 431, 500, 501, 503) is RFC 9457
+// application/problem+json.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -12,6 +15,7 @@
 
 #include "shared/base/clock.h"
 #include "shared/base/encoding.h"
+#include "shared/base/limits.h"
 #include "shared/base/result.h"
 #include "shared/io/files.h"
 
@@ -19,17 +23,18 @@ namespace gleaner::http {
 
 struct Request {
   std::string method;
-  std::string path;                            // decoded, without the query
-  std::map<std::string, std::string> query;    // decoded
-  std::map<std::string, std::string> headers;  // names in lower case
+  std::string path;  // decoded (valid UTF-8, no control characters), without the query
+  std::map<std::string, std::string> query;    // decoded alike; '+' is a plus (RFC 3986); a key comes once
+  std::map<std::string, std::string> headers;  // names in lower case; repeated ones joined by ", "
   Bytes body;
-  std::string peer;                            // address, for logs
+  std::string peer;  // address, for logs
 };
 
 struct Response {
   int status = 200;
+  // Server, Content-Length, Connection and Transfer-Encoding are the server's own: such entries are ignored.
   std::map<std::string, std::string> headers;
-  Bytes body;
+  Bytes body;  // not sent to HEAD, 204 and 304
   // Instead of body: a part of a file, streamed.
   struct FilePart {
     io::Path path;
@@ -39,28 +44,52 @@ struct Response {
   std::optional<FilePart> file;
 };
 
-// Exactly one call of the reply is expected, from any thread, at once or later; dropping it answers 500.
+// Exactly one call of the reply is expected, from any thread, at once or later, even after stop(); dropping
+// it, or a handler that throws, answers 500; a second call is logged and ignored.
 using Reply = std::function<void(Response)>;
-using Handler = std::function<void(Request, Reply)>;  // on one of the server's threads; must not block for long
+using Handler =
+    std::function<void(Request, Reply)>;  // on one of the server's threads; must not block for long
+
+struct ServerTimeouts {
+  Duration handshake = std::chrono::seconds{10};
+  Duration idle =
+      std::chrono::seconds{limits::idle_connection_seconds_max};  // no byte of the next request yet
+  Duration header = std::chrono::seconds{15};  // from a request's first byte to the end of its header
+  // For a request's body, and again for its response; longer by a second for each
+  // transfer_bytes_per_second_min moved, so that only a peer slower than that on average is cut off.
+  Duration transfer = std::chrono::seconds{limits::request_seconds_max};
+  std::int64_t transfer_bytes_per_second_min = 16 << 10;
+  Duration answer = std::chrono::seconds{120};  // from the handler's call to its reply; then 503
+  Duration linger = std::chrono::seconds{2};  // what a refused peer still sends is read away, so that it can
+                                              // read why it was refused
+};
 
 struct ServerOptions {
-  std::string address = "0.0.0.0";
-  int port = 8443;                      // 0: any free one
+  std::string address = "0.0.0.0";  // "::" serves IPv6 and IPv4
+  int port = 8443;                  // 0: any free one
   std::string certificate_chain_pem;
   std::string private_key_pem;
   int threads = 2;
-  int connections_max = 4000;
-  // Largest body by request; asked when the header is in. 0 refuses the request (404 is then up to the handler).
+  int connections_max = 4000;  // one beyond is closed at once
+  // Largest body by request; asked when the header is in; null: limits::json_message_bytes_max. A longer body
+  // is answered 413. 0: a body is left unread, the handler gets the request without it (to answer 404 or 405)
+  // and the connection is closed after that.
   std::function<std::int64_t(const Request& head)> body_bytes_max;
+  ServerTimeouts timeouts;
+  // What an administrator should read (a handler that threw, no descriptors left), from any of the server's
+  // threads; null: standard error.
+  std::function<void(const std::string& line)> log;
 };
 
 class Server {
  public:
   // Binds and starts its threads. Errors say what to do ("port 8443 is in use: ...").
   [[nodiscard]] static Result<std::unique_ptr<Server>> start(ServerOptions options, Handler handler);
-  ~Server();  // stop()
+  ~Server();  // stop(0)
   [[nodiscard]] int port() const;
-  // No new connections; requests that were received are answered (at most `patience`), then everything is closed.
+  // No new connections; requests that were received are answered (at most `patience`), then everything is
+  // closed. Not to be called from a handler. Returns when the server's threads have ended; again: does
+  // nothing.
   void stop(Duration patience);
 
  private:

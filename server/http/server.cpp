@@ -1,0 +1,218 @@
+#include "server/http/server.h"
+
+#include <algorithm>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ip/v6_only.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
+#include <thread>
+#include <vector>
+
+#include "server/http/server_connection.h"
+#include "server/http/server_core.h"
+
+namespace gleaner::http {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using boost::system::error_code;
+
+constexpr std::chrono::milliseconds accept_pause{100};  // after a failure that does not pass by trying again
+
+Error bind_error(const std::string& address, int port, const error_code& ec) {
+  const std::string port_text = "port " + std::to_string(port);
+  if (ec == asio::error::address_in_use) {
+    return {ErrorKind::conflict, port_text + " is in use by another program: stop it or choose another port"};
+  }
+  if (ec == asio::error::access_denied) {
+    return {ErrorKind::forbidden, port_text +
+                                      " needs a privilege: choose a port from 1024 on or give the program " +
+                                      "CAP_NET_BIND_SERVICE"};
+  }
+  if (ec == boost::system::errc::address_not_available) {
+    return {ErrorKind::invalid, "this machine has no address " + address +
+                                    ": choose one of its own, 0.0.0.0 (all) or :: (all, with IPv6)"};
+  }
+  if (ec == asio::error::address_family_not_supported) {
+    return {ErrorKind::invalid, "this machine has no IPv6: listen on 0.0.0.0 instead of " + address};
+  }
+  return {ErrorKind::io, "cannot listen on " + address + " " + port_text + ": " + ec.message()};
+}
+
+Result<tcp::acceptor> listen(asio::io_context& io, const std::string& address_text, int port) {
+  error_code ec;
+  const auto address = asio::ip::make_address(address_text, ec);
+  if (ec) {
+    return Error{ErrorKind::invalid,
+                 "\"" + address_text + "\" is not an IP address: give one like 0.0.0.0 or ::"};
+  }
+  const tcp::endpoint endpoint(address, static_cast<std::uint16_t>(port));
+  tcp::acceptor acceptor(asio::make_strand(io));
+  const auto try_to = [&](auto&& step) {
+    if (!ec) step();
+  };
+  try_to([&] { acceptor.open(endpoint.protocol(), ec); });
+  try_to([&] { acceptor.set_option(tcp::acceptor::reuse_address(true), ec); });
+  if (address.is_v6()) try_to([&] { acceptor.set_option(asio::ip::v6_only(false), ec); });
+  try_to([&] { acceptor.bind(endpoint, ec); });
+  try_to([&] { acceptor.listen(tcp::acceptor::max_listen_connections, ec); });
+  if (ec) return bind_error(address_text, port, ec);
+  return acceptor;
+}
+
+Status check_options(const ServerOptions& options) {
+  if (options.port < 0 || options.port > 65535) {
+    return Error{ErrorKind::invalid, "the port must be in 1..65535, or 0 for any free one"};
+  }
+  if (options.threads < 1 || options.threads > 1024) {
+    return Error{ErrorKind::invalid, "the number of server threads must be in 1..1024"};
+  }
+  if (options.connections_max < 1)
+    return Error{ErrorKind::invalid, "the server needs at least one connection"};
+  if (options.timeouts.transfer_bytes_per_second_min < 1) {
+    return Error{ErrorKind::invalid, "the slowest transfer must be at least one byte a second"};
+  }
+  return {};
+}
+
+// Often enough for the shortest timeout, and seldom enough to cost nothing.
+Duration sweep_interval(const ServerTimeouts& timeouts) {
+  const Duration shortest = std::min({timeouts.handshake, timeouts.idle, timeouts.header, timeouts.transfer,
+                                      timeouts.answer, timeouts.linger});
+  return std::clamp<Duration>(shortest / 4, std::chrono::milliseconds{5}, std::chrono::seconds{1});
+}
+
+}  // namespace
+
+struct Server::State {
+  State(std::shared_ptr<Core> given_core, tcp::acceptor given_acceptor)
+      : core(std::move(given_core)),
+        acceptor(std::move(given_acceptor)),
+        pause(acceptor.get_executor()),
+        sweep(acceptor.get_executor()) {}
+
+  void accept();
+  void on_accept(const error_code& ec, tcp::socket socket);
+  void complain_once(const std::string& line);
+  void sweep_later();
+  void close_entrance();
+
+  const std::shared_ptr<Core> core;
+  // On the acceptor's strand:
+  tcp::acceptor acceptor;
+  asio::steady_timer pause;
+  asio::steady_timer sweep;
+  bool complained = false;  // one line an episode
+  bool finished = false;    // no sweeps any more
+  // Of the thread that owns the Server:
+  int port = 0;
+  std::vector<std::thread> threads;
+};
+
+void Server::State::accept() {
+  acceptor.async_accept(asio::make_strand(core->io), [this](const error_code& ec, tcp::socket socket) {
+    on_accept(ec, std::move(socket));
+  });
+}
+
+void Server::State::complain_once(const std::string& line) {
+  if (!complained) core->log(line);
+  complained = true;
+}
+
+void Server::State::on_accept(const error_code& ec, tcp::socket socket) {
+  if (core->stopping()) return;
+  if (!ec || ec == asio::error::connection_aborted) {
+    bool room = true;
+    try {
+      if (!ec) room = Connection::launch(core, std::move(socket));
+      if (room) complained = false;
+    } catch (const std::exception& exception) {
+      room = false;
+      complain_once(std::string("a connection cannot be served: ") + exception.what());
+    }
+    if (!room) {
+      complain_once("more than " + std::to_string(core->options.connections_max) +
+                    " connections: some are refused");
+    }
+    return accept();
+  }
+  complain_once("cannot accept connections: " + ec.message() +
+                ": allow the server more open files (LimitNOFILE)");
+  pause.expires_after(accept_pause);  // trying again at once would only burn the processor
+  pause.async_wait([this](const error_code& stopped) {
+    if (!stopped && !core->stopping()) accept();
+  });
+}
+
+void Server::State::sweep_later() {
+  sweep.expires_after(sweep_interval(core->options.timeouts));
+  sweep.async_wait([this](const error_code& stopped) {
+    if (stopped || finished) return;
+    const SteadyTime now = system_clock().steady();
+    for (const auto& connection : core->connections()) {
+      if (connection->deadline() <= now) connection->check_deadline();
+    }
+    sweep_later();
+  });
+}
+
+void Server::State::close_entrance() {
+  error_code ec;
+  acceptor.close(ec);
+  pause.cancel();
+}
+
+Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+Server::~Server() {
+  stop(Duration{0});
+}
+
+int Server::port() const {
+  return state_->port;
+}
+
+Result<std::unique_ptr<Server>> Server::start(ServerOptions options, Handler handler) {
+  TRY(check_options(options));
+  TRY_ASSIGN(TlsContext tls, TlsContext::make(options.certificate_chain_pem, options.private_key_pem));
+  try {
+    const auto core = std::make_shared<Core>(std::move(options), std::move(handler), std::move(tls));
+    TRY_ASSIGN(auto acceptor, listen(core->io, core->options.address, core->options.port));
+    const int port = acceptor.local_endpoint().port();
+    std::unique_ptr<Server> server(new Server(std::make_unique<State>(core, std::move(acceptor))));
+    State& state = *server->state_;
+    state.port = port;
+    asio::post(state.acceptor.get_executor(), [&state] {
+      state.accept();
+      state.sweep_later();
+    });
+    for (int i = 0; i < core->options.threads; ++i) state.threads.emplace_back([core] { core->io.run(); });
+    return server;
+  } catch (const std::exception& exception) {
+    return Error{ErrorKind::io, std::string("cannot start the HTTPS server: ") + exception.what()};
+  }
+}
+
+void Server::stop(Duration patience) {
+  State& state = *state_;
+  if (state.threads.empty()) return;
+  Core& core = *state.core;
+  core.begin_stop();
+  asio::post(state.acceptor.get_executor(), [&state] { state.close_entrance(); });
+  for (const auto& connection : core.connections()) connection->begin_stop();
+  if (!core.wait_until_empty(patience)) {
+    for (const auto& connection : core.connections()) connection->close();
+  }
+  asio::post(state.acceptor.get_executor(), [&state] {
+    state.finished = true;
+    state.sweep.cancel();
+  });
+  for (std::thread& thread : state.threads) thread.join();  // they end when nothing is left to do
+  state.threads.clear();
+}
+
+}  // namespace gleaner::http

@@ -1,0 +1,48 @@
+// What a server's connections share. Kept alive by each of them, so that a reply that comes late, even after
+// the Server is gone, finds solid ground. Thread-safe. Private to this room.
+#pragma once
+
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "server/http/server.h"
+#include "server/http/tls_context.h"
+
+namespace gleaner::http {
+
+class Connection;
+
+class Core {
+ public:
+  Core(ServerOptions options, Handler handler, TlsContext tls);
+
+  // False if there are connections_max already.
+  [[nodiscard]] bool enter(const std::shared_ptr<Connection>& connection);
+  void leave(const Connection* connection);
+  [[nodiscard]] std::vector<std::shared_ptr<Connection>> connections() const;
+  // True once all have left.
+  bool wait_until_empty(Duration patience) const;
+
+  void log(const std::string& line) const;
+  [[nodiscard]] bool stopping() const { return stopping_.load(); }
+  void begin_stop() { stopping_.store(true); }
+
+  const ServerOptions options;
+  const Handler handler;
+  const TlsContext tls;
+  boost::asio::io_context io;
+
+ private:
+  std::atomic<bool> stopping_ = false;
+  mutable std::mutex mutex_;
+  mutable std::condition_variable emptied_;
+  std::unordered_map<const Connection*, std::weak_ptr<Connection>> connections_;
+};
+
+}  // namespace gleaner::http

@@ -1,0 +1,28 @@
+// Responses as bytes (RFC 9112), and the ones the server makes itself (RFC 9457). Pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "server/http/server.h"
+#include "shared/base/result.h"
+
+namespace gleaner::http {
+
+enum class AfterResponse { keep_connection, close_connection };
+
+// Status line and header fields up to and with the empty line. Error internal if the response cannot be sent:
+// its status is not in 200..599, or a header has characters that would end it.
+[[nodiscard]] Result<std::string> encode_head(const Response& response, std::int64_t content_bytes,
+                                              AfterResponse after);
+
+// Whether a response with this status carries content (to another method than HEAD).
+[[nodiscard]] bool carries_content(int status);
+
+// application/problem+json. `detail`: for a person; REQUIRES: plain ASCII without quotes and backslashes.
+[[nodiscard]] Response problem(int status, const std::string& detail);
+
+// What a peer that speaks plain HTTP to the TLS port gets, whole.
+[[nodiscard]] std::string plain_http_answer();
+
+}  // namespace gleaner::http

@@ -1,0 +1,114 @@
+#include "server/http/tls_context.h"
+
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+
+#include <string_view>
+
+namespace gleaner::http {
+namespace {
+
+template <typename T, void (*release)(T*)>
+struct Releaser {
+  void operator()(T* object) const { release(object); }
+};
+struct BioReleaser {
+  void operator()(BIO* bio) const { BIO_free(bio); }
+};
+using BioOwner = std::unique_ptr<BIO, BioReleaser>;
+using CertificateOwner = std::unique_ptr<X509, Releaser<X509, X509_free>>;
+using KeyOwner = std::unique_ptr<EVP_PKEY, Releaser<EVP_PKEY, EVP_PKEY_free>>;
+
+Error tls_error(const std::string& what) {
+  const unsigned long code = ERR_peek_last_error();
+  const char* reason = code == 0 ? nullptr : ERR_reason_error_string(code);
+  ERR_clear_error();
+  return {ErrorKind::invalid, reason == nullptr ? what : what + " (" + reason + ")"};
+}
+
+BioOwner reader_of(const std::string& text) {
+  BioOwner bio(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
+  CHECK_TRUE(bio != nullptr);
+  return bio;
+}
+
+// An encrypted key must be an error, never a question on the terminal.
+int refuse_passphrase(char*, int, int, void*) {
+  return 0;
+}
+
+Status use_chain(SSL_CTX* context, const std::string& pem) {
+  const BioOwner bio = reader_of(pem);
+  const CertificateOwner leaf(PEM_read_bio_X509(bio.get(), nullptr, refuse_passphrase, nullptr));
+  if (!leaf) return tls_error("the TLS certificate is not a PEM certificate: check the file");
+  if (SSL_CTX_use_certificate(context, leaf.get()) != 1)
+    return tls_error("the TLS certificate cannot be used");
+  while (true) {
+    CertificateOwner issuer(PEM_read_bio_X509(bio.get(), nullptr, refuse_passphrase, nullptr));
+    if (!issuer) break;
+    if (SSL_CTX_add0_chain_cert(context, issuer.get()) != 1) {
+      return tls_error("the TLS certificate chain cannot be used");
+    }
+    static_cast<void>(issuer.release());  // the context owns it now
+  }
+  if (ERR_GET_REASON(ERR_peek_last_error()) != PEM_R_NO_START_LINE) {
+    return tls_error("the TLS certificate chain is damaged after its first certificate");
+  }
+  ERR_clear_error();
+  return {};
+}
+
+Status use_key(SSL_CTX* context, const std::string& pem) {
+  const BioOwner bio = reader_of(pem);
+  const KeyOwner key(PEM_read_bio_PrivateKey(bio.get(), nullptr, refuse_passphrase, nullptr));
+  if (!key) return tls_error("the TLS key is not a PEM private key without passphrase: check the file");
+  if (SSL_CTX_use_PrivateKey(context, key.get()) != 1 || SSL_CTX_check_private_key(context) != 1) {
+    return tls_error(
+        "the TLS key does not belong to the TLS certificate: give the pair that was made together");
+  }
+  return {};
+}
+
+Status set_rules(SSL_CTX* context) {
+  SSL_CTX_set_options(context, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION |
+                                   SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA |
+                                   SSL_OP_SINGLE_ECDH_USE);
+  // Moving buffers: a retried write may come from a string that was moved. Read-ahead: one recv() per
+  // wake-up.
+  SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
+                                SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  SSL_CTX_set_read_ahead(context, 1);
+  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);  // tickets need no memory here
+  static constexpr std::string_view session_name = "gleaner";
+  const bool ok =
+      SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1 &&
+      SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20") == 1 &&
+      SSL_CTX_set1_groups_list(context, "X25519:P-256:P-384") == 1 &&
+      SSL_CTX_set_num_tickets(context, 1) == 1 &&
+      SSL_CTX_set_session_id_context(context, reinterpret_cast<const unsigned char*>(session_name.data()),
+                                     static_cast<unsigned>(session_name.size())) == 1;
+  if (!ok) return tls_error("this OpenSSL refuses the server's TLS rules");
+  return {};
+}
+
+}  // namespace
+
+void TlsContext::Free::operator()(ssl_ctx_st* context) const {
+  SSL_CTX_free(context);
+}
+
+Result<TlsContext> TlsContext::make(const std::string& certificate_chain_pem,
+                                    const std::string& private_key_pem) {
+  ERR_clear_error();
+  TlsContext made;
+  made.context_.reset(SSL_CTX_new(TLS_server_method()));
+  if (!made.context_) return tls_error("OpenSSL cannot be used");
+  TRY(set_rules(made.get()));
+  TRY(use_chain(made.get(), certificate_chain_pem));
+  TRY(use_key(made.get(), private_key_pem));
+  return made;
+}
+
+}  // namespace gleaner::http

@@ -1,0 +1,29 @@
+// What all TLS connections of a server share: certificate, key and the rules. TLS 1.2 and 1.3; forward
+// secrecy only (ECDHE); no compression, no renegotiation; sessions resume by stateless tickets; buffers are
+// given back while a connection is idle. Thread-safe once made.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "shared/base/result.h"
+
+struct ssl_ctx_st;
+
+namespace gleaner::http {
+
+class TlsContext {
+ public:
+  // PEM texts; the chain has the leaf first. Errors (invalid) say which of the two is wrong and how.
+  [[nodiscard]] static Result<TlsContext> make(const std::string& certificate_chain_pem,
+                                               const std::string& private_key_pem);
+  [[nodiscard]] ssl_ctx_st* get() const { return context_.get(); }
+
+ private:
+  struct Free {
+    void operator()(ssl_ctx_st* context) const;
+  };
+  std::unique_ptr<ssl_ctx_st, Free> context_;
+};
+
+}  // namespace gleaner::http

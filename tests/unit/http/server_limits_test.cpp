@@ -1,0 +1,241 @@
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <ctime>
+#include <thread>
+
+#include "shared/base/random.h"
+#include "tests/catch.h"
+#include "tests/unit/http/peer.h"
+
+using namespace gleaner;
+using namespace gleaner::http;
+using namespace gleaner::http::testing;
+using namespace std::chrono_literals;
+
+namespace {
+
+bool serves(const Server& server) {
+  Peer peer(server.port());
+  const auto answer = peer.ask(post("/alive", "yes"));
+  return answer && answer->body == "yes";
+}
+
+}  // namespace
+
+TEST_CASE("bodies up to the limit pass, longer ones are refused with the reason") {
+  const auto server = start(test_options(), echo_handler());
+  const std::string most(1 << 20, 'm');
+  CHECK(Peer(server->port()).ask(post("/x", most))->body == most);
+  Peer announced(server->port());
+  const auto refusal = announced.ask(post("/x", most + "m"));
+  REQUIRE(refusal);
+  CHECK(refusal->status == 413);
+  CHECK(refusal->headers.at("connection") == "close");
+  CHECK(refusal->body.find("\"title\":\"Content Too Large\"") != std::string::npos);
+  CHECK(announced.wait_closed());
+  const std::string chunk = "10000\r\n" + std::string(0x10000, 'c') + "\r\n";
+  std::string chunks = "POST /x HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n";
+  for (int i = 0; i < 16; ++i) chunks += chunk;
+  CHECK(Peer(server->port()).ask(chunks + "0\r\n\r\n")->body.size() == 1 << 20);
+  CHECK(Peer(server->port()).ask(chunks + "1\r\nx\r\n0\r\n\r\n")->status == 413);
+  CHECK(Peer(server->port())
+            .ask("POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 18446744073709551615\r\n\r\n")
+            ->status == 413);
+}
+
+TEST_CASE("where no body is allowed it stays unread and the handler answers") {
+  const auto server = start(test_options(), [](const Request& request, const Reply& reply) {
+    reply({404, {}, "nothing here, body of " + std::to_string(request.body.size()), {}});
+  });
+  Peer peer(server->port());
+  const auto answer = peer.ask(post("/none", std::string(300'000, 'x')));
+  REQUIRE(answer);
+  CHECK(answer->status == 404);
+  CHECK(answer->body == "nothing here, body of 0");
+  CHECK(peer.wait_closed());
+  Peer other(server->port());
+  CHECK(other.ask(get("/none"))->status == 404);
+  CHECK(other.ask(get("/none"))->status == 404);  // without a body nothing is closed
+}
+
+TEST_CASE("bad requests are refused with their reason and the connection ends") {
+  const auto server = start(test_options(), echo_handler());
+  const std::string host = "Host: h\r\n";
+  const std::vector<std::pair<std::string, int>> cases{
+      {"nonsense\r\n\r\n", 400},
+      {"GET / HTTP/2.0\r\n" + host + "\r\n", 400},
+      {"GET / HTTP/1.1\n" + host + "\n", 400},
+      {"GET / HTTP/1.1\r\n\r\n", 400},
+      {"GET / HTTP/1.1\r\n" + host + host + "\r\n", 400},
+      {"GET x HTTP/1.1\r\n" + host + "\r\n", 400},
+      {"GET https://h/ HTTP/1.1\r\n" + host + "\r\n", 400},
+      {"GET /%zz HTTP/1.1\r\n" + host + "\r\n", 400},
+      {"GET /%00 HTTP/1.1\r\n" + host + "\r\n", 400},
+      {"GET /%ff HTTP/1.1\r\n" + host + "\r\n", 400},
+      {"GET / HTTP/1.1\r\n" + host + "Bad Name: x\r\n\r\n", 400},
+      {"GET / HTTP/1.1\r\n" + host + "X: a\x01\r\n\r\n", 400},
+      {"POST / HTTP/1.1\r\n" + host + "Content-Length: 5\r\nContent-Length: 6\r\n\r\nabcde", 400},
+      {"POST / HTTP/1.1\r\n" + host + "Content-Length: -1\r\n\r\n", 400},
+      {"POST / HTTP/1.1\r\n" + host + "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", 400},
+      {"POST / HTTP/1.1\r\n" + host + "Transfer-Encoding: gzip\r\n\r\n", 501},
+      {"POST / HTTP/1.1\r\n" + host + "Transfer-Encoding: gzip, chunked\r\n\r\n", 501},
+      {"POST / HTTP/1.1\r\n" + host + "Transfer-Encoding: chunked\r\n\r\nxyz\r\n", 400},
+      {"GET / HTTP/1.1\r\n" + host + "X: " + std::string(17 << 10, 'x') + "\r\n\r\n", 431},
+  };
+  for (const auto& [request, status] : cases) {
+    INFO(request.substr(0, 200));
+    Peer peer(server->port());
+    const auto answer = peer.ask(request);
+    REQUIRE(answer);
+    CHECK(answer->status == status);
+    CHECK(answer->headers.at("content-type") == "application/problem+json");
+    CHECK(peer.wait_closed());
+  }
+  CHECK(serves(*server));
+}
+
+TEST_CASE("garbage does no harm") {
+  const std::uint64_t seed = 20261120;
+  INFO("seed " << seed);
+  Random random(seed);
+  const auto server = start(test_options(), echo_handler());
+  const std::string valid =
+      "POST /a/b?c=d HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nX-Y: z\r\n\r\n"
+      "5\r\nhello\r\n0\r\n\r\n";
+  int refused = 0;
+  for (int round = 0; round < 200; ++round) {
+    INFO("round " << round);
+    std::string bytes = valid;
+    if (round % 4 == 0) {
+      bytes.resize(1 + random.below(600));
+      for (char& c : bytes) c = static_cast<char>(random.below(256));
+    } else {
+      for (std::uint64_t n = 1 + random.below(4); n > 0; --n) {
+        const std::size_t at = random.below(bytes.size());
+        if (random.chance(0.5))
+          bytes[at] = static_cast<char>(random.below(256));
+        else if (random.chance(0.5))
+          bytes.erase(at, 1 + random.below(5));
+        else
+          bytes.insert(at, 1 + random.below(3), static_cast<char>(random.below(256)));
+        if (bytes.empty()) bytes = "x";
+      }
+    }
+    if (round % 5 == 1) {  // garbage instead of TLS
+      const int socket = connect_to(server->port());
+      REQUIRE(socket >= 0);
+      if (bytes[0] >= 'A' && bytes[0] <= 'Z') bytes[0] = '\x16';
+      ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      ::shutdown(socket, SHUT_WR);
+      char byte = 0;
+      while (::recv(socket, &byte, 1, 0) > 0) {
+      }
+      ::close(socket);
+      continue;
+    }
+    Peer peer(server->port());
+    REQUIRE(peer.send(bytes));
+    peer.say_goodbye();
+    while (const auto answer = peer.receive()) {
+      CHECK((answer->status == 200 || answer->status == 400 || answer->status == 413 ||
+             answer->status == 431 || answer->status == 501));
+      if (answer->status >= 400) ++refused;
+    }
+    CHECK(peer.wait_closed());
+  }
+  CHECK(refused > 80);
+  CHECK(serves(*server));
+}
+
+TEST_CASE("plain HTTP is told that this is an HTTPS port") {
+  const auto server = start(test_options(), echo_handler());
+  const int socket = connect_to(server->port());
+  REQUIRE(socket >= 0);
+  const std::string request = "GET / HTTP/1.1\r\nHost: h\r\nX: " + std::string(5000, 'x') + "\r\n\r\n";
+  REQUIRE(::send(socket, request.data(), request.size(), MSG_NOSIGNAL) ==
+          static_cast<ssize_t>(request.size()));
+  std::string answer;
+  char buffer[512];
+  for (ssize_t got = 0; (got = ::recv(socket, buffer, sizeof buffer, 0)) > 0;) {
+    answer.append(buffer, static_cast<std::size_t>(got));
+  }
+  ::close(socket);
+  CHECK(answer.starts_with("HTTP/1.1 400 Bad Request\r\n"));
+  CHECK(answer.ends_with("This is an HTTPS port: use https:// instead of http://\n"));
+}
+
+TEST_CASE("500 connections at once are served, one beyond the limit is closed") {
+  rlimit descriptors{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &descriptors) == 0);
+  const rlimit before = descriptors;
+  descriptors.rlim_cur = std::min<rlim_t>(descriptors.rlim_max, 4096);
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &descriptors) == 0);
+  const auto log = std::make_shared<Log>();
+  ServerOptions options = test_options(log);
+  options.connections_max = 500;
+  options.timeouts.idle = 60s;
+  const auto server = start(std::move(options), echo_handler());
+  std::vector<std::unique_ptr<Peer>> peers(500);
+  std::atomic<int> served = 0;
+  const auto in_threads = [&](auto&& visit) {
+    std::vector<std::thread> threads;
+    for (std::size_t t = 0; t < 4; ++t) {
+      threads.emplace_back([&, t] {
+        for (std::size_t i = t; i < peers.size(); i += 4) visit(i);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  };
+  in_threads([&](std::size_t i) { peers[i] = std::make_unique<Peer>(server->port()); });
+  for (int round = 0; round < 2; ++round) {
+    in_threads([&](std::size_t i) { peers[i]->send(post("/x", std::to_string(i))); });
+    in_threads([&](std::size_t i) {
+      const auto answer = peers[i]->receive();
+      if (answer && answer->body == std::to_string(i)) ++served;
+    });
+  }
+  CHECK(served == 1000);
+  CHECK_FALSE(Peer(server->port()).connected());
+  CHECK_FALSE(Peer(server->port()).connected());
+  CHECK(log->count("more than 500 connections") == 1);
+  peers[7].reset();
+  bool again = false;
+  for (int attempt = 0; attempt < 1000 && !again; ++attempt) again = serves(*server);
+  CHECK(again);
+  peers.clear();
+  ::setrlimit(RLIMIT_NOFILE, &before);
+}
+
+TEST_CASE("without descriptors the server waits instead of spinning") {
+  const auto log = std::make_shared<Log>();
+  const auto server = start(test_options(log), echo_handler());
+  REQUIRE(serves(*server));  // all that opens files lazily has done so
+  rlimit descriptors{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &descriptors) == 0);
+  const int client = ::socket(AF_INET, SOCK_STREAM, 0);
+  ::close(client);
+  const rlimit before = descriptors;
+  descriptors.rlim_cur = static_cast<rlim_t>(client) + 1;  // the client's own socket and no more
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &descriptors) == 0);
+  const int socket = connect_to(server->port());
+  const bool told = log->wait_for("allow the server more open files");
+  timespec begin{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
+  char byte = 0;
+  const timeval patience{0, 400'000};
+  ::setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  CHECK(::recv(socket, &byte, 1, 0) < 0);  // nobody answers for 0.4 s
+  timespec end{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+  CHECK(told);
+  const double cpu = static_cast<double>(end.tv_sec - begin.tv_sec) +
+                     1e-9 * static_cast<double>(end.tv_nsec - begin.tv_nsec);
+  CHECK(cpu < 0.1);
+  CHECK(log->count("allow the server more open files") == 1);
+  ::close(socket);
+  CHECK(serves(*server));
+}
