@@ -1,0 +1,65 @@
+// The published admin API (shared/protocol/API.md), one function an operation. What may safely be repeated is
+// repeated a few times, with growing, jittered pauses, when the server is away or busy. Errors say what to
+// do: unavailable (no answer), unauthorized (the token), untrusted (not the expected server), else as the
+// server's RFC 9457 document says. Blocks; one thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shared/base/random.h"
+#include "shared/base/result.h"
+#include "shared/io/http_client.h"
+#include "shared/protocol/admin_messages.h"
+#include "tools/admin/profile.h"
+
+namespace gleaner::admin {
+
+// What an answer that is no success means. Never ok-looking: any status gives an error.
+[[nodiscard]] Error error_of_reply(const io::HttpReply& reply, const Connection& connection);
+
+class Api {
+ public:
+  Api(std::unique_ptr<io::HttpClient> http, Connection connection, const Outside& outside);
+
+  [[nodiscard]] Result<protocol::ServerStatus> status();
+  [[nodiscard]] Result<std::vector<protocol::ApplicationInfo>> applications();
+  [[nodiscard]] Result<protocol::ApplicationInfo> add_application(
+      const protocol::AddApplication& application);
+  [[nodiscard]] Result<std::vector<protocol::ProblemInfo>> problems();
+  [[nodiscard]] Result<protocol::ProblemInfo> problem(ProblemId id);
+  [[nodiscard]] Result<protocol::ProblemInfo> add_problem(const protocol::AddProblem& problem);
+  // `verb`: pause, resume, cancel.
+  [[nodiscard]] Result<protocol::ProblemInfo> change_problem(ProblemId id, const std::string& verb);
+  [[nodiscard]] Status remove_problem(ProblemId id);
+  [[nodiscard]] Result<std::vector<protocol::DecisionInfo>> decisions(ProblemId id, int count);
+  [[nodiscard]] Result<std::vector<protocol::HostInfo>> hosts();
+  [[nodiscard]] Result<protocol::HostInfo> host(HostId id);
+  [[nodiscard]] Result<protocol::HostInfo> revoke_host(HostId id);
+
+  [[nodiscard]] Result<protocol::UploadState> upload_state(const std::string& digest);
+  // Appends `chunk` at `offset` of a blob of `total` bytes; compressed where that pays.
+  [[nodiscard]] Result<protocol::UploadState> append_upload(const std::string& digest, std::int64_t offset,
+                                                            std::int64_t total, std::string_view chunk);
+  // Bytes [offset, offset + bytes) of a blob.
+  [[nodiscard]] Result<Bytes> blob_range(const std::string& digest, std::int64_t offset, std::int64_t bytes);
+
+ private:
+  // Of a request whose answer got lost: send it again, or leave that to the person?
+  enum class Repeat { yes, no };
+  [[nodiscard]] Result<io::HttpReply> send(io::HttpRequest request, Repeat repeat);
+  template <typename Message>
+  Result<Message> get(const std::string& path);
+  template <typename Message>
+  Result<Message> post(const std::string& path, std::string body, Repeat repeat);
+
+  std::unique_ptr<io::HttpClient> http_;
+  Connection connection_;
+  const Outside& outside_;
+  Random random_;
+};
+
+}  // namespace gleaner::admin

@@ -1,0 +1,196 @@
+// host list, host show, host revoke; status.
+#include <algorithm>
+#include <charconv>
+
+#include "shared/base/limits.h"
+#include "shared/protocol/codec.h"
+#include "shared/protocol/text.h"
+#include "tools/admin/commands.h"
+#include "tools/admin/documents.h"
+#include "tools/admin/figures.h"
+
+namespace gleaner::admin {
+namespace {
+
+struct HostChoice {
+  std::string which;  // id or name
+  bool yes = false;
+};
+struct NoOptions {};
+
+Result<protocol::HostInfo> find_host(Api& api, const std::string& which) {
+  std::int64_t number = 0;
+  const auto read = std::from_chars(which.data(), which.data() + which.size(), number);
+  if (read.ec == std::errc() && read.ptr == which.data() + which.size()) return api.host(HostId{number});
+  TRY_ASSIGN(const auto hosts, api.hosts());
+  const auto is_meant = [&](const protocol::HostInfo& host) { return host.name == which; };
+  const auto first = std::find_if(hosts.begin(), hosts.end(), is_meant);
+  if (first == hosts.end())
+    return Error{ErrorKind::not_found,
+                 "there is no host called " + which + ": `gleaner-admin host list` shows what there is"};
+  if (std::count_if(hosts.begin(), hosts.end(), is_meant) > 1)
+    return Error{ErrorKind::conflict, "several hosts are called " + which + ": give the id instead"};
+  return *first;
+}
+
+Tint tint_of(protocol::HostState state) {
+  switch (state) {
+    case protocol::HostState::active:
+      return Tint::good;
+    case protocol::HostState::revoked:
+      return Tint::bad;
+    case protocol::HostState::left:
+      return Tint::dim;
+  }
+  return Tint::none;
+}
+
+std::string contact_text(const protocol::HostInfo& host, Timestamp now) {
+  if (to_microseconds(host.last_contact) <= 0) return "never";
+  return ago_text(std::max(to_seconds(now - host.last_contact), 0.0));
+}
+
+std::string reason_of(const protocol::HostInfo& host) {
+  return protocol::clean_line(host.state_reason, limits::message_length_max);
+}
+
+Result<ExitCode> list(Session& session, const NoOptions&) {
+  TRY_ASSIGN(Api* const api, session.api());
+  TRY_ASSIGN(const auto hosts, api->hosts());
+  if (session.json()) {
+    session.print_json(protocol::encode(hosts));
+    return ExitCode::ok;
+  }
+  if (hosts.empty()) {
+    session.people() << "no hosts yet: `gleaner-admin status` shows the join code to give to volunteers\n";
+    return ExitCode::ok;
+  }
+  Table table({{"ID", Align::right},
+               {"NAME"},
+               {"STATE"},
+               {"PLATFORM"},
+               {"CORES", Align::right},
+               {"MFLOP/S", Align::right},
+               {"UNITS", Align::right},
+               {"ITEMS", Align::right},
+               {"FAILURES", Align::right},
+               {"LAST CONTACT"},
+               {"REMARK"}});
+  const Timestamp now = session.outside().clock.now();
+  for (const auto& host : hosts)
+    table.add({std::to_string(host.id.value),
+               {host.name, Tint::bold},
+               {protocol::name_of(host.state), tint_of(host.state)},
+               host.platform,
+               std::to_string(host.cores),
+               rate_text(host.mflops),
+               std::to_string(host.open_units),
+               count_text(host.items_accepted),
+               count_text(host.failures),
+               contact_text(host, now),
+               reason_of(host)});
+  session.people() << table.render(session.people_display());
+  return ExitCode::ok;
+}
+
+std::string host_text(const protocol::HostInfo& host, Timestamp now, const Display& display) {
+  return render_fields({{"host", {std::to_string(host.id.value) + " " + host.name, Tint::bold}},
+                        {"state", {protocol::name_of(host.state), tint_of(host.state)}},
+                        {"remark", reason_of(host)},
+                        {"platform", host.platform},
+                        {"cores", std::to_string(host.cores)},
+                        {"memory", bytes_text(host.memory_bytes)},
+                        {"client", host.client_version},
+                        {"MFLOP/s", rate_text(host.mflops)},
+                        {"open units", std::to_string(host.open_units)},
+                        {"items accepted", count_text(host.items_accepted)},
+                        {"work accepted", rate_text(host.cost_accepted)},
+                        {"failures", count_text(host.failures)},
+                        {"disagreements", count_text(host.disagreements)},
+                        {"enrolled", time_text(host.enrolled_at)},
+                        {"last contact", contact_text(host, now)}},
+                       display);
+}
+
+Result<ExitCode> show(Session& session, const HostChoice& choice) {
+  TRY_ASSIGN(Api* const api, session.api());
+  TRY_ASSIGN(const auto host, find_host(*api, choice.which));
+  if (session.json())
+    session.print_json(protocol::encode(host));
+  else
+    session.people() << host_text(host, session.outside().clock.now(), session.people_display());
+  return ExitCode::ok;
+}
+
+Result<ExitCode> revoke(Session& session, const HostChoice& choice) {
+  TRY_ASSIGN(Api* const api, session.api());
+  TRY_ASSIGN(const auto host, find_host(*api, choice.which));
+  const std::string name = "host " + std::to_string(host.id.value) + " (" + host.name + ")";
+  TRY_ASSIGN(const bool sure,
+             session.confirm("Revoke " + name + "? It gets no more work until it joins again.", choice.yes));
+  if (!sure) {
+    if (session.json())
+      session.print_json(protocol::encode(host));
+    else
+      session.people() << name << " is kept\n";
+    return ExitCode::failed;
+  }
+  TRY_ASSIGN(const auto revoked, api->revoke_host(host.id));
+  if (session.json())
+    session.print_json(protocol::encode(revoked));
+  else
+    session.people() << name << " is " << protocol::name_of(revoked.state) << '\n';
+  return ExitCode::ok;
+}
+
+Result<ExitCode> status(Session& session, const NoOptions&) {
+  TRY_ASSIGN(Api* const api, session.api());
+  TRY_ASSIGN(const auto server, api->status());
+  if (session.json()) {
+    session.print_json(protocol::encode(server));
+    return ExitCode::ok;
+  }
+  session.people() << render_fields(
+      {{"project", {server.name, Tint::bold}},
+       {"id", server.project},
+       {"server",
+        "version " + server.server_version + ", up " + span_text(to_seconds(server.now - server.started_at))},
+       {"join code", server.join_code},
+       {"hosts", count_text(server.hosts_active) + " active, " + count_text(server.hosts) + " known"},
+       {"problems", count_text(server.problems_open) + " open"},
+       {"units", count_text(server.open_units) + " open"},
+       {"work key", "certified until " + time_text(server.work_certificate_expires)}},
+      session.people_display());
+  for (const std::string& warning : server.warnings)
+    session.people() << tinted("warning:", Tint::warning, session.people_display()) << ' '
+                     << protocol::clean_line(warning, limits::message_length_max) << '\n';
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+void add_host_commands(CLI::App& program, Action& chosen) {
+  CLI::App* hosts = program.add_subcommand("host", "List and revoke volunteers' hosts");
+  hosts->require_subcommand(1);
+  on_parse(hosts->add_subcommand("list", "List all hosts"), chosen, std::make_shared<NoOptions>(), list);
+  const auto declare = [&](const std::string& name, const std::string& help,
+                           Result<ExitCode> (*action)(Session&, const HostChoice&)) {
+    const auto choice = std::make_shared<HostChoice>();
+    CLI::App* command = hosts->add_subcommand(name, help);
+    command->add_option("host", choice->which, "the host's id, or its name if only one is called so")
+        ->required()
+        ->type_name("ID|NAME");
+    if (name == "revoke") command->add_flag("--yes", choice->yes, "do not ask");
+    on_parse(command, chosen, choice, action);
+  };
+  declare("show", "Show one host", show);
+  declare("revoke", "Refuse a host from now on; what it was doing is given to others", revoke);
+}
+
+void add_status_command(CLI::App& program, Action& chosen) {
+  CLI::App* command =
+      program.add_subcommand("status", "Show the server's state, its warnings and the join code");
+  on_parse(command, chosen, std::make_shared<NoOptions>(), status);
+}
+
+}  // namespace gleaner::admin

@@ -1,0 +1,290 @@
+// problem add, list, show, watch, pause, resume, cancel, delete, result, decisions.
+#include <algorithm>
+#include <charconv>
+
+#include "shared/base/limits.h"
+#include "shared/protocol/codec.h"
+#include "tools/admin/commands.h"
+#include "tools/admin/documents.h"
+#include "tools/admin/figures.h"
+#include "tools/admin/problem_views.h"
+#include "tools/admin/watch.h"
+
+namespace gleaner::admin {
+namespace {
+
+struct AddOptions {
+  protocol::AddProblem problem;
+  ProblemOptions content;
+  bool watch = false;
+};
+struct ProblemChoice {
+  std::string which;  // id or name
+  double interval_seconds = 0;
+  std::string out = ".";
+  bool force = false;
+  bool yes = false;
+  int count = 50;
+};
+struct NoOptions {};
+
+// A whole number is an id, anything else a name.
+Result<protocol::ProblemInfo> find_problem(Api& api, const std::string& which) {
+  std::int64_t number = 0;
+  const auto read = std::from_chars(which.data(), which.data() + which.size(), number);
+  if (read.ec == std::errc() && read.ptr == which.data() + which.size())
+    return api.problem(ProblemId{number});
+  TRY_ASSIGN(const auto problems, api.problems());
+  std::string ids;
+  ProblemId found;
+  for (const auto& problem : problems) {
+    if (problem.name != which) continue;
+    ids += (ids.empty() ? "" : ", ") + std::to_string(problem.id.value);
+    found = problem.id;
+  }
+  if (ids.empty())
+    return Error{ErrorKind::not_found, "there is no problem called " + which +
+                                           ": `gleaner-admin problem list` shows what there is"};
+  if (ids.find(',') != std::string::npos)
+    return Error{ErrorKind::conflict,
+                 "several problems are called " + which + " (" + ids + "): give the id instead"};
+  return api.problem(found);
+}
+
+Result<ExitCode> watch_to_end(Session& session, Api& api, ProblemId id, Duration interval) {
+  TRY_ASSIGN(const auto problem, watch_problem(session, api, id, interval));
+  session.people() << tinted(ending_text(problem), tint_of(problem.state), session.people_display()) << '\n';
+  if (session.json())
+    session.print_json(protocol::encode(problem));
+  else if (!problem.results.empty())
+    session.people() << "next: gleaner-admin problem result " << id.value << '\n';
+  return problem.state == protocol::ProblemState::finished ? ExitCode::ok : ExitCode::failed;
+}
+
+Status upload_inputs(Session& session, Api& api, const std::vector<NamedFile>& inputs,
+                     protocol::AddProblem& problem) {
+  const io::Files& files = session.outside().files;
+  for (const NamedFile& input : inputs) {
+    TRY_ASSIGN(const BlobName blob, blob_of_file(files, input.path));
+    TransferBar bar(session, "uploading " + input.name);
+    TRY(upload_file(api, files, input.path, blob, bar.progress()));
+    problem.inputs.push_back({input.name, blob.digest, blob.bytes, std::nullopt});
+  }
+  return {};
+}
+
+Result<ExitCode> add(Session& session, const AddOptions& options) {
+  protocol::AddProblem problem = options.problem;
+  if (problem.name.empty()) problem.name = problem.application.substr(0, problem.application.find('@'));
+  TRY_ASSIGN(problem.parameters, read_parameters(session.outside().files, options.content));
+  TRY_ASSIGN(const auto inputs, parse_inputs(options.content));
+  TRY_ASSIGN(Api* const api, session.api());
+  TRY(upload_inputs(session, *api, inputs, problem));
+  TRY_ASSIGN(const auto added, api->add_problem(problem));
+  if (options.watch) {
+    session.people() << "added problem " << added.id.value << " (" << added.name << ")\n";
+    return watch_to_end(session, *api, added.id, default_interval(session.people_display()));
+  }
+  if (session.json())
+    session.print_json(protocol::encode(added));
+  else
+    session.people() << "added problem " << added.id.value << " (" << added.name
+                     << ")\nnext: gleaner-admin problem "
+                     << "watch " << added.id.value << '\n';
+  return ExitCode::ok;
+}
+
+Result<ExitCode> list(Session& session, const NoOptions&) {
+  TRY_ASSIGN(Api* const api, session.api());
+  TRY_ASSIGN(const auto problems, api->problems());
+  if (session.json())
+    session.print_json(protocol::encode(problems));
+  else if (problems.empty())
+    session.people() << "no problems yet: add one with `gleaner-admin problem add --app NAME`\n";
+  else
+    session.people() << problem_table(problems).render(session.people_display());
+  return ExitCode::ok;
+}
+
+Result<ExitCode> show(Session& session, const ProblemChoice& choice) {
+  TRY_ASSIGN(Api* const api, session.api());
+  TRY_ASSIGN(const auto problem, find_problem(*api, choice.which));
+  if (session.json())
+    session.print_json(protocol::encode(problem));
+  else
+    session.people() << problem_text(problem, session.people_display());
+  return ExitCode::ok;
+}
+
+Result<ExitCode> watch(Session& session, const ProblemChoice& choice) {
+  TRY_ASSIGN(Api* const api, session.api());
+  TRY_ASSIGN(const auto problem, find_problem(*api, choice.which));
+  const Duration interval = choice.interval_seconds > 0 ? from_seconds(choice.interval_seconds)
+                                                        : default_interval(session.people_display());
+  return watch_to_end(session, *api, problem.id, interval);
+}
+
+Result<ExitCode> change(Session& session, const ProblemChoice& choice, const std::string& verb) {
+  TRY_ASSIGN(Api* const api, session.api());
+  TRY_ASSIGN(const auto found, find_problem(*api, choice.which));
+  TRY_ASSIGN(const auto problem, api->change_problem(found.id, verb));
+  if (session.json())
+    session.print_json(protocol::encode(problem));
+  else
+    session.people() << "problem " << problem.id.value << " (" << problem.name << ") is "
+                     << protocol::name_of(problem.state) << '\n';
+  return ExitCode::ok;
+}
+
+Result<ExitCode> pause(Session& session, const ProblemChoice& choice) {
+  return change(session, choice, "pause");
+}
+Result<ExitCode> resume(Session& session, const ProblemChoice& choice) {
+  return change(session, choice, "resume");
+}
+Result<ExitCode> cancel(Session& session, const ProblemChoice& choice) {
+  return change(session, choice, "cancel");
+}
+
+Result<ExitCode> remove(Session& session, const ProblemChoice& choice) {
+  TRY_ASSIGN(Api* const api, session.api());
+  TRY_ASSIGN(const auto problem, find_problem(*api, choice.which));
+  const std::string name = "problem " + std::to_string(problem.id.value) + " (" + problem.name + ", " +
+                           protocol::name_of(problem.state) + ")";
+  TRY_ASSIGN(const bool sure, session.confirm("Delete " + name + " with all its results?", choice.yes));
+  if (sure) TRY(api->remove_problem(problem.id));
+  if (session.json())
+    session.print_json(
+        Document().number("id", problem.id.value).text("done", sure ? "deleted" : "kept").render());
+  else
+    session.people() << name << (sure ? " is deleted\n" : " is kept\n");
+  return sure ? ExitCode::ok : ExitCode::failed;
+}
+
+Result<ExitCode> result(Session& session, const ProblemChoice& choice) {
+  TRY_ASSIGN(Api* const api, session.api());
+  TRY_ASSIGN(const auto problem, find_problem(*api, choice.which));
+  if (problem.results.empty())
+    return Error{ErrorKind::not_found,
+                 "problem " + std::to_string(problem.id.value) + " is " + protocol::name_of(problem.state) +
+                     " and has no results" +
+                     (ended(problem.state) ? "" : " yet: `problem watch` waits for its end")};
+  std::vector<Document> downloaded;
+  for (const auto& each : problem.results) {
+    Result<io::Path> path = [&] {
+      TransferBar bar(session, "downloading " + each.name);
+      return download_result(*api, session.outside().files, each, choice.out,
+                             choice.force ? Overwrite::yes : Overwrite::no, bar.progress());
+    }();
+    if (!path.ok()) return path.error();
+    if (!session.json()) session.people() << path->string() << '\n';
+    downloaded.push_back(std::move(Document()
+                                       .text("name", each.name)
+                                       .text("path", path->string())
+                                       .text("media_type", each.media_type)
+                                       .text("digest", each.digest)
+                                       .number("bytes", each.bytes)));
+  }
+  if (session.json()) session.print_json(Document().list("items", downloaded).render());
+  return ExitCode::ok;
+}
+
+Result<ExitCode> decisions(Session& session, const ProblemChoice& choice) {
+  TRY_ASSIGN(Api* const api, session.api());
+  TRY_ASSIGN(const auto problem, find_problem(*api, choice.which));
+  TRY_ASSIGN(const auto taken, api->decisions(problem.id, choice.count));
+  if (session.json())
+    session.print_json(protocol::encode(taken));
+  else if (taken.empty())
+    session.people() << "no decisions yet\n";
+  else
+    session.people() << decision_table(taken).render(session.people_display());
+  return ExitCode::ok;
+}
+
+void declare_add(CLI::App& problems, Action& chosen) {
+  const auto options = std::make_shared<AddOptions>();
+  protocol::AddProblem& problem = options->problem;
+  CLI::App* command =
+      problems.add_subcommand("add", "Add a problem: an application with parameters and inputs");
+  command->add_option("--app", problem.application, "the application; its newest version without one")
+      ->required()
+      ->type_name("NAME[@VERSION]");
+  command->add_option("--name", problem.name, "what to call it; else as the application")
+      ->check(name_validator());
+  declare_problem_options(command, options->content);
+  command
+      ->add_option("--strategy", problem.strategy,
+                   "how units are sized: static, rts, mis or wis, then options, as wis,target=300")
+      ->capture_default_str()
+      ->type_name("NAME[,KEY=VALUE...]");
+  command->add_option("--straggler", problem.straggler, "what is done about units that lag behind")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"split", "duplicate-once", "none"}));
+  command->add_option("--weight", problem.weight, "share of the hosts among problems of the same priority")
+      ->capture_default_str()
+      ->check(CLI::Range(0.001, 1000.0));
+  command->add_option("--priority", problem.priority, "higher goes first")
+      ->capture_default_str()
+      ->check(CLI::Range(-1000, 1000));
+  command
+      ->add_option("--commit-seconds", problem.commit_seconds,
+                   "how often hosts deliver what they have finished; 0: as the project")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 86'400));
+  command->add_flag("--watch", options->watch, "watch it until it has ended");
+  command->footer(
+      "Examples:\n  gleaner-admin problem add --app raytrace --param scene=D --param width=840 --watch\n"
+      "  gleaner-admin problem add --app raytrace@1.0.0 --parameters scene.json --input mesh.obj=bunny.obj");
+  on_parse(command, chosen, options, add);
+}
+
+CLI::App* declare_choice(CLI::App& problems, Action& chosen, const std::string& name, const std::string& help,
+                         ProblemChoice*& choice, Result<ExitCode> (*action)(Session&, const ProblemChoice&)) {
+  const auto options = std::make_shared<ProblemChoice>();
+  choice = options.get();
+  CLI::App* command = problems.add_subcommand(name, help);
+  command->add_option("problem", options->which, "the problem's id, or its name if only one is called so")
+      ->required()
+      ->type_name("ID|NAME");
+  on_parse(command, chosen, options, action);
+  return command;
+}
+
+}  // namespace
+
+void add_problem_commands(CLI::App& program, Action& chosen) {
+  CLI::App& problems = *program.add_subcommand("problem", "Add, watch and end problems; fetch their results");
+  problems.require_subcommand(1);
+  declare_add(problems, chosen);
+  on_parse(problems.add_subcommand("list", "List all problems"), chosen, std::make_shared<NoOptions>(), list);
+  ProblemChoice* choice = nullptr;
+  declare_choice(problems, chosen, "show", "Show a problem, who works on it, and its results", choice, show);
+  CLI::App* command = declare_choice(problems, chosen, "watch",
+                                     "Show live progress until the problem has ended", choice, watch);
+  command
+      ->add_option("--interval", choice->interval_seconds,
+                   "seconds between looks; else 0.5, or 5 without a terminal")
+      ->check(CLI::Range(0.1, 3600.0));
+  command->footer("Exits with 0 when the problem finishes, 1 when it fails or is cancelled.");
+  declare_choice(problems, chosen, "pause", "Hand out no more of it; hosts stop computing it", choice, pause);
+  declare_choice(problems, chosen, "resume", "Go on with a paused problem", choice, resume);
+  declare_choice(problems, chosen, "cancel", "End a problem for good; what is accepted is kept", choice,
+                 cancel);
+  command = declare_choice(problems, chosen, "result", "Download the results and print their paths", choice,
+                           result);
+  command->add_option("-o,--out", choice->out, "directory for them; made if need be")
+      ->capture_default_str()
+      ->type_name("DIR");
+  command->add_flag("--force", choice->force, "replace files that are there with other content");
+  command =
+      declare_choice(problems, chosen, "delete", "Delete a problem with all its results", choice, remove);
+  command->add_flag("--yes", choice->yes, "do not ask");
+  command = declare_choice(problems, chosen, "decisions",
+                           "Show the server's latest decisions and their reasons", choice, decisions);
+  command->add_option("--count", choice->count, "how many")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 10'000));
+}
+
+}  // namespace gleaner::admin

@@ -1,0 +1,47 @@
+// The commands: each function declares a group of sub-commands with their options and help; a parsed one
+// leaves what it is to do in `chosen`.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "tools/admin/session.h"
+
+namespace gleaner::admin {
+
+void add_key_commands(CLI::App& program, Action& chosen);
+void add_application_commands(CLI::App& program, Action& chosen);
+void add_problem_commands(CLI::App& program, Action& chosen);
+void add_host_commands(CLI::App& program, Action& chosen);
+void add_status_command(CLI::App& program, Action& chosen);
+void add_run_local_command(CLI::App& program, Action& chosen);
+
+// Declares that `command` does `action` with the options that `options` (a shared struct) will hold.
+template <typename Options>
+void on_parse(CLI::App* command, Action& chosen, std::shared_ptr<Options> options,
+              Result<ExitCode> (*action)(Session&, const Options&)) {
+  command->callback([&chosen, options, action] {
+    chosen = [options, action](Session& session) { return action(session, *options); };
+  });
+}
+
+// What the server takes for a name: 1 to 64 bytes without control characters.
+[[nodiscard]] CLI::Validator name_validator();
+
+// What a problem computes on, as `problem add` and `run-local` take it.
+struct ProblemOptions {
+  std::string parameters_file;
+  std::vector<std::string> settings;  // KEY=VALUE
+  std::vector<std::string> inputs;    // NAME=FILE
+};
+void declare_problem_options(CLI::App* command, ProblemOptions& options);
+[[nodiscard]] Result<std::string> read_parameters(const io::Files& files, const ProblemOptions& options);
+struct NamedFile {
+  std::string name;
+  io::Path path;
+};
+// The inputs; their names are plain file names, each given once.
+[[nodiscard]] Result<std::vector<NamedFile>> parse_inputs(const ProblemOptions& options);
+
+}  // namespace gleaner::admin

@@ -1,0 +1,117 @@
+#include "tools/admin/documents.h"
+
+#include <nlohmann/json.hpp>
+
+#include "shared/base/encoding.h"
+#include "shared/base/limits.h"
+#include "shared/protocol/codec.h"
+#include "shared/protocol/text.h"
+
+namespace gleaner::admin {
+namespace {
+
+using Json = nlohmann::json;
+
+Result<std::string> text_field(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  if (found == object.end() || !found->is_string() || found->get_ref<const std::string&>().empty())
+    return Error{ErrorKind::invalid, std::string("\"") + name + "\" is missing or not a text"};
+  return found->get<std::string>();
+}
+
+// Only called on texts that check_json_object() has bounded.
+Json parsed(std::string_view text) {
+  return Json::parse(text, nullptr, false);
+}
+
+// A command line's value: JSON if it is JSON that is not nested too deep, else just text.
+Json value_of(const std::string& text) {
+  const bool bounded = protocol::check_json_object("{\"value\":" + text + "}").ok();
+  Json value = bounded ? Json::parse(text, nullptr, false) : Json(Json::value_t::discarded);
+  return value.is_discarded() ? Json(text) : value;
+}
+
+}  // namespace
+
+Result<ProfileDocument> parse_profile(std::string_view text) {
+  TRY(protocol::check_json_object(text));
+  const Json object = parsed(text);
+  ProfileDocument profile;
+  TRY_ASSIGN(profile.url, text_field(object, "url"));
+  TRY_ASSIGN(profile.root_fingerprint, text_field(object, "root_fingerprint"));
+  TRY_ASSIGN(profile.token_file, text_field(object, "token_file"));
+  const auto fingerprint = from_hex(profile.root_fingerprint);
+  if (!fingerprint || fingerprint->size() != 32)
+    return Error{ErrorKind::invalid, "\"root_fingerprint\" is not 64 hex digits"};
+  return profile;
+}
+
+Result<std::string> compose_parameters(std::string_view base, const std::vector<std::string>& settings) {
+  Json object = Json::object();
+  if (!base.empty()) {
+    TRY(protocol::check_json_object(base));
+    object = parsed(base);
+  }
+  for (const std::string& setting : settings) {
+    const std::size_t equals = setting.find('=');
+    if (equals == std::string::npos || equals == 0)
+      return Error{
+          ErrorKind::invalid,
+          "parameter \"" + protocol::clean_line(setting, limits::name_length_max) + "\" is not KEY=VALUE"};
+    object[setting.substr(0, equals)] = value_of(setting.substr(equals + 1));
+  }
+  std::string text = object.dump(-1, ' ', false, Json::error_handler_t::replace);
+  TRY(protocol::check_json_object(text));
+  if (std::cmp_greater(text.size(), limits::parameters_bytes_max))
+    return Error{ErrorKind::too_large, "the parameters have more than " +
+                                           std::to_string(limits::parameters_bytes_max) +
+                                           " bytes: give large data as an --input file"};
+  return text;
+}
+
+struct Document::State {
+  nlohmann::ordered_json object = {{"version", 1}};
+};
+
+Document::Document() : state_(std::make_unique<State>()) {}
+Document::~Document() = default;
+Document::Document(Document&&) noexcept = default;
+Document& Document::operator=(Document&&) noexcept = default;
+
+Document& Document::text(const std::string& name, const std::string& value) {
+  state_->object[name] = value;
+  return *this;
+}
+
+Document& Document::number(const std::string& name, std::int64_t value) {
+  state_->object[name] = value;
+  return *this;
+}
+
+Document& Document::seconds(const std::string& name, double value) {
+  state_->object[name] = value;
+  return *this;
+}
+
+Document& Document::json(const std::string& name, const std::string& encoded) {
+  auto value = nlohmann::ordered_json::parse(encoded, nullptr, false);
+  CHECK_TRUE(!value.is_discarded());
+  state_->object[name] = std::move(value);
+  return *this;
+}
+
+Document& Document::list(const std::string& name, const std::vector<Document>& values) {
+  auto items = nlohmann::ordered_json::array();
+  for (const Document& value : values) {
+    items.push_back(value.state_->object);
+    items.back().erase("version");
+  }
+  state_->object[name] = std::move(items);
+  return *this;
+}
+
+std::string Document::render() const {
+  return state_->object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+}  // namespace gleaner::admin

@@ -1,0 +1,88 @@
+// A few kernel processes of one bundle on this machine that compute one stage's items: who is free gets the
+// next chunk of the items left (guided self-scheduling: a share of what remains), finished items are handed
+// on as pieces. One thread: turn() does what there is to do and waits a moment for the kernels if there is
+// nothing.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "shared/base/clock.h"
+#include "shared/base/range_set.h"
+#include "shared/base/result.h"
+#include "shared/bundle/manifest.h"
+#include "shared/contract/kernel_session.h"
+#include "shared/io/files.h"
+#include "shared/io/process.h"
+
+namespace gleaner::admin {
+
+// Items of `range` in the format of a segment (shared/protocol/segment.h).
+struct ComputedPiece {
+  Range range;
+  Bytes segment;
+};
+
+// How many of `left` items a free kernel out of `kernels` gets: everything if it is the only one, else half
+// an even share of them, and at least one.
+[[nodiscard]] std::int64_t next_chunk(std::int64_t left, int kernels);
+
+class KernelPool {
+ public:
+  struct Setup {
+    bundle::Manifest manifest;
+    io::Path kernel;  // absolute
+    io::Path work;    // each kernel gets a directory kernel-I in it to work in
+    int kernels = 1;
+    int threads = 1;  // of each
+    std::function<void(int kernel, const std::string& text)> on_log;
+  };
+  KernelPool(io::ProcessRunner& runner, io::Files& files, const Clock& clock, Setup setup);
+
+  // `problem`: the directory that the kernels read. Kernels that still compute (the stage before ended early)
+  // are ended.
+  void begin_stage(const io::Path& problem, int stage, std::int64_t items);
+  // Appends what was finished. Errors: io (a kernel failed, hung or cannot be started; with its last words).
+  [[nodiscard]] Status turn(std::vector<ComputedPiece>& pieces);
+  // All items of the stage were computed and handed on.
+  [[nodiscard]] bool stage_done() const;
+  [[nodiscard]] std::int64_t items_computed() const { return computed_; }
+  [[nodiscard]] std::int64_t units() const { return units_; }
+
+ private:
+  struct Worker {
+    std::unique_ptr<contract::KernelSession> session;
+    bool busy = false;
+    bool has_problem = false;  // was told this stage's directory
+    Range unit;
+    std::int64_t next = 0;  // item that comes next
+    ComputedPiece piece;    // finished, not handed on
+    SteadyTime piece_since{};
+    SteadyTime item_since{};
+  };
+
+  Status start(Worker& worker, int number);
+  Status feed(Worker& worker, int number);
+  Status collect(Worker& worker, int number, std::vector<ComputedPiece>& pieces);
+  Status take(Worker& worker, int number, contract::KernelEvent& event, std::vector<ComputedPiece>& pieces);
+  void hand_on(Worker& worker, std::vector<ComputedPiece>& pieces);
+  [[nodiscard]] Error failure(int number, std::int64_t item, const std::string& words) const;
+  void wait_for_output();
+
+  io::ProcessRunner& runner_;
+  io::Files& files_;
+  const Clock& clock_;
+  Setup setup_;
+  std::vector<Worker> workers_;
+  io::Path problem_;
+  int stage_ = 0;
+  std::int64_t items_ = 0;
+  std::int64_t handed_out_ = 0;
+  std::int64_t computed_ = 0;
+  std::int64_t units_ = 0;
+};
+
+}  // namespace gleaner::admin

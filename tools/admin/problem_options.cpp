@@ -1,0 +1,71 @@
+// What several commands of commands.h take: names, parameters, inputs.
+#include <set>
+
+#include "shared/base/limits.h"
+#include "shared/protocol/text.h"
+#include "tools/admin/commands.h"
+#include "tools/admin/documents.h"
+
+namespace gleaner::admin {
+
+CLI::Validator name_validator() {
+  return {[](std::string& name) {
+            const bool good = !name.empty() && protocol::clean_line(name, limits::name_length_max) == name;
+            return good ? std::string()
+                        : "a name has 1 to " + std::to_string(limits::name_length_max) +
+                              " bytes, no control characters, and no blanks around it";
+          },
+          "NAME"};
+}
+
+void declare_problem_options(CLI::App* command, ProblemOptions& options) {
+  command->add_option("--parameters", options.parameters_file, "JSON file with the problem's parameters")
+      ->type_name("FILE.json");
+  command
+      ->add_option("--param", options.settings,
+                   "one parameter; JSON values are taken as such, anything else is a text (repeatable)")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--input", options.inputs,
+                   "a file that kernels and manager see as inputs/NAME (repeatable)")
+      ->type_name("NAME=FILE")
+      ->allow_extra_args(false);
+}
+
+Result<std::string> read_parameters(const io::Files& files, const ProblemOptions& options) {
+  Bytes base;
+  if (!options.parameters_file.empty()) {
+    TRY_ASSIGN(base, files.read(options.parameters_file, limits::parameters_bytes_max));
+    if (base.empty())
+      return Error{ErrorKind::invalid,
+                   options.parameters_file + " is empty: an empty set of parameters is {}"};
+  }
+  auto parameters = compose_parameters(base, options.settings);
+  if (!parameters.ok() && !options.parameters_file.empty())
+    return parameters.error().within(options.parameters_file);
+  return parameters;
+}
+
+Result<std::vector<NamedFile>> parse_inputs(const ProblemOptions& options) {
+  std::vector<NamedFile> inputs;
+  std::set<std::string> names;
+  if (std::cmp_greater(options.inputs.size(), limits::inputs_max))
+    return Error{ErrorKind::too_large,
+                 "a problem has at most " + std::to_string(limits::inputs_max) + " inputs"};
+  for (const std::string& text : options.inputs) {
+    const std::size_t equals = text.find('=');
+    NamedFile input;
+    // FILE alone is called as it is.
+    input.path = equals == std::string::npos ? text : text.substr(equals + 1);
+    input.name = equals == std::string::npos ? input.path.filename().string() : text.substr(0, equals);
+    if (!check_result_name(input.name).ok() || input.path.empty())
+      return Error{ErrorKind::invalid, "\"" + text + "\" is not NAME=FILE with a plain file name as NAME"};
+    if (!names.insert(input.name).second)
+      return Error{ErrorKind::invalid, "input " + input.name + " is given twice"};
+    inputs.push_back(std::move(input));
+  }
+  return inputs;
+}
+
+}  // namespace gleaner::admin

@@ -1,0 +1,134 @@
+#include "tools/admin/problem_views.h"
+
+#include "shared/base/limits.h"
+#include "shared/protocol/text.h"
+#include "tools/admin/figures.h"
+#include "tools/admin/progress.h"
+
+namespace gleaner::admin {
+namespace {
+
+std::string line_of(const std::string& prose) {
+  return protocol::clean_line(prose, limits::message_length_max);
+}
+
+std::string id_text(std::int64_t id) {
+  return id > 0 ? std::to_string(id) : "-";
+}
+
+double wasted_part_of(const protocol::ProblemInfo& problem) {
+  return problem.cost_accepted + problem.wasted_cost;
+}
+
+}  // namespace
+
+std::string items_text(Range range) {
+  if (range.empty()) return "-";
+  if (range.size() == 1) return std::to_string(range.begin);
+  return std::to_string(range.begin) + "-" + std::to_string(range.end - 1);
+}
+
+Table problem_table(const std::vector<protocol::ProblemInfo>& problems) {
+  Table table({{"ID", Align::right},
+               {"NAME"},
+               {"APPLICATION"},
+               {"STATE"},
+               {"DONE", Align::right},
+               {"ITEMS", Align::right},
+               {"RATE", Align::right},
+               {"ETA", Align::right},
+               {"HOSTS", Align::right},
+               {"CREATED"}});
+  for (const auto& each : problems) {
+    const bool over = ended(each.state);
+    table.add({std::to_string(each.id.value),
+               {each.name, Tint::bold},
+               each.application,
+               {protocol::name_of(each.state), tint_of(each.state)},
+               percent_text(fraction_of(each), 1),
+               count_text(each.items),
+               over ? "-" : rate_text(each.rate),
+               over ? "-" : span_text(each.eta_seconds),
+               over ? "-" : std::to_string(each.hosts),
+               time_text(each.created_at)});
+  }
+  return table;
+}
+
+Table share_table(const protocol::ProblemInfo& problem) {
+  Table table({{"HOST"},
+               {"REQUESTS", Align::right},
+               {"UNITS", Align::right},
+               {"ITEMS", Align::right},
+               {"SHARE", Align::right},
+               {"RATE", Align::right},
+               {"BUSY", Align::right},
+               {"SPLITS", Align::right},
+               {"COPIES", Align::right},
+               {"WASTED", Align::right},
+               {"LAST CONTACT"}});
+  for (const auto& share : problem.shares) {
+    table.add({share.name, count_text(share.requests), count_text(share.units), count_text(share.items),
+               percent_text(share.cost, problem.cost_accepted), rate_text(share.rate),
+               span_text(share.busy_seconds), count_text(share.splits), count_text(share.duplicates),
+               share.cost + share.wasted_cost > 0
+                   ? percent_text(share.wasted_cost, share.cost + share.wasted_cost)
+                   : "0.0 %",
+               ago_text(share.last_contact_seconds)});
+  }
+  return table;
+}
+
+Table decision_table(const std::vector<protocol::DecisionInfo>& decisions) {
+  Table table({{"TIME"}, {"KIND"}, {"HOST", Align::right}, {"UNIT", Align::right}, {"ITEMS"}, {"REASON"}});
+  for (const auto& each : decisions)
+    table.add({time_text(each.at), each.kind, id_text(each.host.value), id_text(each.unit.value),
+               items_text(each.range), line_of(each.reason)});
+  return table;
+}
+
+std::string problem_text(const protocol::ProblemInfo& problem, const Display& display) {
+  const std::string stage =
+      std::to_string(problem.stage + 1) + (problem.stage_name.empty() ? "" : " (" + problem.stage_name + ")");
+  std::string text = render_fields(
+      {{"problem", {std::to_string(problem.id.value) + " " + problem.name, Tint::bold}},
+       {"application", problem.application},
+       {"state", {protocol::name_of(problem.state), tint_of(problem.state)}},
+       {"message", {line_of(problem.message), Tint::warning}},
+       {"strategy", problem.strategy + ", stragglers: " + problem.straggler},
+       {"weight, priority", rate_text(problem.weight) + ", " + std::to_string(problem.priority)},
+       {"stage", stage},
+       {"items", count_text(problem.accepted) + " accepted, " + count_text(problem.handed_out) +
+                     " handed out, " + count_text(problem.free) + " free, of " + count_text(problem.items)},
+       {"done", percent_text(fraction_of(problem), 1) + ", " + rate_text(problem.rate) + "/s, ETA " +
+                    span_text(problem.eta_seconds)},
+       {"units", counted(problem.units, "unit") + " handed out, " + count_text(problem.open_units) +
+                     " open, " + counted(problem.splits, "split") + ", " + count_text(problem.recovered) +
+                     " recovered, " + counted(problem.duplicates, "duplicate")},
+       {"wasted",
+        wasted_part_of(problem) > 0 ? percent_text(problem.wasted_cost, wasted_part_of(problem)) : "0.0 %"},
+       {"disagreements",
+        problem.disagreements > 0 ? Cell(count_text(problem.disagreements), Tint::warning) : Cell("none")},
+       {"created", time_text(problem.created_at)},
+       {"started", time_text(problem.started_at)},
+       {"finished", time_text(problem.finished_at)},
+       {"elapsed", span_text(problem.elapsed_seconds)}},
+      display);
+  if (!problem.shares.empty()) text += "\n" + share_table(problem).render(display);
+  if (!problem.set_aside.empty()) {
+    Table table({{"SET ASIDE"}, {"UNIT", Align::right}, {"WHY"}});
+    for (const auto& each : problem.set_aside)
+      table.add(
+          {{"items " + items_text(each.range), Tint::bad}, id_text(each.unit.value), line_of(each.message)});
+    text += "\n" + table.render(display);
+  }
+  if (!problem.results.empty()) {
+    Table table({{"RESULT"}, {"SIZE", Align::right}, {"TYPE"}, {"DIGEST"}});
+    for (const auto& each : problem.results)
+      table.add({each.name, bytes_text(each.bytes), each.media_type, each.digest});
+    text += "\n" + table.render(display);
+  }
+  return text;
+}
+
+}  // namespace gleaner::admin

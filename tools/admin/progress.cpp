@@ -1,0 +1,147 @@
+#include "tools/admin/progress.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "shared/base/limits.h"
+#include "shared/protocol/text.h"
+#include "tools/admin/figures.h"
+
+namespace gleaner::admin {
+namespace {
+
+using protocol::ProblemInfo;
+using protocol::ProblemState;
+
+std::string repeated(const char* piece, int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) text += piece;
+  return text;
+}
+
+std::string stage_text(const ProblemInfo& problem) {
+  std::string text = protocol::name_of(problem.state);
+  if (problem.stage > 0 || !problem.stage_name.empty()) {
+    text += fmt::format(" stage {}", problem.stage + 1);
+    if (!problem.stage_name.empty()) text += " (" + problem.stage_name + ")";
+  }
+  return text;
+}
+
+// What happened so far; zeros are shown too, so that the line keeps its shape.
+std::string counts_text(const ProblemInfo& problem) {
+  return fmt::format("{}, {} open, {}, {} recovered, {}", counted(problem.units, "unit"),
+                     count_text(problem.open_units), counted(problem.splits, "split"),
+                     count_text(problem.recovered), counted(problem.duplicates, "duplicate"));
+}
+
+std::string speed_text(const ProblemInfo& problem) {
+  const bool has_costs =
+      problem.cost > 0 && std::abs(problem.cost - static_cast<double>(problem.items)) > 0.5;
+  std::string text = rate_text(problem.rate) + (has_costs ? " cost/s" : " items/s");
+  text += ", ETA " + span_text(problem.eta_seconds);
+  return text + ", " + counted(problem.hosts, "host");
+}
+
+}  // namespace
+
+std::string progress_bar(double fraction, int width, const Display& display) {
+  const int inner = std::max(width - 2, 1);
+  const double clamped = std::isfinite(fraction) ? std::clamp(fraction, 0.0, 1.0) : 0;
+  // Full only when all is done.
+  const int full = static_cast<int>(std::floor(clamped * inner));
+  return "[" + repeated(display.unicode ? "█" : "#", full) +
+         repeated(display.unicode ? "░" : ".", inner - full) + "]";
+}
+
+double fraction_of(const ProblemInfo& problem) {
+  if (problem.state == ProblemState::finished) return 1;
+  if (problem.cost > 0) return problem.cost_accepted / problem.cost;
+  if (problem.items > 0) return static_cast<double>(problem.accepted) / static_cast<double>(problem.items);
+  return 0;
+}
+
+Tint tint_of(ProblemState state) {
+  switch (state) {
+    case ProblemState::finished:
+      return Tint::good;
+    case ProblemState::paused:
+      return Tint::warning;
+    case ProblemState::failed:
+    case ProblemState::cancelled:
+      return Tint::bad;
+    case ProblemState::planning:
+    case ProblemState::running:
+    case ProblemState::combining:
+      return Tint::none;
+  }
+  return Tint::none;
+}
+
+bool ended(ProblemState state) {
+  switch (state) {
+    case ProblemState::finished:
+    case ProblemState::cancelled:
+    case ProblemState::failed:
+      return true;
+    case ProblemState::planning:
+    case ProblemState::running:
+    case ProblemState::paused:
+    case ProblemState::combining:
+      return false;
+  }
+  return false;
+}
+
+std::vector<std::string> progress_lines(const ProblemInfo& problem, const Display& display) {
+  const double fraction = fraction_of(problem);
+  const std::string percent = fmt::format("{:5.1f} %", 100 * std::clamp(fraction, 0.0, 1.0));
+  const std::string items =
+      fmt::format("{}/{} items", count_text(problem.accepted), count_text(problem.items));
+  const std::string name = fmt::format("{} {}", problem.id.value, problem.name);
+  const std::string elapsed = span_text(problem.elapsed_seconds);
+  if (!display.terminal) {
+    return {fmt::format("{}: {} {} {}, {}, {}, {}, elapsed {}", name, stage_text(problem),
+                        progress_bar(fraction, 22, display), percent, items, speed_text(problem),
+                        counts_text(problem), elapsed)};
+  }
+  const std::string head = fit(name + "  " + stage_text(problem), std::max(display.columns / 3, 16));
+  const std::string tail = fmt::format(" {}  {}  {}", percent, items, elapsed);
+  const int room = display.columns - columns_of(head) - columns_of(tail) - 2;
+  std::string first = head;
+  if (room >= 8) first += "  " + progress_bar(fraction, std::min(room, 60), display);
+  return {fit(first + tail, display.columns - 1),
+          fit("  " + speed_text(problem) + ", " + counts_text(problem), display.columns - 1)};
+}
+
+std::string ending_text(const ProblemInfo& problem) {
+  const std::string name = fmt::format("problem {} ({})", problem.id.value, problem.name);
+  const std::string message = protocol::clean_line(problem.message, limits::message_length_max);
+  if (problem.state == ProblemState::finished) {
+    return fmt::format("{} finished in {}: {}, {}, {}, {} of the computing wasted", name,
+                       span_text(problem.elapsed_seconds), counted(problem.units, "unit"),
+                       counted(problem.splits, "split"), counted(problem.duplicates, "duplicate"),
+                       problem.cost_accepted + problem.wasted_cost > 0
+                           ? percent_text(problem.wasted_cost, problem.cost_accepted + problem.wasted_cost)
+                           : "0.0 %");
+  }
+  return name + " " + (problem.state == ProblemState::failed ? "failed" : "was cancelled") +
+         (message.empty() ? "" : ": " + message);
+}
+
+void LiveText::draw(const std::vector<std::string>& lines) {
+  clear();
+  for (const std::string& line : lines) out_ << line << '\n';
+  out_ << std::flush;
+  drawn_ = lines.size();
+}
+
+void LiveText::clear() {
+  if (display_.terminal)
+    for (std::size_t i = 0; i < drawn_; ++i) out_ << "\x1b[1A\x1b[2K";
+  drawn_ = 0;
+}
+
+}  // namespace gleaner::admin
