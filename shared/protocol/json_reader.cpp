@@ -12,11 +12,14 @@ namespace {
 
 constexpr std::size_t digest_length = 64;
 
+// C0, delete, and C1 (U+0080 to U+009F), which terminals obey as well. `text` is valid UTF-8.
 bool has_control_characters(std::string_view text, std::string_view allowed) {
-  return std::any_of(text.begin(), text.end(), [&](char c) {
-    const auto byte = static_cast<std::uint8_t>(c);
-    return (byte < 0x20 || byte == 0x7F) && allowed.find(c) == std::string_view::npos;
-  });
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<std::uint8_t>(text[i]);
+    if ((byte < 0x20 || byte == 0x7F) && allowed.find(text[i]) == std::string_view::npos) return true;
+    if (byte == 0xC2 && static_cast<std::uint8_t>(text[i + 1]) < 0xA0) return true;
+  }
+  return false;
 }
 
 // Bounds are part of the message, so that who wrote the program at the other end sees what is wrong.

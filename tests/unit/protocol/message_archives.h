@@ -223,6 +223,10 @@ class Spoiler {
     value = "x";
     if (now()) value = std::string(kind.bytes_max + 1, 'x');
     if (now()) value = "a\nb";
+    if (now())
+      value =
+          "a\xC2\x9B"
+          "b";
     if (now()) value = std::string("a\0b", 3);
   }
   void fill_leaf(std::string& value, Prose) { value = "x"; }  // the writer keeps the bound by itself
