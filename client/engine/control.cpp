@@ -1,0 +1,110 @@
+#include "client/engine/control.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+
+namespace gleaner::engine {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr double pause_seconds_max = 366.0 * 24 * 3600;
+
+Json to_json(const SlotStatus& slot) {
+  return {{"slot", slot.slot},       {"state", slot.state},
+          {"problem", slot.problem}, {"application", slot.application},
+          {"unit", slot.unit},       {"begin", slot.range.begin},
+          {"end", slot.range.end},   {"finished", slot.finished},
+          {"rate", slot.rate},       {"remaining_seconds", slot.remaining_seconds},
+          {"reason", slot.reason}};
+}
+
+Json to_json(const EngineStatus& status) {
+  Json slots = Json::array();
+  for (const SlotStatus& slot : status.slots) slots.push_back(to_json(slot));
+  return {{"server", status.server},
+          {"project", status.project},
+          {"project_name", status.project_name},
+          {"host", status.host},
+          {"host_name", status.host_name},
+          {"mode", status.mode},
+          {"reason", status.reason},
+          {"details", status.details},
+          {"cpu_share", status.cpu_share},
+          {"cores", status.cores},
+          {"finishing", status.finishing},
+          {"revoked", status.revoked},
+          {"benchmark_mflops", status.benchmark_mflops},
+          {"slots", slots},
+          {"items_accepted", status.items_accepted},
+          {"commits_accepted", status.commits_accepted},
+          {"commits_duplicate", status.commits_duplicate},
+          {"commits_refused", status.commits_refused},
+          {"outbox", status.outbox},
+          {"units_in_hand", status.units_in_hand},
+          {"work_requests", status.work_requests},
+          {"last_contact_seconds", status.last_contact_seconds},
+          {"uptime_seconds", status.uptime_seconds},
+          {"trouble", status.trouble}};
+}
+
+std::string line_of(const Json& reply) {
+  // Texts come from servers and kernels: bytes that are not UTF-8 are replaced, never thrown at.
+  return reply.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+ControlOutcome refuse(const std::string& message) {
+  return {line_of({{"version", 1}, {"ok", false}, {"message", message}}), false};
+}
+
+ControlOutcome done(const std::string& message) {
+  return {line_of({{"version", 1}, {"ok", true}, {"message", message}}), false};
+}
+
+ControlOutcome pause(Engine& engine, const Json& request) {
+  std::optional<Duration> length;
+  if (request.contains("seconds")) {
+    const Json& seconds = request["seconds"];
+    if (!seconds.is_number() || !(seconds.get<double>() > 0) || seconds.get<double>() > pause_seconds_max)
+      return refuse("a pause lasts from one second to a year");
+    length = from_seconds(seconds.get<double>());
+  }
+  if (const Status paused = engine.pause(length); !paused.ok()) return refuse(paused.error().message);
+  return done(length ? "paused for " + std::to_string(std::llround(to_seconds(*length))) + " s"
+                     : "paused until `gleaner resume`");
+}
+
+}  // namespace
+
+ControlOutcome handle_control(Engine& engine, std::string_view line) {
+  if (line.size() > control_line_bytes_max) return refuse("the request is too long");
+  const Json request = Json::parse(line, nullptr, false);
+  if (!request.is_object()) return refuse("the request is not a JSON object");
+  if (!request.contains("version") || request["version"] != 1)
+    return refuse("this client speaks version 1 only");
+  if (!request.contains("command") || !request["command"].is_string())
+    return refuse("the request has no command");
+  const std::string command = request["command"].get<std::string>();
+  if (command == "status" || command == "why") {
+    const EngineStatus status = engine.status();
+    return {line_of({{"version", 1}, {"ok", true}, {"message", status.reason}, {"status", to_json(status)}}),
+            false};
+  }
+  if (command == "pause") return pause(engine, request);
+  if (command == "resume" || command == "finish") {
+    const bool resume = command == "resume";
+    const Status outcome = resume ? engine.resume() : engine.finish();
+    if (!outcome.ok()) return refuse(outcome.error().message);
+    return done(resume ? "computing goes on when nothing else stands against it"
+                       : "the units in hand are completed, no more are taken");
+  }
+  if (command == "quit") {
+    ControlOutcome outcome = done("the client stops");
+    outcome.quit = true;
+    return outcome;
+  }
+  return refuse("unknown command: use status, why, pause, resume, finish or quit");
+}
+
+}  // namespace gleaner::engine

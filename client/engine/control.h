@@ -1,0 +1,23 @@
+// The control protocol between `gleaner` and the daemon: one JSON object on a line each way. Requests:
+// {"version":1,"command":"status"|"why"|"pause"|"resume"|"finish"|"quit","seconds":N}; replies:
+// {"version":1,"ok":true, "message":TEXT,"status":{...}} or {"version":1,"ok":false,"message":TEXT}. Bounded;
+// garbage gets an answer that says so. Private to this client: not part of the wire.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "client/engine/engine.h"
+
+namespace gleaner::engine {
+
+inline constexpr std::size_t control_line_bytes_max = 4096;
+
+struct ControlOutcome {
+  std::string reply;  // one line, without '\n'
+  bool quit = false;  // the daemon is to stop after answering
+};
+
+[[nodiscard]] ControlOutcome handle_control(Engine& engine, std::string_view line);
+
+}  // namespace gleaner::engine

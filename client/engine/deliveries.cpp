@@ -1,0 +1,245 @@
+#include "client/engine/deliveries.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "client/engine/upload.h"
+#include "shared/base/limits.h"
+#include "shared/io/compression.h"
+
+namespace gleaner::engine {
+
+using client_policy::UnitEvent;
+using client_policy::UnitState;
+
+namespace {
+constexpr Duration save_retry = std::chrono::seconds{10};
+constexpr std::int64_t raw_small_max = 1 << 20;  // larger segments are not tried to be made small
+}  // namespace
+
+// A disk that does not take what was computed: kernels are stopped by the engine (disk_trouble), what is in
+// memory stays there, and every few seconds it is tried again.
+void Deliveries::save(SteadyTime now, Alarm& alarm) {
+  if (disk_trouble_ && now < save_at_) return alarm.at(save_at_);
+  std::optional<std::string> trouble;
+  for (auto& [id, unit] : units_)
+    // After trouble, a cut may be written but not durable.
+    if (const Status saved = disk_trouble_ ? unit->held->sync() : unit->held->save(); !saved.ok())
+      trouble = saved.error().message;
+  if (trouble && !disk_trouble_) spdlog::error("results cannot be written: {}", *trouble);
+  if (!trouble && disk_trouble_) spdlog::info("results can be written again");
+  disk_trouble_ = std::move(trouble);
+  if (!disk_trouble_) return;
+  save_at_ = now + save_retry;
+  alarm.at(save_at_);
+}
+
+void Deliveries::prepare_cut(Unit& unit, SteadyTime now, Closing closing) {
+  HeldUnit& held = *unit.held;
+  const bool over = held.stopped() || held.complete();
+  if (!held.pending()) {
+    const bool due =
+        unit.run_time >= std::chrono::seconds{std::max<std::int64_t>(1, unit.grant().commit_seconds)};
+    if (held.uncut() == 0 || !(over || due || closing == Closing::yes)) return;
+    const Status cut = held.cut(to_seconds(unit.cpu_time));
+    if (held.pending()) unit.run_time = unit.cpu_time = Duration{0};
+    unit.uploaded = false;
+    unit.small.reset();
+    unit.deliver_at = over ? std::max(ride_until_, now) : now;
+    if (!cut.ok()) return report_disk_trouble(cut.error());
+  }
+  if (unit.small || unit.uploaded || unit.in_flight || now < unit.deliver_at) return;
+  const auto segment = held.segment();
+  if (!segment.ok() && segment.error().kind == ErrorKind::untrusted) {
+    spdlog::error("{}", segment.error().message);
+    held.abandon();
+    return unit.fail(protocol::FailureKind::kernel_error, segment.error().message);
+  }
+  if (!segment.ok()) {
+    unit.deliver_at = now + unit.deliver_backoff.failed(services_.random);
+    return report_disk_trouble(segment.error());
+  }
+  if (static_cast<std::int64_t>(segment->size()) <= raw_small_max) {
+    Bytes packed = io::compress(*segment);
+    if (static_cast<std::int64_t>(packed.size()) <= limits::inline_segment_bytes_max) {
+      unit.small = std::move(packed);
+      return;
+    }
+  }
+  start_upload(unit, std::move(segment).value());
+}
+
+void Deliveries::start_upload(Unit& unit, Bytes segment) {
+  unit.in_flight = true;
+  auto job = [this, id = unit.id(), digest = unit.held->pending()->digest, server = server_,
+              bytes = std::make_shared<const Bytes>(std::move(segment))](JobContext& context) -> Completion {
+    Status outcome = upload(context, server, digest, *bytes);
+    return [this, id, digest, outcome = std::move(outcome)] {
+      const auto found = units_.find(id);
+      if (found == units_.end()) return;
+      Unit& unit_now = *found->second;
+      const auto& pending = unit_now.held->pending();
+      if (!pending || pending->digest != digest) return;
+      if (!outcome.ok()) return answered({id}, outcome, services_.clock.steady());
+      unit_now.in_flight = false;
+      unit_now.uploaded = true;
+    };
+  };
+  services_.workers.submit(Lane::data, std::move(job));
+}
+
+void Deliveries::tick(SteadyTime now, Closing closing, Alarm& alarm) {
+  save(now, alarm);
+  for (auto entry = units_.begin(); entry != units_.end();) {
+    Unit& unit = *entry->second;
+    if (unit.held->complete() && !unit.held->stopped() && unit.state == UnitState::committing)
+      unit.held->stop();
+    if (!disk_trouble_) prepare_cut(unit, now, closing);
+    if (unit.held->pending() && unit.deliver_at > now) alarm.at(unit.deliver_at);
+    if (unit.state == UnitState::committing && unit.held->drained() && !unit.failure && !unit.in_flight) {
+      unit.step(UnitEvent::close);
+      if (const Status removed = unit.held->remove(); !removed.ok()) report_disk_trouble(removed.error());
+      entry = units_.erase(entry);
+    } else {
+      ++entry;
+    }
+  }
+}
+
+bool Deliveries::ready(const Unit& unit, SteadyTime now) const {
+  return unit.held->pending() && !unit.in_flight && (unit.small || unit.uploaded) && now >= unit.deliver_at;
+}
+
+protocol::CommitRequest Deliveries::request(Unit& unit) {
+  const Cut& cut = *unit.held->pending();
+  protocol::CommitRequest commit;
+  commit.unit = unit.id();
+  commit.range = cut.range;
+  commit.digest = cut.digest;
+  commit.bytes = cut.bytes;
+  commit.data = unit.small;
+  commit.compute_seconds = cut.compute_seconds;
+  commit.last = cut.last;
+  unit.in_flight = true;
+  return commit;
+}
+
+std::vector<protocol::CommitRequest> Deliveries::take_for_ride(SteadyTime now) {
+  std::vector<protocol::CommitRequest> commits;
+  if (disk_trouble_) return commits;  // a cut that is not on disk must not be sent
+  std::int64_t bytes = 0;
+  for (auto& [id, unit] : units_) {
+    // Those that wait for just this ride are ready before their time.
+    const bool waits = unit->deliver_at <= ride_until_ && unit->deliver_backoff.failures() == 0;
+    if (unit->alone || !ready(*unit, waits ? std::max(now, ride_until_) : now)) continue;
+    bytes += unit->small ? static_cast<std::int64_t>(unit->small->size()) : 0;
+    if (bytes > limits::json_message_bytes_max / 2) break;  // base64 makes a third more of it
+    commits.push_back(request(*unit));
+    if (commits.size() >= static_cast<std::size_t>(limits::segments_per_request_max)) break;
+  }
+  return commits;
+}
+
+std::optional<protocol::CommitRequest> Deliveries::take_one(SteadyTime now) {
+  if (disk_trouble_) return std::nullopt;
+  for (auto& [id, unit] : units_)
+    if (ready(*unit, now)) return request(*unit);
+  return std::nullopt;
+}
+
+std::optional<protocol::FailureReport> Deliveries::next_failure(SteadyTime now) {
+  for (auto& [id, unit] : units_)
+    if (unit->failure && unit->held->drained() && !unit->in_flight && now >= unit->deliver_at) {
+      unit->in_flight = true;
+      return unit->failure;
+    }
+  return std::nullopt;
+}
+
+void Deliveries::acknowledged(const protocol::SignedStatement& statement, SteadyTime now) {
+  const auto checked = trust_.check_acknowledgement(statement);
+  if (!checked.ok()) {
+    spdlog::error("an acknowledgement is not believed, the result is kept: {}", checked.error().message);
+    doubts_project_ = true;
+    return;
+  }
+  const auto found = units_.find(checked->unit);
+  if (found == units_.end()) return;
+  Unit& unit = *found->second;
+  const auto& pending = unit.held->pending();
+  if (!pending || pending->range != checked->range || pending->digest != checked->digest) {
+    spdlog::warn("unit {}: an acknowledgement for something else was ignored", unit.id().value);
+    return;
+  }
+  unit.held->acknowledge();
+  unit.small.reset();
+  unit.uploaded = unit.alone = false;
+  unit.deliver_backoff.succeeded();
+  unit.deliver_at = now;
+  totals_.items_accepted += checked->items_accepted;
+  switch (checked->status) {
+    case protocol::CommitStatus::accepted:
+      ++totals_.commits_accepted;
+      return;
+    case protocol::CommitStatus::duplicate:
+      ++totals_.commits_duplicate;
+      return;
+    case protocol::CommitStatus::refused:
+      break;
+  }
+  ++totals_.commits_refused;
+  spdlog::warn("unit {}: the server refused items {}-{}: {}", unit.id().value, checked->range.begin,
+               checked->range.end - 1, checked->reason);
+  // What follows would not fit to what was refused.
+  unit.held->abandon();
+  unit.order_reason = checked->reason;
+}
+
+void Deliveries::answered(const std::vector<UnitId>& units, const Status& outcome, SteadyTime now) {
+  for (const UnitId id : units) {
+    const auto found = units_.find(id);
+    if (found == units_.end()) continue;
+    Unit& unit = *found->second;
+    unit.in_flight = false;
+    if (outcome.ok()) {
+      // Its acknowledgement was not among the answers, or was not believed: ask again, not at once.
+      if (unit.held->pending()) unit.deliver_at = now + unit.deliver_backoff.failed(services_.random);
+      continue;
+    }
+    if (units.size() > 1 && outcome.error().kind != ErrorKind::unavailable) unit.alone = true;
+    if (outcome.error().kind != ErrorKind::unavailable) {
+      unit.uploaded = false;  // perhaps the server lost it
+      spdlog::warn("unit {}: the server does not take the result, it is kept: {}", id.value,
+                   outcome.error().message);
+    }
+    unit.deliver_at = now + unit.deliver_backoff.failed(services_.random);
+  }
+}
+
+void Deliveries::failure_reported(UnitId id, const Status& outcome, SteadyTime now) {
+  const auto found = units_.find(id);
+  if (found == units_.end()) return;
+  Unit& unit = *found->second;
+  unit.in_flight = false;
+  if (outcome.ok() || outcome.error().kind != ErrorKind::unavailable)
+    unit.failure.reset();  // told, or the server does not want to know
+  else
+    unit.deliver_at = now + unit.deliver_backoff.failed(services_.random);
+}
+
+bool Deliveries::under_way() const {
+  return std::any_of(units_.begin(), units_.end(), [](const auto& entry) {
+    const Unit& unit = *entry.second;
+    return unit.in_flight || (unit.held->pending() && (unit.small || unit.uploaded)) ||
+           unit.held->uncut() > 0;
+  });
+}
+
+std::size_t Deliveries::waiting() const {
+  return static_cast<std::size_t>(std::count_if(units_.begin(), units_.end(), [](const auto& entry) {
+    return entry.second->held->pending().has_value();
+  }));
+}
+
+}  // namespace gleaner::engine

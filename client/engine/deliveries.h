@@ -1,0 +1,74 @@
+// From finished items to signed acknowledgements: cuts what is due, prepares it for the wire (small: rides
+// along; large: uploaded on the data lane), and lets go of a result only for a verified, signed answer that
+// names exactly that unit, range and digest. Not thread-safe.
+#pragma once
+
+#include <vector>
+
+#include "client/engine/server_call.h"
+#include "client/engine/services.h"
+#include "client/engine/trust.h"
+#include "client/engine/unit.h"
+
+namespace gleaner::engine {
+
+struct Totals {
+  std::int64_t items_accepted = 0;  // credited
+  std::int64_t commits_accepted = 0;
+  std::int64_t commits_duplicate = 0;
+  std::int64_t commits_refused = 0;
+};
+
+enum class Closing { no, yes };
+
+class Deliveries {
+ public:
+  Deliveries(Services& services, UnitBook& units, const Trust& trust, Server server)
+      : services_(services), units_(units), trust_(trust), server_(std::move(server)) {}
+
+  // Writes journals, cuts, starts uploads, closes units with nothing left. Closing: everything finished is
+  // cut.
+  void tick(SteadyTime now, Closing closing, Alarm& alarm);
+
+  // Commits that can be sent now and are not under way; marks them as under way. `alone`: the first of them
+  // only.
+  [[nodiscard]] std::vector<protocol::CommitRequest> take_for_ride(SteadyTime now);
+  [[nodiscard]] std::optional<protocol::CommitRequest> take_one(SteadyTime now);
+  [[nodiscard]] std::optional<protocol::FailureReport> next_failure(SteadyTime now);
+  // What became of them.
+  void acknowledged(const protocol::SignedStatement& statement, SteadyTime now);
+  void answered(const std::vector<UnitId>& units, const Status& outcome, SteadyTime now);
+  void failure_reported(UnitId unit, const Status& outcome, SteadyTime now);
+
+  // Final commits wait until then for the next work request, if one is near.
+  void hold_for_ride(SteadyTime until) { ride_until_ = until; }
+
+  [[nodiscard]] bool under_way() const;       // something could still be acknowledged soon
+  [[nodiscard]] std::size_t waiting() const;  // cuts without an answer
+  [[nodiscard]] const Totals& totals() const { return totals_; }
+  [[nodiscard]] const std::optional<std::string>& disk_trouble() const { return disk_trouble_; }
+  void report_disk_trouble(const Error& error) { disk_trouble_ = error.message; }
+  [[nodiscard]] bool doubts_project() const {
+    return doubts_project_;
+  }  // an answer did not verify: fetch it again
+  void project_renewed() { doubts_project_ = false; }
+
+ private:
+  void save(SteadyTime now, Alarm& alarm);
+  void prepare_cut(Unit& unit, SteadyTime now, Closing closing);
+  void start_upload(Unit& unit, Bytes segment);
+  [[nodiscard]] bool ready(const Unit& unit, SteadyTime now) const;
+  [[nodiscard]] protocol::CommitRequest request(Unit& unit);
+
+  Services& services_;
+  UnitBook& units_;
+  const Trust& trust_;
+  Server server_;
+  Totals totals_;
+  std::optional<std::string> disk_trouble_;
+  SteadyTime save_at_{};
+  SteadyTime ride_until_{};
+  bool doubts_project_ = false;
+};
+
+}  // namespace gleaner::engine

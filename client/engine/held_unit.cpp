@@ -1,0 +1,174 @@
+#include "client/engine/held_unit.h"
+
+#include <algorithm>
+
+#include "shared/base/limits.h"
+#include "shared/crypto/keys.h"
+#include "shared/protocol/codec.h"
+#include "shared/protocol/segment.h"
+
+namespace gleaner::engine {
+namespace {
+constexpr const char* grant_file = "grant.json";
+constexpr const char* journal_file = "journal";
+}  // namespace
+
+HeldUnit::HeldUnit(io::Files& files, io::Path directory, protocol::SignedStatement statement,
+                   protocol::Grant grant)
+    : files_(files),
+      directory_(std::move(directory)),
+      statement_(std::move(statement)),
+      grant_(std::move(grant)),
+      journal_(std::make_unique<Journal>(files_, directory_ / journal_file, grant_.unit)),
+      finished_(grant_.range.begin),
+      end_(grant_.range.end),
+      acknowledged_(grant_.range.begin) {}
+
+Result<std::unique_ptr<HeldUnit>> HeldUnit::create(io::Files& files, const io::Path& directory,
+                                                   const protocol::SignedStatement& statement,
+                                                   const protocol::Grant& grant) {
+  TRY(files.make_directories(directory));
+  TRY(files.write(directory / grant_file, protocol::encode(statement), io::Mode::secret));
+  std::unique_ptr<HeldUnit> unit(new HeldUnit(files, directory, statement, grant));
+  TRY(unit->journal_->open([&unit](const JournalEntry& entry) { return unit->replay(entry); }));
+  return unit;
+}
+
+Result<std::unique_ptr<HeldUnit>> HeldUnit::load(io::Files& files, const io::Path& directory) {
+  TRY_ASSIGN(const Bytes text, files.read(directory / grant_file, limits::json_message_bytes_max));
+  TRY_ASSIGN(protocol::SignedStatement statement, protocol::decode<protocol::SignedStatement>(text));
+  TRY_ASSIGN(protocol::Grant grant, protocol::decode<protocol::Grant>(statement.payload));
+  if (std::to_string(grant.unit.value) != directory.filename())
+    return Error{ErrorKind::untrusted, "the grant in " + directory.string() + " is for another unit"};
+  std::unique_ptr<HeldUnit> unit(new HeldUnit(files, directory, std::move(statement), std::move(grant)));
+  TRY(unit->journal_->open([&unit](const JournalEntry& entry) { return unit->replay(entry); }));
+  return unit;
+}
+
+// What contradicts the records before it is damage: the journal is cut off there.
+Status HeldUnit::replay(const JournalEntry& entry) {
+  const Error contradiction{ErrorKind::invalid, "the journal contradicts itself"};
+  switch (entry.kind) {
+    case JournalEntry::Kind::item:
+      if (entry.index != finished_ || entry.index >= grant_.range.end) return contradiction;
+      places_.push_back({entry.offset, entry.bytes});
+      ++finished_;
+      return {};
+    case JournalEntry::Kind::cut:
+      if (pending_ || entry.cut.range.begin != acknowledged_ || entry.cut.range.empty() ||
+          entry.cut.range.end > finished_)
+        return contradiction;
+      pending_ = entry.cut;
+      return {};
+    case JournalEntry::Kind::acknowledged:
+      if (!pending_ || entry.index != pending_->range.end) return contradiction;
+      places_.erase(places_.begin(), places_.begin() + (entry.index - acknowledged_));
+      acknowledged_ = entry.index;
+      pending_.reset();
+      return {};
+    case JournalEntry::Kind::end:
+      end_ = std::clamp(entry.index, grant_.range.begin, end_);
+      return {};
+    case JournalEntry::Kind::stopped:
+      stopped_ = true;
+      return {};
+  }
+  return contradiction;
+}
+
+std::int64_t HeldUnit::uncut() const {
+  const std::int64_t from = pending_ ? pending_->range.end : acknowledged_;
+  return std::max<std::int64_t>(0, std::min(finished_, end_) - from);
+}
+
+void HeldUnit::add_item(std::int64_t index, std::string_view bytes) {
+  if (index >= end_) return;
+  CHECK_TRUE(index == finished_);
+  places_.push_back({journal_->add_item(index, bytes), static_cast<std::int64_t>(bytes.size())});
+  ++finished_;
+}
+
+void HeldUnit::trim(std::int64_t end) {
+  end = std::max(end, grant_.range.begin);
+  if (end >= end_) return;
+  end_ = end;
+  journal_->add_end(end);
+}
+
+void HeldUnit::stop() {
+  if (stopped_) return;
+  stopped_ = true;
+  journal_->add_stopped();
+}
+
+Status HeldUnit::save() {
+  return journal_->flush();
+}
+
+Result<Bytes> HeldUnit::build(Range range) const {
+  const auto first = static_cast<std::size_t>(range.begin - acknowledged_);
+  const auto count = static_cast<std::size_t>(range.size());
+  const std::int64_t start = places_[first].offset;
+  const Place& last = places_[first + count - 1];
+  TRY_ASSIGN(const Bytes block, journal_->read(start, last.offset + last.bytes - start));
+  Bytes segment;
+  segment.reserve(block.size());
+  for (std::size_t i = first; i < first + count; ++i)
+    protocol::append_item(segment,
+                          std::string_view(block).substr(static_cast<std::size_t>(places_[i].offset - start),
+                                                         static_cast<std::size_t>(places_[i].bytes)));
+  return segment;
+}
+
+Status HeldUnit::cut(double compute_seconds) {
+  CHECK_TRUE(!pending_ && uncut() > 0);
+  TRY(journal_->flush());
+  Cut cut;
+  cut.range = {acknowledged_, acknowledged_};
+  std::int64_t total = 0;
+  const std::int64_t limit = std::min(finished_, end_);
+  while (cut.range.end < limit) {
+    const std::int64_t bytes = 4 + places_[static_cast<std::size_t>(cut.range.end - acknowledged_)].bytes;
+    if (cut.range.end > cut.range.begin && total + bytes > cut_bytes_max) break;
+    total += bytes;
+    ++cut.range.end;
+  }
+  TRY_ASSIGN(const Bytes segment, build(cut.range));
+  cut.digest = crypto::sha256_hex(segment);
+  cut.bytes = static_cast<std::int64_t>(segment.size());
+  cut.compute_seconds = std::max(0.0, compute_seconds);
+  cut.last = cut.range.end >= end_;
+  journal_->add_cut(cut);
+  pending_ = cut;
+  return journal_->sync();
+}
+
+Result<Bytes> HeldUnit::segment() const {
+  CHECK_TRUE(pending_.has_value());
+  TRY_ASSIGN(Bytes bytes, build(pending_->range));
+  if (crypto::sha256_hex(bytes) != pending_->digest)
+    return Error{ErrorKind::untrusted, "the disk no longer has what was computed of unit " +
+                                           std::to_string(id().value) + ": it is computed again"};
+  return bytes;
+}
+
+void HeldUnit::acknowledge() {
+  CHECK_TRUE(pending_.has_value());
+  places_.erase(places_.begin(), places_.begin() + pending_->range.size());
+  acknowledged_ = pending_->range.end;
+  pending_.reset();
+  journal_->add_acknowledged(acknowledged_);
+}
+
+void HeldUnit::abandon() {
+  stop();
+  pending_.reset();
+  places_.clear();
+  finished_ = acknowledged_;
+}
+
+Status HeldUnit::remove() {
+  return files_.remove_all(directory_);
+}
+
+}  // namespace gleaner::engine

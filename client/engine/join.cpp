@@ -1,0 +1,133 @@
+#include "client/engine/join.h"
+
+#include <spdlog/spdlog.h>
+
+#include "shared/base/limits.h"
+#include "shared/crypto/statements.h"
+#include "shared/protocol/text.h"
+
+namespace gleaner::engine {
+namespace {
+
+std::string place(const protocol::JoinCode& code) {
+  return code.host + ":" + std::to_string(code.port);
+}
+
+Error explain(const Error& error, const protocol::JoinCode& code) {
+  switch (error.kind) {
+    case ErrorKind::unavailable:
+      return {error.kind, "cannot join: the server " + place(code) + " did not answer as it should (" +
+                              error.message +
+                              "): check the network and that the server runs, then try again"};
+    case ErrorKind::untrusted:
+      return {error.kind,
+              "cannot join: " + place(code) + " is not the server of this join code (" + error.message +
+                  "): ask for the current join code; if it is current, do not trust this network"};
+    case ErrorKind::unauthorized:
+    case ErrorKind::forbidden:
+      return {ErrorKind::forbidden, "cannot join: the server does not accept this join code (" +
+                                        error.message + "): ask for a new one"};
+    case ErrorKind::invalid:
+    case ErrorKind::not_found:
+    case ErrorKind::conflict:
+    case ErrorKind::too_large:
+    case ErrorKind::io:
+    case ErrorKind::internal:
+      break;
+  }
+  return error.within("cannot join");
+}
+
+Result<Identity> enrol(io::HttpClient& http, io::Files& files, const Machine& machine,
+                       const StateDirectory& state, const protocol::JoinCode& code, const JoinFacts& facts,
+                       Timestamp now) {
+  const Server server{code.base_url(), ""};
+  Identity identity;
+  identity.code = code;
+  TRY_ASSIGN(const auto project,
+             understand<protocol::SignedStatement>(call(http, server, get_request(server, "/v1/project"))));
+  TRY_ASSIGN(const crypto::ProjectTrust trust, crypto::check_project(project, code.root_fingerprint, now));
+  identity.project = project;
+  TRY_ASSIGN(const crypto::PrivateKey key, load_or_make_key(files, state));
+  identity.machine = machine.machine_digest(trust.project);
+  identity.name =
+      protocol::clean_line(facts.name.empty() ? machine.host_name() : facts.name, limits::name_length_max);
+  protocol::EnrolRequest request;
+  request.secret = code.enrolment_secret;
+  request.host_key = key.public_key();
+  request.machine = identity.machine;
+  request.name = identity.name;
+  const auto platforms = machine.platforms();
+  request.platform = platforms.empty() ? "unknown" : platforms.front();
+  request.cores = facts.cores > 0 ? facts.cores : machine.cores();
+  request.memory_bytes = machine.memory_bytes();
+  request.client_version = facts.client_version;
+  request.benchmark = facts.benchmark;
+  TRY_ASSIGN(identity.host, understand<protocol::EnrolReply>(call(
+                                http, server, json_request(server, "/v1/enrol", protocol::encode(request)))));
+  TRY(save_identity(files, state, identity));
+  return identity;
+}
+
+}  // namespace
+
+Result<Identity> join(io::HttpClient& http, io::Files& files, const Machine& machine,
+                      const StateDirectory& state, const protocol::JoinCode& code, const JoinFacts& facts,
+                      Timestamp now) {
+  if (auto present = load_identity(files, state); present.ok()) {
+    const bool same = present->code.root_fingerprint == code.root_fingerprint;
+    if (!same)
+      return Error{ErrorKind::conflict,
+                   "this computer has joined the project at " + place(present->code) +
+                       " already: run gleaner-client leave first, or give another directory "
+                       "with --state"};
+    if (!present->revoked) {
+      // The server may have moved: the code is the newest word on where it is.
+      present->code = code;
+      TRY(save_identity(files, state, *present));
+      return present;
+    }
+    TRY(forget_membership(files, state));
+  }
+  auto joined = enrol(http, files, machine, state, code, facts, now);
+  if (!joined.ok()) return explain(joined.error(), code);
+  return joined;
+}
+
+Status leave(io::HttpClient& http, io::Files& files, const StateDirectory& state) {
+  const auto identity = load_identity(files, state);
+  if (!identity.ok() && identity.error().kind == ErrorKind::not_found) return identity.error();
+  if (identity.ok()) {
+    const Server server{identity->code.base_url(), identity->host.token};
+    const Answer answer = call(http, server, json_request(server, "/v1/leave", R"({"version":1})"));
+    if (!answer.reply.ok())
+      spdlog::warn("the server could not be told ({}); it will notice by itself",
+                   answer.reply.error().message);
+  }
+  return forget_membership(files, state);
+}
+
+Result<Identity> confirm_machine(io::HttpClient& http, io::Files& files, const Machine& machine,
+                                 const StateDirectory& state, const JoinFacts& facts, Timestamp now) {
+  auto identity = load_identity(files, state);
+  protocol::JoinCode code;
+  if (identity.ok()) {
+    if (machine.machine_digest(to_hex(identity->code.root_fingerprint)) == identity->machine) return identity;
+    spdlog::warn("this disk was copied from another computer: joining as a new host");
+    code = identity->code;
+    // The units on the copied disk belong to the other computer.
+    TRY(forget_membership(files, state));
+    TRY(files.make_directories(state.identity()));
+    TRY(files.write(state.identity() / "join-code", protocol::to_text(code), io::Mode::secret));
+  } else {
+    // The code without a host: such a joining was begun and not finished.
+    const auto text = files.read(state.identity() / "join-code", limits::text_length_max);
+    if (identity.error().kind != ErrorKind::not_found || !text.ok()) return identity.error();
+    TRY_ASSIGN(code, protocol::parse_join_code(*text));
+  }
+  auto joined = enrol(http, files, machine, state, code, facts, now);
+  if (!joined.ok()) return explain(joined.error(), code);
+  return joined;
+}
+
+}  // namespace gleaner::engine

@@ -1,0 +1,34 @@
+// Joining and leaving a project, in one blocking exchange each. Joining is idempotent: the host's key is made
+// before the first request and used in every repetition.
+#pragma once
+
+#include "client/engine/identity.h"
+#include "client/engine/machine.h"
+#include "client/engine/server_call.h"
+
+namespace gleaner::engine {
+
+struct JoinFacts {
+  std::string name;  // empty: the host's name
+  int cores = 0;     // 0: all
+  std::string client_version;
+  std::optional<protocol::Benchmark> benchmark;
+};
+
+// Verifies the server against the code, enrols, stores the identity. Errors say what to do: unavailable
+// (cannot be reached), untrusted (another server), forbidden (the code is withdrawn), conflict (joined
+// elsewhere already).
+[[nodiscard]] Result<Identity> join(io::HttpClient& http, io::Files& files, const Machine& machine,
+                                    const StateDirectory& state, const protocol::JoinCode& code,
+                                    const JoinFacts& facts, Timestamp now);
+
+// Says good-bye (an unreachable server does not keep anybody) and forgets the membership.
+[[nodiscard]] Status leave(io::HttpClient& http, io::Files& files, const StateDirectory& state);
+
+// A copied disk makes a new host: if the machine is not the one that joined, joins again under a new key.
+// Returns the identity to use.
+[[nodiscard]] Result<Identity> confirm_machine(io::HttpClient& http, io::Files& files, const Machine& machine,
+                                               const StateDirectory& state, const JoinFacts& facts,
+                                               Timestamp now);
+
+}  // namespace gleaner::engine

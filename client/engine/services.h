@@ -1,0 +1,50 @@
+// What every part of the engine is given: the outside world as interfaces, and settings. Borrowed, never
+// owned; all outlive the engine.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "client/engine/cpu_gate.h"
+#include "client/engine/launcher.h"
+#include "client/engine/machine.h"
+#include "client/engine/state_directory.h"
+#include "client/engine/workers.h"
+#include "shared/base/random.h"
+
+namespace gleaner::engine {
+
+struct EngineSettings {
+  int cores = 1;                           // slots: one kernel process each
+  double cpu_share = 1;                    // of each core, (0, 1]
+  std::int64_t memory_bytes = 0;           // that kernels may use, altogether
+  std::optional<double> benchmark_mflops;  // instead of measuring, for tests
+  std::int64_t cache_bytes_max = std::int64_t{2} << 30;
+  std::int64_t free_bytes_min = std::int64_t{200} << 20;  // of the disk, left alone
+  std::string client_version = "0";
+};
+
+struct Services {
+  Clock& clock;
+  Random& random;
+  io::Files& files;
+  Launcher& launcher;
+  CpuGate& gate;
+  Machine& machine;
+  Workers& workers;
+  StateDirectory state;
+  EngineSettings settings;
+};
+
+// Gathers the earliest moment at which somebody wants to be called again.
+class Alarm {
+ public:
+  void reset() { at_ = SteadyTime::max(); }
+  void at(SteadyTime time) { at_ = time < at_ ? time : at_; }
+  [[nodiscard]] SteadyTime earliest() const { return at_; }
+
+ private:
+  SteadyTime at_ = SteadyTime::max();
+};
+
+}  // namespace gleaner::engine

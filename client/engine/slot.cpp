@@ -1,0 +1,252 @@
+#include "client/engine/slot.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "client/policy/hang.h"
+#include "shared/crypto/keys.h"
+
+namespace gleaner::engine {
+
+using client_policy::UnitEvent;
+using contract::KernelEvent;
+
+namespace {
+constexpr std::int64_t slot_files_max = 10'000;
+constexpr int events_per_pump_max = 10'000;  // a chatty kernel must not keep the engine from everything else
+}  // namespace
+
+int Slot::output_descriptor() const {
+  return session_ ? session_->process().output_descriptor() : -1;
+}
+
+Status Slot::start_kernel(const Unit& unit) {
+  const Prepared& prepared = *unit.prepared;
+  TRY_ASSIGN(const Bytes program, services_.files.read(prepared.kernel, std::int64_t{1} << 30));
+  if (crypto::sha256_hex(program) != prepared.kernel_digest)
+    return Error{ErrorKind::untrusted,
+                 "the kernel " + prepared.kernel.string() + " was changed after it was unpacked"};
+  KernelLaunch launch;
+  launch.program = prepared.kernel;
+  launch.bundle_directory = prepared.bundle_directory;
+  launch.problems_directory = services_.state.problems();
+  launch.slot_directory = services_.state.slot(number_);
+  const int wanted = prepared.manifest.threads == 0 ? services_.settings.cores : prepared.manifest.threads;
+  launch.threads = std::clamp(wanted, 1, services_.settings.cores);
+  launch.memory_bytes = prepared.manifest.memory_bytes;
+  launch.disk_bytes = prepared.manifest.disk_bytes;
+  TRY(services_.files.remove_all(launch.slot_directory));
+  TRY(services_.files.make_directories(launch.slot_directory));
+  TRY_ASSIGN(std::unique_ptr<io::Process> process, services_.launcher.start(launch));
+  group_ = process->pid();
+  threads_ = launch.threads;
+  services_.gate.add(group_, threads_);
+  session_ = std::make_unique<contract::KernelSession>(std::move(process), prepared.manifest.item_bytes);
+  archive_ = prepared.archive;
+  problem_ = unit.grant().problem;
+  problem_directory_.clear();
+  cpu_accounted_ = Duration{0};
+  spdlog::info("slot {}: started {} {} for problem {}", number_, prepared.manifest.name,
+               prepared.manifest.version, unit.grant().problem_name);
+  return {};
+}
+
+Status Slot::start(Unit& unit, SteadyTime now) {
+  CHECK_TRUE(unit_ == nullptr && !draining_until_ && unit.wants_kernel() && unit.prepared);
+  if (session_ &&
+      (archive_ != unit.prepared->archive || problem_ != unit.grant().problem || !session_->idle()))
+    end_kernel();
+  if (!session_) {
+    rate_ = {};
+    if (Status started = start_kernel(unit); !started.ok()) {
+      const auto kind = started.error().kind == ErrorKind::untrusted ? protocol::FailureKind::untrusted
+                                                                     : protocol::FailureKind::not_executable;
+      unit.fail(kind, started.error().message);
+      start_at_ = now + failures_.failed(services_.random);
+      return started;
+    }
+  }
+  if (problem_directory_ != unit.prepared->problem_directory) {
+    problem_directory_ = unit.prepared->problem_directory;
+    session_->set_problem(problem_directory_);
+  }
+  unit_ = &unit;
+  paused_ = false;
+  unit.step(UnitEvent::start);
+  const protocol::Grant& grant = unit.grant();
+  rate_.start_unit(now, grant.cost > 0 ? grant.cost / static_cast<double>(grant.range.size()) : 1);
+  accounted_ = watched_ = now;
+  asleep_ = Duration{0};
+  cpu_at_item_ = cpu_watched_ = session_->process().cpu_time();
+  session_->start_unit(grant.stage, {unit.held->finished(), unit.held->end()});
+  session_->pump();
+  return {};
+}
+
+void Slot::pause(SteadyTime now) {
+  if (paused_ || unit_ == nullptr) return;
+  account(now);
+  paused_ = true;
+  services_.gate.pause(group_);
+  rate_.pause(now);
+  unit_->step(UnitEvent::pause);
+}
+
+void Slot::resume(SteadyTime now) {
+  if (!paused_ || unit_ == nullptr) return;
+  account(now);
+  paused_ = false;
+  services_.gate.resume(group_);
+  rate_.resume(now);
+  watched_ = now;
+  unit_->step(UnitEvent::resume);
+}
+
+void Slot::account(SteadyTime now) {
+  if (unit_ == nullptr || !session_) return;
+  const Duration cpu = session_->process().cpu_time();
+  unit_->cpu_time += std::max(Duration{0}, cpu - cpu_accounted_);
+  cpu_accounted_ = cpu;
+  if (!paused_) unit_->run_time += now - accounted_;
+  accounted_ = now;
+}
+
+void Slot::release(SteadyTime now) {
+  account(now);
+  rate_.end_unit(now);
+  unit_ = nullptr;
+}
+
+void Slot::end_kernel() {
+  if (!session_) return;
+  services_.gate.remove(group_);
+  session_.reset();
+  group_ = 0;
+  draining_until_.reset();
+}
+
+void Slot::take_away(SteadyTime now) {
+  if (unit_ == nullptr) return;
+  Unit& unit = *unit_;
+  release(now);
+  end_kernel();
+  paused_ = false;
+  if (client_policy::after(unit.state, UnitEvent::lose_kernel)) unit.step(UnitEvent::lose_kernel);
+}
+
+void Slot::let_go(SteadyTime now) {
+  if (unit_ == nullptr) return;
+  if (paused_ || !session_) return take_away(now);
+  Unit& unit = *unit_;
+  session_->trim(0);
+  session_->pump();
+  release(now);
+  draining_until_ = now + let_go_patience;
+  if (client_policy::after(unit.state, UnitEvent::lose_kernel)) unit.step(UnitEvent::lose_kernel);
+}
+
+bool Slot::ready(SteadyTime now) {
+  if (unit_ != nullptr) return false;
+  if (!draining_until_) return true;
+  if (now < *draining_until_) return false;
+  end_kernel();
+  return true;
+}
+
+void Slot::set_alarm(Alarm& alarm) const {
+  if (draining_until_) alarm.at(*draining_until_);
+  if (unit_ != nullptr && !paused_) alarm.at(watched_ + watch_interval);
+}
+
+void Slot::trim(std::int64_t end) {
+  if (session_ && unit_ != nullptr) session_->trim(end);
+}
+
+void Slot::fail_unit(protocol::FailureKind kind, const std::string& message, SteadyTime now) {
+  end_kernel();
+  paused_ = false;
+  if (unit_ == nullptr) return;
+  Unit& unit = *unit_;
+  spdlog::warn("slot {}: unit {} of {}: {}", number_, unit.id().value, unit.grant().problem_name, message);
+  rate_.end_unit(now);
+  unit_ = nullptr;
+  unit.fail(kind, message);
+  start_at_ = now + failures_.failed(services_.random);
+}
+
+void Slot::handle(const KernelEvent& event, SteadyTime now) {
+  switch (event.kind) {
+    case KernelEvent::Kind::item:
+      if (unit_ == nullptr) return;
+      unit_->held->add_item(event.item, event.data);
+      rate_.finish_item(now);
+      cpu_at_item_ = session_->process().cpu_time();
+      return;
+    case KernelEvent::Kind::progress:
+      rate_.progress(event.fraction);
+      return;
+    case KernelEvent::Kind::done: {
+      draining_until_.reset();
+      if (unit_ == nullptr) return;
+      if (event.item < unit_->held->end())
+        return fail_unit(protocol::FailureKind::bad_output,
+                         "the kernel ended the unit early, at item " + std::to_string(event.item), now);
+      Unit& unit = *unit_;
+      release(now);
+      failures_.succeeded();
+      unit.step(UnitEvent::stop);
+      return;
+    }
+    case KernelEvent::Kind::log:
+      spdlog::debug("slot {}: kernel: {}", number_, event.text);
+      return;
+    case KernelEvent::Kind::checkpointed:
+      return;
+    case KernelEvent::Kind::failed:
+      return fail_unit(event.failure, event.text, now);
+  }
+}
+
+void Slot::pump(SteadyTime now) {
+  if (!session_) return;
+  session_->pump();
+  for (int i = 0; i < events_per_pump_max && session_; ++i) {
+    const std::optional<KernelEvent> event = session_->next_event();
+    if (!event) break;
+    handle(*event, now);
+  }
+  if (session_ && session_->finished())
+    fail_unit(protocol::FailureKind::kernel_crashed, "the kernel ended by itself", now);
+}
+
+void Slot::watch(SteadyTime now) {
+  if (unit_ == nullptr || !session_ || paused_ || now - watched_ < watch_interval) return;
+  const bundle::Manifest& manifest = unit_->prepared->manifest;
+  account(now);
+  const Duration cpu = session_->process().cpu_time();
+  // Sleeping and no CPU used: asked twice, so that a kernel seen between two bursts does not count.
+  const bool still = cpu - cpu_watched_ < std::chrono::milliseconds{1} && services_.machine.is_asleep(group_);
+  asleep_ = still ? asleep_ + (now - watched_) : Duration{0};
+  cpu_watched_ = cpu;
+  watched_ = now;
+  const auto verdict = client_policy::judge({asleep_, cpu - cpu_at_item_, manifest.item_seconds, threads_});
+  if (verdict == client_policy::HangVerdict::asleep)
+    return fail_unit(protocol::FailureKind::kernel_hung, "the kernel has done nothing for two minutes", now);
+  if (verdict == client_policy::HangVerdict::too_long)
+    return fail_unit(protocol::FailureKind::kernel_hung,
+                     "one item took more than three times the longest time that the manifest allows", now);
+  const DirectoryUsage usage = services_.machine.usage(services_.state.slot(number_), slot_files_max);
+  if (usage.bytes > manifest.disk_bytes || usage.files >= slot_files_max)
+    fail_unit(protocol::FailureKind::resource_limit,
+              "the kernel wrote " + std::to_string(usage.bytes) + " bytes in " + std::to_string(usage.files) +
+                  " files; the manifest allows " + std::to_string(manifest.disk_bytes) + " bytes",
+              now);
+}
+
+std::optional<Duration> Slot::remaining(SteadyTime now) const {
+  if (unit_ == nullptr) return Duration{0};
+  return rate_.remaining(now, unit_->held->end() - unit_->held->finished());
+}
+
+}  // namespace gleaner::engine

@@ -1,0 +1,54 @@
+// What `gleaner status` and `gleaner why` show: plain values, gathered by Engine::status().
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "shared/base/range_set.h"
+
+namespace gleaner::engine {
+
+struct SlotStatus {
+  int slot = 0;
+  std::string state;  // idle, running, paused, waiting, ...
+  std::string problem;
+  std::string application;
+  std::int64_t unit = 0;
+  Range range;  // with the end as trimmed
+  std::int64_t finished = 0;
+  double rate = 0;  // hint units per second, last minute
+  double remaining_seconds = -1;
+  int kernel_process = 0;
+  std::string reason;  // why not running
+};
+
+struct EngineStatus {
+  std::string server;
+  std::string project;
+  std::string project_name;
+  std::int64_t host = 0;
+  std::string host_name;
+  std::string mode;    // run, throttle, pause
+  std::string reason;  // one sentence
+  std::vector<std::string> details;
+  double cpu_share = 1;
+  int cores = 1;
+  bool finishing = false;
+  bool revoked = false;
+  double benchmark_mflops = 0;
+  std::vector<SlotStatus> slots;
+  std::int64_t items_accepted = 0;  // since this run began
+  std::int64_t commits_accepted = 0;
+  std::int64_t commits_duplicate = 0;
+  std::int64_t commits_refused = 0;
+  std::int64_t outbox = 0;  // results without an answer yet
+  std::int64_t units_in_hand = 0;
+  std::int64_t work_requests = 0;
+  double last_contact_seconds = -1;  // ago; negative: never
+  double uptime_seconds = 0;
+  std::string trouble;  // of the connection
+};
+
+}  // namespace gleaner::engine

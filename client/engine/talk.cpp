@@ -1,0 +1,213 @@
+#include "client/engine/talk.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "shared/base/limits.h"
+
+namespace gleaner::engine {
+namespace {
+
+constexpr double round_trip_weight = 0.3;  // of the newest
+constexpr double interval_min = 1;         // seconds; a server that says less is wrong
+constexpr Duration project_retry = std::chrono::minutes{5};
+constexpr std::size_t failures_max = 64;
+
+std::vector<UnitId> ids_of(const std::vector<protocol::CommitRequest>& commits) {
+  std::vector<UnitId> ids;
+  for (const protocol::CommitRequest& commit : commits) ids.push_back(commit.unit);
+  return ids;
+}
+
+Status outcome_of(const Answer& answer) {
+  if (answer.reply.ok()) return {};
+  return answer.reply.error();
+}
+
+}  // namespace
+
+void Talk::exchange(io::HttpRequest request, Handler handler) {
+  busy_ = true;
+  auto job = [this, server = server_, request = std::move(request),
+              handler = std::move(handler)](JobContext& context) mutable -> Completion {
+    auto answer = std::make_shared<Answer>(call(context.http, server, std::move(request)));
+    return [this, answer, handler = std::move(handler)] {
+      busy_ = false;
+      const SteadyTime now = services_.clock.steady();
+      after_exchange(*answer, now);
+      handler(*answer, now);
+    };
+  };
+  services_.workers.submit(Lane::control, std::move(job));
+}
+
+void Talk::after_exchange(const Answer& answer, SteadyTime now) {
+  if (answer.reply.ok()) {
+    const Duration trip = answer.reply->round_trip;
+    round_trip_ =
+        round_trip_ == Duration{0}
+            ? trip
+            : from_seconds(to_seconds(round_trip_) + round_trip_weight * to_seconds(trip - round_trip_));
+    last_contact_ = now;
+    if (!trouble_.empty()) spdlog::info("the server answers again");
+    trouble_.clear();
+    backoff_.succeeded();
+    if (answer.retry_after)
+      silent_until_ = now + client_policy::spread(services_.random, *answer.retry_after);
+    return;
+  }
+  const Error& error = answer.reply.error();
+  if (error.kind == ErrorKind::unauthorized || error.kind == ErrorKind::forbidden) {
+    trouble_ = error.message;
+    return owner_.revoked(error.message);
+  }
+  silent_until_ = now + backoff_.failed(services_.random, answer.retry_after);
+  if (trouble_ != error.message) spdlog::warn("{}: {}", server_.base_url, error.message);
+  trouble_ = error.message;
+}
+
+bool Talk::fetch_project(SteadyTime now) {
+  const bool doubted = deliveries_.doubts_project() && now >= project_at_;
+  if (trust_.knows_project() && !doubted) return false;
+  project_at_ = now + project_retry;
+  exchange(get_request(server_, "/v1/project"), [this](const Answer& answer, SteadyTime at) {
+    const auto statement = understand<protocol::SignedStatement>(answer);
+    if (!statement.ok()) return;
+    if (const Status accepted = trust_.accept_project(*statement, services_.clock.now()); !accepted.ok()) {
+      trouble_ = accepted.error().message;
+      spdlog::error("{}", trouble_);
+      silent_until_ = at + backoff_.failed(services_.random);
+      return;
+    }
+    deliveries_.project_renewed();
+    owner_.project_known(*statement);
+    set_interval(static_cast<double>(trust_.project().document.heartbeat_seconds), at);
+    heartbeat_at_ = at;  // the first word to a server is what this host holds
+  });
+  return true;
+}
+
+void Talk::report_failure(protocol::FailureReport report) {
+  if (failures_.size() < failures_max) failures_.push_back(std::move(report));
+}
+
+bool Talk::send_failure(SteadyTime now) {
+  std::optional<protocol::FailureReport> report;
+  const bool loose = !failures_.empty();
+  if (loose) {
+    report = failures_.front();
+    failures_.erase(failures_.begin());
+  } else {
+    report = deliveries_.next_failure(now);
+  }
+  if (!report) return false;
+  exchange(json_request(server_, "/v1/failure", protocol::encode(*report)),
+           [this, report = *report, loose](const Answer& answer, SteadyTime at) {
+             const Status outcome = outcome_of(answer);
+             if (!loose) return deliveries_.failure_reported(report.unit, outcome, at);
+             if (!outcome.ok() && outcome.error().kind == ErrorKind::unavailable) report_failure(report);
+           });
+  return true;
+}
+
+void Talk::set_interval(double seconds, SteadyTime now) {
+  const double bounded =
+      std::clamp(seconds, interval_min, static_cast<double>(limits::retry_after_seconds_max));
+  last_heartbeat_ = now;
+  heartbeat_at_ = now + from_seconds(bounded);
+}
+
+void Talk::take_work(const protocol::WorkReply& reply, std::size_t asked, SteadyTime now) {
+  set_interval(reply.interval_seconds, now);
+  if (reply.slowest_performance > 0) slowest_performance_ = reply.slowest_performance;
+  no_work_reason_ = reply.reason;
+  if (reply.grants.size() < asked) {
+    const double seconds =
+        std::clamp(reply.retry_after_seconds, 0.0, static_cast<double>(limits::retry_after_seconds_max));
+    // A server that gives nothing and names no time is asked as seldom as one that fails.
+    work_at_ = now + (seconds > 0 ? client_policy::spread(services_.random, from_seconds(seconds))
+                                  : std::max<Duration>(std::chrono::seconds{1},
+                                                       work_backoff_.failed(services_.random)));
+  } else {
+    no_work_reason_.clear();
+    work_backoff_.succeeded();
+  }
+  for (const auto& statement : reply.acknowledgements) deliveries_.acknowledged(statement, now);
+  owner_.take_orders(reply.units, now);
+  owner_.take_grants(reply, now);
+}
+
+bool Talk::send_work(SteadyTime now) {
+  if (now < work_at_) return false;
+  protocol::WorkRequest request;
+  request.slots = owner_.wanted(now);
+  if (request.slots.empty()) return false;
+  request.commits = deliveries_.take_for_ride(now);
+  request.units = owner_.reports(now);
+  owner_.describe(request, now);
+  ++work_requests_;
+  auto handler = [this, ids = ids_of(request.commits), asked = request.slots.size()](const Answer& answer,
+                                                                                     SteadyTime at) {
+    const auto reply = understand<protocol::WorkReply>(answer);
+    if (reply.ok()) take_work(*reply, asked, at);
+    const Status outcome = reply.ok() ? Status() : Status(reply.error());
+    deliveries_.answered(ids, outcome, at);
+    if (!reply.ok() && answer.reply.ok()) silent_until_ = at + backoff_.failed(services_.random);
+  };
+  exchange(json_request(server_, "/v1/work", protocol::encode(request)), std::move(handler));
+  return true;
+}
+
+bool Talk::send_heartbeat(SteadyTime now) {
+  if (now < heartbeat_at_) return false;
+  protocol::HeartbeatRequest request;
+  request.units = owner_.reports(now);
+  if (request.units.empty()) {
+    heartbeat_at_ = SteadyTime::max();  // nothing to tell; take_grants() sets it again
+    return false;
+  }
+  set_interval(static_cast<double>(trust_.project().document.heartbeat_seconds), now);
+  exchange(json_request(server_, "/v1/heartbeat", protocol::encode(request)),
+           [this](const Answer& answer, SteadyTime at) {
+             const auto reply = understand<protocol::HeartbeatReply>(answer);
+             if (!reply.ok()) {
+               heartbeat_at_ = at;  // as soon as the back-off allows
+               if (answer.reply.ok()) silent_until_ = at + backoff_.failed(services_.random);
+               return;
+             }
+             set_interval(reply->interval_seconds, at);
+             owner_.take_orders(reply->units, at);
+           });
+  return true;
+}
+
+bool Talk::send_commit(SteadyTime now) {
+  const auto commit = deliveries_.take_one(now);
+  if (!commit) return false;
+  exchange(json_request(server_, "/v1/commit", protocol::encode(*commit)),
+           [this, unit = commit->unit](const Answer& answer, SteadyTime at) {
+             const auto statement = understand<protocol::SignedStatement>(answer);
+             if (statement.ok()) deliveries_.acknowledged(*statement, at);
+             deliveries_.answered({unit}, statement.ok() ? Status() : Status(statement.error()), at);
+           });
+  return true;
+}
+
+void Talk::forget_waits(SteadyTime now) {
+  silent_until_ = now;
+  work_at_ = now;
+  heartbeat_at_ = now;
+  backoff_.succeeded();
+}
+
+void Talk::tick(SteadyTime now, Alarm& alarm) {
+  if (busy_) return;
+  if (now < silent_until_) return alarm.at(silent_until_);
+  if (fetch_project(now) || send_failure(now) || send_work(now) || send_heartbeat(now) || send_commit(now))
+    return;
+  if (heartbeat_at_ != SteadyTime::max()) alarm.at(heartbeat_at_);
+  if (work_at_ > now) alarm.at(work_at_);
+}
+
+}  // namespace gleaner::engine

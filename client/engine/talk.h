@@ -1,0 +1,96 @@
+// The conversation with the server over the control lane: one exchange at a time, the most urgent first.
+// Decides when to speak (intervals, Retry-After, back-off, riding); what to say and what to do with the
+// answer is the owner's part (TalkOwner). Not thread-safe.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "client/engine/deliveries.h"
+#include "client/engine/server_call.h"
+#include "client/engine/services.h"
+#include "client/engine/trust.h"
+
+namespace gleaner::engine {
+
+class TalkOwner {
+ public:
+  virtual ~TalkOwner() = default;
+  // Slots that want a unit now; empty also while none may be taken.
+  [[nodiscard]] virtual std::vector<protocol::SlotRequest> wanted(SteadyTime now) = 0;
+  [[nodiscard]] virtual std::vector<protocol::UnitReport> reports(SteadyTime now) = 0;
+  // Fills in what the host is and proposes.
+  virtual void describe(protocol::WorkRequest& request, SteadyTime now) = 0;
+  virtual void take_grants(const protocol::WorkReply& reply, SteadyTime now) = 0;
+  virtual void take_orders(const std::vector<protocol::UnitOrder>& orders, SteadyTime now) = 0;
+  virtual void revoked(const std::string& reason) = 0;
+  virtual void project_known(const protocol::SignedStatement& statement) = 0;
+};
+
+class Talk {
+ public:
+  Talk(Services& services, Server server, Trust& trust, Deliveries& deliveries, TalkOwner& owner)
+      : services_(services),
+        server_(std::move(server)),
+        trust_(trust),
+        deliveries_(deliveries),
+        owner_(owner) {}
+
+  void tick(SteadyTime now, Alarm& alarm);
+
+  void heartbeat_soon(SteadyTime now) { heartbeat_at_ = now; }
+  // After a suspend or a change of networks: old waits mean nothing.
+  void forget_waits(SteadyTime now);
+  // Also sent when no unit is in hand: for a host that says it stops.
+  void report_failure(protocol::FailureReport report);
+
+  [[nodiscard]] bool busy() const { return busy_; }
+  [[nodiscard]] Duration round_trip() const { return round_trip_; }
+  [[nodiscard]] SteadyTime work_at() const { return work_at_; }            // no work request before
+  [[nodiscard]] SteadyTime silent_until() const { return silent_until_; }  // back-off
+  [[nodiscard]] double slowest_performance() const { return slowest_performance_; }
+  [[nodiscard]] const std::string& no_work_reason() const { return no_work_reason_; }
+  [[nodiscard]] const std::string& trouble() const {
+    return trouble_;
+  }  // why the last exchange failed; empty: fine
+  [[nodiscard]] std::optional<SteadyTime> last_contact() const { return last_contact_; }
+  [[nodiscard]] SteadyTime last_heartbeat() const { return last_heartbeat_; }
+  [[nodiscard]] std::int64_t work_requests() const { return work_requests_; }
+
+ private:
+  using Handler = std::function<void(const Answer&, SteadyTime)>;
+  void exchange(io::HttpRequest request, Handler handler);
+  void after_exchange(const Answer& answer, SteadyTime now);
+  bool fetch_project(SteadyTime now);
+  bool send_failure(SteadyTime now);
+  bool send_work(SteadyTime now);
+  bool send_heartbeat(SteadyTime now);
+  bool send_commit(SteadyTime now);
+  void take_work(const protocol::WorkReply& reply, std::size_t asked, SteadyTime now);
+  void set_interval(double seconds, SteadyTime now);
+
+  Services& services_;
+  Server server_;
+  Trust& trust_;
+  Deliveries& deliveries_;
+  TalkOwner& owner_;
+  bool busy_ = false;
+  client_policy::Backoff backoff_;
+  client_policy::Backoff work_backoff_;  // of a server that gives nothing and names no time
+  SteadyTime silent_until_{};
+  SteadyTime work_at_{};
+  SteadyTime heartbeat_at_{};
+  SteadyTime last_heartbeat_{};
+  SteadyTime project_at_{};  // fetch the project's document no sooner
+  std::optional<SteadyTime> last_contact_;
+  Duration round_trip_{0};
+  double slowest_performance_ = 0;
+  std::int64_t work_requests_ = 0;
+  std::string no_work_reason_;
+  std::string trouble_;
+  std::vector<protocol::FailureReport> failures_;  // of units that are not in the book
+};
+
+}  // namespace gleaner::engine

@@ -1,0 +1,58 @@
+#include "client/engine/trust.h"
+
+#include "shared/base/limits.h"
+#include "shared/crypto/keys.h"
+
+namespace gleaner::engine {
+namespace {
+
+// Names become file names in the problem's directory.
+bool is_file_name(const std::string& name) {
+  if (name.empty() || name == "." || name == ".." || name.size() > limits::file_name_length_max) return false;
+  for (const char c : name)
+    if (c == '/' || c == '\0') return false;
+  return true;
+}
+
+Status check_contents(const protocol::Grant& grant) {
+  const auto refuse = [](const std::string& what) { return Error{ErrorKind::untrusted, what}; };
+  if (!grant.unit.valid() || !grant.problem.valid()) return refuse("the grant names no unit or no problem");
+  if (grant.range.begin < 0 || grant.range.empty() || grant.range.end > limits::items_max)
+    return refuse("the grant's range of items is empty or out of bounds");
+  if (crypto::sha256_hex(grant.parameters) != grant.parameters_digest)
+    return refuse("the parameters do not have the digest that the grant names");
+  for (const protocol::Input& input : grant.inputs)
+    if (!is_file_name(input.name)) return refuse("an input's name is not a plain file name");
+  return {};
+}
+
+}  // namespace
+
+Status Trust::accept_project(const protocol::SignedStatement& statement, Timestamp now) {
+  TRY_ASSIGN(crypto::ProjectTrust project, crypto::check_project(statement, root_fingerprint_, now));
+  project_ = std::move(project);
+  return {};
+}
+
+const crypto::ProjectTrust& Trust::project() const {
+  CHECK_TRUE(project_.has_value());
+  return *project_;
+}
+
+Result<TrustedGrant> Trust::check_grant(const protocol::SignedStatement& statement, Timestamp now) const {
+  if (!project_) return Error{ErrorKind::unavailable, "the project's document has not been fetched yet"};
+  TrustedGrant trusted;
+  TRY_ASSIGN(trusted.grant, crypto::check_grant(statement, *project_, host_, now));
+  TRY(check_contents(trusted.grant));
+  TRY_ASSIGN(trusted.application, crypto::check_application(trusted.grant.application, trusted.grant.signer,
+                                                            project_->root_key, project_->project, now));
+  return trusted;
+}
+
+Result<protocol::Acknowledgement> Trust::check_acknowledgement(
+    const protocol::SignedStatement& statement) const {
+  if (!project_) return Error{ErrorKind::unavailable, "the project's document has not been fetched yet"};
+  return crypto::check_acknowledgement(statement, *project_, host_);
+}
+
+}  // namespace gleaner::engine

@@ -1,0 +1,60 @@
+// A unit in hand: its part on disk (held_unit.h) and what is known of it only while the client runs. And the
+// book of all of them. Not thread-safe.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "client/engine/held_unit.h"
+#include "client/engine/warehouse.h"
+#include "client/policy/backoff.h"
+#include "client/policy/unit_state.h"
+
+namespace gleaner::engine {
+
+struct Unit {
+  explicit Unit(std::unique_ptr<HeldUnit> on_disk) : held(std::move(on_disk)) {}
+
+  std::unique_ptr<HeldUnit> held;
+  client_policy::UnitState state = client_policy::UnitState::granted;
+  int slot = 0;
+
+  // Preparation.
+  std::optional<Prepared> prepared;
+  SteadyTime granted_at{};
+  SteadyTime prepare_at{};  // not before
+  client_policy::Backoff prepare_backoff;
+
+  // What the server ordered.
+  bool held_back = false;  // paused by the server
+  std::string order_reason;
+
+  // Delivery.
+  bool uploaded = false;       // the pending cut, when it is too large to ride along
+  bool in_flight = false;      // an exchange or an upload about it is under way
+  bool alone = false;          // do not let it ride with others: such a message was refused
+  std::optional<Bytes> small;  // the pending cut's compressed bytes, if small
+  SteadyTime deliver_at{};     // not before
+  client_policy::Backoff deliver_backoff;
+  std::optional<protocol::FailureReport> failure;  // to be reported when what was finished is delivered
+
+  // Computing since the last cut.
+  Duration run_time{0};
+  Duration cpu_time{0};
+
+  [[nodiscard]] UnitId id() const { return held->id(); }
+  [[nodiscard]] const protocol::Grant& grant() const { return held->grant(); }
+  [[nodiscard]] bool wants_kernel() const {
+    return state == client_policy::UnitState::waiting && !held_back && !held->stopped();
+  }
+  // REQUIRES: the event is legal in this state.
+  void step(client_policy::UnitEvent event);
+  // Nothing more is computed; what is finished is still delivered.
+  void stop();
+  void fail(protocol::FailureKind kind, const std::string& message);
+};
+
+using UnitBook = std::map<UnitId, std::unique_ptr<Unit>>;
+
+}  // namespace gleaner::engine

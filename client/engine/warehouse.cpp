@@ -1,0 +1,207 @@
+#include "client/engine/warehouse.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "shared/base/limits.h"
+#include "shared/bundle/bundle.h"
+#include "shared/crypto/keys.h"
+
+namespace gleaner::engine {
+namespace {
+
+constexpr const char* partial_suffix = ".partial";
+
+Result<std::string> digest_of(const io::Files& files, const io::Path& path) {
+  crypto::Sha256 digest;
+  for (std::int64_t at = 0;;) {
+    TRY_ASSIGN(const Bytes piece, files.read_range(path, at, 1 << 20));
+    if (piece.empty()) break;
+    digest.update(piece);
+    at += static_cast<std::int64_t>(piece.size());
+  }
+  return digest.finish_hex();
+}
+
+// A link costs nothing; a copy where the file system has no links.
+Status place_file(const io::Path& from, const io::Path& to) {
+  std::error_code error;
+  std::filesystem::create_hard_link(from, to, error);
+  if (error) std::filesystem::copy_file(from, to, error);
+  if (error) return Error{ErrorKind::io, "cannot place " + to.string() + ": " + error.message()};
+  return {};
+}
+
+}  // namespace
+
+std::string problem_key(const protocol::Grant& grant) {
+  return std::to_string(grant.problem.value) + "-" + std::to_string(grant.stage) + "-" +
+         grant.parameters_digest.substr(0, 16);
+}
+
+Status Warehouse::clean() {
+  TRY(files_.remove_all(state_.bundles()));
+  TRY(files_.remove_all(state_.problems()));
+  TRY(files_.remove_all(state_.slots()));
+  for (const io::Path& path :
+       {state_.blobs(), state_.bundles(), state_.problems(), state_.slots(), state_.units()})
+    TRY(files_.make_directories(path));
+  return {};
+}
+
+Status Warehouse::check_blob(const std::string& digest, const io::Path& path, std::int64_t bytes) const {
+  TRY_ASSIGN(const std::int64_t size, files_.size(path));
+  if (size == bytes) {
+    TRY_ASSIGN(const std::string found, digest_of(files_, path));
+    if (found == digest) return {};
+  }
+  return Error{ErrorKind::untrusted, "the file " + digest +
+                                         " does not have its digest: the server's copy is damaged, "
+                                         "or somebody changed it on the way"};
+}
+
+Status Warehouse::make_room(std::int64_t bytes) {
+  TRY_ASSIGN(const std::vector<std::string> names, files_.list(state_.blobs()));
+  std::int64_t total = bytes;
+  std::vector<std::pair<std::int64_t, std::string>> by_use;  // oldest first
+  for (const std::string& name : names) {
+    const auto size = files_.size(state_.blobs() / name);
+    if (size.ok()) total += *size;
+    const auto used = checked_.find(name);
+    by_use.emplace_back(used == checked_.end() ? 0 : used->second, name);
+  }
+  std::sort(by_use.begin(), by_use.end());
+  for (const auto& [used, name] : by_use) {
+    if (total <= cache_bytes_max_) break;
+    const auto size = files_.size(state_.blobs() / name);
+    TRY(files_.remove(state_.blobs() / name));
+    checked_.erase(name);
+    if (size.ok()) total -= *size;
+  }
+  TRY_ASSIGN(const std::int64_t free, files_.free_bytes(state_.blobs()));
+  if (free - bytes < free_bytes_min_)
+    return Error{ErrorKind::io, "the disk is nearly full: " + std::to_string(bytes >> 20) +
+                                    " MiB are needed and " + std::to_string(free >> 20) +
+                                    " MiB are free, of which " + std::to_string(free_bytes_min_ >> 20) +
+                                    " MiB are left alone: free some space"};
+  return {};
+}
+
+Status Warehouse::download(JobContext& context, const Server& server, const std::string& digest,
+                           std::int64_t bytes) {
+  const io::Path partial = state_.blobs() / (digest + partial_suffix);
+  std::int64_t at = files_.size(partial).ok() ? *files_.size(partial) : 0;
+  if (at > bytes) {
+    TRY(files_.remove(partial));
+    at = 0;
+  }
+  TRY(make_room(bytes - at));
+  if (bytes == 0) TRY(files_.write_at(partial, 0, ""));
+  while (at < bytes) {
+    if (context.stopping.load()) return Error{ErrorKind::unavailable, "the client is stopping"};
+    const std::int64_t end = std::min(bytes, at + piece_bytes);
+    io::HttpRequest request = get_request(server, "/v1/blobs/" + digest);
+    request.headers.emplace_back("Range", "bytes=" + std::to_string(at) + "-" + std::to_string(end - 1));
+    request.reply_bytes_max = piece_bytes;
+    request.timeout = std::chrono::seconds{limits::request_seconds_max};
+    const Answer answer = call(context.http, server, std::move(request));
+    if (!answer.reply.ok()) return answer.reply.error().within("downloading " + digest);
+    // A whole answer to a request for a range is for the first range only.
+    const bool whole = answer.reply->status != 206;
+    const auto got = static_cast<std::int64_t>(answer.reply->body.size());
+    if (got != end - at || (whole && (at != 0 || end != bytes)))
+      return Error{ErrorKind::unavailable,
+                   "downloading " + digest + ": the server sent another range than asked for"};
+    TRY(files_.write_at(partial, at, answer.reply->body));
+    at = end;
+  }
+  TRY(files_.sync(partial));
+  if (const Status checked = check_blob(digest, partial, bytes); !checked.ok()) {
+    TRY(files_.remove(partial));  // wrong bytes must not be resumed
+    return checked;
+  }
+  return files_.rename(partial, state_.blobs() / digest);
+}
+
+Status Warehouse::ensure_blob(JobContext& context, const Server& server, const std::string& digest,
+                              std::int64_t bytes) {
+  if (bytes < 0 || bytes > limits::blob_bytes_max)
+    return Error{ErrorKind::untrusted, "the grant names a file of an impossible size"};
+  const io::Path path = state_.blobs() / digest;
+  if (files_.exists(path)) {
+    if (checked_.contains(digest) || check_blob(digest, path, bytes).ok()) {
+      checked_[digest] = ++uses_;
+      return {};
+    }
+    spdlog::warn("the cached file {} is damaged: fetching it again", digest);
+    TRY(files_.remove(path));
+  }
+  TRY(download(context, server, digest, bytes));
+  checked_[digest] = ++uses_;
+  return {};
+}
+
+Status Warehouse::lay_out(JobContext& context, const Server& server, const protocol::Grant& grant,
+                          const io::Path& directory) {
+  TRY(files_.make_directories(directory / "inputs"));
+  if (!files_.exists(directory / "parameters.json"))
+    TRY(files_.write(directory / "parameters.json", grant.parameters, io::Mode::normal));
+  for (const protocol::Input& input : grant.inputs) {
+    if (input.range && !input.range->overlaps(grant.range)) continue;
+    const io::Path path = directory / "inputs" / input.name;
+    if (files_.exists(path)) {
+      if (placed_[path] == input.digest) continue;  // laid out for an earlier unit
+      TRY(files_.remove(path));
+    }
+    TRY(ensure_blob(context, server, input.digest, input.bytes));
+    TRY(place_file(state_.blobs() / input.digest, path));
+    placed_[path] = input.digest;
+  }
+  return {};
+}
+
+void Warehouse::forget_old_problems(const io::Path& in_use) {
+  problems_[in_use] = ++uses_;
+  while (problems_.size() > problems_max) {
+    const auto oldest = std::min_element(problems_.begin(), problems_.end(),
+                                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (const Status removed = files_.remove_all(oldest->first); !removed.ok())
+      spdlog::warn("{}", removed.error().message);
+    std::erase_if(placed_,
+                  [&](const auto& file) { return file.first.parent_path().parent_path() == oldest->first; });
+    problems_.erase(oldest);
+  }
+}
+
+Result<Prepared> Warehouse::prepare(JobContext& context, const Server& server, const TrustedGrant& trusted,
+                                    const std::vector<std::string>& platforms) {
+  const std::string& archive = trusted.application.archive;
+  auto known = bundles_.find(archive);
+  if (known == bundles_.end()) {
+    if (trusted.application.archive_bytes > limits::bundle_bytes_max)
+      return Error{ErrorKind::untrusted, "the application's archive is larger than any may be"};
+    TRY(ensure_blob(context, server, archive, trusted.application.archive_bytes));
+    Prepared prepared;
+    prepared.archive = archive;
+    prepared.bundle_directory = state_.bundles() / archive;
+    TRY_ASSIGN(const Bytes bytes, files_.read(state_.blobs() / archive, limits::bundle_bytes_max));
+    TRY_ASSIGN(prepared.manifest,
+               bundle::install_bundle(bytes, trusted.application, prepared.bundle_directory));
+    const std::string kernel = prepared.manifest.kernel_for(platforms);
+    if (kernel.empty())
+      return Error{ErrorKind::not_found,
+                   "the application " + trusted.application.name + " has no kernel for " +
+                       (platforms.empty() ? std::string("this machine") : platforms.front())};
+    prepared.kernel = prepared.bundle_directory / kernel;
+    TRY_ASSIGN(prepared.kernel_digest, digest_of(files_, prepared.kernel));
+    known = bundles_.emplace(archive, prepared).first;
+  }
+  Prepared prepared = known->second;
+  prepared.problem_directory = state_.problems() / problem_key(trusted.grant);
+  TRY(lay_out(context, server, trusted.grant, prepared.problem_directory));
+  forget_old_problems(prepared.problem_directory);
+  return prepared;
+}
+
+}  // namespace gleaner::engine

@@ -1,0 +1,74 @@
+// What units need on disk: blobs by digest, unpacked bundles, problem directories. Lives on the data lane:
+// every function may block on the network or the disk. Nothing is used whose digest was not checked in this
+// run of the program: bundles are unpacked afresh after each start, blobs are hashed again before their first
+// use. One thread at a time. Errors: unavailable (the network: try again), untrusted (bytes are not what was
+// signed), io (this disk), not_found (the server does not have it).
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <set>
+
+#include "client/engine/server_call.h"
+#include "client/engine/state_directory.h"
+#include "client/engine/trust.h"
+#include "client/engine/workers.h"
+#include "shared/bundle/manifest.h"
+
+namespace gleaner::engine {
+
+struct Prepared {
+  bundle::Manifest manifest;
+  std::string archive;  // digest of the bundle
+  io::Path bundle_directory;
+  io::Path kernel;             // in it
+  std::string kernel_digest;   // as unpacked; checked again at each start
+  io::Path problem_directory;  // parameters.json, inputs/
+};
+
+class Warehouse {
+ public:
+  Warehouse(io::Files& files, StateDirectory state, std::int64_t cache_bytes_max, std::int64_t free_bytes_min)
+      : files_(files),
+        state_(std::move(state)),
+        cache_bytes_max_(cache_bytes_max),
+        free_bytes_min_(free_bytes_min) {}
+
+  // Removes what the run before left that is rebuilt anyway.
+  [[nodiscard]] Status clean();
+
+  // Fetches, verifies, unpacks and lays out all that this unit needs. `platforms`: what can be executed here.
+  [[nodiscard]] Result<Prepared> prepare(JobContext& context, const Server& server,
+                                         const TrustedGrant& trusted,
+                                         const std::vector<std::string>& platforms);
+
+  static constexpr std::int64_t piece_bytes =
+      4 << 20;                                    // of a download: bounds memory, and work lost when cut off
+  static constexpr std::size_t problems_max = 8;  // directories kept
+
+ private:
+  [[nodiscard]] Status ensure_blob(JobContext& context, const Server& server, const std::string& digest,
+                                   std::int64_t bytes);
+  [[nodiscard]] Status download(JobContext& context, const Server& server, const std::string& digest,
+                                std::int64_t bytes);
+  [[nodiscard]] Status check_blob(const std::string& digest, const io::Path& path, std::int64_t bytes) const;
+  [[nodiscard]] Status lay_out(JobContext& context, const Server& server, const protocol::Grant& grant,
+                               const io::Path& directory);
+  [[nodiscard]] Status make_room(std::int64_t bytes);
+  void forget_old_problems(const io::Path& in_use);
+
+  io::Files& files_;
+  StateDirectory state_;
+  std::int64_t cache_bytes_max_;
+  std::int64_t free_bytes_min_;
+  std::map<std::string, std::int64_t> checked_;  // blobs whose digest holds -> when last used (a counter)
+  std::map<std::string, Prepared> bundles_;      // by digest
+  std::map<io::Path, std::int64_t> problems_;    // directories -> when last used
+  std::map<io::Path, std::string> placed_;       // inputs in them -> digest
+  std::int64_t uses_ = 0;
+};
+
+// The directory's name says all that its contents depend on, but for inputs, which are added.
+[[nodiscard]] std::string problem_key(const protocol::Grant& grant);
+
+}  // namespace gleaner::engine
