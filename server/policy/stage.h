@@ -3,27 +3,29 @@
 // ids come from the caller, there is no I/O; the service stores what `Changes` names, the simulator does the
 // same in memory.
 //
-// Rules (numbers R1-R9: specification of Gleaner's policy, section 2; paper rules: divisible strategies,
-// section 2a):
-//   free > 0   the sizing strategy says how many items of the free pool the host gets, in order, given-back
-//   first. free = 0   the endgame, by `Straggler`:
+// Rules (R1-R9: specification of Gleaner's policy, section 2; paper rules: divisible strategies, section 2a):
+//   free > 0   the sizing strategy says how many items of the free pool the host gets, in order, those that
+//              were given back first.
+//   free = 0   the endgame, by `Straggler`:
 //     split           R4-R9: notice stalled holders (silent, paused, or at <= 2 % of their rate) and re-cover
-//     them from
-//                     the tail; split live stragglers so that both holders end together, beyond where the
-//                     holder will be when it hears of it; copy what cannot be split, within a budget; flood
-//                     the last rests; cancel the losers, credit what they committed, take in what a returning
-//                     host finished.
+//                     them from the tail; split live stragglers so that both holders end together, beyond
+//                     where the holder will be when it hears of it; copy what cannot be split, within a
+//                     budget; flood the last rests; cancel the losers, credit what they committed, take in
+//                     what a returning host finished.
 //     duplicate_once  the papers': the outstanding unit of the least-performance busy worker, each once; and
-//     the
-//                     omission rule at 70 % completed (section 2a).
+//                     the omission rule at 70 % completed.
 //     none            wait.
+//   Only idle slots get work in the endgame: a slot that asks ahead is served from the free pool alone.
 //   Time constants are those of the specification for long stages and shrink with the stage's expected length
-//   (Pace), so that a one-minute problem notices a stalled host in seconds.
-// Invariants, checked by check_invariants(): free + held + accepted = N as item sets (held = covered by an
-// open unit and not accepted); a unit has one host; no item has more live copies than allowed; accepted never
-// shrinks except where a dispute is decided against it; sizes are >= 1.
+//   (`paced`), so that a one-minute problem notices a stalled host in seconds.
 //
-// Cost: request O(open units) in the endgame (looks at the top K), O(log ranges) otherwise. Not thread-safe.
+// Invariants, checked by check_invariants(): free + held + accepted + set aside = N as item sets (held =
+// covered by an open unit and not accepted); a unit has one host; copies of an item are on different hosts,
+// and no more of them than allowed; accepted never shrinks except where a dispute is decided against it;
+// sizes are >= 1.
+//
+// Cost: O(log n) a report, commit or request, plus the ranges touched; in the endgame a request looks at the
+// `look_at` latest units. Not thread-safe.
 #pragma once
 
 #include <cstdint>

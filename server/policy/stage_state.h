@@ -5,9 +5,9 @@
 //   stage_units.cpp      a unit's life: opened, cut, closed; items that nobody holds any more become free
 //   stage_events.cpp     reports, commits, failures, leases, omission
 //   stage_estimates.cpp  rates (R1), where a holder is, when a unit ends (R5), who is on, pace
-//   stage_endgame.cpp    what an idle slot gets when nothing is free (R6), and the papers' duplicate-once
-//   stage_checks.cpp     disputes: third opinions
-//   stage_restore.cpp    from what was stored; invariants
+//   stage_endgame.cpp    what an idle slot gets when nothing is free: re-cover (R6a), the papers'
+//   duplicate-once stage_help.cpp       splits, copies, floods (R6b-R6e) stage_checks.cpp     disputes: third
+//   opinions stage_restore.cpp    from what was stored; invariants
 #pragma once
 
 #include <deque>
@@ -111,6 +111,7 @@ struct Stage::State {
   std::set<std::pair<Timestamp, UnitId>> stalled_groups;  // (since, group)
   double stalled_cost = 0;                                // remaining of the stalled groups' units
   std::vector<Check> checks;
+  std::set<UnitId> copied_once;  // duplicate_once: groups that had their copy
 
   // Hosts
   std::map<HostId, Host> hosts;
@@ -190,15 +191,22 @@ struct Stage::State {
   [[nodiscard]] Grant endgame(const Requester& requester, Timestamp now, Changes& changes);
   [[nodiscard]] Grant recover(const Requester& requester, double rate, const EndgameRules& rules,
                               Timestamp now, Changes& changes);
+  [[nodiscard]] Grant recover_group(const Requester& requester, double work, UnitId group, Timestamp now,
+                                    Changes& changes);
+  [[nodiscard]] Grant duplicate_once(const Requester& requester, Timestamp now, Changes& changes);
+  [[nodiscard]] bool holds_any(const Group& group, HostId host) const;
+  [[nodiscard]] bool only_delivery_missing(const Group& group) const;
+  void cut_group(UnitId group, std::int64_t end, UnitId except, const std::string& reason, Timestamp now,
+                 Changes& changes);
+
+  // ---- stage_help.cpp
   [[nodiscard]] Grant help(const Requester& requester, double rate, const EndgameRules& rules, Timestamp now,
                            Changes& changes);
   [[nodiscard]] Grant split(const Requester& requester, double rate, UnitId group, const EndgameRules& rules,
                             Timestamp now, Changes& changes);
   [[nodiscard]] Grant copy(const Requester& requester, double rate, UnitId group, const EndgameRules& rules,
                            Timestamp now, Changes& changes);
-  [[nodiscard]] Grant duplicate_once(const Requester& requester, Timestamp now, Changes& changes);
-  [[nodiscard]] std::vector<UnitId> slowest_groups(const EndgameRules& rules, Timestamp now) const;
-  [[nodiscard]] bool holds_any(const Group& group, HostId host) const;
+  [[nodiscard]] std::vector<UnitId> latest_groups(const EndgameRules& rules, Timestamp now) const;
 
   // ---- stage_checks.cpp
   [[nodiscard]] Grant grant_check(const Requester& requester, Timestamp now, Changes& changes);

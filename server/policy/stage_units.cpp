@@ -180,7 +180,7 @@ void Stage::State::cut(UnitId id, std::int64_t end, const std::string& reason, T
   ++hosts.at(unit.host).record.cuts;
   changes.units.push_back(id);
   decide(changes, now, unit.host, id, "cut", taken, reason);
-  if (end <= unit.committed) {
+  if (accepted.contains(Range{unit.committed, end})) {  // nothing of what it keeps is lacking
     close(id, UnitState::cancelled, reason, now, changes);
   } else {
     estimate_slot({unit.host, unit.slot}, now);
