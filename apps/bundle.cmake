@@ -19,6 +19,7 @@ function(gleaner_bundle name)
     VERBATIM)
   add_custom_target(${name}-bundle ALL
     DEPENDS ${directory}/manifest.toml ${name}-kernel ${name}-manager)
+  add_dependencies(bundles ${name}-bundle)
 endfunction()
 
 # Numerical code is compiled with optimisation in every build: a picture at -O0 would take ten times as long. The
