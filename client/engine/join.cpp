@@ -107,23 +107,27 @@ Status leave(io::HttpClient& http, io::Files& files, const StateDirectory& state
   return forget_membership(files, state);
 }
 
+Result<Identity> load_or_pending(const io::Files& files, const StateDirectory& state) {
+  auto identity = load_identity(files, state);
+  if (identity.ok() || identity.error().kind != ErrorKind::not_found) return identity;
+  const auto text = files.read(state.identity() / "join-code", limits::text_length_max);
+  if (!text.ok()) return identity;
+  Identity pending;
+  TRY_ASSIGN(pending.code, protocol::parse_join_code(*text));
+  return pending;
+}
+
 Result<Identity> confirm_machine(io::HttpClient& http, io::Files& files, const Machine& machine,
                                  const StateDirectory& state, const JoinFacts& facts, Timestamp now) {
-  auto identity = load_identity(files, state);
-  protocol::JoinCode code;
-  if (identity.ok()) {
-    if (machine.machine_digest(to_hex(identity->code.root_fingerprint)) == identity->machine) return identity;
+  TRY_ASSIGN(Identity identity, load_or_pending(files, state));
+  const protocol::JoinCode code = identity.code;
+  if (identity.host.host.valid()) {
+    if (machine.machine_digest(to_hex(code.root_fingerprint)) == identity.machine) return identity;
     spdlog::warn("this disk was copied from another computer: joining as a new host");
-    code = identity->code;
     // The units on the copied disk belong to the other computer.
     TRY(forget_membership(files, state));
     TRY(files.make_directories(state.identity()));
     TRY(files.write(state.identity() / "join-code", protocol::to_text(code), io::Mode::secret));
-  } else {
-    // The code without a host: such a joining was begun and not finished.
-    const auto text = files.read(state.identity() / "join-code", limits::text_length_max);
-    if (identity.error().kind != ErrorKind::not_found || !text.ok()) return identity.error();
-    TRY_ASSIGN(code, protocol::parse_join_code(*text));
   }
   auto joined = enrol(http, files, machine, state, code, facts, now);
   if (!joined.ok()) return explain(joined.error(), code);

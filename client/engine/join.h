@@ -25,6 +25,10 @@ struct JoinFacts {
 // Says good-bye (an unreachable server does not keep anybody) and forgets the membership.
 [[nodiscard]] Status leave(io::HttpClient& http, io::Files& files, const StateDirectory& state);
 
+// What is known before anything is asked: the identity, or at least the join code of a joining that was begun
+// on a copied disk (confirm_machine() then finishes it). not_found: not joined.
+[[nodiscard]] Result<Identity> load_or_pending(const io::Files& files, const StateDirectory& state);
+
 // A copied disk makes a new host: if the machine is not the one that joined, joins again under a new key.
 // Returns the identity to use.
 [[nodiscard]] Result<Identity> confirm_machine(io::HttpClient& http, io::Files& files, const Machine& machine,

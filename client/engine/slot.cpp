@@ -116,6 +116,7 @@ void Slot::release(SteadyTime now) {
   account(now);
   rate_.end_unit(now);
   unit_ = nullptr;
+  idle_since_ = now;
 }
 
 void Slot::end_kernel() {
@@ -156,6 +157,7 @@ bool Slot::ready(SteadyTime now) {
 
 void Slot::set_alarm(Alarm& alarm) const {
   if (draining_until_) alarm.at(*draining_until_);
+  if (session_ && unit_ == nullptr) alarm.at(idle_since_ + idle_patience);
   if (unit_ != nullptr && !paused_) alarm.at(watched_ + watch_interval);
 }
 
@@ -221,6 +223,7 @@ void Slot::pump(SteadyTime now) {
 }
 
 void Slot::watch(SteadyTime now) {
+  if (session_ && unit_ == nullptr && now - idle_since_ >= idle_patience) end_kernel();
   if (unit_ == nullptr || !session_ || paused_ || now - watched_ < watch_interval) return;
   const bundle::Manifest& manifest = unit_->prepared->manifest;
   account(now);

@@ -55,6 +55,8 @@ class Slot {
   [[nodiscard]] std::optional<Duration> remaining(SteadyTime now) const;
 
   static constexpr Duration let_go_patience = std::chrono::seconds{1};
+  static constexpr Duration idle_patience =
+      std::chrono::minutes{1};  // a kernel without work gives its memory back
   static constexpr Duration watch_interval = std::chrono::seconds{5};
 
  private:
@@ -77,6 +79,7 @@ class Slot {
   std::optional<SteadyTime> draining_until_;  // the kernel still works on a unit that was let go
   client_policy::LastMinuteRate rate_;
   client_policy::Backoff failures_;
+  SteadyTime idle_since_{};
   SteadyTime start_at_{};
   SteadyTime accounted_{};
   Duration cpu_accounted_{0};

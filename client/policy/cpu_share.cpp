@@ -13,4 +13,10 @@ Slice CpuShare::next(Duration elapsed, Duration consumed) {
   return balance_ > 0 ? Slice::run : Slice::stop;
 }
 
+Duration CpuShare::until_credit() const {
+  if (balance_ > 0) return Duration{0};
+  if (share_ <= 0) return debt_max;
+  return from_seconds(-balance_ / share_) + Duration{1};
+}
+
 }  // namespace gleaner::client_policy

@@ -25,6 +25,9 @@ class CpuShare {
   // Positive: credit. Negative: debt.
   [[nodiscard]] Duration balance() const { return from_seconds(balance_); }
 
+  // How long a stopped kernel must stay stopped until its debt is paid.
+  [[nodiscard]] Duration until_credit() const;
+
   static constexpr Duration slice = std::chrono::milliseconds{10};
   static constexpr Duration credit_max = std::chrono::milliseconds{100};
   static constexpr Duration debt_max = std::chrono::seconds{5};  // a wrong reading must not stop it for ever

@@ -1,0 +1,6 @@
+// gleaner: the owner's command line to a running client.
+#include "client/program/control_program.h"
+
+int main(int argc, char** argv) {
+  return gleaner::program::control_main(argc, argv);
+}

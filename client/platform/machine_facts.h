@@ -1,0 +1,18 @@
+// Machine (client/engine/machine.h) by the files that the system shows, below injectable roots so that tests
+// can make any machine. Platform file: machine_facts_linux.cpp.
+#pragma once
+
+#include <memory>
+
+#include "client/engine/machine.h"
+
+namespace gleaner::platform {
+
+struct SystemRoots {
+  io::Path proc = "/proc";
+  io::Path etc = "/etc";
+};
+
+[[nodiscard]] std::unique_ptr<engine::Machine> make_machine(SystemRoots roots = {});
+
+}  // namespace gleaner::platform

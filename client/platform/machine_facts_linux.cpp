@@ -1,0 +1,115 @@
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "client/platform/machine_facts.h"
+#include "shared/crypto/keys.h"
+
+namespace gleaner::platform {
+namespace {
+
+std::string first_line(const io::Path& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);  // empty if there is none: callers fall back
+  return line;
+}
+
+// The letter after the program's name, which is in parentheses and may contain any.
+char state_of(const io::Path& stat_file) {
+  const std::string line = first_line(stat_file);
+  const auto end = line.rfind(')');
+  return end != std::string::npos && end + 2 < line.size() ? line[end + 2] : '?';
+}
+
+class LinuxMachine final : public engine::Machine {
+ public:
+  explicit LinuxMachine(SystemRoots roots) : roots_(std::move(roots)) {}
+
+  int cores() const override {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (::sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
+    return static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
+  }
+
+  std::int64_t memory_bytes() const override {
+    return static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
+  }
+
+  std::string host_name() const override {
+    std::array<char, 256> name{};
+    if (::gethostname(name.data(), name.size() - 1) != 0 || name[0] == '\0') return "unnamed";
+    return name.data();
+  }
+
+  std::string machine_digest(const std::string& project) const override {
+    std::string id = first_line(roots_.etc / "machine-id");
+    if (id.empty()) id = "name:" + host_name();
+    return crypto::sha256_hex("gleaner-machine-1\n" + project + "\n" + id);
+  }
+
+  std::vector<std::string> platforms() const override {
+    utsname facts{};
+    if (::uname(&facts) != 0) return {};
+    return {std::string(facts.machine) + "-linux"};
+  }
+
+  double runnable_jobs() const override {
+    std::istringstream line(first_line(roots_.proc / "loadavg"));
+    double load = 0;
+    return line >> load ? load : 0;
+  }
+
+  bool is_asleep(int process) const override {
+    std::error_code error;
+    const std::filesystem::directory_iterator tasks(roots_.proc / std::to_string(process) / "task", error);
+    if (error) return false;
+    bool any = false;
+    for (const auto& task : tasks) {
+      const char state = state_of(task.path() / "stat");
+      if (state != 'S') return false;
+      any = true;
+    }
+    return any;
+  }
+
+  engine::DirectoryUsage usage(const io::Path& directory, std::int64_t files_max) const override {
+    engine::DirectoryUsage usage;
+    std::error_code error;
+    std::filesystem::recursive_directory_iterator at(
+        directory, std::filesystem::directory_options::skip_permission_denied, error);
+    for (const std::filesystem::recursive_directory_iterator end; !error && at != end; at.increment(error)) {
+      if (++usage.files >= files_max) break;
+      std::error_code unreadable;  // removed by the kernel a moment ago: counts nothing
+      if (at->is_regular_file(unreadable) && !at->is_symlink(unreadable)) {
+        const auto size = at->file_size(unreadable);
+        if (!unreadable) usage.bytes += static_cast<std::int64_t>(size);
+      }
+    }
+    return usage;
+  }
+
+  void lower_thread_priority() const override {
+    // On Linux the number is the thread's. Not fatal: the benchmark counts CPU time, not wall time.
+    (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::syscall(SYS_gettid)), 19);
+  }
+
+ private:
+  SystemRoots roots_;
+};
+
+}  // namespace
+
+std::unique_ptr<engine::Machine> make_machine(SystemRoots roots) {
+  return std::make_unique<LinuxMachine>(std::move(roots));
+}
+
+}  // namespace gleaner::platform

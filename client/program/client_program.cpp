@@ -1,0 +1,168 @@
+#include "client/program/client_program.h"
+
+#include <fmt/format.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+
+#include "client/engine/benchmark.h"
+#include "client/engine/join.h"
+#include "client/platform/machine_facts.h"
+#include "client/program/daemon.h"
+#include "client/program/exit_status.h"
+#include "client/program/state_lock.h"
+#include "client/program/version.h"
+
+namespace gleaner::program {
+namespace {
+
+struct Options {
+  std::string state;
+  std::string log_level = "info";
+  std::string code;
+  std::string name;
+  std::string cpu_share = "100%";
+  std::string priority = "idle";
+  double mflops = 0;
+  int cores = 0;
+};
+
+void set_up_log(const std::string& level) {
+  auto logger = spdlog::stderr_color_mt("gleaner-client");
+  // The journal has its own time stamps.
+  logger->set_pattern(std::getenv("JOURNAL_STREAM") != nullptr ? "%l: %v" : "%Y-%m-%d %H:%M:%S.%e %^%l%$ %v");
+  logger->set_level(spdlog::level::from_str(level));
+  spdlog::set_default_logger(logger);
+}
+
+int fail(const Error& error) {
+  fmt::print(stderr, "gleaner-client: {}\n", error.message);
+  return exit_problem;
+}
+
+// "50%" or "0.5"; nothing if it is neither, or not in (0, 1].
+std::optional<double> parse_share(const std::string& text) {
+  char* end = nullptr;
+  double value = std::strtod(text.c_str(), &end);
+  if (end == text.c_str()) return std::nullopt;
+  if (*end == '%') {
+    value /= 100;
+    ++end;
+  }
+  if (*end != '\0' || !(value > 0) || value > 1) return std::nullopt;
+  return value;
+}
+
+std::string check_share(const std::string& text) {
+  return parse_share(text) ? "" : "a share is like 50% or 0.5, over 0 and at most 100%";
+}
+
+engine::StateDirectory state_of(const Options& options) {
+  return {options.state.empty() ? default_state_directory() : io::Path(options.state)};
+}
+
+int do_join(const Options& options) {
+  const auto code = protocol::parse_join_code(options.code);
+  if (!code.ok()) return fail(code.error());
+  io::Files& files = io::real_files();
+  const engine::StateDirectory state = state_of(options);
+  if (const Status made = files.make_directories(state.root); !made.ok()) return fail(made.error());
+  const auto lock = StateLock::take(state.lock());
+  if (!lock.ok()) return fail(lock.error());
+  const bool before = engine::load_identity(files, state).ok();
+  const auto http = io::make_curl_client(code->root_fingerprint, std::string("gleaner-client/") + version);
+  engine::JoinFacts facts;
+  facts.name = options.name;
+  facts.client_version = version;
+  const auto joined =
+      engine::join(*http, files, *platform::make_machine(), state, *code, facts, system_clock().now());
+  if (!joined.ok()) return fail(joined.error());
+  fmt::print("{} {} as host {} (\"{}\"). State: {}\nStart computing with: gleaner-client run{}\n",
+             before ? "Joined before:" : "Joined", joined->code.base_url(), joined->host.host.value,
+             joined->name, state.root.string(), options.state.empty() ? "" : " --state " + options.state);
+  return exit_ok;
+}
+
+int do_leave(const Options& options) {
+  io::Files& files = io::real_files();
+  const engine::StateDirectory state = state_of(options);
+  const auto identity = engine::load_identity(files, state);
+  if (!identity.ok() && identity.error().kind == ErrorKind::not_found) return fail(identity.error());
+  const auto lock = StateLock::take(state.lock());
+  if (!lock.ok()) return fail(lock.error());
+  const auto http = io::make_curl_client(identity.ok() ? identity->code.root_fingerprint : Bytes(),
+                                         std::string("gleaner-client/") + version);
+  if (const Status left = engine::leave(*http, files, state); !left.ok()) return fail(left.error());
+  fmt::print("Left the project; nothing of it is kept in {}.\n", state.root.string());
+  return exit_ok;
+}
+
+int do_benchmark() {
+  const auto result = engine::run_linpack();
+  if (!result.ok()) return fail(result.error());
+  fmt::print("{:.0f} MFLOP/s (Linpack 500, one core, double precision; residual {:.2f})\n", result->mflops,
+             result->residual);
+  return exit_ok;
+}
+
+int do_run(const Options& options) {
+  RunOptions run;
+  run.state = state_of(options);
+  run.cores = options.cores;
+  run.cpu_share = parse_share(options.cpu_share).value_or(1);
+  if (options.mflops > 0) run.benchmark_mflops = options.mflops;
+  run.priority = options.priority == "normal" ? platform::Priority::normal : platform::Priority::idle;
+  return run_daemon(run);
+}
+
+void declare_run(CLI::App& run, Options& options) {
+  run.add_option("--cores", options.cores, "Kernels at a time; 0: one for each core")
+      ->check(CLI::Range(0, 4096));
+  run.add_option("--cpu-share", options.cpu_share, "Of each core, for example 50% or 0.5")
+      ->check(check_share);
+  run.add_option("--benchmark-mflops", options.mflops, "Take this instead of measuring")
+      ->check(CLI::PositiveNumber);
+  run.add_option("--priority", options.priority, "idle: kernels yield to everything; normal: they compete")
+      ->check(CLI::IsMember({"idle", "normal"}));
+  run.add_option("--log-level", options.log_level, "trace, debug, info, warn, error or off")
+      ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}));
+}
+
+}  // namespace
+
+int client_main(int argc, char** argv) {
+  Options options;
+  CLI::App app{"gleaner-client: computes for a project while this computer has time", "gleaner-client"};
+  app.set_version_flag("--version", std::string("gleaner-client ") + version);
+  app.require_subcommand(1);
+  app.footer(
+      "Exit status: 0 done, 1 a problem (on standard error), 2 wrong usage.\n"
+      "The state is in --state, else $STATE_DIRECTORY, else /var/lib/gleaner-client (root), else\n"
+      "~/.local/share/gleaner-client. Control a running client with `gleaner`.");
+  const auto with_state = [&](CLI::App* command) {
+    command->add_option("--state", options.state, "Directory of the client's state");
+    return command;
+  };
+  CLI::App* join = with_state(app.add_subcommand("join", "Join a project"));
+  join->add_option("code", options.code, "The join code: gleaner://...")->required();
+  join->add_option("--name", options.name, "What to call this computer (default: its name)");
+  CLI::App* run = with_state(app.add_subcommand("run", "Compute until stopped"));
+  declare_run(*run, options);
+  CLI::App* leave = with_state(app.add_subcommand("leave", "Leave the project and forget it"));
+  CLI::App* benchmark = app.add_subcommand("benchmark", "Measure one core (Linpack 500)");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? exit_ok : exit_usage;
+  }
+  set_up_log(options.log_level);
+  if (join->parsed()) return do_join(options);
+  if (run->parsed()) return do_run(options);
+  if (leave->parsed()) return do_leave(options);
+  CHECK_TRUE(benchmark->parsed());
+  return do_benchmark();
+}
+
+}  // namespace gleaner::program

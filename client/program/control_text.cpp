@@ -1,0 +1,106 @@
+#include "client/program/control_text.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+namespace gleaner::program {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string text(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+double number(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_number() ? found->get<double>() : 0;
+}
+
+std::string duration_text(double seconds) {
+  if (seconds < 0) return "?";
+  if (seconds < 100) return fmt::format("{:.0f} s", seconds);
+  if (seconds < 6000) return fmt::format("{:.0f} min", seconds / 60);
+  return fmt::format("{:.1f} h", seconds / 3600);
+}
+
+std::string painted(const std::string& word, const char* code, Colour colour) {
+  return colour == Colour::yes ? fmt::format("\033[{}m{}\033[0m", code, word) : word;
+}
+
+const char* code_of(const std::string& state) {
+  if (state == "running") return "32";
+  if (state == "paused") return "33";
+  return "2";
+}
+
+std::string slot_line(const Json& slot, Colour colour) {
+  const std::string state = text(slot, "state");
+  const std::string head = fmt::format("  core {:<3.0f} {}", number(slot, "slot"),
+                                       painted(fmt::format("{:<10}", state), code_of(state), colour));
+  if (number(slot, "unit") == 0) return head + "\n";
+  const double begin = number(slot, "begin");
+  const double size = number(slot, "end") - begin;
+  const double part = size > 0 ? 100 * (number(slot, "finished") - begin) / size : 100;
+  std::string line =
+      fmt::format("{} {}: unit {:.0f}, items {:.0f}-{:.0f}, {:.0f} %, {:.3g}/s", head, text(slot, "problem"),
+                  number(slot, "unit"), begin, number(slot, "end") - 1, part, number(slot, "rate"));
+  if (number(slot, "remaining_seconds") >= 0)
+    line += ", " + duration_text(number(slot, "remaining_seconds")) + " left";
+  if (!text(slot, "reason").empty()) line += " (" + text(slot, "reason") + ")";
+  return line + "\n";
+}
+
+std::string status_text(const Json& status, Colour colour) {
+  const double contact = number(status, "last_contact_seconds");
+  std::string out = painted(text(status, "reason"), "1", colour) + "\n";
+  out += fmt::format("  project   {} at {}\n", text(status, "project_name"), text(status, "server"));
+  out += fmt::format("  host      {:.0f} ({}), {:.0f} cores at {:.0f} %, {:.0f} MFLOP/s\n",
+                     number(status, "host"), text(status, "host_name"), number(status, "cores"),
+                     100 * number(status, "cpu_share"), number(status, "benchmark_mflops"));
+  out += fmt::format("  accepted  {:.0f} items in {:.0f} commits ({:.0f} not needed, {:.0f} refused)\n",
+                     number(status, "items_accepted"), number(status, "commits_accepted"),
+                     number(status, "commits_duplicate"), number(status, "commits_refused"));
+  out += fmt::format("  waiting   {:.0f} results for the server's answer; last contact {}\n",
+                     number(status, "outbox"), contact < 0 ? "never" : duration_text(contact) + " ago");
+  if (const auto slots = status.find("slots"); slots != status.end() && slots->is_array())
+    for (const Json& slot : *slots) out += slot_line(slot, colour);
+  return out;
+}
+
+std::string why_text(const Json& status) {
+  std::string out = text(status, "reason") + "\n";
+  if (const auto details = status.find("details"); details != status.end() && details->is_array())
+    for (const Json& detail : *details)
+      if (detail.is_string()) out += "  " + detail.get<std::string>() + "\n";
+  return out;
+}
+
+}  // namespace
+
+std::string reply_text(const std::string& command, const Json& reply, Colour colour) {
+  const auto status = reply.find("status");
+  if (status != reply.end() && status->is_object())
+    return command == "why" ? why_text(*status) : status_text(*status, colour);
+  return text(reply, "message") + "\n";
+}
+
+std::optional<double> parse_duration(const std::string& text) {
+  constexpr double year = 366.0 * 24 * 3600;
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  const std::string unit = end;
+  if (end == text.c_str()) return std::nullopt;
+  double seconds = 0;
+  if (unit == "s") seconds = value;
+  if (unit.empty() || unit == "m" || unit == "min") seconds = value * 60;
+  if (unit == "h") seconds = value * 3600;
+  if (unit == "d") seconds = value * 86400;
+  if (!(seconds >= 1) || seconds > year) return std::nullopt;
+  return seconds;
+}
+
+}  // namespace gleaner::program

@@ -1,0 +1,167 @@
+#include "client/program/daemon.h"
+
+#include <malloc.h>
+#include <poll.h>
+#include <spdlog/spdlog.h>
+#include <sys/signalfd.h>
+#include <systemd/sd-daemon.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include "client/engine/control.h"
+#include "client/engine/engine.h"
+#include "client/engine/join.h"
+#include "client/engine/thread_workers.h"
+#include "client/platform/control_socket.h"
+#include "client/platform/cpu_limiter.h"
+#include "client/platform/machine_facts.h"
+#include "client/program/exit_status.h"
+#include "client/program/state_lock.h"
+#include "client/program/version.h"
+#include "shared/crypto/keys.h"
+
+namespace gleaner::program {
+namespace {
+
+constexpr Duration farewell_patience = std::chrono::seconds{5};
+constexpr Duration trim_interval = std::chrono::minutes{10};
+
+// Signals as a descriptor. Blocked before any thread starts, so that no thread takes them.
+class Signals {
+ public:
+  Signals() {
+    sigset_t set;
+    sigemptyset(&set);
+    for (const int number : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&set, number);
+    CHECK_TRUE(::sigprocmask(SIG_BLOCK, &set, nullptr) == 0);
+    ::signal(SIGPIPE, SIG_IGN);
+    descriptor_ = ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    CHECK_TRUE(descriptor_ >= 0);
+  }
+  ~Signals() { ::close(descriptor_); }
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+  [[nodiscard]] int descriptor() const { return descriptor_; }
+  [[nodiscard]] bool arrived() const {
+    signalfd_siginfo info{};
+    return ::read(descriptor_, &info, sizeof info) == sizeof info;
+  }
+
+ private:
+  int descriptor_ = -1;
+};
+
+std::uint64_t make_seed() {
+  std::uint64_t seed = 0;
+  for (const char byte : crypto::random_secret(sizeof seed))
+    seed = seed << 8 | static_cast<unsigned char>(byte);
+  return seed;
+}
+
+void wait_for(const std::vector<int>& descriptors, Duration patience) {
+  std::vector<pollfd> polled;
+  for (const int descriptor : descriptors) polled.push_back({descriptor, POLLIN, 0});
+  const auto milliseconds =
+      std::chrono::ceil<std::chrono::milliseconds>(std::max(patience, Duration{0})).count();
+  ::poll(polled.data(), polled.size(), static_cast<int>(std::min<std::int64_t>(milliseconds, 3'600'000)));
+}
+
+// Until something asks for the end, then until what is finished is delivered or patience is over.
+void loop(engine::Engine& engine, platform::ControlSocket& control, const Signals& signals, const bool& quit,
+          Clock& clock) {
+  std::optional<SteadyTime> give_up;
+  SteadyTime trim_at = clock.steady() + trim_interval;
+  while (true) {
+    engine.tick();
+    SteadyTime now = clock.steady();
+    if (give_up && (engine.settled() || now >= *give_up)) return;
+    if (now >= trim_at) {
+      ::malloc_trim(0);
+      trim_at = now + trim_interval;
+    }
+    Duration patience = engine.wait_time();
+    if (control.wait_until() != SteadyTime::max()) patience = std::min(patience, control.wait_until() - now);
+    if (give_up) patience = std::min(patience, *give_up - now);
+    std::vector<int> descriptors = engine.descriptors();
+    for (const int descriptor : control.descriptors()) descriptors.push_back(descriptor);
+    descriptors.push_back(signals.descriptor());
+    wait_for(descriptors, patience);
+    now = clock.steady();
+    control.serve(now);
+    if ((signals.arrived() || quit) && !give_up) {
+      ::sd_notify(0, "STOPPING=1");
+      spdlog::info("stopping: delivering what is finished");
+      engine.stop();
+      give_up = now + farewell_patience;
+    }
+  }
+}
+
+Result<bool> serve(const RunOptions& options, const Signals& signals) {
+  io::Files& files = io::real_files();
+  Clock& clock = system_clock();
+  TRY(files.make_directories(options.state.root));
+  std::filesystem::permissions(options.state.root, std::filesystem::perms::owner_all);
+  TRY_ASSIGN(const StateLock lock, StateLock::take(options.state.lock()));
+  const auto machine = platform::make_machine();
+  const int cores = options.cores > 0 ? options.cores : machine->cores();
+  const std::string agent = std::string("gleaner-client/") + version;
+
+  engine::JoinFacts facts;
+  facts.cores = cores;
+  facts.client_version = version;
+  TRY_ASSIGN(const engine::Identity stored, engine::load_or_pending(files, options.state));
+  engine::ThreadWorkers workers([&] { return io::make_curl_client(stored.code.root_fingerprint, agent); });
+  engine::Identity identity = stored;
+  {
+    const auto http = io::make_curl_client(stored.code.root_fingerprint, agent);
+    TRY_ASSIGN(identity, engine::confirm_machine(*http, files, *machine, options.state, facts, clock.now()));
+  }
+  const auto launcher =
+      platform::make_process_launcher(platform::make_plain_sandbox(options.priority), io::real_processes());
+  platform::CpuLimiter limiter;
+  Random random(make_seed());
+
+  engine::EngineSettings settings;
+  settings.cores = cores;
+  settings.cpu_share = options.cpu_share;
+  settings.memory_bytes = machine->memory_bytes() / 2;
+  settings.benchmark_mflops = options.benchmark_mflops;
+  settings.client_version = version;
+  engine::Engine engine(
+      {clock, random, files, *launcher, limiter, *machine, workers, options.state, settings}, identity);
+  TRY(engine.open());
+  bool quit = false;
+  TRY_ASSIGN(const auto control,
+             platform::ControlSocket::listen(options.state.socket(), engine::control_line_bytes_max,
+                                             [&](std::string_view line) {
+                                               const auto outcome = engine::handle_control(engine, line);
+                                               quit = quit || outcome.quit;
+                                               return outcome.reply;
+                                             }));
+  spdlog::info("gleaner-client {}: host {} of {}, {} cores, state in {}", version, identity.host.host.value,
+               identity.code.base_url(), cores, options.state.root.string());
+  ::sd_notify(0, "READY=1");
+  loop(engine, *control, signals, quit, clock);
+  if (!workers.stop(std::chrono::milliseconds{200})) {
+    // A thread is stuck in a stalled connection. All that matters is on disk.
+    spdlog::shutdown();
+    ::_exit(exit_ok);
+  }
+  return true;
+}
+
+}  // namespace
+
+int run_daemon(const RunOptions& options) {
+  ::mallopt(M_ARENA_MAX, 2);  // each thread's own arena would cost more than all else together
+  const Signals signals;
+  const auto served = serve(options, signals);
+  if (served.ok()) return exit_ok;
+  spdlog::error("{}", served.error().message);
+  return exit_problem;
+}
+
+}  // namespace gleaner::program

@@ -1,0 +1,23 @@
+// The composition root of gleaner-client run: makes the real clock, files, processes, network and machine,
+// and turns the engine's loop around poll(). Returns the program's exit status.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "client/engine/state_directory.h"
+#include "client/platform/sandbox.h"
+
+namespace gleaner::program {
+
+struct RunOptions {
+  engine::StateDirectory state;
+  int cores = 0;  // 0: all
+  double cpu_share = 1;
+  std::optional<double> benchmark_mflops;
+  platform::Priority priority = platform::Priority::idle;
+};
+
+[[nodiscard]] int run_daemon(const RunOptions& options);
+
+}  // namespace gleaner::program

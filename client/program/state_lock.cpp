@@ -1,0 +1,43 @@
+#include "client/program/state_lock.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+namespace gleaner::program {
+
+Result<StateLock> StateLock::take(const io::Path& path) {
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (descriptor < 0)
+    return Error{ErrorKind::io, "cannot open " + path.string() + ": " + std::strerror(errno) +
+                                    ": does the state directory belong to you?"};
+  StateLock lock(descriptor);
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0)
+    return Error{ErrorKind::conflict, "a client runs with the state in " + path.parent_path().string() +
+                                          " already: stop it with `gleaner quit`, or use another --state"};
+  return lock;
+}
+
+StateLock::~StateLock() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+io::Path default_state_directory() {
+  const auto variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string(value == nullptr ? "" : value);
+  };
+  // systemd may name several, separated by colons.
+  if (const std::string state = variable("STATE_DIRECTORY"); !state.empty())
+    return state.substr(0, state.find(':'));
+  if (::geteuid() == 0) return "/var/lib/gleaner-client";
+  if (const std::string data = variable("XDG_DATA_HOME"); !data.empty())
+    return io::Path(data) / "gleaner-client";
+  return io::Path(variable("HOME")) / ".local/share/gleaner-client";
+}
+
+}  // namespace gleaner::program
