@@ -46,6 +46,8 @@ Result<std::unique_ptr<Store>> open_sqlite_store(const io::Path& directory, Open
   TRY_ASSIGN(const std::int64_t bytes, files.size(path));
   if (bytes == 0) return damaged_store(path.string(), "it is empty");
   TRY_ASSIGN(auto database, Database::open(path.string(), Database::Create::no));
+  TRY_ASSIGN(const int version, schema_version(*database));
+  if (version == 0) return database->damaged("it has no tables");
   if (how == OpenCheck::quick_check) TRY(check(*database));
   TRY(migrate(*database, migrations()));
   // What the server before us wrote but did not live to sync would be read as committed: make it durable

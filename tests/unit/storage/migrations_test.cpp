@@ -1,0 +1,133 @@
+// Every earlier schema opens and keeps its rows; a newer one is refused; a step that fails leaves the schema
+// before it.
+#include "server/storage/migrations.h"
+
+#include "tests/catch.h"
+#include "tests/unit/storage/fixture.h"
+
+using namespace gleaner;
+using namespace gleaner::storage;
+using namespace gleaner::storage::testing;
+using Catch::Matchers::Contains;
+using ::gleaner::testing::TemporaryDirectory;
+
+namespace {
+
+// Rows that every schema since the first can hold, as a server of schema 1 wrote them.
+constexpr const char* rows_of_schema_1 = R"(
+INSERT INTO named_values VALUES ('project', 'abc');
+INSERT INTO sequences VALUES ('unit', 1001), ('segment', 1001);
+INSERT INTO hosts (id, name, public_key, machine, token_digest, platform, cores, memory_bytes, client_version, mflops,
+  benchmark_at, state, state_reason, failures_in_row, failures, blocked_until, blocked_reason, enrolled_at,
+  last_contact, items_accepted, cost_accepted, disagreements)
+VALUES (1, 'host', x'01', 'machine', x'02', 'x86_64-linux', 4, 1024, '0.1', 12.5, 1, 1, '', 0, 0, 0, '', 2, 3, 10,
+  10.5, 0);
+INSERT INTO applications VALUES (1, 'app', '1', x'aa', 5, 'title', '["x86_64-linux"]', 4, '{}', x'01', x'02', 2, '{}',
+  x'03', x'04', 7);
+INSERT INTO problems (id, name, application, parameters, inputs, state, resume_to, message, strategy, straggler, weight,
+  priority, service, commit_seconds, stage, created_at, started_at, finished_at)
+VALUES (1, 'problem', 1, '{}', '[]', 2, 2, '', 'wis', 3, 1, 0, 0, 60, 0, 1, 2, 0);
+INSERT INTO stages (problem, stage, name, items, inputs, set_aside, enough, started_at, finished_at, units, splits,
+  recovered, copies, disputes, cost_wasted) VALUES (1, 0, 'stage', 100, '[]', '[[3,4]]', 0, 1, 0, 1, 0, 0, 0, 0, 0);
+INSERT INTO units (id, problem, stage, group_unit, host, slot, kind, state, range_begin, range_end, committed, finished,
+  run_state, pause_reason, rate_minute, item_seconds, running_seconds, issued, last_contact, deadline, closed,
+  cut_unheard, reason) VALUES (17, 1, 0, 17, 1, 0, 1, 1, 0, 50, 10, 12, 1, '', 1.5, 0, 8, 1, 2, 3, 0, 0, 'why');
+INSERT INTO segments (id, problem, stage, size_class, unit, host, range_begin, range_end, digest, bytes, received_at,
+  compute_seconds) VALUES (5, 1, 0, 3, 17, 1, 0, 10, x'bb', 100, 9, 8.5);
+INSERT INTO accepted VALUES (1, 0, 0, 10, 5);
+INSERT INTO acknowledgements VALUES (17, 1, 0, 10, x'bb', 1, '', 10, 9);
+INSERT INTO decisions VALUES (1, 1, 0, 1, 1, 17, 'fresh', 0, 50, 'why');
+)";
+
+void make_file(const io::Path& path, int version) {
+  const auto database = must(Database::open(path.string(), Database::Create::yes));
+  must(migrate(*database, migrations().first(static_cast<std::size_t>(version))));
+  CHECK(must(schema_version(*database)) == version);
+  must(database->execute(rows_of_schema_1));
+}
+
+int newest() {
+  return static_cast<int>(migrations().size());
+}
+
+}  // namespace
+
+TEST_CASE("migrations are numbered 1, 2, 3 ...") {
+  int expected = 1;
+  for (const Migration& step : migrations()) CHECK(step.version == expected++);
+}
+
+TEST_CASE("every earlier schema is taken forward with its rows") {
+  const int version = GENERATE(range(1, static_cast<int>(migrations().size()) + 1));
+  INFO("from schema " << version);
+  const TemporaryDirectory directory;
+  make_file(directory / "store.sqlite", version);
+  auto store = open_store(directory.path(), OpenCheck::quick_check);
+  for (int opened = 0; opened < 2; ++opened) {
+    CHECK(must(store->get_value("project")) == "abc");
+    CHECK(must(store->hosts()).front().mflops == 12.5);
+    CHECK(must(store->applications()).front().platforms == std::vector<std::string>{"x86_64-linux"});
+    CHECK(must(store->problems()).front().straggler == policy::Straggler::split);
+    CHECK(must(store->stage(ProblemId{1}, 0)).value().set_aside == std::vector{Range{3, 4}});
+    const auto unit = must(store->unit(UnitId{17})).value().unit;
+    CHECK(unit.range == Range{0, 50});
+    CHECK(unit.reason == "why");
+    CHECK(unit.handed_end == 0);
+    CHECK(must(store->accepted(ProblemId{1}, 0)).front().segment == SegmentId{5});
+    CHECK(must(store->segments_over(ProblemId{1}, 0, {9, 10})).front().digest == "bb");
+    CHECK(must(store->acknowledgement(UnitId{17}, HostId{1}, {0, 10}, "bb")).has_value() == false);
+    CHECK(must(store->decisions(ProblemId{1}, 9)).size() == 1);
+    // And it is written to as any other.
+    in_transaction(*store, [&] {
+      CHECK(must(store->next_unit()) > UnitId{1000});
+      policy::Unit changed = unit;
+      changed.committed = 20;
+      must(store->put_unit(ProblemId{1}, 0, changed));
+    });
+    CHECK(must(store->open_units(ProblemId{1}, 0)).front().committed == 20);
+    store.reset();
+    store = open_store(directory.path());
+  }
+}
+
+TEST_CASE("a newer schema is refused and left as it is") {
+  const TemporaryDirectory directory;
+  const io::Path path = directory / "store.sqlite";
+  make_file(path, newest());
+  std::vector<Migration> steps(migrations().begin(), migrations().end());
+  steps.push_back({newest() + 1, "from the future", "CREATE TABLE future (x INTEGER)"});
+  {
+    const auto database = must(Database::open(path.string(), Database::Create::no));
+    must(migrate(*database, steps));
+    CHECK(must(schema_version(*database)) == newest() + 1);
+  }
+  const auto store = open_sqlite_store(directory.path(), OpenCheck::quick_check);
+  REQUIRE(!store.ok());
+  CHECK(store.error().kind == ErrorKind::invalid);
+  CHECK_THAT(store.error().message, Contains("newer gleaner-server") &&
+                                        Contains("install the newer program") &&
+                                        Contains(std::to_string(newest() + 1)));
+  const auto database = must(Database::open(path.string(), Database::Create::no));
+  CHECK(must(schema_version(*database)) == newest() + 1);
+}
+
+TEST_CASE("a step that fails leaves the schema before it") {
+  const TemporaryDirectory directory;
+  const io::Path path = directory / "store.sqlite";
+  make_file(path, newest());
+  std::vector<Migration> steps(migrations().begin(), migrations().end());
+  steps.push_back(
+      {newest() + 1, "good", "CREATE TABLE good (x INTEGER); UPDATE named_values SET value = 'good'"});
+  steps.push_back(
+      {newest() + 2, "bad", "UPDATE named_values SET value = 'bad'; CREATE TABLE hosts (x INTEGER)"});
+  const auto database = must(Database::open(path.string(), Database::Create::no));
+  const Status done = migrate(*database, steps);
+  REQUIRE(!done.ok());
+  CHECK_THAT(done.error().message, Contains("migrating the store to schema " + std::to_string(newest() + 2)));
+  CHECK(must(schema_version(*database)) == newest() + 1);
+  Query query = database->query("SELECT value FROM named_values");
+  REQUIRE(must(query.step()));
+  std::string value;
+  query.take(value);
+  CHECK(value == "good");
+}

@@ -1,0 +1,238 @@
+// Transactions: all or nothing, ids that never come twice, names that are taken, and what deleting a problem
+// leaves.
+#include <set>
+
+#include "tests/catch.h"
+#include "tests/unit/storage/fixture.h"
+#include "tests/unit/storage/rows.h"
+
+using namespace gleaner;
+using namespace gleaner::storage;
+using namespace gleaner::storage::testing;
+using ::gleaner::testing::TemporaryDirectory;
+
+namespace {
+
+// One row of everything that belongs to a problem, with `unit` and a segment of its own.
+void add_one_of_each(Store& store, const Grid& grid, UnitId unit) {
+  must(store.put_unit(grid.problem, 0, simple_unit(grid, unit, {0, 10})));
+  policy::HostRecord record;
+  record.host = grid.hosts[0];
+  must(store.put_host_record(grid.problem, 0, record));
+  const SegmentId segment = must(store.add_segment(simple_segment(grid, {0, 10})));
+  must(store.accept(grid.problem, 0, {0, 10}, segment));
+  VerdictRow verdict;
+  verdict.problem = grid.problem;
+  must(store.add_verdict(verdict));
+  FailureRow failure;
+  failure.problem = grid.problem;
+  must(store.add_failure(failure));
+  AcknowledgementRow acknowledgement;
+  acknowledgement.unit = unit;
+  must(store.add_acknowledgement(acknowledgement));
+  must(store.add_decision({grid.problem, 0, {}}));
+  StageRow stage;
+  stage.problem = grid.problem;
+  stage.stage = 1;
+  stage.costs = {1, 2, 3};
+  must(store.put_stage(stage));
+  must(store.put_results(grid.problem, {{"a", std::string(64, 'c'), 1, "image/png"}}));
+}
+
+// How many rows of each kind there are, seen through the interface.
+std::vector<std::size_t> counts(Store& store, ProblemId problem, UnitId unit) {
+  return {
+      must(store.open_units(problem, 0)).size(),   must(store.unit(unit)).has_value(),
+      must(store.host_records(problem, 0)).size(), must(store.segments_over(problem, 0, {0, 10})).size(),
+      must(store.accepted(problem, 0)).size(),     must(store.verdicts(problem)).size(),
+      must(store.failures(problem)).size(),        must(store.acknowledgement(unit, {}, {}, "")).has_value(),
+      must(store.decisions(problem, 10)).size(),   must(store.stage(problem, 1)).has_value(),
+      must(store.results(problem)).size()};
+}
+
+}  // namespace
+
+TEST_CASE("a rollback drops everything, a commit keeps everything") {
+  const TemporaryDirectory directory;
+  auto store = open_store(directory.path());
+  Grid grid;
+  in_transaction(*store, [&] { grid = add_grid(*store); });
+  const std::vector<std::size_t> nothing(11, 0), one_each(11, 1);
+  CHECK(counts(*store, grid.problem, UnitId{1}) == nothing);
+
+  SECTION("rolled back") {
+    must(store->begin());
+    add_one_of_each(*store, grid, UnitId{1});
+    must(store->set_value("name", "value"));
+    CHECK(counts(*store, grid.problem, UnitId{1}) == one_each);
+    store->rollback();
+    CHECK(counts(*store, grid.problem, UnitId{1}) == nothing);
+    CHECK(!must(store->get_value("name")));
+  }
+  SECTION("closed without a commit") {
+    must(store->begin());
+    add_one_of_each(*store, grid, UnitId{1});
+    store.reset();
+    store = open_store(directory.path());
+    CHECK(counts(*store, grid.problem, UnitId{1}) == nothing);
+  }
+  SECTION("committed, rolled back after") {
+    in_transaction(*store, [&] { add_one_of_each(*store, grid, UnitId{1}); });
+    store->rollback();
+    CHECK(counts(*store, grid.problem, UnitId{1}) == one_each);
+    store.reset();
+    store = open_store(directory.path());
+    CHECK(counts(*store, grid.problem, UnitId{1}) == one_each);
+  }
+}
+
+TEST_CASE("writing and committing need a transaction, and there is one at a time") {
+  const TemporaryDirectory directory;
+  auto store = open_store(directory.path());
+  CHECK(store->set_value("a", "b").error().kind == ErrorKind::internal);
+  CHECK(store->next_unit().error().kind == ErrorKind::internal);
+  CHECK(store->commit().error().kind == ErrorKind::internal);
+  must(store->begin());
+  CHECK(store->begin().error().kind == ErrorKind::internal);
+  must(store->set_value("a", "b"));
+  must(store->commit());
+  CHECK(must(store->get_value("a")) == "b");
+}
+
+TEST_CASE("a taken name is a conflict that leaves the rest of the transaction usable") {
+  const TemporaryDirectory directory;
+  auto store = open_store(directory.path());
+  must(store->begin());
+  const Grid grid = add_grid(*store);
+  CHECK(store->add_host(simple_host(0)).error().kind == ErrorKind::conflict);
+  HostRow same_token = simple_host(5);
+  same_token.token_digest = simple_host(1).token_digest;
+  CHECK(store->add_host(same_token).error().kind == ErrorKind::conflict);
+  HostRow cloned_disk = simple_host(0);
+  cloned_disk.machine = "another";
+  cloned_disk.token_digest = "another";
+  CHECK(store->add_host(cloned_disk).ok());
+
+  ApplicationRow application;
+  application.name = "app";
+  application.version = "1";
+  CHECK(store->add_application(application).error().kind == ErrorKind::conflict);
+  application.version = "2";
+  CHECK(store->add_application(application).ok());
+
+  ProblemRow problem;
+  problem.name = "problem";
+  problem.application = grid.application;
+  CHECK(store->add_problem(problem).error().kind == ErrorKind::conflict);
+  must(store->set_value("after", "conflict"));
+  must(store->commit());
+  CHECK(must(store->get_value("after")) == "conflict");
+  CHECK(must(store->hosts()).size() == 3);
+}
+
+TEST_CASE("rows of what does not exist are refused") {
+  const TemporaryDirectory directory;
+  auto store = open_store(directory.path());
+  must(store->begin());
+  const Grid grid = add_grid(*store);
+  const ProblemId nowhere{77};
+  CHECK(store->put_unit(nowhere, 0, simple_unit(grid, UnitId{1}, {0, 1})).error().kind ==
+        ErrorKind::not_found);
+  CHECK(store->add_decision({nowhere, 0, {}}).error().kind == ErrorKind::not_found);
+  CHECK(store->accept(grid.problem, 0, {0, 1}, SegmentId{9}).error().kind == ErrorKind::not_found);
+  CHECK(store->put_results(nowhere, {{"a", "b", 1, "c"}}).error().kind == ErrorKind::not_found);
+  CHECK(store->delete_problem(nowhere).error().kind == ErrorKind::not_found);
+  HostRow host = simple_host(9);
+  host.id = HostId{99};
+  CHECK(store->update_host(host).error().kind == ErrorKind::not_found);
+  ProblemRow problem;
+  problem.id = nowhere;
+  problem.name = "x";
+  problem.application = grid.application;
+  CHECK(store->update_problem(problem).error().kind == ErrorKind::not_found);
+  problem.application = ApplicationId{5};
+  CHECK(store->add_problem(problem).error().kind == ErrorKind::not_found);
+  must(store->commit());
+}
+
+TEST_CASE("deleting a problem removes all of it and nothing else") {
+  const TemporaryDirectory directory;
+  auto store = open_store(directory.path());
+  Grid grid, other;
+  in_transaction(*store, [&] {
+    grid = add_grid(*store);
+    other = grid;
+    other.problem = add_problem(*store, grid.application, "other");
+    StageRow stage;
+    stage.problem = other.problem;
+    must(store->put_stage(stage));
+    add_one_of_each(*store, grid, UnitId{1});
+    add_one_of_each(*store, other, UnitId{2});
+  });
+  in_transaction(*store, [&] { must(store->delete_problem(grid.problem)); });
+  CHECK(counts(*store, grid.problem, UnitId{1}) == std::vector<std::size_t>(11, 0));
+  CHECK(!must(store->stage(grid.problem, 0)));
+  CHECK(counts(*store, other.problem, UnitId{2}) == std::vector<std::size_t>(11, 1));
+  CHECK(must(store->problems()).size() == 1);
+  CHECK(must(store->hosts()).size() == 2);
+  // Its number is not given again, even if it was the highest.
+  in_transaction(*store, [&] { must(store->delete_problem(other.problem)); });
+  store.reset();
+  store = open_store(directory.path());
+  in_transaction(*store, [&] { CHECK(add_problem(*store, grid.application, "new") > other.problem); });
+}
+
+TEST_CASE("unit and segment ids never come twice, whatever is rolled back or killed") {
+  const TemporaryDirectory directory;
+  constexpr std::uint64_t seed = 7;
+  INFO("seed " << seed);
+  Random random(seed);
+  auto store = open_store(directory.path());
+  Grid grid;
+  in_transaction(*store, [&] { grid = add_grid(*store); });
+  UnitId last_unit{0};
+  SegmentId last_segment{0};
+  for (int round = 0; round < 60; ++round) {
+    must(store->begin());
+    const auto count = random.below(random.chance(0.1) ? 2500 : 40);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const UnitId unit = must(store->next_unit());
+      REQUIRE(unit > last_unit);
+      last_unit = unit;
+      if (i % 8 != 0) continue;
+      const SegmentId segment = must(store->add_segment(simple_segment(grid, {0, 1})));
+      REQUIRE(segment > last_segment);
+      last_segment = segment;
+    }
+    if (random.chance(0.3)) {
+      store->rollback();
+    } else {
+      must(store->commit());
+      if (random.chance(0.2)) {
+        store.reset();
+        store = open_store(directory.path());
+      }
+    }
+  }
+}
+
+TEST_CASE("old decisions and failures are pruned, the newest stay") {
+  const TemporaryDirectory directory;
+  auto store = open_store(directory.path());
+  Grid grid;
+  must(store->begin());
+  grid = add_grid(*store);
+  DecisionRow row;
+  row.problem = grid.problem;
+  constexpr std::int64_t added = 103'500;
+  for (std::int64_t i = 1; i <= added; ++i) {
+    row.decision.unit = UnitId{i};
+    must(store->add_decision(row));
+  }
+  must(store->commit());
+  const auto kept = must(store->decisions(grid.problem, 1'000'000));
+  CHECK(kept.size() >= 100'000);
+  CHECK(kept.size() < 101'000);
+  CHECK(kept.front().decision.unit.value == added);
+  CHECK(kept.back().decision.unit.value == added - static_cast<std::int64_t>(kept.size()) + 1);
+}
