@@ -18,9 +18,11 @@ enum class Tint { none, good, warning, bad, dim, bold };
 struct Cell {
   std::string text;  // one line
   Tint tint = Tint::none;
-  Cell(std::string words,
-       Tint colour = Tint::none)  // NOLINT(google-explicit-constructor): rows of plain strings
+  // Implicit, so that rows may be written as plain texts.
+  Cell(std::string words, Tint colour = Tint::none)  // NOLINT(google-explicit-constructor)
       : text(std::move(words)), tint(colour) {}
+  Cell(const char* words, Tint colour = Tint::none)  // NOLINT(google-explicit-constructor)
+      : text(words), tint(colour) {}
 };
 
 class Table {

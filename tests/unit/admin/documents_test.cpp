@@ -1,0 +1,61 @@
+#include "tools/admin/documents.h"
+
+#include "shared/base/limits.h"
+#include "tests/catch.h"
+
+namespace gleaner::admin {
+
+TEST_CASE("parameters take JSON values as such and anything else as text", "[documents]") {
+  const auto composed = compose_parameters(
+      "", {"width=840", "scene=D", "fast=true", "name=\"3\"", "centre=[0,-1.5]", "empty=", "expression=a=b"});
+  REQUIRE(composed.ok());
+  CHECK(
+      *composed ==
+      R"({"centre":[0,-1.5],"empty":"","expression":"a=b","fast":true,"name":"3","scene":"D","width":840})");
+}
+
+TEST_CASE("settings go over the file's parameters", "[documents]") {
+  const auto composed = compose_parameters(R"({"width": 1, "height": 2})", {"width=3"});
+  REQUIRE(composed.ok());
+  CHECK(*composed == R"({"height":2,"width":3})");
+}
+
+TEST_CASE("parameters that cannot be are refused", "[documents]") {
+  CHECK(compose_parameters("[1]", {}).error().kind == ErrorKind::invalid);
+  CHECK(compose_parameters("{", {}).error().kind == ErrorKind::invalid);
+  const auto unnamed = compose_parameters("", {"=3"});
+  REQUIRE_FALSE(unnamed.ok());
+  CHECK(unnamed.error().message.find("KEY=VALUE") != std::string::npos);
+  CHECK_FALSE(compose_parameters("", {"width"}).ok());
+  CHECK_FALSE(compose_parameters("", {"big=" + std::string(limits::parameters_bytes_max, 'x')}).ok());
+  // Nested beyond all bounds: just a text, never a crash.
+  const auto deep = compose_parameters("", {"deep=" + std::string(5000, '[')});
+  REQUIRE(deep.ok());
+  CHECK(deep->find("\"[[[") != std::string::npos);
+}
+
+TEST_CASE("profiles are read strictly", "[documents]") {
+  const std::string fingerprint(64, 'a');
+  const auto good = parse_profile(R"({"url":"https://h:1","root_fingerprint":")" + fingerprint +
+                                  R"(","token_file":"token","later":1})");
+  REQUIRE(good.ok());
+  CHECK(good->url == "https://h:1");
+  CHECK(good->token_file == "token");
+  CHECK(parse_profile(R"({"url":1,"root_fingerprint":")" + fingerprint + R"(","token_file":"t"})")
+            .error()
+            .message == "\"url\" is missing or not a text");
+  CHECK_FALSE(parse_profile(R"({"url":"u","root_fingerprint":"aa","token_file":"t"})").ok());
+  CHECK_FALSE(parse_profile("nonsense").ok());
+}
+
+TEST_CASE("documents carry the version and keep their order", "[documents]") {
+  std::vector<Document> items;
+  items.push_back(std::move(Document().text("name", "a\"b").number("bytes", 3)));
+  const std::string text =
+      Document().text("zone", "z").json("inner", R"({"a":1})").list("items", items).render();
+  CHECK(text.find("\"version\": 1") < text.find("\"zone\""));
+  CHECK(text.find("\"zone\"") < text.find("\"inner\""));
+  CHECK(text.find("a\\\"b") != std::string::npos);
+}
+
+}  // namespace gleaner::admin

@@ -1,0 +1,266 @@
+#include "tools/admin/local_run.h"
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tests/catch.h"
+#include "tests/unit/admin/test_world.h"
+#include "tools/admin/kernel_pool.h"
+
+namespace gleaner::admin {
+namespace {
+
+// Item i of stage 0 is "i*i\n"; of stage 1 (only if the parameters say "stages":2) the number of bytes of a
+// file that stage 0 made. GLEANER-style shell: POSIX sh, dd and printf only.
+constexpr const char* kernel_script = R"(#!/bin/sh
+while read -r command a b c; do
+  case $command in
+    gleaner) echo "ready 1" ;;
+    problem) problem=$a; echo ok ;;
+    unit)
+      i=$b
+      while [ $i -lt $c ]; do
+        if [ -e "$problem/inputs/fail" ] && [ $i -eq 5 ]; then echo "cosmic rays" >&2; exit 3; fi
+        if [ -e "$problem/inputs/error" ] && [ $i -eq 5 ]; then echo "error item 5 is too hard"; continue 2; fi
+        if [ -e "$problem/inputs/hang" ]; then sleep 5; fi
+        if [ $a -eq 0 ]; then text=$((i * i)); else text=$(wc -c <"$problem/inputs/squares"); fi
+        text=$(echo $text)
+        printf 'item %d %d\n%s' $i ${#text} "$text"
+        i=$((i + 1))
+      done
+      echo "done $c" ;;
+    quit) exit 0 ;;
+    *) echo "error unknown command" ;;
+  esac
+done
+)";
+
+constexpr const char* manager_script = R"(#!/bin/sh
+while read -r command a b c d; do
+  case $command in
+    gleaner) echo "ready 1" ;;
+    problem)
+      problem=$a
+      if grep -q refuse "$problem/parameters.json"; then echo "error refuse: I do"; else echo ok; fi ;;
+    plan)
+      if [ $a -eq 0 ]; then echo "items 20"; echo "name squares"; echo ok
+      elif [ $a -eq 1 ] && grep -q '"stages":2' "$problem/parameters.json"; then
+        echo "items 2"; echo "input squares stage-0/squares"; echo ok
+      else echo end; fi ;;
+    validate)
+      dd bs=1 count=$d of=/dev/null 2>/dev/null
+      if [ -e "$problem/inputs/wrong" ]; then echo "invalid looks odd"
+      elif [ -e "$problem/inputs/enough" ]; then echo enough
+      else echo valid; fi ;;
+    combine)
+      mkdir -p stage-$a
+      : >stage-$a/squares
+      while read -r begin end first path; do
+        echo "$begin $end" >>stage-$a/pieces
+        cat "$path" >>stage-$a/squares
+      done <"$b"
+      echo "progress 0.5"
+      echo "result squares stage-$a/squares text/plain"
+      echo ok ;;
+    quit) exit 0 ;;
+    *) echo "error unknown command" ;;
+  esac
+done
+)";
+
+struct Bundle {
+  TestWorld world;
+  std::string directory = (world.directory / "bundle").string();
+  std::string out = (world.directory / "out").string();
+
+  Bundle() {
+    manifest("item_seconds = 60");
+    script("kernel.sh", kernel_script);
+    script("manager.sh", manager_script);
+  }
+  void manifest(const std::string& limit) {
+    world.write("bundle/manifest.toml",
+                "manifest = 1\nname = \"squares\"\nversion = \"1\"\ntitle = \"Squares\"\n[kernel]\nany = "
+                "\"kernel.sh\"\n"
+                "[manager]\nprogram = \"manager.sh\"\n[items]\nmeaning = \"a square\"\n[limits]\n" +
+                    limit + "\n");
+  }
+  void script(const std::string& name, const std::string& text) {
+    std::filesystem::permissions(world.write("bundle/" + name, text), std::filesystem::perms::owner_all);
+  }
+  int run(std::vector<std::string> arguments) {
+    const std::vector<std::string> before{"run-local", directory, "-o", out};
+    arguments.insert(arguments.begin(), before.begin(), before.end());
+    return world.run(arguments);
+  }
+  // An input whose presence makes the scripts do something.
+  std::string flag(const std::string& name) { return name + "=" + world.write("flag", "x").string(); }
+  std::vector<std::string> left_over() const {
+    return std::filesystem::exists(out) ? io::real_files().list(out).value() : std::vector<std::string>{};
+  }
+};
+
+// The combined file of 20 squares: framed as segments are.
+std::string squares() {
+  std::string text;
+  for (int i = 0; i < 20; ++i) {
+    const std::string item = std::to_string(i * i);
+    text += std::string{static_cast<char>(item.size()), 0, 0, 0} + item;
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("chunks shrink and end with single items", "[local]") {
+  CHECK(next_chunk(640, 1) == 640);
+  CHECK(next_chunk(640, 4) == 80);
+  CHECK(next_chunk(7, 4) == 1);
+  CHECK(next_chunk(1, 4) == 1);
+  CHECK(next_chunk(0, 4) == 0);
+  for (const int kernels : {1, 2, 3, 64}) {
+    std::int64_t left = 1000;
+    while (left > 0) {
+      const std::int64_t chunk = next_chunk(left, kernels);
+      REQUIRE(chunk >= 1);
+      REQUIRE(chunk <= left);
+      left -= chunk;
+    }
+  }
+}
+
+TEST_CASE("a scripted bundle runs here, the same with any number of kernels", "[local]") {
+  for (const std::string jobs : {"1", "2", "5"}) {
+    Bundle bundle;
+    REQUIRE(bundle.run({"--jobs", jobs}) == 0);
+    CHECK(bundle.world.out == bundle.out + "/squares\n");
+    CHECK(bundle.world.read(bundle.out + "/squares") == squares());
+    CHECK(bundle.left_over() == std::vector<std::string>{"squares"});
+    CHECK(bundle.world.error.find("20 items") != std::string::npos);
+  }
+}
+
+TEST_CASE("stages follow each other, with the files of the one before", "[local]") {
+  Bundle bundle;
+  REQUIRE(bundle.run({"--param", "stages=2", "--json", "--jobs", "2"}) == 0);
+  const auto document = nlohmann::json::parse(bundle.world.out);
+  CHECK(document.at("stages").size() == 2);
+  CHECK(document.at("stages").at(0).at("computed") == 20);
+  CHECK(document.at("results").at(0).at("bytes") == 2 * (4 + 3));
+  const std::string length = std::to_string(squares().size());
+  REQUIRE(length.size() == 3);
+  const std::string item = std::string{3, 0, 0, 0} + length;
+  CHECK(bundle.world.read(bundle.out + "/squares") == item + item);
+}
+
+TEST_CASE("what goes wrong is told in the programs' own words", "[local]") {
+  Bundle bundle;
+  SECTION("the manager refuses the parameters") {
+    CHECK(bundle.run({"--param", "refuse=true"}) == 1);
+    CHECK(bundle.world.error.find("refuse: I do") != std::string::npos);
+  }
+  SECTION("the kernel dies") {
+    CHECK(bundle.run({"--input", bundle.flag("fail"), "--jobs", "1"}) == 1);
+    CHECK(bundle.world.error.find("cosmic rays") != std::string::npos);
+    CHECK(bundle.world.error.find("item 5 of stage 0") != std::string::npos);
+  }
+  SECTION("the kernel says that it cannot") {
+    CHECK(bundle.run({"--input", bundle.flag("error"), "--jobs", "1"}) == 1);
+    CHECK(bundle.world.error.find("item 5 is too hard") != std::string::npos);
+  }
+  SECTION("the manager does not like a result") {
+    CHECK(bundle.run({"--input", bundle.flag("wrong"), "--jobs", "1"}) == 1);
+    CHECK(bundle.world.error.find("items 0 to 19") != std::string::npos);
+    CHECK(bundle.world.error.find("looks odd") != std::string::npos);
+  }
+  SECTION("the kernel is no program") {
+    bundle.script("kernel.sh", "#!/no/such/interpreter\n");
+    CHECK(bundle.run({}) != 0);
+    CHECK_FALSE(bundle.world.error.empty());
+  }
+  SECTION("there is no such input, no such bundle, no kernel for this machine") {
+    CHECK(bundle.run({"--input", "a=/no/such/file"}) == 4);
+    CHECK(bundle.world.run({"run-local", "/no/such/bundle", "-o", bundle.out}) == 4);
+    bundle.world.write(
+        "bundle/manifest.toml",
+        "manifest = 1\nname = \"squares\"\nversion = \"1\"\ntitle = \"Squares\"\n[kernel]\n"
+        "vax-vms = \"kernel.sh\"\n[manager]\nprogram = \"manager.sh\"\n[items]\nmeaning = \"x\"\n");
+    CHECK(bundle.run({}) == 4);
+    CHECK(bundle.world.error.find(this_platform()) != std::string::npos);
+  }
+  CHECK(bundle.left_over().empty());
+}
+
+TEST_CASE("a manager that has enough ends the stage", "[local]") {
+  Bundle bundle;
+  REQUIRE(bundle.run({"--input", bundle.flag("enough"), "--jobs", "4", "--json", "--keep"}) == 0);
+  const auto stage = nlohmann::json::parse(bundle.world.out).at("stages").at(0);
+  CHECK(stage.at("computed") < 20);
+  CHECK(bundle.world.error.find("kept the work directory") != std::string::npos);
+}
+
+TEST_CASE("a kernel that hangs is found out by its items' time", "[local]") {
+  Bundle bundle;
+  Outside outside = bundle.world.outside();
+  // Waiting for output costs real milliseconds; the clock that judges is the fake one.
+  LocalProblem problem;
+  problem.bundle = bundle.directory;
+  problem.parameters = "{}";
+  problem.inputs = {{"hang", bundle.world.write("flag", "x")}};
+  problem.work = bundle.world.directory / "work";
+  problem.jobs = 1;
+  int turns = 0;
+  const LocalWorld world{outside.files,
+                         outside.processes,
+                         bundle.world.clock,
+                         [&](const LocalProgress&) {
+                           if (++turns == 3) bundle.world.clock.advance(std::chrono::seconds{61});
+                         },
+                         {},
+                         outside.interrupted};
+  const auto result = run_locally(problem, world);
+  REQUIRE_FALSE(result.ok());
+  CHECK(result.error().message.find("item_seconds") != std::string::npos);
+}
+
+TEST_CASE("Control-C ends the run and leaves nothing", "[local]") {
+  Bundle bundle;
+  bundle.world.interrupt_after_waits = 0;
+  CHECK(bundle.run({"--jobs", "1"}) == 1);
+  CHECK(bundle.world.error.find("interrupted") != std::string::npos);
+  CHECK(bundle.left_over().empty());
+}
+
+TEST_CASE("the built bundles run here", "[local]") {
+  struct Case {
+    const char* name;
+    std::vector<std::string> parameters;
+  };
+  for (const Case& each :
+       {Case{"mandelbrot", {"--param", "width=64", "--param", "height=64"}},
+        Case{"raytrace", {"--param", "scene=A", "--param", "width=32", "--param", "height=24"}}}) {
+    const io::Path directory = io::Path(GLEANER_BUNDLES_DIRECTORY) / each.name;
+    const bool built = std::filesystem::exists(directory / "manifest.toml") &&
+                       std::filesystem::exists(directory / "bin" / (std::string(each.name) + "-kernel")) &&
+                       std::filesystem::exists(directory / "bin" / (std::string(each.name) + "-manager"));
+    if (!built) {
+      WARN(each.name << " is not built: skipped");
+      continue;
+    }
+    std::vector<std::string> digests;
+    for (const std::string jobs : {"1", "3"}) {
+      TestWorld world;
+      std::vector<std::string> arguments{
+          "run-local", directory.string(), "-o", (world.directory / "out").string(),
+          "--json",    "--jobs",           jobs};
+      arguments.insert(arguments.end(), each.parameters.begin(), each.parameters.end());
+      const int code = world.run(arguments);
+      INFO(world.error);
+      REQUIRE(code == 0);
+      digests.push_back(nlohmann::json::parse(world.out).at("results").at(0).at("digest"));
+    }
+    CHECK(digests.front() == digests.back());
+  }
+}
+
+}  // namespace gleaner::admin

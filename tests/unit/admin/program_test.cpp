@@ -1,0 +1,337 @@
+// The program as its users call it: arguments, output, exit codes, against a scripted server.
+#include "tools/admin/program.h"
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "shared/crypto/keys.h"
+#include "shared/protocol/codec.h"
+#include "tests/catch.h"
+#include "tests/unit/admin/test_world.h"
+
+namespace gleaner::admin {
+namespace {
+
+using nlohmann::json;
+
+std::string error_document(const std::string& kind, int status, const std::string& detail) {
+  return protocol::encode(protocol::ProblemDocument{"urn:gleaner:error:" + kind, "", status, detail});
+}
+
+protocol::ProblemInfo a_problem(std::int64_t id, const std::string& name) {
+  protocol::ProblemInfo problem;
+  problem.id = ProblemId{id};
+  problem.name = name;
+  problem.application = "ray@1.0";
+  problem.state = protocol::ProblemState::running;
+  problem.items = 10;
+  return problem;
+}
+
+bool says(const std::string& text, const std::string& what) {
+  return text.find(what) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("wrong command lines exit with 2 and explain themselves", "[program]") {
+  TestWorld world;
+  const std::vector<std::vector<std::string>> wrong{{},
+                                                    {"problem"},
+                                                    {"no-such-command"},
+                                                    {"status", "--no-such-option"},
+                                                    {"problem", "add"},
+                                                    {"problem", "add", "--app", "x", "--straggler", "hope"},
+                                                    {"problem", "add", "--app", "x", "--weight", "0"},
+                                                    {"problem", "add", "--app", "x", "--priority", "1.5"},
+                                                    {"problem", "add", "--app", "x", "--name", "a\nb"},
+                                                    {"problem", "decisions", "1", "--count", "0"},
+                                                    {"problem", "watch", "1", "--interval", "never"},
+                                                    {"run-local", "x", "--jobs", "0"},
+                                                    {"keys", "create"}};
+  for (const auto& arguments : wrong) {
+    CHECK(world.run(arguments) == 2);
+    CHECK(world.out.empty());
+    CHECK(says(world.error, "gleaner-admin: "));
+  }
+  CHECK(world.run({"problem", "add", "--json"}) == 2);
+  CHECK(json::parse(world.out).at("error") == "invalid");
+}
+
+TEST_CASE("every command has help, with exit status 0", "[program]") {
+  TestWorld world;
+  const std::vector<std::vector<std::string>> commands{{},
+                                                       {"keys"},
+                                                       {"keys", "create"},
+                                                       {"keys", "signer"},
+                                                       {"keys", "work"},
+                                                       {"app"},
+                                                       {"app", "sign"},
+                                                       {"app", "add"},
+                                                       {"app", "list"},
+                                                       {"app", "show"},
+                                                       {"problem"},
+                                                       {"problem", "add"},
+                                                       {"problem", "list"},
+                                                       {"problem", "show"},
+                                                       {"problem", "watch"},
+                                                       {"problem", "pause"},
+                                                       {"problem", "resume"},
+                                                       {"problem", "cancel"},
+                                                       {"problem", "result"},
+                                                       {"problem", "delete"},
+                                                       {"problem", "decisions"},
+                                                       {"host"},
+                                                       {"host", "list"},
+                                                       {"host", "show"},
+                                                       {"host", "revoke"},
+                                                       {"status"},
+                                                       {"run-local"}};
+  for (auto arguments : commands) {
+    arguments.push_back("--help");
+    CHECK(world.run(arguments) == 0);
+    CHECK(says(world.out, "Usage: "));
+    CHECK(world.error.empty());
+  }
+  CHECK(world.run({"--version"}) == 0);
+  CHECK(says(world.out, "gleaner-admin "));
+}
+
+TEST_CASE("exit codes tell scripts what happened", "[program]") {
+  TestWorld world;
+  CHECK(world.run({"--project", world.directory.string(), "status"}) == 4);  // no profile
+  world.add_profile();
+  world.server.fail("GET /v1/admin/status", {ErrorKind::unavailable, "the server refuses connections"});
+  CHECK(world.run({"status"}) == 3);
+  CHECK(says(world.error, "refuses connections"));
+  world.server.fail("GET /v1/admin/hosts", {ErrorKind::untrusted, "another root key"});
+  CHECK(world.run({"host", "list"}) == 5);
+  world.server.on("GET /v1/admin/problems", 401, error_document("unauthorized", 401, "no such token"));
+  CHECK(world.run({"problem", "list"}) == 5);
+  CHECK(says(world.error, "admin/token"));
+  world.server.on("GET /v1/admin/problems/9", 404, error_document("not-found", 404, "no problem 9 here"));
+  CHECK(world.run({"problem", "show", "9", "--json"}) == 4);
+  CHECK(json::parse(world.out).at("message") == "no problem 9 here");
+  world.server.on("POST /v1/admin/problems", 400, error_document("invalid", 400, "width: must be positive"));
+  CHECK(world.run({"problem", "add", "--app", "ray"}) == 1);
+  CHECK(says(world.error, "width: must be positive"));
+  CHECK(world.connected_to == Bytes(32, '\xaa'));
+}
+
+TEST_CASE("a problem is added as told", "[program]") {
+  TestWorld world;
+  world.add_profile();
+  const std::string mesh = "v 0 0 0\n";
+  const io::Path file = world.write("bunny.obj", mesh);
+  const std::string digest = crypto::sha256_hex(mesh);
+  world.server.on("GET /v1/uploads/" + digest, 200,
+                  protocol::encode(protocol::UploadState{digest, 0, false}));
+  world.server.on(
+      "PATCH /v1/uploads/" + digest, 200,
+      protocol::encode(protocol::UploadState{digest, static_cast<std::int64_t>(mesh.size()), true}));
+  world.server.on("POST /v1/admin/problems", 201, protocol::encode(a_problem(3, "picture")));
+  const io::Path parameters = world.write("p.json", R"({"width": 1, "scene": "A"})");
+  REQUIRE(world.run({"problem",
+                     "add",
+                     "--app",
+                     "ray@1.0",
+                     "--name",
+                     "picture",
+                     "--parameters",
+                     parameters.string(),
+                     "--param",
+                     "width=840",
+                     "--param",
+                     "scene=D",
+                     "--input",
+                     "mesh.obj=" + file.string(),
+                     "--strategy",
+                     "static,items=5",
+                     "--straggler",
+                     "none",
+                     "--weight",
+                     "2.5",
+                     "--priority",
+                     "-3",
+                     "--commit-seconds",
+                     "15"}) == 0);
+  CHECK(says(world.out, "added problem 3 (picture)"));
+  const auto sent = protocol::decode<protocol::AddProblem>(world.server.calls().back().request.body);
+  REQUIRE(sent.ok());
+  CHECK(sent->application == "ray@1.0");
+  CHECK(sent->name == "picture");
+  CHECK(sent->parameters == R"({"scene":"D","width":840})");
+  REQUIRE(sent->inputs.size() == 1);
+  CHECK(sent->inputs.front().name == "mesh.obj");
+  CHECK(sent->inputs.front().digest == digest);
+  CHECK(sent->strategy == "static,items=5");
+  CHECK(sent->straggler == "none");
+  CHECK(sent->weight == 2.5);
+  CHECK(sent->priority == -3);
+  CHECK(sent->commit_seconds == 15);
+  // Defaults: named after the application, wis, split.
+  REQUIRE(world.run({"problem", "add", "--app", "ray@1.0"}) == 0);
+  const auto plain = protocol::decode<protocol::AddProblem>(world.server.calls().back().request.body);
+  CHECK(plain->name == "ray");
+  CHECK(plain->strategy == "wis");
+  CHECK(plain->straggler == "split");
+  CHECK(plain->parameters == "{}");
+  // Mistakes in inputs are found before anything is sent.
+  const std::size_t calls = world.server.calls().size();
+  CHECK(world.run({"problem", "add", "--app", "ray", "--input", "../x=" + file.string()}) == 1);
+  CHECK(world.run({"problem", "add", "--app", "ray", "--input", "a=" + file.string(), "--input", "a=b"}) ==
+        1);
+  CHECK(world.run({"problem", "add", "--app", "ray", "--param", "width"}) == 1);
+  CHECK(world.server.calls().size() == calls);
+  CHECK(world.run({"problem", "add", "--app", "ray", "--input", "a=/no/such/file"}) == 4);
+}
+
+TEST_CASE("problems are found by id, or by a name that is theirs alone", "[program]") {
+  TestWorld world;
+  world.add_profile();
+  world.server.on(
+      "GET /v1/admin/problems", 200,
+      protocol::encode(std::vector{a_problem(1, "a"), a_problem(2, "twin"), a_problem(3, "twin")}));
+  world.server.on("GET /v1/admin/problems/1", 200, protocol::encode(a_problem(1, "a")));
+  CHECK(world.run({"problem", "show", "a"}) == 0);
+  CHECK(says(world.out, "ray@1.0"));
+  CHECK(world.run({"problem", "show", "1"}) == 0);
+  CHECK(world.run({"problem", "show", "twin"}) == 1);
+  CHECK(says(world.error, "2, 3"));
+  CHECK(world.run({"problem", "show", "nobody"}) == 4);
+  CHECK(world.run({"problem", "list"}) == 0);
+  CHECK(says(world.out, "ID  NAME"));
+  CHECK(world.run({"problem", "list", "--json"}) == 0);
+  CHECK(json::parse(world.out).at("items").size() == 3);
+}
+
+TEST_CASE("pause, resume and cancel", "[program]") {
+  TestWorld world;
+  world.add_profile();
+  world.server.on("GET /v1/admin/problems/1", 200, protocol::encode(a_problem(1, "a")));
+  for (const std::string verb : {"pause", "resume", "cancel"}) {
+    auto problem = a_problem(1, "a");
+    problem.state = protocol::ProblemState::paused;
+    world.server.on("POST /v1/admin/problems/1/" + verb, 200, protocol::encode(problem));
+    CHECK(world.run({"problem", verb, "1"}) == 0);
+    CHECK(world.out == "problem 1 (a) is paused\n");
+    CHECK(world.server.calls().back().call == "POST /v1/admin/problems/1/" + verb);
+  }
+}
+
+TEST_CASE("deleting asks first", "[program]") {
+  TestWorld world;
+  world.add_profile();
+  world.server.on("GET /v1/admin/problems/1", 200, protocol::encode(a_problem(1, "a")));
+  world.server.on("DELETE /v1/admin/problems/1", 200, R"({"version":1})");
+  const auto deleted = [&] { return world.server.calls().back().call.starts_with("DELETE"); };
+  CHECK(world.run({"problem", "delete", "1"}) == 1);  // nobody there to ask
+  CHECK(says(world.error, "--yes"));
+  CHECK_FALSE(deleted());
+  world.answer = "";
+  CHECK(world.run({"problem", "delete", "1"}) == 1);
+  CHECK_FALSE(deleted());
+  world.answer = "y";
+  CHECK(world.run({"problem", "delete", "1"}) == 0);
+  CHECK(deleted());
+  CHECK(says(world.questions.back(), "Delete problem 1 (a, running) with all its results?"));
+  const std::size_t questions = world.questions.size();
+  CHECK(world.run({"problem", "delete", "1", "--yes", "--json"}) == 0);
+  CHECK(json::parse(world.out).at("done") == "deleted");
+  CHECK(world.questions.size() == questions);
+}
+
+TEST_CASE("results are downloaded and their paths printed", "[program]") {
+  TestWorld world;
+  world.add_profile();
+  auto problem = a_problem(1, "a");
+  world.server.on("GET /v1/admin/problems/1", 200, protocol::encode(problem));
+  CHECK(world.run({"problem", "result", "1"}) == 4);
+  CHECK(says(world.error, "no results yet"));
+  const std::string picture = "a picture";
+  problem.id = ProblemId{2};
+  problem.results = {{"p.png", crypto::sha256_hex(picture), 9, "image/png"}};
+  world.server.on("GET /v1/admin/problems/2", 200, protocol::encode(problem));
+  world.server.on("GET /v1/blobs/" + crypto::sha256_hex(picture), 206, picture);
+  const std::string out = (world.directory / "out").string();
+  CHECK(world.run({"problem", "result", "2", "-o", out}) == 0);
+  CHECK(world.out == out + "/p.png\n");
+  CHECK(world.read(out + "/p.png") == picture);
+  CHECK(world.run({"problem", "result", "2", "-o", out, "--json"}) == 0);
+  CHECK(json::parse(world.out).at("items").at(0).at("path") == out + "/p.png");
+}
+
+TEST_CASE("applications are checked before they are uploaded", "[program]") {
+  TestWorld world;
+  world.add_profile();
+  const io::Path archive = world.write("ray-1.0.tar.gz", "an archive");
+  CHECK(world.run({"app", "add", archive.string()}) == 4);
+  CHECK(says(world.error, "app sign"));
+  protocol::ApplicationStatement statement;
+  statement.project = std::string(64, 'a');
+  statement.name = "ray";
+  statement.version = "1.0";
+  statement.archive = crypto::sha256_hex("another archive");
+  const auto sign = [&] {
+    protocol::AddApplication application;
+    application.application = {protocol::StatementType::application, protocol::encode(statement),
+                               Bytes(32, 'k'), Bytes(64, 's')};
+    application.signer = application.application;
+    world.write("ray-1.0.tar.gz.signed", protocol::encode(application));
+  };
+  sign();
+  CHECK(world.run({"app", "add", archive.string()}) == 5);
+  CHECK(says(world.error, "sign it again"));
+  CHECK(world.server.calls().empty());
+  statement.archive = crypto::sha256_hex("an archive");
+  sign();
+  const std::string uploads = "/v1/uploads/" + statement.archive;
+  world.server.on("GET " + uploads, 200,
+                  protocol::encode(protocol::UploadState{statement.archive, 10, true}));
+  protocol::ApplicationInfo info{"ray", "1.0", "Ray tracer", statement.archive, 10, {"any"}, "signer", {}};
+  world.server.on("POST /v1/admin/applications", 201, protocol::encode(info));
+  world.server.on("GET /v1/admin/applications", 200, protocol::encode(std::vector{info}));
+  CHECK(world.run({"app", "add", archive.string()}) == 0);
+  CHECK(says(world.out, "added ray 1.0"));
+  CHECK(world.run({"app", "list"}) == 0);
+  CHECK(says(world.out, "Ray tracer"));
+  CHECK(world.run({"app", "show", "ray@1.0", "--json"}) == 0);
+  CHECK(json::parse(world.out).at("version") == 1);
+  CHECK(world.run({"app", "show", "ray@2.0"}) == 4);
+}
+
+TEST_CASE("hosts and status", "[program]") {
+  TestWorld world;
+  world.add_profile();
+  protocol::HostInfo host;
+  host.id = HostId{4};
+  host.name = "attic";
+  host.platform = "x86_64-linux";
+  host.last_contact = world.clock.now() - std::chrono::seconds{30};
+  host.state_reason = "on battery";
+  world.server.on("GET /v1/admin/hosts", 200, protocol::encode(std::vector{host}));
+  world.server.on("GET /v1/admin/hosts/4", 200, protocol::encode(host));
+  CHECK(world.run({"host", "list"}) == 0);
+  CHECK(says(world.out, "30 s ago"));
+  CHECK(says(world.out, "on battery"));
+  CHECK(world.run({"host", "show", "attic"}) == 0);
+  host.state = protocol::HostState::revoked;
+  world.server.on("POST /v1/admin/hosts/4/revoke", 200, protocol::encode(host));
+  CHECK(world.run({"host", "revoke", "attic", "--yes"}) == 0);
+  CHECK(world.out == "host 4 (attic) is revoked\n");
+  protocol::ServerStatus status;
+  status.project = std::string(64, 'a');
+  status.name = "Physics";
+  status.join_code = "gleaner://grid.test:8443/abc";
+  status.warnings = {"the work key's certificate ends in 3 days"};
+  world.server.on("GET /v1/admin/status", 200, protocol::encode(status));
+  CHECK(world.run({"status"}) == 0);
+  CHECK(says(world.out, "gleaner://grid.test:8443/abc"));
+  CHECK(says(world.out, "warning: the work key's"));
+  CHECK_FALSE(says(world.out, "\x1b"));
+  world.out_display.terminal = world.out_display.colour = true;
+  CHECK(world.run({"status"}) == 0);
+  CHECK(says(world.out, "\x1b[33mwarning:\x1b[0m"));
+}
+
+}  // namespace gleaner::admin
