@@ -93,7 +93,7 @@ void sign(X509* certificate, EVP_PKEY* root_key) {
 TlsIdentity make_tls_identity(const PrivateKey& root, const std::vector<std::string>& names, Timestamp from,
                               Timestamp until) {
   auto* root_key = static_cast<EVP_PKEY*>(root.native());
-  const KeyOwner leaf_key(EVP_EC_gen("P-256"));
+  const KeyOwner leaf_key(EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", "P-256"));
   CHECK_TRUE(leaf_key != nullptr);
 
   // The root's name carries its fingerprint, so that two projects' roots are never mistaken for each other.

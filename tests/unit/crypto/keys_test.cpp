@@ -24,7 +24,8 @@ std::string pem_of(std::string_view secret_hex) {
 }
 
 std::string other_key_pem(const char* cipher) {
-  EVP_PKEY* key = cipher == nullptr ? EVP_EC_gen("P-256") : EVP_PKEY_Q_keygen(nullptr, nullptr, "ED25519");
+  EVP_PKEY* key = cipher == nullptr ? EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", "P-256")
+                                    : EVP_PKEY_Q_keygen(nullptr, nullptr, "ED25519");
   BIO* memory = BIO_new(BIO_s_mem());
   const EVP_CIPHER* how = cipher == nullptr ? nullptr : EVP_get_cipherbyname(cipher);
   REQUIRE(PEM_write_bio_PKCS8PrivateKey(memory, key, how, "pass", cipher == nullptr ? 0 : 4, nullptr,
