@@ -69,9 +69,6 @@ void Engine::load_units() {
     spdlog::info("unit {} of {} goes on at item {} of {}-{}", unit->id().value, unit->grant().problem_name,
                  unit->held->finished(), unit->grant().range.begin, unit->held->end() - 1);
     if (unit->held->stopped() || unit->held->complete()) unit->stop();
-    if (unit->held->stopped() && !unit->held->complete() &&
-        unit->held->finished() == unit->held->acknowledged())
-      unit->held->abandon();
     units_.emplace(unit->id(), std::move(unit));
   }
 }

@@ -105,6 +105,10 @@ Status HeldUnit::save() {
   return journal_->flush();
 }
 
+Status HeldUnit::sync() {
+  return journal_->sync();
+}
+
 Result<Bytes> HeldUnit::build(Range range) const {
   const auto first = static_cast<std::size_t>(range.begin - acknowledged_);
   const auto count = static_cast<std::size_t>(range.size());

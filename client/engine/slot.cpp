@@ -223,10 +223,10 @@ void Slot::pump(SteadyTime now) {
 }
 
 void Slot::watch(SteadyTime now) {
+  account(now);
   if (session_ && unit_ == nullptr && now - idle_since_ >= idle_patience) end_kernel();
   if (unit_ == nullptr || !session_ || paused_ || now - watched_ < watch_interval) return;
   const bundle::Manifest& manifest = unit_->prepared->manifest;
-  account(now);
   const Duration cpu = session_->process().cpu_time();
   // Sleeping and no CPU used: asked twice, so that a kernel seen between two bursts does not count.
   const bool still = cpu - cpu_watched_ < std::chrono::milliseconds{1} && services_.machine.is_asleep(group_);

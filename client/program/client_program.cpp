@@ -59,8 +59,11 @@ std::string check_share(const std::string& text) {
   return parse_share(text) ? "" : "a share is like 50% or 0.5, over 0 and at most 100%";
 }
 
+// Kernels work elsewhere: every path they are told is absolute.
 engine::StateDirectory state_of(const Options& options) {
-  return {options.state.empty() ? default_state_directory() : io::Path(options.state)};
+  return {
+      std::filesystem::absolute(options.state.empty() ? default_state_directory() : io::Path(options.state))
+          .lexically_normal()};
 }
 
 int do_join(const Options& options) {
