@@ -1,0 +1,338 @@
+"""Runs real servers and clients in a temporary directory: what every functional test builds on.
+
+A test is a unittest.TestCase that makes a Grid in a `with` block. All processes belong to the Grid and are ended by
+their ids. The build directory comes from GLEANER_BUILD (set by CTest).
+"""
+import base64
+import hashlib
+import http.client
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import socket
+import ssl
+import struct
+import subprocess
+import tempfile
+import time
+import unittest
+import zlib
+
+BUILD = pathlib.Path(os.environ.get("GLEANER_BUILD", "build/release")).resolve()
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+SLOW = float(os.environ.get("GLEANER_SLOW", "1"))  # sanitizer builds are slower
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def base64url(data):
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def from_base64url(text):
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
+class Grid:
+    """One project: a directory, a server, any number of clients."""
+
+    def __init__(self, settings=""):
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="gleaner-test-"))
+        self.project = self.directory / "project"
+        self.offline = self.directory / "offline"
+        self.port = free_port()
+        self.settings = settings
+        self.processes = {}
+        self.failed = False
+
+    def __enter__(self):
+        self.run("gleaner-server", "init", self.project, "--offline", self.offline, "--address", "127.0.0.1", "--port",
+                 self.port)
+        if self.settings:
+            self.change_settings(self.settings)
+        self.join_code = self.run("gleaner-server", "join-code", self.project).stdout.strip()
+        return self
+
+    def __exit__(self, kind, value, trace):
+        for name in list(self.processes):
+            self.kill(name)
+        if kind is not None and os.environ.get("GLEANER_KEEP"):
+            print(f"kept {self.directory}")
+        else:
+            if kind is not None:
+                for log in sorted(self.directory.glob("*.log")):
+                    print(f"---- {log.name}\n" + "\n".join(log.read_text(errors="replace").splitlines()[-25:]))
+            shutil.rmtree(self.directory, ignore_errors=True)
+
+    # ---- programs
+
+    def program(self, name):
+        return str(BUILD / "bin" / name)
+
+    def run(self, name, *arguments, check=True, timeout=120, env=None):
+        done = subprocess.run([self.program(name), *map(str, arguments)], capture_output=True, text=True,
+                              timeout=timeout * SLOW, env=env, stdin=subprocess.DEVNULL)
+        if check and done.returncode != 0:
+            raise AssertionError(f"{name} {' '.join(map(str, arguments))} exited with {done.returncode}:\n"
+                                 f"{done.stderr}{done.stdout}")
+        return done
+
+    def start(self, label, name, *arguments, env=None):
+        log = open(self.directory / f"{label}.log", "a")
+        self.processes[label] = subprocess.Popen([self.program(name), *map(str, arguments)], stdout=log,
+                                                 stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                                                 start_new_session=True, env=env)
+        log.close()
+        return self.processes[label]
+
+    def kill(self, label, how=signal.SIGKILL):
+        process = self.processes.pop(label)
+        if process.poll() is None:
+            process.send_signal(how)
+        try:
+            return process.wait(timeout=30 * SLOW)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            raise AssertionError(f"{label} did not end on signal {how}")
+
+    def log(self, label):
+        return (self.directory / f"{label}.log").read_text(errors="replace")
+
+    def wait_until(self, what, condition, timeout=30):
+        end = time.monotonic() + timeout * SLOW
+        while time.monotonic() < end:
+            value = condition()
+            if value:
+                return value
+            time.sleep(0.05)
+        raise AssertionError(f"timed out waiting for {what}")
+
+    # ---- server
+
+    def change_settings(self, lines):
+        """`lines`: "table.key = value" each; replaces the value in server.toml."""
+        path = self.project / "server.toml"
+        text = path.read_text().splitlines()
+        for line in lines.strip().splitlines():
+            dotted, value = line.strip().split(" = ", 1)
+            table, key = dotted.rsplit(".", 1)
+            current = None
+            for i, old in enumerate(text):
+                if old.startswith("["):
+                    current = old.strip("[]")
+                if current == table and old.split("=")[0].strip() == key:
+                    text[i] = f"{key} = {value}"
+                    break
+            else:
+                raise AssertionError(f"no setting {dotted}")
+        path.write_text("\n".join(text) + "\n")
+
+    def start_server(self, *arguments, env=None):
+        process = self.start("server", "gleaner-server", "run", self.project, *arguments, env=env)
+
+        def listening():
+            if process.poll() is not None:
+                raise AssertionError("the server ended: " + self.log("server")[-2000:])
+            try:
+                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+                return True
+            except OSError:
+                return False
+
+        self.wait_until("the server", listening)
+        return process
+
+    def admin(self, *arguments, check=True, timeout=120):
+        return self.run("gleaner-admin", "--project", self.project / "admin", *arguments, check=check, timeout=timeout)
+
+    def admin_json(self, *arguments, timeout=120):
+        return json.loads(self.admin("--json", *arguments, timeout=timeout).stdout)
+
+    def add_application(self, bundle):
+        signed = self.directory / "signed"
+        signed.mkdir(exist_ok=True)
+        self.admin("app", "sign", bundle, "--key", self.offline / "signer.key", "--certificate",
+                   self.offline / "signer.certificate.json", "-o", signed)
+        archive = max(signed.glob("*.tar.gz"), key=lambda path: path.stat().st_mtime_ns)
+        self.admin("app", "add", archive)
+        return archive
+
+    def add_problem(self, application, name, *arguments, **parameters):
+        pairs = []
+        for key, value in parameters.items():
+            pairs += ["--param", f"{key}={value}"]
+        return self.admin_json("problem", "add", "--app", application, "--name", name, *pairs, *arguments)["id"]
+
+    def problem(self, identity):
+        return self.admin_json("problem", "show", identity)
+
+    def wait_finished(self, identity, timeout=120):
+        def over():
+            info = self.problem(identity)
+            if info["state"] in ("failed", "cancelled"):
+                raise AssertionError(f"problem is {info['state']}: {info['message']}")
+            return info if info["state"] == "finished" else None
+
+        return self.wait_until(f"problem {identity}", over, timeout)
+
+    def results(self, identity):
+        target = self.directory / f"result-{identity}"
+        self.admin("problem", "result", identity, "-o", target)
+        return {path.name: path.read_bytes() for path in target.iterdir() if path.is_file()}
+
+    def run_local(self, bundle, *arguments, **parameters):
+        """The single-process reference."""
+        target = self.directory / "local"
+        shutil.rmtree(target, ignore_errors=True)
+        pairs = []
+        for key, value in parameters.items():
+            pairs += ["--param", f"{key}={value}"]
+        self.run("gleaner-admin", "run-local", bundle, *pairs, "-o", target, "--jobs", 1, *arguments)
+        return {path.name: path.read_bytes() for path in target.rglob("*") if path.is_file()}
+
+    # ---- clients
+
+    def state(self, name):
+        return self.directory / f"client-{name}"
+
+    def join(self, name, *arguments, check=True, code=None):
+        return self.run("gleaner-client", "join", code or self.join_code, "--state", self.state(name), "--name", name,
+                        *arguments, check=check)
+
+    def start_client(self, name, *arguments, cores=1, share=1.0):
+        return self.start(name, "gleaner-client", "run", "--state", self.state(name), "--cores", cores, "--cpu-share",
+                          share, "--priority", "normal", "--benchmark-mflops", 1000 * share, *arguments)
+
+    def add_client(self, name, **options):
+        self.join(name)
+        return self.start_client(name, **options)
+
+    def control(self, name, *arguments, check=True):
+        return self.run("gleaner", "--state", self.state(name), *arguments, check=check)
+
+    def kernels_of(self, label):
+        """Process ids of the kernels below a client."""
+        pid = self.processes[label].pid
+        found = []
+        for entry in pathlib.Path("/proc").iterdir():
+            if not entry.name.isdigit():
+                continue
+            try:
+                fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+            except OSError:
+                continue
+            if int(fields[1]) == pid:
+                found.append(int(entry.name))
+        return found
+
+    def host_id(self, name):
+        return next(h["id"] for h in self.admin_json("host", "list")["items"] if h["name"] == name)
+
+    # ---- the bare wire
+
+    def request(self, method, path, body=None, token=None, headers=None, raw=False):
+        """(status, headers, body) over TLS without any client of ours; JSON bodies get the version."""
+        context = ssl._create_unverified_context()
+        connection = http.client.HTTPSConnection("127.0.0.1", self.port, context=context, timeout=30 * SLOW)
+        fields = dict(headers or {})
+        if token:
+            fields["Authorization"] = f"Bearer {token}"
+        if body is not None and not isinstance(body, (bytes, str)):
+            body = json.dumps({"version": 1, **body})
+        try:
+            connection.request(method, path, body, fields)
+            reply = connection.getresponse()
+            data = reply.read()
+        finally:
+            connection.close()
+        if not raw and reply.headers.get("Content-Type", "").split(";")[0] in ("application/json",
+                                                                               "application/problem+json"):
+            data = json.loads(data)
+        return reply.status, dict(reply.headers), data
+
+    @property
+    def admin_token(self):
+        return (self.project / "admin" / "token").read_text().strip()
+
+    @property
+    def enrolment_secret(self):
+        return bytes.fromhex((self.project / "keys" / "enrolment.secret").read_text().strip())
+
+
+class FakeHost:
+    """A host that says what the test wants, in the published protocol."""
+
+    def __init__(self, grid, name):
+        self.grid = grid
+        self.units = {}
+        status, _, reply = grid.request("POST", "/v1/enrol", {
+            "secret": base64url(grid.enrolment_secret), "host_key": base64url(os.urandom(32)),
+            "machine": hashlib.sha256(os.urandom(8)).hexdigest(), "name": name, "platform": "x86_64-linux", "cores": 1,
+            "memory_bytes": 1 << 32, "client_version": "test"})
+        assert status == 200, reply
+        self.host, self.token = reply["host"], reply["token"]
+
+    def work(self, slots=1, commits=(), reports=None, benchmark=1000.0):
+        if reports is None:
+            reports = [self.report(unit) for unit in self.units]
+        body = {"commits": list(commits), "units": reports,
+                "slots": [{"slot": i, "urgent": True} for i in range(slots)], "platforms": ["x86_64-linux", "any"],
+                "memory_bytes": 1 << 32, "cores": max(1, slots),
+                "proposal": {"performance": benchmark, "queue_unloaded": 1, "queue_current": 1, "items": 0}}
+        status, _, reply = self.grid.request("POST", "/v1/work", body, self.token)
+        if status != 200:
+            return status, reply
+        reply["decoded"] = [json.loads(from_base64url(grant["payload"])) for grant in reply["grants"]]
+        for grant in reply["decoded"]:
+            self.units[grant["unit"]] = grant
+        reply["answers"] = [json.loads(from_base64url(ack["payload"])) for ack in reply["acknowledgements"]]
+        return status, reply
+
+    def report(self, unit, finished=None, state="running", rate=1.0):
+        grant = self.units[unit]
+        return {"unit": unit, "finished": grant["range"]["begin"] if finished is None else finished, "state": state,
+                "reason": "", "rate": rate, "item_seconds": 0, "running_seconds": 1}
+
+    @staticmethod
+    def segment(items):
+        return b"".join(struct.pack("<I", len(item)) + item for item in items)
+
+    def commit_body(self, unit, begin, items, last=True, **changes):
+        raw = self.segment(items)
+        body = {"unit": unit, "range": {"begin": begin, "end": begin + len(items)},
+                "digest": hashlib.sha256(raw).hexdigest(), "bytes": len(raw), "data": base64url(zlib.compress(raw)),
+                "compute_seconds": 1, "last": last}
+        body.update(changes)
+        return body
+
+    def commit(self, unit, begin, items, last=True, **changes):
+        status, _, reply = self.grid.request("POST", "/v1/commit", self.commit_body(unit, begin, items, last, **changes),
+                                             self.token)
+        if status != 200:
+            return status, reply
+        return status, json.loads(from_base64url(reply["payload"]))
+
+
+SQUARES = SOURCE / "tests" / "functional" / "python_app"
+MANDELBROT = BUILD / "bundles" / "mandelbrot"
+RAYTRACE = BUILD / "bundles" / "raytrace"
+
+
+def seeded(test):
+    """A random.Random whose seed is printed if the test fails."""
+    seed = int(os.environ.get("GLEANER_SEED", random.SystemRandom().randrange(1 << 32)))
+    test.addCleanup(lambda: None)
+    print(f"seed {seed}", flush=True)
+    return random.Random(seed)
+
+
+def main():
+    unittest.main(verbosity=2)

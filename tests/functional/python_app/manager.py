@@ -1,0 +1,28 @@
+#!/usr/bin/python3
+# The manager of "squares": `count` items; the result is their sum. It speaks apps/CONTRACT.md.
+import json, os, sys
+stdin, parameters = sys.stdin.buffer, {}
+
+def items(path, first, begin, end):
+    with open(path, "rb") as segment:
+        for item in range(first, end):
+            data = segment.read(int.from_bytes(segment.read(4), "little"))
+            if item >= begin: yield int(data)
+
+def answer(text): print(text, flush=True)
+
+while (words := stdin.readline().decode().rstrip("\n").split(" "))[0] not in ("quit", ""):
+    if words[0] == "gleaner": answer("ready 1")
+    elif words[0] == "problem":
+        parameters = json.load(open(" ".join(words[1:]) + "/parameters.json"))
+        answer("ok" if int(parameters.get("count", 0)) > 0 else "error count: must be a whole number above 0")
+    elif words[0] == "plan": answer("end" if words[1] != "0" else f"items {parameters['count']}\nname squares\nok")
+    elif words[0] == "validate":
+        answer("valid" if len(stdin.read(int(words[4]))) == int(words[4]) else "invalid cut short")
+    elif words[0] in ("combine", "preview"):
+        pieces = [line.rstrip("\n").split(" ", 3) for line in open(" ".join(words[2:]))]
+        total = sum(sum(items(path, int(first), int(begin), int(end))) for begin, end, first, path in pieces)
+        os.makedirs("stage-" + words[1], exist_ok=True)
+        open(f"stage-{words[1]}/sum.txt", "w").write(f"{total}\n")
+        answer(f"result sum.txt stage-{words[1]}/sum.txt text/plain\nok")
+    else: answer("error unknown command")

@@ -1,0 +1,78 @@
+"""Overlapping results are compared; a third host decides; lies are replaced and recorded."""
+import sqlite3
+import unittest
+
+from harness import SQUARES, FakeHost, Grid, main
+
+
+def squares(begin, end):
+    return [str(i * i).encode() for i in range(begin, end)]
+
+
+class Verdicts(unittest.TestCase):
+    def test_a_third_host_decides_and_the_lie_is_replaced(self):
+        with Grid() as grid:
+            grid.start_server()
+            grid.add_application(SQUARES)
+            identity = grid.add_problem("squares", "lied", "--strategy", "rts", count=2, first=7)
+            liar, honest, third, slow = (FakeHost(grid, name) for name in ("liar", "honest", "third", "slow"))
+            held = liar.work()[1]["decoded"][0]
+            waiting = slow.work()[1]["decoded"][0]  # its item keeps the stage open
+            # The liar says it is stuck, so that its item is copied to the honest host; then both deliver.
+            liar.work(slots=0, reports=[liar.report(held["unit"], state="paused", rate=0)])
+
+            def copied():
+                liar.work(slots=0, reports=[liar.report(held["unit"], state="paused", rate=0)])
+                slow.work(slots=0)
+                return honest.work()[1]["decoded"]
+
+            copy = grid.wait_until("a copy", copied)[0]
+            self.assertEqual(copy["range"], held["range"])
+            item = held["range"]["begin"]
+            truth = str((7 + item) ** 2).encode()
+            self.assertEqual(liar.commit(held["unit"], item, [b"1234"])[1]["status"], "accepted")
+            self.assertEqual(honest.commit(copy["unit"], item, [truth])[1]["status"], "duplicate")
+            check = grid.wait_until("the third host is asked", lambda: third.work()[1]["decoded"])[0]
+            self.assertEqual(check["range"], held["range"])
+            third.commit(check["unit"], item, [truth])
+            other = waiting["range"]["begin"]
+            slow.commit(waiting["unit"], other, [str((7 + other) ** 2).encode()])
+            grid.wait_finished(identity)
+            self.assertEqual(grid.results(identity)["sum.txt"], b"%d\n" % (7 ** 2 + 8 ** 2))
+            hosts = {h["name"]: h for h in grid.admin_json("host", "list")["items"]}
+            self.assertEqual(hosts["liar"]["disagreements"], 1)
+            self.assertEqual(hosts["honest"]["disagreements"], 0)
+            grid.kill("server", 15)
+            store = sqlite3.connect(grid.project / "store.sqlite")
+            verdicts = store.execute("select count(*) from verdicts").fetchone()[0]
+            self.assertGreaterEqual(verdicts, 2)  # the difference, and its resolution
+
+    def test_invalid_results_are_refused_and_the_host_is_held_back(self):
+        with Grid() as grid:
+            grid.start_server()
+            grid.add_application(SQUARES)
+            grid.add_problem("squares", "refused", count=10)
+            host = FakeHost(grid, "host")
+            _, reply = host.work()
+            grant = reply["decoded"][0]
+            begin, end = grant["range"]["begin"], grant["range"]["end"]
+            good = squares(begin, end)
+            for changes in ({"digest": "0" * 64}, {"bytes": 1}, {"range": {"begin": begin, "end": end + 5}},
+                            {"range": {"begin": end, "end": end + len(good)}}):
+                status, answer = host.commit(grant["unit"], begin, good, **changes)
+                self.assertTrue(status != 200 or answer["status"] == "refused", (changes, answer))
+                self.assertTrue(answer.get("reason") or answer.get("detail"))
+            status, answer = host.commit(grant["unit"], begin, [b"x" * 65] * len(good))  # over the manifest's item_bytes
+            self.assertEqual(answer["status"], "refused")
+            status, answer = host.commit(987654, begin, good)
+            self.assertEqual(answer["status"], "refused")
+            status, reply = host.work(slots=1)
+            self.assertEqual(reply["grants"], [])
+            self.assertIn("held back", reply["reason"])
+            # What is right is taken all the same.
+            status, answer = host.commit(grant["unit"], begin, good)
+            self.assertEqual(answer["status"], "accepted")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,178 @@
+"""The server against its published contract: every operation of openapi.yaml, its schemas and its errors."""
+import hashlib
+import json
+import os
+import pathlib
+import re
+import unittest
+import zlib
+
+import jsonschema
+import yaml
+
+from harness import SOURCE, SQUARES, FakeHost, Grid, main
+
+CONTRACT = yaml.safe_load((SOURCE / "server" / "http" / "openapi.yaml").read_text())
+
+
+def resolve(node):
+    """The contract with all references put in place (it has no cycles)."""
+    if isinstance(node, dict):
+        if "$ref" in node:
+            target = CONTRACT
+            for part in node["$ref"].split("/")[1:]:
+                target = target[part]
+            return resolve(target)
+        return {key: resolve(value) for key, value in node.items()}
+    if isinstance(node, list):
+        return [resolve(value) for value in node]
+    return node
+
+
+class Wire(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.grid = Grid().__enter__()
+        cls.grid.start_server()
+        cls.covered = set()
+        cls.archive = cls.grid.add_application(SQUARES)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.grid.__exit__(None, None, None)
+
+    def operation(self, method, path):
+        for template, operations in CONTRACT["paths"].items():
+            if re.fullmatch(re.sub(r"\{[^}]*\}", "[^/]+", template), path.split("?")[0]) and method.lower() in operations:
+                return template, operations[method.lower()]
+        self.fail(f"{method} {path} is not in openapi.yaml")
+
+    def call(self, method, path, body=None, token=None, headers=None, expect=200):
+        """Calls, checks the status and that the reply is what the contract says."""
+        template, operation = self.operation(method, path)
+        status, reply_headers, reply = self.grid.request(method, path, body, token, headers)
+        self.assertEqual(status, expect, reply)
+        responses = operation["responses"]
+        response = resolve(responses.get(str(status), responses["default"]))
+        kind = reply_headers["Content-Type"].split(";")[0]
+        self.assertIn(kind, response["content"], f"{method} {path}")
+        schema = response["content"][kind].get("schema")
+        if schema:
+            jsonschema.validate(reply, schema)
+        if status == 200:
+            self.covered.add((method.lower(), template))
+        return reply
+
+    def test_every_operation_answers_as_published(self):
+        admin = self.grid.admin_token
+        self.call("GET", "/v1/project")
+        self.call("GET", "/")
+        self.call("GET", "/status.json")
+        host = FakeHost(self.grid, "wire")
+        self.covered.add(("post", "/v1/enrol"))
+        identity = self.grid.add_problem("squares", "wire", count=30, first=5)
+
+        status, reply = host.work()
+        self.assertEqual(status, 200)
+        grant = reply["decoded"][0]
+        begin, end = grant["range"]["begin"], grant["range"]["end"]
+        body = {"commits": [], "units": [host.report(grant["unit"])], "slots": [], "platforms": ["any"],
+                "memory_bytes": 1 << 30, "cores": 1,
+                "proposal": {"performance": 1, "queue_unloaded": 1, "queue_current": 1, "items": 0}}
+        self.call("POST", "/v1/work", body, host.token)
+        orders = self.call("POST", "/v1/heartbeat", {"units": [host.report(grant["unit"])]}, host.token)
+        self.assertEqual(orders["units"][0]["action"], "go-on")
+        items = [str((5 + i) ** 2).encode() for i in range(begin, end)]
+        acknowledgement = self.call("POST", "/v1/commit", host.commit_body(grant["unit"], begin, items), host.token)
+        self.assertEqual(acknowledgement["type"], "acknowledgement")
+
+        status, reply = host.work(reports=[])
+        if reply["decoded"]:
+            unit = reply["decoded"][0]["unit"]
+            self.call("POST", "/v1/failure", {"unit": unit, "kind": "kernel-error", "item": 0, "message": "a test"},
+                      host.token)
+
+        data = os.urandom(1000)
+        digest = hashlib.sha256(data).hexdigest()
+        self.call("GET", f"/v1/uploads/{digest}", token=host.token)
+        self.call("PATCH", f"/v1/uploads/{digest}", data[:600], host.token, {"Upload-Offset": "0", "Upload-Length": "1000"})
+        self.call("PATCH", f"/v1/uploads/{digest}", zlib.compress(data[600:]), host.token,
+                  {"Upload-Offset": "600", "Upload-Length": "1000", "Content-Encoding": "deflate"})
+        self.assertEqual(self.call("GET", f"/v1/blobs/{digest}", token=host.token), data)
+        self.assertEqual(self.call("GET", f"/v1/blobs/{digest}", token=host.token, headers={"Range": "bytes=10-19"},
+                                   expect=206), data[10:20])
+        self.call("GET", f"/v1/blobs/{digest}", token=host.token, headers={"Range": "bytes=1000-"}, expect=416)
+
+        self.call("GET", "/v1/admin/status", token=admin)
+        self.call("GET", "/v1/admin/applications", token=admin)
+        self.call("POST", "/v1/admin/applications", json.loads(pathlib.Path(str(self.archive) + ".signed").read_text()), admin)
+        added = self.call("POST", "/v1/admin/problems", {"application": "squares", "name": "second",
+                                                         "parameters": '{"count": 3}'}, admin)
+        self.call("GET", "/v1/admin/problems", token=admin)
+        for action in ("pause", "resume", "cancel"):
+            self.call("POST", f"/v1/admin/problems/{added['id']}/{action}", {}, admin)
+        self.call("DELETE", f"/v1/admin/problems/{added['id']}", token=admin)
+        self.call("GET", f"/v1/admin/problems/{identity}", token=admin)
+        self.call("GET", f"/v1/admin/problems/{identity}/decisions?count=5", token=admin)
+        self.call("GET", "/v1/admin/hosts", token=admin)
+        self.call("GET", f"/v1/admin/hosts/{host.host}", token=admin)
+        self.grid.admin("problem", "cancel", identity)
+        self.call("POST", "/v1/leave", {}, host.token)
+        other = FakeHost(self.grid, "other")
+        self.call("POST", f"/v1/admin/hosts/{other.host}/revoke", {}, admin)
+
+        published = {(method, path) for path, operations in CONTRACT["paths"].items()
+                     for method in operations if method != "parameters"}
+        self.assertEqual(published - self.covered, set(), "operations that no test called")
+
+    def test_repeats_are_answered_alike_and_counted_once(self):
+        host = FakeHost(self.grid, "repeats")
+        identity = self.grid.add_problem("squares", "repeats", count=5)
+        _, reply = host.work()
+        grant = next(g for g in reply["decoded"] if g["problem"] == identity)
+        begin, end = grant["range"]["begin"], grant["range"]["end"]
+        items = [str(i * i).encode() for i in range(begin, end)]
+        answers = [host.commit(grant["unit"], begin, items)[1] for _ in range(3)]
+        self.assertEqual(answers[0]["status"], "accepted")
+        self.assertEqual(answers[0], answers[1])
+        self.assertEqual(answers[0], answers[2])
+        share = next(s for s in self.grid.problem(identity)["shares"] if s["host"] == host.host)
+        self.assertEqual(share["items"], end - begin)
+        self.grid.admin("problem", "cancel", identity)
+
+    def test_errors_are_problem_documents(self):
+        admin = self.grid.admin_token
+        host = FakeHost(self.grid, "errors")
+        self.call("POST", "/v1/work", {"nonsense": True}, host.token, expect=400)
+        self.call("POST", "/v1/work", b"{" * 10000, host.token, expect=413)
+        self.call("POST", "/v1/work", b"[" * 5000 + b"]" * 5000, host.token, expect=413)
+        self.call("POST", "/v1/work", b'{"version": 99}', host.token, expect=400)
+        self.call("POST", "/v1/work", b"x" * (5 << 20), host.token, expect=413)
+        self.call("POST", "/v1/heartbeat", {"units": []}, "wrong token", expect=401)
+        self.call("GET", "/v1/admin/status", token="wrong token", expect=401)
+        self.call("GET", "/v1/admin/status", token=host.token, expect=401)
+        self.call("POST", "/v1/heartbeat", {"units": []}, admin, expect=401)
+        self.call("GET", "/v1/blobs/" + "0" * 64, token=host.token, expect=404)
+        self.call("GET", "/v1/blobs/..%2f..%2fkeys%2fwork.key", token=host.token, expect=400)
+        self.call("GET", "/v1/admin/problems/999999", token=admin, expect=404)
+        self.call("POST", "/v1/admin/problems", {"application": "none", "name": "x", "parameters": "{}"}, admin, expect=404)
+        self.call("POST", "/v1/admin/problems", {"application": "squares", "name": "x", "parameters": "{]"}, admin,
+                  expect=400)
+        error = self.call("POST", "/v1/admin/problems", {"application": "squares", "name": "x", "parameters": "{}",
+                                                         "strategy": "best"}, admin, expect=400)
+        self.assertIn("best", error["detail"])
+        error = self.call("POST", "/v1/admin/problems", {"application": "squares", "name": "x",
+                                                         "parameters": '{"count": 0}'}, admin, expect=400)
+        self.assertIn("count", error["detail"])
+        self.assertNotIn("x", [p["name"] for p in self.grid.admin_json("problem", "list")["items"]])
+        digest = hashlib.sha256(b"right").hexdigest()
+        self.call("PATCH", f"/v1/uploads/{digest}", b"wrong", host.token, {"Upload-Offset": "0", "Upload-Length": "5"},
+                  expect=422)
+        self.call("PATCH", f"/v1/uploads/{digest}", b"right", host.token, {"Upload-Offset": "3", "Upload-Length": "8"},
+                  expect=409)
+        self.call("PATCH", f"/v1/uploads/{digest}", b"right", host.token, {"Upload-Offset": "-1", "Upload-Length": "8"},
+                  expect=400)
+
+
+if __name__ == "__main__":
+    main()
