@@ -24,7 +24,8 @@ EndgameRules paced(const EndgameRules& rules, double seconds) {
   paced.look_ahead = shortened(seconds / 400, 0.1, rules.look_ahead);
   paced.gain_minimum = shortened(seconds / 400, 0.1, rules.gain_minimum);
   paced.unit_minimum = shortened(seconds / 60, 0.5, rules.unit_minimum);
-  paced.unit_maximum = shortened(seconds / 8, 1, rules.unit_maximum);
+  // In short stages the loss of a whole uncommitted unit would show; long ones rather save requests.
+  paced.unit_maximum = shortened(std::max(seconds / 20, seconds / 6 - 70), 1, rules.unit_maximum);
   paced.park = shortened(seconds / 100, 0.25, rules.park);
   paced.request_delay = shortened(seconds / 400, 0.05, rules.request_delay);
   return paced;

@@ -42,12 +42,10 @@ bool Stage::State::holds_any(const Group& group, HostId host) const {
                      [&](UnitId member) { return open.at(member).unit.host == host; });
 }
 
-// A paused host still answers, and what it has finished will come.
-bool Stage::State::only_delivery_missing(const Group& group) const {
-  return std::any_of(group.members.begin(), group.members.end(), [&](UnitId member) {
-    const Held& held = open.at(member);
-    return !held.silent && held.unit.finished >= held.unit.range.end;
-  });
+// What an answering host says it has finished will come; but nobody waits for it for ever.
+bool Stage::State::only_delivery_missing(const Held& held, Timestamp now) const {
+  return !held.silent && now < later(std::min(held.finished_at, now), 2 * pace().stall_silence) &&
+         held.finished_at != Timestamp::max();
 }
 
 void Stage::State::cut_group(UnitId group, std::int64_t end, UnitId except, const std::string& reason,
@@ -73,8 +71,11 @@ Grant Stage::State::recover(const Requester& requester, double rate, const Endga
     if (++looked > stalled_looked_at) break;
     const Group& candidate = groups.at(group);
     if (holds_any(candidate, requester.host)) continue;
-    if (static_cast<int>(candidate.members.size()) > setup.rules.flood_copies) continue;
-    if (only_delivery_missing(candidate)) continue;
+    if (static_cast<int>(candidate.members.size()) >= members_max(rules)) continue;
+    if (std::any_of(candidate.members.begin(), candidate.members.end(),
+                    [&](UnitId member) { return only_delivery_missing(open.at(member), now); })) {
+      continue;
+    }
     return recover_group(requester, work, group, now, changes);
   }
   return {};
@@ -89,7 +90,7 @@ Grant Stage::State::recover_group(const Requester& requester, double work, UnitI
   });
   const Held& held = open.at(most);
   Range rest = accepted.missing({held.unit.committed, held.unit.range.end}).back();
-  if (!held.silent) rest.begin = std::max(rest.begin, held.unit.finished);
+  if (!held.silent && held.unit.finished < rest.end) rest.begin = std::max(rest.begin, held.unit.finished);
   const char* what = held.silent                                         ? "silent"
                      : held.unit.run_state == protocol::RunState::paused ? "paused"
                                                                          : "standing still";

@@ -38,6 +38,7 @@ protocol::UnitOrder Stage::State::report(HostId host, const protocol::UnitReport
   const bool material = finished != unit.finished || report.state != unit.run_state || unit.cut_unheard;
   if (material) changes.units.push_back(unit.id);
   unit.finished = finished;
+  if (finished >= unit.range.end && held->finished_at == Timestamp::max()) held->finished_at = now;
   unit.run_state = report.state;
   unit.pause_reason = report.state == protocol::RunState::paused ? report.reason : std::string();
   unit.rate_minute = std::max(0.0, report.rate);

@@ -113,9 +113,11 @@ Grant Stage::State::copy(const Requester& requester, double rate, UnitId group, 
   }
   const bool flood = static_cast<double>(idle_slots) > idle_per_unit * static_cast<double>(open.size());
   if (live >= (flood ? rules.flood_copies : rules.live_copies)) return {};
+  if (static_cast<int>(members.members.size()) >= members_max(rules)) return {};
   const Unit& unit = first->unit;
-  const std::int64_t from = std::max(unit.committed, unit.finished);
-  if (from >= unit.range.end) return {};  // only the delivery is missing
+  if (only_delivery_missing(*first, now)) return {};
+  const std::int64_t from =
+      unit.finished < unit.range.end ? std::max(unit.committed, unit.finished) : unit.committed;
   const std::vector<Range> lacking = accepted.missing({from, unit.range.end});
   if (lacking.empty()) return {};
   const Range taken{std::max(from, lacking.front().begin), unit.range.end};

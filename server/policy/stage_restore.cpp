@@ -59,7 +59,6 @@ void Stage::State::restore(const std::vector<Range>& accepted_in, const std::vec
 void Stage::State::check_invariants() const {
   // free + held + accepted + set aside + not needed any more = all, and the first does not touch the others.
   RangeSet all = accepted;
-  CHECK_TRUE(disputed.missing(Range{0, setup.items}).empty() || accepted.total() >= disputed.total());
   for (const Range range : disputed.ranges()) CHECK_TRUE(accepted.contains(range));
   const RangeSet held = cover.held();
   for (const Range range : free.ranges()) {
@@ -94,18 +93,22 @@ void Stage::State::check_invariants() const {
   }
   CHECK_TRUE(silent == silent_units.size() && by_silence.size() == open.size() - silent);
   CHECK_TRUE(members.size() == groups.size() && live_groups.size() + stalled_groups.size() == groups.size());
+  std::size_t largest = 0;
   for (const auto& [id, group] : groups) {
     CHECK_TRUE(group.members.size() == members.at(id));
     CHECK_TRUE((group.live ? live_groups : stalled_groups).contains({group.key, id}));
     std::set<HostId> different;
-    std::size_t live = 0;
+    bool live = false;
     for (const UnitId member : group.members) {
       different.insert(open.at(member).unit.host);
-      live += open.at(member).live() ? 1 : 0;
+      live = live || open.at(member).live();
     }
+    CHECK_TRUE(live == group.live);
     CHECK_TRUE(different.size() == group.members.size());  // never a copy on the same host
+    CHECK_TRUE(static_cast<int>(group.members.size()) <= members_max(setup.rules));
+    largest = std::max(largest, group.members.size());
   }
-  CHECK_TRUE(cover.most_holders() <= covering);
+  CHECK_TRUE(cover.most_holders() <= largest && largest <= covering);  // items are held twice only by copies
   for (const auto& [key, slot] : slots) {
     in_slots += slot.units.size();
     idle += slot.idle ? 1 : 0;

@@ -10,6 +10,7 @@
 //   opinions stage_restore.cpp    from what was stored; invariants
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <set>
@@ -34,6 +35,7 @@ struct Held {
   bool silent = false;     // R5
   bool stuck = false;      // R5: answers, but is paused or at <= 2 % of its rate
   Timestamp stalled_since;
+  Timestamp finished_at = Timestamp::max();  // all of it, as reported: only the delivery is missing
   // Estimate: at `estimated_at` it had done `done_cost` (counted from item 0) and went on at `rate` from
   // `starts`.
   Timestamp estimated_at;
@@ -195,7 +197,7 @@ struct Stage::State {
                                     Changes& changes);
   [[nodiscard]] Grant duplicate_once(const Requester& requester, Timestamp now, Changes& changes);
   [[nodiscard]] bool holds_any(const Group& group, HostId host) const;
-  [[nodiscard]] bool only_delivery_missing(const Group& group) const;
+  [[nodiscard]] bool only_delivery_missing(const Held& held, Timestamp now) const;
   void cut_group(UnitId group, std::int64_t end, UnitId except, const std::string& reason, Timestamp now,
                  Changes& changes);
 
@@ -218,6 +220,11 @@ struct Stage::State {
                const std::vector<HostRecord>& records, const std::vector<Range>& set_aside_in, Timestamp now);
   void check_invariants() const;
 };
+
+// Stalled copies do not count against the limits of live ones, but they do not pile up for ever.
+[[nodiscard]] inline int members_max(const EndgameRules& rules) {
+  return 2 * std::max(1, rules.flood_copies);
+}
 
 // Sorted, each once.
 void tidy(Changes& changes);

@@ -147,7 +147,7 @@ void Stage::State::insert_open(Held made, Timestamp now) {
   Held& held = open.emplace(id, std::move(made)).first->second;
   host_of(key.first);
   if (held.unit.kind != UnitKind::check) {
-    remove_free(held.unit.range);
+    remove_free({held.unit.committed, held.unit.range.end});  // what it delivered may have been rejected
     cover.add(id, {held.unit.committed, held.unit.range.end});
     Group& group = groups[held.unit.group];
     if (!group.members.empty()) unindex_group(group, held.unit.group);

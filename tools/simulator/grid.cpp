@@ -41,6 +41,30 @@ struct Event {
   }
 };
 
+// Things under way between hosts and server, by index; places are used again.
+template <typename Thing>
+class Underway {
+ public:
+  std::size_t put(Thing thing) {
+    if (unused_.empty()) {
+      things_.push_back(std::move(thing));
+      return things_.size() - 1;
+    }
+    const std::size_t index = unused_.back();
+    unused_.pop_back();
+    things_[index] = std::move(thing);
+    return index;
+  }
+  Thing take(std::size_t index) {
+    unused_.push_back(index);
+    return std::move(things_[index]);
+  }
+
+ private:
+  std::vector<Thing> things_;
+  std::vector<std::size_t> unused_;
+};
+
 struct Reply {
   std::vector<protocol::UnitOrder> orders;
   std::optional<int> slot;
@@ -154,8 +178,8 @@ class GridLoop {
     const std::size_t host = message.host;
     if (!hosts_[host].answers()) return;
     message.reports = hosts_[host].reports(now_);
-    messages_.push_back(std::move(message));
-    schedule(now_ + instance_.request_delay / 2, EventKind::at_server, host, messages_.size() - 1);
+    schedule(now_ + instance_.request_delay / 2, EventKind::at_server, host,
+             messages_.put(std::move(message)));
   }
 
   void beat(std::size_t id) {
@@ -226,8 +250,8 @@ class GridLoop {
 
   void at_client(std::size_t id, std::size_t index) {
     LocalHost& host = hosts_[id];
+    const Reply reply = replies_.take(index);
     if (!host.answers()) return;
-    Reply reply = std::move(replies_[index]);
     if (reply.interval < host.interval) {
       host.interval = reply.interval;
       ++host.beats;
@@ -280,7 +304,7 @@ class GridLoop {
   // ---- The server's side
 
   void at_server(std::size_t index) {
-    const Message message = std::move(messages_[index]);
+    const Message message = messages_.take(index);
     const HostId host{static_cast<std::int64_t>(message.host) + 1};
     policy::Changes changes;
     Reply reply;
@@ -302,8 +326,8 @@ class GridLoop {
     if (instance_.check_invariants) stage_.check_invariants();
     if (stage_.complete() || stage_.accepted().total() + stage_.set_aside().total() == instance_.items)
       over_ = true;
-    replies_.push_back(std::move(reply));
-    schedule(now_ + instance_.request_delay / 2, EventKind::at_client, message.host, replies_.size() - 1);
+    schedule(now_ + instance_.request_delay / 2, EventKind::at_client, message.host,
+             replies_.put(std::move(reply)));
   }
 
   void request(const Message& message, HostId host, Reply& reply, policy::Changes& changes) {
@@ -363,8 +387,8 @@ class GridLoop {
   Random random_;
   std::vector<LocalHost> hosts_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
-  std::vector<Message> messages_;
-  std::vector<Reply> replies_;
+  Underway<Message> messages_;
+  Underway<Reply> replies_;
   Timestamp start_{std::chrono::hours{24 * 365 * 56}};
   double now_ = 0;
   std::int64_t order_ = 0, next_unit_ = 1, refused_ = 0;

@@ -102,7 +102,8 @@ void LocalHost::take_commits(double now, double commit_seconds, std::vector<Comm
   for (LocalSlot& slot : slots) {
     for (LocalUnit& unit : slot.units) {
       const std::int64_t finished = unit.finished(costs_);
-      if (finished <= unit.committed || now - unit.last_commit < commit_seconds) continue;
+      // A host that is paused delivers what it has: it does not know when it may go on.
+      if (finished <= unit.committed || (!paused && now - unit.last_commit < commit_seconds)) continue;
       commits.push_back({unit.id, {unit.committed, finished}, false});
       unit.committed = finished;
       unit.last_commit = now;
