@@ -1,168 +1,23 @@
 #include "server/storage/blob_store.h"
 
 #include <algorithm>
-#include <array>
-#include <atomic>
-#include <map>
-#include <mutex>
-#include <set>
-#include <system_error>
 #include <unordered_set>
 
+#include "server/storage/blob_store_state.h"
 #include "shared/crypto/keys.h"
 
 namespace gleaner::storage {
 namespace {
 
-constexpr std::int64_t chunk_bytes = 1 << 20;
-constexpr std::string_view upload_suffix = ".part";
-constexpr std::string_view copy_suffix = ".copy";  // being copied in: worthless after a restart
-constexpr std::size_t digest_length = 64;
-
 Error not_a_digest() {
   return {ErrorKind::invalid, "a blob is named by its SHA-256 in 64 lower-case hexadecimal digits"};
 }
 
-bool ends_with_digest_and(std::string_view name, std::string_view suffix) {
-  return name.size() == digest_length + suffix.size() && name.ends_with(suffix) &&
-         BlobStore::is_digest(name.substr(0, digest_length));
-}
-
-// The interface of files has no times; those of our own files are only compared with a grace period.
-bool older_than(const io::Path& path, Timestamp time) {
-  std::error_code failed;
-  const auto written = std::filesystem::last_write_time(path, failed);
-  if (failed) return false;
-  return std::chrono::time_point_cast<Duration>(std::chrono::file_clock::to_sys(written)) < time;
-}
-
-void touch(const io::Path& path) {
-  // A failure only shortens the grace of collect().
-  std::error_code ignored;
-  std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now(), ignored);
-}
-
-Result<std::string> digest_of(const io::Files& files, const io::Path& path) {
-  crypto::Sha256 digest;
-  for (std::int64_t offset = 0;;) {
-    TRY_ASSIGN(const Bytes bytes, files.read_range(path, offset, chunk_bytes));
-    if (bytes.empty()) return digest.finish_hex();
-    digest.update(bytes);
-    offset += static_cast<std::int64_t>(bytes.size());
-  }
+Error no_such_blob(const std::string& digest) {
+  return {ErrorKind::not_found, "there is no blob " + digest};
 }
 
 }  // namespace
-
-struct BlobStore::State {
-  State(io::Files& files_used, io::Path directory)
-      : files(files_used), blobs(directory / "blobs"), uploads(directory / "uploads") {}
-
-  // Serialises the changes of one digest; others are never waited for.
-  class Turn {
-   public:
-    Turn(State& state, std::string digest) : state_(state), digest_(std::move(digest)) {
-      {
-        const std::lock_guard guard(state.mutex);
-        entry_ = &state.turns[digest_];
-        entry_->users++;
-      }
-      entry_->mutex.lock();
-    }
-    ~Turn() {
-      entry_->mutex.unlock();
-      const std::lock_guard guard(state_.mutex);
-      if (--entry_->users == 0) state_.turns.erase(digest_);
-    }
-    Turn(const Turn&) = delete;
-    Turn& operator=(const Turn&) = delete;
-
-    struct Entry {
-      std::mutex mutex;
-      int users = 0;
-    };
-
-   private:
-    State& state_;
-    const std::string digest_;
-    Entry* entry_;
-  };
-
-  // One of blobs/00 ... blobs/ff, made when first needed.
-  struct Shelf {
-    std::mutex mutex;
-    std::atomic<bool> ready = false;
-  };
-
-  [[nodiscard]] io::Path blob(const std::string& digest) const {
-    return blobs / digest.substr(0, 2) / digest;
-  }
-  [[nodiscard]] io::Path upload(const std::string& digest) const {
-    return uploads / (digest + std::string(upload_suffix));
-  }
-
-  [[nodiscard]] bool present(const std::string& digest) const {
-    if (!files.exists(blob(digest))) return false;
-    const std::lock_guard guard(mutex);
-    return !doubtful.contains(digest);
-  }
-
-  Status make_shelf(const std::string& digest) {
-    Shelf& shelf = shelves[static_cast<unsigned char>(from_hex(digest.substr(0, 2))->front())];
-    if (shelf.ready) return {};
-    const std::lock_guard guard(shelf.mutex);
-    if (shelf.ready) return {};
-    TRY(files.make_directories(blobs / digest.substr(0, 2)));
-    shelf.ready = true;
-    return {};
-  }
-
-  // Remembers whether the blob can be believed. After a failed rename it may be there without being durable.
-  Status settle(const std::string& digest, Status outcome) {
-    bool doubt = false;
-    if (!outcome.ok() && files.exists(blob(digest))) doubt = !files.remove(blob(digest)).ok();
-    const std::lock_guard guard(mutex);
-    if (doubt)
-      doubtful.insert(digest);
-    else
-      doubtful.erase(digest);
-    return outcome;
-  }
-
-  // A complete file beside becomes the blob.
-  Status move_in(const io::Path& from, const std::string& digest) {
-    TRY(files.sync(from));
-    TRY(make_shelf(digest));
-    return settle(digest, files.rename(from, blob(digest)));
-  }
-
-  // Written to `to` while its digest is computed, so that a source that changes meanwhile cannot deceive.
-  Result<std::string> copy(const io::Path& from, const io::Path& to) {
-    crypto::Sha256 digest;
-    for (std::int64_t offset = 0;;) {
-      TRY_ASSIGN(const Bytes bytes, files.read_range(from, offset, chunk_bytes));
-      if (bytes.empty() && offset > 0) break;
-      digest.update(bytes);
-      TRY(files.write_at(to, offset, bytes));
-      if (bytes.empty()) break;
-      offset += static_cast<std::int64_t>(bytes.size());
-    }
-    return digest.finish_hex();
-  }
-
-  Result<std::int64_t> collect_shelf(const std::string& shelf,
-                                     const std::unordered_set<std::string_view>& keep, Timestamp before);
-  Result<std::int64_t> collect_uploads(Timestamp before);
-
-  io::Files& files;
-  const io::Path blobs;
-  const io::Path uploads;
-  std::array<Shelf, 256> shelves;
-  std::atomic<std::uint64_t> copies = 0;
-  mutable std::mutex mutex;  // guards what follows; never held during input or output
-  std::map<std::string, Turn::Entry> turns;
-  std::set<std::string> doubtful;
-};
 
 BlobStore::BlobStore(io::Files& files, io::Path directory)
     : state_(std::make_unique<State>(files, std::move(directory))) {}
@@ -225,7 +80,7 @@ Result<std::string> BlobStore::put_file(const io::Path& path) {
 }
 
 bool BlobStore::has(const std::string& digest) const {
-  return is_digest(digest) && state_->present(digest);
+  return is_digest(digest) && state_->claim(digest);
 }
 
 io::Path BlobStore::path(const std::string& digest) const {
@@ -234,20 +89,20 @@ io::Path BlobStore::path(const std::string& digest) const {
 
 Result<std::int64_t> BlobStore::size(const std::string& digest) const {
   if (!is_digest(digest)) return not_a_digest();
-  if (!state_->present(digest)) return Error{ErrorKind::not_found, "there is no blob " + digest};
+  if (!state_->claim(digest)) return no_such_blob(digest);
   return state_->files.size(state_->blob(digest));
 }
 
 Result<Bytes> BlobStore::read(const std::string& digest, std::int64_t bytes_max) const {
   if (!is_digest(digest)) return not_a_digest();
-  if (!state_->present(digest)) return Error{ErrorKind::not_found, "there is no blob " + digest};
+  if (!state_->claim(digest)) return no_such_blob(digest);
   return state_->files.read(state_->blob(digest), bytes_max);
 }
 
 Result<Bytes> BlobStore::read_range(const std::string& digest, std::int64_t offset,
                                     std::int64_t bytes) const {
   if (!is_digest(digest)) return not_a_digest();
-  if (!state_->present(digest)) return Error{ErrorKind::not_found, "there is no blob " + digest};
+  if (!state_->present(digest)) return no_such_blob(digest);
   return state_->files.read_range(state_->blob(digest), offset, bytes);
 }
 
@@ -290,43 +145,13 @@ Status BlobStore::finish(const std::string& digest) {
   if (!state.files.exists(file))
     return Error{ErrorKind::not_found,
                  "nothing of the blob " + digest + " has been uploaded: start at byte 0"};
-  TRY_ASSIGN(const std::string found, digest_of(state.files, file));
+  TRY_ASSIGN(const std::string found, state.digest_of(file));
   if (found != digest) {
     TRY(state.files.remove(file));
     return Error{ErrorKind::untrusted, "what was uploaded as " + digest + " has the digest " + found +
                                            " and was dropped: upload it again from byte 0"};
   }
   return state.move_in(file, digest);
-}
-
-Result<std::int64_t> BlobStore::State::collect_shelf(const std::string& shelf,
-                                                     const std::unordered_set<std::string_view>& keep,
-                                                     Timestamp before) {
-  std::int64_t removed = 0;
-  TRY_ASSIGN(const auto names, files.list(blobs / shelf));
-  for (const auto& name : names) {
-    const bool blob_name = is_digest(name);
-    if (blob_name ? keep.contains(name) : !io::is_leftover(name)) continue;
-    // In turn, so that a put() of the same bytes either has touched the file or will write it anew.
-    const Turn turn(*this, name);
-    if (!older_than(blobs / shelf / name, before)) continue;
-    TRY(files.remove(blobs / shelf / name));
-    removed++;
-  }
-  return removed;
-}
-
-Result<std::int64_t> BlobStore::State::collect_uploads(Timestamp before) {
-  std::int64_t removed = 0;
-  TRY_ASSIGN(const auto names, files.list(uploads));
-  for (const auto& name : names) {
-    if (!ends_with_digest_and(name, upload_suffix)) continue;
-    const Turn turn(*this, name.substr(0, digest_length));
-    if (!older_than(uploads / name, before)) continue;
-    TRY(files.remove(uploads / name));
-    removed++;
-  }
-  return removed;
 }
 
 Result<std::int64_t> BlobStore::collect(const std::vector<std::string>& keep, Timestamp now, Duration stale) {

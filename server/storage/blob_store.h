@@ -1,6 +1,6 @@
-// Files by digest: archives, inputs, segments, results. Written, synced, renamed; only then may a row refer to them.
-// A blob that is there is complete and never changes. Uploads in progress live beside them and survive a restart.
-// Thread-safe: different digests never wait for each other.
+// Files by digest: archives, inputs, segments, results. Written, synced, renamed; only then may a row refer
+// to them. A blob that is there is complete and never changes. Uploads in progress live beside them and
+// survive a restart. Thread-safe: different digests never wait for each other.
 //
 // Layout under the directory: blobs/ab/abcdef… (first two digits), uploads/abcdef….part
 #pragma once
@@ -23,7 +23,7 @@ class BlobStore {
   BlobStore(io::Files& files, io::Path directory);
   ~BlobStore();
 
-  [[nodiscard]] Status open();  // creates the directories
+  [[nodiscard]] Status open();                                 // creates the directories
   [[nodiscard]] static bool is_digest(std::string_view text);  // 64 lower-case hex digits
 
   // Durable on success; returns the digest. Present already: success at once.
@@ -34,17 +34,22 @@ class BlobStore {
   [[nodiscard]] io::Path path(const std::string& digest) const;
   [[nodiscard]] Result<std::int64_t> size(const std::string& digest) const;  // not_found
   [[nodiscard]] Result<Bytes> read(const std::string& digest, std::int64_t bytes_max) const;
-  [[nodiscard]] Result<Bytes> read_range(const std::string& digest, std::int64_t offset, std::int64_t bytes) const;
+  [[nodiscard]] Result<Bytes> read_range(const std::string& digest, std::int64_t offset,
+                                         std::int64_t bytes) const;
 
-  // Resumable uploads. append() takes bytes at exactly the present offset (conflict otherwise, with the offset in the
-  // message); finish() checks size and digest (untrusted, and the upload starts over, if it does not match).
+  // Resumable uploads. append() takes bytes at exactly the present offset (conflict otherwise, with the
+  // offset in the message); finish() checks size and digest (untrusted, and the upload starts over, if it
+  // does not match).
   [[nodiscard]] Result<protocol::UploadState> upload_state(const std::string& digest) const;
   [[nodiscard]] Result<protocol::UploadState> append(const std::string& digest, std::int64_t offset,
                                                      std::string_view bytes, std::int64_t bytes_max);
   [[nodiscard]] Status finish(const std::string& digest);
 
-  // Deletes blobs not in `keep` and uploads untouched for `stale`; returns how many files went.
-  [[nodiscard]] Result<std::int64_t> collect(const std::vector<std::string>& keep, Timestamp now, Duration stale);
+  // Deletes blobs not in `keep` and uploads, both only if untouched for `stale`: has(), size(), read(), put()
+  // and finish() touch a blob, so that one that is about to be referred to stays. Returns how many files
+  // went.
+  [[nodiscard]] Result<std::int64_t> collect(const std::vector<std::string>& keep, Timestamp now,
+                                             Duration stale);
 
  private:
   struct State;

@@ -25,15 +25,23 @@ Status SqliteStore::begin() {
 }
 
 Status SqliteStore::commit() {
-  const Status done = database_->commit();
-  for (Sequence* sequence : {&unit_ids_, &segment_ids_}) {
-    if (done.ok())
-      sequence->durable = sequence->reserved;
-    else
-      sequence->reserved = sequence->durable;
+  const Status done = [this]() -> Status {
+    // Ids whose reservation was rolled back may be in use by now: they must not come again after a restart.
+    for (Sequence* sequence : {&unit_ids_, &segment_ids_})
+      if (sequence->next > sequence->reserved) TRY(reserve(*sequence));
+    return {};
+  }();
+  if (!done.ok()) {
+    rollback();
+    return done;
   }
-  if (!done.ok()) decision_numbers_.clear();
-  return done;
+  const Status committed = database_->commit();
+  if (!committed.ok()) {
+    rollback();
+    return committed;
+  }
+  for (Sequence* sequence : {&unit_ids_, &segment_ids_}) sequence->durable = sequence->reserved;
+  return {};
 }
 
 void SqliteStore::rollback() {
@@ -59,14 +67,17 @@ Status SqliteStore::set_value(const std::string& name, const std::string& value)
   return query.add(name).add(value).run();
 }
 
+Status SqliteStore::reserve(Sequence& sequence) {
+  const std::int64_t reserved = sequence.next + ids_per_reservation;
+  Query query = database_->query(
+      "INSERT INTO sequences (name, next) VALUES (?, ?) ON CONFLICT DO UPDATE SET next = excluded.next");
+  TRY(query.add(sequence.name).add(reserved).run());
+  sequence.reserved = reserved;
+  return {};
+}
+
 Result<std::int64_t> SqliteStore::take_id(Sequence& sequence) {
-  if (sequence.next >= sequence.reserved) {
-    const std::int64_t reserved = sequence.next + ids_per_reservation;
-    Query query = database_->query(
-        "INSERT INTO sequences (name, next) VALUES (?, ?) ON CONFLICT DO UPDATE SET next = excluded.next");
-    TRY(query.add(sequence.name).add(reserved).run());
-    sequence.reserved = reserved;
-  }
+  if (sequence.next >= sequence.reserved) TRY(reserve(sequence));
   return sequence.next++;
 }
 

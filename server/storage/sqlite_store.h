@@ -83,6 +83,7 @@ class SqliteStore final : public Store {
     std::int64_t durable = 1;   // without
   };
   Result<std::int64_t> take_id(Sequence& sequence);
+  Status reserve(Sequence& sequence);
 
   Status put_costs(const StageRow& row);
   Status take_costs(StageRow& row);

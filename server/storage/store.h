@@ -1,10 +1,10 @@
-// Everything the server must not forget, behind one interface. There is no SQL outside this room and no decision
-// inside it: the service says what to write, the store makes it durable.
+// Everything the server must not forget, behind one interface. There is no SQL outside this room and no
+// decision inside it: the service says what to write, the store makes it durable.
 //
 // Use: begin(); any writes and reads; commit(). What commit() has returned success for survives a power cut
 // (SQLite in WAL mode with synchronous=FULL is the first engine). Many use cases share one transaction (group
-// commit); after a failed write the whole transaction is rolled back by the caller. Reads see the transaction's own
-// writes. One thread at a time.
+// commit); after a failed write the whole transaction is rolled back by the caller. Reads see the
+// transaction's own writes. One thread at a time.
 //
 // Errors: io (disk full or failing: nothing of the transaction is kept), conflict (a unique name is taken),
 // not_found, invalid (the store is damaged or of a newer schema: the message says what to do).
@@ -28,11 +28,11 @@
 namespace gleaner::storage {
 
 struct HostRow {
-  HostId id;                      // 0 when adding
+  HostId id;  // 0 when adding
   std::string name;
-  Bytes public_key;               // 32 bytes, unique together with machine
+  Bytes public_key;  // 32 bytes, unique together with machine
   std::string machine;
-  Bytes token_digest;             // SHA-256 of the bearer token; unique
+  Bytes token_digest;  // SHA-256 of the bearer token; unique
   std::string platform;
   int cores = 1;
   std::int64_t memory_bytes = 0;
@@ -43,7 +43,7 @@ struct HostRow {
   std::string state_reason;
   policy::HostHealth health;
   Timestamp enrolled_at;
-  Timestamp last_contact;         // written at most once a minute
+  Timestamp last_contact;  // written at most once a minute
   std::int64_t items_accepted = 0;
   double cost_accepted = 0;
   std::int64_t disagreements = 0;
@@ -52,8 +52,8 @@ struct HostRow {
 struct ApplicationRow {
   ApplicationId id;
   std::string name;
-  std::string version;            // unique with name
-  std::string archive;            // blob digest
+  std::string version;  // unique with name
+  std::string archive;  // blob digest
   std::int64_t archive_bytes = 0;
   std::string title;
   std::vector<std::string> platforms;
@@ -64,9 +64,9 @@ struct ApplicationRow {
 
 struct ProblemRow {
   ProblemId id;
-  std::string name;               // unique
+  std::string name;  // unique
   ApplicationId application;
-  std::string parameters;         // JSON
+  std::string parameters;  // JSON
   std::vector<protocol::Input> inputs;
   protocol::ProblemState state = protocol::ProblemState::planning;
   protocol::ProblemState resume_to = protocol::ProblemState::running;  // where `resume` leads from `paused`
@@ -75,9 +75,9 @@ struct ProblemRow {
   policy::Straggler straggler = policy::Straggler::split;
   double weight = 1;
   int priority = 0;
-  double service = 0;             // fair sharing
+  double service = 0;  // fair sharing
   std::int64_t commit_seconds = 60;
-  int stage = 0;                  // the present one
+  int stage = 0;  // the present one
   Timestamp created_at;
   Timestamp started_at;
   Timestamp finished_at;
@@ -88,8 +88,8 @@ struct StageRow {
   int stage = 0;
   std::string name;
   std::int64_t items = 0;
-  std::vector<protocol::Input> inputs;   // of this stage, besides the problem's own
-  std::vector<double> costs;             // hints; empty: all 1
+  std::vector<protocol::Input> inputs;  // of this stage, besides the problem's own
+  std::vector<double> costs;            // hints; empty: all 1
   std::vector<Range> set_aside;
   bool enough = false;
   Timestamp started_at;
@@ -106,7 +106,7 @@ struct SegmentRow {
   UnitId unit;
   HostId host;
   Range range;
-  std::string digest;             // of the file in the blob store
+  std::string digest;  // of the file in the blob store
   std::int64_t bytes = 0;
   Timestamp received_at;
   double compute_seconds = 0;
@@ -124,7 +124,7 @@ struct VerdictRow {
   Range range;
   SegmentId first, second;
   bool agree = true;
-  HostId wrong_host;              // 0: none or not decided
+  HostId wrong_host;  // 0: none or not decided
   std::string note;
   Timestamp at;
 };
@@ -170,7 +170,8 @@ class Store {
   [[nodiscard]] virtual Result<std::optional<std::string>> get_value(const std::string& name) = 0;
   [[nodiscard]] virtual Status set_value(const std::string& name, const std::string& value) = 0;
 
-  // The next ids, monotonic over the store's whole life. Reserved in blocks: unused ones are never given again.
+  // The next ids, monotonic over the store's whole life. Reserved in blocks: unused ones are never given
+  // again.
   [[nodiscard]] virtual Result<UnitId> next_unit() = 0;
 
   [[nodiscard]] virtual Result<HostId> add_host(const HostRow& row) = 0;
@@ -198,40 +199,47 @@ class Store {
   };
   [[nodiscard]] virtual Result<std::optional<UnitPlace>> unit(UnitId id) = 0;  // open or closed
 
-  [[nodiscard]] virtual Status put_host_record(ProblemId problem, int stage, const policy::HostRecord& record) = 0;
-  [[nodiscard]] virtual Result<std::vector<policy::HostRecord>> host_records(ProblemId problem, int stage) = 0;
+  [[nodiscard]] virtual Status put_host_record(ProblemId problem, int stage,
+                                               const policy::HostRecord& record) = 0;
+  [[nodiscard]] virtual Result<std::vector<policy::HostRecord>> host_records(ProblemId problem,
+                                                                             int stage) = 0;
 
   [[nodiscard]] virtual Result<SegmentId> add_segment(const SegmentRow& row) = 0;
   [[nodiscard]] virtual Result<std::optional<SegmentRow>> segment(SegmentId id) = 0;
   // Marks the items of `range` as accepted from `segment`; replaces what was accepted for them before.
   [[nodiscard]] virtual Status accept(ProblemId problem, int stage, Range range, SegmentId segment) = 0;
   [[nodiscard]] virtual Status unaccept(ProblemId problem, int stage, Range range) = 0;
-  [[nodiscard]] virtual Result<std::vector<AcceptedRow>> accepted(ProblemId problem, int stage) = 0;  // in order
+  [[nodiscard]] virtual Result<std::vector<AcceptedRow>> accepted(ProblemId problem,
+                                                                  int stage) = 0;  // in order
   // All segments of the stage that overlap `range`, oldest first.
-  [[nodiscard]] virtual Result<std::vector<SegmentRow>> segments_over(ProblemId problem, int stage, Range range) = 0;
+  [[nodiscard]] virtual Result<std::vector<SegmentRow>> segments_over(ProblemId problem, int stage,
+                                                                      Range range) = 0;
 
   [[nodiscard]] virtual Status add_verdict(const VerdictRow& row) = 0;
   [[nodiscard]] virtual Result<std::vector<VerdictRow>> verdicts(ProblemId problem) = 0;
   [[nodiscard]] virtual Status add_failure(const FailureRow& row) = 0;
-  [[nodiscard]] virtual Result<std::vector<FailureRow>> failures(ProblemId problem) = 0;  // newest 1,000 first
+  [[nodiscard]] virtual Result<std::vector<FailureRow>> failures(
+      ProblemId problem) = 0;  // newest 1,000 first
 
   [[nodiscard]] virtual Status add_acknowledgement(const AcknowledgementRow& row) = 0;
-  [[nodiscard]] virtual Result<std::optional<AcknowledgementRow>> acknowledgement(UnitId unit, HostId host,
-                                                                                 Range range,
-                                                                                 const std::string& digest) = 0;
+  [[nodiscard]] virtual Result<std::optional<AcknowledgementRow>> acknowledgement(
+      UnitId unit, HostId host, Range range, const std::string& digest) = 0;
 
   [[nodiscard]] virtual Status add_decision(const DecisionRow& row) = 0;
-  [[nodiscard]] virtual Result<std::vector<DecisionRow>> decisions(ProblemId problem, int count_max) = 0;  // newest first
+  [[nodiscard]] virtual Result<std::vector<DecisionRow>> decisions(ProblemId problem,
+                                                                   int count_max) = 0;  // newest first
 
-  [[nodiscard]] virtual Status put_results(ProblemId problem, const std::vector<protocol::ResultFile>& files) = 0;
+  [[nodiscard]] virtual Status put_results(ProblemId problem,
+                                           const std::vector<protocol::ResultFile>& files) = 0;
   [[nodiscard]] virtual Result<std::vector<protocol::ResultFile>> results(ProblemId problem) = 0;
 
-  // Digests that some row still refers to (archives, inputs, segments, results): all other blobs may be deleted.
+  // Digests that some row still refers to (archives, inputs, segments, results): all other blobs may be
+  // deleted.
   [[nodiscard]] virtual Result<std::vector<std::string>> referenced_blobs() = 0;
 };
 
-// Opens or creates DIRECTORY/store.sqlite; migrates older schemas forward. A damaged or newer file is refused with a
-// message that says what to do. `quick_check` reads the whole file once.
+// Opens or creates DIRECTORY/store.sqlite; migrates older schemas forward. A damaged or newer file is refused
+// with a message that says what to do. `quick_check` reads the whole file once.
 enum class OpenCheck { none, quick_check };
 [[nodiscard]] Result<std::unique_ptr<Store>> open_sqlite_store(const io::Path& directory, OpenCheck check);
 

@@ -293,6 +293,9 @@ TEST_CASE("what nobody refers to is collected after its grace") {
   const auto kept = must(blobs.put("kept"));
   const auto loose = must(blobs.put("loose"));
   const auto touched = must(blobs.put("touched"));
+  const auto asked_for = must(blobs.put("asked for"));
+  const auto measured = must(blobs.put("measured"));
+  const auto read = must(blobs.put("read"));
   const auto upload = crypto::sha256_hex("upload");
   (void)must(blobs.append(upload, 0, "up", any_size));
   must(io::real_files().write(directory / "blobs" / kept.substr(0, 2) / "README", "mine", io::Mode::normal));
@@ -300,17 +303,20 @@ TEST_CASE("what nobody refers to is collected after its grace") {
 
   CHECK(must(blobs.collect({kept}, now(), day)) == 0);  // all are young
   CHECK(must(blobs.upload_state(upload)).offset == 2);
-  // Two days later; `touched` was put again meanwhile by somebody who has not recorded it yet.
+  // Two days later; meanwhile somebody put or asked for some who has not recorded them yet.
   const auto old = std::filesystem::file_time_type::clock::now() - std::chrono::hours{48};
   for (const auto& entry : std::filesystem::recursive_directory_iterator(directory.path()))
     if (entry.is_regular_file()) std::filesystem::last_write_time(entry.path(), old);
   CHECK(must(blobs.put("touched")) == touched);
+  CHECK(blobs.has(asked_for));
+  CHECK(must(blobs.size(measured)) == 8);
+  CHECK(must(blobs.read(read, any_size)) == "read");
   CHECK(must(blobs.collect({kept}, now(), day)) == 2);
   CHECK(blobs.has(kept));
   CHECK(!blobs.has(loose));
-  CHECK(blobs.has(touched));
+  for (const auto& digest : {touched, asked_for, measured, read}) CHECK(blobs.has(digest));
   CHECK(must(blobs.upload_state(upload)).offset == 0);
-  CHECK(must(blobs.collect({}, now() + day + day, day)) == 2);
+  CHECK(must(blobs.collect({}, now() + day + day, day)) == 5);
   CHECK(files_in(directory.path()) == std::vector<std::string>{"README"});
 }
 
@@ -332,7 +338,7 @@ TEST_CASE("different digests do not wait for each other") {
   first_is_writing.get_future().wait();
   const auto quick = must(blobs.put("quick"));
   CHECK(must(blobs.read(quick, any_size)) == "quick");
-  CHECK(!blobs.has(slow));
+  CHECK(!must(blobs.upload_state(slow)).complete);
   first_may_go_on.set_value();
   CHECK(first.get());
   CHECK(blobs.has(slow));

@@ -216,6 +216,21 @@ TEST_CASE("unit and segment ids never come twice, whatever is rolled back or kil
   }
 }
 
+TEST_CASE("an id given in a rolled-back transaction and used later does not come again") {
+  const TemporaryDirectory directory;
+  auto store = open_store(directory.path());
+  Grid grid;
+  in_transaction(*store, [&] { grid = add_grid(*store); });
+  must(store->begin());
+  UnitId spare{0};
+  for (int i = 0; i < 1500; ++i) spare = must(store->next_unit());
+  store->rollback();
+  in_transaction(*store, [&] { must(store->put_unit(grid.problem, 0, simple_unit(grid, spare, {0, 1}))); });
+  store.reset();
+  store = open_store(directory.path());
+  in_transaction(*store, [&] { CHECK(must(store->next_unit()) > spare); });
+}
+
 TEST_CASE("old decisions and failures are pruned, the newest stay") {
   const TemporaryDirectory directory;
   auto store = open_store(directory.path());

@@ -1,0 +1,143 @@
+#include "server/storage/blob_store_state.h"
+
+#include <chrono>
+#include <filesystem>
+#include <system_error>
+
+#include "shared/crypto/keys.h"
+
+namespace gleaner::storage {
+namespace {
+
+constexpr std::int64_t chunk_bytes = 1 << 20;
+
+bool ends_with_digest_and(std::string_view name, std::string_view suffix) {
+  return name.size() == digest_length + suffix.size() && name.ends_with(suffix) &&
+         BlobStore::is_digest(name.substr(0, digest_length));
+}
+
+// The interface of files has no times; those of our own files are only compared with a grace period.
+bool older_than(const io::Path& path, Timestamp time) {
+  std::error_code failed;
+  const auto written = std::filesystem::last_write_time(path, failed);
+  if (failed) return false;
+  return std::chrono::time_point_cast<Duration>(std::chrono::file_clock::to_sys(written)) < time;
+}
+
+}  // namespace
+
+void touch(const io::Path& path) {
+  // A failure only shortens the grace of collect().
+  std::error_code ignored;
+  std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now(), ignored);
+}
+
+BlobStore::State::Turn::Turn(State& state, std::string digest) : state_(state), digest_(std::move(digest)) {
+  {
+    const std::lock_guard guard(state.mutex);
+    entry_ = &state.turns[digest_];
+    entry_->users++;
+  }
+  entry_->mutex.lock();
+}
+
+BlobStore::State::Turn::~Turn() {
+  entry_->mutex.unlock();
+  const std::lock_guard guard(state_.mutex);
+  if (--entry_->users == 0) state_.turns.erase(digest_);
+}
+
+bool BlobStore::State::present(const std::string& digest) const {
+  if (!files.exists(blob(digest))) return false;
+  const std::lock_guard guard(mutex);
+  return !doubtful.contains(digest);
+}
+
+bool BlobStore::State::claim(const std::string& digest) {
+  const Turn turn(*this, digest);
+  if (!present(digest)) return false;
+  touch(blob(digest));
+  return true;
+}
+
+Status BlobStore::State::make_shelf(const std::string& digest) {
+  Shelf& shelf = shelves[static_cast<unsigned char>(from_hex(digest.substr(0, 2))->front())];
+  if (shelf.ready) return {};
+  const std::lock_guard guard(shelf.mutex);
+  if (shelf.ready) return {};
+  TRY(files.make_directories(blobs / digest.substr(0, 2)));
+  shelf.ready = true;
+  return {};
+}
+
+Status BlobStore::State::settle(const std::string& digest, Status outcome) {
+  bool doubt = false;
+  if (!outcome.ok() && files.exists(blob(digest))) doubt = !files.remove(blob(digest)).ok();
+  const std::lock_guard guard(mutex);
+  if (doubt)
+    doubtful.insert(digest);
+  else
+    doubtful.erase(digest);
+  return outcome;
+}
+
+Status BlobStore::State::move_in(const io::Path& from, const std::string& digest) {
+  TRY(files.sync(from));
+  TRY(make_shelf(digest));
+  return settle(digest, files.rename(from, blob(digest)));
+}
+
+Result<std::string> BlobStore::State::copy(const io::Path& from, const io::Path& to) const {
+  crypto::Sha256 digest;
+  for (std::int64_t offset = 0;;) {
+    TRY_ASSIGN(const Bytes bytes, files.read_range(from, offset, chunk_bytes));
+    if (bytes.empty() && offset > 0) break;
+    digest.update(bytes);
+    TRY(files.write_at(to, offset, bytes));
+    if (bytes.empty()) break;
+    offset += static_cast<std::int64_t>(bytes.size());
+  }
+  return digest.finish_hex();
+}
+
+Result<std::string> BlobStore::State::digest_of(const io::Path& path) const {
+  crypto::Sha256 digest;
+  for (std::int64_t offset = 0;;) {
+    TRY_ASSIGN(const Bytes bytes, files.read_range(path, offset, chunk_bytes));
+    if (bytes.empty()) return digest.finish_hex();
+    digest.update(bytes);
+    offset += static_cast<std::int64_t>(bytes.size());
+  }
+}
+
+Result<std::int64_t> BlobStore::State::collect_shelf(const std::string& shelf,
+                                                     const std::unordered_set<std::string_view>& keep,
+                                                     Timestamp before) {
+  std::int64_t removed = 0;
+  TRY_ASSIGN(const auto names, files.list(blobs / shelf));
+  for (const auto& name : names) {
+    const bool blob_name = is_digest(name);
+    if (blob_name ? keep.contains(name) : !io::is_leftover(name)) continue;
+    // In turn, so that a put() of the same bytes either has touched the file or will write it anew.
+    const Turn turn(*this, name);
+    if (!older_than(blobs / shelf / name, before)) continue;
+    TRY(files.remove(blobs / shelf / name));
+    removed++;
+  }
+  return removed;
+}
+
+Result<std::int64_t> BlobStore::State::collect_uploads(Timestamp before) {
+  std::int64_t removed = 0;
+  TRY_ASSIGN(const auto names, files.list(uploads));
+  for (const auto& name : names) {
+    if (!ends_with_digest_and(name, upload_suffix)) continue;
+    const Turn turn(*this, name.substr(0, digest_length));
+    if (!older_than(uploads / name, before)) continue;
+    TRY(files.remove(uploads / name));
+    removed++;
+  }
+  return removed;
+}
+
+}  // namespace gleaner::storage

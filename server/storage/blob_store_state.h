@@ -1,0 +1,93 @@
+// What BlobStore keeps, and its steps on files. Private to this room. Thread-safe where blob_store.h says so:
+// what changes a digest's files takes that digest's Turn first.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+
+#include "server/storage/blob_store.h"
+
+namespace gleaner::storage {
+
+inline constexpr std::size_t digest_length = 64;
+inline constexpr std::string_view upload_suffix = ".part";
+inline constexpr std::string_view copy_suffix = ".copy";  // being copied in: worthless after a restart
+
+struct BlobStore::State {
+  State(io::Files& files_used, io::Path directory)
+      : files(files_used), blobs(directory / "blobs"), uploads(directory / "uploads") {}
+
+  // Serialises the changes of one digest; others are never waited for.
+  class Turn {
+   public:
+    Turn(State& state, std::string digest);
+    ~Turn();
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+    struct Entry {
+      std::mutex mutex;
+      int users = 0;
+    };
+
+   private:
+    State& state_;
+    const std::string digest_;
+    Entry* entry_;
+  };
+
+  // One of blobs/00 ... blobs/ff, made when first needed.
+  struct Shelf {
+    std::mutex mutex;
+    std::atomic<bool> ready = false;
+  };
+
+  [[nodiscard]] io::Path blob(const std::string& digest) const {
+    return blobs / digest.substr(0, 2) / digest;
+  }
+  [[nodiscard]] io::Path upload(const std::string& digest) const {
+    return uploads / (digest + std::string(upload_suffix));
+  }
+  // There and durable. In a Turn, or it may be about to become so.
+  [[nodiscard]] bool present(const std::string& digest) const;
+  // The same, in a Turn of its own, for somebody who is about to refer to the blob: collect() spares it a
+  // while.
+  [[nodiscard]] bool claim(const std::string& digest);
+
+  [[nodiscard]] Status make_shelf(const std::string& digest);
+  // Answers `outcome` of the step that should have made the blob, and remembers whether the blob can be
+  // believed: after a rename whose directory could not be synced it is there without being durable.
+  [[nodiscard]] Status settle(const std::string& digest, Status outcome);
+  // A complete file beside becomes the blob.
+  [[nodiscard]] Status move_in(const io::Path& from, const std::string& digest);
+  // Written to `to` while the digest is computed, so that a source that changes meanwhile cannot deceive.
+  [[nodiscard]] Result<std::string> copy(const io::Path& from, const io::Path& to) const;
+  [[nodiscard]] Result<std::string> digest_of(const io::Path& path) const;
+
+  // How many files went that nobody keeps and nobody touched since `before`.
+  [[nodiscard]] Result<std::int64_t> collect_shelf(const std::string& shelf,
+                                                   const std::unordered_set<std::string_view>& keep,
+                                                   Timestamp before);
+  [[nodiscard]] Result<std::int64_t> collect_uploads(Timestamp before);
+
+  io::Files& files;
+  const io::Path blobs;
+  const io::Path uploads;
+  std::array<Shelf, 256> shelves;
+  std::atomic<std::uint64_t> copies = 0;
+  mutable std::mutex mutex;  // guards what follows; never held during input or output
+  std::map<std::string, Turn::Entry> turns;
+  std::set<std::string> doubtful;
+};
+
+// Renews the time that collect() looks at.
+void touch(const io::Path& path);
+
+}  // namespace gleaner::storage
