@@ -148,13 +148,14 @@ class KernelServer final : ItemContext {
     }
   }
 
-  // Commands that arrive while computing. Anything but these waits for the unit's end.
+  // Commands that arrive while computing. Anything but these waits, with all that follows it, for the unit's
+  // end; only `quit` is heard at once.
   enum class Looking { between_items, within_item };
   Status look(Looking where) {
     const auto now = SteadyClock::now();
     if (now - looked_ < look_interval) return {};
     looked_ = now;
-    while (state_ == State::computing && deferred_.empty()) {
+    while (state_ == State::computing) {
       TRY_ASSIGN(std::optional<std::string> line, channel_.read_line(Wait::no));
       if (!line) {
         if (channel_.ended()) state_ = State::quitting;
@@ -162,18 +163,27 @@ class KernelServer final : ItemContext {
       }
       Words words(*line);
       const std::string_view command = words.next();
-      if (command == "end") {
+      if (command == "quit") {
+        state_ = State::quitting;
+      } else if (!deferred_.empty()) {
+        TRY(defer(std::move(*line)));
+      } else if (command == "end") {
         const auto end = words.number();
         if (!end || !words.ended()) return Error{ErrorKind::invalid, "expected: end NEWEND"};
         end_ = std::max(std::min(end_, *end), std::int64_t{0});
       } else if (command == "checkpoint") {
         TRY(save_checkpoint(where));
-      } else if (command == "quit") {
-        state_ = State::quitting;
       } else {
-        deferred_.push_back(std::move(*line));
+        TRY(defer(std::move(*line)));
       }
     }
+    return {};
+  }
+
+  Status defer(std::string line) {
+    constexpr std::size_t deferred_max = 64;
+    if (deferred_.size() == deferred_max) return Error{ErrorKind::invalid, "too many commands during a unit"};
+    deferred_.push_back(std::move(line));
     return {};
   }
 
@@ -218,6 +228,7 @@ class KernelServer final : ItemContext {
   [[nodiscard]] int threads() const override { return threads_; }
   void log(std::string_view text) override {
     if (failure_.ok()) failure_ = channel_.put_line("log " + one_line(text));
+    if (failure_.ok()) failure_ = channel_.flush();
   }
   [[nodiscard]] std::optional<Bytes> restored() override { return restored_; }
   void offer_checkpoint(std::function<Bytes()> save) override {
@@ -231,7 +242,7 @@ class KernelServer final : ItemContext {
   bool greeted_ = false;
   State state_ = State::idle;
   std::unique_ptr<Kernel> kernel_;
-  std::deque<std::string> deferred_;  // at most one: nothing is read past it
+  std::deque<std::string> deferred_;
   // The unit in hand
   int stage_ = 0;
   std::int64_t item_ = 0;  // first item not written
