@@ -1,6 +1,6 @@
 # gleaner_bundle(NAME KERNEL … MANAGER …): an application ready to sign at build/bundles/NAME, with the manifest
 # from bundle/manifest.toml. Kernels run in a bare sandbox: they link nothing beyond the C library.
-set(GLEANER_BUNDLES ${CMAKE_BINARY_DIR}/bundles)
+set(GLEANER_BUNDLES ${CMAKE_BINARY_DIR}/bundles CACHE INTERNAL "where bundles are assembled")
 
 function(gleaner_bundle name)
   cmake_parse_arguments(arg "" "" "KERNEL;KERNEL_LINKS;MANAGER;MANAGER_LINKS" ${ARGN})
