@@ -75,7 +75,6 @@ Status upload_inputs(Session& session, Api& api, const std::vector<NamedFile>& i
 
 Result<ExitCode> add(Session& session, const AddOptions& options) {
   protocol::AddProblem problem = options.problem;
-  if (problem.name.empty()) problem.name = problem.application.substr(0, problem.application.find('@'));
   TRY_ASSIGN(problem.parameters, read_parameters(session.outside().files, options.content));
   TRY_ASSIGN(const auto inputs, parse_inputs(options.content));
   TRY_ASSIGN(Api* const api, session.api());
@@ -205,28 +204,31 @@ Result<ExitCode> decisions(Session& session, const ProblemChoice& choice) {
 void declare_add(CLI::App& problems, Action& chosen) {
   const auto options = std::make_shared<AddOptions>();
   protocol::AddProblem& problem = options->problem;
+  problem.strategy.clear();  // what is not given here is as the server's settings say
+  problem.straggler.clear();
   CLI::App* command =
       problems.add_subcommand("add", "Add a problem: an application with parameters and inputs");
   command->add_option("--app", problem.application, "the application; its newest version without one")
       ->required()
       ->type_name("NAME[@VERSION]");
-  command->add_option("--name", problem.name, "what to call it; else as the application")
+  command->add_option("--name", problem.name, "what to call it; else the application's name and a number")
       ->check(name_validator());
   declare_problem_options(command, options->content);
   command
-      ->add_option("--strategy", problem.strategy,
-                   "how units are sized: static, rts, mis or wis, then options, as wis,target=300")
-      ->capture_default_str()
+      ->add_option(
+          "--strategy", problem.strategy,
+          "how units are sized: static, rts, mis or wis, with options; else as the server's settings say")
       ->type_name("NAME[,KEY=VALUE...]");
-  command->add_option("--straggler", problem.straggler, "what is done about units that lag behind")
-      ->capture_default_str()
+  command
+      ->add_option("--straggler", problem.straggler,
+                   "what is done about units that lag behind; else as the server's settings say")
       ->check(CLI::IsMember({"split", "duplicate-once", "none"}));
   command->add_option("--weight", problem.weight, "share of the hosts among problems of the same priority")
       ->capture_default_str()
       ->check(CLI::Range(0.001, 1000.0));
   command->add_option("--priority", problem.priority, "higher goes first")
       ->capture_default_str()
-      ->check(CLI::Range(-1000, 1000));
+      ->check(CLI::Range(-8, 8));
   command
       ->add_option("--commit-seconds", problem.commit_seconds,
                    "how often hosts deliver what they have finished; 0: as the project")

@@ -169,12 +169,12 @@ TEST_CASE("a problem is added as told", "[program]") {
   CHECK(sent->weight == 2.5);
   CHECK(sent->priority == -3);
   CHECK(sent->commit_seconds == 15);
-  // Defaults: named after the application, wis, split.
+  // What is not given is left to the server's settings.
   REQUIRE(world.run({"problem", "add", "--app", "ray@1.0"}) == 0);
   const auto plain = protocol::decode<protocol::AddProblem>(world.server.calls().back().request.body);
-  CHECK(plain->name == "ray");
-  CHECK(plain->strategy == "wis");
-  CHECK(plain->straggler == "split");
+  CHECK(plain->name.empty());
+  CHECK(plain->strategy.empty());
+  CHECK(plain->straggler.empty());
   CHECK(plain->parameters == "{}");
   // Mistakes in inputs are found before anything is sent.
   const std::size_t calls = world.server.calls().size();
