@@ -181,6 +181,8 @@ Status Service::apply_commit(HostId host_id, const PreparedCommit& prepared,
       TRY(store_->update_host(host.row));
     }
   }
+  // Refusals are not kept: each sending is judged anew.
+  if (acknowledgement.status == protocol::CommitStatus::refused) return {};
   return store_->add_acknowledgement({request.unit, host_id, request.range, request.digest,
                                       acknowledgement.status, acknowledgement.reason,
                                       acknowledgement.items_accepted, acknowledgement.at});
