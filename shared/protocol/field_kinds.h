@@ -49,6 +49,9 @@ struct List {
   std::size_t count_max = 0;
   Each each = {};
 };
+List(std::size_t) -> List<Plain>;  // clang 14 does not deduce these by itself
+template <typename Each>
+List(std::size_t, Each) -> List<Each>;
 
 // What a field list's message parameter is: const for an archive that only looks.
 template <typename Archive, typename Message>
