@@ -102,7 +102,7 @@ std::string problem_text(const protocol::ProblemInfo& problem, const Display& di
                      " handed out, " + count_text(problem.free) + " free, of " + count_text(problem.items)},
        {"done", percent_text(fraction_of(problem), 1) + ", " + rate_text(problem.rate) + "/s, ETA " +
                     span_text(problem.eta_seconds)},
-       {"units", counted(problem.units, "unit") + " handed out, " + count_text(problem.open_units) +
+       {"units", count_text(problem.units) + " handed out, " + count_text(problem.open_units) +
                      " open, " + counted(problem.splits, "split") + ", " + count_text(problem.recovered) +
                      " recovered, " + counted(problem.duplicates, "duplicate")},
        {"wasted",

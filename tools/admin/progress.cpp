@@ -107,13 +107,12 @@ std::vector<std::string> progress_lines(const ProblemInfo& problem, const Displa
                         progress_bar(fraction, 22, display), percent, items, speed_text(problem),
                         counts_text(problem), elapsed)};
   }
-  const std::string head = fit(name + "  " + stage_text(problem), std::max(display.columns / 3, 16));
-  const std::string tail = fmt::format(" {}  {}  {}", percent, items, elapsed);
-  const int room = display.columns - columns_of(head) - columns_of(tail) - 2;
-  std::string first = head;
-  if (room >= 8) first += "  " + progress_bar(fraction, std::min(room, 60), display);
-  return {fit(first + tail, display.columns - 1),
-          fit("  " + speed_text(problem) + ", " + counts_text(problem), display.columns - 1)};
+  const std::string tail = fmt::format(" {}  {}", percent, items);
+  const int room = display.columns - 1 - columns_of(tail);
+  const int width = display.columns - 1;
+  return {fit(name + "  " + stage_text(problem) + "  " + speed_text(problem), width),
+          fit((room >= 8 ? progress_bar(fraction, std::min(room, 60), display) : "") + tail, width),
+          fit(counts_text(problem) + "  " + elapsed, width)};
 }
 
 std::string ending_text(const ProblemInfo& problem) {

@@ -1,4 +1,4 @@
-// Progress, as text: a bar, and what a problem is doing in two lines (a terminal) or one (a log). Pure.
+// Progress, as text: a bar, and what a problem is doing in three lines (a terminal) or one (a log). Pure.
 // LiveText draws such lines over each other.
 #pragma once
 
@@ -20,7 +20,7 @@ namespace gleaner::admin {
 [[nodiscard]] Tint tint_of(protocol::ProblemState state);
 [[nodiscard]] bool ended(protocol::ProblemState state);
 
-// One line for a log, or the same on two lines that fit into the display's columns.
+// One line for a log, or the same on three lines that fit into the display's columns.
 [[nodiscard]] std::vector<std::string> progress_lines(const protocol::ProblemInfo& problem,
                                                       const Display& display);
 // How it ended, in a sentence; REQUIRES: ended(problem.state).

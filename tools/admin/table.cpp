@@ -65,6 +65,7 @@ std::string Table::render(const Display& display) const {
       if (!last) text += "  ";
       used += widths[c] + 2;
     }
+    while (text.ends_with(' ')) text.pop_back();  // an empty last cell
     text += '\n';
   };
   line([&](std::size_t c) { return Cell(columns_[c].title, Tint::bold); });

@@ -8,10 +8,12 @@ TEST_CASE("columns are as wide as their widest cell", "[table]") {
   Table table({{"NAME"}, {"ITEMS", Align::right}, {"WHY"}});
   table.add({"ray", "1,000", "so"});
   table.add({"mandelbrot", "7", "because of a long reason"});
+  table.add({"c", "1", ""});
   CHECK(table.render({}) ==
         "NAME        ITEMS  WHY\n"
         "ray         1,000  so\n"
-        "mandelbrot      7  because of a long reason\n");
+        "mandelbrot      7  because of a long reason\n"
+        "c               1\n");
 }
 
 TEST_CASE("only a terminal cuts the last column, and only colours colour", "[table]") {
