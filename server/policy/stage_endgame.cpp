@@ -119,7 +119,8 @@ Grant Stage::State::duplicate_once(const Requester& requester, Timestamp now, Ch
     // Once copied, or a copy itself: its group has or had another member.
     if (held.unit.group != id || groups.at(id).members.size() > 1 || copied_once.contains(id)) continue;
     const HostRecord& record = hosts.at(held.unit.host).record;
-    const double performance = record.rate > 0 ? record.rate : fleet.rate(record);
+    const double rate = fleet.rate(record);
+    const double performance = rate > 0 ? rate : record.performance;
     if (slowest != nullptr && performance >= least) continue;
     slowest = &held;
     least = performance;

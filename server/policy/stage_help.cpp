@@ -70,7 +70,8 @@ Grant Stage::State::split(const Requester& requester, double rate, UnitId group,
   // Where the holder will be when it hears of the cut: beyond that, nobody computes an item twice.
   Timestamp hears = later(std::max(now, live->told_contact), rules.look_ahead);
   std::int64_t safe = std::max(unit.committed, unit.finished);
-  if (live->starts <= hears) safe = std::max(safe, costs.item_at(work_done(*live, hears)) + 1);
+  // It keeps the item in progress, whatever its hint says.
+  if (live->starts <= hears) safe = std::max(safe, costs.item_at(work_done(*live, hears))) + 1;
   if (safe >= unit.range.end) return {};
 
   // Both end together: the holder after left - x / r, the requester after o + x / ri.
