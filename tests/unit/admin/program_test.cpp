@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "shared/crypto/keys.h"
 #include "shared/protocol/codec.h"
@@ -58,8 +59,10 @@ TEST_CASE("wrong command lines exit with 2 and explain themselves", "[program]")
   CHECK(json::parse(world.out).at("error") == "invalid");
 }
 
-TEST_CASE("every command has help, with exit status 0", "[program]") {
+TEST_CASE("every command has help, with exit status 0, and the manual knows its options", "[program]") {
   TestWorld world;
+  const std::string manual = world.read(GLEANER_MANUAL);
+  REQUIRE_FALSE(manual.empty());
   const std::vector<std::vector<std::string>> commands{{},
                                                        {"keys"},
                                                        {"keys", "create"},
@@ -92,6 +95,11 @@ TEST_CASE("every command has help, with exit status 0", "[program]") {
     CHECK(world.run(arguments) == 0);
     CHECK(says(world.out, "Usage: "));
     CHECK(world.error.empty());
+    const std::regex option("(^|[ ,])--([a-z-]+)");
+    for (std::sregex_iterator each(world.out.begin(), world.out.end(), option), end; each != end; ++each) {
+      INFO(world.out);
+      CHECK(says(manual, "Fl -" + (*each)[2].str()));
+    }
   }
   CHECK(world.run({"--version"}) == 0);
   CHECK(says(world.out, "gleaner-admin "));
