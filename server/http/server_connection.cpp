@@ -12,7 +12,6 @@
 #include <cerrno>
 #include <exception>
 
-#include "server/http/file_stream.h"
 #include "server/http/server_response.h"
 
 namespace gleaner::http {
@@ -21,7 +20,6 @@ namespace {
 namespace asio = boost::asio;
 using boost::system::error_code;
 
-constexpr std::size_t joined_bytes_max = 64 << 10;   // smaller bodies leave with their head, in one write
 constexpr std::int64_t drained_bytes_max = 8 << 20;  // of what a refused peer still sends
 
 // One for each thread: a connection between two reads owns no buffer.
@@ -38,34 +36,6 @@ std::string name_of_peer(const Connection::Socket& socket) {
   if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return address.to_string();
   return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).to_string();
 }
-
-// What all copies of a Reply share; the last one to go answers if none did.
-class ReplyGuard {
- public:
-  ReplyGuard(std::weak_ptr<Connection> connection, std::uint64_t request_number)
-      : connection_(std::move(connection)), request_number_(request_number) {}
-  ReplyGuard(const ReplyGuard&) = delete;
-  ReplyGuard& operator=(const ReplyGuard&) = delete;
-  ~ReplyGuard() {
-    if (!used_.load()) deliver(problem(500, "the server did not finish this request"));
-  }
-  void reply(Response response) {
-    if (!used_.exchange(true)) {
-      deliver(std::move(response));
-    } else if (const auto connection = connection_.lock()) {
-      connection->log("a handler replied twice: the second reply was dropped");
-    }
-  }
-
- private:
-  void deliver(Response response) {
-    if (const auto connection = connection_.lock()) connection->answer(request_number_, std::move(response));
-  }
-
-  const std::weak_ptr<Connection> connection_;
-  const std::uint64_t request_number_;
-  std::atomic<bool> used_ = false;
-};
 
 }  // namespace
 
@@ -242,145 +212,6 @@ Connection::Task<bool> Connection::write(std::string_view bytes) {
     if (!again) co_return false;
   }
   co_return bytes.empty();
-}
-
-Connection::Task<bool> Connection::serve_request() {
-  const ServerTimeouts& timeouts = core_->options.timeouts;
-  if (input_.empty()) {
-    enter(Phase::idle, timeouts.idle);
-    std::string().swap(input_);
-    const bool begun = co_await read_more();
-    if (!begun) co_return false;
-  }
-  enter(Phase::receiving, timeouts.header);
-  RequestParser parser;
-  const bool head = co_await read_head(parser);
-  if (!head) co_return false;
-  bool body_unread = false;
-  if (!parser.complete()) {
-    const auto& ask = core_->options.body_bytes_max;
-    const std::int64_t body_bytes_max = ask ? ask(parser.request()) : limits::json_message_bytes_max;
-    if (body_bytes_max <= 0) {
-      body_unread = true;
-    } else if (parser.announced_bytes() > body_bytes_max) {
-      co_return co_await refuse(problem(413, "the request body is larger than allowed here"));
-    } else {
-      parser.limit_body(body_bytes_max);
-      const bool body = co_await read_body(parser);
-      if (!body) co_return false;
-    }
-  }
-  bool keep = parser.keeps_alive() && !body_unread;
-  Request request = parser.take();
-  request.peer = peer_;
-  const bool head_only = request.method == "HEAD";
-  Response response = co_await ask_handler(std::move(request));
-  if (closed_) co_return false;
-  keep = keep && !core_->stopping();
-  peer_may_send_ = body_unread;
-  co_return co_await send(std::move(response), head_only, keep);
-}
-
-Connection::Task<bool> Connection::read_head(RequestParser& parser) {
-  while (true) {
-    const RequestParser::Step step = parser.feed(input_);
-    if (step == RequestParser::Step::head) co_return true;
-    if (step == RequestParser::Step::refused) co_return co_await refuse(parser.refusal());
-    const bool more = co_await read_more();
-    if (!more) co_return false;
-  }
-}
-
-Connection::Task<bool> Connection::read_body(RequestParser& parser) {
-  enter(Phase::receiving, core_->options.timeouts.transfer);
-  if (parser.expects_continue() && input_.empty()) {
-    const std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
-    const bool told = co_await write(go_on);
-    if (!told) co_return false;
-  }
-  while (true) {
-    if (!input_.empty()) {
-      const RequestParser::Step step = parser.feed(input_);
-      if (step == RequestParser::Step::complete) co_return true;
-      if (step == RequestParser::Step::refused) co_return co_await refuse(parser.refusal());
-      extend_transfer(static_cast<std::int64_t>(parser.request().body.size()));
-    }
-    const bool more = co_await read_more();
-    if (!more) co_return false;
-  }
-}
-
-void Connection::call_handler(Request request) {
-  const auto guard = std::make_shared<ReplyGuard>(weak_from_this(), request_number_);
-  try {
-    core_->handler(std::move(request), [guard](Response response) { guard->reply(std::move(response)); });
-  } catch (const std::exception& exception) {
-    log(std::string("a handler failed: ") + exception.what());
-  }
-}
-
-Connection::Task<Response> Connection::ask_handler(Request request) {
-  enter(Phase::answering, core_->options.timeouts.answer);
-  ++request_number_;
-  answer_.reset();
-  call_handler(std::move(request));
-  while (!answer_ && !closed_) {
-    error_code ec;
-    answered_.expires_at(asio::steady_timer::time_point::max());
-    co_await answered_.async_wait(asio::redirect_error(asio::use_awaitable, ec));
-  }
-  co_return answer_ ? std::move(*answer_) : Response{};
-}
-
-Connection::Task<bool> Connection::refuse(Response response) {
-  peer_may_send_ = true;
-  co_return co_await send(std::move(response), false, false);
-}
-
-Connection::Task<bool> Connection::send(Response response, bool head_only, bool keep) {
-  enter(Phase::sending, core_->options.timeouts.transfer);
-  std::unique_ptr<FileStream> stream;
-  if (response.file) {
-    auto opened = FileStream::open(*response.file);
-    if (opened.ok()) {
-      stream = std::move(opened).value();
-    } else {
-      log(opened.error().message);
-      response = problem(500, "the server cannot read what was asked for");
-    }
-  }
-  const auto after = keep ? AfterResponse::keep_connection : AfterResponse::close_connection;
-  auto head = encode_head(
-      response, stream ? response.file->bytes : static_cast<std::int64_t>(response.body.size()), after);
-  if (!head.ok()) {
-    log(head.error().message);
-    stream.reset();
-    response = problem(500, "the server made an answer that cannot be sent");
-    head = encode_head(response, static_cast<std::int64_t>(response.body.size()), after);
-  }
-  std::string first = std::move(head).value();
-  const bool content = !head_only && carries_content(response.status);
-  const bool joined = content && !stream && response.body.size() <= joined_bytes_max;
-  if (joined) first += response.body;
-  bool sent = co_await write(first);
-  if (sent && content && stream) sent = co_await send_file(*stream);
-  if (sent && content && !stream && !joined) sent = co_await write(response.body);
-  if (!sent) close_now();  // without good-bye
-  co_return sent&& keep;
-}
-
-Connection::Task<bool> Connection::send_file(FileStream& stream) {
-  while (true) {
-    const Result<std::string_view> piece = stream.next();
-    if (!piece.ok()) {
-      log(piece.error().message);
-      co_return false;
-    }
-    if (piece->empty()) co_return true;
-    const bool sent = co_await write(*piece);
-    if (!sent) co_return false;
-    co_await asio::post(socket_.get_executor(), asio::use_awaitable);  // others first
-  }
 }
 
 Connection::Task<void> Connection::hang_up() {
