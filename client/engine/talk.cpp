@@ -35,15 +35,14 @@ void Talk::exchange(io::HttpRequest request, Handler handler) {
     return [this, answer, handler = std::move(handler)] {
       busy_ = false;
       const SteadyTime now = services_.clock.steady();
-      after_exchange(*answer, now);
-      handler(*answer, now);
+      after_exchange(*answer, handler(*answer, now), now);
     };
   };
   services_.workers.submit(Lane::control, std::move(job));
 }
 
-void Talk::after_exchange(const Answer& answer, SteadyTime now) {
-  if (answer.reply.ok()) {
+void Talk::after_exchange(const Answer& answer, const Status& outcome, SteadyTime now) {
+  if (answer.reply.ok() && outcome.ok()) {
     const Duration trip = answer.reply->round_trip;
     round_trip_ =
         round_trip_ == Duration{0}
@@ -57,7 +56,7 @@ void Talk::after_exchange(const Answer& answer, SteadyTime now) {
       silent_until_ = now + client_policy::spread(services_.random, *answer.retry_after);
     return;
   }
-  const Error& error = answer.reply.error();
+  const Error& error = answer.reply.ok() ? outcome.error() : answer.reply.error();
   if (error.kind == ErrorKind::unauthorized || error.kind == ErrorKind::forbidden) {
     trouble_ = error.message;
     return owner_.revoked(error.message);
@@ -71,19 +70,14 @@ bool Talk::fetch_project(SteadyTime now) {
   const bool doubted = deliveries_.doubts_project() && now >= project_at_;
   if (trust_.knows_project() && !doubted) return false;
   project_at_ = now + project_retry;
-  exchange(get_request(server_, "/v1/project"), [this](const Answer& answer, SteadyTime at) {
-    const auto statement = understand<protocol::SignedStatement>(answer);
-    if (!statement.ok()) return;
-    if (const Status accepted = trust_.accept_project(*statement, services_.clock.now()); !accepted.ok()) {
-      trouble_ = accepted.error().message;
-      spdlog::error("{}", trouble_);
-      silent_until_ = at + backoff_.failed(services_.random);
-      return;
-    }
+  exchange(get_request(server_, "/v1/project"), [this](const Answer& answer, SteadyTime at) -> Status {
+    TRY_ASSIGN(const auto statement, understand<protocol::SignedStatement>(answer));
+    TRY(trust_.accept_project(statement, services_.clock.now()));
     deliveries_.project_renewed();
-    owner_.project_known(*statement);
+    owner_.project_known(statement);
     set_interval(static_cast<double>(trust_.project().document.heartbeat_seconds), at);
     heartbeat_at_ = at;  // the first word to a server is what this host holds
+    return {};
   });
   return true;
 }
@@ -103,10 +97,13 @@ bool Talk::send_failure(SteadyTime now) {
   }
   if (!report) return false;
   exchange(json_request(server_, "/v1/failure", protocol::encode(*report)),
-           [this, report = *report, loose](const Answer& answer, SteadyTime at) {
+           [this, report = *report, loose](const Answer& answer, SteadyTime at) -> Status {
              const Status outcome = outcome_of(answer);
-             if (!loose) return deliveries_.failure_reported(report.unit, outcome, at);
-             if (!outcome.ok() && outcome.error().kind == ErrorKind::unavailable) report_failure(report);
+             if (!loose)
+               deliveries_.failure_reported(report.unit, outcome, at);
+             else if (!outcome.ok() && outcome.error().kind == ErrorKind::unavailable)
+               report_failure(report);
+             return outcome;
            });
   return true;
 }
@@ -147,13 +144,13 @@ bool Talk::send_work(SteadyTime now) {
   request.units = owner_.reports(now);
   owner_.describe(request, now);
   ++work_requests_;
-  auto handler = [this, ids = ids_of(request.commits), asked = request.slots.size()](const Answer& answer,
-                                                                                     SteadyTime at) {
+  auto handler = [this, ids = ids_of(request.commits), asked = request.slots.size()](
+                     const Answer& answer, SteadyTime at) -> Status {
     const auto reply = understand<protocol::WorkReply>(answer);
     if (reply.ok()) take_work(*reply, asked, at);
     const Status outcome = reply.ok() ? Status() : Status(reply.error());
     deliveries_.answered(ids, outcome, at);
-    if (!reply.ok() && answer.reply.ok()) silent_until_ = at + backoff_.failed(services_.random);
+    return outcome;
   };
   exchange(json_request(server_, "/v1/work", protocol::encode(request)), std::move(handler));
   return true;
@@ -169,15 +166,12 @@ bool Talk::send_heartbeat(SteadyTime now) {
   }
   set_interval(static_cast<double>(trust_.project().document.heartbeat_seconds), now);
   exchange(json_request(server_, "/v1/heartbeat", protocol::encode(request)),
-           [this](const Answer& answer, SteadyTime at) {
-             const auto reply = understand<protocol::HeartbeatReply>(answer);
-             if (!reply.ok()) {
-               heartbeat_at_ = at;  // as soon as the back-off allows
-               if (answer.reply.ok()) silent_until_ = at + backoff_.failed(services_.random);
-               return;
-             }
-             set_interval(reply->interval_seconds, at);
-             owner_.take_orders(reply->units, at);
+           [this](const Answer& answer, SteadyTime at) -> Status {
+             heartbeat_at_ = at;  // after a failure: as soon as the back-off allows
+             TRY_ASSIGN(const auto reply, understand<protocol::HeartbeatReply>(answer));
+             set_interval(reply.interval_seconds, at);
+             owner_.take_orders(reply.units, at);
+             return {};
            });
   return true;
 }
@@ -186,10 +180,12 @@ bool Talk::send_commit(SteadyTime now) {
   const auto commit = deliveries_.take_one(now);
   if (!commit) return false;
   exchange(json_request(server_, "/v1/commit", protocol::encode(*commit)),
-           [this, unit = commit->unit](const Answer& answer, SteadyTime at) {
+           [this, unit = commit->unit](const Answer& answer, SteadyTime at) -> Status {
              const auto statement = understand<protocol::SignedStatement>(answer);
              if (statement.ok()) deliveries_.acknowledged(*statement, at);
-             deliveries_.answered({unit}, statement.ok() ? Status() : Status(statement.error()), at);
+             const Status outcome = statement.ok() ? Status() : Status(statement.error());
+             deliveries_.answered({unit}, outcome, at);
+             return outcome;
            });
   return true;
 }

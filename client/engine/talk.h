@@ -60,9 +60,10 @@ class Talk {
   [[nodiscard]] std::int64_t work_requests() const { return work_requests_; }
 
  private:
-  using Handler = std::function<void(const Answer&, SteadyTime)>;
+  // Takes the answer; an error if it was not what the protocol says, which counts as a failed exchange.
+  using Handler = std::function<Status(const Answer&, SteadyTime)>;
   void exchange(io::HttpRequest request, Handler handler);
-  void after_exchange(const Answer& answer, SteadyTime now);
+  void after_exchange(const Answer& answer, const Status& outcome, SteadyTime now);
   bool fetch_project(SteadyTime now);
   bool send_failure(SteadyTime now);
   bool send_work(SteadyTime now);

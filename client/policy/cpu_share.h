@@ -29,7 +29,7 @@ class CpuShare {
   [[nodiscard]] Duration until_credit() const;
 
   static constexpr Duration slice = std::chrono::milliseconds{10};
-  static constexpr Duration credit_max = std::chrono::milliseconds{100};
+  static constexpr Duration credit_max = std::chrono::milliseconds{250};
   static constexpr Duration debt_max = std::chrono::seconds{5};  // a wrong reading must not stop it for ever
 
  private:

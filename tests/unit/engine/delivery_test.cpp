@@ -1,0 +1,183 @@
+#include <algorithm>
+
+#include "shared/protocol/codec.h"
+#include "tests/catch.h"
+#include "tests/unit/engine/world.h"
+
+namespace gleaner::engine::testing {
+namespace {
+using namespace std::chrono_literals;
+
+TEST_CASE("A result stays until its own acknowledgement verifies") {
+  World world;
+  world.server.queue_unit({0, 8});
+  const std::string how = GENERATE("forged", "another digest", "another host", "silence");
+  INFO(how);
+  int given = 0;
+  FakeServer stranger;
+  world.server.on_acknowledgement =
+      [&](const protocol::SignedStatement& good) -> std::optional<protocol::SignedStatement> {
+    if (++given > 3) return good;
+    protocol::SignedStatement bad = good;
+    if (how == "silence") return std::nullopt;
+    if (how == "forged") bad.signature[3] ^= 1;
+    if (how == "another digest" || how == "another host") {
+      // Rightly signed, but not about this result: signed over something the test server never says.
+      auto acknowledgement = protocol::decode<protocol::Acknowledgement>(good.payload).value();
+      if (how == "another digest") acknowledgement.digest = std::string(64, 'a');
+      if (how == "another host") acknowledgement.host = HostId{99};
+      bad.payload = protocol::encode(acknowledgement);
+    }
+    return bad;
+  };
+  world.start();
+  REQUIRE(world.run_until([&] { return given >= 3; }, 100ms));
+  CHECK_FALSE(world.nothing_in_hand());
+  REQUIRE(world.run_until([&] { return world.nothing_in_hand(); }, 200ms));
+  CHECK(world.has_all({0, 8}));
+}
+
+TEST_CASE("A signed refusal lets the result go; an unsigned one does not") {
+  World world;
+  world.server.queue_unit({0, 8});
+  SECTION("signed") {
+    world.server.refuse_all = true;
+    world.start();
+    REQUIRE(world.run_until([&] { return !world.server.commits.empty() && world.nothing_in_hand(); }));
+    CHECK(world.engine->status().commits_refused == 1);
+    CHECK(world.server.items.empty());
+  }
+  SECTION("unsigned") {
+    bool refuse = true;
+    world.server.before = [&](const io::HttpRequest& request) -> std::optional<Result<io::HttpReply>> {
+      const bool with_commit = request.body.find("\"digest\"") != std::string::npos;
+      if (refuse && with_commit) return problem_reply(400, "I do not like it");
+      return std::nullopt;
+    };
+    world.start();
+    REQUIRE(world.run_until([&] { return world.engine->status().outbox == 1; }));
+    world.run_for(30s, 200ms);
+    CHECK(world.engine->status().outbox == 1);
+    refuse = false;
+    REQUIRE(world.run_until([&] { return world.nothing_in_hand(); }, 500ms));
+    CHECK(world.has_all({0, 8}));
+  }
+}
+
+TEST_CASE("Prefixes are committed as time goes by, each once") {
+  World world;
+  world.server.commit_seconds = 2;
+  world.server.set_application(script_kernel("sleep 0.01"));
+  world.server.queue_unit({0, 100});
+  world.start();
+  REQUIRE(world.run_until([&] { return world.has_all({0, 100}) && world.nothing_in_hand(); }, 50ms));
+  CHECK(world.server.commits.size() >= 3);
+  for (const auto& commit : world.server.commits) CHECK(commit.last == (commit.range.end == 100));
+}
+
+TEST_CASE("Large segments are uploaded in pieces that compress, and resume where the server is") {
+  World world;
+  // 20 items of 40,000 random-looking bytes: does not compress to the inline limit.
+  world.server.set_application(R"(#!/bin/sh
+while read -r command a b c; do
+  case $command in
+    gleaner) echo "ready 1" ;;
+    problem) echo ok ;;
+    unit) i=$b
+      while [ "$i" -lt "$c" ]; do
+        printf 'item %s 40000\n' "$i"; head -c 40000 /dev/urandom; i=$((i + 1))
+      done
+      echo "done $c" ;;
+    quit) exit 0 ;;
+  esac
+done
+)");
+  world.server.queue_unit({0, 60});
+  int failures = 2;
+  world.server.before = [&](const io::HttpRequest& request) -> std::optional<Result<io::HttpReply>> {
+    if (request.method != "PATCH" || world.server.uploads.empty()) return std::nullopt;
+    const bool second = !world.server.uploads.begin()->second.empty();
+    if (second && failures-- > 0) return Error{ErrorKind::unavailable, "connection reset"};
+    return std::nullopt;
+  };
+  world.start();
+  REQUIRE(world.run_until([&] { return world.server.items.size() == 60 && world.nothing_in_hand(); }, 100ms));
+  CHECK(failures < 0);
+  // Each byte went over once in the end: offsets were taken up again, not begun anew.
+  CHECK(std::count_if(world.server.requests.begin(), world.server.requests.end(),
+                      [](const std::string& request) { return request.starts_with("PATCH"); }) == 3 + 2);
+}
+
+TEST_CASE("A full disk holds kernels, keeps what is there, says so, and goes on later") {
+  World world;
+  world.server.set_application(script_kernel("sleep 0.01"));
+  world.server.commit_seconds = 1;
+  world.server.queue_unit({0, 80});
+  world.start();
+  REQUIRE(world.run_until([&] { return world.engine->status().slots[0].finished > 5; }));
+  world.files.before_change = [](std::string_view operation, const io::Path&) -> Status {
+    if (operation == "remove" || operation == "remove_all") return {};
+    return Error{ErrorKind::io, "No space left on device: free some space"};
+  };
+  REQUIRE(world.run_until([&] { return world.engine->status().mode == "pause"; }));
+  CHECK(world.engine->status().reason.find("No space left") != std::string::npos);
+  CHECK(world.gate.paused.size() == 1);
+  world.files.before_change = nullptr;
+  REQUIRE(world.run_until([&] { return world.has_all({0, 80}) && world.nothing_in_hand(); }, 100ms));
+}
+
+TEST_CASE("A disk with little room takes no new work") {
+  World world;
+  world.settings.free_bytes_min = std::int64_t{1} << 60;
+  world.server.queue_unit({0, 5});
+  world.start();
+  world.run_for(10s, 200ms);
+  CHECK(world.server.work.empty());
+  CHECK(world.engine->status().reason.find("nearly full") != std::string::npos);
+}
+
+// What a kill leaves is the journal up to some byte. From each such state the client must end with every item
+// accepted exactly once.
+TEST_CASE("After a kill at any position of the journal, nothing is lost and nothing counted twice") {
+  const bool committed = GENERATE(false, true);
+  World world;
+  world.server.queue_unit({0, 6});
+  world.server.before = [&](const io::HttpRequest& request) -> std::optional<Result<io::HttpReply>> {
+    if (request.body.find("\"digest\"") == std::string::npos) return std::nullopt;
+    if (committed && request.url.ends_with("/v1/commit"))
+      (void)world.server.acknowledge(protocol::decode<protocol::CommitRequest>(request.body).value());
+    return Error{ErrorKind::unavailable, "the answer is lost"};
+  };
+  world.start();
+  REQUIRE(world.run_until([&] { return world.engine->status().outbox == 1; }));
+  world.run_for(5s);
+  world.kill();
+  const io::Path journal = world.directory / "units/1/journal";
+  const Bytes whole = io::real_files().read(journal, 1 << 20).value();
+  const Bytes grant = io::real_files().read(world.directory / "units/1/grant.json", 1 << 20).value();
+  const auto items = world.server.items;
+  const auto times = world.server.times;
+  world.server.before = nullptr;
+  for (std::size_t length = 0; length <= whole.size(); length += length + 12 > whole.size() ? 1 : 7) {
+    INFO("journal cut to " << length << " of " << whole.size() << ", committed " << committed);
+    // A cut that was made before the server could have heard of it is always whole: it is synced before it is
+    // sent.
+    if (committed && length < whole.size()) continue;
+    std::filesystem::create_directories(journal.parent_path());
+    REQUIRE(io::real_files().write(journal.parent_path() / "grant.json", grant, io::Mode::secret).ok());
+    REQUIRE(
+        io::real_files().write(journal, std::string_view(whole).substr(0, length), io::Mode::secret).ok());
+    if (!committed) {
+      world.server.items.clear();
+      world.server.times.clear();
+      world.server.forget();
+    }
+    world.start();
+    REQUIRE(world.run_until([&] { return world.nothing_in_hand(); }, 50ms));
+    CHECK(world.has_all({0, 6}));
+    world.kill();
+  }
+}
+
+}  // namespace
+}  // namespace gleaner::engine::testing

@@ -1,0 +1,94 @@
+// A project's server for the engine's tests, behind HttpClient: real keys, real signatures, in memory. It
+// hands out the units that a test queues, keeps what is committed, and misbehaves on demand.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "shared/crypto/keys.h"
+#include "shared/io/http_client.h"
+#include "shared/protocol/join_code.h"
+#include "shared/protocol/messages.h"
+
+namespace gleaner::engine::testing {
+
+class FakeServer {
+ public:
+  FakeServer();
+
+  // An application made of this kernel script; manifest_extra goes into [limits].
+  void set_application(const std::string& kernel_script, const std::string& manifest_extra = "");
+  protocol::Grant make_grant(Range range);
+  protocol::SignedStatement sign_grant(const protocol::Grant& grant) const;
+  void queue_unit(Range range) { queue_.push_back(sign_grant(make_grant(range))); }
+  void queue_statement(protocol::SignedStatement statement) { queue_.push_back(std::move(statement)); }
+  [[nodiscard]] protocol::JoinCode join_code() const;
+  [[nodiscard]] protocol::SignedStatement project() const;
+  [[nodiscard]] protocol::Acknowledgement acknowledge(const protocol::CommitRequest& commit);
+
+  Result<io::HttpReply> handle(const io::HttpRequest& request);
+
+  // What a test changes.
+  HostId host{7};
+  Timestamp now{std::chrono::hours{24 * 365 * 56}};
+  std::int64_t commit_seconds = 60;
+  std::function<std::optional<Result<io::HttpReply>>(const io::HttpRequest&)> before;  // answers instead
+  std::function<std::optional<protocol::SignedStatement>(protocol::SignedStatement)> on_acknowledgement;
+  std::vector<protocol::UnitOrder> orders;  // given with the next heartbeat or work reply
+  double retry_after = 5;
+  bool refuse_all = false;
+  void forget() {  // as if nothing had ever been committed
+    accepted_until_.clear();
+    taken_.clear();
+  }
+  std::map<std::string, Bytes> blobs;
+  std::map<std::string, Bytes> uploads;
+  std::vector<protocol::Input> inputs;  // of grants made from now on
+
+  // What a test looks at.
+  std::map<std::int64_t, Bytes> items;  // accepted
+  std::map<std::int64_t, int> times;    // how often each item was accepted in different commits
+  std::vector<protocol::FailureReport> failures;
+  std::vector<protocol::HeartbeatRequest> heartbeats;
+  std::vector<protocol::WorkRequest> work;
+  std::vector<protocol::CommitRequest> commits;
+  std::vector<std::string> requests;  // "METHOD /path"
+  std::set<std::int64_t> finished_units;
+  std::string archive_digest;
+
+ private:
+  io::HttpReply work_reply(const std::string& body);
+
+  crypto::PrivateKey root_;
+  crypto::PrivateKey work_key_;
+  crypto::PrivateKey signer_;
+  std::string project_id_;
+  protocol::SignedStatement application_;
+  protocol::SignedStatement signer_certificate_;
+  std::deque<protocol::SignedStatement> queue_;
+  std::map<std::int64_t, std::int64_t> accepted_until_;  // unit -> end of the last commit
+  std::set<std::string> taken_;                          // commits seen, for repetitions
+  std::int64_t next_unit_ = 1;
+};
+
+class FakeServerClient final : public io::HttpClient {
+ public:
+  explicit FakeServerClient(FakeServer& server) : server_(server) {}
+  Result<io::HttpReply> send(const io::HttpRequest& request) override { return server_.handle(request); }
+
+ private:
+  FakeServer& server_;
+};
+
+// A kernel in plain sh: item I of any stage is "item-I". `extra` is run before each item ($i is its index).
+std::string script_kernel(const std::string& extra = "");
+std::string expected_item(std::int64_t index);
+
+[[nodiscard]] io::HttpReply problem_reply(int status, const std::string& detail);
+
+}  // namespace gleaner::engine::testing

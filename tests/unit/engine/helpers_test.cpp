@@ -1,0 +1,89 @@
+#include <poll.h>
+
+#include <thread>
+
+#include "client/engine/benchmark.h"
+#include "client/engine/controls.h"
+#include "client/engine/thread_workers.h"
+#include "tests/catch.h"
+#include "tests/unit/engine/world.h"
+
+namespace gleaner::engine::testing {
+namespace {
+using namespace std::chrono_literals;
+
+TEST_CASE("The benchmark solves its systems and measures something") {
+  const auto result = run_linpack(200, 3);
+  REQUIRE(result.ok());
+  CHECK(result->mflops > 1);
+  CHECK(result->residual < 16);
+}
+
+TEST_CASE("Jobs run on lanes of their own, in order, and wake the engine") {
+  FakeServer server;
+  ThreadWorkers workers([&] { return std::make_unique<FakeServerClient>(server); });
+  std::vector<int> order;
+  std::atomic<bool> go{false};
+  workers.submit(Lane::data, [&](JobContext& context) -> Completion {
+    while (!go.load() && !context.stopping.load()) std::this_thread::yield();
+    return [&] { order.push_back(2); };
+  });
+  workers.submit(Lane::control, [&](JobContext&) -> Completion { return [&] { order.push_back(0); }; });
+  workers.submit(Lane::control, [&](JobContext&) -> Completion { return [&] { order.push_back(1); }; });
+  const auto wait_for = [&](std::size_t count) {
+    for (int i = 0; i < 500 && order.size() < count; ++i) {
+      pollfd polled{workers.descriptor(), POLLIN, 0};
+      ::poll(&polled, 1, 20);
+      workers.deliver();
+    }
+    return order.size() >= count;
+  };
+  REQUIRE(wait_for(2));  // the stuck transfer does not delay the control lane
+  CHECK(order == std::vector<int>{0, 1});
+  go = true;
+  REQUIRE(wait_for(3));
+  CHECK(workers.stop(5s));
+}
+
+TEST_CASE("Stopping does not wait for ever for a stalled job") {
+  FakeServer server;
+  auto workers = std::make_unique<ThreadWorkers>([&] { return std::make_unique<FakeServerClient>(server); });
+  auto release = std::make_shared<std::atomic<bool>>(false);
+  auto begun = std::make_shared<std::atomic<bool>>(false);
+  workers->submit(Lane::control, [release, begun](JobContext&) -> Completion {
+    begun->store(true);
+    while (!release->load()) std::this_thread::yield();
+    return {};
+  });
+  while (!begun->load()) std::this_thread::yield();
+  CHECK_FALSE(workers->stop(10ms));
+  release->store(true);
+  CHECK(workers->stop(5s));
+}
+
+TEST_CASE("Controls survive, whatever the calendar does to a pause") {
+  World world;
+  const io::Path path = world.directory / "preferences";
+  Controls controls = load_controls(world.files, path).value();
+  CHECK(controls.enabled);
+  CHECK_FALSE(controls.pause_length);
+  const Timestamp now = world.clock.now();
+  controls.pause_length = Duration{1h};
+  controls.pause_begun = now;
+  controls.finish = true;
+  REQUIRE(save_controls(world.files, path, controls).ok());
+  const Controls again = load_controls(world.files, path).value();
+  CHECK(again.finish);
+  CHECK(again.pause_left(now + 20min) == Duration{40min});
+  CHECK_FALSE(again.pause_left(now + 2h).has_value());
+  CHECK(again.pause_left(now - std::chrono::hours{10'000}) == Duration{1h});  // never longer than asked for
+  controls.pause_length = Duration::max();
+  REQUIRE(save_controls(world.files, path, controls).ok());
+  CHECK(load_controls(world.files, path).value().pause_left(now + std::chrono::hours{1000}) ==
+        Duration::max());
+  REQUIRE(world.files.write(path, "nonsense = [", io::Mode::normal).ok());
+  CHECK_FALSE(load_controls(world.files, path).ok());
+}
+
+}  // namespace
+}  // namespace gleaner::engine::testing

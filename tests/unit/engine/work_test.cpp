@@ -1,0 +1,228 @@
+#include <algorithm>
+
+#include "client/engine/control.h"
+#include "tests/catch.h"
+#include "tests/unit/engine/world.h"
+
+namespace gleaner::engine::testing {
+namespace {
+using namespace std::chrono_literals;
+
+TEST_CASE("A unit goes from grant to signed acknowledgement, and nothing of it is left") {
+  World world;
+  world.server.queue_unit({10, 30});
+  world.start();
+  REQUIRE(world.run_until([&] { return world.has_all({10, 30}) && world.nothing_in_hand(); }));
+  CHECK(world.launcher.started == 1);
+  CHECK(world.server.failures.empty());
+  CHECK(world.server.finished_units == std::set<std::int64_t>{1});
+  CHECK(world.engine->status().items_accepted == 20);
+}
+
+TEST_CASE("One kernel process serves unit after unit, and small last segments ride on work requests") {
+  World world;
+  for (int i = 0; i < 10; ++i) world.server.queue_unit({i * 5, i * 5 + 5});
+  world.start();
+  REQUIRE(world.run_until([&] { return world.has_all({0, 50}) && world.nothing_in_hand(); }));
+  CHECK(world.launcher.started == 1);
+  // A cycle is one round trip: nearly all commits came with a work request.
+  const auto alone =
+      std::count(world.server.requests.begin(), world.server.requests.end(), "POST /v1/commit");
+  CHECK(alone <= 2);
+  // And the bundle was fetched once.
+  CHECK(std::count(world.server.requests.begin(), world.server.requests.end(),
+                   "GET /v1/blobs/" + world.server.archive_digest) == 1);
+}
+
+TEST_CASE("Several slots compute at once, each with a kernel of its own; a request asks for all of them") {
+  World world(3);
+  for (int i = 0; i < 3; ++i) world.server.queue_unit({i * 10, i * 10 + 10});
+  world.start();
+  REQUIRE(world.run_until([&] { return world.has_all({0, 30}) && world.nothing_in_hand(); }));
+  CHECK(world.launcher.started == 3);
+  CHECK(world.server.work.front().slots.size() == 3);
+}
+
+TEST_CASE("The proposal carries benchmark and WIS size once the slowest host is known") {
+  World world;
+  world.server.queue_unit({0, 3});
+  world.server.queue_unit({3, 6});
+  world.start();
+  REQUIRE(world.run_until([&] { return world.has_all({0, 6}); }));
+  CHECK(world.server.work.front().proposal.items == 0);
+  CHECK(world.server.work.back().proposal.items == 10);  // 1000 MFLOP/s against 100
+  CHECK(world.server.work.back().proposal.performance == 1000);
+}
+
+TEST_CASE("A server without work is asked again when it said, not before") {
+  World world;
+  world.server.retry_after = 30;
+  world.start();
+  REQUIRE(world.run_until([&] { return world.server.work.size() == 1; }));
+  world.run_for(29s);
+  CHECK(world.server.work.size() == 1);
+  world.run_for(5s);
+  CHECK(world.server.work.size() == 2);
+  CHECK(world.engine->status().reason.find("no work") != std::string::npos);
+}
+
+TEST_CASE("An idle engine sleeps until the server may be asked again") {
+  World world;
+  world.server.retry_after = 300;
+  world.start();
+  REQUIRE(world.run_until([&] { return world.server.work.size() == 1; }));
+  world.run_for(61s);  // the last heartbeat that finds nothing to say
+  CHECK(world.engine->wait_time() > 30s);
+  CHECK(world.engine->descriptors().empty());
+}
+
+TEST_CASE("A transport failure is retried with back-off, and Retry-After is obeyed") {
+  World world;
+  world.server.queue_unit({0, 5});
+  bool broken = true;
+  world.server.before = [&](const io::HttpRequest&) -> std::optional<Result<io::HttpReply>> {
+    if (!broken) return std::nullopt;
+    return Error{ErrorKind::unavailable, "connection refused"};
+  };
+  world.start();
+  world.run_for(60s, 100ms);
+  const std::size_t tries = world.server.requests.size();
+  CHECK(tries >= 3);
+  CHECK(tries <= 40);  // full jitter doubles up to a minute
+  CHECK(world.engine->status().reason.find("connection refused") != std::string::npos);
+  broken = false;
+  REQUIRE(world.run_until([&] { return world.has_all({0, 5}); }, 200ms));
+
+  world.server.before = [&](const io::HttpRequest&) -> std::optional<Result<io::HttpReply>> {
+    io::HttpReply reply = problem_reply(503, "busy");
+    reply.headers["retry-after"] = "120";
+    return reply;
+  };
+  const std::size_t before = world.server.requests.size();
+  REQUIRE(world.run_until([&] { return world.server.requests.size() == before + 1; }, 100ms));
+  world.run_for(119s, 200ms);
+  CHECK(world.server.requests.size() == before + 1);
+}
+
+TEST_CASE("A revoked host stops computing and says what to do") {
+  World world;
+  world.server.set_application(script_kernel("sleep 0.02"));
+  world.server.queue_unit({0, 10'000});
+  world.server.commit_seconds = 1;
+  world.start();
+  REQUIRE(world.run_until([&] { return world.engine->status().slots[0].state == "running"; }));
+  world.server.before = [](const io::HttpRequest&) {
+    return std::optional<Result<io::HttpReply>>(problem_reply(401, "unknown host"));
+  };
+  REQUIRE(world.run_until([&] { return world.engine->status().revoked; }, 200ms));
+  CHECK(world.gate.groups.empty());
+  CHECK(world.engine->status().reason.find("join again") != std::string::npos);
+  CHECK(std::filesystem::exists(world.directory / "identity/revoked"));
+  const std::size_t requests = world.server.requests.size();
+  world.run_for(600s, 1s);
+  CHECK(world.server.requests.size() == requests);
+}
+
+TEST_CASE("A proxy's 403 page is not a revocation") {
+  World world;
+  world.server.queue_unit({0, 5});
+  int pages = 3;
+  world.server.before = [&](const io::HttpRequest&) -> std::optional<Result<io::HttpReply>> {
+    if (pages-- <= 0) return std::nullopt;
+    io::HttpReply reply;
+    reply.status = 403;
+    reply.body = "<html>Please log in</html>";
+    return reply;
+  };
+  world.start();
+  REQUIRE(world.run_until([&] { return world.has_all({0, 5}); }, 200ms));
+  CHECK_FALSE(world.engine->status().revoked);
+}
+
+TEST_CASE("Pause holds kernels and asks for nothing; resume goes on; the choice survives a restart") {
+  World world;
+  world.server.set_application(script_kernel("sleep 0.01"));
+  world.server.queue_unit({0, 200});
+  world.start();
+  REQUIRE(world.run_until([&] { return world.engine->status().slots[0].finished > 3; }));
+  REQUIRE(world.engine->pause(std::nullopt).ok());
+  world.engine->tick();
+  CHECK(world.gate.paused.size() == 1);
+  REQUIRE(world.run_until([&] {
+    return !world.server.heartbeats.empty() && !world.server.heartbeats.back().units.empty() &&
+           world.server.heartbeats.back().units[0].state == protocol::RunState::paused;
+  }));
+  CHECK(world.server.heartbeats.back().units[0].reason.find("you paused it") != std::string::npos);
+  world.kill();
+  world.gate = {};
+  world.start();
+  world.run_for(5s);
+  CHECK(world.gate.groups.empty());
+  CHECK(world.engine->status().mode == "pause");
+  REQUIRE(world.engine->resume().ok());
+  REQUIRE(world.run_until([&] { return world.has_all({0, 200}); }));
+}
+
+TEST_CASE("A pause of some length ends by itself, also if the calendar jumps") {
+  World world;
+  world.start();
+  REQUIRE(world.engine->pause(Duration{60s}).ok());
+  world.run_for(30s, 1s);
+  CHECK(world.engine->status().mode == "pause");
+  world.run_for(35s, 1s);
+  CHECK(world.engine->status().mode == "run");
+}
+
+TEST_CASE("Finish completes what is in hand and takes no more") {
+  World world;
+  world.server.set_application(script_kernel("sleep 0.005"));
+  for (int i = 0; i < 4; ++i) world.server.queue_unit({i * 20, i * 20 + 20});
+  world.start();
+  REQUIRE(world.run_until([&] { return world.engine->status().slots[0].finished > 2; }));
+  REQUIRE(world.engine->finish().ok());
+  REQUIRE(world.run_until([&] { return world.nothing_in_hand(); }));
+  CHECK(world.has_all({0, 20}));
+  CHECK(world.server.items.size() <= 40);
+  CHECK(world.engine->status().reason.find("finish") != std::string::npos);
+}
+
+TEST_CASE("Stopping delivers what is finished, and the next run goes on from there") {
+  World world;
+  world.server.set_application(script_kernel("sleep 0.01"));
+  world.server.queue_unit({0, 60});
+  world.start();
+  REQUIRE(world.run_until([&] { return world.engine->status().slots[0].finished > 10; }));
+  world.engine->stop();
+  REQUIRE(world.run_until([&] { return world.engine->settled(); }));
+  CHECK(world.server.items.size() > 10);
+  CHECK(world.gate.groups.empty());
+  world.kill();
+  world.start();
+  REQUIRE(world.run_until([&] { return world.has_all({0, 60}) && world.nothing_in_hand(); }));
+}
+
+TEST_CASE("The control protocol answers garbage with a sentence, and commands with what they did") {
+  World world;
+  world.start();
+  Random random(99);
+  for (int i = 0; i < 3000; ++i) {
+    std::string line;
+    for (std::int64_t n = random.between(0, 60); n > 0; --n)
+      line.push_back(static_cast<char>(random.below(256)));
+    const ControlOutcome outcome = handle_control(*world.engine, line);
+    CHECK(outcome.reply.find("\"ok\":false") != std::string::npos);
+    CHECK_FALSE(outcome.quit);
+  }
+  for (const std::string line :
+       {R"({"version":2,"command":"quit"})", R"({"version":1})", R"({"version":1,"command":["quit"]})",
+        R"({"version":1,"command":"pause","seconds":-1})",
+        R"({"version":1,"command":"pause","seconds":1e300})", R"({"version":1,"command":"dance"})"})
+    CHECK(handle_control(*world.engine, line).reply.find("\"ok\":false") != std::string::npos);
+  CHECK(handle_control(*world.engine, std::string(5000, '[')).reply.find("too long") != std::string::npos);
+  CHECK(handle_control(*world.engine, R"({"version":1,"command":"status"})").reply.find("\"slots\"") !=
+        std::string::npos);
+  CHECK(handle_control(*world.engine, R"({"version":1,"command":"quit"})").quit);
+}
+
+}  // namespace
+}  // namespace gleaner::engine::testing

@@ -1,0 +1,73 @@
+#include "tests/unit/engine/world.h"
+
+#include <poll.h>
+
+#include <filesystem>
+
+#include "tests/catch.h"
+
+namespace gleaner::engine::testing {
+
+World::World(int cores) {
+  static int count = 0;
+  directory = std::filesystem::temp_directory_path() /
+              ("gleaner-engine-" + std::to_string(::getpid()) + "-" + std::to_string(++count));
+  std::filesystem::remove_all(directory);
+  std::filesystem::create_directories(directory / "identity");
+  settings.cores = cores;
+  settings.benchmark_mflops = 1000;
+  settings.free_bytes_min = 0;
+  server.now = clock.now();
+  server.set_application(script_kernel());
+}
+
+World::~World() {
+  engine.reset();
+  std::filesystem::remove_all(directory);
+}
+
+void World::start() {
+  Identity identity;
+  identity.code = server.join_code();
+  identity.host = {server.host, "token"};
+  identity.name = "test-host";
+  engine = std::make_unique<Engine>(
+      Services{clock, random, files, launcher, gate, machine, workers, {directory}, settings}, identity);
+  const Status opened = engine->open();
+  INFO((opened.ok() ? "" : opened.error().message));
+  REQUIRE(opened.ok());
+}
+
+bool World::run_until(const std::function<bool()>& done, Duration step) {
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds{10};
+  while (std::chrono::steady_clock::now() < give_up) {
+    engine->tick();
+    if (done()) return true;
+    std::vector<pollfd> polled;
+    for (const int descriptor : engine->descriptors()) polled.push_back({descriptor, POLLIN, 0});
+    if (!polled.empty()) ::poll(polled.data(), polled.size(), 2);
+    clock.advance(step);
+    server.now = clock.now();
+  }
+  return false;
+}
+
+void World::run_for(Duration fake, Duration step) {
+  const SteadyTime end = clock.steady() + fake;
+  REQUIRE(run_until([&] { return clock.steady() >= end; }, step));
+}
+
+bool World::has_all(Range range) const {
+  for (std::int64_t i = range.begin; i < range.end; ++i) {
+    const auto found = server.items.find(i);
+    if (found == server.items.end() || found->second != expected_item(i) || server.times.at(i) != 1)
+      return false;
+  }
+  return true;
+}
+
+bool World::nothing_in_hand() const {
+  return engine->status().units_in_hand == 0 && std::filesystem::is_empty(directory / "units");
+}
+
+}  // namespace gleaner::engine::testing

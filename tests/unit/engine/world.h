@@ -1,0 +1,107 @@
+// An engine in a world that a test controls: fake clock and server, workers that work when told, real files
+// in a directory of their own, real kernel processes.
+#pragma once
+
+#include <unistd.h>
+
+#include <deque>
+#include <memory>
+
+#include "client/engine/engine.h"
+#include "tests/unit/engine/fake_server.h"
+
+namespace gleaner::engine::testing {
+
+// Jobs and their completions run in deliver(), in the order of their submission.
+class ImmediateWorkers final : public Workers {
+ public:
+  explicit ImmediateWorkers(FakeServer& server) : client_(server) {}
+  void submit(Lane, Job job) override { jobs_.push_back(std::move(job)); }
+  void deliver() override {
+    for (std::size_t count = jobs_.size(); count > 0; --count) {
+      const Job job = std::move(jobs_.front());
+      jobs_.pop_front();
+      JobContext context{client_, stopping_};
+      if (const Completion completion = job(context)) completion();
+    }
+  }
+  int descriptor() const override { return -1; }
+
+ private:
+  FakeServerClient client_;
+  std::atomic<bool> stopping_{false};
+  std::deque<Job> jobs_;
+};
+
+class PlainLauncher final : public Launcher {
+ public:
+  Result<std::unique_ptr<io::Process>> start(const KernelLaunch& launch) override {
+    ++started;
+    last = launch;
+    io::ProcessSpec spec;
+    spec.arguments = {launch.program.string()};
+    spec.working_directory = launch.slot_directory;
+    spec.environment = {{"PATH", "/usr/bin:/bin"}};
+    return io::real_processes().start(spec);
+  }
+  std::string describe() const override { return "test"; }
+  int started = 0;
+  KernelLaunch last;
+};
+
+class RecordingGate final : public CpuGate {
+ public:
+  void add(int group, int) override { groups.insert(group); }
+  void remove(int group) override { groups.erase(group); }
+  void pause(int group) override { paused.insert(group); }
+  void resume(int group) override { paused.erase(group); }
+  void set_share(double) override {}
+  std::set<int> groups;
+  std::set<int> paused;
+};
+
+class FixedMachine final : public Machine {
+ public:
+  int cores() const override { return 2; }
+  std::int64_t memory_bytes() const override { return std::int64_t{1} << 32; }
+  std::string host_name() const override { return "test-host"; }
+  std::string machine_digest(const std::string& project) const override {
+    return crypto::sha256_hex(machine_id + project);
+  }
+  std::vector<std::string> platforms() const override { return {"x86_64-linux"}; }
+  double runnable_jobs() const override { return 0; }
+  bool is_asleep(int) const override { return asleep; }
+  DirectoryUsage usage(const io::Path&, std::int64_t) const override { return slot_usage; }
+  void lower_thread_priority() const override {}
+  std::string machine_id = "one";
+  bool asleep = false;
+  DirectoryUsage slot_usage;
+};
+
+class World {
+ public:
+  explicit World(int cores = 1);
+  ~World();
+
+  void start();                    // a new engine on the same state
+  void kill() { engine.reset(); }  // as SIGKILL: nothing is said or written any more
+  // Ticks until `done`, the fake clock going `step` a tick; false after ten real seconds.
+  bool run_until(const std::function<bool()>& done, Duration step = std::chrono::milliseconds{20});
+  void run_for(Duration fake, Duration step = std::chrono::milliseconds{50});
+  [[nodiscard]] bool has_all(Range range) const;
+  [[nodiscard]] bool nothing_in_hand() const;
+
+  io::Path directory;
+  FakeServer server;
+  FakeClock clock;
+  Random random{42};
+  io::FaultyFiles files{io::real_files()};
+  PlainLauncher launcher;
+  RecordingGate gate;
+  FixedMachine machine;
+  ImmediateWorkers workers{server};
+  EngineSettings settings;
+  std::unique_ptr<Engine> engine;
+};
+
+}  // namespace gleaner::engine::testing
