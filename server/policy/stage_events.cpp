@@ -49,7 +49,8 @@ protocol::UnitOrder Stage::State::report(HostId host, const protocol::UnitReport
   held->clock_at = now;
   held->clock_runs = report.state == protocol::RunState::running;
   measure(*held, now, rules, false, changes);
-  const bool stuck = report.state == protocol::RunState::paused || too_slow(*held, rules);
+  const bool undelivered = held->finished_at != Timestamp::max() && !only_delivery_missing(*held, now);
+  const bool stuck = report.state == protocol::RunState::paused || too_slow(*held, rules) || undelivered;
   if (stuck && !held->stuck) {
     held->stuck = true;
     mark_stalled(*held, now);

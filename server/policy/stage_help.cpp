@@ -11,6 +11,7 @@ namespace {
 
 // R6c: a copy that ends this much sooner is worth it; or one that ends hardly later, as an insurance.
 constexpr double sooner_share = 0.8;
+constexpr double budget_exempt_share = 0.5;
 constexpr double insurance_gains = 2;  // "Ti < T + 10 s" in shortest gains of 5 s
 // R6c: an item that took longer than its hint is expected to take this much of what it took already.
 constexpr double overrun_guess = 1.5;
@@ -133,7 +134,12 @@ Grant Stage::State::copy(const Requester& requester, double rate, UnitId group, 
   const bool insurance = left > rules.gain_minimum && mine < left + insurance_gains * rules.gain_minimum;
   const bool flooding = flood && mine < std::max(rules.unit_minimum, flood_factor * left);
   if (!sooner && !insurance && !flooding) return {};
-  if (copied_cost + work > setup.rules.copy_budget * costs.total()) return {};
+  if (copied_cost + work > setup.rules.copy_budget * costs.total()) {
+    // In a small stage one item may exceed the budget: the very last unit may still have one copy that halves
+    // the wait.
+    const bool last = live_groups.rbegin()->second == group || live_groups.size() == 1;
+    if (!last || live > 1 || !sooner || mine > budget_exempt_share * left) return {};
+  }
   copied_cost += work;
   open_unit(requester, sooner || insurance ? UnitKind::copy : UnitKind::flood, taken, group,
             fmt::format(

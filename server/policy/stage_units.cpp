@@ -183,6 +183,7 @@ void Stage::State::cut(UnitId id, std::int64_t end, const std::string& reason, T
   if (accepted.contains(Range{unit.committed, end})) {  // nothing of what it keeps is lacking
     close(id, UnitState::cancelled, reason, now, changes);
   } else {
+    if (unit.finished >= end) held.finished_at = std::min(held.finished_at, now);
     estimate_slot({unit.host, unit.slot}, now);
   }
   release(taken);
