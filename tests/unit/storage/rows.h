@@ -11,6 +11,7 @@
 
 #include "server/storage/store.h"
 #include "server/storage/stored_enums.h"
+#include "shared/base/limits.h"
 #include "shared/base/random.h"
 
 namespace gleaner::storage::testing {
