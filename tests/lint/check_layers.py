@@ -1,0 +1,84 @@
+"""Includes follow the allowed arrows, and pure rooms call nothing impure. Starts with no exceptions; never add one."""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+# room: rooms it may include (itself always). ARCHITECTURE.md explains each arrow.
+SHARED = ["shared/base", "shared/protocol", "shared/crypto", "shared/io", "shared/bundle", "shared/contract"]
+ARROWS = {
+    "shared/base": [],
+    "shared/protocol": ["shared/base"],
+    "shared/crypto": ["shared/base", "shared/protocol"],
+    "shared/io": ["shared/base", "shared/crypto"],
+    "shared/bundle": ["shared/base", "shared/protocol", "shared/crypto", "shared/io"],
+    "shared/contract": ["shared/base", "shared/protocol", "shared/io"],
+    "server/policy": ["shared/base", "shared/protocol"],
+    "server/storage": ["server/policy", *SHARED],
+    "server/service": ["server/policy", "server/storage", *SHARED],
+    "server/http": ["server/service", "server/storage", *SHARED],
+    "server": ["server/http", "server/service", *SHARED],
+    "client/policy": ["shared/base", "shared/protocol"],
+    "client/engine": ["client/policy", *SHARED],
+    "client/platform": ["client/policy", "client/engine", *SHARED],
+    "client/program": ["client/policy", "client/engine", "client/platform", *SHARED],
+    "client": ["client/program"],
+    "apps/kit": ["shared/base"],
+    "apps/raytrace": ["apps/kit", "shared/base"],
+    "apps/mandelbrot": ["apps/kit", "shared/base"],
+    "tools/admin": SHARED,
+    "tools/simulator": ["server/policy", "client/policy", "shared/base", "shared/protocol"],
+    "tools/bench": ["server/policy", "server/storage", "server/service", "server/http", "client/policy", *SHARED],
+}
+PURE = ["server/policy", "client/policy"]
+BANNED_IN_PURE = re.compile(
+    r"system_clock::now|steady_clock::now|high_resolution_clock|\btime\(|\brand\(|random_device|sleep_for|sleep_until|"
+    r"#include <(fstream|thread|mutex|iostream|filesystem)>|spdlog|sqlite|\bgetenv\(")
+BANNED_EVERYWHERE = re.compile(r"\bsystem\(|\bstrcpy\(|\bsprintf\(|\bgets\(|using namespace std;")
+
+
+def room_of(path):
+    parts = path.parts
+    for size in (2, 1):
+        name = "/".join(parts[:size])
+        if name in ARROWS and len(parts) > size:
+            return name
+    return None
+
+
+def main():
+    faults = []
+    for top in ("shared", "server", "client", "apps", "tools"):
+        for path in sorted((ROOT / top).rglob("*")):
+            if path.suffix not in (".h", ".cpp"):
+                continue
+            relative = path.relative_to(ROOT)
+            room = room_of(relative)
+            if room is None:
+                faults.append(f"{relative}: in no room of tests/lint/check_layers.py")
+                continue
+            for number, line in enumerate(path.read_text().splitlines(), 1):
+                code = line.split("//")[0]
+                include = re.match(r'\s*#include "([^"]+)"', line)
+                if include:
+                    target = room_of(pathlib.Path(include.group(1)))
+                    if target is None:
+                        if not (ROOT / include.group(1)).exists() and "/" in include.group(1):
+                            continue  # generated
+                        faults.append(f"{relative}:{number}: include from the root: {include.group(1)}")
+                    elif target != room and target not in ARROWS[room]:
+                        faults.append(f"{relative}:{number}: {room} may not include {target}")
+                if room in PURE and BANNED_IN_PURE.search(code):
+                    faults.append(f"{relative}:{number}: a pure room: {line.strip()}")
+                if BANNED_EVERYWHERE.search(code):
+                    faults.append(f"{relative}:{number}: banned call: {line.strip()}")
+    version = re.search(r"VERSION (\d+\.\d+\.\d+)", (ROOT / "CMakeLists.txt").read_text()).group(1)
+    if f'"{version}"' not in (ROOT / "shared/base/version.h").read_text():
+        faults.append("shared/base/version.h: another version than CMakeLists.txt")
+    print("\n".join(faults) or "layers: all arrows are allowed")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
