@@ -2,7 +2,7 @@
 // this room.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <boost/json/value.hpp>
 
 #include "shared/protocol/codec.h"
 #include "shared/protocol/json_reader.h"
@@ -38,7 +38,7 @@ Result<Message> decode(std::string_view text) {
   constexpr const char* title = json::title<Message>;
   static_assert(title != nullptr);
   const json::TextBounds bounds{limits::json_message_bytes_max, json::values_max<Message>};
-  TRY_ASSIGN(const nlohmann::json tree, json::parse_text(text, bounds, title));
+  TRY_ASSIGN(const boost::json::value tree, json::parse_text(text, bounds, title));
   json::JsonReader reader(tree, title);
   Message message;
   reader.check_version();

@@ -1,8 +1,9 @@
 #include "shared/protocol/json_reader.h"
 
 #include <algorithm>
+#include <boost/json/value.hpp>
+#include <charconv>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "shared/base/check.h"
 #include "shared/base/encoding.h"
@@ -27,6 +28,11 @@ std::string bounds(std::int64_t low, std::int64_t high) {
   return " from " + std::to_string(low) + " to " + std::to_string(high);
 }
 
+std::string shortest(double number) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, number).ptr};
+}
+
 }  // namespace
 
 void JsonReader::check_version() {
@@ -40,8 +46,9 @@ void JsonReader::check_version() {
 }
 
 void JsonReader::read_leaf(const Node& node, bool& value, Plain) {
-  if (!node.is_boolean()) return fail("expected true or false");
-  value = node.get<bool>();
+  const bool* flag = node.if_bool();
+  if (flag == nullptr) return fail("expected true or false");
+  value = *flag;
 }
 
 void JsonReader::read_leaf(const Node& node, Timestamp& value, Plain) {
@@ -52,13 +59,11 @@ void JsonReader::read_leaf(const Node& node, Timestamp& value, Plain) {
 }
 
 void JsonReader::read_leaf(const Node& node, std::int64_t& value, const Whole& kind) {
-  if (!node.is_number_integer()) return fail("expected a whole number");
-  // Unsigned numbers that do not fit turn up negative here, and no bound is that low.
-  const auto number = node.get<std::int64_t>();
-  const bool too_big = node.is_number_unsigned() && number < 0;
-  if (too_big || number < kind.low || number > kind.high)
+  const std::int64_t* number = node.if_int64();
+  if (number == nullptr && !node.is_uint64()) return fail("expected a whole number");
+  if (number == nullptr || *number < kind.low || *number > kind.high)  // unsigned ones are beyond every bound
     return fail("expected a whole number" + bounds(kind.low, kind.high));
-  value = number;
+  value = *number;
 }
 
 void JsonReader::read_leaf(const Node& node, int& value, const Whole& kind) {
@@ -69,42 +74,49 @@ void JsonReader::read_leaf(const Node& node, int& value, const Whole& kind) {
 }
 
 void JsonReader::read_leaf(const Node& node, double& value, const Number& kind) {
-  if (!node.is_number()) return fail("expected a number");
-  const auto number = node.get<double>();
+  double number = 0;
+  if (const double* real = node.if_double())
+    number = *real;
+  else if (const std::int64_t* whole = node.if_int64())
+    number = static_cast<double>(*whole);
+  else if (const std::uint64_t* large = node.if_uint64())
+    number = static_cast<double>(*large);
+  else
+    return fail("expected a number");
   if (!std::isfinite(number) || number < kind.low || number > kind.high)
-    return fail("expected a number from " + Node(kind.low).dump() + " to " + Node(kind.high).dump());
+    return fail("expected a number from " + shortest(kind.low) + " to " + shortest(kind.high));
   value = number;
 }
 
 void JsonReader::read_leaf(const Node& node, std::string& value, const Text& kind) {
-  const std::string* text = text_of(node, kind.bytes_max);
-  if (text == nullptr) return;
+  const auto text = text_of(node, kind.bytes_max);
+  if (!text) return;
   if (has_control_characters(*text, "")) return fail("expected text without control characters");
   value = *text;
 }
 
 void JsonReader::read_leaf(const Node& node, std::string& value, Prose) {
-  const std::string* text = text_of(node, limits::message_length_max);
-  if (text == nullptr) return;
+  const auto text = text_of(node, limits::message_length_max);
+  if (!text) return;
   if (has_control_characters(*text, "\n\t")) return fail("expected text without control characters");
   value = *text;
 }
 
 void JsonReader::read_leaf(const Node& node, std::string& value, const Document& kind) {
-  if (const std::string* text = text_of(node, kind.bytes_max)) value = *text;
+  if (const auto text = text_of(node, kind.bytes_max)) value = *text;
 }
 
 void JsonReader::read_leaf(const Node& node, std::string& value, Digest) {
-  const std::string* text = text_of(node, limits::message_length_max);
-  if (text == nullptr) return;
-  if (text->size() != digest_length || text->find_first_not_of("0123456789abcdef") != std::string::npos)
+  const auto text = text_of(node, limits::message_length_max);
+  if (!text) return;
+  if (text->size() != digest_length || text->find_first_not_of("0123456789abcdef") != std::string_view::npos)
     return fail("expected a SHA-256 digest: 64 characters of 0-9 and a-f");
   value = *text;
 }
 
 void JsonReader::read_leaf(const Node& node, std::string& value, const Raw& kind) {
-  const std::string* text = text_of(node, (kind.bytes_max * 4 + 2) / 3);
-  if (text == nullptr) return;
+  const auto text = text_of(node, (kind.bytes_max * 4 + 2) / 3);
+  if (!text) return;
   auto raw = from_base64url(*text);
   if (!raw) return fail("expected base64url without padding");
   if (raw->size() < kind.bytes_min)
@@ -114,8 +126,7 @@ void JsonReader::read_leaf(const Node& node, std::string& value, const Raw& kind
 }
 
 const JsonReader::Node* JsonReader::member(const char* name) const {
-  const auto found = object_->find(name);
-  return found == object_->end() ? nullptr : &*found;
+  return object_->get_object().if_contains(name);
 }
 
 const JsonReader::Node* JsonReader::enter(const Node& node) {
@@ -128,37 +139,38 @@ const JsonReader::Node* JsonReader::enter(const Node& node) {
 }
 
 std::size_t JsonReader::count_of_list(const Node& node, std::size_t count_max) {
-  if (!node.is_array()) {
+  const auto* list = node.if_array();
+  if (list == nullptr) {
     fail("expected a list");
     return 0;
   }
-  if (node.size() > count_max) {
-    fail("expected at most " + std::to_string(count_max) + " elements, got " + std::to_string(node.size()));
+  if (list->size() > count_max) {
+    fail("expected at most " + std::to_string(count_max) + " elements, got " + std::to_string(list->size()));
     return 0;
   }
-  return node.size();
+  return list->size();
 }
 
 const JsonReader::Node& JsonReader::element(const Node& node, std::size_t index) {
-  return node[index];
+  return node.get_array()[index];
 }
 
 bool JsonReader::is_text(const Node& node, const char* text) {
-  return node.is_string() && node.get_ref<const std::string&>() == text;
+  return node.is_string() && node.get_string() == text;
 }
 
-const std::string* JsonReader::text_of(const Node& node, std::size_t bytes_max) {
-  if (!node.is_string()) {
+std::optional<std::string_view> JsonReader::text_of(const Node& node, std::size_t bytes_max) {
+  const auto* text = node.if_string();
+  if (text == nullptr) {
     fail("expected text");
-    return nullptr;
+    return std::nullopt;
   }
-  const auto& text = node.get_ref<const std::string&>();
-  if (text.size() > bytes_max) {
+  if (text->size() > bytes_max) {
     fail("expected at most " + std::to_string(bytes_max) + " bytes of text, got " +
-         std::to_string(text.size()));
-    return nullptr;
+         std::to_string(text->size()));
+    return std::nullopt;
   }
-  return &text;
+  return std::string_view(text->data(), text->size());
 }
 
 void JsonReader::push(Step step) {

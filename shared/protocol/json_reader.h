@@ -3,11 +3,12 @@
 #pragma once
 
 #include <array>
+#include <boost/json/fwd.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -31,7 +32,7 @@ inline constexpr bool is_id<StrongId<Tag>> = true;
 class JsonReader {
  public:
   static constexpr bool writes = false;
-  using Node = nlohmann::json;
+  using Node = boost::json::value;
 
   // `root` must live as long as the reader.
   JsonReader(const Node& root, const char* message_title) : object_(&root), title_(message_title) {}
@@ -138,7 +139,7 @@ class JsonReader {
   [[nodiscard]] std::size_t count_of_list(const Node& node, std::size_t count_max);
   [[nodiscard]] static const Node& element(const Node& node, std::size_t index);
   [[nodiscard]] static bool is_text(const Node& node, const char* text);
-  const std::string* text_of(const Node& node, std::size_t bytes_max);  // null: failed
+  std::optional<std::string_view> text_of(const Node& node, std::size_t bytes_max);  // nothing: failed
   void push(Step step);
   void fail(const std::string& what);
 

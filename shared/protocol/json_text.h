@@ -1,10 +1,9 @@
-// JSON text to a tree, bounded before anything is built: the text's length, its nesting and its number of
-// values are counted in one pass over the bytes, then the library parses it. Internal to this room;
-// thread-safe.
+// JSON text to a tree, bounded: the text's length before anything is read, nesting and the number of values
+// as they come, so that a hostile text never builds more than that. Internal to this room; thread-safe.
 #pragma once
 
+#include <boost/json/fwd.hpp>
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <string_view>
 
 #include "shared/base/result.h"
@@ -17,8 +16,7 @@ struct TextBounds {
 };
 
 // Errors: too_large over a bound, invalid if it is not JSON; they begin with `title`.
-[[nodiscard]] Status check_bounds(std::string_view text, const TextBounds& bounds, const char* title);
-[[nodiscard]] Result<nlohmann::json> parse_text(std::string_view text, const TextBounds& bounds,
-                                                const char* title);
+[[nodiscard]] Result<boost::json::value> parse_text(std::string_view text, const TextBounds& bounds,
+                                                    const char* title);
 
 }  // namespace gleaner::protocol::json

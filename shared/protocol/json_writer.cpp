@@ -1,7 +1,9 @@
 #include "shared/protocol/json_writer.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <boost/json/serialize.hpp>
+#include <charconv>
+#include <cmath>
 
 #include "shared/base/encoding.h"
 #include "shared/protocol/text.h"
@@ -16,7 +18,13 @@ void JsonWriter::begin_field(const char* name) {
 }
 
 void JsonWriter::write_leaf(double value, const Number&) {
-  text_ += nlohmann::json(value).dump();
+  if (!std::isfinite(value)) {
+    text_ += "null";
+    return;
+  }
+  char text[32];
+  const double number = value == 0 ? 0 : value;  // no "-0"
+  text_.append(text, std::to_chars(text, text + sizeof text, number).ptr);
 }
 
 void JsonWriter::write_leaf(const std::string& value, Prose) {
@@ -32,8 +40,8 @@ void JsonWriter::write_leaf(const std::string& value, const Raw&) {
 void JsonWriter::write_text(std::string_view value) {
   const bool simple = std::all_of(value.begin(), value.end(),
                                   [](char c) { return c >= ' ' && c < 0x7F && c != '"' && c != '\\'; });
-  if (!simple) {  // escapes, UTF-8 and its faults are the library's business
-    text_ += nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  if (!simple) {
+    text_ += boost::json::serialize(boost::json::string_view(repair_utf8(value)));
     return;
   }
   text_ += '"';

@@ -38,6 +38,17 @@ bool is_control(std::string_view character) {
 
 }  // namespace
 
+std::string repair_utf8(std::string_view text) {
+  std::string repaired;
+  repaired.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t length = character_length(text);
+    repaired += length == 0 ? replacement : text.substr(0, length);
+    text.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  return repaired;
+}
+
 std::string clean_text(std::string_view text, std::size_t bytes_max) {
   std::string clean;
   clean.reserve(std::min(text.size(), bytes_max));

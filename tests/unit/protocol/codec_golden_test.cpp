@@ -56,12 +56,12 @@ TEST_CASE("golden: heartbeat and its reply") {
   check_golden(
       HeartbeatRequest{{report}},
       R"({"version":1,"units":[{"unit":7,"finished":113,"state":"paused",)"
-      R"("reason":"the owner is back: \"wait\"","rate":0.25,"item_seconds":0.0,"running_seconds":61.5}]})");
+      R"("reason":"the owner is back: \"wait\"","rate":0.25,"item_seconds":0,"running_seconds":61.5}]})");
   check_golden(
       HeartbeatReply{{{UnitId{7}, UnitAction::go_on, 118, ""}, {UnitId{8}, UnitAction::cancel, 0, "done"}},
                      15},
       R"({"version":1,"units":[{"unit":7,"action":"go-on","end":118,"reason":""},)"
-      R"({"unit":8,"action":"cancel","end":0,"reason":"done"}],"interval_seconds":15.0})");
+      R"({"unit":8,"action":"cancel","end":0,"reason":"done"}],"interval_seconds":15})");
 }
 
 TEST_CASE("golden: work request") {
@@ -85,7 +85,7 @@ TEST_CASE("golden: work request") {
       R"({"version":1,"commits":[{"unit":7,"range":{"begin":100,"end":120},"digest":")" + zeros +
           R"(","bytes":5,"data":"AQL-","compute_seconds":1.5,"last":true}],"units":[],)"
           R"("slots":[{"slot":2,"urgent":false}],"platforms":["x86_64-linux"],"memory_bytes":1073741824,)"
-          R"("cores":4,"proposal":{"performance":1234.5,"queue_unloaded":1.0,"queue_current":2.0,"items":17.5}})");
+          R"("cores":4,"proposal":{"performance":1234.5,"queue_unloaded":1,"queue_current":2,"items":17.5}})");
 }
 
 TEST_CASE("golden: a list") {
