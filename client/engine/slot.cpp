@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "client/policy/hang.h"
-#include "shared/crypto/keys.h"
 
 namespace gleaner::engine {
 
@@ -23,8 +22,8 @@ int Slot::output_descriptor() const {
 
 Status Slot::start_kernel(const Unit& unit) {
   const Prepared& prepared = *unit.prepared;
-  TRY_ASSIGN(const Bytes program, services_.files.read(prepared.kernel, std::int64_t{1} << 30));
-  if (crypto::sha256_hex(program) != prepared.kernel_digest)
+  TRY_ASSIGN(const std::string digest, digest_of_file(services_.files, prepared.kernel));
+  if (digest != prepared.kernel_digest)
     return Error{ErrorKind::untrusted,
                  "the kernel " + prepared.kernel.string() + " was changed after it was unpacked"};
   KernelLaunch launch;

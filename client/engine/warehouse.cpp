@@ -13,17 +13,6 @@ namespace {
 
 constexpr const char* partial_suffix = ".partial";
 
-Result<std::string> digest_of(const io::Files& files, const io::Path& path) {
-  crypto::Sha256 digest;
-  for (std::int64_t at = 0;;) {
-    TRY_ASSIGN(const Bytes piece, files.read_range(path, at, 1 << 20));
-    if (piece.empty()) break;
-    digest.update(piece);
-    at += static_cast<std::int64_t>(piece.size());
-  }
-  return digest.finish_hex();
-}
-
 // A link costs nothing; a copy where the file system has no links.
 Status place_file(const io::Path& from, const io::Path& to) {
   std::error_code error;
@@ -34,6 +23,17 @@ Status place_file(const io::Path& from, const io::Path& to) {
 }
 
 }  // namespace
+
+Result<std::string> digest_of_file(const io::Files& files, const io::Path& path) {
+  crypto::Sha256 digest;
+  for (std::int64_t at = 0;;) {
+    TRY_ASSIGN(const Bytes piece, files.read_range(path, at, 1 << 20));
+    if (piece.empty()) break;
+    digest.update(piece);
+    at += static_cast<std::int64_t>(piece.size());
+  }
+  return digest.finish_hex();
+}
 
 std::string problem_key(const protocol::Grant& grant) {
   return std::to_string(grant.problem.value) + "-" + std::to_string(grant.stage) + "-" +
@@ -53,7 +53,7 @@ Status Warehouse::clean() {
 Status Warehouse::check_blob(const std::string& digest, const io::Path& path, std::int64_t bytes) const {
   TRY_ASSIGN(const std::int64_t size, files_.size(path));
   if (size == bytes) {
-    TRY_ASSIGN(const std::string found, digest_of(files_, path));
+    TRY_ASSIGN(const std::string found, digest_of_file(files_, path));
     if (found == digest) return {};
   }
   return Error{ErrorKind::untrusted, "the file " + digest +
@@ -194,7 +194,7 @@ Result<Prepared> Warehouse::prepare(JobContext& context, const Server& server, c
                    "the application " + trusted.application.name + " has no kernel for " +
                        (platforms.empty() ? std::string("this machine") : platforms.front())};
     prepared.kernel = prepared.bundle_directory / kernel;
-    TRY_ASSIGN(prepared.kernel_digest, digest_of(files_, prepared.kernel));
+    TRY_ASSIGN(prepared.kernel_digest, digest_of_file(files_, prepared.kernel));
     known = bundles_.emplace(archive, prepared).first;
   }
   Prepared prepared = known->second;

@@ -68,6 +68,9 @@ class Warehouse {
   std::int64_t uses_ = 0;
 };
 
+// SHA-256 of a file, read in pieces.
+[[nodiscard]] Result<std::string> digest_of_file(const io::Files& files, const io::Path& path);
+
 // The directory's name says all that its contents depend on, but for inputs, which are added.
 [[nodiscard]] std::string problem_key(const protocol::Grant& grant);
 

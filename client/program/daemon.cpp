@@ -26,7 +26,7 @@ namespace gleaner::program {
 namespace {
 
 constexpr Duration farewell_patience = std::chrono::seconds{5};
-constexpr Duration trim_interval = std::chrono::minutes{10};
+constexpr Duration trim_interval = std::chrono::minutes{1};
 
 // Signals as a descriptor. Blocked before any thread starts, so that no thread takes them.
 class Signals {
@@ -156,7 +156,11 @@ Result<bool> serve(const RunOptions& options, const Signals& signals) {
 }  // namespace
 
 int run_daemon(const RunOptions& options) {
-  ::mallopt(M_ARENA_MAX, 2);  // each thread's own arena would cost more than all else together
+  // A light daemon: no arena for each thread, and what was large for a moment (a bundle, a benchmark, a
+  // segment) goes back to the system when it is freed.
+  ::mallopt(M_ARENA_MAX, 1);
+  ::mallopt(M_MMAP_THRESHOLD, 128 << 10);
+  ::mallopt(M_TRIM_THRESHOLD, 256 << 10);
   const Signals signals;
   const auto served = serve(options, signals);
   if (served.ok()) return exit_ok;
