@@ -35,7 +35,7 @@ class Static final : public SizingStrategy {
       size.items = share(view, whole);
       size.reason =
           fmt::format("static: {} of {} by performance, {} workers", size.items, whole, fleet.workers);
-      if (size.items == 0 && mode_ == SizingMode::paper) {
+      if (size.items == 0 && (mode_ == SizingMode::paper || !std::isfinite(view.limits.target_seconds))) {
         size.reason += ": fewer items than workers";
         return size;
       }

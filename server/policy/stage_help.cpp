@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "server/policy/stage_state.h"
 
@@ -127,8 +128,10 @@ Grant Stage::State::copy(const Requester& requester, double rate, UnitId group, 
   const double left = seconds_left(members, now, rules);
   double work = costs.of(taken);
   const double spent = unit.item_seconds * first->rate;
-  if (const double hint = costs.of({taken.begin, taken.begin + 1}); spent > hint)
-    work += overrun_guess * spent - hint;
+  // An item far beyond its hint is either costlier than hinted or its host slower than believed; between what
+  // the two would mean for another host, the geometric mean.
+  const double hint = costs.of({taken.begin, taken.begin + 1});
+  if (spent > hint) work += std::sqrt(hint * overrun_guess * spent) - hint;
   const double mine = work / rate + rules.request_delay;
   const bool sooner = mine < sooner_share * left && left - mine > rules.gain_minimum;
   const bool insurance = left > rules.gain_minimum && mine < left + insurance_gains * rules.gain_minimum;

@@ -37,7 +37,7 @@ struct GridHost {
   int slots = 1;
   double performance = 0;  // its benchmark; 0: the speed
   double joins_at = 0;
-  std::vector<HostEvent> events;  // by time
+  std::vector<HostEvent> events = {};  // by time
 };
 
 struct GridInstance {

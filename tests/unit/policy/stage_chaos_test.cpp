@@ -9,7 +9,7 @@ using namespace gleaner::policy;
 
 namespace {
 
-constexpr int runs = 3000;
+constexpr int runs = 2000;
 
 class Chaos {
  public:
