@@ -256,8 +256,8 @@ class KernelServer final : ItemContext {
 
 int threads_allowed() {
   const char* text = std::getenv("GLEANER_THREADS");
-  const int threads = text ? std::atoi(text) : 1;
-  return threads >= 1 && threads <= 4096 ? threads : 1;
+  const auto threads = Words(text ? text : "").number();
+  return threads && *threads >= 1 && *threads <= 4096 ? static_cast<int>(*threads) : 1;
 }
 
 }  // namespace
