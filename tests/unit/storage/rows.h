@@ -184,6 +184,10 @@ class Fill {
       for (int i = 0; i < 64; ++i) value.push_back("0123456789abcdef"[random_.below(16)]);
     }
   }
+  void fill(Range& range) {
+    range.begin = random_.between(0, limits::items_max >> random_.below(50));
+    range.end = random_.between(range.begin, limits::items_max);
+  }
   template <typename Enum>
   requires std::is_enum_v<Enum>
   void fill(Enum& value) { value = static_cast<Enum>(random_.between(1, last_number<Enum>)); }
