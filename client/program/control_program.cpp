@@ -65,12 +65,11 @@ int control_main(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer(
       "Exit status: 0 done, 1 a problem (on standard error), 2 wrong usage, 3 the client is not running.");
+  app.add_option("--state", options.state, "Directory of the client's state");
+  app.add_option("--socket", options.socket, "Its control socket, if it is elsewhere");
+  app.add_flag("--json", options.json, "Print the answer as JSON");
   const auto add = [&](const std::string& name, const std::string& description) {
-    CLI::App* command = app.add_subcommand(name, description);
-    command->add_option("--state", options.state, "Directory of the client's state");
-    command->add_option("--socket", options.socket, "Its control socket, if it is elsewhere");
-    command->add_flag("--json", options.json, "Print the answer as JSON");
-    return command;
+    return app.add_subcommand(name, description)->fallthrough();  // options may stand on either side
   };
   add("status", "What is it doing, and how far is it?");
   CLI::App* pause = add("pause", "Stop computing, for a time or until `resume`");

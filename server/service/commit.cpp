@@ -86,6 +86,7 @@ Result<Service::CommitPlace> Service::find_place(HostId host, protocol::CommitRe
     return place;
   }
   const Problem& problem = found->second;
+  problem.stage->remember(unit->unit);  // a late result of a unit that was given up
   const auto preview = problem.stage->preview_commit(host, r.unit, r.range);
   if (!preview.refusal.empty()) {
     place.prepared.refusal = preview.refusal;

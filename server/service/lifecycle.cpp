@@ -13,6 +13,7 @@ namespace gleaner::service {
 namespace {
 
 constexpr int garbage_ticks = 600;  // every ten minutes
+constexpr int account_ticks = 30;   // what a crash may forget of a problem's fair share
 
 bool over(protocol::ProblemState state) {
   return state == protocol::ProblemState::finished || state == protocol::ProblemState::cancelled ||
@@ -30,9 +31,11 @@ ManagerSetup Service::manager_setup(const Problem& problem) const {
 void Service::tick() {
   if (++ticks_ % garbage_ticks == 0) on_pool([this] { collect_garbage(); });
   if (tick_pending_.exchange(true)) return;  // the writer is behind: one tick waiting is enough
-  decide_later([this]() -> Status {
+  const bool account = ticks_ % account_ticks == 0;
+  decide_later([this, account]() -> Status {
     tick_pending_ = false;
     TRY(tick_problems());
+    if (account) TRY(keep_accounts());
     return {};
   });
 }
@@ -56,6 +59,15 @@ Status Service::tick_problems() {
                              " items failed on several hosts; all others are done. The last "
                              "failures are in `gleaner-admin problem show`"));
     }
+  }
+  return {};
+}
+
+Status Service::keep_accounts() {
+  for (auto& [id, problem] : model_.problems) {
+    if (!problem.stage || problem.kept_service == problem.row.service) continue;
+    problem.kept_service = problem.row.service;
+    TRY(store_->update_problem(problem.row));
   }
   return {};
 }

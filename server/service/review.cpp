@@ -30,6 +30,24 @@ Status Service::start_review(Problem& problem, const std::vector<Range>& ranges)
   return {};
 }
 
+// After a restart: what differed and was neither decided nor set aside is judged again from the stored
+// segments.
+Status Service::resume_reviews(Problem& problem) {
+  if (!problem.stage || problem.disagreements == 0) return {};
+  TRY_ASSIGN(const auto verdicts, store_->verdicts(problem.row.id));
+  RangeSet pending;
+  for (const auto& verdict : verdicts) {
+    if (verdict.stage != problem.row.stage) continue;
+    if (!verdict.agree && !verdict.wrong_host.valid()) {
+      pending.add(verdict.range);
+    } else {
+      pending.remove(verdict.range);
+    }
+  }
+  for (const Range range : problem.stage_row.set_aside) pending.remove(range);
+  return start_review(problem, pending.ranges());
+}
+
 Result<std::vector<Service::ReviewFinding>> Service::compare(const ReviewJob& job) {
   struct Loaded {
     const storage::SegmentRow* row;

@@ -68,7 +68,10 @@ Status Service::start() {
     while (!ticker_wake_.wait_for(lock, std::chrono::seconds{1}, [this] { return stopped_.load(); })) tick();
   });
   decide_later([this, due]() -> Status {
-    for (const ProblemId id : due) TRY(advance(id));
+    for (const ProblemId id : due) {
+      TRY(resume_reviews(model_.problems.at(id)));
+      TRY(advance(id));
+    }
     return {};
   });
   return {};

@@ -154,6 +154,7 @@ class Service {
     std::vector<policy::Opinion> opinions;
   };
   Status start_review(Problem& problem, const std::vector<Range>& ranges);
+  Status resume_reviews(Problem& problem);
   [[nodiscard]] Result<std::vector<ReviewFinding>> compare(const ReviewJob& job);
   Status settle_review(const ReviewJob& job, const Result<std::vector<ReviewFinding>>& findings);
   Status settle_finding(Problem& problem, const ReviewFinding& finding);
@@ -183,6 +184,7 @@ class Service {
   // lifecycle.cpp
   void tick();
   Status tick_problems();
+  Status keep_accounts();
   Status advance(ProblemId id);  // starts the next planning or combining job, if one is due
   struct PlannedStage {
     bool end = false;

@@ -11,6 +11,9 @@
 #include "shared/protocol/codec.h"
 
 namespace gleaner::service {
+namespace {
+constexpr double commits_per_heartbeat = 4;  // a commit is dearer than a heartbeat
+}
 
 void Service::work(HostId host, protocol::WorkRequest request, Done<protocol::WorkReply> done) {
   std::vector<protocol::CommitRequest> commits = request.commits;
@@ -166,9 +169,11 @@ Status Service::hand_out_slot(Host& host, const protocol::WorkRequest& request,
     outcome.grants.push_back(make_grant(problem, unit));
     outcome.reply.grant_slots.push_back(slot.slot);
     const policy::HostRecord* record = problem.stage->host(host.row.id);
-    const double rate = record != nullptr && record->rate > 0 ? record->rate : 1;
-    problem.row.service = policy::charge({id, problem.row.weight, problem.row.priority, problem.row.service},
-                                         problem.stage->cost(unit.range) / rate);
+    // Before the host's rate is known its units are small: a second stands for them.
+    const double seconds =
+        record != nullptr && record->rate > 0 ? problem.stage->cost(unit.range) / record->rate : 1;
+    problem.row.service =
+        policy::charge({id, problem.row.weight, problem.row.priority, problem.row.service}, seconds);
     if (problem.row.started_at == Timestamp{}) {
       problem.row.started_at = now();
       TRY(store_->update_problem(problem.row));
@@ -196,7 +201,10 @@ protocol::Grant Service::make_grant(const Problem& problem, const policy::Unit& 
       if (!input.range || input.range->overlaps(unit.range)) grant.inputs.push_back(input);
   }
   grant.cost = problem.stage->cost(unit.range);
-  grant.commit_seconds = problem.row.commit_seconds;
+  // A problem that is over in a minute cannot wait a minute for its first results.
+  const auto paced =
+      static_cast<std::int64_t>(commits_per_heartbeat * problem.stage->heartbeat_seconds(now()));
+  grant.commit_seconds = std::clamp<std::int64_t>(paced, 1, problem.row.commit_seconds);
   grant.issued_at = now();
   grant.deadline = unit.deadline;
   grant.reason = unit.reason;

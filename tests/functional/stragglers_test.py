@@ -1,4 +1,5 @@
 """A client that stops for good in mid-unit hardly delays the end; an idle host takes over what it held."""
+import json
 import os
 import signal
 import unittest
@@ -35,10 +36,13 @@ class Stragglers(unittest.TestCase):
             grid.start_server()
             grid.add_application(MANDELBROT)
             grid.add_client("gone")
-            identity = grid.add_problem("mandelbrot", "returns", "--strategy", "static", **ROWS)
+            identity = grid.add_problem("mandelbrot", "returns", "--strategy", "static,mode=paper", **ROWS)
             grid.wait_until("a unit in hand", lambda: grid.kernels_of("gone"))
-            status = lambda: __import__("json").loads(grid.control("gone", "--json", "status").stdout)
-            grid.wait_until("some items", lambda: any(unit.get("finished", 0) > 20 for unit in self.units(status())), 60)
+
+            def status():
+                return json.loads(grid.control("gone", "--json", "status").stdout)
+
+            grid.wait_until("some items", lambda: any(unit["finished"] > 20 for unit in self.units(status())), 60)
             grid.kill("gone")
             self.assertEqual(grid.problem(identity)["accepted"], 0)
             grid.start_client("gone")
