@@ -1,7 +1,7 @@
-// One kernel process, seen from the client: speaks apps/CONTRACT.md without ever blocking. The owner polls the
-// process's output descriptor (or calls pump() every few milliseconds), feeds commands and takes events out.
-// Everything a kernel says is untrusted: lines, lengths, indices and order are checked against the unit in hand,
-// and the first offence ends the session with an event `failed`. Not thread-safe.
+// One kernel process, seen from the client: speaks apps/CONTRACT.md without ever blocking. The owner polls
+// the process's output descriptor (or calls pump() every few milliseconds), feeds commands and takes events
+// out. Everything a kernel says is untrusted: lines, lengths, indices and order are checked against the unit
+// in hand, and the first offence ends the session with an event `failed`. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@ namespace gleaner::contract {
 
 struct KernelEvent {
   enum class Kind { item, progress, done, checkpointed, log, failed } kind = Kind::log;
-  std::int64_t item = 0;    // item, progress, checkpointed (-1: none); done: first item not written
-  Bytes data;               // item
-  double fraction = 0;      // progress
-  std::string text;         // log, failed (a sentence with the kernel's last words)
+  std::int64_t item = 0;  // item, progress, checkpointed (-1: none); done: first item not written
+  Bytes data;             // item
+  double fraction = 0;    // progress
+  std::string text;       // log, failed (a sentence with the kernel's last words)
   protocol::FailureKind failure = protocol::FailureKind::kernel_error;  // failed
 };
 
@@ -46,8 +46,9 @@ class KernelSession {
   void pump();
   [[nodiscard]] std::optional<KernelEvent> next_event();
 
-  [[nodiscard]] bool idle() const;      // greeted (or greeting), no unit in hand
-  [[nodiscard]] bool finished() const;  // the process has ended (a `failed` event was given unless quit() was called)
+  [[nodiscard]] bool idle() const;  // greeted (or greeting), no unit in hand
+  [[nodiscard]] bool finished()
+      const;  // the process has ended (a `failed` event was given unless quit() was called)
   [[nodiscard]] io::Process& process();
 
  private:

@@ -1,6 +1,7 @@
-// One manager process, seen from the server: speaks apps/CONTRACT.md, blocking with a time limit. The process is
-// started on first use and again after it failed. Errors: invalid (the manager says the parameters or the segment
-// are wrong), unavailable (it crashed, hung or spoke nonsense; text has its last words). Not thread-safe.
+// One manager process, seen from the server: speaks apps/CONTRACT.md, blocking with a time limit. The process
+// is started on first use and again after it failed. Errors: invalid (the manager says the parameters or the
+// segment are wrong), unavailable (it crashed, hung or spoke nonsense; text has its last words). Not
+// thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -19,7 +19,7 @@ struct ApplicationInfo {
   std::string archive;  // digest
   std::int64_t archive_bytes = 0;
   std::vector<std::string> platforms;
-  std::string signer;   // name in the signer's certificate
+  std::string signer;  // name in the signer's certificate
   Timestamp added_at;
 };
 
@@ -32,9 +32,9 @@ struct AddApplication {
 struct AddProblem {
   std::string application;  // name, or name@version; the newest version without one
   std::string name;
-  std::string parameters;   // JSON text
-  std::vector<Input> inputs;  // uploaded before
-  std::string strategy = "wis";  // NAME[,key=value...]
+  std::string parameters;           // JSON text
+  std::vector<Input> inputs;        // uploaded before
+  std::string strategy = "wis";     // NAME[,key=value...]
   std::string straggler = "split";  // split | duplicate-once | none
   double weight = 1;
   int priority = 0;
@@ -42,13 +42,13 @@ struct AddProblem {
 };
 
 enum class ProblemState : int {
-  planning = 1,   // the manager says what the stage is
+  planning = 1,  // the manager says what the stage is
   running = 2,
   paused = 3,
   combining = 4,
   finished = 5,
   cancelled = 6,
-  failed = 7,     // `message` says why
+  failed = 7,  // `message` says why
 };
 [[nodiscard]] const char* name_of(ProblemState state);
 
@@ -62,15 +62,15 @@ struct ResultFile {
 struct HostShare {
   HostId host;
   std::string name;
-  std::int64_t requests = 0;      // grants asked for and given
+  std::int64_t requests = 0;  // grants asked for and given
   std::int64_t units = 0;
-  std::int64_t items = 0;         // accepted
-  double cost = 0;                // accepted hint units
-  double wasted_cost = 0;         // computed and committed, but not needed
-  double rate = 0;                // hint units per second, all slots of the host together, as measured
-  double busy_seconds = 0;        // slot-seconds between a unit's grant and its end
-  std::int64_t splits = 0;        // its units that were cut
-  std::int64_t duplicates = 0;    // copies given to it
+  std::int64_t items = 0;           // accepted
+  double cost = 0;                  // accepted hint units
+  double wasted_cost = 0;           // computed and committed, but not needed
+  double rate = 0;                  // hint units per second, all slots of the host together, as measured
+  double busy_seconds = 0;          // slot-seconds between a unit's grant and its end
+  std::int64_t splits = 0;          // its units that were cut
+  std::int64_t duplicates = 0;      // copies given to it
   double last_contact_seconds = 0;  // ago
 };
 
@@ -92,29 +92,29 @@ struct ProblemInfo {
   int priority = 0;
   int stage = 0;
   std::string stage_name;
-  std::int64_t items = 0;     // of this stage
+  std::int64_t items = 0;  // of this stage
   std::int64_t accepted = 0;
   std::int64_t free = 0;
   std::int64_t handed_out = 0;
-  double cost = 0;            // hint units
+  double cost = 0;  // hint units
   double cost_accepted = 0;
-  double rate = 0;            // hint units per second over the last minute
-  double eta_seconds = -1;    // negative: unknown
-  std::int64_t units = 0;     // handed out so far
+  double rate = 0;          // hint units per second over the last minute
+  double eta_seconds = -1;  // negative: unknown
+  std::int64_t units = 0;   // handed out so far
   std::int64_t open_units = 0;
   std::int64_t splits = 0;
   std::int64_t recovered = 0;   // ranges taken back from stalled holders
   std::int64_t duplicates = 0;  // copies given out
   double wasted_cost = 0;
   std::int64_t disagreements = 0;
-  int hosts = 0;              // with an open unit
+  int hosts = 0;  // with an open unit
   Timestamp created_at;
-  Timestamp started_at;       // first unit handed out
+  Timestamp started_at;  // first unit handed out
   Timestamp finished_at;
-  double elapsed_seconds = 0; // first unit to finish (or now)
-  std::vector<HostShare> shares;   // only in GET of one problem
+  double elapsed_seconds = 0;     // first unit to finish (or now)
+  std::vector<HostShare> shares;  // only in GET of one problem
   std::vector<ResultFile> results;
-  std::vector<SetAside> set_aside; // ranges that failed on several hosts
+  std::vector<SetAside> set_aside;  // ranges that failed on several hosts
 };
 
 enum class HostState : int { active = 1, revoked = 2, left = 3 };
@@ -136,7 +136,7 @@ struct HostInfo {
   Timestamp enrolled_at;
   Timestamp last_contact;
   int open_units = 0;
-  std::string state_reason;   // last reason it gave for not computing, or why it is backed off
+  std::string state_reason;  // last reason it gave for not computing, or why it is backed off
 };
 
 struct ServerStatus {
@@ -159,7 +159,7 @@ struct DecisionInfo {
   Timestamp at;
   HostId host;
   UnitId unit;
-  std::string kind;    // fresh, recover, split, copy, flood, check, trim, cancel, expire, set-aside, ...
+  std::string kind;  // fresh, recover, split, copy, flood, check, trim, cancel, expire, set-aside, ...
   Range range;
   std::string reason;
 };

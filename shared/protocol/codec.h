@@ -1,9 +1,10 @@
-// JSON text <-> messages. The only place that knows the JSON library. Decoding is bounded (size, depth, number of
-// values: before a message is built), reports the field that is wrong, ignores unknown fields, and never throws.
-// Enumerations are their names, digests hex, keys, signatures, secrets, payloads and data base64url, times whole
-// microseconds; an empty std::optional is absent, everything else must be there (but for AddProblem's defaults).
-// encode() cleans and cuts reasons and messages (text.h); what else is out of bounds the reader refuses.
-// decode()'s errors: too_large (bytes, depth, values), invalid, unavailable (no memory). Stateless and thread-safe.
+// JSON text <-> messages. The only place that knows the JSON library. Decoding is bounded (size, depth,
+// number of values: before a message is built), reports the field that is wrong, ignores unknown fields, and
+// never throws. Enumerations are their names, digests hex, keys, signatures, secrets, payloads and data
+// base64url, times whole microseconds; an empty std::optional is absent, everything else must be there (but
+// for AddProblem's defaults). encode() cleans and cuts reasons and messages (text.h); what else is out of
+// bounds the reader refuses. decode()'s errors: too_large (bytes, depth, values), invalid, unavailable (no
+// memory). Stateless and thread-safe.
 #pragma once
 
 #include <string>

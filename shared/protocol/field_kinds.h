@@ -49,7 +49,7 @@ struct List {
   std::size_t count_max = 0;
   Each each = {};
 };
-List(std::size_t) -> List<Plain>;  // clang 14 does not deduce these by itself
+List(std::size_t)->List<Plain>;  // clang 14 does not deduce these by itself
 template <typename Each>
 List(std::size_t, Each) -> List<Each>;
 

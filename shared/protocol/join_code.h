@@ -1,6 +1,6 @@
 // The join code: all that a volunteer needs. gleaner://HOST:PORT/CODE where CODE is base64url of
-// version (1 byte) + root key fingerprint (32) + enrolment secret (16) + the first 4 bytes of a checksum over the
-// rest (CRC-32, big-endian, address included), so that a mistyped code is told from a wrong server.
+// version (1 byte) + root key fingerprint (32) + enrolment secret (16) + the first 4 bytes of a checksum over
+// the rest (CRC-32, big-endian, address included), so that a mistyped code is told from a wrong server.
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@
 namespace gleaner::protocol {
 
 struct JoinCode {
-  std::string host;         // DNS name, IPv4, or IPv6 without brackets
+  std::string host;  // DNS name, IPv4, or IPv6 without brackets
   int port = 0;
-  Bytes root_fingerprint;   // SHA-256 of the root public key, 32 bytes
-  Bytes enrolment_secret;   // 16 bytes
+  Bytes root_fingerprint;  // SHA-256 of the root public key, 32 bytes
+  Bytes enrolment_secret;  // 16 bytes
 
   [[nodiscard]] std::string base_url() const;  // https://HOST:PORT
 };

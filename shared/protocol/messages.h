@@ -1,7 +1,7 @@
-// Every message of the wire, version 1, as plain structs. JSON names equal the field names (only an application's
-// `version` is "application_version": "version" is the protocol's); the codec (codec.h) writes and reads them.
-// Receivers ignore unknown fields and reject wrong types, missing required fields and values over
-// shared/base/limits.h. The published form is server/http/openapi.yaml.
+// Every message of the wire, version 1, as plain structs. JSON names equal the field names (only an
+// application's `version` is "application_version": "version" is the protocol's); the codec (codec.h) writes
+// and reads them. Receivers ignore unknown fields and reject wrong types, missing required fields and values
+// over shared/base/limits.h. The published form is server/http/openapi.yaml.
 //
 // Digests are SHA-256, lower-case hex. Keys and signatures are base64url. Times are microseconds since 1970
 // UTC in memory and RFC 3339 in nothing but displays. Rates are in cost-hint units (items, where a problem
@@ -95,11 +95,11 @@ struct Grant {
   std::string parameters;       // JSON text
   std::string parameters_digest;
   std::vector<Input> inputs;
-  double cost = 0;              // hint units in the range
+  double cost = 0;  // hint units in the range
   std::int64_t commit_seconds = 60;
   Timestamp issued_at;
-  Timestamp deadline;           // when the lease is garbage: a result is welcome for as long as it is of use
-  std::string reason;           // why this size, in one sentence
+  Timestamp deadline;  // when the lease is garbage: a result is welcome for as long as it is of use
+  std::string reason;  // why this size, in one sentence
 };
 
 // ---- Joining ----------------------------------------------------------------------------------------------
@@ -110,11 +110,11 @@ struct Benchmark {
 };
 
 struct EnrolRequest {
-  std::string secret;      // from the join code
-  std::string host_key;    // the host's public key, 32 raw bytes
-  std::string machine;     // digest of the machine id: a cloned disk becomes a new host
+  std::string secret;    // from the join code
+  std::string host_key;  // the host's public key, 32 raw bytes
+  std::string machine;   // digest of the machine id: a cloned disk becomes a new host
   std::string name;
-  std::string platform;    // for example x86_64-linux
+  std::string platform;  // for example x86_64-linux
   int cores = 1;
   std::int64_t memory_bytes = 0;
   std::string client_version;
@@ -132,8 +132,8 @@ struct EnrolReply {
 // its digest.
 struct CommitRequest {
   UnitId unit;
-  Range range;         // starts where the last accepted commit of the unit ended
-  std::string digest;  // of the raw segment bytes (apps/CONTRACT.md, "Segments")
+  Range range;             // starts where the last accepted commit of the unit ended
+  std::string digest;      // of the raw segment bytes (apps/CONTRACT.md, "Segments")
   std::int64_t bytes = 0;  // raw
   std::optional<Bytes> data;
   double compute_seconds = 0;  // CPU time it took: shown, never trusted
@@ -165,7 +165,7 @@ enum class RunState : int { running = 1, paused = 2, waiting = 3 /* fetched, not
 // What a client says of one unit it holds.
 struct UnitReport {
   UnitId unit;
-  std::int64_t finished = 0;   // first item not finished (computed, maybe not yet committed)
+  std::int64_t finished = 0;  // first item not finished (computed, maybe not yet committed)
   RunState state = RunState::running;
   std::string reason;          // why paused
   double rate = 0;             // hint units per second over the last minute; 0 unknown or standing still
@@ -198,15 +198,15 @@ struct HeartbeatReply {
 
 // What the client proposes for a slot by worker-initiated sizing (WIS, spec eq. 10-12).
 struct Proposal {
-  double performance = 0;      // unloaded performance: the benchmark's MFLOP/s
-  double queue_unloaded = 1;   // runnable foreign jobs + 1 when unloaded
-  double queue_current = 1;    // the same now
-  double items = 0;            // the size it proposes for its next unit; 0: it cannot say yet
+  double performance = 0;     // unloaded performance: the benchmark's MFLOP/s
+  double queue_unloaded = 1;  // runnable foreign jobs + 1 when unloaded
+  double queue_current = 1;   // the same now
+  double items = 0;           // the size it proposes for its next unit; 0: it cannot say yet
 };
 
 struct SlotRequest {
   int slot = 0;
-  bool urgent = true;          // idle now (false: the unit in hand is ending soon)
+  bool urgent = true;  // idle now (false: the unit in hand is ending soon)
 };
 
 struct WorkRequest {
@@ -227,18 +227,18 @@ struct WorkReply {
   std::vector<int> grant_slots;         // slot of each grant
   double retry_after_seconds = 0;       // when to ask again for slots that got nothing
   double interval_seconds = 60;
-  double slowest_performance = 0;       // MFLOP/s of the slowest host of the project (WIS eq. 10); 0: unknown
-  std::string reason;                   // why some slots got nothing
+  double slowest_performance = 0;  // MFLOP/s of the slowest host of the project (WIS eq. 10); 0: unknown
+  std::string reason;              // why some slots got nothing
 };
 
 enum class FailureKind : int {
   kernel_crashed = 1,
   kernel_hung = 2,
-  kernel_error = 3,      // it said so itself
-  bad_output = 4,        // not the contract's grammar, too much, or ended too early
-  resource_limit = 5,    // memory, disk or processes
-  not_executable = 6,    // missing platform, library or interpreter
-  untrusted = 7,         // chain, digest or signature did not hold
+  kernel_error = 3,    // it said so itself
+  bad_output = 4,      // not the contract's grammar, too much, or ended too early
+  resource_limit = 5,  // memory, disk or processes
+  not_executable = 6,  // missing platform, library or interpreter
+  untrusted = 7,       // chain, digest or signature did not hold
   download_failed = 8,
 };
 [[nodiscard]] const char* name_of(FailureKind kind);
@@ -263,7 +263,7 @@ struct UploadState {
 
 // RFC 9457 problem document.
 struct ProblemDocument {
-  std::string type;    // urn:gleaner:error:<name of the ErrorKind>
+  std::string type;  // urn:gleaner:error:<name of the ErrorKind>
   std::string title;
   int status = 500;
   std::string detail;  // says what to do

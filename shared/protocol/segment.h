@@ -1,5 +1,5 @@
-// A segment's raw bytes (apps/CONTRACT.md): for each item of a range, in order, a 4-byte little-endian length and
-// that many bytes.
+// A segment's raw bytes (apps/CONTRACT.md): for each item of a range, in order, a 4-byte little-endian length
+// and that many bytes.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,8 @@ namespace gleaner::protocol {
 // Appends one item. REQUIRES: item.size() <= limits::item_bytes_max.
 void append_item(Bytes& segment, std::string_view item);
 // Views into `segment`, one for each of exactly `items` items, or why the bytes are not that.
-[[nodiscard]] Result<std::vector<std::string_view>> split_segment(std::string_view segment, std::int64_t items,
+[[nodiscard]] Result<std::vector<std::string_view>> split_segment(std::string_view segment,
+                                                                  std::int64_t items,
                                                                   std::int64_t item_bytes_max);
 
 }  // namespace gleaner::protocol
