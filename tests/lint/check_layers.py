@@ -29,7 +29,6 @@ ARROWS = {
     "apps/mandelbrot": ["apps/kit", "shared/base"],
     "tools/admin": SHARED,
     "tools/simulator": ["server/policy", "client/policy", "shared/base", "shared/protocol"],
-    "tools/bench": ["server/policy", "server/storage", "server/service", "server/http", "client/policy", *SHARED],
 }
 PURE = ["server/policy", "client/policy"]
 BANNED_IN_PURE = re.compile(
