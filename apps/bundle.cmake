@@ -26,6 +26,6 @@ endfunction()
 # results are the same bits (no contraction, no relaxed rules).
 function(gleaner_optimise)
   foreach(target ${ARGN})
-    target_compile_options(${target} PRIVATE $<$<CONFIG:Debug>:-O2>)
+    target_compile_options(${target} PRIVATE $<$<NOT:$<CONFIG:Release>>:-O2>)
   endforeach()
 endfunction()

@@ -37,7 +37,7 @@ struct Problem {
   bool job_running = false;                          // planning or combining on the pool
   std::vector<storage::FailureRow> recent_failures;  // newest last, at most 100
   std::int64_t disagreements = 0;
-  double kept_service = 0;               // row.service as stored
+  double kept_service = 0;  // row.service as stored
 };
 
 struct Host {

@@ -144,7 +144,7 @@ class Wire(unittest.TestCase):
         admin = self.grid.admin_token
         host = FakeHost(self.grid, "errors")
         self.call("POST", "/v1/work", {"nonsense": True}, host.token, expect=400)
-        self.call("POST", "/v1/work", b"{" * 10000, host.token, expect=413)
+        self.call("POST", "/v1/work", b"{" * 10000, host.token, expect=400)
         self.call("POST", "/v1/work", b"[" * 5000 + b"]" * 5000, host.token, expect=413)
         self.call("POST", "/v1/work", b'{"version": 99}', host.token, expect=400)
         self.call("POST", "/v1/work", b"x" * (5 << 20), host.token, expect=413)

@@ -102,8 +102,8 @@ std::string problem_text(const protocol::ProblemInfo& problem, const Display& di
                      " handed out, " + count_text(problem.free) + " free, of " + count_text(problem.items)},
        {"done", percent_text(fraction_of(problem), 1) + ", " + rate_text(problem.rate) + "/s, ETA " +
                     span_text(problem.eta_seconds)},
-       {"units", count_text(problem.units) + " handed out, " + count_text(problem.open_units) +
-                     " open, " + counted(problem.splits, "split") + ", " + count_text(problem.recovered) +
+       {"units", count_text(problem.units) + " handed out, " + count_text(problem.open_units) + " open, " +
+                     counted(problem.splits, "split") + ", " + count_text(problem.recovered) +
                      " recovered, " + counted(problem.duplicates, "duplicate")},
        {"wasted",
         wasted_part_of(problem) > 0 ? percent_text(problem.wasted_cost, wasted_part_of(problem)) : "0.0 %"},

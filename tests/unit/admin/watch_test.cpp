@@ -66,7 +66,8 @@ TEST_CASE("a terminal's lines are redrawn", "[watch]") {
   world.server.on(call, 200, problem(ProblemState::running, 2));
   world.server.on(call, 200, problem(ProblemState::finished, 10));
   CHECK(world.run({"problem", "watch", "3"}) == 0);
-  CHECK(count_of(world.out, "\x1b[1A\x1b[2K") == 3);  // the second drawing replaces the three lines of the first
+  CHECK(count_of(world.out, "\x1b[1A\x1b[2K") ==
+        3);  // the second drawing replaces the three lines of the first
   CHECK(world.waits.front() == std::chrono::milliseconds{500});
 }
 
