@@ -3,7 +3,6 @@
 // failures come back through a pipe that execve() closes.
 #include <fcntl.h>
 #include <linux/close_range.h>
-#include <linux/ioprio.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -61,13 +60,19 @@ bool set_limits(const ProcessLimits& limits) {
   return set_limit(RLIMIT_NOFILE, limits.open_files) && set_limit(RLIMIT_CORE, 0);
 }
 
+// From ioprio_set(2): the C library has no names for them, and the kernel's header is not C++ in every
+// version.
+constexpr int ioprio_who_process = 1;
+constexpr int ioprio_class_idle = 3;
+constexpr int ioprio_class_shift = 13;
+
 bool set_priority(const ProcessLimits& limits) {
   if (limits.nice != 0 && ::setpriority(PRIO_PROCESS, 0, limits.nice) != 0) return false;
   if (!limits.idle_class) return true;
   const sched_param none{};
   if (::sched_setscheduler(0, SCHED_IDLE, &none) != 0) return false;
   // Not fatal: without it the kernel derives the I/O class from the scheduling class, which is idle already.
-  ::syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0));
+  ::syscall(SYS_ioprio_set, ioprio_who_process, 0, ioprio_class_idle << ioprio_class_shift);
   return true;
 }
 
