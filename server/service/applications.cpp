@@ -33,6 +33,7 @@ void Service::add_application(protocol::AddApplication request, Done<protocol::A
         return Error{ErrorKind::conflict, "upload the archive " + statement.archive + " first"};
       if (!archive.ok()) return archive.error();
       Application added;
+      const std::lock_guard lock(install_mutex_);  // two requests may bring the same archive
       TRY_ASSIGN(added.manifest,
                  bundle::install_bundle(*archive, statement, directory_.bundle(statement.archive)));
       added.signer_name = certificate.name;

@@ -220,6 +220,7 @@ class Service {
   std::unordered_map<std::string, HostId> tokens_;  // digest of the token -> host, active ones
 
   std::mutex project_mutex_;
+  std::mutex install_mutex_;
   std::optional<protocol::SignedStatement> project_statement_;
   std::atomic<int> port_{0};
   Timestamp started_at_;
