@@ -15,11 +15,6 @@ namespace {
 constexpr int garbage_ticks = 600;  // every ten minutes
 constexpr int account_ticks = 30;   // what a crash may forget of a problem's fair share
 
-bool over(protocol::ProblemState state) {
-  return state == protocol::ProblemState::finished || state == protocol::ProblemState::cancelled ||
-         state == protocol::ProblemState::failed;
-}
-
 }  // namespace
 
 ManagerSetup Service::manager_setup(const Problem& problem) const {

@@ -9,11 +9,6 @@
 namespace gleaner::service {
 namespace {
 
-bool over(protocol::ProblemState state) {
-  return state == protocol::ProblemState::finished || state == protocol::ProblemState::cancelled ||
-         state == protocol::ProblemState::failed;
-}
-
 Status load_application(const storage::ApplicationRow& row, io::Files& files,
                         const ProjectDirectory& directory, Model& model) {
   Application application;
@@ -67,6 +62,11 @@ Status load_problem(storage::Store& store, const storage::ProblemRow& row, const
 }
 
 }  // namespace
+
+bool over(protocol::ProblemState state) {
+  return state == protocol::ProblemState::finished || state == protocol::ProblemState::cancelled ||
+         state == protocol::ProblemState::failed;
+}
 
 policy::StageSetup stage_setup(const Problem& problem, const Configuration& configuration) {
   policy::StageSetup setup;

@@ -55,6 +55,8 @@ struct Model {
   double slowest_mflops = 0;
 };
 
+// Finished, cancelled or failed: nothing more happens to it.
+[[nodiscard]] bool over(protocol::ProblemState state);
 // The row's rules for the pure stage.
 [[nodiscard]] policy::StageSetup stage_setup(const Problem& problem, const Configuration& configuration);
 // Reads everything. Problems that were planning or combining are found so (their jobs start again).

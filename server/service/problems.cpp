@@ -13,11 +13,6 @@
 namespace gleaner::service {
 namespace {
 
-bool over(protocol::ProblemState state) {
-  return state == protocol::ProblemState::finished || state == protocol::ProblemState::cancelled ||
-         state == protocol::ProblemState::failed;
-}
-
 bool is_file_name(const std::string& name) {
   return !name.empty() && name.size() <= limits::name_length_max && name != "." && name != ".." &&
          name.find('/') == std::string::npos && name.find('\0') == std::string::npos &&
