@@ -47,6 +47,24 @@ inline constexpr int platforms_max = 16;        // that one host can execute, or
 inline constexpr int cores_max = 1 << 16;
 inline constexpr std::int64_t memory_bytes_max = std::int64_t{1} << 50;
 
+// Planning
+inline constexpr double plan_number_max = 1e12;      // w, z, tcp ...: their products stay far from overflow
+inline constexpr int plan_nodes_max = 10'000;        // a plan takes a few seconds
+inline constexpr int plan_depth_max = 64;            // relays of relays; every message passes all of them
+inline constexpr int plan_optimum_nodes_max = 1000;  // the linear program takes seconds
+inline constexpr std::int64_t plan_file_bytes_max = 4 << 20;   // 10,000 nodes with long names
+inline constexpr std::int64_t instance_bytes_max = 256 << 20;  // a simulator's instance file
+inline constexpr std::int64_t mapping_pairs_max =
+    20'000'000;  // tasks * hosts of a batch: three tables, 480 MB
+inline constexpr std::int64_t observations_per_host_max = 1000;  // of one problem: the thesis' ring buffer
+inline constexpr std::int64_t observed_hosts_max = 2000;         // of one problem: 1000 each are some 300 MB
+inline constexpr std::int64_t pooled_observations_max = 500;  // looked through for every host without its own
+
+// Simulator
+inline constexpr std::int64_t instance_file_bytes_max = 256 << 20;
+inline constexpr std::int64_t simulated_items_max = 10'000'000;  // of one paper-mode job: a counter each
+inline constexpr std::size_t simulated_hosts_max = 10'000;       // of it: each request looks at all
+
 // Time
 inline constexpr int request_seconds_max = 60;  // a stalled peer loses its connection
 inline constexpr int idle_connection_seconds_max =

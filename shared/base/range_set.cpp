@@ -93,6 +93,12 @@ std::int64_t RangeSet::overlap(Range range) const {
   return sum;
 }
 
+Range RangeSet::from(std::int64_t item) const {
+  const auto next = ranges_.upper_bound(item);
+  if (next == ranges_.begin() || std::prev(next)->second <= item) return {item, item};
+  return {item, std::prev(next)->second};
+}
+
 Range RangeSet::front() const {
   CHECK_TRUE(!ranges_.empty());
   return {ranges_.begin()->first, ranges_.begin()->second};

@@ -49,6 +49,8 @@ class RangeSet {
   [[nodiscard]] std::vector<Range> missing(Range range) const;
   // Items of `range` in the set.
   [[nodiscard]] std::int64_t overlap(Range range) const;
+  // From `item` to the end of the range it is in; empty if it is in none.
+  [[nodiscard]] Range from(std::int64_t item) const;
   // The first range; REQUIRES: !empty().
   [[nodiscard]] Range front() const;
   [[nodiscard]] std::vector<Range> ranges() const;

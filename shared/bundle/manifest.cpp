@@ -91,6 +91,9 @@ Status check_whole(const Manifest& manifest, std::int64_t format, const std::str
   if (manifest.manager.empty()) mistake("manager.program", "missing: the manager's file in the bundle");
   if (manifest.kernels.empty())
     mistake("kernel", "missing: expected for example x86_64-linux = \"bin/kernel\"");
+  if (manifest.kernels.size() > static_cast<std::size_t>(limits::platforms_max))
+    mistake("kernel", "at most " + std::to_string(limits::platforms_max) + " platforms, not " +
+                          std::to_string(manifest.kernels.size()));
   for (const auto& [platform, path] : manifest.kernels) {
     if (const auto status = check_platform(platform); !status.ok()) mistake("kernel", status.error().message);
     if (const auto status = check_path(path); !status.ok())

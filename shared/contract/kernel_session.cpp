@@ -1,6 +1,7 @@
 #include "shared/contract/kernel_session.h"
 
 #include <csignal>
+#include <thread>
 #include <utility>
 
 #include "shared/base/check.h"
@@ -38,6 +39,7 @@ struct KernelSession::State {
   bool quitting = false;
   bool input_broken = false;           // it does not listen any more
   bool output_closed = false;          // it cannot speak any more
+  bool killed = false;                 // by us
   bool ended = false;                  // reaped, and all it said was read
   std::optional<KernelEvent> failure;  // comes after all other events
   bool failed = false;
@@ -46,6 +48,7 @@ struct KernelSession::State {
   enum class Reading { all, more };
   Reading read();
   void fail(FailureKind kind, const std::string& text);
+  [[nodiscard]] std::optional<io::ProcessExit> await_exit() const;
   void conclude(const io::ProcessExit& exit);
 };
 
@@ -95,10 +98,19 @@ void KernelSession::State::fail(FailureKind kind, const std::string& text) {
   failure = std::move(event);
 }
 
+// A program's output ends a moment before the program does, and what confines it passes its exit on a moment
+// later.
+std::optional<io::ProcessExit> KernelSession::State::await_exit() const {
+  for (int tries = 0; tries < 100; ++tries) {
+    if (auto exit = process->poll_exit()) return exit;
+    std::this_thread::sleep_for(std::chrono::milliseconds{2});
+  }
+  return std::nullopt;
+}
+
 void KernelSession::State::conclude(const io::ProcessExit& exit) {
   ended = true;
-  const bool killed_by_us = output_closed && exit.signalled && exit.code == SIGKILL;
-  if (killed_by_us)
+  if (killed && output_closed)
     fail(FailureKind::bad_output, "closed its standard output " + grammar.occupation());
   else
     fail(kind_of(exit), (exit.signalled ? "was " : "") + exit.describe() + " " + grammar.occupation());
@@ -156,13 +168,17 @@ void KernelSession::pump() {
   State& state = *state_;
   if (state.ended) return;
   if (!state.failed) state.write();
-  const auto exit = state.process->poll_exit();  // before reading: then all that it wrote is there to be read
+  auto exit = state.process->poll_exit();  // before reading: then all that it wrote is there to be read
   const auto reading = state.failed ? State::Reading::all : state.read();
   if (state.grammar.offence()) state.fail(state.grammar.offence()->kind, state.grammar.offence()->text);
-  if (exit && reading == State::Reading::all)
+  if (!exit && state.output_closed && !state.quitting && !state.failed && !state.killed)
+    exit = state.await_exit();
+  if (exit && reading == State::Reading::all) {
     state.conclude(*exit);
-  else if (state.failed || (state.output_closed && !state.quitting))
+  } else if (state.failed || (state.output_closed && !state.quitting)) {
+    state.killed = true;
     state.process->kill_group();
+  }
 }
 
 std::optional<KernelEvent> KernelSession::next_event() {

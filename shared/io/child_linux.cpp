@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "shared/io/process_tree.h"
 #include "shared/io/system_error.h"
 
 namespace gleaner::io {
@@ -61,7 +62,8 @@ Duration to_duration(const timeval& time) {
 
 class Child final : public Process {
  public:
-  Child(int pid, ChildPipes pipes) : pid_(pid), pipes_(std::move(pipes)) {}
+  Child(int pid, ChildPipes pipes, ExitCodes codes)
+      : pid_(pid), pipes_(std::move(pipes)), codes_(codes), clock_(pid) {}
 
   ~Child() override {
     if (exit_) return;
@@ -122,12 +124,8 @@ class Child final : public Process {
   void continue_group() override { signal_group(SIGCONT); }
 
   Duration cpu_time() const override {
-    if (exit_) return final_cpu_time_;
-    clockid_t clock{};
-    timespec time{};
-    if (::clock_getcpuclockid(pid_, &clock) != 0 || ::clock_gettime(clock, &time) != 0) return Duration{0};
-    return std::chrono::seconds{time.tv_sec} +
-           std::chrono::duration_cast<Duration>(std::chrono::nanoseconds{time.tv_nsec});
+    if (!exit_) cpu_time_ = std::max(cpu_time_, clock_.read().value_or(Duration{0}));
+    return cpu_time_;
   }
 
  private:
@@ -137,6 +135,7 @@ class Child final : public Process {
   }
 
   void reap(int flags) {
+    (void)cpu_time();
     siginfo_t info{};
     int result = 0;
     do {
@@ -149,9 +148,12 @@ class Child final : public Process {
     rusage usage{};
     int status = 0;
     while (::wait4(pid_, &status, 0, &usage) < 0) CHECK_TRUE(errno == EINTR);
-    final_cpu_time_ = to_duration(usage.ru_utime) + to_duration(usage.ru_stime);
+    // What was killed with it, and not buried by it, is known from the last reading only.
+    cpu_time_ = std::max(cpu_time_, to_duration(usage.ru_utime) + to_duration(usage.ru_stime));
     const bool signalled = WIFSIGNALED(status);
     exit_ = ProcessExit{signalled, signalled ? WTERMSIG(status) : WEXITSTATUS(status)};
+    if (codes_ == ExitCodes::relayed && !signalled && exit_->code > 128 && exit_->code < 128 + NSIG)
+      exit_ = ProcessExit{true, exit_->code - 128};
   }
 
   void drain_error() {
@@ -166,15 +168,17 @@ class Child final : public Process {
 
   const int pid_;
   ChildPipes pipes_;
+  ExitCodes codes_;
   std::string error_tail_;
   std::optional<ProcessExit> exit_;
-  Duration final_cpu_time_{0};
+  mutable TreeClock clock_;
+  mutable Duration cpu_time_{0};
 };
 
 }  // namespace
 
-std::unique_ptr<Process> adopt_child(int pid, ChildPipes pipes) {
-  return std::make_unique<Child>(pid, std::move(pipes));
+std::unique_ptr<Process> adopt_child(int pid, ChildPipes pipes, ExitCodes codes) {
+  return std::make_unique<Child>(pid, std::move(pipes), codes);
 }
 
 std::string ProcessExit::describe() const {

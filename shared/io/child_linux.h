@@ -9,6 +9,8 @@
 namespace gleaner::io {
 
 // The parent's ends of the child's pipes; non-blocking.
+enum class ExitCodes { own, relayed };  // see ProcessSpec::relays_exit
+
 struct ChildPipes {
   Descriptor input;
   Descriptor output;
@@ -16,6 +18,6 @@ struct ChildPipes {
 };
 
 // `pid` leads its own process group and is not reaped yet.
-[[nodiscard]] std::unique_ptr<Process> adopt_child(int pid, ChildPipes pipes);
+[[nodiscard]] std::unique_ptr<Process> adopt_child(int pid, ChildPipes pipes, ExitCodes codes);
 
 }  // namespace gleaner::io

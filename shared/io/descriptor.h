@@ -1,4 +1,4 @@
-// A file descriptor with an owner. Private to this room.
+// A file descriptor with an owner.
 #pragma once
 
 #include <unistd.h>

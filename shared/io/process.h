@@ -33,6 +33,7 @@ struct ProcessSpec {
   std::map<std::string, std::string> environment;
   Path working_directory;  // empty: the caller's; a relative program path is relative to the caller's
   ProcessLimits limits;
+  bool relays_exit = false;  // it runs another program and exits with that one's status, or 128 + its signal
 };
 
 struct ProcessExit {
@@ -63,7 +64,7 @@ class Process {
   virtual void kill_group() = 0;  // SIGKILL
   virtual void stop_group() = 0;  // SIGSTOP
   virtual void continue_group() = 0;
-  // CPU time of the child process itself (all its threads) so far; the total once it is reaped.
+  // CPU time of the child and all that descend from it so far; the total once it is reaped.
   [[nodiscard]] virtual Duration cpu_time() const = 0;
 };
 

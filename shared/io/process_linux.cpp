@@ -235,7 +235,8 @@ class LinuxRunner final : public ProcessRunner {
     } while (got < 0 && errno == EINTR);
     // Adopted in any case: if it failed, its end reaps the child.
     auto child =
-        adopt_child(pid, {std::move(input.write_end), std::move(output.read_end), std::move(error.read_end)});
+        adopt_child(pid, {std::move(input.write_end), std::move(output.read_end), std::move(error.read_end)},
+                    spec.relays_exit ? ExitCodes::relayed : ExitCodes::own);
     if (got == static_cast<ssize_t>(sizeof failure)) return failure_error(prepared, failure);
     return child;
   }

@@ -32,10 +32,11 @@ struct AddApplication {
 struct AddProblem {
   std::string application;  // name, or name@version; the newest version without one
   std::string name;
-  std::string parameters;           // JSON text
-  std::vector<Input> inputs;        // uploaded before
-  std::string strategy = "wis";     // NAME[,key=value...]
-  std::string straggler = "split";  // split | duplicate-once | none
+  std::string parameters;        // JSON text
+  std::vector<Input> inputs;     // uploaded before
+  std::string strategy = "wis";  // NAME[,key=value...]
+  // split | duplicate-once | none | deadline | late | spark | wqr | rdlb
+  std::string straggler = "split";
   double weight = 1;
   int priority = 0;
   std::int64_t commit_seconds = 0;  // 0: the project's
@@ -152,6 +153,21 @@ struct ServerStatus {
   std::int64_t open_units = 0;
   Timestamp work_certificate_expires;
   std::vector<std::string> warnings;  // what an administrator should do something about
+};
+
+// POST /v1/admin/problems/ID/strategy: other rules for a running problem. Empty: as it is.
+struct ChangeStrategy {
+  std::string strategy;
+  std::string straggler;
+};
+
+// What may be named as a strategy or as a rule for stragglers: GET /v1/admin/strategies.
+struct StrategyInfo {
+  std::string name;
+  std::string kind;  // sizing | mapping | straggler
+  std::string summary;
+  std::string source;
+  std::vector<std::string> options;
 };
 
 // One decision with its reason, newest first: GET /v1/admin/problems/ID/decisions.

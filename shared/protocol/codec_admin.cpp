@@ -12,10 +12,13 @@ GLEANER_INSTANTIATE_CODEC(SetAside);
 GLEANER_INSTANTIATE_CODEC(ProblemInfo);
 GLEANER_INSTANTIATE_CODEC(HostInfo);
 GLEANER_INSTANTIATE_CODEC(ServerStatus);
+GLEANER_INSTANTIATE_CODEC(ChangeStrategy);
+GLEANER_INSTANTIATE_CODEC(StrategyInfo);
 GLEANER_INSTANTIATE_CODEC(DecisionInfo);
 GLEANER_INSTANTIATE_CODEC(std::vector<ApplicationInfo>);
 GLEANER_INSTANTIATE_CODEC(std::vector<ProblemInfo>);
 GLEANER_INSTANTIATE_CODEC(std::vector<HostInfo>);
 GLEANER_INSTANTIATE_CODEC(std::vector<DecisionInfo>);
+GLEANER_INSTANTIATE_CODEC(std::vector<StrategyInfo>);
 
 }  // namespace gleaner::protocol

@@ -166,6 +166,25 @@ void visit(Archive& archive, Of<Archive, ServerStatus>& message) {
 }
 
 template <>
+inline constexpr const char* title<ChangeStrategy> = "change of strategy";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, ChangeStrategy>& message) {
+  archive("strategy", message.strategy, long_text);
+  archive("straggler", message.straggler, Text{});
+}
+
+template <>
+inline constexpr const char* title<StrategyInfo> = "strategy";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, StrategyInfo>& message) {
+  archive("name", message.name, Text{});
+  archive("kind", message.kind, Text{});
+  archive("summary", message.summary, Prose{});
+  archive("source", message.source, Prose{});
+  archive("options", message.options, List{limits::list_length_max, Prose{}});
+}
+
+template <>
 inline constexpr const char* title<DecisionInfo> = "decision";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, DecisionInfo>& message) {
@@ -188,5 +207,7 @@ template <>
 inline constexpr const char* title<std::vector<HostInfo>> = "list of hosts";
 template <>
 inline constexpr const char* title<std::vector<DecisionInfo>> = "list of decisions";
+template <>
+inline constexpr const char* title<std::vector<StrategyInfo>> = "list of strategies";
 
 }  // namespace gleaner::protocol::json
