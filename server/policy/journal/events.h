@@ -1,0 +1,85 @@
+// Everything that may happen to a stage, as values: what its caller called, with which arguments, when.
+// Played into a fresh stage they lead to the same decisions (player.h); as lines of JSON (lines.h) they are
+// the log that `gleaner-sim replay` reads. Value types.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "server/policy/stage/stage.h"
+
+namespace gleaner::policy {
+
+struct RestoreEvent {
+  std::vector<Range> accepted;
+  std::vector<Unit> units;
+  std::vector<HostRecord> hosts;
+  std::vector<Range> set_aside;
+};
+struct RequestEvent {
+  Requester requester;
+};
+struct ReportEvent {
+  HostId host;
+  protocol::UnitReport report;
+};
+struct CommitEvent {
+  HostId host;
+  UnitId unit;
+  Range range;
+  bool last = false;
+};
+struct GiveBackEvent {
+  HostId host;
+  UnitId unit;
+  Stage::GiveBack why = Stage::GiveBack::failed;
+  std::int64_t item = 0;
+  std::string reason;
+};
+struct HostLeftEvent {
+  HostId host;
+  std::string reason;
+};
+struct TickEvent {};
+struct DisputeEvent {
+  Range range;
+  std::vector<HostId> hosts;
+};
+struct ResolveEvent {
+  Range range;
+  bool decided = false;
+};
+struct RejectEvent {
+  Range range;
+  std::string reason;
+};
+struct EnoughEvent {};
+struct SizingEvent {
+  std::string strategy;
+};
+struct StragglerEvent {
+  std::string rule;
+};
+struct RememberEvent {
+  Unit unit;
+};
+
+using StageEvent = std::variant<RestoreEvent, RequestEvent, ReportEvent, CommitEvent, GiveBackEvent,
+                                HostLeftEvent, TickEvent, DisputeEvent, ResolveEvent, RejectEvent,
+                                EnoughEvent, SizingEvent, StragglerEvent, RememberEvent>;
+
+// What the stage made of an event, in words that say all that was decided: equal texts are equal decisions.
+struct StageAnswer {
+  std::string answer;
+  std::vector<std::string> decisions;
+  friend bool operator==(const StageAnswer&, const StageAnswer&) = default;
+};
+
+struct JournalEntry {
+  Timestamp at;
+  StageEvent event;
+  StageAnswer answer;
+};
+
+}  // namespace gleaner::policy

@@ -1,0 +1,27 @@
+// A stage's log: lines of JSON, first the stage as it was set up, then every event with what was decided.
+//
+//   {"gleaner_stage_log":1,"items":640,"costs":[...],"strategy":"wis","straggler":"split","may_split":true,
+//    "rules":{...}}
+//   {"at":1767225600000000,"event":"request","host":1,"slot":0,...,"answer":"unit 1","decisions":["..."]}
+//
+// `at` in microseconds since 1970; `costs` is left out where all are 1. Fields are those of fields.h. The
+// version grows when a reader of today would misunderstand a line; unknown fields are ignored. Pure.
+// Errors: invalid, "LOG:12: range: expected ...".
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "server/policy/journal/events.h"
+
+namespace gleaner::policy {
+
+// `costs`: the hints (StageSetup::costs). Without a newline.
+[[nodiscard]] std::string setup_line(const StageSetup& setup);
+[[nodiscard]] std::string entry_line(const JournalEntry& entry);
+
+[[nodiscard]] Result<StageSetup> read_setup_line(std::string_view line);
+// Ranges and items are checked against `items`.
+[[nodiscard]] Result<JournalEntry> read_entry_line(std::string_view line, std::int64_t items);
+
+}  // namespace gleaner::policy

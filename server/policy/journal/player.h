@@ -1,0 +1,15 @@
+// Plays events into a stage and puts its answers into words. Pure.
+#pragma once
+
+#include "server/policy/journal/events.h"
+
+namespace gleaner::policy {
+
+[[nodiscard]] StageAnswer play(Stage& stage, const StageEvent& event, Timestamp now);
+
+[[nodiscard]] std::string text_of(const Grant& grant);
+[[nodiscard]] std::string text_of(const protocol::UnitOrder& order);
+[[nodiscard]] std::string text_of(const CommitOutcome& outcome);
+[[nodiscard]] std::string text_of(const Decision& decision);
+
+}  // namespace gleaner::policy

@@ -1,0 +1,49 @@
+// A stage whose every event is written down with what was decided. Without a sink it costs nothing. Use it
+// like the stage it holds; everything that changes nothing is asked of view(). Not thread-safe.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "server/policy/journal/events.h"
+
+namespace gleaner::policy {
+
+class RecordedStage {
+ public:
+  using Sink = std::function<void(const std::string& line)>;  // lines of lines.h, without the newline
+
+  explicit RecordedStage(const StageSetup& setup, Sink sink = {});
+
+  void restore(const std::vector<Range>& accepted, const std::vector<Unit>& units,
+               const std::vector<HostRecord>& hosts, const std::vector<Range>& set_aside, Timestamp now);
+  [[nodiscard]] Grant request(const Requester& requester, Timestamp now, Changes& changes);
+  [[nodiscard]] protocol::UnitOrder report(HostId host, const protocol::UnitReport& report, Timestamp now,
+                                           Changes& changes);
+  [[nodiscard]] CommitOutcome commit(HostId host, UnitId unit, Range range, bool last, Timestamp now,
+                                     Changes& changes);
+  void give_back(HostId host, UnitId unit, Stage::GiveBack why, std::int64_t item, const std::string& reason,
+                 Timestamp now, Changes& changes);
+  void tick(Timestamp now, Changes& changes);
+  void host_left(HostId host, const std::string& reason, Timestamp now, Changes& changes);
+  void dispute(Range range, const std::vector<HostId>& hosts, Timestamp now, Changes& changes);
+  void resolve(Range range, bool decided, Timestamp now, Changes& changes);
+  void enough(Timestamp now, Changes& changes);
+  void remember(const Unit& unit, Timestamp now);
+  [[nodiscard]] Status set_sizing(const std::string& text, Timestamp now);
+  void set_straggler(Straggler rule, Timestamp now);
+  // Any other event, with its answer in words.
+  StageAnswer play(const StageEvent& event, Timestamp now);
+
+  [[nodiscard]] const Stage& view() const { return stage_; }
+
+ private:
+  void record(StageEvent event, std::string answer, Timestamp now, const Changes& changes,
+              std::size_t before);
+
+  Stage stage_;
+  Sink sink_;
+};
+
+}  // namespace gleaner::policy

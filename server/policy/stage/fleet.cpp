@@ -1,0 +1,122 @@
+#include "server/policy/stage/fleet.h"
+
+#include <algorithm>
+
+#include "server/policy/sizing/rules.h"
+#include "shared/base/check.h"
+
+namespace gleaner::policy {
+namespace {
+
+// R1: "start from the benchmark x .85".
+constexpr double benchmark_discount = 0.85;
+
+void change(std::multiset<double>& values, double value, int sign) {
+  if (sign > 0) {
+    values.insert(value);
+    return;
+  }
+  const auto place = values.find(value);
+  CHECK_TRUE(place != values.end());
+  values.erase(place);
+}
+
+}  // namespace
+
+void Fleet::in(const HostRecord& record, int slots_on) {
+  count(record, slots_on, 1);
+}
+
+void Fleet::out(const HostRecord& record, int slots_on) {
+  count(record, slots_on, -1);
+  // Sums of differences drift by rounding; where nothing is left they start afresh.
+  if (known_ == 0) known_rate_ = both_rate_ = both_performance_ = 0;
+  if (slots_on_ == 0) on_rate_ = on_performance_ = 0;
+  if (benchmarked_ == 0) benchmark_sum_ = 0;
+  if (times_.timed == 0) times_ = {};
+}
+
+void Fleet::count(const HostRecord& record, int slots_on, int sign) {
+  hosts_ += sign;
+  slots_ += sign * record.slots;
+  slots_on_ += sign * slots_on;
+  add_times(times_, record.times, sign * record.slots);
+  if (record.performance > 0) {
+    change(performances_, record.performance, sign);
+    benchmarked_ += sign * record.slots;
+    benchmark_sum_ += sign * record.slots * record.performance;
+  }
+  if (record.rate > 0) {
+    known_ += sign;
+    known_rate_ += sign * record.rate;
+    on_rate_ += sign * slots_on * record.rate;
+    change(rates_, record.rate, sign);
+    if (slots_on > 0) change(rates_on_, record.rate, sign);
+    if (record.performance > 0) {
+      both_rate_ += sign * record.rate;
+      both_performance_ += sign * record.performance;
+    }
+    return;
+  }
+  if (record.performance > 0) {
+    on_performance_ += sign * slots_on * record.performance;
+    on_benchmarked_ += sign * slots_on;
+    change(unmeasured_, record.performance, sign);
+    if (slots_on > 0) change(unmeasured_on_, record.performance, sign);
+  } else {
+    on_unknown_ += sign * slots_on;
+  }
+}
+
+double Fleet::worth() const {
+  return benchmark_discount * (both_performance_ > 0 ? both_rate_ / both_performance_ : believed_worth_);
+}
+
+double Fleet::mean_rate() const {
+  return slots_on_ > 0 ? rate_on() / static_cast<double>(slots_on_) : 0;
+}
+
+double Fleet::fastest_rate() const {
+  const double measured = rates_on_.empty() ? 0 : *rates_on_.rbegin();
+  return std::max(measured, unmeasured_on_.empty() ? 0 : *unmeasured_on_.rbegin() * worth());
+}
+
+double Fleet::rate(const HostRecord& record) const {
+  if (record.rate > 0) return record.rate;
+  if (record.performance > 0 && worth() > 0) return record.performance * worth();
+  return known_ > 0 ? benchmark_discount * known_rate_ / static_cast<double>(known_) : 0;
+}
+
+double Fleet::rate_on() const {
+  if (known_ == 0 && believed_worth_ <= 0) return 0;
+  const double mean = known_ > 0 ? benchmark_discount * known_rate_ / static_cast<double>(known_) : 0;
+  double sum = on_rate_ + mean * static_cast<double>(on_unknown_);
+  sum += worth() > 0 ? on_performance_ * worth() : mean * static_cast<double>(on_benchmarked_);
+  return sum > 0 ? sum : 0;
+}
+
+FleetTotals Fleet::totals(double mean_cost) const {
+  FleetTotals totals;
+  totals.workers = slots_ > 0 ? slots_ : 1;
+  totals.known = known_;
+  totals.known_sum = known_rate_ / mean_cost;
+  totals.known_least = rates_.empty() ? 0 : *rates_.begin() / mean_cost;
+  totals.slowest_performance = performances_.empty() ? 0 : *performances_.begin();
+  totals.rate_sum = rate_on() / mean_cost;
+  totals.slowest_rate = totals.known_least;
+  if (!unmeasured_.empty() && worth() > 0) {
+    const double least = *unmeasured_.begin() * worth() / mean_cost;
+    if (totals.slowest_rate <= 0 || least < totals.slowest_rate) totals.slowest_rate = least;
+  }
+  totals.performance_sum =
+      benchmark_sum_ + totals.slowest_performance * static_cast<double>(slots_ - benchmarked_);
+  // An item costs mean_cost: rates fall and seconds an item grow with it, and so does sigma^2 / mu.
+  totals.timed = times_.timed;
+  totals.times_rate_sum = times_.times_rate_sum / mean_cost;
+  totals.times_rate_with_waiting_sum = times_.times_rate_with_waiting_sum / mean_cost;
+  totals.times_mean_rate_sum = times_.times_mean_rate_sum / mean_cost;
+  totals.times_variance_sum = times_.times_variance_sum;
+  return totals;
+}
+
+}  // namespace gleaner::policy

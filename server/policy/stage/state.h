@@ -1,0 +1,289 @@
+// The inside of Stage, shared by the files of this room; nobody else includes it. See stage.h for the rules.
+//
+//   stage.cpp      the public functions, each a few lines
+//   pool.cpp       the free pool: which items, how many (sizing)
+//   long_items.cpp which items while some are long (R3)
+//   units.cpp      a unit's life: opened, cut, closed; items that nobody holds any more become free
+//   events.cpp     reports, commits, failures, leases, omission
+//   estimates.cpp  rates (R1), where a holder is, when a unit ends (R5), who is on, pace
+//   straggler*.cpp what an idle slot gets when nothing is free: one rule a file; Gleaner's own are in
+//   endgame.cpp    re-covering (R6a) and
+//   help.cpp       splits, copies, floods (R6b-R6e)
+//   checks.cpp     disputes: third opinions
+//   restore.cpp    from what was stored; invariants
+#pragma once
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "server/policy/stage/costs.h"
+#include "server/policy/stage/cover.h"
+#include "server/policy/stage/fleet.h"
+#include "server/policy/stage/free_by_cost.h"
+#include "server/policy/stage/stage.h"
+
+namespace gleaner::policy {
+
+using SlotKey = std::pair<HostId, int>;
+
+// An open unit and what is derived of it.
+struct Held {
+  Unit unit;
+  Timestamp stall_at;      // silent from then on if nothing is heard
+  Timestamp told_contact;  // when it was told to report next
+  Timestamp lease_end;     // comparison rules: late from then on
+  bool silent = false;     // R5
+  bool stuck = false;      // R5: answers, but is paused or at <= 2 % of its rate
+  Timestamp stalled_since;
+  Timestamp finished_at = Timestamp::max();  // all of it, as reported: only the delivery is missing
+  // Estimate: at `estimated_at` it had done `done_cost` (counted from item 0) and went on at `rate` from
+  // `starts`.
+  Timestamp estimated_at;
+  Timestamp starts;
+  double done_cost = 0;
+  double rate = 0;
+  Timestamp expected_end;
+  // R1: on-time and work since the last measurement.
+  Timestamp clock_at;        // when clock_seconds was right
+  double clock_seconds = 0;  // on-time of this unit
+  bool clock_runs = false;
+  double measured_seconds = 0;
+  double measured_cost = 0;
+  double waste_charged = 0;  // assumed lost when it was closed; taken back if it comes after all
+  bool returned = false;     // has delivered anything
+
+  [[nodiscard]] bool live() const { return !silent && !stuck; }
+};
+
+struct Slot {
+  std::vector<UnitId> units;  // open, in order of issue: the first is computed, the rest wait
+  Timestamp off_at;
+  bool on = false;    // heard of lately, and not stalled
+  bool idle = false;  // on, without a unit
+};
+
+struct Host {
+  HostRecord record;
+  int slots_on = 0;
+  std::set<int> slots;
+  double pending_cost = 0;  // R1: pieces too short to be measured alone
+  double pending_seconds = 0;
+};
+
+// The open units that compute the same items.
+struct Group {
+  std::vector<UnitId> members;  // by id
+  double stalled_rest = 0;      // its part of stalled_cost
+  bool live = false;            // which index it is in, under which key
+  Timestamp key;
+};
+
+// A disputed range that needs another opinion.
+struct Check {
+  Range range;
+  std::vector<HostId> asked;  // hosts that have given theirs
+  UnitId unit;                // who computes it now; none: wanted
+};
+
+// R3: where the next unit of a host starts while there are long items.
+struct LongPick {
+  Range from;            // a part of the free pool; empty: plain order
+  double most_cost = 0;  // the unit ends before an item that costs more
+  bool park = false;     // nothing for this host: faster ones will take it sooner to its end
+};
+
+// Comparison rules: what they found when they last looked at all units.
+struct CopyPlan {
+  Timestamp made = Timestamp::min();
+  std::vector<UnitId> groups;  // to be copied, best first
+  double slow_host_rate = 0;   // LATE
+  UnitId last_copied;          // rDLB
+};
+
+// Idle slots that found nothing since anything changed.
+struct SearchesInVain {
+  Timestamp since = Timestamp::min();
+  int count = 0;
+  double fastest = 0;
+};
+
+class StragglerRule;
+
+struct StageState {
+  explicit StageState(StageSetup setup_in);
+
+  // Configuration
+  StageSetup setup;
+  Costs costs;
+  std::unique_ptr<SizingStrategy> sizing;
+  const StragglerRule* rule;
+  int holders_limit = 0;  // of one item, by this rule and those before it
+  StageMemory sizing_memory;
+  double cost_variation = 0;
+
+  // Items
+  RangeSet accepted, free, set_aside, undecided, disputed, dropped;
+  double free_cost = 0, accepted_cost = 0;
+  std::vector<Range> returned;  // given-back ranges, most recent last: hints into `free`, handed out first
+  std::map<std::int64_t, std::map<HostId, int>> failures;  // item -> host -> times
+  std::optional<FreeByCost> free_by_cost;                  // made when long items first matter
+  Timestamp parked_since = Timestamp::max();               // R3: hosts are passed over since then
+  bool enough = false;
+  bool omission_done = false;
+
+  // Units
+  std::map<UnitId, Held> open;
+  std::map<UnitId, Held> closed;
+  std::deque<UnitId> closed_order;
+  Cover cover;
+  std::map<UnitId, Group> groups;
+  std::set<std::pair<Timestamp, UnitId>> by_silence;      // (stall_at, unit) of those not silent
+  std::set<std::pair<Timestamp, UnitId>> silent_units;    // (deadline, unit)
+  std::set<std::pair<Timestamp, UnitId>> live_groups;     // (expected end, group)
+  std::set<std::pair<Timestamp, UnitId>> stalled_groups;  // (since, group)
+  double stalled_cost = 0;                                // remaining of the stalled groups' units
+  std::vector<Check> checks;
+  std::set<std::pair<Timestamp, UnitId>> by_lease;  // (lease_end, unit), comparison rules
+  std::set<UnitId> copied_once;                     // groups that had their copy
+  CopyPlan plan;
+  SearchesInVain vain;
+
+  // Hosts
+  std::map<HostId, Host> hosts;
+  std::map<SlotKey, Slot> slots;
+  std::set<std::pair<Timestamp, SlotKey>> slots_by_off;
+  std::int64_t idle_slots = 0;
+  Fleet fleet;
+
+  // Counters
+  std::int64_t units_made = 0, splits = 0, recovered = 0, copies = 0, disputes_seen = 0;
+  std::int64_t units_done = 0, open_copies = 0;
+  double copied_cost = 0, wasted_cost = 0;
+
+  // ---- estimates.cpp
+  void refresh(Timestamp now, Changes& changes);  // who fell silent since
+  [[nodiscard]] EndgameRules pace() const;
+  [[nodiscard]] double heartbeat(const EndgameRules& rules) const;
+  Host& host_of(HostId id);
+  // Every change of a record or of slots_on goes through here.
+  template <typename Change>
+  void change_host(Host& host, Change change) {
+    fleet.out(host.record, host.slots_on);
+    change(host);
+    fleet.in(host.record, host.slots_on);
+  }
+  void contact_slot(const SlotKey& key, Timestamp now);
+  void update_slot(const SlotKey& key, Timestamp now);
+  void contact(Held& held, Timestamp now, const EndgameRules& rules);
+  void unstall(Held& held, Timestamp now);
+  void mark_stalled(Held& held, Timestamp since);
+  [[nodiscard]] bool too_slow(const Held& held, const EndgameRules& rules) const;
+  void estimate(Held& held, Timestamp now);
+  void estimate_slot(const SlotKey& key, Timestamp now);
+  [[nodiscard]] double holder_rate(const Held& held) const;
+  [[nodiscard]] double hazard(const HostRecord& record) const;
+  [[nodiscard]] double work_done(const Held& held, Timestamp at) const;
+  [[nodiscard]] double seconds_left(const Held& held, Timestamp now, const EndgameRules& rules) const;
+  [[nodiscard]] double seconds_left(const Group& group, Timestamp now, const EndgameRules& rules) const;
+  void measure(Held& held, const EndgameRules& rules, bool ended, Changes& changes);
+
+  // ---- units.cpp
+  Held& open_unit(const Requester& requester, UnitKind kind, Range range, UnitId group, std::string reason,
+                  Timestamp now, Changes& changes);
+  void insert_open(Held held, Timestamp now);
+  void cut(UnitId id, std::int64_t end, const std::string& reason, Timestamp now, Changes& changes);
+  void close(UnitId id, UnitState state, const std::string& reason, Timestamp now, Changes& changes);
+  void release(Range range);  // what nobody holds and is not accepted becomes free
+  void add_free(Range range);
+  void remove_free(Range range);
+  void index_group(UnitId group);
+  void unindex_group(Group& group, UnitId id);
+  void trim_others(UnitId by, HostId host, Range range, Timestamp now, Changes& changes);
+  [[nodiscard]] double remaining_cost(const Unit& unit) const;
+  [[nodiscard]] Held* find(UnitId id, HostId host);
+  [[nodiscard]] const Held* find(UnitId id, HostId host) const;
+  void decide(Changes& changes, Timestamp now, HostId host, UnitId unit, const char* kind, Range range,
+              std::string reason) const;
+
+  // ---- long_items.cpp
+  [[nodiscard]] bool long_items_matter(const EndgameRules& rules);
+  [[nodiscard]] LongPick pick_long(const Requester& requester, const EndgameRules& rules, Timestamp now);
+  [[nodiscard]] std::int64_t fitting_end(Range range, double most_cost) const;
+
+  // ---- pool.cpp
+  [[nodiscard]] Grant grant_fresh(const Requester& requester, Timestamp now, Changes& changes);
+  [[nodiscard]] Grant grant_planned(const Requester& requester, Timestamp now, Changes& changes);
+  [[nodiscard]] Range next_free(HostId host);
+  [[nodiscard]] Range allowed_part(Range range, HostId host) const;
+  [[nodiscard]] bool may_take(std::int64_t item, HostId host) const;
+  [[nodiscard]] double uninterrupted_seconds(const HostRecord& record) const;
+  [[nodiscard]] GridLimits grid_limits(const HostRecord& record, const EndgameRules& rules) const;
+  [[nodiscard]] Size size_for(const Requester& requester, const EndgameRules& rules);
+
+  // ---- events.cpp
+  [[nodiscard]] CommitOutcome judge(HostId host, UnitId unit, Range range) const;
+  CommitOutcome commit(HostId host, UnitId unit, Range range, bool last, Timestamp now, Changes& changes);
+  protocol::UnitOrder report(HostId host, const protocol::UnitReport& report, Timestamp now,
+                             Changes& changes);
+  void note_failure(HostId host, std::int64_t item, const std::string& reason, Timestamp now,
+                    Changes& changes);
+  void omit(Timestamp now, Changes& changes);
+  void expire(Timestamp now, Changes& changes);
+
+  // ---- straggler_deadline.cpp
+  void start_lease(Held& held, Timestamp now);
+  void end_lease(Held& held);
+  [[nodiscard]] Grant reissue(const Requester& requester, Timestamp now, Changes& changes);
+
+  // ---- endgame.cpp
+  [[nodiscard]] Grant recover(const Requester& requester, double rate, const EndgameRules& rules,
+                              Timestamp now, Changes& changes);
+  [[nodiscard]] Grant recover_group(const Requester& requester, double work, UnitId group, Timestamp now,
+                                    Changes& changes);
+  [[nodiscard]] bool holds_any(const Group& group, HostId host) const;
+  [[nodiscard]] bool only_delivery_missing(const Held& held, Timestamp now) const;
+  void cut_group(UnitId group, std::int64_t end, UnitId except, const std::string& reason, Timestamp now,
+                 Changes& changes);
+
+  // ---- help.cpp
+  [[nodiscard]] Grant help(const Requester& requester, double rate, const EndgameRules& rules, Timestamp now,
+                           Changes& changes);
+  [[nodiscard]] Grant split(const Requester& requester, double rate, UnitId group, const EndgameRules& rules,
+                            Timestamp now, Changes& changes);
+  [[nodiscard]] Grant copy(const Requester& requester, double rate, UnitId group, const EndgameRules& rules,
+                           Timestamp now, Changes& changes);
+  [[nodiscard]] std::vector<UnitId> latest_groups(const EndgameRules& rules, Timestamp now) const;
+
+  // ---- checks.cpp
+  [[nodiscard]] Grant grant_check(const Requester& requester, Timestamp now, Changes& changes);
+  void drop_checks(Range range, Timestamp now, Changes& changes);
+  void check_closed(UnitId unit, bool delivered, HostId host);
+
+  // ---- restore.cpp
+  void restore(const std::vector<Range>& accepted_in, const std::vector<Unit>& units,
+               const std::vector<HostRecord>& records, const std::vector<Range>& set_aside_in, Timestamp now);
+  void check_invariants() const;
+};
+
+// Stalled copies do not count against the limits of live ones, but they do not pile up for ever.
+[[nodiscard]] inline int members_max(const EndgameRules& rules) {
+  return 2 * std::max(1, rules.flood_copies);
+}
+
+// Sorted, each once.
+void tidy(Changes& changes);
+
+[[nodiscard]] inline Timestamp later(Timestamp time, double seconds) {
+  return time + from_seconds(seconds);
+}
+[[nodiscard]] inline double seconds_between(Timestamp from, Timestamp to) {
+  return to_seconds(to - from);
+}
+
+}  // namespace gleaner::policy

@@ -1,0 +1,295 @@
+// A unit's life, and the one rule behind "handed out + free + accepted = N": whenever a unit lets go of
+// items, those that no other open unit holds and nobody delivered are free again.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "server/policy/stage/state.h"
+
+namespace gleaner::policy {
+namespace {
+
+// Closed units are remembered for late results of returning hosts; the oldest are forgotten.
+constexpr std::size_t closed_units_max = 50'000;
+
+bool is_copy(UnitKind kind) {
+  return kind == UnitKind::copy || kind == UnitKind::flood;
+}
+
+void erase_id(std::vector<UnitId>& ids, UnitId id) {
+  ids.erase(std::remove(ids.begin(), ids.end(), id), ids.end());
+}
+
+}  // namespace
+
+void StageState::decide(Changes& changes, Timestamp now, HostId host, UnitId unit, const char* kind,
+                        Range range, std::string reason) const {
+  changes.decisions.push_back({now, host, unit, kind, range, std::move(reason)});
+}
+
+void StageState::add_free(Range range) {
+  for (const Range part : free.missing(range)) free_cost += costs.of(part);
+  free.add(range);
+  if (free_by_cost) free_by_cost->add(range);
+}
+
+void StageState::remove_free(Range range) {
+  for (const Range part : free.within(range)) free_cost -= costs.of(part);
+  free.remove(range);
+  if (free_by_cost) free_by_cost->remove(range);
+  if (free.empty()) free_cost = 0;
+}
+
+void StageState::release(Range range) {
+  if (enough) return;
+  for (const Range gap : cover.gaps(range)) {
+    for (const Range lacking : accepted.missing(gap)) {
+      for (const Range part : set_aside.missing(lacking)) {
+        add_free(part);
+        returned.push_back(part);
+      }
+    }
+  }
+}
+
+Held* StageState::find(UnitId id, HostId host) {
+  return const_cast<Held*>(std::as_const(*this).find(id, host));  // NOLINT: the object itself is not const
+}
+
+const Held* StageState::find(UnitId id, HostId host) const {
+  for (const auto* units : {&open, &closed}) {
+    const auto found = units->find(id);
+    if (found != units->end()) return found->second.unit.host == host ? &found->second : nullptr;
+  }
+  return nullptr;
+}
+
+double StageState::remaining_cost(const Unit& unit) const {
+  return costs.of({std::max(unit.range.begin, unit.committed), unit.range.end});
+}
+
+// ---- Groups: which index a group is in follows from its members
+
+void StageState::unindex_group(Group& group, UnitId id) {
+  if (group.live) {
+    live_groups.erase({group.key, id});
+  } else {
+    stalled_groups.erase({group.key, id});
+    stalled_cost -= group.stalled_rest;
+    if (stalled_groups.empty()) stalled_cost = 0;
+  }
+  group.stalled_rest = 0;
+}
+
+void StageState::index_group(UnitId id) {
+  const auto found = groups.find(id);
+  if (found == groups.end()) return;
+  Group& group = found->second;
+  unindex_group(group, id);
+  if (group.members.empty()) {
+    copied_once.erase(id);
+    groups.erase(found);
+    return;
+  }
+  group.live = false;
+  for (const UnitId member : group.members) {
+    const Held& held = open.at(member);
+    if (!held.live()) continue;
+    group.key = group.live ? std::min(group.key, held.expected_end) : held.expected_end;
+    group.live = true;
+  }
+  if (group.live) {
+    live_groups.insert({group.key, id});
+    return;
+  }
+  group.key = Timestamp::min();
+  for (const UnitId member : group.members) {
+    const Held& held = open.at(member);
+    group.key = std::max(group.key, held.stalled_since);
+    group.stalled_rest = std::max(group.stalled_rest, remaining_cost(held.unit));
+  }
+  stalled_groups.insert({group.key, id});
+  stalled_cost += group.stalled_rest;
+}
+
+// ---- Life
+
+Held& StageState::open_unit(const Requester& requester, UnitKind kind, Range range, UnitId group,
+                            std::string reason, Timestamp now, Changes& changes) {
+  CHECK_TRUE(!range.empty() && range.begin >= 0 && range.end <= setup.items);
+  CHECK_TRUE(requester.unit.valid() && !open.contains(requester.unit) && !closed.contains(requester.unit));
+  Held held;
+  Unit& unit = held.unit;
+  unit.id = requester.unit;
+  unit.group = group.valid() ? group : unit.id;
+  unit.host = requester.host;
+  unit.slot = requester.slot;
+  unit.kind = kind;
+  unit.range = range;
+  unit.handed_end = range.end;
+  unit.committed = unit.finished = range.begin;
+  unit.issued = unit.last_contact = now;
+  unit.reason = std::move(reason);
+  decide(changes, now, unit.host, unit.id, name_of(kind), range, unit.reason);
+  changes.units.push_back(unit.id);
+  changes.hosts.push_back(unit.host);
+  ++units_made;
+  Host& host = host_of(unit.host);
+  ++host.record.units;
+  if (kind == UnitKind::split) ++splits;
+  if (kind == UnitKind::recover) ++recovered;
+  if (is_copy(kind)) {
+    ++copies;
+    ++host.record.copies;
+  }
+  const UnitId id = unit.id;
+  insert_open(std::move(held), now);
+  return open.at(id);
+}
+
+void StageState::insert_open(Held made, Timestamp now) {
+  const EndgameRules rules = pace();
+  const UnitId id = made.unit.id;
+  const SlotKey key{made.unit.host, made.unit.slot};
+  Held& held = open.emplace(id, std::move(made)).first->second;
+  host_of(key.first);
+  if (is_copy(held.unit.kind)) ++open_copies;
+  vain = {};
+  start_lease(held, now);
+  if (held.unit.kind != UnitKind::check) {
+    remove_free({held.unit.committed, held.unit.range.end});  // what it delivered may have been rejected
+    cover.add(id, {held.unit.committed, held.unit.range.end});
+    Group& group = groups[held.unit.group];
+    if (!group.members.empty()) unindex_group(group, held.unit.group);
+    group.members.push_back(id);
+    std::sort(group.members.begin(), group.members.end());
+  }
+  Slot& slot = slots[key];
+  const bool first = slot.units.empty();
+  slot.units.push_back(id);
+  held.clock_at = now;
+  held.clock_runs = first;
+  held.measured_seconds = held.clock_seconds = held.unit.running_seconds;
+  held.measured_cost = costs.of({held.unit.range.begin, held.unit.finished});
+  held.stall_at = Timestamp::min();
+  contact(held, now, rules);
+  estimate_slot(key, now);
+}
+
+void StageState::cut(UnitId id, std::int64_t end, const std::string& reason, Timestamp now,
+                     Changes& changes) {
+  Held& held = open.at(id);
+  Unit& unit = held.unit;
+  CHECK_TRUE(end < unit.range.end);
+  end = std::max(end, unit.committed);
+  const Range taken{end, unit.range.end};
+  if (taken.empty()) return;
+  cover.remove(id, taken);
+  vain = {};
+  unit.range.end = end;
+  unit.cut_unheard = true;
+  ++hosts.at(unit.host).record.cuts;
+  changes.units.push_back(id);
+  decide(changes, now, unit.host, id, "cut", taken, reason);
+  if (accepted.contains(Range{unit.committed, end})) {  // nothing of what it keeps is lacking
+    close(id, UnitState::cancelled, reason, now, changes);
+  } else {
+    if (unit.finished >= end) held.finished_at = std::min(held.finished_at, now);
+    estimate_slot({unit.host, unit.slot}, now);
+  }
+  release(taken);
+}
+
+void StageState::close(UnitId id, UnitState state, const std::string& reason, Timestamp now,
+                       Changes& changes) {
+  const auto node = open.find(id);
+  CHECK_TRUE(node != open.end());
+  Held& held = node->second;
+  Unit& unit = held.unit;
+  const EndgameRules rules = pace();
+  const bool ended = state == UnitState::done && held.live();
+  if (ended && held.clock_runs) held.clock_seconds += std::max(0.0, seconds_between(held.clock_at, now));
+  if (ended) held.clock_at = now;
+  measure(held, rules, ended, changes);
+  unit.running_seconds = std::max(unit.running_seconds, held.clock_seconds);
+  change_host(hosts.at(unit.host), [&](Host& host) {
+    const double elapsed = seconds_between(unit.issued, now);
+    host.record.times.add_unit(held.measured_cost, held.measured_seconds, elapsed);
+  });
+  const Range rest{unit.committed, unit.range.end};
+  const double lost =
+      held.clock_seconds > 0 && state != UnitState::done
+          ? costs.of({unit.committed, std::max(unit.committed, std::min(unit.finished, unit.range.end))})
+          : 0;
+  Host& host = hosts.at(unit.host);
+  host.record.busy_seconds += held.clock_seconds;
+  held.waste_charged = lost;
+  host.record.cost_wasted += lost;
+  wasted_cost += lost;
+  by_silence.erase({held.stall_at, id});
+  silent_units.erase({unit.deadline, id});
+  end_lease(held);
+  vain = {};
+  if (is_copy(unit.kind)) --open_copies;
+  if (state == UnitState::done) ++units_done;
+  const bool is_check = unit.kind == UnitKind::check;
+  if (!is_check) {
+    cover.remove(id, rest);
+    const auto group = groups.find(unit.group);
+    unindex_group(group->second, unit.group);
+    erase_id(group->second.members, id);
+    group->second.live = false;
+    group->second.key = Timestamp::min();
+    index_group(unit.group);
+  }
+  const SlotKey key{unit.host, unit.slot};
+  Slot& slot = slots.at(key);
+  const bool was_first = !slot.units.empty() && slot.units.front() == id;
+  erase_id(slot.units, id);
+  unit.state = state;
+  unit.closed = now;
+  changes.units.push_back(id);
+  changes.hosts.push_back(unit.host);
+  if (state != UnitState::done) {
+    unit.pause_reason = reason;
+    decide(changes, now, unit.host, id, name_of(state), rest, reason);
+  }
+  closed.insert(open.extract(node));
+  closed_order.push_back(id);
+  if (was_first && !slot.units.empty()) {
+    Held& next = open.at(slot.units.front());
+    next.clock_at = now;
+    next.clock_runs = true;
+  }
+  update_slot(key, now);
+  if (!slot.units.empty()) estimate_slot(key, now);
+  if (is_check) {
+    check_closed(id, state == UnitState::done, key.first);
+  } else {
+    release(rest);
+  }
+  while (closed.size() > closed_units_max) {
+    closed.erase(closed_order.front());
+    closed_order.pop_front();
+  }
+}
+
+// Somebody delivered `range`: units that only hold delivered items end, others end where the rest begins
+// (R7).
+void StageState::trim_others(UnitId by, HostId host, Range range, Timestamp now, Changes& changes) {
+  for (const UnitId id : cover.over(range)) {
+    if (id == by) continue;
+    const auto found = open.find(id);
+    if (found == open.end()) continue;
+    const Unit& unit = found->second.unit;
+    const std::vector<Range> lacking = accepted.missing({unit.committed, unit.range.end});
+    if (lacking.empty()) {
+      close(id, UnitState::cancelled, fmt::format("host {} delivered its items first", host.value), now,
+            changes);
+    } else if (setup.may_split && lacking.back().end < unit.range.end) {
+      cut(id, lacking.back().end, fmt::format("host {} delivered what follows", host.value), now, changes);
+    }
+  }
+}
+
+}  // namespace gleaner::policy

@@ -1,0 +1,39 @@
+#include "server/policy/strategies.h"
+
+#include <algorithm>
+
+#include "server/policy/mapping/mapping.h"
+#include "server/policy/sizing/sizing.h"
+
+namespace gleaner::policy {
+namespace {
+
+bool names(const std::vector<StrategyInfo>& strategies, std::string_view name) {
+  return std::any_of(strategies.begin(), strategies.end(),
+                     [&](const StrategyInfo& info) { return info.name == name; });
+}
+
+std::string listed(const std::vector<StrategyInfo>& strategies) {
+  std::string list;
+  for (const StrategyInfo& info : strategies) list += (list.empty() ? "" : ", ") + info.name;
+  return list;
+}
+
+}  // namespace
+
+Result<StrategyKind> strategy_kind(std::string_view text) {
+  const std::string_view name = text.substr(0, text.find(','));
+  if (names(mapping_strategies(), name)) {
+    TRY(make_mapping(text));
+    return StrategyKind::mapping;
+  }
+  if (names(sizing_strategies(), name)) {
+    TRY(make_sizing(text));
+    return StrategyKind::sizing;
+  }
+  return Error{ErrorKind::invalid, "there is no strategy '" + std::string(name) +
+                                       "'; sizing: " + listed(sizing_strategies()) +
+                                       "; mapping: " + listed(mapping_strategies())};
+}
+
+}  // namespace gleaner::policy

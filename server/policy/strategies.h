@@ -1,0 +1,18 @@
+// What a problem's strategy text may name: a sizing strategy (how many items an asking host gets) or a
+// mapping strategy (which task is queued for which host). Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shared/base/result.h"
+
+namespace gleaner::policy {
+
+enum class StrategyKind { sizing, mapping };
+
+// Checks the whole text with its options. invalid: what is wrong, and what there is.
+[[nodiscard]] Result<StrategyKind> strategy_kind(std::string_view text);
+
+}  // namespace gleaner::policy
