@@ -113,6 +113,8 @@ void Router::admin_operation(const Request& request, const Reply& reply) {
         service_.add_problem(std::move(message), answer<protocol::ProblemInfo>(reply));
       });
     }
+    if (kind == "strategies" && get)
+      return answer<std::vector<protocol::StrategyInfo>>(reply)(service::strategies());
     if (kind == "hosts" && get) return service_.hosts(answer<std::vector<protocol::HostInfo>>(reply));
   }
   if (kind == "problems" && id && pieces.size() == 4) {
@@ -127,6 +129,11 @@ void Router::admin_operation(const Request& request, const Reply& reply) {
     if (action == "pause" && post) return change(Action::pause);
     if (action == "resume" && post) return change(Action::resume);
     if (action == "cancel" && post) return change(Action::cancel);
+    if (action == "strategy" && post) {
+      return with_body<protocol::ChangeStrategy>(request, reply, [&](protocol::ChangeStrategy message) {
+        service_.change_strategy(ProblemId{*id}, std::move(message), answer<protocol::ProblemInfo>(reply));
+      });
+    }
     if (action == "decisions" && get) {
       const auto asked = request.query.find("count");
       const auto count = asked == request.query.end() ? std::optional<std::int64_t>(decisions_default)

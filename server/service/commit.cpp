@@ -86,8 +86,8 @@ Result<Service::CommitPlace> Service::find_place(HostId host, protocol::CommitRe
     return place;
   }
   const Problem& problem = found->second;
-  problem.stage->remember(unit->unit);  // a late result of a unit that was given up
-  const auto preview = problem.stage->preview_commit(host, r.unit, r.range);
+  problem.stage->remember(unit->unit, now());  // a late result of a unit that was given up
+  const auto preview = problem.stage->view().preview_commit(host, r.unit, r.range);
   if (!preview.refusal.empty()) {
     place.prepared.refusal = preview.refusal;
     return place;
@@ -207,7 +207,7 @@ Status Service::record_commit(Host& host, Problem& problem, const PreparedCommit
   for (const Range range : outcome.accepted) {
     TRY(store_->accept(problem.row.id, prepared.stage, range, row.id));
     acknowledgement.items_accepted += range.size();
-    host.row.cost_accepted += problem.stage->cost(range);
+    host.row.cost_accepted += problem.stage->view().cost(range);
   }
   host.row.items_accepted += acknowledgement.items_accepted;
   host.row.health = policy::after_success(host.row.health);

@@ -1,7 +1,7 @@
 #include "server/service/configuration.h"
 
-#include "server/policy/sizing.h"
-#include "server/policy/stage.h"
+#include "server/policy/stage/stage.h"
+#include "server/policy/strategies.h"
 #include "shared/base/limits.h"
 #include "shared/io/settings.h"
 
@@ -26,12 +26,14 @@ void declare(io::Settings& settings, Configuration& c) {
                "How often a computing client reports, at most; shorter near the end of a problem.");
   settings.add("work.commit_seconds", &c.commit_seconds, 1, 3600,
                "A client sends what it has finished about this often.");
-  settings.add("work.strategy", &c.strategy, "Sizing strategy of new problems that name none.",
+  settings.add("work.strategy", &c.strategy, "Strategy of new problems that name none.",
                [](const std::string& text) -> Status {
-                 TRY(policy::make_sizing(text));
+                 TRY(policy::strategy_kind(text));
                  return {};
                });
-  settings.add("work.straggler", &c.straggler, "What to do about slow units: split, duplicate-once or none.",
+  settings.add("work.straggler", &c.straggler,
+               "What to do about slow units: split, duplicate-once, none, or for comparison\n"
+               "deadline, late, spark, wqr or rdlb.",
                [](const std::string& text) -> Status {
                  TRY(policy::straggler_from(text));
                  return {};
@@ -45,6 +47,10 @@ void declare(io::Settings& settings, Configuration& c) {
   settings.add("store.disk_reserve_megabytes", &c.disk_reserve_megabytes, 0, 1 << 20,
                "Results are refused (clients keep them and try again) below this much free space.");
   settings.add("store.check_at_start", &c.check_store_at_start, "Read the whole store once at each start.");
+  settings.add(
+      "log.decisions_megabytes", &c.decisions_megabytes, 0, 1 << 20,
+      "Each stage's events and decisions are written to decisions/problem-N/stage-M.jsonl up to this\n"
+      "size, for `gleaner-sim replay`. 0: not at all.");
   settings.add("log.level", &c.log_level, "trace, debug, info, warning or error.",
                [](const std::string& level) -> Status {
                  for (const char* known : {"trace", "debug", "info", "warning", "error"})

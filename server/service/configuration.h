@@ -26,6 +26,7 @@ struct Configuration {
   std::int64_t lease_hours = 24;
   std::int64_t disk_reserve_megabytes = 256;
   bool check_store_at_start = true;
+  std::int64_t decisions_megabytes = 64;
   std::string log_level = "info";
 };
 

@@ -39,10 +39,10 @@ protocol::ProblemInfo Service::describe(const Problem& problem) const {
   info.started_at = row.started_at;
   info.finished_at = row.finished_at;
   if (row.started_at != Timestamp{})
-    info.elapsed_seconds =
-        to_seconds((row.finished_at != Timestamp{} ? row.finished_at : now()) - row.started_at);
+    info.elapsed_seconds = std::max(
+        0.0, to_seconds((row.finished_at != Timestamp{} ? row.finished_at : now()) - row.started_at));
   if (problem.stage) {
-    const auto counts = problem.stage->counts(now());
+    const auto counts = problem.stage->view().counts(now());
     info.accepted = counts.accepted;
     info.free = counts.free;
     info.handed_out = counts.handed_out;
@@ -57,7 +57,7 @@ protocol::ProblemInfo Service::describe(const Problem& problem) const {
     info.duplicates = counts.copies;
     info.wasted_cost = counts.cost_wasted;
     std::set<HostId> hosts;
-    for (const policy::Unit* unit : problem.stage->open_units()) hosts.insert(unit->host);
+    for (const policy::Unit* unit : problem.stage->view().open_units()) hosts.insert(unit->host);
     info.hosts = static_cast<int>(hosts.size());
   } else {
     const auto& stage = problem.stage_row;
@@ -80,7 +80,7 @@ Result<protocol::ProblemInfo> Service::describe_fully(const Problem& problem) {
   protocol::ProblemInfo info = describe(problem);
   std::vector<policy::HostRecord> records;
   if (problem.stage) {
-    for (const policy::HostRecord* record : problem.stage->hosts()) records.push_back(*record);
+    for (const policy::HostRecord* record : problem.stage->view().hosts()) records.push_back(*record);
   } else {
     TRY_ASSIGN(records, store_->host_records(problem.row.id, problem.row.stage));
   }

@@ -13,7 +13,8 @@ namespace gleaner::service {
 namespace {
 
 constexpr int garbage_ticks = 600;  // every ten minutes
-constexpr int account_ticks = 30;   // what a crash may forget of a problem's fair share
+constexpr Duration calendar_jump = std::chrono::seconds{10};
+constexpr int account_ticks = 30;  // what a crash may forget of a problem's fair share
 
 }  // namespace
 
@@ -29,10 +30,23 @@ void Service::tick() {
   const bool account = ticks_ % account_ticks == 0;
   decide_later([this, account]() -> Status {
     tick_pending_ = false;
+    // Every waiting time would be wrong: hosts silent for hours, or not silent for hours to come.
+    if (calendar_moved()) TRY(reload());
     TRY(tick_problems());
+    tick_mapping();
     if (account) TRY(keep_accounts());
     return {};
   });
+}
+
+bool Service::calendar_moved() {
+  const Duration offset = now().time_since_epoch() - dependencies_.clock.steady().time_since_epoch();
+  const Duration drift = calendar_offset_ ? offset - *calendar_offset_ : Duration{0};
+  calendar_offset_ = offset;
+  if (drift < calendar_jump && drift > -calendar_jump) return false;
+  spdlog::warn("the calendar moved by {:.0f} s: this computer slept, or its clock was set",
+               to_seconds(drift));
+  return true;
 }
 
 Status Service::tick_problems() {
@@ -43,12 +57,13 @@ Status Service::tick_problems() {
     Problem& problem = model_.problems[id];
     policy::Changes changes;
     problem.stage->tick(now(), changes);
+    if (problem.log) problem.log->flush();
     TRY(store_stage(problem, changes));
     if (problem.row.state != protocol::ProblemState::running || !problem.stage) continue;
-    const auto aside = problem.stage->set_aside().total();
-    if (aside > 0 && !problem.stage->complete() &&
-        problem.stage->accepted().total() + aside >= problem.stage_row.items &&
-        problem.stage->open_units().empty()) {
+    const auto aside = problem.stage->view().set_aside().total();
+    if (aside > 0 && !problem.stage->view().complete() &&
+        problem.stage->view().accepted().total() + aside >= problem.stage_row.items &&
+        problem.stage->view().open_units().empty()) {
       TRY(finish_problem(problem, protocol::ProblemState::failed,
                          std::to_string(aside) +
                              " items failed on several hosts; all others are done. The last "
@@ -76,8 +91,8 @@ Status Service::advance(ProblemId id) {
     start_planning(problem, problem.row.stage, {});
     return {};
   }
-  if (problem.row.state == protocol::ProblemState::running && problem.stage && problem.stage->complete() &&
-      problem.reviews == 0) {
+  if (problem.row.state == protocol::ProblemState::running && problem.stage &&
+      problem.stage->view().complete() && problem.reviews == 0) {
     problem.row.state = protocol::ProblemState::combining;
     keep_totals(problem);
     TRY(store_->put_stage(problem.stage_row));
@@ -161,7 +176,7 @@ Status Service::begin_stage(Problem& problem, PlannedStage planned) {
   } else {
     problem.row.state = protocol::ProblemState::running;
   }
-  problem.stage = std::make_unique<policy::Stage>(stage_setup(problem, configuration_));
+  make_stage(problem, dependencies_.files, directory_, configuration_);
   spdlog::info("problem {} ({}): stage {} has {} items", problem.row.id.value, problem.row.name,
                problem.row.stage, problem.stage_row.items);
   TRY(store_->put_stage(problem.stage_row));
@@ -226,7 +241,7 @@ void Service::combine(const ManagerSetup& setup, int stage, const std::vector<co
 // What people want to know after the stage object is gone.
 void Service::keep_totals(Problem& problem) {
   if (!problem.stage) return;
-  const auto counts = problem.stage->counts(now());
+  const auto counts = problem.stage->view().counts(now());
   auto& row = problem.stage_row;
   row.units = counts.units;
   row.splits = counts.splits;
@@ -240,7 +255,7 @@ Status Service::finish_problem(Problem& problem, protocol::ProblemState state, c
   keep_totals(problem);
   if (problem.stage) {
     TRY(store_->put_stage(problem.stage_row));
-    for (const policy::Unit* unit : problem.stage->open_units()) {
+    for (const policy::Unit* unit : problem.stage->view().open_units()) {
       policy::Unit closed = *unit;
       closed.state = policy::UnitState::cancelled;
       closed.closed = now();

@@ -22,8 +22,9 @@ Status load_application(const storage::ApplicationRow& row, io::Files& files,
   return {};
 }
 
-Status load_problem(storage::Store& store, const storage::ProblemRow& row, const Configuration& configuration,
-                    Timestamp now, Model& model) {
+Status load_problem(storage::Store& store, io::Files& files, const ProjectDirectory& directory,
+                    const storage::ProblemRow& row, const Configuration& configuration, Timestamp now,
+                    Model& model) {
   Problem& problem = model.problems[row.id];
   problem.row = row;
   problem.parameters_digest = crypto::sha256_hex(row.parameters);
@@ -43,7 +44,7 @@ Status load_problem(storage::Store& store, const storage::ProblemRow& row, const
   if (!stage_row) return {};  // not planned yet
   problem.stage_row = std::move(*stage_row);
   if (over(row.state) || problem.stage_row.finished_at != Timestamp{}) return {};
-  problem.stage = std::make_unique<policy::Stage>(stage_setup(problem, configuration));
+  make_stage(problem, files, directory, configuration);
   TRY_ASSIGN(const auto accepted_rows, store.accepted(row.id, row.stage));
   TRY_ASSIGN(const auto units, store.open_units(row.id, row.stage));
   TRY_ASSIGN(const auto hosts, store.host_records(row.id, row.stage));
@@ -72,7 +73,7 @@ policy::StageSetup stage_setup(const Problem& problem, const Configuration& conf
   policy::StageSetup setup;
   setup.items = problem.stage_row.items;
   setup.costs = problem.stage_row.costs;
-  setup.sizing = problem.row.strategy;
+  setup.sizing = sizing_text(problem.row.strategy);
   setup.straggler = problem.row.straggler;
   setup.may_split = problem.manifest.split;
   setup.rules.heartbeat = static_cast<double>(configuration.heartbeat_seconds);
@@ -83,6 +84,21 @@ policy::StageSetup stage_setup(const Problem& problem, const Configuration& conf
   return setup;
 }
 
+void make_stage(Problem& problem, io::Files& files, const ProjectDirectory& directory,
+                const Configuration& configuration) {
+  problem.log.reset();
+  policy::RecordedStage::Sink sink;
+  if (configuration.decisions_megabytes > 0) {
+    problem.log = std::make_shared<DecisionLog>(
+        files,
+        directory.decisions(problem.row.id) / ("stage-" + std::to_string(problem.row.stage) + ".jsonl"),
+        configuration.decisions_megabytes << 20);
+    sink = [log = problem.log](const std::string& line) { log->line(line); };
+  }
+  problem.stage =
+      std::make_unique<policy::RecordedStage>(stage_setup(problem, configuration), std::move(sink));
+}
+
 Result<Model> load_model(storage::Store& store, io::Files& files, const ProjectDirectory& directory,
                          const Configuration& configuration, Timestamp now) {
   Model model;
@@ -91,7 +107,7 @@ Result<Model> load_model(storage::Store& store, io::Files& files, const ProjectD
   TRY_ASSIGN(const auto applications, store.applications());
   for (const auto& row : applications) TRY(load_application(row, files, directory, model));
   TRY_ASSIGN(const auto problems, store.problems());
-  for (const auto& row : problems) TRY(load_problem(store, row, configuration, now, model));
+  for (const auto& row : problems) TRY(load_problem(store, files, directory, row, configuration, now, model));
   update_slowest(model);
   return model;
 }
@@ -108,7 +124,7 @@ void update_slowest(Model& model) {
 Status store_changes(storage::Store& store, Model& model, Problem& problem, const policy::Changes& changes) {
   const int stage = problem.row.stage;
   for (const UnitId id : changes.units) {
-    const policy::Unit* unit = problem.stage->unit(id);
+    const policy::Unit* unit = problem.stage->view().unit(id);
     if (unit == nullptr) continue;
     TRY(store.put_unit(problem.row.id, stage, *unit));
     if (unit->state == policy::UnitState::open) {
@@ -120,7 +136,7 @@ Status store_changes(storage::Store& store, Model& model, Problem& problem, cons
     }
   }
   for (const HostId id : changes.hosts) {
-    if (const policy::HostRecord* record = problem.stage->host(id); record != nullptr)
+    if (const policy::HostRecord* record = problem.stage->view().host(id); record != nullptr)
       TRY(store.put_host_record(problem.row.id, stage, *record));
   }
   for (const auto& decision : changes.decisions) TRY(store.add_decision({problem.row.id, stage, decision}));

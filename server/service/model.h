@@ -12,7 +12,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "server/policy/stage.h"
+#include "server/policy/journal/recorded_stage.h"
+#include "server/service/decision_log.h"
+#include "server/service/mapping_group.h"
 #include "server/service/project_directory.h"
 #include "server/storage/store.h"
 #include "shared/base/result.h"
@@ -29,9 +31,10 @@ struct Application {
 struct Problem {
   storage::ProblemRow row;
   storage::StageRow stage_row;
-  std::unique_ptr<policy::Stage> stage;  // absent while planning and when over
-  bundle::Manifest manifest;             // of its application
-  std::string application_name;          // name@version
+  std::unique_ptr<policy::RecordedStage> stage;  // absent while planning and when over
+  std::shared_ptr<DecisionLog> log;              // of that stage; absent: not wanted
+  bundle::Manifest manifest;                     // of its application
+  std::string application_name;                  // name@version
   std::string parameters_digest;
   int reviews = 0;                                   // comparisons of overlapping results under way
   bool job_running = false;                          // planning or combining on the pool
@@ -51,14 +54,21 @@ struct Model {
   std::map<ApplicationId, Application> applications;
   std::map<ProblemId, Problem> problems;
   std::unordered_map<UnitId, ProblemId> open_units;  // of the problems' present stages; may lag on closing
+  std::map<std::string, MappingGroup> groups;        // by the text of the mapping strategy
   std::optional<UnitId> spare_unit;                  // reserved, not handed out yet
   double slowest_mflops = 0;
 };
 
 // Finished, cancelled or failed: nothing more happens to it.
 [[nodiscard]] bool over(protocol::ProblemState state);
+// The strategy text for the stage's sizing: the problem's own, or where a mapping strategy governs, one that
+// is never asked.
+[[nodiscard]] std::string sizing_text(const std::string& strategy);
 // The row's rules for the pure stage.
 [[nodiscard]] policy::StageSetup stage_setup(const Problem& problem, const Configuration& configuration);
+// A stage as the problem's rows say it, before any event, with its log of decisions.
+void make_stage(Problem& problem, io::Files& files, const ProjectDirectory& directory,
+                const Configuration& configuration);
 // Reads everything. Problems that were planning or combining are found so (their jobs start again).
 [[nodiscard]] Result<Model> load_model(storage::Store& store, io::Files& files,
                                        const ProjectDirectory& directory, const Configuration& configuration,

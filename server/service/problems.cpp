@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "server/policy/sharing.h"
-#include "server/policy/sizing.h"
+#include "server/policy/strategies.h"
 #include "server/service/service.h"
 #include "shared/base/limits.h"
 #include "shared/protocol/codec.h"
@@ -20,7 +20,7 @@ bool is_file_name(const std::string& name) {
 }
 
 Status check_request(const protocol::AddProblem& request) {
-  TRY(policy::make_sizing(request.strategy));
+  TRY(policy::strategy_kind(request.strategy));
   TRY(policy::straggler_from(request.straggler));
   if (static_cast<int>(request.parameters.size()) > limits::parameters_bytes_max)
     return Error{ErrorKind::too_large, "parameters are over 1 MiB: give large data as inputs"};
@@ -41,7 +41,9 @@ Status check_request(const protocol::AddProblem& request) {
 
 void Service::add_problem(protocol::AddProblem request, Done<protocol::ProblemInfo> done) {
   if (request.strategy.empty()) request.strategy = configuration_.strategy;
-  if (request.straggler.empty()) request.straggler = configuration_.straggler;
+  // Gleaner's strategy is both: its sizes count on its end rules.
+  const bool gleaners = request.strategy == "gleaner" || request.strategy.starts_with("gleaner,");
+  if (request.straggler.empty()) request.straggler = gleaners ? "split" : configuration_.straggler;
   if (const Status checked = check_request(request); !checked.ok()) return done(checked.error());
   for (auto& input : request.inputs) {
     const auto size = blobs_.size(input.digest);
@@ -198,6 +200,8 @@ void Service::delete_problem(ProblemId id, StatusDone done) {
           TRY(finish_problem(found->second, protocol::ProblemState::cancelled,
                              "deleted by the administrator"));
         TRY(store_->delete_problem(id));
+        if (const Status removed = dependencies_.files.remove_all(directory_.decisions(id)); !removed.ok())
+          spdlog::warn("{}", removed.error().message);
         model_.problems.erase(found);
         result = true;
         return {};

@@ -29,6 +29,9 @@ class ProjectDirectory {
   [[nodiscard]] io::Path admin_profile() const { return root_ / "admin" / "admin.json"; }
   [[nodiscard]] io::Path admin_token() const { return root_ / "admin" / "token"; }
   [[nodiscard]] io::Path bundle(const std::string& digest) const { return root_ / "bundles" / digest; }
+  [[nodiscard]] io::Path decisions(ProblemId id) const {
+    return root_ / "decisions" / ("problem-" + std::to_string(id.value));
+  }
   [[nodiscard]] io::Path problem(ProblemId id) const { return root_ / "problems" / std::to_string(id.value); }
 
  private:

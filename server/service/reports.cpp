@@ -60,7 +60,7 @@ double Service::heartbeat_interval(const Host& host) const {
     const auto place = model_.open_units.find(unit);
     if (place == model_.open_units.end() || !seen.insert(place->second).second) continue;
     const Problem& problem = model_.problems.at(place->second);
-    if (problem.stage) interval = std::min(interval, problem.stage->heartbeat_seconds(now()));
+    if (problem.stage) interval = std::min(interval, problem.stage->view().heartbeat_seconds(now()));
   }
   return std::max(1.0, interval);
 }

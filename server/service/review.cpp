@@ -30,14 +30,23 @@ Status Service::start_review(Problem& problem, const std::vector<Range>& ranges)
   return {};
 }
 
-// After a restart: what differed and was neither decided nor set aside is judged again from the stored
-// segments.
+// After a restart: what several hosts delivered and no verdict covers, and what differed and was neither
+// decided nor set aside, is judged again from the stored segments.
 Status Service::resume_reviews(Problem& problem) {
-  if (!problem.stage || problem.disagreements == 0) return {};
-  TRY_ASSIGN(const auto verdicts, store_->verdicts(problem.row.id));
-  RangeSet pending;
+  if (!problem.stage) return {};
+  const ProblemId id = problem.row.id;
+  const int stage = problem.row.stage;
+  TRY_ASSIGN(const std::int64_t delivered, store_->delivered_items(id, stage));
+  if (delivered <= problem.stage->view().accepted().total()) return {};
+  TRY_ASSIGN(const auto segments, store_->segments_over(id, stage, {0, problem.stage_row.items}));
+  RangeSet seen, pending;
+  for (const auto& segment : segments) {
+    for (const Range twice : seen.within(segment.range)) pending.add(twice);
+    seen.add(segment.range);
+  }
+  TRY_ASSIGN(const auto verdicts, store_->verdicts(id));
   for (const auto& verdict : verdicts) {
-    if (verdict.stage != problem.row.stage) continue;
+    if (verdict.stage != stage) continue;
     if (!verdict.agree && !verdict.wrong_host.valid()) {
       pending.add(verdict.range);
     } else {

@@ -39,15 +39,24 @@ Service::Service(const ProjectDirectory& directory, const Configuration& configu
       managers_(dependencies.files, dependencies.processes, blobs_, directory),
       started_at_(dependencies.clock.now()),
       pool_(pool_threads()),
-      writer_(*store_, [this]() -> Status {
-        TRY_ASSIGN(model_, load_model(*store_, dependencies_.files, directory_, configuration_, now()));
-        rebuild_tokens();
-        return {};
-      }) {}
+      writer_(*store_, [this] { return reload(); }) {}
+
+Status Service::reload() {
+  TRY_ASSIGN(Model fresh, load_model(*store_, dependencies_.files, directory_, configuration_, now()));
+  for (auto& [id, problem] : fresh.problems) {
+    const auto before = model_.problems.find(id);
+    if (before == model_.problems.end()) continue;
+    problem.job_running = before->second.job_running;  // the pool goes on with its jobs
+    problem.reviews = before->second.reviews;
+  }
+  model_ = std::move(fresh);
+  rebuild_tokens();
+  return {};
+}
 
 Status Service::start() {
   TRY(blobs_.open());
-  TRY_ASSIGN(model_, load_model(*store_, dependencies_.files, directory_, configuration_, now()));
+  TRY(reload());
   TRY(store_->begin());
   TRY_ASSIGN(const auto project, store_->get_value("project"));
   if (project && *project != secrets_.project) {
@@ -59,7 +68,6 @@ Status Service::start() {
   }
   TRY(store_->set_value("project", secrets_.project));
   TRY(store_->commit());
-  rebuild_tokens();
   std::vector<ProblemId> due;
   for (const auto& [id, problem] : model_.problems) due.push_back(id);
   writer_.start();

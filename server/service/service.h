@@ -44,6 +44,9 @@ struct Dependencies {
   Clock& clock;
 };
 
+// What may be named as a strategy of a problem or as its rule for stragglers.
+[[nodiscard]] std::vector<protocol::StrategyInfo> strategies();
+
 class Service {
  public:
   // Opens the store, reads everything, starts the threads and resumes what was under way.
@@ -92,6 +95,7 @@ class Service {
   enum class ProblemAction { pause, resume, cancel };
   void change_problem(ProblemId id, ProblemAction action, Done<protocol::ProblemInfo> done);
   void delete_problem(ProblemId id, StatusDone done);
+  void change_strategy(ProblemId id, protocol::ChangeStrategy request, Done<protocol::ProblemInfo> done);
   void decisions(ProblemId id, int count, Done<std::vector<protocol::DecisionInfo>> done);
   void hosts(Done<std::vector<protocol::HostInfo>> done);
   void host(HostId id, Done<protocol::HostInfo> done);
@@ -176,6 +180,7 @@ class Service {
   // True if the slot got a unit.
   Status hand_out_slot(Host& host, const protocol::WorkRequest& request, const protocol::SlotRequest& slot,
                        const std::vector<ProblemId>& order, WorkOutcome& outcome);
+  [[nodiscard]] bool can_compute(const Problem& problem, const protocol::WorkRequest& request) const;
   [[nodiscard]] std::vector<ProblemId> problems_for(const Host& host,
                                                     const protocol::WorkRequest& request) const;
   [[nodiscard]] protocol::Grant make_grant(const Problem& problem, const policy::Unit& unit) const;
@@ -184,6 +189,10 @@ class Service {
   // lifecycle.cpp
   void tick();
   Status tick_problems();
+  // On the writer thread: the model anew from the store, which counts open units as heard of now.
+  Status reload();
+  // Whether the calendar was set, or this computer slept, since the last call (the first says no).
+  [[nodiscard]] bool calendar_moved();
   Status keep_accounts();
   Status advance(ProblemId id);  // starts the next planning or combining job, if one is due
   struct PlannedStage {
@@ -201,6 +210,25 @@ class Service {
   void rebuild_tokens();
   void collect_garbage();
 
+  // mapping.cpp: problems whose strategy maps tasks to hosts.
+  struct Planned {
+    Range range;  // empty: nothing now
+    ProblemId problem;
+    std::string reason;
+    double wait =
+        0;  // seconds until it makes sense to ask again; 0: nothing is free, the endgame's rules say
+  };
+  [[nodiscard]] bool is_mapped(const Problem& problem) const;
+  [[nodiscard]] Planned next_planned(const Host& host, const protocol::SlotRequest& slot,
+                                     const protocol::WorkRequest& request, const std::string& strategy);
+  [[nodiscard]] Range planned_range(MappingGroup& group, policy::PlanSlot slot, ProblemId& problem_id);
+  [[nodiscard]] double task_cost(MappingGroup& group, const Problem& problem, std::size_t slots);
+  [[nodiscard]] std::vector<policy::PlanWorker> plan_workers(const MappingGroup& group) const;
+  void start_plan(const std::string& strategy, MappingGroup& group, const std::string& why);
+  void note_begun(const Problem& problem, const policy::Unit& unit, const Host& host);
+  void note_ended(const policy::Unit& unit);
+  void tick_mapping();
+
   // describe.cpp
   [[nodiscard]] Result<protocol::ProblemInfo> describe_fully(const Problem& problem);
   [[nodiscard]] protocol::ProblemInfo describe(const Problem& problem) const;
@@ -214,7 +242,8 @@ class Service {
   std::unique_ptr<storage::Store> store_;
   storage::BlobStore blobs_;
   Managers managers_;
-  Model model_;  // writer thread only, once started
+  Model model_;                              // writer thread only, once started
+  std::optional<Duration> calendar_offset_;  // calendar minus steady clock; writer thread only
 
   mutable std::shared_mutex tokens_mutex_;
   std::unordered_map<std::string, HostId> tokens_;  // digest of the token -> host, active ones

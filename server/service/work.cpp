@@ -98,14 +98,18 @@ Status Service::give_back_unknown(Host& host, const protocol::WorkRequest& reque
   return {};
 }
 
+bool Service::can_compute(const Problem& problem, const protocol::WorkRequest& request) const {
+  if (problem.manifest.kernel_for(request.platforms).empty()) return false;
+  if (request.memory_bytes > 0 && problem.manifest.memory_bytes > request.memory_bytes) return false;
+  return problem.manifest.threads <= request.cores;
+}
+
 std::vector<ProblemId> Service::problems_for(const Host& host, const protocol::WorkRequest& request) const {
   std::vector<policy::ShareView> candidates;
   for (const auto& [id, problem] : model_.problems) {
     if (problem.row.state != protocol::ProblemState::running || !problem.stage) continue;
-    if (problem.manifest.kernel_for(request.platforms).empty()) continue;
-    if (request.memory_bytes > 0 && problem.manifest.memory_bytes > request.memory_bytes) continue;
-    if (problem.manifest.threads > request.cores) continue;
-    if (!problem.stage->has_work_for(host.row.id, now())) continue;
+    if (!can_compute(problem, request)) continue;
+    if (!problem.stage->view().has_work_for(host.row.id, now())) continue;
     candidates.push_back({id, problem.row.weight, problem.row.priority, problem.row.service});
   }
   return policy::order_by_share(candidates);
@@ -128,7 +132,7 @@ Status Service::hand_out(Host& host, const protocol::WorkRequest& request, WorkO
       if (problem.row.state != protocol::ProblemState::running || !problem.stage) continue;
       // Work may come back at any moment (a stalled holder): ask as often as the stage finds useful.
       reply.retry_after_seconds =
-          std::min(reply.retry_after_seconds, std::max(0.25, problem.stage->heartbeat_seconds(now())));
+          std::min(reply.retry_after_seconds, std::max(0.25, problem.stage->view().heartbeat_seconds(now())));
     }
     return {};
   }
@@ -139,7 +143,25 @@ Status Service::hand_out(Host& host, const protocol::WorkRequest& request, WorkO
 Status Service::hand_out_slot(Host& host, const protocol::WorkRequest& request,
                               const protocol::SlotRequest& slot, const std::vector<ProblemId>& order,
                               WorkOutcome& outcome) {
-  for (const ProblemId id : order) {
+  std::set<std::string> asked;  // mapping strategies, each once
+  const auto nothing = [&](double retry_after, const std::string& reason) {
+    if (outcome.reply.retry_after_seconds > 0 && retry_after >= outcome.reply.retry_after_seconds) return;
+    outcome.reply.retry_after_seconds = retry_after;
+    outcome.reply.reason = reason;
+  };
+  for (const ProblemId next : order) {
+    std::optional<Planned> planned;
+    if (const Problem& problem = model_.problems[next]; is_mapped(problem)) {
+      if (asked.insert(problem.row.strategy).second)
+        planned = next_planned(host, slot, request, problem.row.strategy);
+      else if (!problem.stage->view().free().empty())
+        continue;
+      if (planned && planned->range.empty() && planned->wait > 0) {
+        nothing(planned->wait, "the plan has nothing for this slot now");
+        continue;
+      }
+    }
+    const ProblemId id = planned && !planned->range.empty() ? planned->problem : next;
     Problem& problem = model_.problems[id];
     if (!model_.spare_unit) {
       TRY_ASSIGN(model_.spare_unit, store_->next_unit());
@@ -154,24 +176,26 @@ Status Service::hand_out_slot(Host& host, const protocol::WorkRequest& request,
     requester.queue_current = request.proposal.queue_current;
     requester.proposed_items = request.proposal.items;
     requester.unit = *model_.spare_unit;
+    if (planned) {
+      requester.planned = planned->range;
+      requester.planned_reason = planned->reason;
+    }
     policy::Changes changes;
     const policy::Grant grant = problem.stage->request(requester, now(), changes);
     if (grant.unit) model_.spare_unit.reset();
     TRY(store_stage(problem, changes));
     if (!grant.unit) {
-      if (outcome.reply.retry_after_seconds <= 0 || grant.retry_after < outcome.reply.retry_after_seconds) {
-        outcome.reply.retry_after_seconds = grant.retry_after;
-        outcome.reply.reason = grant.reason;
-      }
+      nothing(grant.retry_after, grant.reason);
       continue;
     }
-    const policy::Unit& unit = *problem.stage->unit(*grant.unit);
+    const policy::Unit& unit = *problem.stage->view().unit(*grant.unit);
+    if (is_mapped(problem) && unit.kind == policy::UnitKind::fresh) note_begun(problem, unit, host);
     outcome.grants.push_back(make_grant(problem, unit));
     outcome.reply.grant_slots.push_back(slot.slot);
-    const policy::HostRecord* record = problem.stage->host(host.row.id);
+    const policy::HostRecord* record = problem.stage->view().host(host.row.id);
     // Before the host's rate is known its units are small: a second stands for them.
     const double seconds =
-        record != nullptr && record->rate > 0 ? problem.stage->cost(unit.range) / record->rate : 1;
+        record != nullptr && record->rate > 0 ? problem.stage->view().cost(unit.range) / record->rate : 1;
     problem.row.service =
         policy::charge({id, problem.row.weight, problem.row.priority, problem.row.service}, seconds);
     if (problem.row.started_at == Timestamp{}) {
@@ -200,10 +224,10 @@ protocol::Grant Service::make_grant(const Problem& problem, const policy::Unit& 
     for (const auto& input : *inputs)
       if (!input.range || input.range->overlaps(unit.range)) grant.inputs.push_back(input);
   }
-  grant.cost = problem.stage->cost(unit.range);
+  grant.cost = problem.stage->view().cost(unit.range);
   // A problem that is over in a minute cannot wait a minute for its first results.
   const auto paced =
-      static_cast<std::int64_t>(commits_per_heartbeat * problem.stage->heartbeat_seconds(now()));
+      static_cast<std::int64_t>(commits_per_heartbeat * problem.stage->view().heartbeat_seconds(now()));
   grant.commit_seconds = std::clamp<std::int64_t>(paced, 1, problem.row.commit_seconds);
   grant.issued_at = now();
   grant.deadline = unit.deadline;
@@ -214,12 +238,16 @@ protocol::Grant Service::make_grant(const Problem& problem, const policy::Unit& 
 // The transaction's rows for what a stage changed, and what follows: set-aside ranges, the end of the stage.
 Status Service::store_stage(Problem& problem, const policy::Changes& changes) {
   TRY(store_changes(*store_, model_, problem, changes));
+  if (is_mapped(problem)) {
+    for (const UnitId id : changes.units)
+      if (const policy::Unit* unit = problem.stage->view().unit(id); unit != nullptr) note_ended(*unit);
+  }
   const bool set_aside = std::any_of(changes.decisions.begin(), changes.decisions.end(),
                                      [](const auto& decision) { return decision.kind == "set-aside"; });
   if (set_aside) {
-    problem.stage_row.set_aside = problem.stage->set_aside().ranges();
+    problem.stage_row.set_aside = problem.stage->view().set_aside().ranges();
     problem.row.message =
-        std::to_string(problem.stage->set_aside().total()) +
+        std::to_string(problem.stage->view().set_aside().total()) +
         " items are set aside: they failed on several hosts (see `gleaner-admin problem show`)";
     spdlog::warn("problem {}: {}", problem.row.id.value, problem.row.message);
     TRY(store_->put_stage(problem.stage_row));
@@ -229,7 +257,7 @@ Status Service::store_stage(Problem& problem, const policy::Changes& changes) {
     spdlog::debug("problem {} unit {} host {} {} [{}, {}): {}", problem.row.id.value, decision.unit.value,
                   decision.host.value, decision.kind, decision.range.begin, decision.range.end,
                   decision.reason);
-  if (problem.stage->complete()) return advance(problem.row.id);
+  if (problem.stage->view().complete()) return advance(problem.row.id);
   return {};
 }
 

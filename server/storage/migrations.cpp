@@ -263,9 +263,25 @@ constexpr const char* handed_out_end = R"(
 ALTER TABLE units ADD COLUMN handed_end INTEGER NOT NULL DEFAULT 0;
 )";
 
+// A strategy's memory of the stage, and what units say of a host's speed (sizing.h).
+constexpr const char* batches_and_times = R"(
+ALTER TABLE host_records ADD COLUMN memory_units INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE host_records ADD COLUMN memory_base INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE host_records ADD COLUMN memory_left INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE host_records ADD COLUMN timed_units INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE host_records ADD COLUMN weighted_items REAL NOT NULL DEFAULT 0;
+ALTER TABLE host_records ADD COLUMN weighted_seconds REAL NOT NULL DEFAULT 0;
+ALTER TABLE host_records ADD COLUMN weighted_elapsed REAL NOT NULL DEFAULT 0;
+ALTER TABLE host_records ADD COLUMN timed_pieces REAL NOT NULL DEFAULT 0;
+ALTER TABLE host_records ADD COLUMN timed_items REAL NOT NULL DEFAULT 0;
+ALTER TABLE host_records ADD COLUMN timed_seconds REAL NOT NULL DEFAULT 0;
+ALTER TABLE host_records ADD COLUMN timed_squares REAL NOT NULL DEFAULT 0;
+)";
+
 constexpr std::array steps{
     Migration{1, "first schema", first_schema},
     Migration{2, "units remember the end they were handed out with", handed_out_end},
+    Migration{3, "sizing strategies remember batches and measured times", batches_and_times},
 };
 
 Result<std::int64_t> number_of(Database& database, std::string_view sql) {

@@ -55,6 +55,7 @@ class SqliteStore final : public Store {
   Status unaccept(ProblemId problem, int stage, Range range) override;
   Result<std::vector<AcceptedRow>> accepted(ProblemId problem, int stage) override;
   Result<std::vector<SegmentRow>> segments_over(ProblemId problem, int stage, Range range) override;
+  Result<std::int64_t> delivered_items(ProblemId problem, int stage) override;
 
   Status add_verdict(const VerdictRow& row) override;
   Result<std::vector<VerdictRow>> verdicts(ProblemId problem) override;

@@ -38,7 +38,10 @@ policy::HostRecord read_record(Query& query) {
                  record.interruptions, record.on_seconds, record.used_performance, record.current_size,
                  record.requests, record.returned, record.omitted, record.last_contact, record.units,
                  record.items_accepted, record.cost_accepted, record.cost_wasted, record.busy_seconds,
-                 record.cuts, record.copies);
+                 record.cuts, record.copies, record.memory.units, record.memory.base, record.memory.left,
+                 record.times.units, record.times.weighted_items, record.times.weighted_seconds,
+                 record.times.weighted_elapsed, record.times.pieces, record.times.items, record.times.seconds,
+                 record.times.squares);
   return record;
 }
 
@@ -94,8 +97,9 @@ Status SqliteStore::put_host_record(ProblemId problem, int stage, const policy::
   Query query = database_->query(R"(
 INSERT INTO host_records (problem, stage, host, performance, queue_unloaded, queue_current, proposed_items, slots, rate,
   measured_seconds, interruptions, on_seconds, used_performance, current_size, requests, returned, omitted, last_contact,
-  units, items_accepted, cost_accepted, cost_wasted, busy_seconds, cuts, copies)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  units, items_accepted, cost_accepted, cost_wasted, busy_seconds, cuts, copies, memory_units, memory_base, memory_left, timed_units, weighted_items, weighted_seconds,
+  weighted_elapsed, timed_pieces, timed_items, timed_seconds, timed_squares)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT DO UPDATE SET performance = excluded.performance, queue_unloaded = excluded.queue_unloaded,
   queue_current = excluded.queue_current, proposed_items = excluded.proposed_items, slots = excluded.slots,
   rate = excluded.rate, measured_seconds = excluded.measured_seconds, interruptions = excluded.interruptions,
@@ -103,7 +107,11 @@ ON CONFLICT DO UPDATE SET performance = excluded.performance, queue_unloaded = e
   requests = excluded.requests, returned = excluded.returned, omitted = excluded.omitted,
   last_contact = excluded.last_contact, units = excluded.units, items_accepted = excluded.items_accepted,
   cost_accepted = excluded.cost_accepted, cost_wasted = excluded.cost_wasted, busy_seconds = excluded.busy_seconds,
-  cuts = excluded.cuts, copies = excluded.copies)");
+  cuts = excluded.cuts, copies = excluded.copies,
+  memory_units = excluded.memory_units, memory_base = excluded.memory_base, memory_left = excluded.memory_left,
+  timed_units = excluded.timed_units, weighted_items = excluded.weighted_items, weighted_seconds = excluded.weighted_seconds,
+  weighted_elapsed = excluded.weighted_elapsed, timed_pieces = excluded.timed_pieces, timed_items = excluded.timed_items,
+  timed_seconds = excluded.timed_seconds, timed_squares = excluded.timed_squares)");
   query.add(problem).add(stage).add(record.host).add(record.performance).add(record.queue_unloaded);
   query.add(record.queue_current).add(record.proposed_items).add(record.slots).add(record.rate);
   query.add(record.measured_seconds)
@@ -113,6 +121,10 @@ ON CONFLICT DO UPDATE SET performance = excluded.performance, queue_unloaded = e
   query.add(record.current_size).add(record.requests).add(record.returned).add(record.omitted);
   query.add(record.last_contact).add(record.units).add(record.items_accepted).add(record.cost_accepted);
   query.add(record.cost_wasted).add(record.busy_seconds).add(record.cuts).add(record.copies);
+  query.add(record.memory.units).add(record.memory.base).add(record.memory.left);
+  const policy::WorkTimes& times = record.times;
+  query.add(times.units).add(times.weighted_items).add(times.weighted_seconds).add(times.weighted_elapsed);
+  query.add(times.pieces).add(times.items).add(times.seconds).add(times.squares);
   return query.run();
 }
 
@@ -120,7 +132,8 @@ Result<std::vector<policy::HostRecord>> SqliteStore::host_records(ProblemId prob
   Query query = database_->query(R"(
 SELECT host, performance, queue_unloaded, queue_current, proposed_items, slots, rate, measured_seconds, interruptions,
   on_seconds, used_performance, current_size, requests, returned, omitted, last_contact, units, items_accepted,
-  cost_accepted, cost_wasted, busy_seconds, cuts, copies FROM host_records WHERE problem = ? AND stage = ? ORDER BY host)");
+  cost_accepted, cost_wasted, busy_seconds, cuts, copies, memory_units, memory_base, memory_left, timed_units, weighted_items, weighted_seconds,
+  weighted_elapsed, timed_pieces, timed_items, timed_seconds, timed_squares FROM host_records WHERE problem = ? AND stage = ? ORDER BY host)");
   query.add(problem).add(stage);
   return all_rows(query, read_record);
 }

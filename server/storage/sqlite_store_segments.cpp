@@ -97,6 +97,17 @@ FROM segments WHERE problem = ? AND stage = ? AND size_class = ? AND range_begin
   return rows;
 }
 
+Result<std::int64_t> SqliteStore::delivered_items(ProblemId problem, int stage) {
+  Query query = database_->query(
+      "SELECT coalesce(sum(range_end - range_begin), 0) FROM segments WHERE problem = ? AND stage = ?");
+  TRY_ASSIGN(const bool found, query.add(problem).add(stage).step());
+  CHECK_TRUE(found);
+  std::int64_t items = 0;
+  query.take(items);
+  TRY(query.checked());
+  return items;
+}
+
 Status SqliteStore::accept(ProblemId problem, int stage, Range range, SegmentId segment) {
   if (range.empty()) return {};
   {

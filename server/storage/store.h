@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "server/policy/host_health.h"
-#include "server/policy/stage.h"
+#include "server/policy/stage/stage.h"
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
 #include "shared/base/range_set.h"
@@ -214,6 +214,9 @@ class Store {
   // All segments of the stage that overlap `range`, oldest first.
   [[nodiscard]] virtual Result<std::vector<SegmentRow>> segments_over(ProblemId problem, int stage,
                                                                       Range range) = 0;
+
+  // Items in all segments of the stage together: more than are accepted where hosts overlap.
+  [[nodiscard]] virtual Result<std::int64_t> delivered_items(ProblemId problem, int stage) = 0;
 
   [[nodiscard]] virtual Status add_verdict(const VerdictRow& row) = 0;
   [[nodiscard]] virtual Result<std::vector<VerdictRow>> verdicts(ProblemId problem) = 0;

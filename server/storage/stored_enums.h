@@ -2,7 +2,7 @@
 // program's, which the schema version would have told): a new enumerator goes here too.
 #pragma once
 
-#include "server/policy/stage.h"
+#include "server/policy/stage/stage.h"
 #include "shared/protocol/admin_messages.h"
 #include "shared/protocol/messages.h"
 
@@ -15,7 +15,7 @@ inline constexpr int last_number<policy::UnitKind> = 6;
 template <>
 inline constexpr int last_number<policy::UnitState> = 5;
 template <>
-inline constexpr int last_number<policy::Straggler> = 3;
+inline constexpr int last_number<policy::Straggler> = 8;
 template <>
 inline constexpr int last_number<protocol::RunState> = 3;
 template <>
