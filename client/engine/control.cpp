@@ -77,7 +77,7 @@ ControlOutcome pause(Engine& engine, const Json& request) {
 
 }  // namespace
 
-ControlOutcome handle_control(Engine& engine, std::string_view line) {
+ControlOutcome handle_control(Engine& engine, std::string_view line, const std::function<Status()>& reload) {
   if (line.size() > control_line_bytes_max) return refuse("the request is too long");
   const Json request = Json::parse(line, nullptr, false);
   if (!request.is_object()) return refuse("the request is not a JSON object");
@@ -98,6 +98,10 @@ ControlOutcome handle_control(Engine& engine, std::string_view line) {
     if (!outcome.ok()) return refuse(outcome.error().message);
     return done(resume ? "computing goes on when nothing else stands against it"
                        : "the units in hand are completed, no more are taken");
+  }
+  if (command == "reload" && reload) {
+    const Status outcome = reload();
+    return outcome.ok() ? done("the preferences hold from now on") : refuse(outcome.error().message);
   }
   if (command == "quit") {
     ControlOutcome outcome = done("the client stops");

@@ -1,9 +1,10 @@
 // The control protocol between `gleaner` and the daemon: one JSON object on a line each way. Requests:
-// {"version":1,"command":"status"|"why"|"pause"|"resume"|"finish"|"quit","seconds":N}; replies:
+// {"version":1,"command":"status"|"why"|"pause"|"resume"|"finish"|"reload"|"quit","seconds":N}; replies:
 // {"version":1,"ok":true, "message":TEXT,"status":{...}} or {"version":1,"ok":false,"message":TEXT}. Bounded;
 // garbage gets an answer that says so. Private to this client: not part of the wire.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,8 @@ struct ControlOutcome {
   bool quit = false;  // the daemon is to stop after answering
 };
 
-[[nodiscard]] ControlOutcome handle_control(Engine& engine, std::string_view line);
+// `reload` reads the preferences again.
+[[nodiscard]] ControlOutcome handle_control(Engine& engine, std::string_view line,
+                                            const std::function<Status()>& reload = {});
 
 }  // namespace gleaner::engine

@@ -15,20 +15,40 @@ using client_policy::UnitState;
 
 namespace {
 constexpr Duration save_retry = std::chrono::seconds{10};
+constexpr std::size_t probe_bytes = std::size_t{1} << 16;
 constexpr std::int64_t raw_small_max = 1 << 20;  // larger segments are not tried to be made small
 }  // namespace
+
+void Deliveries::report_disk_trouble(const Error& error) {
+  if (!disk_trouble_) spdlog::error("results cannot be written: {}", error.message);
+  disk_trouble_ = error.message;
+  save_at_ = services_.clock.steady() + save_retry;
+}
+
+// Whether the disk takes something again: only a try tells.
+Status Deliveries::probe_disk() {
+  const io::Path probe = services_.state.root / "probe";
+  const Status written = services_.files.write(probe, Bytes(probe_bytes, ' '), io::Mode::normal);
+  TRY(services_.files.remove(probe));
+  return written;
+}
 
 // A disk that does not take what was computed: kernels are stopped by the engine (disk_trouble), what is in
 // memory stays there, and every few seconds it is tried again.
 void Deliveries::save(SteadyTime now, Alarm& alarm) {
   if (disk_trouble_ && now < save_at_) return alarm.at(save_at_);
   std::optional<std::string> trouble;
+  if (disk_trouble_)
+    if (const Status probed = probe_disk(); !probed.ok()) trouble = probed.error().message;
   for (auto& [id, unit] : units_)
     // After trouble, a cut may be written but not durable.
     if (const Status saved = disk_trouble_ ? unit->held->sync() : unit->held->save(); !saved.ok())
       trouble = saved.error().message;
   if (trouble && !disk_trouble_) spdlog::error("results cannot be written: {}", *trouble);
-  if (!trouble && disk_trouble_) spdlog::info("results can be written again");
+  if (!trouble && disk_trouble_) {
+    spdlog::info("results can be written again");
+    alarm.at(now);  // what stood against computing is gone: decide anew at once
+  }
   disk_trouble_ = std::move(trouble);
   if (!disk_trouble_) return;
   save_at_ = now + save_retry;

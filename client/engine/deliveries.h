@@ -47,7 +47,7 @@ class Deliveries {
   [[nodiscard]] std::size_t waiting() const;  // cuts without an answer
   [[nodiscard]] const Totals& totals() const { return totals_; }
   [[nodiscard]] const std::optional<std::string>& disk_trouble() const { return disk_trouble_; }
-  void report_disk_trouble(const Error& error) { disk_trouble_ = error.message; }
+  void report_disk_trouble(const Error& error);
   [[nodiscard]] bool doubts_project() const {
     return doubts_project_;
   }  // an answer did not verify: fetch it again
@@ -55,6 +55,7 @@ class Deliveries {
 
  private:
   void save(SteadyTime now, Alarm& alarm);
+  [[nodiscard]] Status probe_disk();
   void prepare_cut(Unit& unit, SteadyTime now, Closing closing);
   void start_upload(Unit& unit, Bytes segment);
   [[nodiscard]] bool ready(const Unit& unit, SteadyTime now) const;

@@ -15,6 +15,8 @@ using client_policy::UnitState;
 
 namespace {
 constexpr Duration wait_max = std::chrono::minutes{10};
+constexpr Duration owner_look_interval = std::chrono::seconds{2};
+constexpr Duration owner_rest_interval = std::chrono::seconds{10};
 constexpr Duration calendar_jump = std::chrono::seconds{30};
 constexpr Duration disk_check_interval = std::chrono::minutes{1};
 }  // namespace
@@ -91,10 +93,35 @@ std::vector<client_policy::Signal> Engine::signals() const {
     signals.push_back(
         {"server", RunMode::pause,
          "this host was revoked: join again with gleaner-client join CODE (" + *revoked_ + ")"});
+  if (const std::string refusal = services_.launcher.refusal(); !refusal.empty())
+    signals.push_back({"sandbox", RunMode::pause, refusal});
   if (stopping_) signals.push_back({"client", RunMode::pause, "the client is stopping"});
   if (deliveries_.disk_trouble())
     signals.push_back({"disk", RunMode::pause, "results cannot be written: " + *deliveries_.disk_trouble()});
   return signals;
+}
+
+// Who computes only while nobody is here looks every two seconds whether somebody came (input devices, where
+// they may be watched, say it themselves), and every ten whether they left.
+void Engine::ask_owner(std::vector<client_policy::Signal>& signals, SteadyTime now) {
+  if (services_.surroundings == nullptr) return;
+  const auto seen = services_.surroundings->observe(now);
+  client_policy::OwnerVerdict verdict =
+      owner_.judge({wishes_, seen, now, services_.surroundings->minute_of_week()});
+  observed_ = std::move(verdict.details);
+  const bool computing = verdict.signals.empty() && signals.empty() && cores_in_use() > 0;
+  const bool people = wishes_.run == client_policy::RunWhen::idle;
+  alarm_.at(now + (people && computing ? owner_look_interval : owner_rest_interval));
+  if (verdict.recheck) alarm_.at(now + std::max<Duration>(*verdict.recheck, std::chrono::milliseconds{100}));
+  for (auto& signal : verdict.signals) signals.push_back(std::move(signal));
+}
+
+void Engine::set_wishes(const client_policy::OwnerWishes& wishes, double cpu_share) {
+  wishes_ = wishes;
+  owner_ = {};
+  if (services_.settings.cpu_share == cpu_share) return;
+  services_.settings.cpu_share = cpu_share;
+  services_.gate.set_share(cpu_share);
 }
 
 void Engine::decide(SteadyTime now) {
@@ -104,7 +131,9 @@ void Engine::decide(SteadyTime now) {
   preferences.cpu_share = services_.settings.cpu_share;
   preferences.cores = services_.settings.cores;
   const client_policy::RunDecision before = decision_;
-  decision_ = client_policy::decide(preferences, signals());
+  std::vector<client_policy::Signal> all = signals();
+  ask_owner(all, now);
+  decision_ = client_policy::decide(preferences, all);
   if (decision_.recheck) alarm_.at(now + std::min(*decision_.recheck, wait_max));
   if (before.mode == decision_.mode) return;
   spdlog::info("{}: {}", client_policy::name_of(decision_.mode), decision_.reason);
@@ -175,6 +204,8 @@ std::vector<int> Engine::descriptors() const {
   if (services_.workers.descriptor() >= 0) all.push_back(services_.workers.descriptor());
   for (const auto& slot : slots_)
     if (slot->output_descriptor() >= 0) all.push_back(slot->output_descriptor());
+  if (services_.surroundings != nullptr)
+    for (const int descriptor : services_.surroundings->descriptors()) all.push_back(descriptor);
   return all;
 }
 

@@ -16,6 +16,7 @@
 #include "client/engine/slot.h"
 #include "client/engine/status.h"
 #include "client/engine/talk.h"
+#include "client/policy/owner.h"
 #include "client/policy/prefetch.h"
 #include "client/policy/run_decision.h"
 
@@ -43,6 +44,8 @@ class Engine final : private TalkOwner {
   [[nodiscard]] Status pause(std::optional<Duration> length);
   [[nodiscard]] Status resume();  // from a pause, from finish, from being switched off
   [[nodiscard]] Status finish();
+  // The owner's preferences, from the start or changed; they hold from the next tick on.
+  void set_wishes(const client_policy::OwnerWishes& wishes, double cpu_share);
   [[nodiscard]] EngineStatus status() const;
 
  private:
@@ -73,6 +76,7 @@ class Engine final : private TalkOwner {
   [[nodiscard]] int cores_in_use() const;
   [[nodiscard]] std::string explain(SteadyTime now) const;
   [[nodiscard]] std::vector<client_policy::Signal> signals() const;
+  void ask_owner(std::vector<client_policy::Signal>& signals, SteadyTime now);
 
   Services services_;
   Identity identity_;
@@ -83,6 +87,9 @@ class Engine final : private TalkOwner {
   Talk talk_;
   std::vector<std::unique_ptr<Slot>> slots_;
   Controls controls_;
+  client_policy::OwnerWishes wishes_;
+  client_policy::OwnerPolicy owner_;
+  std::vector<std::string> observed_;  // in words
   client_policy::RunDecision decision_;
   Alarm alarm_;
   std::optional<std::string> revoked_;

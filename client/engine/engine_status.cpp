@@ -107,6 +107,7 @@ EngineStatus Engine::status() const {
   status.trouble = talk_.trouble();
   status.details.push_back("confinement of kernels: " + services_.launcher.describe());
   if (disk_low_) status.details.push_back(*disk_low_);
+  for (const std::string& one : observed_) status.details.push_back(one);
   if (!talk_.trouble().empty()) status.details.push_back("connection: " + talk_.trouble());
   return status;
 }

@@ -2,6 +2,8 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "client/engine/benchmark.h"
 #include "client/engine/engine.h"
@@ -138,14 +140,18 @@ void Engine::prepared(UnitId id, Result<Prepared> outcome, SteadyTime now) {
 
 void Engine::start_units(SteadyTime now) {
   if (decision_.mode == RunMode::pause) return;
+  std::map<UnitId, std::pair<Slot*, Unit*>> waiting;  // oldest first
   for (const auto& slot : slots_) {
     if (!slot->ready(now) || now < slot->start_at()) continue;
-    Unit* unit = next_for(*slot);
-    if (unit == nullptr) continue;
+    if (Unit* unit = next_for(*slot); unit != nullptr) waiting[unit->id()] = {slot.get(), unit};
+  }
+  for (const auto& [id, pair] : waiting) {
+    const auto [slot, unit] = pair;
     const int threads = unit->prepared->manifest.threads;
     const int wanted =
         std::clamp(threads == 0 ? services_.settings.cores : threads, 1, services_.settings.cores);
-    if (cores_in_use() > 0 && cores_in_use() + wanted > services_.settings.cores) continue;
+    // Younger ones wait as well, or a kernel with several threads would never find its cores free.
+    if (cores_in_use() > 0 && cores_in_use() + wanted > services_.settings.cores) break;
     // Again at every start: a certificate may have run out, the disk may have been changed.
     if (const auto trusted = trust_.check_grant(unit->held->statement(), services_.clock.now());
         !trusted.ok()) {

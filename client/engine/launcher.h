@@ -11,6 +11,7 @@
 namespace gleaner::engine {
 
 struct KernelLaunch {
+  int slot = 0;
   io::Path program;           // inside bundle_directory
   io::Path bundle_directory;  // readable
   io::Path
@@ -21,12 +22,30 @@ struct KernelLaunch {
   std::int64_t disk_bytes = 0;
 };
 
+// How much memory a kernel may hold for which the manifest says `manifest_bytes`: all its processes together,
+// and the address space of each. Address space is not memory: a thread's stack alone reserves 8 MiB and an
+// allocator's arena 64 MiB.
+[[nodiscard]] constexpr std::int64_t kernel_memory_max(std::int64_t manifest_bytes, int threads) {
+  return manifest_bytes + (std::int64_t{256} << 20) + (std::int64_t{80} << 20) * (threads - 1);
+}
+
+// How many processes and threads a kernel may have, what starts and supervises it included.
+[[nodiscard]] constexpr int kernel_tasks_max(int threads) {
+  return 32 + 2 * threads;
+}
+
 class Launcher {
  public:
   virtual ~Launcher() = default;
   [[nodiscard]] virtual Result<std::unique_ptr<io::Process>> start(const KernelLaunch& launch) = 0;
+  // How a kernel so launched sees a problem's directory.
+  [[nodiscard]] virtual io::Path inside(const KernelLaunch&, const io::Path& problem) const {
+    return problem;
+  }
   // How kernels are confined, in a few words, for status and `why`.
   [[nodiscard]] virtual std::string describe() const = 0;
+  // Why no kernel is started at all, and what to do; empty if they are.
+  [[nodiscard]] virtual std::string refusal() const { return {}; }
 };
 
 }  // namespace gleaner::engine

@@ -7,6 +7,7 @@
 
 #include "shared/base/result.h"
 #include "shared/io/files.h"
+#include "shared/io/process_tree.h"
 
 namespace gleaner::engine {
 
@@ -27,8 +28,8 @@ class Machine {
   [[nodiscard]] virtual std::vector<std::string> platforms() const = 0;
   // Jobs that were runnable in the mean of the last minute, our own kernels included.
   [[nodiscard]] virtual double runnable_jobs() const = 0;
-  // Is the process sleeping (neither running, nor ready, nor stopped)?
-  [[nodiscard]] virtual bool is_asleep(int process) const = 0;
+  // What a kernel takes: the process that was started and all that descend from it.
+  [[nodiscard]] virtual io::TreeUse use(int process) const = 0;
   // Walks the tree; stops counting at `files_max` entries.
   [[nodiscard]] virtual DirectoryUsage usage(const io::Path& directory, std::int64_t files_max) const = 0;
   // The calling thread yields to everything else from now on.

@@ -9,6 +9,7 @@
 #include "client/engine/launcher.h"
 #include "client/engine/machine.h"
 #include "client/engine/state_directory.h"
+#include "client/engine/surroundings.h"
 #include "client/engine/workers.h"
 #include "shared/base/random.h"
 
@@ -34,6 +35,7 @@ struct Services {
   Workers& workers;
   StateDirectory state;
   EngineSettings settings;
+  Surroundings* surroundings = nullptr;  // none: nobody but the settings is asked
 };
 
 // Gathers the earliest moment at which somebody wants to be called again.

@@ -27,6 +27,7 @@ Status Slot::start_kernel(const Unit& unit) {
     return Error{ErrorKind::untrusted,
                  "the kernel " + prepared.kernel.string() + " was changed after it was unpacked"};
   KernelLaunch launch;
+  launch.slot = number_;
   launch.program = prepared.kernel;
   launch.bundle_directory = prepared.bundle_directory;
   launch.problems_directory = services_.state.problems();
@@ -38,6 +39,7 @@ Status Slot::start_kernel(const Unit& unit) {
   TRY(services_.files.remove_all(launch.slot_directory));
   TRY(services_.files.make_directories(launch.slot_directory));
   TRY_ASSIGN(std::unique_ptr<io::Process> process, services_.launcher.start(launch));
+  launch_ = launch;
   group_ = process->pid();
   threads_ = launch.threads;
   services_.gate.add(group_, threads_);
@@ -68,7 +70,7 @@ Status Slot::start(Unit& unit, SteadyTime now) {
   }
   if (problem_directory_ != unit.prepared->problem_directory) {
     problem_directory_ = unit.prepared->problem_directory;
-    session_->set_problem(problem_directory_);
+    session_->set_problem(services_.launcher.inside(launch_, problem_directory_));
   }
   unit_ = &unit;
   paused_ = false;
@@ -228,7 +230,8 @@ void Slot::watch(SteadyTime now) {
   const bundle::Manifest& manifest = unit_->prepared->manifest;
   const Duration cpu = session_->process().cpu_time();
   // Sleeping and no CPU used: asked twice, so that a kernel seen between two bursts does not count.
-  const bool still = cpu - cpu_watched_ < std::chrono::milliseconds{1} && services_.machine.is_asleep(group_);
+  const io::TreeUse use = services_.machine.use(group_);
+  const bool still = cpu - cpu_watched_ < std::chrono::milliseconds{1} && use.asleep;
   asleep_ = still ? asleep_ + (now - watched_) : Duration{0};
   cpu_watched_ = cpu;
   watched_ = now;
@@ -238,12 +241,27 @@ void Slot::watch(SteadyTime now) {
   if (verdict == client_policy::HangVerdict::too_long)
     return fail_unit(protocol::FailureKind::kernel_hung,
                      "one item took more than three times the longest time that the manifest allows", now);
+  if (const std::string what = excess(use); !what.empty())
+    fail_unit(protocol::FailureKind::resource_limit, what, now);
+}
+
+std::string Slot::excess(const io::TreeUse& use) const {
+  const bundle::Manifest& manifest = unit_->prepared->manifest;
+#ifndef GLEANER_SANITIZED  // instrumented kernels hold several times what they use
+  if (use.memory_bytes > kernel_memory_max(manifest.memory_bytes, threads_))
+    return "the kernel holds " + std::to_string(use.memory_bytes >> 20) + " MiB of memory in " +
+           std::to_string(use.processes) + " processes; the manifest allows " +
+           std::to_string(manifest.memory_bytes >> 20) + " MiB";
+#endif
+  if (use.threads >= kernel_tasks_max(threads_))
+    return "the kernel started too many processes or threads: " + std::to_string(use.threads) + "; " +
+           std::to_string(kernel_tasks_max(threads_)) + " are not allowed";
   const DirectoryUsage usage = services_.machine.usage(services_.state.slot(number_), slot_files_max);
   if (usage.bytes > manifest.disk_bytes || usage.files >= slot_files_max)
-    fail_unit(protocol::FailureKind::resource_limit,
-              "the kernel wrote " + std::to_string(usage.bytes) + " bytes in " + std::to_string(usage.files) +
-                  " files; the manifest allows " + std::to_string(manifest.disk_bytes) + " bytes",
-              now);
+    return "the kernel wrote " + std::to_string(usage.bytes) + " bytes in " + std::to_string(usage.files) +
+           " files; the manifest allows " + std::to_string(manifest.disk_bytes) + " bytes in fewer than " +
+           std::to_string(slot_files_max) + " files";
+  return {};
 }
 
 std::optional<Duration> Slot::remaining(SteadyTime now) const {

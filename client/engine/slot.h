@@ -50,18 +50,20 @@ class Slot {
   // Moves bytes and handles what the kernel said. A finished or failed unit is handed back: unit() is null
   // after.
   void pump(SteadyTime now);
-  // Every few seconds: hang, disk use.
+  // Every second: hang, memory, processes, disk use.
   void watch(SteadyTime now);
   [[nodiscard]] std::optional<Duration> remaining(SteadyTime now) const;
 
   static constexpr Duration let_go_patience = std::chrono::seconds{1};
   static constexpr Duration idle_patience =
       std::chrono::minutes{1};  // a kernel without work gives its memory back
-  static constexpr Duration watch_interval = std::chrono::seconds{5};
+  static constexpr Duration watch_interval = std::chrono::seconds{1};
 
  private:
   [[nodiscard]] Status start_kernel(const Unit& unit);
   void handle(const contract::KernelEvent& event, SteadyTime now);
+  // What the kernel takes beyond what it may; empty if nothing.
+  [[nodiscard]] std::string excess(const io::TreeUse& use) const;
   void fail_unit(protocol::FailureKind kind, const std::string& message, SteadyTime now);
   void account(SteadyTime now);  // CPU and running time go to the unit
   void release(SteadyTime now);
@@ -69,7 +71,8 @@ class Slot {
   Services& services_;
   int number_;
   std::unique_ptr<contract::KernelSession> session_;
-  std::string archive_;         // of the running kernel
+  KernelLaunch launch_;  // of the running kernel
+  std::string archive_;
   ProblemId problem_;           // that it serves
   io::Path problem_directory_;  // told to it last
   int group_ = 0;

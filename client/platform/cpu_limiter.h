@@ -13,14 +13,14 @@
 
 namespace gleaner::platform {
 
-// CPU time that a process, all its threads together, has used; nothing if it is gone.
+// CPU time that a process and all that descend from it have used; nothing if it is gone.
 using CpuReader = std::function<std::optional<Duration>(int process)>;
-// By the process's CPU clock: nanoseconds, all threads, dead ones included, without opening files.
-[[nodiscard]] std::optional<Duration> process_cpu_time(int process);
+// By the processes' CPU clocks: nanoseconds, all threads, dead ones included.
+[[nodiscard]] CpuReader tree_cpu_reader();
 
 class CpuLimiter final : public engine::CpuGate {
  public:
-  explicit CpuLimiter(CpuReader read_cpu = process_cpu_time);
+  explicit CpuLimiter(CpuReader read_cpu = tree_cpu_reader());
   ~CpuLimiter() override;  // lets everything run again that is still registered
 
   void add(int group, int threads) override;

@@ -1,5 +1,4 @@
 #include <signal.h>
-#include <time.h>
 
 #include <algorithm>
 #include <condition_variable>
@@ -9,6 +8,7 @@
 
 #include "client/platform/cpu_limiter.h"
 #include "client/policy/cpu_share.h"
+#include "shared/io/process_tree.h"
 
 namespace gleaner::platform {
 namespace {
@@ -34,12 +34,13 @@ struct Member {
 
 }  // namespace
 
-std::optional<Duration> process_cpu_time(int process) {
-  clockid_t clock{};
-  timespec time{};
-  if (::clock_getcpuclockid(process, &clock) != 0 || ::clock_gettime(clock, &time) != 0) return std::nullopt;
-  return std::chrono::seconds{time.tv_sec} +
-         std::chrono::duration_cast<Duration>(std::chrono::nanoseconds{time.tv_nsec});
+CpuReader tree_cpu_reader() {
+  return [clocks = std::map<int, io::TreeClock>()](int process) mutable {
+    const auto clock = clocks.try_emplace(process, process).first;
+    const std::optional<Duration> used = clock->second.read();
+    if (!used) clocks.erase(clock);
+    return used;
+  };
 }
 
 struct CpuLimiter::State {

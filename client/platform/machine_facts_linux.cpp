@@ -22,13 +22,6 @@ std::string first_line(const io::Path& path) {
   return line;
 }
 
-// The letter after the program's name, which is in parentheses and may contain any.
-char state_of(const io::Path& stat_file) {
-  const std::string line = first_line(stat_file);
-  const auto end = line.rfind(')');
-  return end != std::string::npos && end + 2 < line.size() ? line[end + 2] : '?';
-}
-
 class LinuxMachine final : public engine::Machine {
  public:
   explicit LinuxMachine(SystemRoots roots) : roots_(std::move(roots)) {}
@@ -68,18 +61,7 @@ class LinuxMachine final : public engine::Machine {
     return line >> load ? load : 0;
   }
 
-  bool is_asleep(int process) const override {
-    std::error_code error;
-    const std::filesystem::directory_iterator tasks(roots_.proc / std::to_string(process) / "task", error);
-    if (error) return false;
-    bool any = false;
-    for (const auto& task : tasks) {
-      const char state = state_of(task.path() / "stat");
-      if (state != 'S') return false;
-      any = true;
-    }
-    return any;
-  }
+  io::TreeUse use(int process) const override { return io::ProcessTree(roots_.proc).use(process); }
 
   engine::DirectoryUsage usage(const io::Path& directory, std::int64_t files_max) const override {
     engine::DirectoryUsage usage;

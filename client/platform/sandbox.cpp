@@ -3,36 +3,22 @@
 namespace gleaner::platform {
 namespace {
 
-// Address space is not memory: a thread's stack alone reserves 8 MiB and an allocator's arena 64 MiB.
-[[maybe_unused]] constexpr std::int64_t address_space_slack = std::int64_t{256} << 20;
-[[maybe_unused]] constexpr std::int64_t address_space_per_thread = std::int64_t{80} << 20;
-
 class PlainSandbox final : public Sandbox {
  public:
   explicit PlainSandbox(Priority priority) : priority_(priority) {}
 
-  Result<io::ProcessSpec> confine(const engine::KernelLaunch& launch) const override {
-    io::ProcessSpec spec;
+  Result<io::ProcessSpec> confine(const engine::KernelLaunch& launch) override {
+    io::ProcessSpec spec = common_spec(launch, priority_, launch.slot_directory.string());
     spec.arguments = {launch.program.string()};
     spec.working_directory = launch.slot_directory;
-    spec.environment = {{"PATH", "/usr/bin:/bin"},
-                        {"LANG", "C.UTF-8"},
-                        {"HOME", launch.slot_directory.string()},
-                        {"TMPDIR", launch.slot_directory.string()},
-                        {"GLEANER_THREADS", std::to_string(launch.threads)}};
-#ifndef GLEANER_SANITIZED  // AddressSanitizer reserves terabytes of address space
-    spec.limits.address_space_bytes =
-        launch.memory_bytes + address_space_slack + address_space_per_thread * (launch.threads - 1);
-#endif
-    spec.limits.file_bytes = launch.disk_bytes;
-    spec.limits.nice = priority_ == Priority::idle ? 19 : 0;
-    spec.limits.idle_class = priority_ == Priority::idle;
     return spec;
   }
 
   std::string describe() const override {
-    return std::string("private directory, clean environment, limits on memory, files and disk") +
-           (priority_ == Priority::idle ? ", lowest priority" : "") + "; no sandbox";
+    return std::string(
+               "switched off by its owner: private directory, clean environment, limits on memory, files and "
+               "disk") +
+           (priority_ == Priority::idle ? ", lowest priority" : "");
   }
 
  private:
@@ -45,10 +31,16 @@ class ProcessLauncher final : public engine::Launcher {
       : sandbox_(std::move(sandbox)), processes_(processes) {}
 
   Result<std::unique_ptr<io::Process>> start(const engine::KernelLaunch& launch) override {
+    if (const std::string refusal = sandbox_->refusal(); !refusal.empty())
+      return Error{ErrorKind::io, refusal};
     TRY_ASSIGN(const io::ProcessSpec spec, sandbox_->confine(launch));
     return processes_.start(spec);
   }
+  io::Path inside(const engine::KernelLaunch& launch, const io::Path& problem) const override {
+    return sandbox_->inside(launch, problem);
+  }
   std::string describe() const override { return sandbox_->describe(); }
+  std::string refusal() const override { return sandbox_->refusal(); }
 
  private:
   std::unique_ptr<Sandbox> sandbox_;
@@ -56,6 +48,29 @@ class ProcessLauncher final : public engine::Launcher {
 };
 
 }  // namespace
+
+io::Path Sandbox::inside(const engine::KernelLaunch&, const io::Path& problem) const {
+  return problem;
+}
+
+io::ProcessSpec common_spec(const engine::KernelLaunch& launch, Priority priority, const std::string& home) {
+  io::ProcessSpec spec;
+  spec.environment = {{"PATH", "/usr/bin:/bin"},
+                      {"LANG", "C.UTF-8"},
+                      {"HOME", home},
+                      {"TMPDIR", home},
+                      {"GLEANER_THREADS", std::to_string(launch.threads)}};
+#ifdef GLEANER_SANITIZED  // AddressSanitizer reserves terabytes of address space, and looks for leaks by
+                          // ptrace
+  spec.environment.emplace("ASAN_OPTIONS", "detect_leaks=0");
+#else
+  spec.limits.address_space_bytes = engine::kernel_memory_max(launch.memory_bytes, launch.threads);
+#endif
+  spec.limits.file_bytes = launch.disk_bytes;
+  spec.limits.nice = priority == Priority::idle ? 19 : 0;
+  spec.limits.idle_class = priority == Priority::idle;
+  return spec;
+}
 
 std::unique_ptr<Sandbox> make_plain_sandbox(Priority priority) {
   return std::make_unique<PlainSandbox>(priority);

@@ -23,8 +23,10 @@ struct Options {
   std::string log_level = "info";
   std::string code;
   std::string name;
-  std::string cpu_share = "100%";
+  std::string cpu_share;
+  std::string run;
   std::string priority = "idle";
+  std::string sandbox;
   double mflops = 0;
   int cores = 0;
 };
@@ -114,21 +116,41 @@ int do_run(const Options& options) {
   RunOptions run;
   run.state = state_of(options);
   run.cores = options.cores;
-  run.cpu_share = parse_share(options.cpu_share).value_or(1);
+  run.cpu_share = parse_share(options.cpu_share);
+  if (!options.run.empty()) run.run = options.run;
   if (options.mflops > 0) run.benchmark_mflops = options.mflops;
+  if (!options.sandbox.empty()) run.sandbox = options.sandbox == "on";
   run.priority = options.priority == "normal" ? platform::Priority::normal : platform::Priority::idle;
   return run_daemon(run);
+}
+
+int do_sandbox(const Options& options) {
+  platform::SandboxSettings settings;
+  settings.state_root = state_of(options).root;
+  if (const Status made = io::real_files().make_directories(settings.state_root); !made.ok())
+    return fail(made.error());
+  const auto sandbox = platform::make_sandbox(settings, io::real_processes());
+  if (const std::string refusal = sandbox->refusal(); !refusal.empty())
+    return fail(Error{ErrorKind::io, refusal});
+  fmt::print("{}\n", sandbox->describe());
+  return exit_ok;
 }
 
 void declare_run(CLI::App& run, Options& options) {
   run.add_option("--cores", options.cores, "Kernels at a time; 0: one for each core")
       ->check(CLI::Range(0, 4096));
+  run.add_option("--run", options.run,
+                 "when-idle: while nobody uses this computer; always: beside them; never")
+      ->check(CLI::IsMember({"when-idle", "always", "never"}));
   run.add_option("--cpu-share", options.cpu_share, "Of each core, for example 50% or 0.5")
       ->check(check_share);
   run.add_option("--benchmark-mflops", options.mflops, "Take this instead of measuring")
       ->check(CLI::PositiveNumber);
   run.add_option("--priority", options.priority, "idle: kernels yield to everything; normal: they compete")
       ->check(CLI::IsMember({"idle", "normal"}));
+  run.add_option("--sandbox", options.sandbox,
+                 std::string("on; or, to go without, these words: \"") + platform::sandbox_off + "\"")
+      ->check(CLI::IsMember({"on", platform::sandbox_off}));
   run.add_option("--log-level", options.log_level, "trace, debug, info, warn, error or off")
       ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}));
 }
@@ -155,6 +177,8 @@ int client_main(int argc, char** argv) {
   declare_run(*run, options);
   CLI::App* leave = with_state(app.add_subcommand("leave", "Leave the project and forget it"));
   CLI::App* benchmark = app.add_subcommand("benchmark", "Measure one core (Linpack 500)");
+  CLI::App* sandbox =
+      with_state(app.add_subcommand("sandbox", "Try and say how kernels are confined on this computer"));
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -164,6 +188,7 @@ int client_main(int argc, char** argv) {
   if (join->parsed()) return do_join(options);
   if (run->parsed()) return do_run(options);
   if (leave->parsed()) return do_leave(options);
+  if (sandbox->parsed()) return do_sandbox(options);
   CHECK_TRUE(benchmark->parsed());
   return do_benchmark();
 }

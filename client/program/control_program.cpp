@@ -11,6 +11,7 @@
 #include "client/platform/control_socket.h"
 #include "client/program/control_text.h"
 #include "client/program/exit_status.h"
+#include "client/program/preferences_program.h"
 #include "client/program/state_lock.h"
 #include "client/program/version.h"
 
@@ -77,11 +78,26 @@ int control_main(int argc, char** argv) {
   add("resume", "Compute again; take work again after `finish`");
   add("finish", "Complete the units in hand, take no more");
   add("why", "Why is it computing, or why not? In one sentence");
+  CLI::App* prefs = add("prefs", "Show, explain and set the preferences");
+  prefs->require_subcommand(1);
+  CLI::App* show = prefs->add_subcommand("show", "All of them, and where each is from")->fallthrough();
+  CLI::App* explain = prefs->add_subcommand("explain", "What they mean")->fallthrough();
+  CLI::App* set = prefs->add_subcommand("set", "Change one; it holds at once")->fallthrough();
+  PreferencesCommand preferences;
+  explain->add_option("key", preferences.key, "One of them; else all");
+  set->add_option("key", preferences.key, "Which, as in `gleaner prefs show`")->required();
+  set->add_option("value", preferences.value, "To what")->required();
   add("quit", "Deliver what is finished and stop the client");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? exit_ok : exit_usage;
+  }
+  if (prefs->parsed()) {
+    preferences.state.root = options.state.empty() ? default_state_directory() : io::Path(options.state);
+    preferences.verb = show->parsed() ? "show" : set->parsed() ? "set" : "explain";
+    preferences.json = options.json;
+    return run_preferences(preferences);
   }
   nlohmann::json request = {{"version", 1}, {"command", app.get_subcommands().front()->get_name()}};
   if (!options.duration.empty()) request["seconds"] = parse_duration(options.duration).value();

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <spdlog/spdlog.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
@@ -17,7 +18,9 @@
 #include "client/platform/control_socket.h"
 #include "client/platform/cpu_limiter.h"
 #include "client/platform/machine_facts.h"
+#include "client/platform/surroundings.h"
 #include "client/program/exit_status.h"
+#include "client/program/preferences_program.h"
 #include "client/program/state_lock.h"
 #include "client/program/version.h"
 #include "shared/crypto/keys.h"
@@ -99,6 +102,36 @@ void loop(engine::Engine& engine, platform::ControlSocket& control, const Signal
   }
 }
 
+// What the owner wants: the command line over the preferences.
+struct Wanted {
+  client_policy::OwnerWishes wishes;
+  double cpu_share = 1;
+  bool sandbox = true;
+};
+
+Result<Wanted> wanted_by(const RunOptions& options) {
+  TRY_ASSIGN(const auto book,
+             engine::PreferenceBook::load(io::real_files(), preference_files(options.state)));
+  engine::OwnerPreferences values = book.values();
+  if (options.run) values.run = *options.run;
+  return Wanted{values.wishes(), options.cpu_share.value_or(values.cpu_share),
+                options.sandbox.value_or(values.sandbox == "on")};
+}
+
+std::unique_ptr<engine::Launcher> make_launcher(const RunOptions& options, bool confined) {
+  // As the superuser kernels run as users of their own, who have to read what was unpacked; the state
+  // directory itself stays closed to them and all others.
+  if (::geteuid() == 0) ::umask(0022);
+  auto sandbox =
+      confined ? platform::make_sandbox({options.state.root, options.priority, {}, {}}, io::real_processes())
+               : platform::make_plain_sandbox(options.priority);
+  if (const std::string refusal = sandbox->refusal(); !refusal.empty())
+    spdlog::error("{}", refusal);
+  else
+    spdlog::info("confinement of kernels: {}", sandbox->describe());
+  return platform::make_process_launcher(std::move(sandbox), io::real_processes());
+}
+
 Result<bool> serve(const RunOptions& options, const Signals& signals) {
   io::Files& files = io::real_files();
   Clock& clock = system_clock();
@@ -119,28 +152,36 @@ Result<bool> serve(const RunOptions& options, const Signals& signals) {
     const auto http = io::make_curl_client(stored.code.root_fingerprint, agent);
     TRY_ASSIGN(identity, engine::confirm_machine(*http, files, *machine, options.state, facts, clock.now()));
   }
-  const auto launcher =
-      platform::make_process_launcher(platform::make_plain_sandbox(options.priority), io::real_processes());
+  TRY_ASSIGN(const Wanted wanted, wanted_by(options));
+  const auto launcher = make_launcher(options, wanted.sandbox);
+  const auto surroundings = platform::make_surroundings();
   platform::CpuLimiter limiter;
   Random random(make_seed());
 
   engine::EngineSettings settings;
   settings.cores = cores;
-  settings.cpu_share = options.cpu_share;
+  settings.cpu_share = wanted.cpu_share;
   settings.memory_bytes = machine->memory_bytes() / 2;
   settings.benchmark_mflops = options.benchmark_mflops;
   settings.client_version = version;
-  engine::Engine engine(
-      {clock, random, files, *launcher, limiter, *machine, workers, options.state, settings}, identity);
+  engine::Engine engine({clock, random, files, *launcher, limiter, *machine, workers, options.state, settings,
+                         surroundings.get()},
+                        identity);
+  engine.set_wishes(wanted.wishes, wanted.cpu_share);
   TRY(engine.open());
+  const auto reload = [&]() -> Status {
+    TRY_ASSIGN(const Wanted now_wanted, wanted_by(options));
+    engine.set_wishes(now_wanted.wishes, now_wanted.cpu_share);
+    return {};
+  };
   bool quit = false;
   TRY_ASSIGN(const auto control,
-             platform::ControlSocket::listen(options.state.socket(), engine::control_line_bytes_max,
-                                             [&](std::string_view line) {
-                                               const auto outcome = engine::handle_control(engine, line);
-                                               quit = quit || outcome.quit;
-                                               return outcome.reply;
-                                             }));
+             platform::ControlSocket::listen(
+                 options.state.socket(), engine::control_line_bytes_max, [&](std::string_view line) {
+                   const auto outcome = engine::handle_control(engine, line, reload);
+                   quit = quit || outcome.quit;
+                   return outcome.reply;
+                 }));
   spdlog::info("gleaner-client {}: host {} of {}, {} cores, state in {}", version, identity.host.host.value,
                identity.code.base_url(), cores, options.state.root.string());
   ::sd_notify(0, "READY=1");

@@ -12,10 +12,12 @@ namespace gleaner::program {
 
 struct RunOptions {
   engine::StateDirectory state;
-  int cores = 0;  // 0: all
-  double cpu_share = 1;
+  int cores = 0;                    // 0: all
+  std::optional<double> cpu_share;  // these three overrule the preferences
+  std::optional<std::string> run;
   std::optional<double> benchmark_mflops;
   platform::Priority priority = platform::Priority::idle;
+  std::optional<bool> sandbox;
 };
 
 [[nodiscard]] int run_daemon(const RunOptions& options);

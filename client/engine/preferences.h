@@ -1,0 +1,58 @@
+// The owner's preferences: one commented TOML file, under it the preset's values, over it what an
+// administrator locked in drop-in files. Every value knows where it comes from. Not thread-safe.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "client/policy/owner.h"
+#include "shared/io/files.h"
+
+namespace gleaner::engine {
+
+struct OwnerPreferences {
+  std::string preset = "only-when-idle";
+  std::string run = "when-idle";
+  double idle_minutes = 5;
+  std::vector<std::string> hours;
+  double cpu_share = 1;
+  bool on_battery = false;
+  double temperature_max = 85;
+  std::string sandbox = "on";
+
+  [[nodiscard]] client_policy::OwnerWishes wishes() const;
+};
+
+struct PreferenceFiles {
+  io::Path own;      // absent: all defaults
+  io::Path drop_in;  // a directory; its *.toml files, in order of their names, cannot be overruled
+};
+
+class PreferenceBook {
+ public:
+  // invalid, with file, line and key, if a file is wrong: then nothing of what was before changes.
+  [[nodiscard]] static Result<PreferenceBook> load(const io::Files& files, PreferenceFiles places);
+
+  [[nodiscard]] const OwnerPreferences& values() const { return values_; }
+  // "default", "preset gentle", or the file's name.
+  [[nodiscard]] const std::string& origin(const std::string& key) const { return origins_.at(key); }
+  // In the order of the file: key, value as written in TOML, where from, what it means.
+  struct Line {
+    std::string key, value, origin, meaning;
+    bool locked = false;
+  };
+  [[nodiscard]] std::vector<Line> lines() const;
+  // Writes one value into the own file; `value` as in TOML, or a bare word. forbidden if it is locked,
+  // not_found if there is no such key, invalid if the value is not one of that key.
+  [[nodiscard]] Status set(io::Files& files, const std::string& key, const std::string& value);
+
+ private:
+  PreferenceFiles places_;
+  OwnerPreferences values_;
+  std::map<std::string, std::string> origins_;
+  std::map<std::string, std::string> locked_;
+  std::map<std::string, std::string> own_;  // key: value as in TOML
+};
+
+}  // namespace gleaner::engine

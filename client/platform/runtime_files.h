@@ -1,0 +1,20 @@
+// What a kernel must be able to read to start: the system's libraries and, for a script, its interpreter with
+// its own modules. Platform file: runtime_files_linux.cpp.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "shared/io/files.h"
+
+namespace gleaner::platform {
+
+struct RuntimeFile {
+  io::Path path;
+  std::string link;  // if it is a symbolic link: where it leads
+};
+
+// In an order in which they can be made; only what exists. A program that cannot be read needs nothing.
+[[nodiscard]] std::vector<RuntimeFile> runtime_files(const io::Path& program, const io::Path& root = "/");
+
+}  // namespace gleaner::platform

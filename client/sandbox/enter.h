@@ -1,0 +1,8 @@
+// What is done outside, before the sandbox is built.
+#pragma once
+
+#include "client/sandbox/options.h"
+
+namespace gleaner::sandbox {
+[[noreturn]] void enter(const Options& options);
+}

@@ -1,0 +1,14 @@
+#include "client/sandbox/check.h"
+#include "client/sandbox/enter.h"
+#include "client/sandbox/options.h"
+#include "client/sandbox/supervise.h"
+
+int main(int argc, char** argv) {
+  using namespace gleaner::sandbox;
+  const Options options = parse(argc, argv);
+  if (options.mistake.empty() && options.command == "enter") enter(options);
+  if (options.mistake.empty() && options.command == "confine") supervise(options);
+  if (options.mistake.empty() && options.command == "check") return check(options);
+  say(options.mistake.empty() ? "a command is needed: enter, confine or check" : options.mistake);
+  return exit_usage;
+}
