@@ -29,3 +29,21 @@ function(gleaner_optimise)
     target_compile_options(${target} PRIVATE $<$<NOT:$<CONFIG:Release>>:-O2>)
   endforeach()
 endfunction()
+
+# gleaner_variant(TARGET avx2|avx512 files …): sources of a kernel that are compiled for processors of that level (kit/
+# cpu_features.h) and called only there. Not on other architectures.
+function(gleaner_variant target level)
+  if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+    return()
+  endif()
+  set(avx2 -mavx2 -mbmi -mbmi2)
+  set(avx512 ${avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512)
+  target_sources(${target} PRIVATE ${ARGN})
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "${${level}}")
+endfunction()
+
+# gleaner_bench(NAME SOURCES … LINKS …): a program in build/bench that tools/bench builds when it needs it.
+function(gleaner_bench name)
+  gleaner_program(${name} ${ARGN})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench EXCLUDE_FROM_ALL ON)
+endfunction()

@@ -228,6 +228,17 @@ class ManagerServer {
 
 }  // namespace
 
+Validation check_each(SegmentReader& segment, std::int64_t items, const std::string& noun,
+                      const std::function<Status(std::int64_t item, std::string_view bytes)>& check) {
+  using Verdict = Validation::Verdict;
+  if (segment.range().end > items) return {Verdict::invalid, "there are no such " + noun + "s"};
+  while (const auto item = segment.next()) {
+    if (const Status good = check(item->index, item->bytes); !good.ok())
+      return {Verdict::invalid, good.error().within(noun + " " + std::to_string(item->index)).message};
+  }
+  return {};
+}
+
 Result<std::string> Manager::compare(int /*stage*/, std::int64_t /*item*/, std::string_view a,
                                      std::string_view b) {
   if (a == b) return std::string{};

@@ -42,6 +42,12 @@ struct Validation {
   std::string reason;  // of invalid
 };
 
+// What validate() mostly is: `check` looks at one item after the other, and its first error is why the
+// segment is invalid ("NOUN INDEX: why"). So is a segment that reaches beyond the stage's `items`.
+[[nodiscard]] Validation check_each(
+    SegmentReader& segment, std::int64_t items, const std::string& noun,
+    const std::function<Status(std::int64_t item, std::string_view bytes)>& check);
+
 // Where combine and preview put files, and tell of them.
 class Output {
  public:

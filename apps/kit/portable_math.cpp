@@ -18,6 +18,15 @@ constexpr double half_pi_low = 0x1.0b4611a626331p-34;
 constexpr double inverse_ln2 = 0x1.71547652b82fep+0;
 constexpr double inverse_half_pi = 0x1.45f306dc9c883p-1;
 
+// 1/25, 1/23, … 1/3.
+struct ArtanhCoefficients {
+  double values[12] = {};
+  constexpr ArtanhCoefficients() {
+    for (int i = 0; i < 12; ++i) values[i] = 1 / static_cast<double>(25 - 2 * i);
+  }
+};
+constexpr ArtanhCoefficients artanh_coefficients;
+
 double power_of_two(int exponent) {  // REQUIRES: a normal number results
   return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
 }
@@ -82,7 +91,7 @@ double portable_log(double x) {
   const double s = (mantissa - 1) / (mantissa + 1);
   const double square = s * s;
   double sum = 0;
-  for (int n = 12; n >= 1; --n) sum = (sum + 1 / static_cast<double>(2 * n + 1)) * square;
+  for (const double coefficient : artanh_coefficients.values) sum = (sum + coefficient) * square;
   return exponent * ln2_high + (2 * s + (2 * s * sum + exponent * ln2_low));
 }
 

@@ -3,7 +3,9 @@
 #include <bit>
 #include <cmath>
 
+#include "apps/kit/packing.h"
 #include "apps/kit/portable_math.h"
+#include "apps/mandelbrot/lanes.h"
 
 namespace gleaner::mandelbrot {
 namespace {
@@ -18,14 +20,80 @@ constexpr double smooth_square = 65536;  // far out, where the fraction is smoot
 constexpr int smooth_iterations_max = 64;
 constexpr std::int64_t progress_pixels = 16;
 
-void append_little_endian(Bytes& bytes, std::uint32_t value) {
-  for (int shift = 0; shift < 32; shift += 8) bytes.push_back(static_cast<char>((value >> shift) & 0xff));
+// How far a point is between its count and the next, from the state that escaped.
+float smooth_fraction(double x, double y, double real, double imaginary) {
+  double real_square = real * real;
+  double imaginary_square = imaginary * imaginary;
+  int extra = 0;
+  while (real_square + imaginary_square <= smooth_square && extra < smooth_iterations_max) {
+    imaginary = 2 * real * imaginary + y;
+    real = real_square - imaginary_square + x;
+    real_square = real * real;
+    imaginary_square = imaginary * imaginary;
+    ++extra;
+  }
+  // nu = n + 1 - log2(log |z|), with log |z| = log(|z|^2) / 2
+  constexpr double ln2 = 0x1.62e42fefa39efp-1;
+  const double logarithm = kit::portable_log(real_square + imaginary_square) / 2;
+  return static_cast<float>(extra + 1 - kit::portable_log(logarithm) / ln2);
 }
 
-std::uint32_t read_little_endian(const char* bytes) {
-  std::uint32_t value = 0;
-  for (unsigned i = 0; i < 4; ++i) value |= std::uint32_t{static_cast<unsigned char>(bytes[i])} << (8 * i);
-  return value;
+// Takes the points of a row as they are done, in any order. Fractions come last, all together: there they do
+// not wait for each other.
+struct RowCollector {
+  struct Done {
+    std::int64_t count = 0;
+    double real = 0, imaginary = 0;
+  };
+  const Settings& settings;
+  kit::ItemContext& context;
+  std::vector<Done> row;
+
+  static void done(void* pointer, std::int64_t column, std::int64_t count, double real, double imaginary) {
+    static_cast<RowCollector*>(pointer)->row[static_cast<std::size_t>(column)] = {count, real, imaginary};
+  }
+  static bool wanted(void* pointer, std::int64_t column) {
+    const auto& self = *static_cast<RowCollector*>(pointer);
+    self.context.progress(static_cast<double>(column) / static_cast<double>(self.settings.width));
+    return !self.context.abandoned();
+  }
+};
+
+// How many updates of z stay within |z|^2 <= 4, at most `iterations`; z is then the one after the last
+// update.
+std::int64_t count_updates(double x, double y, std::int64_t iterations, double& real, double& imaginary) {
+  double real_square = 0;
+  double imaginary_square = 0;
+  std::int64_t count = 0;
+  while (count < iterations) {
+    imaginary = 2 * real * imaginary + y;
+    real = real_square - imaginary_square + x;
+    real_square = real * real;
+    imaginary_square = imaginary * imaginary;
+    if (real_square + imaginary_square > escape_square) break;
+    ++count;
+  }
+  return count;
+}
+
+// Point by point.
+void escape_row(const RowWork& work) {
+  for (std::int64_t column = 0; column < work.columns; ++column) {
+    if (column % progress_pixels == 0 && !work.wanted(work.context, column)) return;
+    double real = 0;
+    double imaginary = 0;
+    const std::int64_t count = count_updates(work.x[column], work.y, work.iterations, real, imaginary);
+    work.done(work.context, column, count, real, imaginary);
+  }
+}
+
+void (*variant(kit::CpuLevel level))(const RowWork&) {
+#if defined(__x86_64__)
+  if (level == kit::CpuLevel::avx512) return avx512::escape_row;
+  if (level == kit::CpuLevel::avx2) return avx2::escape_row;
+#endif
+  CHECK_TRUE(level == kit::CpuLevel::baseline);
+  return escape_row;
 }
 
 void check_sizes(const Settings& settings, kit::Parameters& parameters) {
@@ -101,45 +169,29 @@ double row_y(const Settings& settings, std::int64_t row) {
 Escape escape_of(double x, double y, std::int64_t iterations) {
   double real = 0;
   double imaginary = 0;
-  double real_square = 0;
-  double imaginary_square = 0;
-  std::int64_t count = 0;
-  while (count < iterations) {
-    imaginary = 2 * real * imaginary + y;
-    real = real_square - imaginary_square + x;
-    real_square = real * real;
-    imaginary_square = imaginary * imaginary;
-    if (real_square + imaginary_square > escape_square) break;
-    ++count;
-  }
+  const std::int64_t count = count_updates(x, y, iterations, real, imaginary);
   if (count == iterations) return {static_cast<std::uint32_t>(count), 0};
-  int extra = 0;
-  while (real_square + imaginary_square <= smooth_square && extra < smooth_iterations_max) {
-    imaginary = 2 * real * imaginary + y;
-    real = real_square - imaginary_square + x;
-    real_square = real * real;
-    imaginary_square = imaginary * imaginary;
-    ++extra;
-  }
-  // nu = n + 1 - log2(log |z|), with log |z| = log(|z|^2) / 2
-  constexpr double ln2 = 0x1.62e42fefa39efp-1;
-  const double logarithm = kit::portable_log(real_square + imaginary_square) / 2;
-  const double fraction = extra + 1 - kit::portable_log(logarithm) / ln2;
-  return {static_cast<std::uint32_t>(count), static_cast<float>(fraction)};
+  return {static_cast<std::uint32_t>(count), smooth_fraction(x, y, real, imaginary)};
 }
 
-Bytes compute_row(const Settings& settings, std::int64_t row, kit::ItemContext& context) {
+Bytes compute_row(const Settings& settings, std::int64_t row, kit::ItemContext& context,
+                  kit::CpuLevel level) {
+  std::vector<double> x(static_cast<std::size_t>(settings.width));
+  for (std::int64_t column = 0; column < settings.width; ++column)
+    x[static_cast<std::size_t>(column)] = column_x(settings, column);
+  const double y = row_y(settings, row);
+  RowCollector collector{settings, context, std::vector<RowCollector::Done>(x.size())};
+  const RowWork work{x.data(),           settings.width,      y, settings.iterations, &collector,
+                     RowCollector::done, RowCollector::wanted};
+  variant(level)(work);
+  if (context.abandoned()) return {};
   Bytes bytes;
   bytes.reserve(static_cast<std::size_t>(settings.width * pixel_bytes));
-  const double y = row_y(settings, row);
-  for (std::int64_t column = 0; column < settings.width; ++column) {
-    if (column % progress_pixels == 0) {
-      context.progress(static_cast<double>(column) / static_cast<double>(settings.width));
-      if (context.abandoned()) return {};
-    }
-    const Escape escape = escape_of(column_x(settings, column), y, settings.iterations);
-    append_little_endian(bytes, escape.count);
-    append_little_endian(bytes, std::bit_cast<std::uint32_t>(escape.fraction));
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const auto& [count, real, imaginary] = collector.row[i];
+    const float fraction = count == settings.iterations ? 0.0F : smooth_fraction(x[i], y, real, imaginary);
+    kit::pack(bytes, static_cast<std::uint32_t>(count));
+    kit::pack(bytes, std::bit_cast<std::uint32_t>(fraction));
   }
   return bytes;
 }
@@ -147,9 +199,10 @@ Bytes compute_row(const Settings& settings, std::int64_t row, kit::ItemContext& 
 std::vector<Escape> decode_row(std::string_view bytes) {
   CHECK_TRUE(bytes.size() % pixel_bytes == 0);
   std::vector<Escape> row(bytes.size() / pixel_bytes);
+  kit::Unpacker unpacker(bytes);
   for (std::size_t i = 0; i < row.size(); ++i) {
-    row[i].count = read_little_endian(bytes.data() + i * pixel_bytes);
-    row[i].fraction = std::bit_cast<float>(read_little_endian(bytes.data() + i * pixel_bytes + 4));
+    row[i].count = unpacker.get<std::uint32_t>();
+    row[i].fraction = std::bit_cast<float>(unpacker.get<std::uint32_t>());
   }
   return row;
 }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "apps/kit/cpu_features.h"
 #include "apps/kit/kernel.h"
 #include "apps/kit/problem.h"
 #include "shared/base/encoding.h"
@@ -41,7 +42,9 @@ struct Escape {
 
 // A row's item: for each pixel the count (uint32) and the fraction (IEEE float32), little-endian.
 inline constexpr std::int64_t pixel_bytes = 8;
-[[nodiscard]] Bytes compute_row(const Settings& settings, std::int64_t row, kit::ItemContext& context);
+// The same bytes at every level.
+[[nodiscard]] Bytes compute_row(const Settings& settings, std::int64_t row, kit::ItemContext& context,
+                                kit::CpuLevel level = kit::cpu_level());
 // REQUIRES: bytes.size() is a multiple of pixel_bytes.
 [[nodiscard]] std::vector<Escape> decode_row(std::string_view bytes);
 

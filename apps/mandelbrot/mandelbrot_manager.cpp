@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "apps/kit/png.h"
+#include "apps/kit/rows.h"
 #include "apps/mandelbrot/palette.h"
 
 namespace gleaner::mandelbrot {
@@ -13,7 +13,6 @@ constexpr std::int64_t sampled_columns_max = 48;
 constexpr std::int64_t sampled_iterations_max = 4000;
 constexpr double pixel_overhead =
     12;  // a pixel costs about as much as this many iterations even if it escapes at once
-constexpr char missing_grey = 0x28;
 
 // Totals over all points; spec 4.8 has golden numbers for them.
 struct Totals {
@@ -97,46 +96,28 @@ Result<std::optional<kit::Stage>> MandelbrotManager::plan(int stage) {
 }
 
 Result<kit::Validation> MandelbrotManager::validate(int stage, kit::SegmentReader& segment) {
-  using Verdict = kit::Validation::Verdict;
-  if (stage != 0 || segment.range().end > settings_.height) {
-    return kit::Validation{Verdict::invalid, "there are no such rows"};
-  }
-  while (const auto item = segment.next()) {
-    if (const Status row = check_row(settings_, item->bytes); !row.ok()) {
-      return kit::Validation{Verdict::invalid,
-                             row.error().within("row " + std::to_string(item->index)).message};
-    }
-  }
-  return kit::Validation{};
+  return kit::check_each(
+      segment, stage == 0 ? settings_.height : 0, "row",
+      [&](std::int64_t /*row*/, std::string_view bytes) { return check_row(settings_, bytes); });
 }
 
 Status MandelbrotManager::draw(kit::ItemSource& items, kit::Output& output) const {
-  TRY_ASSIGN(kit::PngWriter picture,
-             kit::PngWriter::create(output.directory() / "image.png", settings_.width, settings_.height));
   const Palette palette(settings_);
-  const Bytes missing(static_cast<std::size_t>(3 * settings_.width), missing_grey);
   Totals totals;
-  std::int64_t row = 0;
-  for (;;) {
-    TRY_ASSIGN(const std::optional<kit::Item> item, items.next());
-    for (; row < (item ? item->index : settings_.height); ++row) TRY(picture.write_row(missing));
-    if (!item) break;
-    TRY(check_row(settings_, item->bytes));
+  const auto colours = [&](const kit::Item& row) -> Result<Bytes> {
+    TRY(check_row(settings_, row.bytes));
     Bytes rgb;
-    rgb.reserve(missing.size());
-    for (const Escape& escape : decode_row(item->bytes)) {
+    rgb.reserve(static_cast<std::size_t>(3 * settings_.width));
+    for (const Escape& escape : decode_row(row.bytes)) {
       totals.never_escaping += escape.count == settings_.iterations;
       totals.summed_counts += escape.count;
       palette.append(rgb, escape);
     }
-    TRY(picture.write_row(rgb));
-    ++row;
     ++totals.rows;
-    output.progress(items.fraction());
-  }
-  TRY(picture.finish());
+    return rgb;
+  };
+  TRY(kit::draw_rows(items, output, settings_.width, settings_.height, colours));
   TRY(kit::write_file(output.directory() / "counts.json", to_json(settings_, totals)));
-  output.result("image.png", "image/png");
   output.result("counts.json", "application/json");
   return {};
 }

@@ -1,11 +1,9 @@
 #include "apps/raytrace/raytrace_manager.h"
 
-#include "apps/kit/png.h"
+#include "apps/kit/rows.h"
 
 namespace gleaner::raytrace {
 namespace {
-
-constexpr char missing_grey = 0x28;
 
 Status check_line(const Picture& picture, const std::string_view bytes) {
   if (bytes.size() == static_cast<std::size_t>(3 * picture.width)) return {};
@@ -26,37 +24,19 @@ Result<std::optional<kit::Stage>> RaytraceManager::plan(int stage) {
 }
 
 Result<kit::Validation> RaytraceManager::validate(int stage, kit::SegmentReader& segment) {
-  using Verdict = kit::Validation::Verdict;
-  if (stage != 0 || segment.range().end > renderer_->picture().height) {
-    return kit::Validation{Verdict::invalid, "there are no such lines"};
-  }
-  while (const auto item = segment.next()) {
-    if (const Status line = check_line(renderer_->picture(), item->bytes); !line.ok()) {
-      return kit::Validation{Verdict::invalid,
-                             line.error().within("line " + std::to_string(item->index)).message};
-    }
-  }
-  return kit::Validation{};
+  const Picture& picture = renderer_->picture();
+  return kit::check_each(
+      segment, stage == 0 ? picture.height : 0, "line",
+      [&](std::int64_t /*line*/, std::string_view bytes) { return check_line(picture, bytes); });
 }
 
 Status RaytraceManager::draw(kit::ItemSource& items, kit::Output& output) const {
   const Picture& picture = renderer_->picture();
-  TRY_ASSIGN(kit::PngWriter file,
-             kit::PngWriter::create(output.directory() / "image.png", picture.width, picture.height));
-  const Bytes missing(static_cast<std::size_t>(3 * picture.width), missing_grey);
-  std::int64_t row = 0;
-  for (;;) {
-    TRY_ASSIGN(const std::optional<kit::Item> item, items.next());
-    for (; row < (item ? item->index : picture.height); ++row) TRY(file.write_row(missing));
-    if (!item) break;
-    TRY(check_line(picture, item->bytes));
-    TRY(file.write_row(item->bytes));
-    ++row;
-    output.progress(items.fraction());
-  }
-  TRY(file.finish());
-  output.result("image.png", "image/png");
-  return {};
+  return kit::draw_rows(items, output, picture.width, picture.height,
+                        [&](const kit::Item& line) -> Result<Bytes> {
+                          TRY(check_line(picture, line.bytes));
+                          return line.bytes;
+                        });
 }
 
 Status RaytraceManager::combine(int stage, kit::ItemSource& items, kit::Output& output) {

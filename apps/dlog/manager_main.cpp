@@ -1,0 +1,6 @@
+#include "apps/dlog/dlog_manager.h"
+
+int main() {
+  gleaner::dlog::DlogManager manager;
+  return gleaner::kit::manager_main(manager);
+}

@@ -1,0 +1,15 @@
+#include "apps/passwords/search_lanes.h"
+
+namespace gleaner::passwords::avx2 {
+
+std::size_t search_heads(Algorithm algorithm, const std::uint32_t* block, const std::uint32_t* heads,
+                         std::size_t count, const Filter& filter, std::uint32_t* found) {
+  return search_heads_of<Pair<Lanes8>, Lanes8>(algorithm, block, heads, count, filter, found);
+}
+
+std::size_t search_blocks(Algorithm algorithm, const std::uint32_t* words, std::size_t stride,
+                          std::size_t count, const Filter& filter, std::uint32_t* found) {
+  return search_blocks_of<Lanes8>(algorithm, words, stride, count, filter, found);
+}
+
+}  // namespace gleaner::passwords::avx2
