@@ -2,48 +2,62 @@
 // pause, slow down, power off, return and vanish; every decision is made by policy::Stage, the live server's
 // object. Messages take half the request delay each way; a host computes on meanwhile.
 //
-// Ideal is the fluid bound: the earliest time by which the speed delivered by all hosts (as their events have
-// it) covers all work. Waste is kernel time times speed over the useful work, minus 1. Deterministic:
-// instance and seed decide. Times in seconds, costs and speeds in true cost units (what kernels need), which
-// the hints may or may not tell.
+// Ideal is the fluid bound (fluid.h). Waste is kernel time times speed over the useful work, minus 1.
+// Deterministic: instance and seed decide. Times in seconds, costs and speeds in true cost units (what
+// kernels need), which the hints may or may not tell.
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "server/policy/stage.h"
+#include "server/policy/stage/stage.h"
 #include "shared/base/result.h"
+#include "tools/simulator/population.h"
+#include "tools/simulator/trace.h"
 
 namespace gleaner::simulator {
-
-enum class HostEventKind : int {
-  pause = 1,  // the owner is there: it answers, but computes nothing
-  resume = 2,
-  slow = 3,  // to `factor` of its speed, from now on
-  off = 4,   // without notice: the item in progress is lost, finished ones survive
-  on = 5,
-  vanish = 6,  // for good
-};
-
-struct HostEvent {
-  double at = 0;
-  HostEventKind kind = HostEventKind::pause;
-  double factor = 1;
-};
 
 struct GridHost {
   double speed = 1;  // of one slot
   int slots = 1;
   double performance = 0;  // its benchmark; 0: the speed
   double joins_at = 0;
-  std::vector<HostEvent> events = {};  // by time
+  std::vector<HostEvent> events = {};  // by time; unless it has an owner
+  std::optional<Owner> owner = {};     // its events are made on the fly
+  double latency = 0;                  // of its link, added to each way
+  double download_seconds = 0;         // of an item to it, all of a unit before it starts
+  double upload_seconds = 0;           // of an item's result, before the server has it
+  double wrong_chance = 0;             // that a unit's results are wrong
+};
+
+// How long a unit was in hand at a slot; kept if asked for.
+struct GridSpan {
+  std::uint32_t host = 0, slot = 0;
+  double from = 0, to = 0;
+  policy::UnitKind kind = policy::UnitKind::fresh;
+};
+
+struct GridGrant {
+  double at = 0;
+  std::uint32_t host = 0;
+  std::int64_t items = 0;
+  policy::UnitKind kind = policy::UnitKind::fresh;
+};
+
+// Slots at one moment: of hosts that are on and not paused, and of those that have a unit.
+struct GridSample {
+  double at = 0;
+  std::int64_t able = 0, busy = 0;
 };
 
 struct GridInstance {
   std::int64_t items = 0;
-  std::vector<double> costs;  // true costs, one an item; empty: all 1
-  bool hints = true;          // whether the stage knows them
+  std::vector<double> costs;       // true costs, one an item; empty: all 1
+  bool hints = true;               // whether the stage knows them, or `hint_costs` in their place
+  std::vector<double> hint_costs;  // what the stage is told, if that is not the truth
   std::vector<GridHost> hosts;
   std::string sizing = "wis";
   policy::Straggler straggler = policy::Straggler::split;
@@ -51,18 +65,33 @@ struct GridInstance {
   policy::EndgameRules rules;
   double request_delay = 0.02;  // round trip
   double commit_seconds = 60;   // between commits inside a unit
+  double item_seconds = 1;      // what a mean item means: its time on a slot of unit speed (for reports)
+  // A benchmark of 1 is a slot of unit speed, and the stage knows; else it learns.
+  bool benchmark_known = false;
+  double transfer_seconds = 0;  // of an item to any host, besides its link's
   bool prefetch = true;
-  double failure_chance = 0;     // that a unit's kernel fails somewhere in it
+  bool checkpoint = false;    // the item in progress survives a power cut
+  double failure_chance = 0;  // that a unit's kernel fails somewhere in it
+  double loss_chance = 0;     // that a message, or its answer, is lost: the client sends it again
+  double loss_retry = 15;     // seconds until then
+  double late_chance = 0;     // that a message takes `late_seconds` (mean, exponential) longer
+  double late_seconds = 300;
   std::vector<double> restarts;  // times at which the server is restored from what it stored
   std::uint64_t seed = 1;
   double give_up_after = 1e7;
-  bool check_invariants = true;  // after every event at the server
+  double ideal_seconds = 0;      // the fluid bound, where it is known; 0: work it out
+  std::int64_t check_every = 1;  // messages at the server between two checks of all invariants; 0: never
+  bool keep_decisions = true;
+  double sample_seconds = 0;                         // > 0: keep spans, grants, and a sample so often
+  std::function<void(const std::string&)> log = {};  // the stage's log (server/policy/journal/lines.h)
 };
 
 struct GridHostResult {
   double work = 0;    // true cost computed, useful or not
   double dry_at = 0;  // when a slot of it last computed
   std::int64_t units = 0;
+  std::int64_t items = 0;    // accepted
+  double cost_accepted = 0;  // by the hints
 };
 
 struct GridRun {
@@ -71,17 +100,21 @@ struct GridRun {
   double ideal = 0;
   double waste = 0;
   double first_dry = 0;       // when the first host that was on to the end ran dry for good
+  double t95 = 0;             // when 95 % of the true cost was accepted
+  double idle_seconds = 0;    // of slots that could have computed until the end, but had nothing to do
   std::int64_t requests = 0;  // for work
+  std::int64_t grants = 0;    // those that got some
   std::int64_t events = 0;
+  std::int64_t wrong_items = 0;  // accepted, though wrong
   policy::StageCounts counts;
   std::vector<GridHostResult> hosts;
   std::vector<policy::Decision> decisions;
+  std::vector<GridSpan> spans;
+  std::vector<GridGrant> grants_made;
+  std::vector<GridSample> samples;
 };
 
 // Errors: invalid, for an instance without items or hosts, or with numbers that cannot be.
 [[nodiscard]] Result<GridRun> run_grid(const GridInstance& instance);
-
-// The fluid bound of an instance; infinite if its hosts can never finish.
-[[nodiscard]] double ideal_makespan(const GridInstance& instance);
 
 }  // namespace gleaner::simulator

@@ -8,107 +8,125 @@ namespace {
 
 // Work is a sum of many small differences: an item counts as finished when so little of it is left.
 constexpr double finished_share = 1e-9;
-constexpr double rate_window = 60;
+constexpr double rate_window = 30;  // between two marks: rates are of the last 30 to 60 s
 
 }  // namespace
+
+double GridWork::hint_done(double work) const {
+  const std::int64_t item = std::min(costs.item_at(work), costs.items() - 1);
+  const double share = (work - costs.before(item)) / costs.of({item, item + 1});
+  return hints.before(item) + std::clamp(share, 0.0, 1.0) * hints.of({item, item + 1});
+}
 
 std::int64_t LocalUnit::finished(const policy::Costs& costs) const {
   const double slack = finished_share * (1 + work);
   return std::clamp(costs.item_at(work + slack), range.begin, range.end);
 }
 
-void LocalHost::advance(double now) {
+void LocalHost::advance(const GridWork& job, double now) {
   const double seconds = now - advanced_to;
   advanced_to = now;
   if (seconds <= 0 || !answers()) return;
   for (LocalSlot& slot : slots) {
-    if (slot.units.empty()) continue;
+    if (slot.units.empty()) {
+      if (speed() > 0) slot.idle_seconds += seconds;
+      continue;
+    }
+    double computes = seconds;
+    for (LocalUnit& unit : slot.units) {  // the units that wait are fetched meanwhile
+      const double fetching = std::min(unit.transfer_left, seconds);
+      unit.transfer_left -= fetching;
+      if (&unit == &slot.units.front()) computes -= fetching;
+    }
     LocalUnit& unit = slot.units.front();
-    const std::int64_t before = unit.finished(costs_);
-    unit.running_seconds += seconds;
-    const double end = costs_.before(unit.range.end);
-    const double done = std::min(speed() * seconds, std::max(0.0, end - unit.work));
-    if (done > 0) slot.dry_at = now;
-    unit.work += done;
-    work += done;
-    slot.hint_done += hints_.of({before, unit.finished(costs_)});
-    slot.history.emplace_back(now, slot.hint_done);
-    while (slot.history.size() > 2 && slot.history[1].first < now - rate_window) slot.history.pop_front();
+    unit.running_seconds += computes;
+    const double end = job.costs.before(unit.range.end);
+    const double done = std::min(speed() * computes, std::max(0.0, end - unit.work));
+    if (done > 0) {
+      slot.dry_at = now;
+      slot.hint_done -= job.hint_done(unit.work);
+      unit.work += done;
+      slot.hint_done += job.hint_done(unit.work);
+      work += done;
+    }
+    if (slot.mark < 0) {
+      slot.old_mark = slot.mark = now - computes;
+    } else if (now - slot.mark >= rate_window) {
+      slot.old_mark = slot.mark;
+      slot.old_done = slot.mark_done;
+      slot.mark = now;
+      slot.mark_done = slot.hint_done;
+    }
   }
 }
 
-void LocalHost::apply(const HostEvent& event) {
-  switch (event.kind) {
-    case HostEventKind::pause:
-      paused = true;
-      break;
-    case HostEventKind::resume:
-      paused = false;
-      break;
-    case HostEventKind::slow:
-      factor = event.factor;
-      break;
-    case HostEventKind::off:
-      up = false;
-      for (LocalSlot& slot : slots) {
-        slot.asking = false;
-        slot.history.clear();
-        if (!slot.units.empty()) slot.units.front().work = costs_.before(slot.units.front().finished(costs_));
-      }
-      break;
-    case HostEventKind::on:
-      up = true;
-      break;
-    case HostEventKind::vanish:
-      vanished = true;
-      break;
+void LocalHost::apply(const GridWork& job, const HostEvent& event) {
+  state.apply(event);
+  if (event.kind != HostEventKind::off) return;
+  for (LocalSlot& slot : slots) {
+    slot.asking = false;
+    slot.retries_at = Agenda::never;
+    slot.mark = slot.old_mark = -1;
+    slot.hint_done = slot.old_done = slot.mark_done = 0;
+    if (slot.units.empty() || job.instance.checkpoint) continue;
+    LocalUnit& unit = slot.units.front();
+    unit.work = job.costs.before(unit.finished(job.costs));
   }
 }
 
-double LocalHost::seconds_left(const LocalSlot& slot) const {
-  if (slot.units.empty() || speed() <= 0) return -1;
+double LocalHost::seconds_left(const GridWork& job, const LocalSlot& slot) const {
+  if (slot.units.empty() || speed() <= 0) return Agenda::never;
   const LocalUnit& unit = slot.units.front();
-  const std::int64_t end = std::min(unit.range.end, unit.fails_at.value_or(unit.range.end));
-  return std::max(0.0, costs_.before(end) - unit.work) / speed();
+  const std::int64_t end = unit.fails_at < 0 ? unit.range.end : std::min(unit.range.end, unit.fails_at);
+  return unit.transfer_left + std::max(0.0, job.costs.before(end) - unit.work) / speed();
 }
 
-std::vector<protocol::UnitReport> LocalHost::reports(double now) const {
+protocol::UnitReport LocalHost::report(const GridWork& job, const LocalSlot& slot, const LocalUnit& unit,
+                                       double now) const {
+  const bool first = &unit == &slot.units.front();
+  protocol::UnitReport report;
+  report.unit = unit.id;
+  report.finished = unit.finished(job.costs);
+  report.running_seconds = unit.running_seconds;
+  report.state = state.paused ? protocol::RunState::paused
+                 : first      ? protocol::RunState::running
+                              : protocol::RunState::waiting;
+  if (!first) return report;
+  const double partial = std::max(0.0, unit.work - job.costs.before(report.finished));
+  report.item_seconds = std::min(unit.running_seconds, partial / (host_->speed * state.factor));
+  const double seconds = now - slot.old_mark;
+  if (slot.old_mark >= 0 && seconds > 1) report.rate = (slot.hint_done - slot.old_done) / seconds;
+  return report;
+}
+
+std::vector<protocol::UnitReport> LocalHost::reports(const GridWork& job, double now) const {
   std::vector<protocol::UnitReport> all;
   for (const LocalSlot& slot : slots) {
-    for (std::size_t i = 0; i < slot.units.size(); ++i) {
-      const LocalUnit& unit = slot.units[i];
-      protocol::UnitReport report;
-      report.unit = unit.id;
-      report.finished = unit.finished(costs_);
-      report.running_seconds = unit.running_seconds;
-      report.state = paused  ? protocol::RunState::paused
-                     : i > 0 ? protocol::RunState::waiting
-                             : protocol::RunState::running;
-      if (i == 0) {
-        const double partial = std::max(0.0, unit.work - costs_.before(report.finished));
-        report.item_seconds = std::min(unit.running_seconds, partial / (host_.speed * factor));
-        if (slot.history.size() > 1) {
-          const double seconds = now - slot.history.front().first;
-          if (seconds > 1) report.rate = (slot.hint_done - slot.history.front().second) / seconds;
-        }
-      }
-      all.push_back(report);
-    }
+    for (const LocalUnit& unit : slot.units) all.push_back(report(job, slot, unit, now));
   }
   return all;
 }
 
-void LocalHost::take_commits(double now, double commit_seconds, std::vector<Commit>& commits) {
+void LocalHost::take_commits(const GridWork& job, double now, std::vector<Commit>& commits) {
   for (LocalSlot& slot : slots) {
     for (LocalUnit& unit : slot.units) {
-      const std::int64_t finished = unit.finished(costs_);
       // A host that is paused delivers what it has: it does not know when it may go on.
-      if (finished <= unit.committed || (!paused && now - unit.last_commit < commit_seconds)) continue;
-      commits.push_back({unit.id, {unit.committed, finished}, false});
+      if (!state.paused && now - unit.last_commit < job.instance.commit_seconds) continue;
+      const std::int64_t finished = unit.finished(job.costs);
+      if (finished <= unit.committed) continue;
+      commits.push_back({unit.id, {unit.committed, finished}, false, unit.wrong});
       unit.committed = finished;
       unit.last_commit = now;
     }
   }
+}
+
+double LocalHost::due() const {
+  double time = coming.at;
+  if (!answers()) return time;
+  time = std::min(time, beats_at);
+  for (const LocalSlot& slot : slots) time = std::min({time, slot.ends_at, slot.asks_at, slot.retries_at});
+  return time;
 }
 
 }  // namespace gleaner::simulator

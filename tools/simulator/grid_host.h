@@ -1,26 +1,39 @@
 // A simulated client: slots with a unit in hand and one waiting, progress by piecewise constant speed,
-// reports and commits as the real client makes them. Knows nothing of the server; the driver (grid.cpp)
+// reports and commits as the real client makes them. Knows nothing of the server; the loop (grid_loop.h)
 // carries its messages. Internal.
 #pragma once
 
-#include <deque>
 #include <optional>
 #include <vector>
 
-#include "server/policy/costs.h"
+#include "server/policy/stage/costs.h"
 #include "shared/protocol/messages.h"
+#include "tools/simulator/agenda.h"
 #include "tools/simulator/grid.h"
 
 namespace gleaner::simulator {
+
+// What every host of a run computes from.
+struct GridWork {
+  const GridInstance& instance;
+  policy::Costs costs;
+  policy::Costs hints;
+  // Hint cost of all items before `work`, the item in progress in proportion.
+  [[nodiscard]] double hint_done(double work) const;
+};
 
 struct LocalUnit {
   UnitId id;
   Range range;
   std::int64_t committed = 0;
   double work = 0;  // true cost done, counted from item 0
+  double transfer_left = 0;
   double running_seconds = 0;
   double last_commit = 0;
-  std::optional<std::int64_t> fails_at;
+  std::int64_t fails_at = -1;  // item; -1: none
+  double taken_at = 0;
+  policy::UnitKind kind = policy::UnitKind::fresh;
+  bool wrong = false;  // its results are
   [[nodiscard]] std::int64_t finished(const policy::Costs& costs) const;
 };
 
@@ -28,6 +41,7 @@ struct Commit {
   UnitId unit;
   Range range;
   bool last = false;
+  bool wrong = false;
 };
 
 // What a client tells the server in one message.
@@ -38,48 +52,54 @@ struct Message {
   std::optional<Commit> failure;  // range.begin: the item
   std::optional<int> slot;        // asks for work for it
   bool urgent = true;
+  bool answered = true;  // false: the answer is lost
 };
 
-class LocalSlot {
- public:
-  std::deque<LocalUnit> units;
-  bool asking = false;       // a request is under way, or a retry is due
-  std::int64_t version = 0;  // of its predicted next event
+struct LocalSlot {
+  std::vector<LocalUnit> units;  // the first is computed, the rest wait
+  bool asking = false;           // a request is under way, or a retry is due
+  double ends_at = Agenda::never, asks_at = Agenda::never, retries_at = Agenda::never;
   double dry_at = 0;
-  std::deque<std::pair<double, double>> history;  // (time, hint cost done) for the last minute's rate
+  double idle_seconds = 0;
+  // The last minute's rate: hint cost done at two marks, at least `rate_window` apart once it has run so
+  // long.
   double hint_done = 0;
+  double old_mark = -1, old_done = 0, mark = -1, mark_done = 0;
 };
 
 class LocalHost {
  public:
-  LocalHost(const GridHost& host, const policy::Costs& costs, const policy::Costs& hints)
-      : host_(host), costs_(costs), hints_(hints), slots(static_cast<std::size_t>(host.slots)) {}
+  explicit LocalHost(const GridHost& host)
+      : host_(&host), slots(static_cast<std::size_t>(host.slots)), trace(host) {}
 
-  [[nodiscard]] double speed() const { return up && !paused && !vanished ? host_.speed * factor : 0; }
-  [[nodiscard]] bool answers() const { return up && !vanished; }
+  [[nodiscard]] double speed() const { return host_->speed * state.share(); }
+  [[nodiscard]] bool answers() const { return state.answers(); }
 
   // Computes on until `now` at the present speed.
-  void advance(double now);
-  void apply(const HostEvent& event);
-  // Seconds until the unit in hand of `slot` ends or fails at the present speed; negative: never.
-  [[nodiscard]] double seconds_left(const LocalSlot& slot) const;
-  [[nodiscard]] std::vector<protocol::UnitReport> reports(double now) const;
-  // Finished prefixes that are due, or all of them.
-  void take_commits(double now, double commit_seconds, std::vector<Commit>& commits);
+  void advance(const GridWork& job, double now);
+  void apply(const GridWork& job, const HostEvent& event);
+  // Seconds until the unit in hand of `slot` ends or fails at the present speed; never: not at this speed.
+  [[nodiscard]] double seconds_left(const GridWork& job, const LocalSlot& slot) const;
+  [[nodiscard]] std::vector<protocol::UnitReport> reports(const GridWork& job, double now) const;
+  // Finished prefixes that are due.
+  void take_commits(const GridWork& job, double now, std::vector<Commit>& commits);
+  // When the first of its own events is due.
+  [[nodiscard]] double due() const;
 
  private:
-  const GridHost& host_;
-  const policy::Costs& costs_;
-  const policy::Costs& hints_;
+  [[nodiscard]] protocol::UnitReport report(const GridWork& job, const LocalSlot& slot, const LocalUnit& unit,
+                                            double now) const;
+  const GridHost* host_;
 
  public:
   std::vector<LocalSlot> slots;
-  bool up = false, paused = false, vanished = false;
-  double factor = 1;
+  HostTrace trace;
+  HostState state;
+  HostEvent coming{Agenda::never, HostEventKind::on, 1};
   double advanced_to = 0;
   double work = 0;
   double interval = 60;
-  std::int64_t beats = 0;  // version of its heartbeat timer
+  double beats_at = Agenda::never;
 };
 
 }  // namespace gleaner::simulator

@@ -8,7 +8,7 @@
 #include <optional>
 #include <queue>
 
-#include "server/policy/sizing_rules.h"
+#include "server/policy/sizing/rules.h"
 
 namespace gleaner::simulator {
 namespace {
@@ -21,7 +21,8 @@ constexpr double elapsed_least = 1e-9;
 struct Task {
   std::vector<Range> ranges;
   std::int64_t items = 0;
-  double started = 0;
+  double started = 0;   // when it was assigned
+  double begun = 0;     // when the worker had it
   bool copied = false;  // was copied, or is a copy itself
 };
 
@@ -43,33 +44,43 @@ class PaperLoop {
     cost_before_.reserve(static_cast<std::size_t>(instance.items) + 1);
     cost_before_.push_back(0);
     for (std::int64_t i = 0; i < instance.items; ++i) {
-      const double cost = instance.costs.empty() ? 1.0 : instance.costs[static_cast<std::size_t>(i)];
-      cost_before_.push_back(cost_before_.back() + cost);
+      cost_before_.push_back(cost_before_.back() + cost_of(i));
     }
     for (const PaperHost& host : instance.hosts) {
       policy::WorkerView worker;
       worker.host = HostId{static_cast<std::int64_t>(workers_.size()) + 1};
       worker.performance = host.performance > 0 ? host.performance : host.speed;
+      worker.clock = host.clock;
       workers_.push_back(worker);
+      if (instance.model) loads_.emplace_back(*instance.model, workers_.size());
     }
+    completed_at_.assign(workers_.size(), -1);
+    cost_variation_ = policy::variation_of(instance.costs);
     run_.accepted.assign(static_cast<std::size_t>(instance.items), 0);
   }
 
   PaperRun run() {
-    for (std::size_t host = 0; host < workers_.size(); ++host) request(host, 0);
+    const double first = instance_.model ? instance_.model->first_request : 0;
+    for (std::size_t host = 0; host < workers_.size(); ++host) {
+      look_at_queue(host, first);
+      request(host, serve(first, 0));
+    }
     while (!events_.empty() && completed_ < instance_.items) {
       const Event event = events_.top();
       events_.pop();
       const auto host = static_cast<std::size_t>(event.host);
+      look_at_queue(host, event.time);
+      const double served = serve(event.time, tasks_[host]->items);
+      completed_at_[host] = event.time;
       const bool given_back = result(host, event.time);
       if (completed_ == instance_.items) {
-        run_.makespan = event.time;
+        run_.makespan = served;
         break;
       }
-      request(host, event.time);
+      request(host, served);
       if (given_back) {
         const std::vector<std::size_t> waiting = std::exchange(idle_, {});
-        for (const std::size_t other : waiting) request(other, event.time);
+        for (const std::size_t other : waiting) request(other, served);
       }
     }
     run_.complete = completed_ == instance_.items;
@@ -78,6 +89,24 @@ class PaperLoop {
   }
 
  private:
+  // The master takes requests one at a time, in the order in which they come: when this one is answered.
+  double serve(double arrival, std::int64_t items) {
+    if (!instance_.model) return arrival;
+    master_free_ = std::max(arrival, master_free_) + instance_.model->service +
+                   instance_.model->service_per_item * static_cast<double>(items);
+    return master_free_;
+  }
+
+  // What the worker sees of its own job queue when it asks (Qc): itself and the foreign jobs.
+  void look_at_queue(std::size_t host, double now) {
+    if (instance_.model) workers_[host].queue_current = 1 + loads_[host].jobs(now);
+  }
+
+  double finish(std::size_t host, double cost, double begin) {
+    if (!instance_.model) return begin + cost / instance_.hosts[host].speed;
+    return loads_[host].finish(begin, (cost + instance_.model->request_cost) / instance_.hosts[host].speed);
+  }
+
   void request(std::size_t host, double now) {
     if (!workers_[host].available || now >= instance_.hosts[host].dies_at) return;
     if (left_ == 0) {
@@ -91,7 +120,9 @@ class PaperLoop {
     view.workers = workers_;
     view.requester = host;
     view.free_cost = static_cast<double>(left_);
+    view.cost_variation = cost_variation_;
     view.limits = instance_.limits;
+    view.memory = memory_;
     if (instance_.slowest_registered > 0) {
       view.fleet = policy::fleet_of(view);
       view.fleet.slowest_performance = std::min(view.fleet.slowest_performance, instance_.slowest_registered);
@@ -103,6 +134,7 @@ class PaperLoop {
     }
     workers_[host].used_performance = size.used_performance;
     workers_[host].current_size = size.current_size;
+    memory_ = size.memory;
     ++workers_[host].requests;
     start(host, take(size.items), size.items, false, now);
   }
@@ -145,9 +177,11 @@ class PaperLoop {
       cost += cost_before_[static_cast<std::size_t>(range.end)] -
               cost_before_[static_cast<std::size_t>(range.begin)];
     }
-    const double end = now + cost / instance_.hosts[host].speed;
+    const double begin = instance_.model ? now + instance_.model->latency : now;
+    if (completed_at_[host] >= 0) run_.idle_seconds += begin - completed_at_[host];
+    const double end = finish(host, cost, begin);
     if (end < instance_.hosts[host].dies_at) events_.push({end, static_cast<int>(host)});
-    tasks_[host] = Task{std::move(ranges), count, now, is_copy};
+    tasks_[host] = Task{std::move(ranges), count, now, begin, is_copy};
     run_.grants.push_back({static_cast<int>(host), count, is_copy});
   }
 
@@ -156,6 +190,7 @@ class PaperLoop {
     const Task task = *std::exchange(tasks_[host], std::nullopt);
     for (const Range range : task.ranges) {
       for (std::int64_t item = range.begin; item < range.end; ++item) {
+        workers_[host].times.add_piece(1, cost_of(item) / instance_.hosts[host].speed);
         std::int64_t& times = run_.accepted[static_cast<std::size_t>(item)];
         if (times > 0) continue;
         ++times;
@@ -163,12 +198,20 @@ class PaperLoop {
       }
       if (!workers_[host].available) forget_returned(range);
     }
-    ++workers_[host].returned;
-    workers_[host].rate = static_cast<double>(task.items) / std::max(now - task.started, elapsed_least);
+    policy::WorkerView& worker = workers_[host];
+    const double elapsed = std::max(now - task.started, elapsed_least);
+    const double computing = std::max(now - task.begun, elapsed_least);
+    ++worker.returned;
+    worker.rate = static_cast<double>(task.items) / elapsed;
+    worker.times.add_unit(static_cast<double>(task.items), computing, elapsed);
     if (omitted_ || !instance_.omit) return false;
     if (static_cast<double>(completed_) < omission_share * static_cast<double>(instance_.items)) return false;
     omitted_ = true;
     return omit();
+  }
+
+  [[nodiscard]] double cost_of(std::int64_t item) const {
+    return instance_.costs.empty() ? 1.0 : instance_.costs[static_cast<std::size_t>(item)];
   }
 
   bool omit() {
@@ -218,6 +261,11 @@ class PaperLoop {
   std::vector<policy::WorkerView> workers_;
   std::vector<std::optional<Task>> tasks_;
   std::vector<double> cost_before_;
+  double cost_variation_ = 0;
+  policy::StageMemory memory_;
+  std::vector<ForeignLoad> loads_;    // a worker each, with a model
+  std::vector<double> completed_at_;  // its last result; negative: none yet
+  double master_free_ = 0;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::vector<std::size_t> idle_;
   std::vector<Range> returned_;

@@ -1,0 +1,101 @@
+// map: one batch of tasks, mapped by one strategy.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <memory>
+#include <ostream>
+
+#include "server/policy/mapping/mapping.h"
+#include "shared/base/limits.h"
+#include "tools/simulator/command/commands.h"
+#include "tools/simulator/command/instance.h"
+
+namespace gleaner::simulator {
+namespace {
+
+struct Wanted {
+  std::string file;
+  std::string strategy;
+  bool json = false;
+};
+
+Result<policy::MappingInput> read_input(Instance& instance) {
+  policy::MappingInput input;
+  TRY_ASSIGN(input.rates, instance.numbers("rates", Zero::refused));
+  TRY_ASSIGN(input.work, instance.numbers("sizes", Zero::allowed));
+  const std::size_t tasks = input.work.size();
+  const std::size_t hosts = input.rates.size();
+  if (hosts > 0 && tasks > static_cast<std::size_t>(limits::mapping_pairs_max) / hosts) {
+    return instance.error("sizes", fmt::format("{} tasks on {} hosts are more than {} pairs", tasks, hosts,
+                                               limits::mapping_pairs_max));
+  }
+  input.computation = policy::Matrix(tasks, hosts);
+  for (std::size_t task = 0; task < tasks; ++task) {
+    for (std::size_t host = 0; host < hosts; ++host) {
+      input.computation(task, host) = input.work[task] / input.rates[host];
+    }
+  }
+  if (instance.has("communication")) {
+    TRY_ASSIGN(const auto table, instance.table("communication", tasks, hosts));
+    input.communication = policy::Matrix(tasks, hosts);
+    for (std::size_t task = 0; task < tasks; ++task) {
+      for (std::size_t host = 0; host < hosts; ++host) input.communication(task, host) = table[task][host];
+    }
+  }
+  input.start.assign(hosts, 0);
+  if (instance.has("start")) {
+    TRY_ASSIGN(input.start, instance.numbers("start", Zero::allowed, hosts, "host"));
+  }
+  if (instance.has("error")) {
+    TRY_ASSIGN(const std::vector<double> errors, instance.numbers("error", Zero::allowed, tasks, "task"));
+    input.error = policy::Matrix(tasks, hosts);
+    for (std::size_t task = 0; task < tasks; ++task) {
+      for (std::size_t host = 0; host < hosts; ++host) input.error(task, host) = errors[task];
+    }
+  }
+  if (instance.has("bytes")) {
+    TRY_ASSIGN(input.bytes, instance.numbers("bytes", Zero::allowed, tasks, "task"));
+  }
+  if (instance.has("bandwidth")) {
+    TRY_ASSIGN(input.bandwidth, instance.numbers("bandwidth", Zero::refused, hosts, "host"));
+  }
+  TRY_ASSIGN(input.seed, instance.whole("seed", 1));
+  TRY(instance.nothing_left());
+  return input;
+}
+
+Result<int> map(Console& console, const Wanted& wanted) {
+  TRY_ASSIGN(const auto strategy, policy::make_mapping(wanted.strategy));
+  TRY_ASSIGN(Instance instance, Instance::read(wanted.file));
+  TRY_ASSIGN(const policy::MappingInput input, read_input(instance));
+  const policy::Schedule schedule = strategy->generate(input);
+  if (wanted.json) {
+    const nlohmann::ordered_json answer{{"strategy", strategy->text()},
+                                        {"queues", schedule.queues},
+                                        {"unplaced", schedule.unplaced},
+                                        {"makespan", schedule.makespan},
+                                        {"reason", schedule.reason}};
+    console.out << answer.dump() << '\n';
+    return 0;
+  }
+  for (std::size_t host = 0; host < schedule.queues.size(); ++host) {
+    console.out << fmt::format("host {:<5} {}\n", host, fmt::join(schedule.queues[host], " "));
+  }
+  console.out << fmt::format("makespan   {:.6g} s\n{}\n", schedule.makespan, schedule.reason);
+  return 0;
+}
+
+}  // namespace
+
+void add_map_command(CLI::App& program, Action& chosen) {
+  auto* command = program.add_subcommand("map", "maps one batch of tasks to hosts");
+  const auto wanted = std::make_shared<Wanted>();
+  command->add_option("instance", wanted->file, "INSTANCE.json, see gleaner-sim(1)")->required();
+  command->add_option("--strategy", wanted->strategy, "NAME[,key=value...], see gleaner-sim strategies")
+      ->required();
+  command->add_flag("--json", wanted->json, "print JSON");
+  command->callback(
+      [&chosen, wanted] { chosen = [wanted](Console& console) { return map(console, *wanted); }; });
+}
+
+}  // namespace gleaner::simulator

@@ -1,0 +1,118 @@
+// sizes: a divisible job under the papers' own conditions, to look at one sizing strategy alone.
+#include <fmt/format.h>
+
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "shared/base/limits.h"
+#include "tools/simulator/command/commands.h"
+#include "tools/simulator/command/instance_file.h"
+#include "tools/simulator/paper.h"
+
+namespace gleaner::simulator {
+namespace {
+
+struct Wanted {
+  std::string file;
+  std::string strategy;
+  bool json = false;
+};
+
+Result<PaperInstance> instance_of(const InstanceFile& file) {
+  PaperInstance instance;
+  InstanceObject root = file.root();
+  TRY_ASSIGN(instance.items, root.whole("items", 1, limits::simulated_items_max));
+  TRY_ASSIGN(instance.costs, root.numbers("costs", at_least_zero, limits::simulated_items_max));
+  if (!instance.costs.empty() && static_cast<std::int64_t>(instance.costs.size()) != instance.items) {
+    return root.mistake(
+        "costs", fmt::format("one number an item ({}), not {}", instance.items, instance.costs.size()));
+  }
+  TRY_ASSIGN(std::vector<InstanceObject> hosts, root.objects("hosts", limits::simulated_hosts_max));
+  if (hosts.empty()) return root.mistake("hosts", "at least one object with a speed");
+  for (InstanceObject& object : hosts) {
+    PaperHost host;
+    TRY_ASSIGN(host.speed, object.number("speed", above_zero));
+    TRY_ASSIGN(host.performance, object.number("performance", above_zero, host.speed));
+    TRY_ASSIGN(host.clock, object.number("clock", above_zero, 0));
+    TRY_ASSIGN(host.dies_at, object.number("dies_at", at_least_zero, host.dies_at));
+    TRY(object.nothing_left());
+    instance.hosts.push_back(host);
+  }
+  TRY_ASSIGN(instance.duplicate, root.flag("duplicate", false));
+  TRY_ASSIGN(instance.omit, root.flag("omit", false));
+  TRY_ASSIGN(instance.slowest_registered, root.number("slowest_registered", above_zero, 0));
+  TRY_ASSIGN(instance.limits.target_seconds,
+             root.number("target_seconds", above_zero, instance.limits.target_seconds));
+  TRY_ASSIGN(instance.limits.minimum_seconds, root.number("minimum_seconds", at_least_zero, 0));
+  TRY_ASSIGN(instance.limits.lease_seconds,
+             root.number("lease_seconds", above_zero, instance.limits.lease_seconds));
+  TRY(root.nothing_left());
+  return instance;
+}
+
+nlohmann::ordered_json document_of(const PaperInstance& instance, const PaperRun& run) {
+  nlohmann::ordered_json document;
+  document["strategy"] = instance.strategy;
+  document["grants"] = nlohmann::ordered_json::array();
+  for (const PaperGrant& grant : run.grants) {
+    document["grants"].push_back(nlohmann::ordered_json::array({grant.host, grant.count, grant.copy}));
+  }
+  document["requests"] = run.requests;
+  document["copies"] = run.copies;
+  document["given_back"] = run.given_back;
+  document["complete"] = run.complete;
+  document["makespan"] = run.complete ? nlohmann::ordered_json(run.makespan) : nlohmann::ordered_json();
+  return document;
+}
+
+void print_table(Console& console, const PaperInstance& instance, const PaperRun& run) {
+  console.out << fmt::format("{:>8} {:>8} {:>12}\n", "request", "host", "items");
+  std::vector<std::int64_t> items(instance.hosts.size()), requests(instance.hosts.size());
+  for (std::size_t i = 0; i < run.grants.size(); ++i) {
+    const PaperGrant& grant = run.grants[i];
+    console.out << fmt::format("{:>8} {:>8} {:>12}{}\n", i + 1, grant.host, grant.count,
+                               grant.copy ? "  copy" : "");
+    items[static_cast<std::size_t>(grant.host)] += grant.count;
+    ++requests[static_cast<std::size_t>(grant.host)];
+  }
+  console.out << fmt::format("\n{:>8} {:>12} {:>8} {:>12}\n", "host", "speed", "requests", "items");
+  for (std::size_t host = 0; host < items.size(); ++host) {
+    console.out << fmt::format("{:>8} {:>12g} {:>8} {:>12}\n", host, instance.hosts[host].speed,
+                               requests[host], items[host]);
+  }
+  const std::string end = run.complete ? fmt::format("makespan {:g}", run.makespan)
+                                       : std::string("it never ends: hosts that died hold the rest");
+  console.out << fmt::format("\n{} requests, {} of them copies; {}\n", run.requests, run.copies, end);
+}
+
+Result<int> sizes(Console& console, const Wanted& wanted) {
+  TRY_ASSIGN(const InstanceFile file, InstanceFile::read(wanted.file));
+  TRY_ASSIGN(PaperInstance instance, instance_of(file));
+  instance.strategy = wanted.strategy;
+  if (instance.strategy.find(",mode=") == std::string::npos) instance.strategy += ",mode=paper";
+  TRY_ASSIGN(const PaperRun run, run_paper(instance));
+  if (wanted.json) {
+    console.out << document_of(instance, run).dump() << '\n';
+  } else {
+    print_table(console, instance, run);
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_sizes_command(CLI::App& program, Action& chosen) {
+  auto* command = program.add_subcommand("sizes", "hands out one divisible job under the papers' conditions");
+  const auto wanted = std::make_shared<Wanted>();
+  command->add_option("instance", wanted->file, "JSON: items, costs, hosts with speeds, duplicate, omit")
+      ->required();
+  command->add_option("--strategy", wanted->strategy, "NAME[,key=value...], in paper mode unless mode=grid")
+      ->required();
+  command->add_flag("--json", wanted->json, "print JSON");
+  command->callback(
+      [&chosen, wanted] { chosen = [wanted](Console& console) { return sizes(console, *wanted); }; });
+}
+
+}  // namespace gleaner::simulator

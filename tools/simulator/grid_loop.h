@@ -1,0 +1,127 @@
+// The loop of a simulated grid: what is due next, messages under way, and the two ends of the wire. Internal.
+//   grid_loop.cpp    what happens when, and the sums at the end
+//   grid_client.cpp  the clients' side: asking, delivering, obeying
+//   grid_server.cpp  the server's side: the stage that decides
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <queue>
+#include <vector>
+
+#include "server/policy/journal/recorded_stage.h"
+#include "server/policy/stage/stage.h"
+#include "shared/base/random.h"
+#include "tools/simulator/agenda.h"
+#include "tools/simulator/grid.h"
+#include "tools/simulator/grid_host.h"
+#include "tools/simulator/opinions.h"
+
+namespace gleaner::simulator {
+
+// Things under way between hosts and server, by index; places are used again.
+template <typename Thing>
+class Underway {
+ public:
+  std::size_t put(Thing thing) {
+    if (unused_.empty()) {
+      things_.push_back(std::move(thing));
+      return things_.size() - 1;
+    }
+    const std::size_t index = unused_.back();
+    unused_.pop_back();
+    things_[index] = std::move(thing);
+    return index;
+  }
+  Thing take(std::size_t index) {
+    unused_.push_back(index);
+    return std::move(things_[index]);
+  }
+
+ private:
+  std::deque<Thing> things_;  // a million at once must not be copied to grow
+  std::vector<std::size_t> unused_;
+};
+
+struct Reply {
+  std::size_t host = 0;
+  std::vector<protocol::UnitOrder> orders;
+  std::optional<int> slot;
+  bool urgent = true;
+  UnitId unit;  // granted; none: nothing
+  Range range;
+  policy::UnitKind kind = policy::UnitKind::fresh;
+  double retry_after = 0;
+  double interval = 60;
+};
+
+[[nodiscard]] policy::StageSetup stage_setup(const GridInstance& instance);
+
+class GridLoop {
+ public:
+  explicit GridLoop(const GridInstance& instance);
+  [[nodiscard]] GridRun run();
+
+ private:
+  enum class ArrivalKind : std::int32_t { at_server, at_client, restart };
+  struct Arrival {
+    double time = 0;
+    std::int64_t order = 0;  // ties: as sent
+    ArrivalKind kind = ArrivalKind::at_server;
+    std::size_t index = 0;
+    bool operator>(const Arrival& other) const {
+      return time != other.time ? time > other.time : order > other.order;
+    }
+  };
+
+  [[nodiscard]] Timestamp stamp() const { return start_ + from_seconds(now_); }
+  void arrive(const Arrival& arrival);
+  void host_due(std::size_t id);
+  void finish();
+  void sample();
+
+  // Client
+  void trace_event(std::size_t id);
+  void wake(std::size_t id);
+  void send(Message message);
+  void beat(std::size_t id);
+  void ask(std::size_t id, std::size_t slot, bool urgent, std::vector<Commit> commits = {},
+           std::optional<Commit> failure = {});
+  void slot_end(std::size_t id, std::size_t index);
+  void predict(std::size_t id, std::size_t index);
+  void at_client(const Reply& reply);
+  void take(std::size_t id, std::size_t slot, const Reply& reply);
+  void drop(std::size_t id, std::size_t slot, std::size_t place);
+  void obey(std::size_t id, const protocol::UnitOrder& order);
+
+  // Server
+  void at_server(const Message& message);
+  void commit(HostId host, const Commit& commit, policy::Changes& changes);
+  void request(const Message& message, Reply& reply, policy::Changes& changes);
+  void judge(const std::vector<Range>& ranges);
+  [[nodiscard]] bool over() const;
+  void restart();
+  [[nodiscard]] const policy::Stage& stage() const { return recorded_.view(); }
+
+  const GridInstance& instance_;
+  GridWork job_;
+  policy::RecordedStage recorded_;
+  Random random_;
+  std::vector<LocalHost> hosts_;
+  Agenda agenda_;
+  std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>> arrivals_;
+  Underway<Message> messages_;
+  Underway<Reply> replies_;
+  Timestamp start_{std::chrono::hours{24 * 365 * 56}};
+  double now_ = 0;
+  double accepted_work_ = 0;
+  std::int64_t order_ = 0, next_unit_ = 1, received_ = 0;
+  double sample_at_ = 0;
+  Opinions opinions_;
+  bool liars_ = false;
+  RangeSet accepted_;  // our own count, where invariants are checked
+  bool over_ = false;
+  GridRun run_;
+};
+
+}  // namespace gleaner::simulator

@@ -1,0 +1,41 @@
+// What the hosts of a simulated grid delivered, where some deliver wrong results: opinions on the same items
+// are judged as the live server judges them (policy/verdict.h). A wrong result agrees with no other.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "server/policy/verdict.h"
+#include "shared/base/range_set.h"
+
+namespace gleaner::simulator {
+
+class Opinions {
+ public:
+  struct Finding {
+    Range range;
+    policy::VerdictKind kind = policy::VerdictKind::agree;
+    std::vector<HostId> hosts;
+  };
+
+  // `answer`: 0 is right, anything else a wrong one of its own. Ranges that nobody had delivered before are
+  // accepted.
+  void deliver(Range range, HostId host, std::int64_t answer);
+  // What is to be said of `range` now; pieces with one opinion, or decided before, are left out.
+  [[nodiscard]] std::vector<Finding> review(Range range, int opinions_max);
+  // Items whose accepted result is wrong.
+  [[nodiscard]] std::int64_t wrong_items() const;
+
+ private:
+  struct Piece {
+    std::int64_t end = 0;
+    std::int64_t accepted = 0;  // answer
+    bool settled = false;
+    std::vector<std::pair<HostId, std::int64_t>> given;
+  };
+  void cut_at(std::int64_t item);
+  std::map<std::int64_t, Piece> pieces_;  // by their beginning
+};
+
+}  // namespace gleaner::simulator

@@ -1,0 +1,276 @@
+#include "tools/simulator/scenario/scenario.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "shared/base/random.h"
+#include "tools/simulator/fluid.h"
+#include "tools/simulator/scenario/reader.h"
+
+namespace gleaner::simulator {
+namespace {
+
+constexpr double most = 1e12;
+constexpr std::size_t text_bytes_max = 1 << 20;
+constexpr std::int64_t hosts_max = 2'000'000;
+constexpr double give_up_ideals = 6, give_up_extra = 6 * 3600;  // the specification's cut-off
+
+// "mon 10:00" as the hour of the week.
+Result<double> start_from(const std::string& text) {
+  static const char* const days[] = {"mon", "tue", "wed", "thu", "fri", "sat", "sun"};
+  for (int day = 0; day < 7; ++day) {
+    if (text.size() != 9 || text.compare(0, 4, std::string(days[day]) + " ") != 0 || text[6] != ':') continue;
+    const auto digit = [&](std::size_t i) { return text[i] >= '0' && text[i] <= '9' ? text[i] - '0' : 99; };
+    const int hours = 10 * digit(4) + digit(5), minutes = 10 * digit(7) + digit(8);
+    if (hours < 24 && minutes < 60) return day * 24.0 + hours + minutes / 60.0;
+  }
+  return Error{ErrorKind::invalid, fmt::format("expected a time like \"mon 10:00\", got \"{}\"", text)};
+}
+
+void read_problem(TableReader& reader, Scenario& scenario) {
+  std::string profile;
+  reader.text("profile", profile, [&](const std::string& text) -> Status {
+    TRY_ASSIGN(scenario.job.profile, profile_from(text));
+    return {};
+  });
+  double hours = 0;
+  const bool sized = reader.has("ideal_hours"), counted = reader.has("items");
+  reader.number("ideal_hours", hours, 1e-4, 10'000);
+  scenario.job.ideal_seconds = hours * 3600;
+  reader.whole("items", scenario.items, 1, 1'000'000'000);
+  if (sized == counted) reader.mistake(sized ? "items" : "ideal_hours", "give either ideal_hours or items");
+  reader.number("item_seconds", scenario.job.item_seconds, 1e-6, 1e7);
+  reader.number("transfer_share", scenario.job.transfer_share, 0, 100);
+  reader.number("bytes_in", scenario.bytes_in, 0, 1e12);
+  reader.number("bytes_out", scenario.bytes_out, 0, 1e12);
+  reader.flag("checkpoint", scenario.checkpoint);
+  reader.flag("may_split", scenario.may_split);
+}
+
+// Keys that replace one of every class's habits.
+void read_habits(TableReader& reader, FleetSetup& fleet) {
+  static constexpr struct {
+    const char* key;
+    double Habits::*habit;
+  } keys[] = {{"pause_gap", &Habits::pause_gap},    {"pause_length", &Habits::pause_length},
+              {"load_gap", &Habits::load_gap},      {"load_length", &Habits::load_length},
+              {"slow_gap", &Habits::slow_gap},      {"slow_length", &Habits::slow_length},
+              {"vanish_mean", &Habits::vanish_mean}};
+  std::vector<std::pair<double Habits::*, double>> changes;
+  for (const auto& [key, habit] : keys) {
+    double value = 0;
+    if (reader.number(key, value, 1, most)) changes.emplace_back(habit, value);
+  }
+  std::vector<double> present;
+  if (reader.numbers("present", present, 0, 1) && present.size() != 24 && present.size() != 168)
+    reader.mistake("present",
+                   fmt::format("expected 24 (hours of a day) or 168 (of a week), got {}", present.size()));
+  if (changes.empty() && present.empty()) return;
+  fleet.habits = [changes, present](Habits& habits) {
+    for (const auto& [habit, value] : changes) habits.*habit = value;
+    habits.present = present;
+  };
+}
+
+void read_fleet(TableReader& reader, Scenario& scenario, const ReadFile& read_file) {
+  FleetSetup fleet;
+  const bool drawn = reader.has("hosts"), listed = reader.has("speeds"), traced = reader.has("trace");
+  reader.whole("hosts", fleet.hosts, 1, hosts_max);
+  const bool mixed = reader.has("mix");
+  reader.table("mix", [&](TableReader& mix) {
+    mix.number("always", fleet.mix.always, 0, 1);
+    mix.number("office", fleet.mix.office, 0, 1);
+    mix.number("home", fleet.mix.home, 0, 1);
+    mix.number("lab", fleet.mix.lab, 0, 1);
+  });
+  reader.number("harsh", fleet.harsh, 0.001, 1000);
+  read_habits(reader, fleet);
+  reader.numbers("speeds", fleet.speeds, 1e-9, most);
+  std::string trace;
+  reader.text("trace", trace, [&](const std::string& name) -> Status {
+    if (!read_file) return Error{ErrorKind::invalid, "there are no trace files here"};
+    TRY_ASSIGN(const std::string text, read_file(name));
+    TRY_ASSIGN(fleet.traced, read_trace(text, name));
+    return {};
+  });
+  reader.whole("slots", fleet.slots, 1, 1024);
+  reader.number("latency", fleet.latency, 0, 3600);
+  reader.number("down_mbit", fleet.down_mbit, 0, 1e6);
+  reader.number("up_mbit", fleet.up_mbit, 0, 1e6);
+  reader.number("wrong", fleet.wrong, 0, 1);
+  reader.number("liars", fleet.liars, 0, 1);
+  const double sum = fleet.mix.always + fleet.mix.office + fleet.mix.home + fleet.mix.lab;
+  if (static_cast<int>(drawn) + static_cast<int>(listed) + static_cast<int>(traced) != 1) {
+    reader.mistake("hosts", "give one of hosts (with mix), speeds and trace");
+  } else if (drawn && !(std::abs(sum - 1) < 1e-6)) {
+    reader.mistake("mix", mixed ? fmt::format("its shares have to add up to 1, not {:g}", sum)
+                                : "expected shares, for example { office = 0.9, always = 0.1 }");
+  }
+  scenario.fleets.push_back(std::move(fleet));
+}
+
+void read_server(TableReader& reader, Scenario& scenario) {
+  reader.text("strategy", scenario.strategy, [](const std::string& text) -> Status {
+    TRY_ASSIGN(const auto made, policy::make_sizing(text));
+    return {};
+  });
+  reader.text("straggler", scenario.straggler, [](const std::string& text) -> Status {
+    TRY_ASSIGN(const auto rule, policy::straggler_from(text));
+    static_cast<void>(rule);
+    return {};
+  });
+  reader.numbers("restarts", scenario.restarts, 0, most);
+  policy::EndgameRules& rules = scenario.rules;
+  reader.table("rules", [&](TableReader& table) {
+    table.number("rate_memory", rules.rate_memory, 1, 1e7);
+    table.number("heartbeat", rules.heartbeat, 0.1, 1e6);
+    table.number("heartbeat_endgame", rules.heartbeat_endgame, 0.1, 1e6);
+    table.number("stall_silence", rules.stall_silence, 0.1, 1e7);
+    table.number("copy_budget", rules.copy_budget, 0, 100);
+    table.number("guided_fraction", rules.guided_fraction, 0.001, 1);
+    table.number("unit_minimum", rules.unit_minimum, 0.001, 1e7);
+    table.number("unit_maximum", rules.unit_maximum, 0.001, 1e7);
+    table.number("lease", rules.lease, 1, 1e9);
+    table.number("park", rules.park, 0.001, 1e6);
+  });
+}
+
+void read_top(TableReader& reader, Scenario& scenario, const ReadFile& read_file) {
+  reader.text("name", scenario.name);
+  std::string start;
+  reader.text("start", start, [&](const std::string& text) -> Status {
+    TRY_ASSIGN(scenario.start_hour, start_from(text));
+    return {};
+  });
+  if (!reader.has("problem")) reader.mistake("problem", "expected a table [problem]");
+  reader.table("problem", [&](TableReader& table) { read_problem(table, scenario); });
+  if (!reader.has("fleet")) reader.mistake("fleet", "expected one or more tables [[fleet]]");
+  reader.tables("fleet", [&](TableReader& table) { read_fleet(table, scenario, read_file); });
+  reader.table("server", [&](TableReader& table) { read_server(table, scenario); });
+  reader.table("network", [&](TableReader& table) {
+    table.number("request_delay", scenario.request_delay, 0, 3600);
+    table.flag("prefetch", scenario.prefetch);
+    table.number("commit_seconds", scenario.commit_seconds, 0, 1e7);
+  });
+  reader.table("failures", [&](TableReader& table) {
+    table.number("kernel", scenario.kernel_failures, 0, 1);
+    table.number("lost", scenario.lost, 0, 0.99);
+    table.number("lost_retry", scenario.lost_retry, 0.001, 1e6);
+    table.number("late", scenario.late, 0, 1);
+    table.number("late_seconds", scenario.late_seconds, 0.001, 1e7);
+  });
+  reader.finish();
+}
+
+Result<toml::table> parse(std::string_view text, const std::string& file) {
+  try {
+    return toml::parse(text, file);
+  } catch (const toml::parse_error& error) {
+    return Error{ErrorKind::invalid,
+                 fmt::format("{}:{}: {}", file, error.source().begin.line, error.description())};
+  }
+}
+
+// Puts `from` into `into`, table by table; a table put into a list of tables goes into each.
+void merge(toml::table& into, toml::table&& from) {
+  for (auto&& [key, node] : from) {
+    toml::node* old = into.get(key.str());
+    if (old != nullptr && node.is_table() && old->is_table()) {
+      merge(*old->as_table(), std::move(*node.as_table()));
+    } else if (old != nullptr && node.is_table() && old->is_array_of_tables()) {
+      for (toml::node& element : *old->as_array()) {
+        toml::table copy = *node.as_table();
+        merge(*element.as_table(), std::move(copy));
+      }
+    } else {
+      node.visit([&, name = key.str()](auto&& value) {
+        into.insert_or_assign(name, std::move(value));  // moved values keep where they are from
+      });
+    }
+  }
+}
+
+void add_fleet(const Scenario& scenario, const FleetSetup& fleet, Random& seeds, std::vector<GridHost>& all) {
+  std::vector<GridHost> hosts = fleet.traced;
+  for (const double speed : fleet.speeds) {
+    hosts.emplace_back();
+    hosts.back().speed = hosts.back().performance = speed;
+  }
+  for (GridHost& host : hosts) host.slots = static_cast<int>(std::max<std::int64_t>(1, fleet.slots));
+  if (fleet.hosts > 0) {
+    PopulationSetup setup;
+    setup.hosts = static_cast<int>(fleet.hosts);
+    setup.slots = static_cast<int>(fleet.slots);
+    setup.mix = fleet.mix;
+    setup.harsh = fleet.harsh;
+    setup.start_hour = scenario.start_hour;
+    setup.change = fleet.habits;
+    setup.seed = seeds.next();
+    hosts = make_population(setup);
+  }
+  const auto seconds = [](double bytes, double mbit) { return mbit > 0 ? bytes * 8 / (mbit * 1e6) : 0; };
+  for (GridHost& host : hosts) {
+    host.latency = fleet.latency;
+    host.download_seconds = seconds(scenario.bytes_in, fleet.down_mbit);
+    host.upload_seconds = seconds(scenario.bytes_out, fleet.up_mbit);
+    if (fleet.wrong > 0 && seeds.chance(fleet.liars)) host.wrong_chance = fleet.wrong;
+  }
+  all.insert(all.end(), std::make_move_iterator(hosts.begin()), std::make_move_iterator(hosts.end()));
+}
+
+}  // namespace
+
+Result<Scenario> read_scenario(std::string_view text, const std::string& file,
+                               const std::vector<Override>& overrides, const ReadFile& read_file) {
+  if (text.size() > text_bytes_max)
+    return Error{ErrorKind::too_large, fmt::format("{}: a scenario has at most 1 MiB", file)};
+  TRY_ASSIGN(toml::table table, parse(text, file));
+  for (const Override& change : overrides) {
+    const std::string source = fmt::format("--set {}={}", change.key, change.value);
+    auto given = parse(fmt::format("{} = {}", change.key, change.value), source);
+    // A word needs no quotes on the command line.
+    if (!given.ok()) given = parse(fmt::format("{} = '{}'", change.key, change.value), source);
+    if (!given.ok()) return given.error();
+    merge(table, std::move(*given));
+  }
+  Scenario scenario;
+  Mistakes mistakes(file);
+  TableReader reader(table, "", mistakes);
+  read_top(reader, scenario, read_file);
+  TRY(mistakes.status());
+  return scenario;
+}
+
+Result<GridInstance> make_instance(const Scenario& scenario, std::uint64_t seed) {
+  GridInstance instance;
+  Random seeds(seed);
+  for (const FleetSetup& fleet : scenario.fleets) add_fleet(scenario, fleet, seeds, instance.hosts);
+  JobSetup job = scenario.job;
+  job.seed = seed;
+  if (scenario.items > 0) job.ideal_seconds = 0;
+  TRY(set_job(job, scenario.items, instance));
+  instance.sizing = scenario.strategy;
+  TRY_ASSIGN(instance.straggler, policy::straggler_from(scenario.straggler));
+  instance.may_split = scenario.may_split;
+  instance.checkpoint = scenario.checkpoint;
+  instance.rules = scenario.rules;
+  instance.rules.request_delay = std::min(instance.rules.request_delay, scenario.request_delay);
+  instance.request_delay = scenario.request_delay;
+  instance.prefetch = scenario.prefetch;
+  instance.commit_seconds = scenario.commit_seconds;
+  instance.failure_chance = scenario.kernel_failures;
+  instance.loss_chance = scenario.lost;
+  instance.loss_retry = scenario.lost_retry;
+  instance.late_chance = scenario.late;
+  instance.late_seconds = scenario.late_seconds;
+  instance.restarts = scenario.restarts;
+  instance.seed = seeds.next();
+  instance.give_up_after = give_up_ideals * instance.ideal_seconds + give_up_extra;
+  instance.keep_decisions = false;
+  return instance;
+}
+
+}  // namespace gleaner::simulator

@@ -1,0 +1,76 @@
+// A scenario: what is simulated, as a TOML file says it (SCENARIO.md explains every key), and the instance of
+// it that a seed makes. Bad files are errors that name file, line, key and what was expected.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shared/base/result.h"
+#include "tools/simulator/grid.h"
+#include "tools/simulator/job.h"
+#include "tools/simulator/population.h"
+
+namespace gleaner::simulator {
+
+// One [[fleet]]: hosts drawn from the synthetic population, or listed by their speeds and always on.
+struct FleetSetup {
+  std::int64_t hosts = 0;
+  Mix mix;
+  double harsh = 1;
+  std::vector<double> speeds;                      // listed hosts
+  std::vector<GridHost> traced;                    // of a trace file, with their events
+  std::int64_t slots = 0;                          // of each of those
+  std::function<void(Habits&)> habits = {};        // what it changes of them
+  double latency = 0, down_mbit = 0, up_mbit = 0;  // 0: no limit
+  double wrong = 0;  // chance that a unit's results are wrong, on `liars` of the hosts
+  double liars = 1;
+};
+
+struct Scenario {
+  std::string name;
+  double start_hour = 10;  // of the week
+  // [problem]: ideal_seconds > 0 sizes it; else `items` of item_seconds each
+  JobSetup job;
+  std::int64_t items = 0;
+  double bytes_in = 0, bytes_out = 0;  // of an item
+  bool checkpoint = false;
+  bool may_split = true;
+  std::vector<FleetSetup> fleets;
+  // [server]
+  std::string strategy = "wis";
+  std::string straggler = "split";
+  policy::EndgameRules rules;
+  std::vector<double> restarts;  // seconds
+  // [network]
+  double request_delay = 2;
+  bool prefetch = true;
+  double commit_seconds = 60;
+  // [failures]
+  double kernel_failures = 0;  // chance that a unit's kernel crashes somewhere in it
+  double lost = 0, lost_retry = 15;
+  double late = 0, late_seconds = 300;
+};
+
+struct Override {
+  std::string key;  // dotted
+  std::string value;
+};
+
+// How the scenario's trace files are read; their names are as the scenario has them.
+using ReadFile = std::function<Result<std::string>(const std::string& name)>;
+
+// `overrides` replace keys of the text; in [[fleet]] they apply to all fleets.
+[[nodiscard]] Result<Scenario> read_scenario(std::string_view text, const std::string& file,
+                                             const std::vector<Override>& overrides = {},
+                                             const ReadFile& read_file = {});
+
+// Hosts of a trace file (SCENARIO.md): lines "host,seconds,event,value". Errors: invalid, "FILE:12: ...".
+[[nodiscard]] Result<std::vector<GridHost>> read_trace(std::string_view text, const std::string& file);
+
+// Errors: invalid, where the hosts of that seed cannot do the job.
+[[nodiscard]] Result<GridInstance> make_instance(const Scenario& scenario, std::uint64_t seed);
+
+}  // namespace gleaner::simulator

@@ -1,0 +1,54 @@
+#include "tools/simulator/trace.h"
+
+#include <algorithm>
+
+#include "tools/simulator/grid.h"
+#include "tools/simulator/population.h"
+
+namespace gleaner::simulator {
+
+void HostState::apply(const HostEvent& event) {
+  switch (event.kind) {
+    case HostEventKind::pause:
+      paused = true;
+      break;
+    case HostEventKind::resume:
+      paused = false;
+      break;
+    case HostEventKind::slow:
+      factor = event.factor;
+      break;
+    case HostEventKind::off:
+      up = false;
+      break;
+    case HostEventKind::on:
+      up = true;
+      paused = false;
+      factor = 1;
+      break;
+    case HostEventKind::vanish:
+      vanished = true;
+      break;
+  }
+}
+
+HostTrace::HostTrace(const GridHost& host)
+    : host_(&host), owner_(host.owner ? std::make_unique<OwnerTrace>(*host.owner) : nullptr) {}
+HostTrace::~HostTrace() = default;
+HostTrace::HostTrace(HostTrace&&) noexcept = default;
+HostTrace& HostTrace::operator=(HostTrace&&) noexcept = default;
+
+bool HostTrace::next(HostEvent& event) {
+  if (owner_) return owner_->next(event);
+  if (index_ == 0) {
+    ++index_;
+    event = {host_->joins_at, HostEventKind::on};
+    return true;
+  }
+  if (index_ > host_->events.size()) return false;
+  event = host_->events[index_++ - 1];
+  event.at = std::max(event.at, host_->joins_at);
+  return true;
+}
+
+}  // namespace gleaner::simulator
