@@ -127,6 +127,14 @@ Status Api::remove_problem(ProblemId id) {
   return {};
 }
 
+Result<std::vector<protocol::StrategyInfo>> Api::strategies() {
+  return get<std::vector<protocol::StrategyInfo>>("/v1/admin/strategies");
+}
+
+Result<protocol::ProblemInfo> Api::change_strategy(ProblemId id, const protocol::ChangeStrategy& change) {
+  return post<protocol::ProblemInfo>(problem_path(id) + "/strategy", protocol::encode(change), Repeat::yes);
+}
+
 Result<std::vector<protocol::DecisionInfo>> Api::decisions(ProblemId id, int count) {
   return get<std::vector<protocol::DecisionInfo>>(problem_path(id) +
                                                   "/decisions?count=" + std::to_string(count));

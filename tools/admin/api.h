@@ -35,6 +35,9 @@ class Api {
   // `verb`: pause, resume, cancel.
   [[nodiscard]] Result<protocol::ProblemInfo> change_problem(ProblemId id, const std::string& verb);
   [[nodiscard]] Status remove_problem(ProblemId id);
+  [[nodiscard]] Result<std::vector<protocol::StrategyInfo>> strategies();
+  [[nodiscard]] Result<protocol::ProblemInfo> change_strategy(ProblemId id,
+                                                              const protocol::ChangeStrategy& change);
   [[nodiscard]] Result<std::vector<protocol::DecisionInfo>> decisions(ProblemId id, int count);
   [[nodiscard]] Result<std::vector<protocol::HostInfo>> hosts();
   [[nodiscard]] Result<protocol::HostInfo> host(HostId id);

@@ -1,6 +1,5 @@
 // problem add, list, show, watch, pause, resume, cancel, delete, result, decisions.
 #include <algorithm>
-#include <charconv>
 
 #include "shared/base/limits.h"
 #include "shared/protocol/codec.h"
@@ -27,29 +26,6 @@ struct ProblemChoice {
   int count = 50;
 };
 struct NoOptions {};
-
-// A whole number is an id, anything else a name.
-Result<protocol::ProblemInfo> find_problem(Api& api, const std::string& which) {
-  std::int64_t number = 0;
-  const auto read = std::from_chars(which.data(), which.data() + which.size(), number);
-  if (read.ec == std::errc() && read.ptr == which.data() + which.size())
-    return api.problem(ProblemId{number});
-  TRY_ASSIGN(const auto problems, api.problems());
-  std::string ids;
-  ProblemId found;
-  for (const auto& problem : problems) {
-    if (problem.name != which) continue;
-    ids += (ids.empty() ? "" : ", ") + std::to_string(problem.id.value);
-    found = problem.id;
-  }
-  if (ids.empty())
-    return Error{ErrorKind::not_found, "there is no problem called " + which +
-                                           ": `gleaner-admin problem list` shows what there is"};
-  if (ids.find(',') != std::string::npos)
-    return Error{ErrorKind::conflict,
-                 "several problems are called " + which + " (" + ids + "): give the id instead"};
-  return api.problem(found);
-}
 
 Result<ExitCode> watch_to_end(Session& session, Api& api, ProblemId id, Duration interval) {
   TRY_ASSIGN(const auto problem, watch_problem(session, api, id, interval));
@@ -215,14 +191,14 @@ void declare_add(CLI::App& problems, Action& chosen) {
       ->check(name_validator());
   declare_problem_options(command, options->content);
   command
-      ->add_option(
-          "--strategy", problem.strategy,
-          "how units are sized: static, rts, mis or wis, with options; else as the server's settings say")
+      ->add_option("--strategy", problem.strategy,
+                   "how units are sized: gleaner, wis, mis, rts or static, with options; else as the "
+                   "server's settings say")
       ->type_name("NAME[,KEY=VALUE...]");
   command
       ->add_option("--straggler", problem.straggler,
                    "what is done about units that lag behind; else as the server's settings say")
-      ->check(CLI::IsMember({"split", "duplicate-once", "none"}));
+      ->check(CLI::IsMember({"split", "duplicate-once", "none", "deadline", "late", "spark", "wqr", "rdlb"}));
   command->add_option("--weight", problem.weight, "share of the hosts among problems of the same priority")
       ->capture_default_str()
       ->check(CLI::Range(0.001, 1000.0));
@@ -269,6 +245,7 @@ void add_problem_commands(CLI::App& program, Action& chosen) {
                    "seconds between looks; else 0.5, or 5 without a terminal")
       ->check(CLI::Range(0.1, 3600.0));
   command->footer("Exits with 0 when the problem finishes, 1 when it fails or is cancelled.");
+  add_strategy_commands(program, problems, chosen);
   declare_choice(problems, chosen, "pause", "Hand out no more of it; hosts stop computing it", choice, pause);
   declare_choice(problems, chosen, "resume", "Go on with a paused problem", choice, resume);
   declare_choice(problems, chosen, "cancel", "End a problem for good; what is accepted is kept", choice,

@@ -13,9 +13,11 @@ namespace gleaner::admin {
 void add_key_commands(CLI::App& program, Action& chosen);
 void add_application_commands(CLI::App& program, Action& chosen);
 void add_problem_commands(CLI::App& program, Action& chosen);
+void add_strategy_commands(CLI::App& program, CLI::App& problems, Action& chosen);
 void add_host_commands(CLI::App& program, Action& chosen);
 void add_status_command(CLI::App& program, Action& chosen);
 void add_run_local_command(CLI::App& program, Action& chosen);
+void add_plan_command(CLI::App& program, Action& chosen);
 
 // Declares that `command` does `action` with the options that `options` (a shared struct) will hold.
 template <typename Options>
@@ -28,6 +30,9 @@ void on_parse(CLI::App* command, Action& chosen, std::shared_ptr<Options> option
 
 // What the server takes for a name: 1 to 64 bytes without control characters.
 [[nodiscard]] CLI::Validator name_validator();
+
+// A whole number is an id, anything else a name. Errors: not_found, conflict (several have the name).
+[[nodiscard]] Result<protocol::ProblemInfo> find_problem(Api& api, const std::string& which);
 
 // What a problem computes on, as `problem add` and `run-local` take it.
 struct ProblemOptions {

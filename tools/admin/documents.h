@@ -1,6 +1,6 @@
 // The JSON that is the tool's own (not the wire's, which is protocol::encode()): the admin profile,
-// parameters made from the command line, and what --json prints. The only place of this room that knows the
-// JSON library. Pure.
+// parameters made from the command line, and what --json prints. This, fleet_file and plan_document are the
+// places of this room that know the JSON library. Pure.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // What several commands of commands.h take: names, parameters, inputs.
+#include <charconv>
 #include <set>
 
 #include "shared/base/limits.h"
@@ -16,6 +17,28 @@ CLI::Validator name_validator() {
                               " bytes, no control characters, and no blanks around it";
           },
           "NAME"};
+}
+
+Result<protocol::ProblemInfo> find_problem(Api& api, const std::string& which) {
+  std::int64_t number = 0;
+  const auto read = std::from_chars(which.data(), which.data() + which.size(), number);
+  if (read.ec == std::errc() && read.ptr == which.data() + which.size())
+    return api.problem(ProblemId{number});
+  TRY_ASSIGN(const auto problems, api.problems());
+  std::string ids;
+  ProblemId found;
+  for (const auto& problem : problems) {
+    if (problem.name != which) continue;
+    ids += (ids.empty() ? "" : ", ") + std::to_string(problem.id.value);
+    found = problem.id;
+  }
+  if (ids.empty())
+    return Error{ErrorKind::not_found, "there is no problem called " + which +
+                                           ": `gleaner-admin problem list` shows what there is"};
+  if (ids.find(',') != std::string::npos)
+    return Error{ErrorKind::conflict,
+                 "several problems are called " + which + " (" + ids + "): give the id instead"};
+  return api.problem(found);
 }
 
 void declare_problem_options(CLI::App* command, ProblemOptions& options) {

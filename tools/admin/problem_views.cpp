@@ -1,4 +1,5 @@
 #include "tools/admin/problem_views.h"
+#include <map>
 
 #include "shared/base/limits.h"
 #include "shared/protocol/text.h"
@@ -84,6 +85,22 @@ Table decision_table(const std::vector<protocol::DecisionInfo>& decisions) {
   for (const auto& each : decisions)
     table.add({time_text(each.at), each.kind, id_text(each.host.value), id_text(each.unit.value),
                items_text(each.range), line_of(each.reason)});
+  return table;
+}
+
+Table unit_table(const protocol::ProblemInfo& problem, const std::vector<protocol::DecisionInfo>& decisions) {
+  std::map<HostId, const protocol::HostShare*> hosts;
+  for (const auto& share : problem.shares) hosts[share.host] = &share;
+  Table table(
+      {{"TIME"}, {"UNIT", Align::right}, {"HOST"}, {"RATE", Align::right}, {"ITEMS"}, {"WHY THIS SIZE"}});
+  for (const auto& each : decisions) {
+    const auto host = hosts.find(each.host);
+    const bool known = host != hosts.end();
+    table.add({time_text(each.at), id_text(each.unit.value),
+               known ? host->second->name : id_text(each.host.value),
+               known ? rate_text(host->second->rate) + "/s" : std::string("-"), items_text(each.range),
+               (each.kind == "fresh" ? std::string() : each.kind + ": ") + line_of(each.reason)});
+  }
   return table;
 }
 

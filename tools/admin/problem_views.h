@@ -11,6 +11,9 @@ namespace gleaner::admin {
 
 [[nodiscard]] Table problem_table(const std::vector<protocol::ProblemInfo>& problems);
 [[nodiscard]] Table share_table(const protocol::ProblemInfo& problem);
+// What was handed out, to whom and why.
+[[nodiscard]] Table unit_table(const protocol::ProblemInfo& problem,
+                               const std::vector<protocol::DecisionInfo>& decisions);
 [[nodiscard]] Table decision_table(const std::vector<protocol::DecisionInfo>& decisions);
 // Everything about one problem.
 [[nodiscard]] std::string problem_text(const protocol::ProblemInfo& problem, const Display& display);

@@ -24,6 +24,7 @@ Examples:
   gleaner-admin app add raytrace-1.0.0.tar.gz
   gleaner-admin problem add --app raytrace --param scene=D --watch
   gleaner-admin problem result 1 -o pictures
+  gleaner-admin plan fleet.json
 See gleaner-admin(1).)";
 
 void report(Outside& outside, bool json, const Error& error) {
@@ -65,6 +66,7 @@ int run_program(Outside& outside, std::vector<std::string> arguments) {
   add_host_commands(program, chosen);
   add_status_command(program, chosen);
   add_run_local_command(program, chosen);
+  add_plan_command(program, chosen);
   const bool json = std::find(arguments.begin(), arguments.end(), "--json") != arguments.end();
   try {
     std::reverse(arguments.begin(), arguments.end());  // the library takes them from the back

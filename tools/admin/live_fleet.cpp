@@ -1,0 +1,121 @@
+#include "tools/admin/live_fleet.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "shared/base/limits.h"
+#include "tools/admin/figures.h"
+
+namespace gleaner::admin {
+namespace {
+
+constexpr double recent_seconds = 300;        // as the server counts its active hosts
+constexpr double average_after_seconds = 60;  // shorter histories say little
+
+bool is_rate(double rate) {
+  return std::isfinite(rate) && rate > 0 && 1 / rate >= 1 / limits::plan_number_max &&
+         1 / rate <= limits::plan_number_max;
+}
+
+LiveFleet star(double load, const LiveLinks& links) {
+  LiveFleet live;
+  live.fleet.tree = planning::LoadTree::dispatcher("server");
+  live.fleet.cost = {load, links.load_seconds, links.result_seconds, links.duplex};
+  return live;
+}
+
+double left_of(const protocol::ProblemInfo& problem) {
+  return problem.cost - problem.cost_accepted;
+}
+
+bool at_work(const protocol::HostShare& share) {
+  return is_rate(share.rate) && share.last_contact_seconds <= recent_seconds;
+}
+
+// z of 1 where links cost anything: the costs are given for the whole load.
+void add_host(LiveFleet& live, double rate, const std::string& name) {
+  const bool links = live.fleet.cost.tcm > 0 || live.fleet.cost.tsol > 0;
+  live.fleet.tree.add(0, 1 / rate, links ? 1 : 0, name);
+}
+
+Status check_size(std::size_t hosts) {
+  if (hosts < static_cast<std::size_t>(limits::plan_nodes_max)) return {};
+  return Error{ErrorKind::too_large, "the project has " + count_text(static_cast<std::int64_t>(hosts)) +
+                                         " hosts; at most " + count_text(limits::plan_nodes_max - 1) +
+                                         " are planned for"};
+}
+
+}  // namespace
+
+Result<LiveFleet> live_fleet(const std::vector<protocol::HostInfo>& hosts, double mflop,
+                             const LiveLinks& links) {
+  TRY(check_size(hosts.size()));
+  LiveFleet live = star(mflop, links);
+  live.load = rate_text(mflop) + " MFLOP";
+  std::int64_t away = 0, unknown = 0;
+  for (const auto& host : hosts) {
+    const double rate = host.mflops * std::max(host.cores, 1);
+    if (host.state != protocol::HostState::active)
+      ++away;
+    else if (!is_rate(rate))
+      ++unknown;
+    else
+      add_host(live, rate, host.name);
+  }
+  if (away > 0) live.remarks.push_back(counted(away, "host") + " left or revoked: not counted");
+  if (unknown > 0) live.remarks.push_back(counted(unknown, "host") + " without a benchmark yet: not counted");
+  if (live.fleet.tree.size() == 1)
+    return Error{ErrorKind::not_found,
+                 "no active host has a benchmark yet: there is nothing to plan with (a fleet file describes "
+                 "hosts that are not there)"};
+  return live;
+}
+
+Result<LiveFleet> live_fleet(const protocol::ProblemInfo& problem, const LiveLinks& links) {
+  TRY(check_size(problem.shares.size()));
+  const std::string name = "problem " + std::to_string(problem.id.value) + " (" + problem.name + ")";
+  const double left = left_of(problem);
+  using State = protocol::ProblemState;
+  if (problem.state == State::finished || problem.state == State::cancelled || problem.state == State::failed)
+    return Error{ErrorKind::conflict,
+                 name + " is " + protocol::name_of(problem.state) + ": there is nothing to plan"};
+  if (!(left > 0))
+    return Error{ErrorKind::conflict,
+                 name + " has nothing to hand out now (it is " + protocol::name_of(problem.state) + ")"};
+  LiveFleet live = star(std::clamp(left, 1 / limits::plan_number_max, limits::plan_number_max), links);
+  live.load = "what is left of " + name + ", stage " + std::to_string(problem.stage + 1) + ": " +
+              percent_text(left, problem.cost);
+  std::int64_t away = 0;
+  for (const auto& share : problem.shares) {
+    if (at_work(share))
+      add_host(live, share.rate, share.name);
+    else
+      ++away;
+  }
+  if (away > 0)
+    live.remarks.push_back(counted(away, "host") +
+                           " not heard of in five minutes, or without a measured rate: not counted");
+  if (live.fleet.tree.size() == 1)
+    return Error{ErrorKind::conflict,
+                 "no host at work has delivered anything for " + name +
+                     " yet: there is nothing measured to go by; try again in some minutes"};
+  return live;
+}
+
+Forecast forecast(const protocol::ProblemInfo& problem, double planned) {
+  Forecast forecast;
+  const double left = left_of(problem);
+  for (const auto& share : problem.shares) forecast.rate_of_hosts += at_work(share) ? share.rate : 0;
+  forecast.rate_of_minute = std::max(problem.rate, 0.0);
+  if (problem.elapsed_seconds >= average_after_seconds)
+    forecast.rate_average = problem.cost_accepted / problem.elapsed_seconds;
+  forecast.seconds = forecast.low = forecast.high = planned;
+  for (const double rate : {forecast.rate_of_hosts, forecast.rate_of_minute, forecast.rate_average}) {
+    if (!is_rate(rate)) continue;
+    forecast.low = std::min(forecast.low, left / rate);
+    forecast.high = std::max(forecast.high, left / rate);
+  }
+  return forecast;
+}
+
+}  // namespace gleaner::admin
