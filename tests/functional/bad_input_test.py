@@ -1,11 +1,16 @@
 """Bad codes, keys, files, kernels and disks: each gets a message that says what to do, and nothing is lost."""
+import contextlib
+import os
+import re
 import shutil
 import socket
 import stat
+import subprocess
 import textwrap
+import time
 import unittest
 
-from harness import MANDELBROT, SQUARES, FakeHost, Grid, main
+from harness import MANDELBROT, SQUARES, Calendar, FakeHost, Grid, main
 
 ROWS = {"width": 100, "height": 60, "iterations": 1000}
 
@@ -114,20 +119,82 @@ class BadInput(unittest.TestCase):
             self.assertRegex(grid.run("gleaner-server", "init", grid.project, check=False).stderr, "already holds")
             self.assertRegex(grid.run("gleaner-server", "run", grid.directory / "nowhere", check=False).stderr, "init")
 
-    def test_expired_work_certificate(self):
-        with Grid() as grid:
-            certificate = grid.directory / "short.json"
-            public = grid.run("gleaner-admin", "keys", "work", "--help").stdout
-            self.assertIn("--root", public)
-            # A certificate for another key does not hold for this one.
-            other = Grid()
-            with other:
-                shutil.copy(other.project / "keys" / "work.certificate.json",
-                            grid.project / "keys" / "work.certificate.json")
+    def test_a_work_certificate_for_another_key(self):
+        with Grid() as grid, Grid() as other:
+            shutil.copy(other.project / "keys" / "work.certificate.json", grid.project / "keys" / "work.certificate.json")
             done = grid.run("gleaner-server", "run", grid.project, check=False, timeout=30)
             self.assertEqual(done.returncode, 1)
             self.assertRegex(done.stderr, "(?i)certif.*keys work")
-            self.assertFalse(certificate.exists())
+
+    @unittest.skipUnless(Calendar.available, "needs libfaketime, and no sanitizer")
+    def test_an_expired_work_certificate(self):
+        with Grid() as grid:
+            late = Calendar(grid.directory, "+4000d")
+            done = grid.run("gleaner-server", "run", grid.project, check=False, timeout=30, env=late.env)
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr, "(?i)keys work.*expired")
+            # A client that is years ahead takes no work, and says why.
+            grid.start_server()
+            grid.add_application(MANDELBROT)
+            grid.add_problem("mandelbrot", "later", **ROWS)
+            grid.join("ahead")
+            grid.start_client("ahead", env=late.env)
+            grid.wait_until("a reason", lambda: re.search("(?i)expired|clock", grid.log("ahead")), 60)
+            time.sleep(2)
+            self.assertEqual(grid.problem(1)["accepted"], 0)
+            self.assertEqual(grid.kernels_of("ahead"), [])
+
+    @unittest.skipUnless(Calendar.available, "needs libfaketime, and no sanitizer")
+    def test_clocks_that_jump(self):
+        with Grid("work.commit_seconds = 1\nwork.heartbeat_seconds = 2") as grid:
+            calendars = {name: Calendar(grid.directory) for name in ("server", "a", "b")}
+            grid.start_server(env=calendars["server"].env)
+            grid.add_application(MANDELBROT)
+            for name in ("a", "b"):
+                grid.join(name)
+                grid.start_client(name, env=calendars[name].env)
+            rows = {"width": 300, "height": 400, "iterations": 40000}
+            identity = grid.add_problem("mandelbrot", "jumpy", **rows)
+            for name, offset in (("a", "+3h"), ("server", "+40m"), ("b", "-2h"), ("server", "-1h"), ("a", "-1d"), ("a", "+0"),
+                                 ("server", "+0"), ("b", "+0")):
+                time.sleep(0.7)
+                calendars[name].jump(offset)
+            grid.wait_finished(identity, 120)
+            self.assertEqual(grid.results(identity), grid.run_local(MANDELBROT, **rows))
+
+    @unittest.skipUnless(os.geteuid() == 0, "mounts a small disk, which takes root")
+    def test_a_full_client_disk_loses_nothing(self):
+        with Grid("work.commit_seconds = 1") as grid:
+            grid.start_server()
+            grid.add_application(MANDELBROT)
+            grid.state("small").mkdir()
+            mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=300m", "tmpfs", grid.state("small")],
+                                     capture_output=True, text=True)
+            if mounted.returncode != 0:
+                self.skipTest("root may not mount here: " + mounted.stderr)
+            try:
+                grid.add_client("small")
+                rows = {"width": 300, "height": 400, "iterations": 60000}
+                identity = grid.add_problem("mandelbrot", "kept", **rows)
+                grid.wait_until("some results", lambda: grid.problem(identity)["accepted"] > 20, 60)
+                ballast = grid.state("small") / "ballast"
+
+                def paused():
+                    # To the brim, again and again: what is delivered makes room.
+                    with open(ballast, "ab", buffering=0) as file:
+                        for piece in (1 << 20, 1 << 12):
+                            with contextlib.suppress(OSError):
+                                while file.write(bytes(piece)) == piece:
+                                    pass
+                    return "cannot be written" in grid.control("small", "why").stdout
+
+                grid.wait_until("a pause with its reason", paused, 60)
+                ballast.unlink()
+                grid.wait_finished(identity, 180)
+                self.assertEqual(grid.results(identity), grid.run_local(MANDELBROT, **rows))
+            finally:
+                grid.kill("small")
+                subprocess.run(["umount", "--lazy", grid.state("small")], check=True)
 
     def test_tampered_and_unsigned_applications(self):
         with Grid() as grid:
@@ -187,6 +254,10 @@ class BadInput(unittest.TestCase):
 
     def test_kernel_writes_too_much(self):
         self.kernel_fails("shouter", "say(f'item {begin} 999999999')", "bad-output")
+
+    def test_kernel_hangs(self):
+        self.kernel_fails("sleepwalker", """
+            while True: pass""", "kernel-hung.*longest time that the manifest allows")
 
     def test_kernel_reports_an_error(self):
         self.kernel_fails("complainer", "say('error the parameters are beyond me')", "kernel-error.*beyond me")

@@ -1,6 +1,7 @@
 """The whole grid: problems from `problem add` to combined results, byte for byte as one process computes them."""
 import json
 import pathlib
+import shutil
 import signal
 import time
 import unittest
@@ -73,6 +74,38 @@ class WholeGrid(unittest.TestCase):
             self.assertEqual(grid.problem(identity)["state"], "cancelled")
             grid.admin("problem", "delete", identity, "--yes")
             self.assertEqual(grid.admin("problem", "show", identity, check=False).returncode, 4)
+
+    def test_kernels_with_several_threads_take_several_cores(self):
+        with Grid() as grid:
+            grid.start_server()
+            wide = grid.directory / "wide"
+            shutil.copytree(SQUARES, wide)
+            manifest = (wide / "manifest.toml").read_text()
+            (wide / "manifest.toml").write_text(manifest.replace('"squares"', '"wide"').replace("threads = 1", "threads = 2"))
+            kernel = (wide / "kernel.py").read_text()
+            (wide / "kernel.py").write_text(kernel.replace(
+                "import json, select, sys", "import json, os, select, sys, time\nassert os.environ['GLEANER_THREADS'] == '2'")
+                .replace("            square =", "            time.sleep(0.3)\n            square ="))
+            narrow = grid.directory / "narrow"
+            shutil.copytree(wide, narrow)
+            (narrow / "manifest.toml").write_text(manifest.replace('"squares"', '"narrow"'))
+            (narrow / "kernel.py").write_text((wide / "kernel.py").read_text().replace("== '2'", "== '1'"))
+            grid.add_application(wide)
+            grid.add_application(narrow)
+            problems = [grid.add_problem(name, name, "--strategy", "rts", count=12) for name in ("wide", "narrow")]
+            grid.add_client("two", cores=2)
+            together = set()
+
+            def over():
+                slots = json.loads(grid.control("two", "--json", "status", check=False).stdout or "{}").get("status", {}).get("slots", [])
+                together.add(tuple(sorted(slot["problem"] for slot in slots if slot["state"] == "running")))
+                return all(grid.problem(identity)["state"] == "finished" for identity in problems)
+
+            grid.wait_until("both", over, 120)
+            self.assertIn(("wide",), together)
+            self.assertIn(("narrow", "narrow"), together)
+            self.assertNotIn(("wide", "wide"), together)
+            self.assertNotIn(("narrow", "wide"), together)
 
     def test_the_owner_is_obeyed(self):
         with Grid() as grid:

@@ -1,17 +1,20 @@
 """Kills server, clients and kernels with SIGKILL at random points of a running problem; nothing acknowledged is lost,
 nothing is counted twice, and the result is byte for byte what one process computes.
 
-GLEANER_KILLS=N sets how many kills there are at least (the soak: 400), GLEANER_SEED repeats a run.
+Problems are a Mandelbrot view and ray tracing's scene D in turn, small ones; from 100 kills on scene D has the quick
+start's size. GLEANER_KILLS=N sets how many kills there are at least (the soak: 400), GLEANER_SEED repeats a run.
 """
 import os
 import signal
 import time
 import unittest
 
-from harness import MANDELBROT, Grid, main, seeded
+from harness import MANDELBROT, RAYTRACE, SLOW, Grid, main, seeded
 
 KILLS = int(os.environ.get("GLEANER_KILLS", "24"))
-ROWS = {"width": 320, "height": 480, "iterations": 40000}
+SCALE = 1 if KILLS >= 100 else 3 if SLOW == 1 else 8
+PROBLEMS = [("mandelbrot", MANDELBROT, {"width": 320, "height": 480, "iterations": 40000}),
+            ("raytrace", RAYTRACE, {"scene": "D", "width": 840 // SCALE, "height": 640 // SCALE})]
 
 
 class Kills(unittest.TestCase):
@@ -19,16 +22,19 @@ class Kills(unittest.TestCase):
         rng = seeded(self)
         with Grid("work.commit_seconds = 1\nwork.heartbeat_seconds = 2") as grid:
             grid.start_server()
-            grid.add_application(MANDELBROT)
+            for _, bundle, _ in PROBLEMS:
+                grid.add_application(bundle)
             names = ("a", "b", "c")
             for name in names:
                 grid.add_client(name)
-            expected = grid.run_local(MANDELBROT, **ROWS)
+            expected = [grid.run_local(bundle, **parameters) for _, bundle, parameters in PROBLEMS]
             killed = {"server": 0, "client": 0, "kernel": 0}
             rounds = 0
-            while sum(killed.values()) < KILLS:
+            while sum(killed.values()) < KILLS or rounds < len(PROBLEMS):
+                choice = rounds % len(PROBLEMS)
+                application, _, parameters = PROBLEMS[choice]
                 rounds += 1
-                identity = grid.add_problem("mandelbrot", f"round-{rounds}", **ROWS)
+                identity = grid.add_problem(application, f"round-{rounds}", **parameters)
                 accepted = 0
                 while True:
                     time.sleep(rng.uniform(0.05, 0.7))
@@ -40,8 +46,9 @@ class Kills(unittest.TestCase):
                     self.assertIn(info["state"], ("running", "combining", "planning"), info["message"])
                     self.kill_one(grid, rng, names, killed)
                 info = grid.wait_finished(identity)
-                self.assertEqual(sum(share["items"] for share in info["shares"]), ROWS["height"], "counted twice or lost")
-                self.assertEqual(grid.results(identity), expected)
+                self.assertEqual(sum(share["items"] for share in info["shares"]), parameters["height"],
+                                 "counted twice or lost")
+                self.assertEqual(grid.results(identity), expected[choice])
             print(f"{rounds} problems, killed {killed}", flush=True)
 
     def kill_one(self, grid, rng, names, killed):

@@ -47,6 +47,33 @@ class Verdicts(unittest.TestCase):
             verdicts = store.execute("select count(*) from verdicts").fetchone()[0]
             self.assertGreaterEqual(verdicts, 2)  # the difference, and its resolution
 
+    def test_a_difference_is_found_although_the_server_dies_before_it_compares(self):
+        with Grid() as grid:
+            grid.start_server()
+            grid.add_application(SQUARES)
+            grid.add_problem("squares", "lied", "--strategy", "rts", count=2)
+            liar, honest, third, slow = (FakeHost(grid, name) for name in ("liar", "honest", "third", "slow"))
+            held = liar.work()[1]["decoded"][0]
+            slow.work()  # its item keeps the stage open
+
+            def copied():
+                liar.work(slots=0, reports=[liar.report(held["unit"], state="paused", rate=0)])
+                slow.work(slots=0)
+                return honest.work()[1]["decoded"]
+
+            copy = grid.wait_until("a copy", copied)[0]
+            item = held["range"]["begin"]
+            self.assertEqual(liar.commit(held["unit"], item, [b"1234"])[1]["status"], "accepted")
+            self.assertEqual(honest.commit(copy["unit"], item, [str(item * item).encode()])[1]["status"], "duplicate")
+            grid.kill("server")
+            store = sqlite3.connect(grid.project / "store.sqlite")
+            store.execute("delete from verdicts")  # if it was quicker than the kill
+            store.commit()
+            store.close()
+            grid.start_server()
+            check = grid.wait_until("the third host is asked", lambda: third.work()[1]["decoded"])[0]
+            self.assertEqual(check["range"], held["range"])
+
     def test_invalid_results_are_refused_and_the_host_is_held_back(self):
         with Grid() as grid:
             grid.start_server()

@@ -72,6 +72,12 @@ class Wire(unittest.TestCase):
         self.covered.add(("post", "/v1/enrol"))
         identity = self.grid.add_problem("squares", "wire", count=30, first=5)
 
+        self.assertTrue(any(info["name"] == "wis" for info in self.call("GET", "/v1/admin/strategies", token=admin)["items"]))
+        self.call("POST", f"/v1/admin/problems/{identity}/strategy", {"strategy": "rts", "straggler": "none"}, admin)
+        changed = self.call("POST", f"/v1/admin/problems/{identity}/strategy", {"strategy": "wis", "straggler": "split"}, admin)
+        self.assertEqual(changed["strategy"], "wis")
+        self.call("POST", f"/v1/admin/problems/{identity}/strategy", {"strategy": "magic", "straggler": ""}, admin, expect=400)
+
         status, reply = host.work()
         self.assertEqual(status, 200)
         grant = reply["decoded"][0]

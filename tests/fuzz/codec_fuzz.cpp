@@ -35,8 +35,8 @@ constexpr auto checks =
               HeartbeatRequest, UnitOrder, HeartbeatReply, Proposal, SlotRequest, WorkRequest, WorkReply,
               FailureReport, UploadState, ProblemDocument, ApplicationInfo, AddApplication, AddProblem,
               ResultFile, HostShare, SetAside, ProblemInfo, HostInfo, ServerStatus, DecisionInfo,
-              std::vector<ApplicationInfo>, std::vector<ProblemInfo>, std::vector<HostInfo>,
-              std::vector<DecisionInfo>>();
+              ChangeStrategy, StrategyInfo, std::vector<StrategyInfo>, std::vector<ApplicationInfo>,
+              std::vector<ProblemInfo>, std::vector<HostInfo>, std::vector<DecisionInfo>>();
 
 }  // namespace
 

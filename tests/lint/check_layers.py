@@ -7,6 +7,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # room: rooms it may include (itself always). ARCHITECTURE.md explains each arrow.
 SHARED = ["shared/base", "shared/protocol", "shared/crypto", "shared/io", "shared/bundle", "shared/contract"]
+POLICY = ["server/policy", "server/policy/journal", "server/policy/estimation", "server/policy/mapping",
+          "server/policy/options", "server/policy/plan", "server/policy/sizing", "server/policy/stage"]
 ARROWS = {
     "shared/base": [],
     "shared/protocol": ["shared/base"],
@@ -14,23 +16,41 @@ ARROWS = {
     "shared/io": ["shared/base", "shared/crypto"],
     "shared/bundle": ["shared/base", "shared/protocol", "shared/crypto", "shared/io"],
     "shared/contract": ["shared/base", "shared/protocol", "shared/io"],
-    "server/policy": ["shared/base", "shared/protocol"],
-    "server/storage": ["server/policy", *SHARED],
-    "server/service": ["server/policy", "server/storage", *SHARED],
+    "shared/planning": ["shared/base"],
+    "server/policy/options": ["shared/base"],
+    "server/policy/estimation": ["shared/base"],
+    "server/policy/mapping": ["server/policy/options", "server/policy/estimation", "shared/base"],
+    "server/policy/plan": ["server/policy/mapping", "server/policy/estimation", "shared/base"],
+    "server/policy/sizing": ["server/policy/options", "shared/base"],
+    "server/policy/journal": ["server/policy/sizing", "server/policy/stage", "shared/base", "shared/protocol"],
+    "server/policy/stage": ["server/policy/options", "server/policy/sizing", "shared/base", "shared/protocol"],
+    "server/policy": [*[room for room in POLICY if room != "server/policy"], "shared/base", "shared/protocol"],
+    "server/storage": [*POLICY, *SHARED],
+    "server/service": [*POLICY, "server/storage", *SHARED],
     "server/http": ["server/service", "server/storage", *SHARED],
     "server": ["server/http", "server/service", *SHARED],
     "client/policy": ["shared/base", "shared/protocol"],
     "client/engine": ["client/policy", *SHARED],
     "client/platform": ["client/policy", "client/engine", *SHARED],
+    "client/sandbox": [],
     "client/program": ["client/policy", "client/engine", "client/platform", *SHARED],
     "client": ["client/program"],
     "apps/kit": ["shared/base"],
+    "apps/dlog": ["apps/kit", "shared/base"],
+    "apps/passwords": ["apps/kit", "shared/base"],
+    "apps/tsp": ["apps/kit", "shared/base"],
     "apps/raytrace": ["apps/kit", "shared/base"],
     "apps/mandelbrot": ["apps/kit", "shared/base"],
-    "tools/admin": SHARED,
-    "tools/simulator": ["server/policy", "client/policy", "shared/base", "shared/protocol"],
+    "tools/admin": ["shared/planning", *SHARED],
+    "tools/simulator/command": ["tools/simulator", "tools/simulator/report", "tools/simulator/reproduction",
+                                "tools/simulator/scenario", "shared/planning", *POLICY, *SHARED],
+    "tools/simulator/report": ["shared/base", "shared/io"],
+    "tools/simulator/reproduction": ["tools/simulator", "tools/simulator/report", *POLICY, "shared/base", "shared/io",
+                                     "shared/planning"],
+    "tools/simulator/scenario": ["tools/simulator", *POLICY, "shared/base", "shared/protocol"],
+    "tools/simulator": [*POLICY, "client/policy", "shared/base", "shared/planning", "shared/protocol"],
 }
-PURE = ["server/policy", "client/policy"]
+PURE = [*POLICY, "client/policy", "shared/planning"]
 BANNED_IN_PURE = re.compile(
     r"system_clock::now|steady_clock::now|high_resolution_clock|\btime\(|\brand\(|random_device|sleep_for|sleep_until|"
     r"#include <(fstream|thread|mutex|iostream|filesystem)>|spdlog|sqlite|\bgetenv\(")
@@ -39,7 +59,7 @@ BANNED_EVERYWHERE = re.compile(r"\bsystem\(|\bstrcpy\(|\bsprintf\(|\bgets\(|usin
 
 def room_of(path):
     parts = path.parts
-    for size in (2, 1):
+    for size in (3, 2, 1):
         name = "/".join(parts[:size])
         if name in ARROWS and len(parts) > size:
             return name

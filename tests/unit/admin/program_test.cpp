@@ -89,7 +89,8 @@ TEST_CASE("every command has help, with exit status 0, and the manual knows its 
                                                        {"host", "show"},
                                                        {"host", "revoke"},
                                                        {"status"},
-                                                       {"run-local"}};
+                                                       {"run-local"},
+                                                       {"plan"}};
   for (auto arguments : commands) {
     arguments.push_back("--help");
     CHECK(world.run(arguments) == 0);

@@ -105,6 +105,39 @@ TEST_CASE("Rows keep their bytes: the same on every machine") {
   CHECK(test::digest(all) == 0x124f703b3787c305);
 }
 
+TEST_CASE("Every variant gives the scalar loop's bytes, at any width and depth") {
+  struct View {
+    double x, y, half;
+    std::int64_t iterations;
+  };
+  // The whole set, a spiral, the inside, far outside, the border of the largest bulb
+  for (const View view : {View{-0.5, 0, 1.5, 1000},
+                          {-0.743643887, 0.131825904, 1e-6, 3000},
+                          {-0.2, 0, 0.1, 5000},
+                          {500, 500, 400, 10},
+                          {0.25, 0, 0.05, 1},
+                          {-0.75, 0.1, 0.02, 20000}}) {
+    for (const std::int64_t width : {1, 3, 31, 32, 33, 150}) {
+      Settings settings;
+      settings.x_min = view.x - view.half;
+      settings.x_max = view.x + view.half;
+      settings.y_min = view.y - view.half;
+      settings.y_max = view.y + view.half;
+      settings.width = width;
+      settings.height = 5;
+      settings.iterations = view.iterations;
+      kit::ItemContext quiet;
+      for (std::int64_t row = 0; row < 5; ++row) {
+        const Bytes expected = compute_row(settings, row, quiet, kit::CpuLevel::baseline);
+        for (const kit::CpuLevel level : kit::cpu_levels()) {
+          INFO(view.x << " " << view.y << " width " << width << " " << kit::name_of(level));
+          REQUIRE(compute_row(settings, row, quiet, level) == expected);
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("Parameters are checked with messages that say what to do") {
   test::TemporaryDirectory directory;
   const auto read = [&](const std::string& json) {

@@ -52,6 +52,13 @@ bool says(const std::string& message, const std::string& part) {
 
 }  // namespace
 
+TEST_CASE("A manifest names no more platforms than a host may offer") {
+  std::string platforms;
+  for (int i = 0; i < 17; ++i) platforms += "p" + std::to_string(i) + "-linux = \"bin/kernel\"\n";
+  CHECK_THAT(mistakes_in(with("any = \"bin/kernel.py\"\n", platforms)),
+             Catch::Contains("at most 16 platforms"));
+}
+
 TEST_CASE("a whole manifest is read") {
   const auto manifest = parse_manifest(whole, "manifest.toml");
   if (!manifest.ok()) FAIL(manifest.error().message);

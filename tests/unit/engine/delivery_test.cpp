@@ -126,6 +126,26 @@ TEST_CASE("A full disk holds kernels, keeps what is there, says so, and goes on 
   REQUIRE(world.run_until([&] { return world.has_all({0, 80}) && world.nothing_in_hand(); }, 100ms));
 }
 
+TEST_CASE("A grant that the disk does not take is the last one until the disk takes something again") {
+  World world;
+  bool full = true;
+  world.files.before_change = [&](std::string_view operation, const io::Path& path) -> Status {
+    const bool matters = path.string().find("/units/") != std::string::npos || path.filename() == "probe";
+    if (!full || !matters || operation == "remove" || operation == "remove_all") return {};
+    return Error{ErrorKind::io, "No space left on device: free some space"};
+  };
+  world.server.queue_unit({0, 5});
+  world.start();
+  REQUIRE(world.run_until([&] { return world.server.failures.size() == 1; }, 100ms));
+  world.server.queue_unit({0, 5});
+  world.run_for(60s, 500ms);
+  CHECK(world.server.failures.size() == 1);
+  CHECK(world.engine->status().mode == "pause");
+  CHECK(world.engine->status().reason.find("No space left") != std::string::npos);
+  full = false;
+  REQUIRE(world.run_until([&] { return world.has_all({0, 5}) && world.nothing_in_hand(); }, 100ms));
+}
+
 TEST_CASE("A disk with little room takes no new work") {
   World world;
   world.settings.free_bytes_min = std::int64_t{1} << 60;

@@ -70,11 +70,13 @@ class FixedMachine final : public Machine {
   }
   std::vector<std::string> platforms() const override { return {"x86_64-linux"}; }
   double runnable_jobs() const override { return 0; }
-  bool is_asleep(int) const override { return asleep; }
+  io::TreeUse use(int) const override { return {tasks, tasks, memory, asleep}; }
   DirectoryUsage usage(const io::Path&, std::int64_t) const override { return slot_usage; }
   void lower_thread_priority() const override {}
   std::string machine_id = "one";
   bool asleep = false;
+  int tasks = 1;
+  std::int64_t memory = 0;
   DirectoryUsage slot_usage;
 };
 

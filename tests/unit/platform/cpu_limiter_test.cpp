@@ -8,6 +8,7 @@
 
 #include "client/platform/sandbox.h"
 #include "shared/io/process.h"
+#include "shared/io/process_tree.h"
 #include "tests/catch.h"
 
 namespace gleaner::platform {
@@ -24,7 +25,7 @@ struct Spinner {
     REQUIRE(started.ok());
     process = std::move(started).value();
   }
-  [[nodiscard]] Duration cpu() const { return process_cpu_time(process->pid()).value(); }
+  [[nodiscard]] Duration cpu() const { return io::ProcessTree().cpu_time(process->pid()).value(); }
   void pin(int core) const {
     cpu_set_t set;
     CPU_ZERO(&set);

@@ -17,7 +17,10 @@ struct Roots {
     std::filesystem::create_directories(root / "etc");
   }
   ~Roots() { std::filesystem::remove_all(root); }
-  void put(const std::string& path, const std::string& text) const { std::ofstream(root / path) << text; }
+  void put(const std::string& path, const std::string& text) const {
+    std::filesystem::create_directories((root / path).parent_path());
+    std::ofstream(root / path) << text;
+  }
   [[nodiscard]] std::unique_ptr<engine::Machine> machine() const {
     return make_machine({root / "proc", root / "etc"});
   }
@@ -47,14 +50,35 @@ TEST_CASE("The load is read, and its absence is no load") {
 
 TEST_CASE("A process sleeps only if all its threads do; its name may contain anything") {
   const Roots roots;
+  roots.put("proc/42/stat", "42 (evil) R (name) S 1 42 42 0\n");
+  roots.put("proc/42/task/42/children", "");
   roots.put("proc/42/task/42/stat", "42 (evil) R (name) S 1 42 42 0\n");
   roots.put("proc/42/task/43/stat", "43 (worker) S 1 42 42 0\n");
-  CHECK(roots.machine()->is_asleep(42));
+  CHECK(roots.machine()->use(42).asleep);
+  CHECK(roots.machine()->use(42).threads == 2);
   roots.put("proc/42/task/43/stat", "43 (worker) R 1 42 42 0\n");
-  CHECK_FALSE(roots.machine()->is_asleep(42));
+  CHECK_FALSE(roots.machine()->use(42).asleep);
   roots.put("proc/42/task/43/stat", "43 (worker) T 1 42 42 0\n");
-  CHECK_FALSE(roots.machine()->is_asleep(42));
-  CHECK_FALSE(roots.machine()->is_asleep(77));
+  CHECK_FALSE(roots.machine()->use(42).asleep);
+  CHECK_FALSE(roots.machine()->use(77).asleep);
+}
+
+TEST_CASE("A kernel is all that descends from what was started") {
+  const Roots roots;
+  roots.put("proc/42/stat", "42 (bwrap) S 1 42 42 0\n");
+  roots.put("proc/42/statm", "100 10 5 1 0 1 0\n");
+  roots.put("proc/42/task/42/stat", "42 (bwrap) S 1 42 42 0\n");
+  roots.put("proc/42/task/42/children", "43 ");
+  roots.put("proc/43/stat", "43 (kernel) R 42 42 42 0\n");
+  roots.put("proc/43/statm", "100 50 20 1 0 1 0\n");
+  roots.put("proc/43/task/43/stat", "43 (kernel) S 42 42 42 0\n");
+  roots.put("proc/43/task/43/children", "");
+  roots.put("proc/43/task/44/stat", "44 (thread) R 42 42 42 0\n");
+  const io::TreeUse use = roots.machine()->use(42);
+  CHECK(use.processes == 2);
+  CHECK(use.threads == 3);
+  CHECK(use.memory_bytes == 35 * ::sysconf(_SC_PAGESIZE));
+  CHECK_FALSE(use.asleep);
 }
 
 TEST_CASE("Disk use counts files and bytes, not through links, and stops counting") {

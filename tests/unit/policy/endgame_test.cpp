@@ -1,5 +1,5 @@
 // The endgame rules, one by one (specification of Gleaner's policy, R5-R9, and its list of pitfalls).
-#include "server/policy/stage.h"
+#include "server/policy/stage/stage.h"
 #include "tests/unit/policy/stage_bench.h"
 
 using namespace gleaner;

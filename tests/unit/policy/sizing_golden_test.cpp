@@ -2,7 +2,7 @@
 // section 3.
 #include <numeric>
 
-#include "server/policy/sizing_rules.h"
+#include "server/policy/sizing/rules.h"
 #include "tests/catch.h"
 #include "tools/simulator/paper.h"
 

@@ -1,7 +1,7 @@
 // Sizing strategies: their text form, the grid's clamps, and the properties of section 7.
-#include "server/policy/sizing.h"
+#include "server/policy/sizing/sizing.h"
 
-#include "server/policy/sizing_rules.h"
+#include "server/policy/sizing/rules.h"
 #include "shared/base/random.h"
 #include "tests/catch.h"
 #include "tools/simulator/paper.h"
@@ -10,8 +10,29 @@ using namespace gleaner;
 using namespace gleaner::policy;
 
 TEST_CASE("a strategy's text parses back to itself") {
-  for (const char* text : {"wis", "wis,shrink=compound,hysteresis=b,cut=0.5,factor=0.8", "mis,b=0.5,factor=2",
-                           "rts,mode=paper", "static,mode=paper", "mis,mode=paper,hysteresis=b"}) {
+  for (const char* text : {"wis",
+                           "wis,shrink=compound,hysteresis=b,cut=0.5,factor=0.8",
+                           "mis,b=0.5,factor=2",
+                           "rts,mode=paper",
+                           "static,mode=paper",
+                           "mis,mode=paper,hysteresis=b",
+                           "equal",
+                           "ss,mode=paper",
+                           "gss,min=10",
+                           "tss",
+                           "tss,f=20,l=2",
+                           "fac",
+                           "fac,mean=2,sd=0.25",
+                           "fac,known=costs",
+                           "fac2",
+                           "wf,index=rate",
+                           "awf-b",
+                           "awf-c,mode=paper",
+                           "awf-d",
+                           "awf-e",
+                           "af",
+                           "alpha-gss,alpha=0.3,index=clock",
+                           "wfac"}) {
     const auto first = make_sizing(text);
     REQUIRE(first.ok());
     const auto second = make_sizing((*first)->text());
@@ -29,8 +50,13 @@ TEST_CASE("a wrong strategy's text says what it takes") {
     CHECK(made.error().kind == ErrorKind::invalid);
     return made.error().message;
   };
-  CHECK(message("wos") == "there is no sizing strategy 'wos'; choose one of wis, mis, rts, static");
-  CHECK(message("") == "there is no sizing strategy ''; choose one of wis, mis, rts, static");
+  const std::string all =
+      "choose one of gleaner, wis, mis, rts, static, equal, ss, gss, tss, fac, fac2, wf, awf-b, awf-c, "
+      "awf-d, awf-e, "
+      "af, "
+      "alpha-gss, wfac";
+  CHECK(message("wos") == "there is no sizing strategy 'wos'; " + all);
+  CHECK(message("") == "there is no sizing strategy ''; " + all);
   CHECK(message("wis,shrink=often") == "strategy 'wis': shrink takes single|compound|none, not 'often'");
   CHECK(message("mis,b=x") == "strategy 'mis': b takes a number from 0.001 to 100, not 'x'");
   CHECK(message("rts,size=2") == "strategy 'rts' has no option 'size'; it takes mode");

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "server/policy/stage.h"
+#include "server/policy/stage/stage.h"
 #include "tests/catch.h"
 
 namespace gleaner::policy {

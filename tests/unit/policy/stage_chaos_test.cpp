@@ -9,7 +9,11 @@ using namespace gleaner::policy;
 
 namespace {
 
-constexpr int runs = 2000;
+#ifdef GLEANER_SANITIZED
+constexpr int runs = 500;
+#else
+constexpr int runs = 10'000;
+#endif
 
 class Chaos {
  public:
@@ -25,6 +29,11 @@ class Chaos {
   }
 
  private:
+  static Straggler any_straggler(Random& random) {
+    if (random.chance(0.5)) return Straggler::split;
+    return static_cast<Straggler>(random.between(1, 8));
+  }
+
   static StageBench make(Random& random) {
     StageSetup setup;
     setup.items = random.between(1, 60);
@@ -35,15 +44,18 @@ class Chaos {
                              "wis,mode=paper",
                              "mis,mode=paper",
                              "rts,mode=paper",
-                             "static,mode=paper"};
-    setup.sizing = sizings[random.below(8)];
-    const Straggler rules[] = {Straggler::split, Straggler::split, Straggler::split,
-                               Straggler::duplicate_once, Straggler::none};
-    setup.straggler = rules[random.below(5)];
+                             "static,mode=paper",
+                             "gleaner",
+                             "gleaner,f=0.2,tmin=1,tmax=20"};
+    setup.sizing = sizings[random.below(10)];
+    setup.straggler = any_straggler(random);
+    setup.rules.lease_factor = random.chance(0.3) ? 2 : 0;
+    setup.benchmark_worth = random.chance(0.3) ? random.exponential(1) : 0;
     setup.may_split = random.chance(0.8);
     setup.rules.lease = 5000;
     if (random.chance(0.5)) {
-      for (std::int64_t i = 0; i < setup.items; ++i) setup.costs.push_back(0.1 + random.exponential(2));
+      for (std::int64_t i = 0; i < setup.items; ++i)
+        setup.costs.push_back(random.chance(0.05) ? 100 : 0.1 + random.exponential(2));
     }
     return StageBench(setup);
   }
@@ -176,12 +188,12 @@ class Chaos {
         disputed_.clear();  // the service disputes anew; a check under way goes on
         break;
       case 3: {
-        const char* sizings[] = {"wis", "rts", "mis,mode=paper", "static"};
-        REQUIRE(bench_.stage.set_sizing(sizings[random_.below(4)]).ok());
+        const char* sizings[] = {"wis", "rts", "mis,mode=paper", "static", "gleaner"};
+        REQUIRE(bench_.stage.set_sizing(sizings[random_.below(5)]).ok());
         break;
       }
       case 4:
-        bench_.stage.set_straggler(random_.chance(0.5) ? Straggler::split : Straggler::duplicate_once);
+        bench_.stage.set_straggler(any_straggler(random_));
         break;
     }
   }

@@ -153,7 +153,7 @@ TEST_CASE("a stage's rules can be switched while it runs") {
   REQUIRE(bench.stage.set_sizing("static,mode=paper").ok());
   CHECK(bench.take(2).range.size() == 50);
   CHECK(straggler_from("duplicate-once").value() == Straggler::duplicate_once);
-  CHECK_FALSE(straggler_from("rdlb").ok());
+  CHECK_FALSE(straggler_from("hope").ok());
 }
 
 TEST_CASE("pace: constants shrink with the stage and never exceed the rules") {
@@ -161,7 +161,7 @@ TEST_CASE("pace: constants shrink with the stage and never exceed the rules") {
   const EndgameRules hours = paced(rules, 7200);
   CHECK(hours.heartbeat == 60);
   CHECK(hours.stall_silence == 90);
-  CHECK(hours.unit_maximum == Approx(1130));
+  CHECK(hours.unit_maximum == 1200);
   const EndgameRules quick = paced(rules, 40);
   CHECK(quick.heartbeat == 1);
   CHECK(quick.stall_silence == 2.5);

@@ -31,7 +31,8 @@ TEMPLATE_LIST_TEST_CASE("every member of a message is in its field list", "", js
   CHECK(counter.count() == boost::pfr::tuple_size_v<TestType>);
 }
 
-TEMPLATE_TEST_CASE("lists survive the wire", "", ApplicationInfo, ProblemInfo, HostInfo, DecisionInfo) {
+TEMPLATE_TEST_CASE("lists survive the wire", "", ApplicationInfo, ProblemInfo, HostInfo, DecisionInfo,
+                   StrategyInfo) {
   INFO("seed " << seed);
   Random random(seed);
   for (int round = 0; round < 20; ++round) {

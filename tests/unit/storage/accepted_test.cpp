@@ -129,6 +129,10 @@ TEST_CASE("segments over a range are found, of every size") {
       (void)must(store->add_segment(other));
     }
   }
+  std::int64_t items = 0;
+  for (const auto& row : all) items += row.range.size();
+  CHECK(must(store->delivered_items(grid.problem, 0)) == items);
+  CHECK(must(store->delivered_items(grid.problem, 2)) == 0);
   for (int i = 0; i < 400; ++i) {
     const Range range = i == 0       ? Range{0, end}
                         : i % 2 == 0 ? any_range()

@@ -32,6 +32,10 @@ INSERT INTO stages (problem, stage, name, items, inputs, set_aside, enough, star
 INSERT INTO units (id, problem, stage, group_unit, host, slot, kind, state, range_begin, range_end, committed, finished,
   run_state, pause_reason, rate_minute, item_seconds, running_seconds, issued, last_contact, deadline, closed,
   cut_unheard, reason) VALUES (17, 1, 0, 17, 1, 0, 1, 1, 0, 50, 10, 12, 1, '', 1.5, 0, 8, 1, 2, 3, 0, 0, 'why');
+INSERT INTO host_records (problem, stage, host, performance, queue_unloaded, queue_current, proposed_items, slots, rate,
+  measured_seconds, interruptions, on_seconds, used_performance, current_size, requests, returned, omitted,
+  last_contact, units, items_accepted, cost_accepted, cost_wasted, busy_seconds, cuts, copies)
+VALUES (1, 0, 1, 12.5, 1, 1, 0, 4, 1.5, 60, 0, 60, 0, 50, 1, 0, 0, 2, 1, 10, 10.5, 0, 8, 0, 0);
 INSERT INTO segments (id, problem, stage, size_class, unit, host, range_begin, range_end, digest, bytes, received_at,
   compute_seconds) VALUES (5, 1, 0, 3, 17, 1, 0, 10, x'bb', 100, 9, 8.5);
 INSERT INTO accepted VALUES (1, 0, 0, 10, 5);
@@ -73,6 +77,10 @@ TEST_CASE("every earlier schema is taken forward with its rows") {
     CHECK(unit.range == Range{0, 50});
     CHECK(unit.reason == "why");
     CHECK(unit.handed_end == 0);
+    const policy::HostRecord record = must(store->host_records(ProblemId{1}, 0)).front();
+    CHECK(record.rate == 1.5);
+    CHECK(record.memory == policy::StageMemory{});
+    CHECK(record.times.units == 0);
     CHECK(must(store->accepted(ProblemId{1}, 0)).front().segment == SegmentId{5});
     CHECK(must(store->segments_over(ProblemId{1}, 0, {9, 10})).front().digest == "bb");
     CHECK(must(store->acknowledgement(UnitId{17}, HostId{1}, {0, 10}, "bb")).has_value() == false);

@@ -59,13 +59,25 @@ void fields(Visitor& visit, policy::Unit& value) {
 }
 
 template <typename Visitor>
+void fields(Visitor& visit, policy::WorkTimes& value) {
+  auto& [units, weighted_items, weighted_seconds, weighted_elapsed, pieces, items, seconds, squares] = value;
+  visit(units, weighted_items, weighted_seconds, weighted_elapsed, pieces, items, seconds, squares);
+}
+
+template <typename Visitor>
+void fields(Visitor& visit, policy::StageMemory& value) {
+  auto& [units, base, left] = value;
+  visit(units, base, left);
+}
+
+template <typename Visitor>
 void fields(Visitor& visit, policy::HostRecord& value) {
   auto& [host, performance, queue_unloaded, queue_current, proposed, slots, rate, measured, interruptions,
          on_seconds, used, current_size, requests, returned, omitted, last_contact, units, items, cost,
-         wasted, busy, cuts, copies] = value;
+         wasted, busy, cuts, copies, times, memory] = value;
   visit(host, performance, queue_unloaded, queue_current, proposed, slots, rate, measured, interruptions,
         on_seconds, used, current_size, requests, returned, omitted, last_contact, units, items, cost, wasted,
-        busy, cuts, copies);
+        busy, cuts, copies, times, memory);
 }
 
 template <typename Visitor>

@@ -2,9 +2,10 @@
 // cost.
 #include <cmath>
 
-#include "server/policy/stage.h"
+#include "server/policy/stage/stage.h"
 #include "shared/base/random.h"
 #include "tests/catch.h"
+#include "tools/simulator/fluid.h"
 #include "tools/simulator/grid.h"
 
 using namespace gleaner;
@@ -115,7 +116,7 @@ TEST_CASE("two hours on a hundred hosts of two slots") {
   }
   instance.costs.assign(200000, speed * 7200 / 200000);
   instance.request_delay = 2;
-  instance.check_invariants = false;
+  instance.check_every = 0;
   const GridRun office = run(instance);
   INFO("makespan " << office.makespan << " ideal " << office.ideal << " waste " << office.waste);
   CHECK(office.complete);

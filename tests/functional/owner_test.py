@@ -1,0 +1,67 @@
+"""The owner's preferences and presence: changes hold at once, and `gleaner why` says what stands against computing."""
+import json
+import os
+import pathlib
+import pty
+import time
+import unittest
+
+from harness import MANDELBROT, Grid, main
+
+
+class Owner(unittest.TestCase):
+    def why(self, grid):
+        return json.loads(grid.control("one", "--json", "why").stdout)["status"]
+
+    def test_typing_at_a_terminal_pauses_and_preferences_hold_at_once(self):
+        master, slave = pty.openpty()
+        self.addCleanup(os.close, master)
+        self.addCleanup(os.close, slave)
+        terminal = os.ttyname(slave)
+        with Grid() as grid:
+            grid.start_server()
+            grid.add_application(MANDELBROT)
+            grid.join("one")
+            locked = grid.directory / "locked.d"
+            locked.mkdir()
+            (locked / "lab.toml").write_text("temperature_max = 100\non_battery = true\n")
+            environment = dict(os.environ, GLEANER_LOCKED_PREFERENCES=str(locked))
+
+            def prefs(*words, check=True):
+                return grid.run("gleaner", "--state", grid.state("one"), "prefs", *words, env=environment, check=check)
+
+            prefs("set", "run", "always")
+            # No --run here: the file decides.
+            grid.start("one", "gleaner-client", "run", "--state", grid.state("one"), "--cores", 1, "--benchmark-mflops",
+                       1000, "--priority", "normal", env=environment)
+            grid.add_problem("mandelbrot", "long", width=300, height=4000, iterations=20000)
+            grid.wait_until("work", lambda: self.why(grid)["reason"].startswith("computing"), 60)
+            said = [self.why(grid)["reason"]]
+            # Somebody types now.
+            os.utime(terminal)
+            prefs("set", "run", "when-idle")
+            reason = grid.wait_until("a pause", lambda: (lambda text: text if "somebody" in text else None)(
+                self.why(grid)["reason"]), 15)
+            said.append(reason)
+            # Another screen on this machine, of which nothing is known, may be the first reason.
+            self.assertRegex(reason, r"used this computer \d+ \w+ ago \(terminal .*\): it computes after 5 minutes without|"
+                                     "somebody is logged in")
+            self.assertRegex("\n".join(self.why(grid)["details"]), r"terminal \S+: last input \d+ seconds? ago")
+            prefs("set", "hours", "mon 0:00-0:01")
+            prefs("set", "run", "always")
+            if time.localtime()[3:5] > (0, 1):
+                said.append(grid.wait_until("the hours", lambda: (lambda text: text if "outside of the hours" in text else
+                                                                  None)(self.why(grid)["reason"]), 15))
+            prefs("set", "hours", "")
+            grid.wait_until("it to go on", lambda: self.why(grid)["reason"].startswith("computing"), 90)
+            refused = prefs("set", "temperature_max", "90", check=False)
+            self.assertEqual(refused.returncode, 1)
+            self.assertIn("locked by the administrator", refused.stderr)
+            self.assertIn("lab.toml", prefs("explain", "temperature_max").stdout)
+            self.assertRegex(prefs("show").stdout, r"run += .always. +# .*preferences.toml")
+            self.assertEqual(prefs("set", "run", "sometimes", check=False).returncode, 1)
+            print("\n".join(said))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,290 @@
+"""Hostile kernels: each tries one thing that a volunteer's computer must not suffer. Each is stopped, named where it can
+be, reported to the server, and leaves nothing behind."""
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import textwrap
+import time
+import unittest
+
+from harness import SQUARES, Grid, main
+
+KERNEL = """\
+#!/usr/bin/python3
+import ctypes, os, signal, sys, time
+libc = ctypes.CDLL(None, use_errno=True)
+def say(text):
+    sys.stdout.write(text + "\\n")
+    sys.stdout.flush()
+def blocked(what, attempt):
+    try:
+        value = attempt()
+    except Exception as error:  # MemoryError too
+        return f"{what}: blocked: {error}"
+    return f"{what}: ESCAPED: {value!r}"
+def call(number, *arguments):
+    if libc.syscall(number, *arguments) < 0: raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return 0
+for line in sys.stdin:
+    words = line.split()
+    if words[0] == "gleaner": say("ready 1")
+    elif words[0] == "problem": say("ok")
+    elif words[0] == "quit": break
+    elif words[0] == "unit":
+        tries = []
+"""
+
+
+def hostile(grid, name, attack, memory=128, disk=4):
+    path = grid.directory / name
+    shutil.copytree(SQUARES, path)
+    manifest = path / "manifest.toml"
+    manifest.write_text(manifest.read_text().replace('name = "squares"', f'name = "{name}"')
+                        .replace("memory_megabytes = 128", f"memory_megabytes = {memory}")
+                        .replace("disk_megabytes = 1", f"disk_megabytes = {disk}"))
+    kernel = path / "kernel.py"
+    kernel.write_text(KERNEL + textwrap.indent(textwrap.dedent(attack), "        ")
+                      + "\n        say('error ' + '; '.join(tries))\n")
+    kernel.chmod(kernel.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
+class Sandbox(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        with Grid() as grid:
+            probe = grid.run("gleaner-client", "sandbox", "--state", grid.state("probe"), check=False)
+        print(probe.stdout + probe.stderr, flush=True)
+        if not probe.stdout.startswith("namespaces"):
+            raise unittest.SkipTest("this system permits less: " + probe.stdout + probe.stderr)
+
+    def attack(self, name, attack, expected, also=None, timeout=60, **limits):
+        """The message of the server's report matches `expected`; `also` is called while it runs."""
+        with Grid() as grid:
+            grid.start_server()
+            grid.add_application(hostile(grid, name, attack, **limits))
+            grid.add_client("victim")
+            identity = grid.add_problem(name, name, count=1)
+
+            def reported():
+                if also:
+                    also(grid)
+                found = grid.problem(identity)["set_aside"]
+                return found and found[-1]["message"]
+
+            message = grid.wait_until("the report", reported, timeout)
+            self.assertRegex(message, expected)
+            self.assertNotIn("ESCAPED", message)
+            grid.wait_until("its processes to be gone", lambda: not self.survivors(grid), 15)
+
+    def survivors(self, grid):
+        """Processes that belong to a kernel of this grid, wherever they went."""
+        found = []
+        for entry in pathlib.Path("/proc").iterdir():
+            try:
+                if entry.name.isdigit() and b"kernel.py" in (entry / "cmdline").read_bytes() and \
+                        str(grid.directory).encode() in (entry / "environ").read_bytes() + self.command_above(entry):
+                    found.append(int(entry.name))
+            except OSError:
+                pass
+        return found
+
+    @staticmethod
+    def command_above(entry):
+        """Command lines of all its ancestors."""
+        text, pid = b"", entry.name
+        while pid not in ("0", "1"):
+            text += pathlib.Path("/proc", pid, "cmdline").read_bytes()
+            pid = pathlib.Path("/proc", pid, "stat").read_text().rsplit(")", 1)[1].split()[1]
+        return text
+
+    def test_files(self):
+        secret = pathlib.Path.home() / ".gleaner-test-secret"
+        secret.write_text("secret")
+        self.addCleanup(secret.unlink)
+        self.attack("reader", f"""
+            for path in ("/etc/shadow", "/etc/passwd", {str(secret)!r}, "/root", "/home", "/var", "/proc/1/environ"):
+                tries.append(blocked(path, lambda: os.listdir(path) if os.path.isdir(path) else open(path).read()))
+            os.symlink({str(secret)!r}, "link")
+            tries.append(blocked("symlink", lambda: open("link").read()))
+            os.symlink("/", "top")
+            tries.append(blocked("symlink and back", lambda: open("top/" + {str(secret)!r}).read()))
+            tries.append(blocked("write", lambda: open("/gleaner-was-here", "w")))
+            tries.append(blocked("write to the application", lambda: open(__file__, "a")))
+            tries.append(blocked("chmod", lambda: os.chmod(__file__, 0o777)))
+            tries.append(blocked("execute what it wrote", lambda: (open("x", "w").write("#!/bin/true"), os.chmod("x", 0o700),
+                                                                   os.execv("./x", ["x"]))))
+            """, "kernel-error.*shadow: blocked.*secret: blocked")
+
+    def test_environment_and_descriptors(self):
+        os.environ["GLEANER_TEST_SECRET"] = "open sesame"
+        self.addCleanup(os.environ.pop, "GLEANER_TEST_SECRET")
+        self.attack("snooper", """
+            tries.append("environment: " + ("ESCAPED" if "GLEANER_TEST_SECRET" in os.environ or "sesame" in
+                                            open("/proc/self/environ").read() else "blocked")
+                          if os.path.exists("/proc/self/environ") else "environment: blocked")
+            more = [fd for fd in range(3, 256) if not blocked("", lambda: os.fstat(fd)).startswith(": blocked")]
+            tries.append("descriptors: " + ("ESCAPED " + str(more) if len(more) > 1 else "blocked"))
+            """, "environment: blocked; descriptors: blocked")
+
+    def test_network(self):
+        with socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            listener.listen()
+            listener.setblocking(False)
+            port = listener.getsockname()[1]
+            self.attack("caller", f"import socket; socket.create_connection(('127.0.0.1', {port}))",
+                        "ended for trying the system call socket")
+            with self.assertRaises(BlockingIOError):
+                listener.accept()
+        self.attack("whisperer", "import socket; tries.append(blocked('unix', lambda: socket.socket(socket.AF_UNIX)))",
+                    "unix: blocked")
+
+    def test_forbidden_system_calls(self):
+        self.attack("tracer", "call(101, 16, os.getppid(), 0, 0)", "ended for trying the system call ptrace")
+        self.attack("mounter", "call(165, b'x', b'/tmp', b'tmpfs', 0, 0)", "ended for trying the system call mount")
+        self.attack("namespacer", "call(272, 0x10000000)", "ended for trying the system call unshare")
+        self.attack("quiet", """
+            tries.append(blocked("io_uring", lambda: call(425, 1, 0)))
+            tries.append(blocked("memfd", lambda: call(319, b"x", 0)))
+            tries.append(blocked("setsid", os.setsid))
+            tries.append(blocked("setpgid", lambda: os.setpgid(0, 0)))
+            tries.append(blocked("nice", lambda: os.setpriority(os.PRIO_PROCESS, 0, 0)))
+            tries.append(blocked("scheduler", lambda: os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))))
+            tries.append(blocked("setuid", lambda: os.setuid(0)))
+            """, "io_uring: blocked.*setuid: blocked")
+
+    def test_signals(self):
+        bystander = subprocess.Popen(["sleep", "600"])
+        self.addCleanup(bystander.wait)
+        self.addCleanup(bystander.kill)
+        self.attack("killer", f"""
+            for pid in ({os.getpid()}, {bystander.pid}, *range(3, 400)):
+                if pid in (os.getpid(), os.getppid()): continue
+                tries.append(blocked(str(pid), lambda: os.kill(pid, 9)))
+            tries = [t for t in tries if "ESCAPED" in t] or ["signals: blocked"]
+            """, "signals: blocked")
+        self.assertIsNone(bystander.poll())
+
+    def test_fork_bomb(self):
+        most = []
+
+        def count(grid):
+            most.append(len(grid.kernels_of("victim")))
+
+        self.attack("bomb", """
+            while True:
+                try: os.fork()
+                except OSError: pass
+            """, "resource-limit.*too many processes|killed by signal 9", also=count)  # or its copies used up the memory first
+        self.assertLess(max(most), 60)
+
+    def test_memory(self):
+        self.attack("glutton", """
+            hold = []
+            while True: hold.append(bytearray(os.urandom(1 << 20) * 16))
+            """, "MemoryError|resource-limit|signal 9")
+        # Many processes, each below its own limit.
+        self.attack("gluttons", """
+            for _ in range(8):
+                if os.fork() == 0: break
+            hold = bytearray(os.urandom(1 << 20) * 150)
+            while True: time.sleep(1)
+            """, "resource-limit.*MiB of memory|signal 9")
+
+    def test_disk(self):
+        self.attack("writer", """
+            with open("file", "wb") as file:
+                while True: file.write(bytes(1 << 20))
+            """, "signal 25|File too large|resource-limit")
+        self.attack("writers", """
+            for name in range(100000):
+                with open(str(name), "wb") as file: file.write(bytes(1 << 20))
+            """, "resource-limit.*bytes in")
+        self.attack("litterer", """
+            for name in range(10 ** 9): open(str(name), "w").close()
+            """, "resource-limit.*files")
+        self.attack("tmp-writer", """
+            for name in range(10 ** 6):
+                with open("/tmp/" + str(name), "wb") as file: file.write(bytes(1 << 20))
+            """, "resource-limit.*bytes in|Permission denied|No such file")
+        self.attack("shm-writer", """
+            tries.append(blocked("shared memory", lambda: open("/dev/shm/x", "wb")))
+            """, "shared memory: blocked")
+
+    def test_descriptors_run_out(self):
+        self.attack("opener", """
+            files = []
+            try:
+                while True: files.append(open("/dev/null"))
+            except OSError as error: tries.append(f"descriptors: {len(files)}: {error}")
+            if len(files) > 256: tries.append("ESCAPED")
+            """, "descriptors: [0-9]+: .*Too many open files")
+
+    def test_it_dies_with_the_client(self):
+        attack = """
+            for number in (1, 2, 3, 13, 15): signal.signal(number, signal.SIG_IGN)
+            if os.fork() == 0:
+                if os.fork() == 0:
+                    for fd in range(3): os.close(fd)
+                    while True: time.sleep(1)
+                os._exit(0)
+            while True: time.sleep(0.1)
+            """
+        for how in ("quit", "kill"):
+            with Grid() as grid:
+                grid.start_server()
+                grid.add_application(hostile(grid, "clinger", attack))
+                grid.add_client("victim")
+                grid.add_problem("clinger", "clinger", count=1)
+                grid.wait_until("its processes", lambda: len(self.survivors(grid)) >= 2)
+                time.sleep(0.5)
+                pids = grid.kernels_of("victim")
+                self.assertGreaterEqual(len(pids), 3)
+                if how == "quit":
+                    grid.control("victim", "quit")
+                    grid.processes["victim"].wait(timeout=60)
+                else:
+                    grid.kill("victim")
+                grid.wait_until("all to be gone", lambda: not any(self.runs(pid) for pid in pids), 15)
+
+    @staticmethod
+    def runs(pid):
+        try:
+            text = pathlib.Path(f"/proc/{pid}/stat").read_text()
+            return text.rsplit(")", 1)[1].split()[0] not in "ZX" and "kernel.py" in \
+                pathlib.Path(f"/proc/{pid}/cmdline").read_text()
+        except OSError:
+            return False
+
+    def test_a_pause_holds_all_of_it(self):
+        with Grid() as grid:
+            grid.start_server()
+            grid.add_application(hostile(grid, "spinner", """
+                for number in (18, 20, 21, 22): signal.signal(number, signal.SIG_IGN)
+                os.fork()
+                while True: pass
+                """))
+            grid.add_client("victim")
+            grid.add_problem("spinner", "spinner", count=1)
+            grid.wait_until("its processes", lambda: len(self.survivors(grid)) >= 2)
+
+            def used():
+                return sum(int(pathlib.Path(f"/proc/{pid}/schedstat").read_text().split()[0])
+                           for pid in grid.kernels_of("victim"))
+
+            grid.control("victim", "pause")
+            time.sleep(0.3)
+            before = used()
+            time.sleep(0.5)
+            self.assertEqual(used(), before)
+            grid.control("victim", "resume")
+            grid.wait_until("it to go on", lambda: used() > before + 20_000_000)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+"""Strategies live: problems under mapping strategies, and a problem whose strategy changes while four clients work."""
+import json
+import time
+import unittest
+
+from harness import MANDELBROT, Grid, main
+
+ROWS = {"width": 200, "height": 480, "iterations": 40000}
+SHARES = {"a": 1.0, "b": 0.5, "c": 0.25, "d": 0.25}
+
+
+class Strategies(unittest.TestCase):
+    def grid(self):
+        grid = Grid("work.heartbeat_seconds = 2\nwork.commit_seconds = 1")
+        grid.__enter__()
+        self.addCleanup(grid.__exit__, None, None, None)
+        grid.start_server()
+        grid.add_application(MANDELBROT)
+        return grid
+
+    def test_a_running_problem_changes_its_strategy(self):
+        grid = self.grid()
+        for name, share in SHARES.items():
+            grid.add_client(name, share=share)
+        identity = grid.add_problem("mandelbrot", "switched", "--strategy", "wis", **ROWS)
+        used = set()
+        for strategy in ("mxc", "pn", "rts", "fz,beta=0.5", "mis", "ef"):
+            before = grid.problem(identity)
+            if before["state"] != "running":
+                break
+            changed = grid.admin_json("problem", "strategy", identity, strategy)
+            self.assertEqual(changed["strategy"], strategy)
+            used.add(strategy)
+            grid.wait_until("units under " + strategy, lambda: grid.problem(identity)["units"] > before["units"] + 3
+                            or grid.problem(identity)["state"] != "running", 60)
+        self.assertGreaterEqual(len(used), 4, "the problem was over too soon")
+        info = grid.wait_finished(identity)
+        self.assertEqual(sum(share["items"] for share in info["shares"]), ROWS["height"])
+        self.assertEqual(grid.results(identity), grid.run_local(MANDELBROT, **ROWS))
+        reasons = " ".join(decision["reason"] for decision in grid.admin_json("problem", "explain", identity, "--count",
+                                                                              2000)["items"])
+        self.assertIn("planned to end in", reasons)
+        self.assertIn("rts: one item", reasons)
+        # The log of what the stage heard and decided leads a fresh stage to the same decisions.
+        log = grid.project / "decisions" / f"problem-{identity}" / "stage-0.jsonl"
+        replayed = json.loads(grid.run("gleaner-sim", "replay", log, "--json").stdout)
+        self.assertTrue(replayed["same"])
+        self.assertGreater(replayed["decisions"], 20)
+        spoilt = grid.directory / "spoilt.jsonl"
+        spoilt.write_text(log.read_text().replace('"answer":"unit 3"', '"answer":"unit 4"', 1))
+        parted = grid.run("gleaner-sim", "replay", spoilt, "--json", check=False)
+        self.assertEqual(parted.returncode, 1)
+        self.assertIn("parting", json.loads(parted.stdout))
+        refused = grid.admin("problem", "strategy", identity, "wis", check=False)
+        self.assertIn("finished", refused.stderr)
+
+    def test_a_mapping_strategy_governs_its_problems_together(self):
+        grid = self.grid()
+        first = grid.add_problem("mandelbrot", "first", "--strategy", "mxc", **ROWS)
+        second = grid.add_problem("mandelbrot", "second", "--strategy", "mxc", **{**ROWS, "height": 240})
+        for name, share in SHARES.items():
+            grid.add_client(name, share=share)
+        time.sleep(4)
+        # A host that goes takes its queue along: what it was to compute is planned anew.
+        grid.kill("b")
+        for identity, height in ((first, ROWS["height"]), (second, 240)):
+            info = grid.wait_finished(identity, 180)
+            self.assertEqual(sum(share["items"] for share in info["shares"]), height)
+            self.assertEqual(grid.results(identity), grid.run_local(MANDELBROT, **{**ROWS, "height": height}))
+        by_host = {}
+        for share in grid.problem(first)["shares"]:
+            by_host[share["name"]] = share["items"]
+        self.assertGreater(by_host["a"], by_host.get("d", 0), "the faster host got no more")
+
+    def test_what_there_is_is_listed(self):
+        grid = self.grid()
+        listed = {info["name"]: info for info in grid.admin_json("strategy", "list")["items"]}
+        for name, kind in (("wis", "sizing"), ("pn", "mapping"), ("split", "straggler")):
+            self.assertEqual(listed[name]["kind"], kind)
+            self.assertTrue(listed[name]["summary"] and listed[name]["source"])
+        unknown = grid.admin("problem", "add", "--app", "mandelbrot", "--strategy", "magic", check=False)
+        self.assertNotEqual(unknown.returncode, 0)
+        self.assertRegex(unknown.stderr, "no strategy 'magic'.*wis.*pn")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,164 @@
+#include "client/platform/sandbox.h"
+
+#include <unistd.h>
+
+#include <fstream>
+#include <thread>
+
+#include "client/platform/cgroup.h"
+#include "client/platform/runtime_files.h"
+#include "tests/catch.h"
+
+namespace gleaner::platform {
+namespace {
+using namespace std::chrono_literals;
+
+struct Directory {
+  io::Path root = std::filesystem::temp_directory_path() / ("gleaner-sandbox-" + std::to_string(::getpid()));
+  Directory() {
+    std::filesystem::remove_all(root);
+    std::filesystem::create_directories(root);
+  }
+  ~Directory() { std::filesystem::remove_all(root); }
+  void put(const std::string& path, const std::string& text) const {
+    std::filesystem::create_directories((root / path).parent_path());
+    std::ofstream(root / path) << text;
+  }
+  void link(const std::string& path, const std::string& target) const {
+    std::filesystem::create_directories((root / path).parent_path());
+    std::filesystem::create_symlink(target, root / path);
+  }
+};
+
+std::vector<std::string> names(const std::vector<RuntimeFile>& files) {
+  std::vector<std::string> all;
+  for (const RuntimeFile& file : files)
+    all.push_back(file.path.string() + (file.link.empty() ? "" : " -> " + file.link));
+  return all;
+}
+
+bool has(const std::vector<std::string>& all, const std::string& one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
+}
+
+TEST_CASE("A script needs its interpreter, through all links, and that one's modules; nothing else") {
+  const Directory system;
+  system.put("usr/bin/python3.11", "");
+  system.link("usr/bin/python3", "python3.11");
+  system.put("usr/bin/env", "");
+  system.put("usr/bin/bash", "");
+  system.put("usr/lib/python3/os.py", "");
+  system.put("usr/lib/python3.11/os.py", "");
+  system.put("usr/lib/other/secret", "");
+  system.link("lib", "usr/lib");
+  system.put("kernel.py", "#!/usr/bin/env python3\nprint(1)\n");
+  const auto files = names(runtime_files(system.root / "kernel.py", system.root));
+  CHECK(has(files, "/usr/bin/env"));
+  CHECK(has(files, "/usr/bin/python3 -> python3.11"));
+  CHECK(has(files, "/usr/bin/python3.11"));
+  CHECK(has(files, "/usr/lib/python3"));
+  CHECK(has(files, "/usr/lib/python3.11"));
+  CHECK(has(files, "/lib -> usr/lib"));
+  CHECK_FALSE(has(files, "/usr/bin/bash"));
+  CHECK_FALSE(has(files, "/usr/lib/other"));
+}
+
+TEST_CASE("Links that lead in circles, and programs that cannot be read, need nothing") {
+  const Directory system;
+  system.link("usr/bin/a", "b");
+  system.link("usr/bin/b", "a");
+  system.put("kernel", "#!/usr/bin/a\n");
+  CHECK(names(runtime_files(system.root / "kernel", system.root)).size() <= 2);
+  CHECK(runtime_files(system.root / "absent", system.root).empty());
+}
+
+TEST_CASE("Control groups of version 2: limits are written, and kernels join") {
+  const Directory system;
+  system.put("proc/self/cgroup", "0::/user.slice/client\n");
+  system.put("cgroup/user.slice/client/cgroup.procs", "");
+  system.put("cgroup/user.slice/client/cgroup.controllers", "cpu memory pids\n");
+  Cgroups groups({system.root / "proc", system.root / "cgroup"});
+  REQUIRE_FALSE(groups.none());
+  CHECK(groups.describe() == "control groups for memory and processes");
+  const auto joined = groups.prepare(3, 1 << 20, 40);
+  REQUIRE(joined.size() == 1);
+  std::string text;
+  std::ifstream(joined.front() / "memory.max") >> text;
+  CHECK(text == "1048576");
+  std::ifstream(joined.front() / "pids.max") >> text;
+  CHECK(text == "40");
+}
+
+TEST_CASE("Where no control group can be made there is none, and nothing fails") {
+  const Directory system;
+  Cgroups groups({system.root / "proc", system.root / "cgroup"});
+  CHECK(groups.none());
+  CHECK(groups.describe().empty());
+  CHECK(groups.prepare(0, 1, 1).empty());
+}
+
+// What the script prints in `sandbox`; nothing if this system permits no such sandbox.
+std::string run_in(const Directory& state, const SandboxSettings& settings, const std::string& script) {
+  for (const char* part : {"bundles/app", "problems/1", "slots/0"})
+    std::filesystem::create_directories(state.root / part);
+  state.put("bundles/app/kernel", "#!/bin/sh\n" + script);
+  std::filesystem::permissions(state.root / "bundles/app/kernel", std::filesystem::perms(0755));
+  state.put("problems/1/parameters.json", "{}\n");
+  state.put("identity/host.key", "secret\n");
+  auto sandbox = make_sandbox(settings, io::real_processes());
+  if (!sandbox->refusal().empty()) {
+    WARN("this system permits no sandbox: " << sandbox->refusal());
+    return {};
+  }
+  engine::KernelLaunch launch;
+  launch.program = state.root / "bundles/app/kernel";
+  launch.bundle_directory = state.root / "bundles/app";
+  launch.problems_directory = state.root / "problems";
+  launch.slot_directory = state.root / "slots/0";
+  launch.memory_bytes = launch.disk_bytes = 64 << 20;
+  const auto launcher = make_process_launcher(std::move(sandbox), io::real_processes());
+  auto started = launcher->start(launch);
+  REQUIRE(started.ok());
+  Bytes output;
+  for (int i = 0; i < 5000 && (*started)->read_some(output, 4096) != io::ReadKind::closed; ++i)
+    std::this_thread::sleep_for(2ms);
+  return output + (*started)->error_tail();
+}
+
+constexpr const char* probing =
+    "{ read x < /etc/passwd; } 2>/dev/null && echo open\n"
+    "{ read x < ../../identity/host.key; } 2>/dev/null && echo open\n"
+    "echo words > own && read x < own && echo \"wrote $x\"\n"
+    "{ echo words > ../own; } 2>/dev/null && echo open\n";
+
+TEST_CASE("A kernel reads what it needs, writes to its slot, and sees nothing else: with namespaces") {
+  const Directory state;
+  const std::string said = run_in(state, {state.root, Priority::normal, GLEANER_SANDBOX_HELPER, {}}, probing);
+  if (said.empty()) return;
+  INFO(said);
+  CHECK(said.find("wrote words") != std::string::npos);
+  CHECK(said.find("open") == std::string::npos);
+}
+
+TEST_CASE("A kernel reads what it needs, writes to its slot, and sees nothing else: with Landlock alone") {
+  const Directory state;
+  const std::string said =
+      run_in(state, {state.root, Priority::normal, GLEANER_SANDBOX_HELPER, "none"}, probing);
+  if (said.empty()) return;
+  INFO(said);
+  CHECK(said.find("wrote words") != std::string::npos);
+  CHECK(said.find("open") == std::string::npos);
+}
+
+TEST_CASE("What cannot be confined is refused in a sentence that says what to do") {
+  const Directory state;
+  const auto sandbox = make_sandbox({state.root, Priority::normal, state.root / "no-such-helper", "none"},
+                                    io::real_processes());
+  CHECK_FALSE(sandbox->refusal().empty());
+  CHECK(sandbox->refusal().find("install bubblewrap") != std::string::npos);
+  CHECK(sandbox->refusal().find(sandbox_off) != std::string::npos);
+  CHECK_FALSE(sandbox->confine({}).ok());
+}
+
+}  // namespace
+}  // namespace gleaner::platform

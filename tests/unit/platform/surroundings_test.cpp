@@ -1,0 +1,141 @@
+#include "client/platform/surroundings.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "tests/catch.h"
+
+namespace gleaner::platform {
+namespace {
+using namespace std::chrono_literals;
+using Kind = Observation::Kind;
+
+struct Computer {
+  io::Path root =
+      std::filesystem::temp_directory_path() / ("gleaner-surroundings-" + std::to_string(::getpid()));
+  std::vector<Screen> screens;
+  Computer() {
+    std::filesystem::remove_all(root);
+    std::filesystem::create_directories(root / "dev/pts");
+    std::filesystem::create_directories(root / "dev/input");
+  }
+  ~Computer() { std::filesystem::remove_all(root); }
+  void put(const std::string& path, const std::string& text) const {
+    std::filesystem::create_directories((root / path).parent_path());
+    std::ofstream(root / path) << text;
+  }
+  void terminal(const std::string& name, std::time_t read_ago, std::time_t written_ago) const {
+    put("dev/" + name, "");
+    const std::time_t now = ::time(nullptr);
+    const timespec times[2] = {{now - read_ago, 0}, {now - written_ago, 0}};
+    REQUIRE(::utimensat(AT_FDCWD, (root / "dev" / name).c_str(), times, 0) == 0);
+  }
+  [[nodiscard]] std::unique_ptr<engine::Surroundings> surroundings() const {
+    return make_surroundings({root / "dev", root / "sys", [this] { return screens; }});
+  }
+};
+
+TEST_CASE("A bare computer tells nothing: nobody is there") {
+  const Computer computer;
+  CHECK(computer.surroundings()->observe(SteadyTime{1h}).empty());
+  CHECK(computer.surroundings()->descriptors().empty());
+}
+
+TEST_CASE("The terminal that was typed at last counts; what programs write there does not") {
+  const Computer computer;
+  computer.terminal("pts/0", 5000, 1);
+  computer.terminal("pts/3", 300, 0);
+  computer.terminal("pts/ptmx", 0, 0);
+  computer.terminal("tty2", 900, 900);
+  const auto seen = computer.surroundings()->observe(SteadyTime{1h});
+  REQUIRE(seen.size() == 1);
+  CHECK(seen[0].source == "terminal pts/3");
+  CHECK(*seen[0].idle >= 300s);
+  CHECK(*seen[0].idle < 310s);
+}
+
+TEST_CASE("What was read a moment ago is not read again, and says how old it is") {
+  const Computer computer;
+  computer.terminal("pts/3", 300, 0);
+  const auto surroundings = computer.surroundings();
+  CHECK(surroundings->observe(SteadyTime{1h})[0].age == Duration{0});
+  computer.terminal("pts/3", 0, 0);
+  const auto soon = surroundings->observe(SteadyTime{1h} + 1s);
+  CHECK(soon[0].age == Duration{1s});
+  CHECK(*soon[0].idle >= 300s);
+  CHECK(*surroundings->observe(SteadyTime{1h} + 2s)[0].idle < 5s);
+}
+
+TEST_CASE("An event of an input device wakes, and is thrown away unread") {
+  const Computer computer;
+  REQUIRE(::mkfifo((computer.root / "dev/input/event3").c_str(), 0600) == 0);
+  const int keyboard = ::open((computer.root / "dev/input/event3").c_str(), O_RDWR | O_NONBLOCK);
+  const auto surroundings = computer.surroundings();
+  REQUIRE(surroundings->descriptors().size() == 1);
+  const SteadyTime start{1h};
+  CHECK(*surroundings->observe(start)[0].idle == Duration{0});  // as if somebody had just left
+  CHECK(*surroundings->observe(start + 400s)[0].idle == Duration{400s});
+  REQUIRE(::write(keyboard, "secret", 6) == 6);
+  pollfd polled{surroundings->descriptors()[0], POLLIN, 0};
+  CHECK(::poll(&polled, 1, 0) == 1);
+  const auto seen = surroundings->observe(start + 500s);
+  CHECK(seen[0].source == "keyboard or mouse");
+  CHECK(*seen[0].idle == Duration{0});
+  CHECK(::poll(&polled, 1, 0) == 0);
+  ::close(keyboard);
+}
+
+TEST_CASE("A screen of which nothing is known is covered by the devices of its seat, a remote one is not") {
+  Computer computer;
+  computer.screens = {{"seat0, x11", {}}, {"remote, x11", {}}, {"seat1, wayland", Duration{1h}}};
+  auto seen = computer.surroundings()->observe(SteadyTime{1h});
+  REQUIRE(seen.size() == 3);
+  CHECK_FALSE(seen[0].idle);
+  CHECK(seen[2].idle == Duration{1h});
+  REQUIRE(::mkfifo((computer.root / "dev/input/event0").c_str(), 0600) == 0);
+  const int keyboard = ::open((computer.root / "dev/input/event0").c_str(), O_RDWR | O_NONBLOCK);
+  const auto surroundings = computer.surroundings();
+  (void)surroundings->observe(SteadyTime{1h});
+  seen = surroundings->observe(SteadyTime{2h});
+  REQUIRE(seen.size() == 4);
+  CHECK(seen[1].idle == Duration{1h});
+  CHECK_FALSE(seen[2].idle);
+  ::close(keyboard);
+}
+
+TEST_CASE("Battery and temperature from the files of the system; a mouse's battery is none") {
+  const Computer computer;
+  computer.put("sys/class/power_supply/BAT0/type", "Battery\n");
+  computer.put("sys/class/power_supply/BAT0/status", "Discharging\n");
+  computer.put("sys/class/power_supply/hidpp/type", "Battery\n");
+  computer.put("sys/class/power_supply/hidpp/scope", "Device\n");
+  computer.put("sys/class/power_supply/hidpp/status", "Discharging\n");
+  computer.put("sys/class/power_supply/AC/type", "Mains\n");
+  computer.put("sys/class/thermal/thermal_zone0/temp", "45000\n");
+  computer.put("sys/class/thermal/thermal_zone0/type", "acpitz\n");
+  computer.put("sys/class/thermal/thermal_zone1/temp", "71500\n");
+  computer.put("sys/class/thermal/thermal_zone1/type", "x86_pkg_temp\n");
+  computer.put("sys/class/thermal/thermal_zone2/temp", "garbage\n");
+  computer.put("sys/class/thermal/cooling_device0/temp", "99000\n");
+  const auto seen = computer.surroundings()->observe(SteadyTime{1h});
+  REQUIRE(seen.size() == 2);
+  CHECK(seen[0].kind == Kind::battery);
+  CHECK(seen[0].source == "BAT0");
+  CHECK(seen[0].value == 1);
+  CHECK(seen[1].source == "x86_pkg_temp");
+  CHECK(seen[1].value == 71.5);
+}
+
+TEST_CASE("The minute of the week is one") {
+  const Computer computer;
+  const int minute = computer.surroundings()->minute_of_week();
+  CHECK(minute >= 0);
+  CHECK(minute < client_policy::minutes_per_week);
+}
+
+}  // namespace
+}  // namespace gleaner::platform

@@ -1,0 +1,151 @@
+// R3: which items a host gets while some are long.
+#include <optional>
+
+#include "server/policy/stage/costs.h"
+#include "server/policy/stage/free_by_cost.h"
+#include "server/policy/stage/stage.h"
+#include "shared/base/random.h"
+#include "tests/unit/policy/stage_bench.h"
+
+using namespace gleaner;
+using namespace gleaner::policy;
+
+namespace {
+
+// 1000 items of 10 s and a long one of `seconds` at `place`, for hosts of benchmark 1 (an item of hint 1
+// takes 1 / .85 s). Hosts 1 to `hosts` ask first and get nothing that is long.
+StageSetup with_long(std::int64_t place, double seconds) {
+  StageSetup setup;
+  setup.items = 1000;
+  setup.costs.assign(1000, 10);
+  setup.costs[static_cast<std::size_t>(place)] = seconds;
+  setup.sizing = "gleaner";
+  setup.benchmark_worth = 1 / 0.85;
+  return setup;
+}
+
+}  // namespace
+
+TEST_CASE("R3: a long item goes first and alone, the rest stays in plain order") {
+  StageBench bench(with_long(600, 1500));
+  const Unit first = bench.take(1);
+  CHECK(first.range == Range{600, 601});
+  CHECK(first.reason.find("the longest that fits") != std::string::npos);
+  const Unit second = bench.take(2);
+  CHECK(second.range.begin == 0);
+  CHECK(second.range.size() > 1);
+}
+
+TEST_CASE("R3: a shorter long item takes neighbours along") {
+  StageBench bench(with_long(600, 300));
+  const Unit first = bench.take(1);
+  CHECK(first.range.begin == 600);
+  CHECK(first.range.size() > 10);
+  CHECK(bench.stage.cost(first.range) == Approx(1200).margin(60));
+}
+
+TEST_CASE("R3: without long items, or switched off, the order is plain") {
+  StageBench even(with_long(600, 40));
+  CHECK(even.take(1).range.begin == 0);
+  StageSetup off = with_long(600, 1500);
+  off.rules.long_items_first = false;
+  CHECK(StageBench(off).take(1).range.begin == 0);
+}
+
+TEST_CASE("R3: an item that does not fit a slow host waits for a fast one") {
+  StageBench both(with_long(5, 4000));
+  both.performance = 50;
+  CHECK(both.take(1).range == Range{5, 6});
+  both.give_back(*both.stage.open_units().front(), Stage::GiveBack::returned);
+  both.performance = 1;
+  const Unit slow = both.take(2);  // .35 of the time in which all would end are 100 s
+  CHECK(slow.range.begin == 0);
+  CHECK_FALSE(slow.range.contains(5));
+  both.performance = 50;
+  CHECK(both.take(1).range == Range{5, 6});
+}
+
+TEST_CASE("R3: when only too long items are left a slow host is parked, a fast one gets the shortest") {
+  StageSetup setup;
+  setup.items = 3;
+  setup.costs = {5000, 4000, 6000};
+  setup.sizing = "gleaner";
+  setup.benchmark_worth = 1 / 0.85;
+  StageBench bench(setup);
+  bench.performance = 10;
+  const Unit fast = bench.take(1);
+  CHECK(fast.range.size() == 1);
+  bench.performance = 0.05;
+  const Grant parked = bench.ask(2);
+  CHECK_FALSE(parked.unit);
+  CHECK(parked.reason.find("faster ones are to come") != std::string::npos);
+  CHECK(parked.retry_after > 0);
+  bench.performance = 20;
+  CHECK(bench.take(3).range == Range{1, 2});
+}
+
+TEST_CASE("R3: nobody is parked for ever") {
+  StageSetup setup;
+  setup.items = 2;
+  setup.costs = {5000, 6000};
+  setup.sizing = "gleaner";
+  setup.benchmark_worth = 1 / 0.85;
+  StageBench bench(setup);
+  bench.performance = 10;
+  const Unit held = bench.take(1);
+  bench.performance = 0.05;
+  CHECK_FALSE(bench.ask(2).unit);
+  int rounds = 0;
+  while (!bench.ask(2).unit) {  // the fast one computes on, but does not ask
+    REQUIRE(++rounds < 40);
+    bench.wait(60);
+    bench.report(held, held.range.begin, 60 * rounds, 10);
+  }
+  CHECK(rounds > 1);
+  // And if the fast one has gone, at once.
+  StageBench gone(setup);
+  gone.performance = 10;
+  gone.take(1);
+  gone.stage.host_left(HostId{1}, "it left", gone.now, gone.changes);
+  gone.performance = 0.05;
+  CHECK(gone.ask(2).unit);
+}
+
+TEST_CASE("free items by cost: searches agree with a plain look at all, whatever is free") {
+  const std::uint64_t seed = 17;
+  INFO("seed " << seed);
+  Random random(seed);
+  for (int run = 0; run < 40; ++run) {
+    const std::int64_t items = random.between(1, 5000);
+    std::vector<double> hints;
+    for (std::int64_t i = 0; i < items; ++i) hints.push_back(static_cast<double>(random.between(1, 40)));
+    const Costs costs(items, hints);
+    RangeSet free({0, items});
+    FreeByCost by_cost(costs, free);
+    for (int step = 0; step < 60; ++step) {
+      const std::int64_t begin = random.between(0, items - 1);
+      const Range range{begin, random.between(begin, items)};
+      if (random.chance(0.6)) {
+        free.remove(range);
+        by_cost.remove(range);
+      } else {
+        free.add(range);
+        by_cost.add(range);
+      }
+      REQUIRE(by_cost.agrees_with(free));
+      const double limit = random.uniform() * 45;
+      std::optional<std::int64_t> best, least;
+      for (const Range part : free.ranges()) {
+        for (std::int64_t i = part.begin; i < part.end; ++i) {
+          const double cost = hints[static_cast<std::size_t>(i)];
+          if (cost <= limit && (!best || cost > hints[static_cast<std::size_t>(*best)])) best = i;
+          if (!least || cost <= hints[static_cast<std::size_t>(*least)]) least = i;
+        }
+      }
+      REQUIRE(by_cost.longest_up_to(limit) == best);
+      const auto shortest = by_cost.shortest();
+      REQUIRE(shortest.has_value() == least.has_value());
+      if (least) REQUIRE(costs.of({*shortest, *shortest + 1}) == Approx(costs.of({*least, *least + 1})));
+    }
+  }
+}

@@ -1,0 +1,132 @@
+// gleaner-sim run and replay as they are used: files, exit codes, JSON.
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/catch.h"
+#include "tools/simulator/command/commands.h"
+
+using namespace gleaner;
+using namespace gleaner::simulator;
+
+namespace {
+
+class Directory {
+ public:
+  Directory() {
+    std::string name = (std::filesystem::temp_directory_path() / "gleaner-sim-XXXXXX").string();
+    REQUIRE(mkdtemp(name.data()) != nullptr);
+    path_ = name;
+  }
+  ~Directory() { std::filesystem::remove_all(path_); }
+  [[nodiscard]] std::string file(const std::string& name, const std::string& text = "") const {
+    const std::string path = (path_ / name).string();
+    if (!text.empty()) std::ofstream(path, std::ios::binary) << text;
+    return path;
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+struct Ended {
+  int code = 0;
+  std::string out, error;
+};
+
+Ended call(std::vector<std::string> arguments) {
+  std::ostringstream out, error;
+  Console console{out, error, false};
+  const int code = run_program(console, std::move(arguments));
+  return {code, out.str(), error.str()};
+}
+
+std::string contents(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+const std::string four = R"([problem]
+items = 200
+item_seconds = 1
+[[fleet]]
+speeds = [10, 5, 2, 1]
+[network]
+request_delay = 0.05
+)";
+
+}  // namespace
+
+TEST_CASE("run prints every strategy and straggler rule with its interval") {
+  const Directory directory;
+  const std::string path = directory.file("four.toml", four), csv = directory.file("runs.csv");
+  const Ended ended = call({"run", path, "--strategy", "wis", "--strategy", "static", "--straggler", "split",
+                            "--straggler", "none", "--seeds", "3-5", "--json", "--csv", csv});
+  INFO(ended.error);
+  REQUIRE(ended.code == 0);
+  const auto json = nlohmann::json::parse(ended.out);
+  CHECK(json["scenario"] == "four");
+  REQUIRE(json["strategies"].size() == 4);
+  for (const auto& entry : json["strategies"]) {
+    CHECK(entry["mean"]["ratio"] >= 1);
+    CHECK(entry["runs"].size() == 3);
+    CHECK(entry["runs"][0]["seed"] == 3);
+  }
+  const std::string table = contents(csv);
+  CHECK(std::count(table.begin(), table.end(), '\n') == 1 + 4 * 3);
+  CHECK(call({"run", path}).out.find("wis, split") != std::string::npos);
+}
+
+TEST_CASE("run writes plots and a table of the hosts") {
+  const Directory directory;
+  const std::string path = directory.file("four.toml", four), plots = directory.file("plots"),
+                    hosts = directory.file("hosts.csv");
+  REQUIRE(call({"run", path, "--plots", plots, "--hosts", hosts}).code == 0);
+  for (const char* name : {"run1_gantt.csv", "run1_gantt.gp", "run1_idle.csv", "run1_sizes.csv"}) {
+    INFO(name);
+    CHECK(std::filesystem::file_size(plots + "/" + name) > 50);
+  }
+  const std::string table = contents(hosts);
+  CHECK(table.find("# four, wis, split, seed 1\nhost,class,slots,") == 0);
+  CHECK(std::count(table.begin(), table.end(), '\n') == 2 + 4);
+}
+
+TEST_CASE("a log that run writes replays; one that was changed ends with 1") {
+  const Directory directory;
+  const std::string path = directory.file("four.toml", four), log = directory.file("a.log");
+  REQUIRE(call({"run", path, "--log", log}).code == 0);
+  const Ended same = call({"replay", log});
+  CHECK(same.code == 0);
+  CHECK(same.out.find("lead to the same") != std::string::npos);
+  std::string text = contents(log);
+  const auto at = text.find("\"answer\":\"unit 3\"");
+  REQUIRE(at != std::string::npos);
+  text.replace(at, 17, "\"answer\":\"unit 4\"");
+  const Ended changed = call({"replay", directory.file("b.log", text), "--json"});
+  CHECK(changed.code == 1);
+  const auto json = nlohmann::json::parse(changed.out);
+  CHECK(json["same"] == false);
+  CHECK(json["parting"]["line"] > 1);
+  // A log whose writer was killed ends in mid-line.
+  CHECK(call({"replay", directory.file("c.log", contents(log).substr(0, at + 5))}).code == 0);
+}
+
+TEST_CASE("what run and replay cannot do is said, with 1; wrong usage with 2") {
+  const Directory directory;
+  const std::string path = directory.file("four.toml", four);
+  CHECK(call({"run", directory.file("none.toml")}).code == 1);
+  CHECK(call({"run", path, "--strategy", "nonsense"}).code == 1);
+  CHECK(call({"run", path, "--straggler", "nonsense"}).code == 1);
+  CHECK(call({"run", path, "--seeds", "5-3"}).error.find("--seeds: expected") != std::string::npos);
+  CHECK(call({"run", path, "--set", "items"}).error.find("--set: expected key=value") != std::string::npos);
+  CHECK(
+      call({"run", path, "--seeds", "1-2", "--log", directory.file("a.log")}).error.find("--log: name one") !=
+      std::string::npos);
+  CHECK(call({"run"}).code == 2);
+  CHECK(call({"run", path, "--nonsense"}).code == 2);
+  CHECK(call({"replay", directory.file("none.log")}).code == 1);
+  CHECK(call({"replay", directory.file("bad.log", "{}\n")}).error.find("bad.log:1: gleaner_stage_log:") !=
+        std::string::npos);
+}

@@ -1,0 +1,158 @@
+// A stage's log: what is written is read back to the same, replays reach the same decisions, and what does
+// not fit is named with its line.
+#include "server/policy/journal/lines.h"
+#include "server/policy/journal/replay.h"
+#include "tests/catch.h"
+#include "tools/simulator/grid.h"
+
+using namespace gleaner;
+using namespace gleaner::simulator;
+
+namespace {
+
+std::vector<std::string> log_of(GridInstance instance) {
+  std::vector<std::string> lines;
+  instance.log = [&](const std::string& line) { lines.push_back(line); };
+  REQUIRE(run_grid(instance).ok());
+  return lines;
+}
+
+GridInstance troubled(std::uint64_t seed) {
+  GridInstance instance;
+  instance.items = 300;
+  for (int i = 0; i < 300; ++i) instance.costs.push_back(0.5 + 0.01 * (i % 97));
+  instance.hosts = {{10}, {5}, {2}, {1}};
+  instance.hosts[0].events = {{3, HostEventKind::off}, {9, HostEventKind::on}};
+  instance.hosts[1].events = {{5, HostEventKind::pause}};
+  instance.hosts[2].slots = 2;
+  instance.failure_chance = 0.02;
+  instance.loss_chance = 0.05;
+  instance.loss_retry = 1;
+  instance.restarts = {4.5};
+  instance.seed = seed;
+  return instance;
+}
+
+Status feed(policy::Replay& replay, const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) {
+    if (replay.parting()) return {};
+    TRY(replay.feed(line, "a.log"));
+  }
+  return {};
+}
+
+std::string mistake_of(const std::vector<std::string>& lines) {
+  policy::Replay replay;
+  const Status status = feed(replay, lines);
+  return status.ok() ? "" : status.error().message;
+}
+
+const std::string setup = policy::setup_line({.items = 10, .costs = {}, .sizing = "rts", .rules = {}});
+const std::string request =
+    R"({"at":1000,"event":"request","host":1,"slot":0,"urgent":true,"slots":1,"performance":1.0,)"
+    R"("queue_unloaded":1.0,"queue_current":1.0,"proposed_items":0.0,"unit":1,"planned":null,"planned_reason":"","answer":"unit 1"})";
+
+std::string with(std::string text, const std::string& what, const std::string& instead) {
+  const auto at = text.find(what);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, what.size(), instead);
+}
+
+}  // namespace
+
+TEST_CASE("a log replays to the same decisions, restarts of the server included") {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    for (const char* sizing : {"wis", "mis", "static"}) {
+      GridInstance instance = troubled(seed);
+      instance.sizing = sizing;
+      const auto lines = log_of(instance);
+      policy::Replay replay;
+      INFO("seed " << seed << ", " << sizing);
+      const Status status = feed(replay, lines);
+      INFO((status.ok() ? "" : status.error().message));
+      REQUIRE(status.ok());
+      if (replay.parting()) {
+        INFO("line " << replay.parting()->line << "\n"
+                     << replay.parting()->logged << "\n"
+                     << replay.parting()->replayed);
+        CHECK_FALSE(replay.parting());
+      }
+      CHECK(replay.events() > 20);
+      CHECK(replay.decisions() > 10);
+      CHECK(replay.stage()->complete());
+    }
+  }
+}
+
+TEST_CASE("every line is read back to what was written") {
+  for (const std::string& line : log_of(troubled(3))) {
+    if (line.find("gleaner_stage_log") != std::string::npos) {
+      const auto read = policy::read_setup_line(line);
+      REQUIRE(read.ok());
+      CHECK(policy::setup_line(*read) == line);
+    } else {
+      const auto read = policy::read_entry_line(line, 300);
+      REQUIRE(read.ok());
+      CHECK(policy::entry_line(*read) == line);
+    }
+  }
+}
+
+TEST_CASE("a decision that was changed in the log is where the replay parts from it") {
+  auto lines = log_of(troubled(1));
+  std::size_t changed = 0;
+  for (std::size_t i = 0; i < lines.size() && changed == 0; ++i) {
+    const auto at = lines[i].find("\"answer\":\"unit 9\"");
+    if (at == std::string::npos) continue;
+    lines[i].replace(at, 17, "\"answer\":\"unit 8\"");
+    changed = i + 1;
+  }
+  REQUIRE(changed > 0);
+  policy::Replay replay;
+  REQUIRE(feed(replay, lines).ok());
+  REQUIRE(replay.parting());
+  CHECK(replay.parting()->line == static_cast<std::int64_t>(changed));
+  CHECK(replay.parting()->logged.find("unit 8") == 0);
+  CHECK(replay.parting()->replayed.find("unit 9") == 0);
+}
+
+TEST_CASE("every mistake in a log is named with its line and key") {
+  policy::Replay fine;
+  REQUIRE(feed(fine, {setup, request}).ok());
+  CHECK(fine.parting());  // the decisions are left out
+  CHECK(mistake_of({"nonsense"}) == "a.log:1: expected one JSON object on the line");
+  CHECK(mistake_of({"{}"}).find("a.log:1: gleaner_stage_log: expected 1") == 0);
+  CHECK(mistake_of({with(setup, "\"items\":10", "\"items\":-1")}) ==
+        "a.log:1: items: expected a whole number from 0 on, got -1");
+  CHECK(mistake_of({with(setup, "\"items\":10", "\"items\":10,\"costs\":[1.0]")}) ==
+        "a.log:1: costs: expected 10, one an item, got 1");
+  CHECK(mistake_of({with(setup, "\"rts\"", "\"abc\"")}).find("a.log:1: strategy: ") == 0);
+  CHECK(mistake_of({with(setup, "\"heartbeat\":", "\"hearbeat\":")}) ==
+        "a.log:1: rules.heartbeat: is missing");
+  CHECK(mistake_of({setup, with(request, "\"slot\":0", "\"slot\":\"a\"")}) ==
+        "a.log:2: slot: expected a whole number from 0 on, got \"a\"");
+  CHECK(mistake_of({setup, with(request, "\"request\"", "\"ask\"")})
+            .find("a.log:2: event: expected one of restore, ") == 0);
+  CHECK(mistake_of({setup, with(request, "\"unit\":1,", "\"unit\":0,")}).find("a.log:2: host and unit: ") ==
+        0);
+  CHECK(
+      mistake_of({setup, "", R"({"at":1,"event":"commit","host":1,"unit":1,"range":[0,11],"last":false})"}) ==
+      "a.log:3: range: expected [begin, end] within the stage's items, got [0,11]");
+}
+
+TEST_CASE("fields.h names every field") {
+  // A size that changed means a field that fields.h lacks: add it there, then change the number here.
+  CHECK(sizeof(policy::Requester) == 120);
+  CHECK(sizeof(policy::EndgameRules) == 168);
+  CHECK(sizeof(policy::Unit) == 216);
+  CHECK(sizeof(policy::HostRecord) == 272);
+}
+
+TEST_CASE("a unit that was given cannot be given again") {
+  policy::Replay replay;
+  REQUIRE(replay.feed(setup, "a.log").ok());
+  REQUIRE(replay.feed(request, "a.log").ok());
+  const Status again = replay.feed(request, "a.log");
+  REQUIRE_FALSE(again.ok());
+  CHECK(again.error().message == "a.log:3: unit: 1 was given before");
+}
