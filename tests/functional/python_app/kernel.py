@@ -1,7 +1,8 @@
 #!/usr/bin/python3
-# The kernel of "squares": item i is the square of first + i, as decimal text. It speaks apps/CONTRACT.md.
-import json, select, sys
-stdin, stdout, first = open(0, "rb", buffering=0), sys.stdout.buffer, 0
+# The kernel of "squares": item i is the square of first + i, as decimal text, after "pause" seconds. It speaks
+# apps/CONTRACT.md.
+import json, select, sys, time
+stdin, stdout, first, pause = open(0, "rb", buffering=0), sys.stdout.buffer, 0, 0
 def command(): return stdin.readline().decode().rstrip("\n").split(" ")
 
 def answer(text, data=b""):
@@ -16,13 +17,16 @@ def unit(item, end):
             elif words[0] == "checkpoint": answer("checkpoint none")
             else: sys.exit(0)  # quit, or the end of the input
         if item < end:
+            if pause: time.sleep(pause)
             square = str((first + item) ** 2).encode()
             answer(f"item {item} {len(square)}", square)
             item += 1
     answer(f"done {item}")
 
 while (words := command())[0] not in ("quit", ""):
-    if words[0] == "problem": first = json.load(open(" ".join(words[1:]) + "/parameters.json")).get("first", 0)
+    if words[0] == "problem":
+        parameters = json.load(open(" ".join(words[1:]) + "/parameters.json"))
+        first, pause = parameters.get("first", 0), parameters.get("pause", 0)
     if words[0] == "unit": unit(int(words[2]), int(words[3]))
     elif words[0] != "end": answer({"gleaner": "ready 1", "problem": "ok", "checkpoint": "checkpoint none"}
                                    .get(words[0], "error unknown command"))
