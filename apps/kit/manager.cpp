@@ -12,7 +12,7 @@
 namespace gleaner::kit {
 namespace {
 
-constexpr std::chrono::milliseconds progress_interval{250};
+constexpr std::chrono::milliseconds validation_progress_interval{250};
 
 Error wrong_command(const std::string& expected) {
   return {ErrorKind::invalid, "expected: " + expected};
@@ -26,7 +26,7 @@ class LineOutput final : public Output {
   [[nodiscard]] std::filesystem::path directory() const override { return directory_; }
   void progress(double fraction) override {
     const auto now = std::chrono::steady_clock::now();
-    if (now - reported_ < progress_interval) return;
+    if (now - reported_ < validation_progress_interval) return;
     reported_ = now;
     char text[40];
     std::snprintf(text, sizeof text, "progress %.4f", fraction > 0 ? std::min(fraction, 1.0) : 0.0);

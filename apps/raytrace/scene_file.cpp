@@ -9,7 +9,6 @@ namespace gleaner::raytrace {
 namespace {
 
 using Json = nlohmann::json;
-constexpr double radians = 0x1.1df46a2529d39p-6;  // of a degree
 constexpr double brightness_max = 1e6;
 constexpr std::size_t materials_max = 256;
 constexpr std::size_t lights_max = 16;
@@ -31,7 +30,7 @@ Camera read_camera(JsonObject object) {
   } else {
     if (projection != "perspective")
       object.mistake("projection", "must be \"perspective\" or \"orthographic\"");
-    camera.height = 2 * tangent(radians / 2 * object.number("field_of_view", 0.1, 150, 40));
+    camera.height = 2 * tangent(radians_per_degree / 2 * object.number("field_of_view", 0.1, 150, 40));
     camera.aperture = object.number("aperture", 0, 100, 0);
     camera.focus = object.number("focus", 0, 1e6, 0);
   }
@@ -83,7 +82,7 @@ Light read_light(JsonObject object) {
   light.distant = object.has("direction");
   if (light.distant) {
     light.direction = object.direction("direction", Vector{0, 1, 0});
-    light.radius = tangent(radians * object.number("angle", 0, 60, 0));
+    light.radius = tangent(radians_per_degree * object.number("angle", 0, 60, 0));
   } else {
     light.position = object.point("position", std::nullopt);
     light.radius = object.number("radius", 0, 1e5, 0);

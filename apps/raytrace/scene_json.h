@@ -13,6 +13,8 @@
 
 namespace gleaner::raytrace {
 
+inline constexpr double radians_per_degree = 0x1.1df46a2529d39p-6;
+
 struct Mistakes {
   std::vector<std::string> texts;
   void add(const std::string& place, const std::string& text);

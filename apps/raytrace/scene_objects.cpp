@@ -5,7 +5,6 @@
 namespace gleaner::raytrace {
 namespace {
 
-constexpr double radians = 0x1.1df46a2529d39p-6;  // of a degree
 constexpr double size_min = 1e-4;
 constexpr double size_max = 1e5;
 
@@ -39,7 +38,7 @@ Materials read_materials(JsonObject& object, const MaterialNames& names) {
 }
 
 double read_turn(JsonObject& object) {
-  return radians * object.number("turn", -360, 360, 0);
+  return radians_per_degree * object.number("turn", -360, 360, 0);
 }
 
 Status add_mesh_file(Scene& scene, JsonObject& object, const MaterialNames& names, const MeshSource& meshes) {

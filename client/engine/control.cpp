@@ -9,7 +9,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr double pause_seconds_max = 366.0 * 24 * 3600;
+constexpr double pause_request_seconds_max = 366.0 * 24 * 3600;
 
 Json to_json(const SlotStatus& slot) {
   return {{"slot", slot.slot},       {"state", slot.state},
@@ -66,7 +66,8 @@ ControlOutcome pause(Engine& engine, const Json& request) {
   std::optional<Duration> length;
   if (request.contains("seconds")) {
     const Json& seconds = request["seconds"];
-    if (!seconds.is_number() || !(seconds.get<double>() > 0) || seconds.get<double>() > pause_seconds_max)
+    if (!seconds.is_number() || !(seconds.get<double>() > 0) ||
+        seconds.get<double>() > pause_request_seconds_max)
       return refuse("a pause lasts from one second to a year");
     length = from_seconds(seconds.get<double>());
   }

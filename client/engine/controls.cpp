@@ -7,7 +7,7 @@
 namespace gleaner::engine {
 namespace {
 
-constexpr std::int64_t file_bytes_max = 64 << 10;
+constexpr std::int64_t controls_bytes_max = 64 << 10;
 constexpr std::int64_t pause_seconds_max = std::int64_t{366} * 24 * 3600;
 constexpr std::int64_t time_max = std::int64_t{1} << 53;
 
@@ -40,7 +40,7 @@ std::optional<Duration> Controls::pause_left(Timestamp now) const {
 Result<Controls> load_controls(const io::Files& files, const io::Path& path) {
   Controls controls;
   if (!files.exists(path)) return controls;
-  TRY_ASSIGN(const Bytes text, files.read(path, file_bytes_max));
+  TRY_ASSIGN(const Bytes text, files.read(path, controls_bytes_max));
   Stored stored;
   TRY(stored.settings().parse(text, path.string()));
   controls.enabled = stored.enabled;

@@ -9,7 +9,7 @@
 namespace gleaner::engine {
 namespace {
 
-constexpr std::int64_t file_bytes_max = 64 << 10;
+constexpr std::int64_t preferences_bytes_max = 64 << 10;
 constexpr const char* no_sandbox = "off: I accept that kernels run with my rights";
 
 std::function<Status(const std::string&)> one_of(std::vector<std::string> words) {
@@ -118,7 +118,7 @@ Result<PreferenceBook> PreferenceBook::load(const io::Files& files, PreferenceFi
   };
   std::vector<Layer> layers;
   if (files.exists(places.own)) {
-    TRY_ASSIGN(const Bytes text, files.read(places.own, file_bytes_max));
+    TRY_ASSIGN(const Bytes text, files.read(places.own, preferences_bytes_max));
     layers.push_back({places.own.string(), text, false});
   }
   if (const auto names = files.list(places.drop_in); names.ok()) {
@@ -126,7 +126,7 @@ Result<PreferenceBook> PreferenceBook::load(const io::Files& files, PreferenceFi
     std::sort(sorted.begin(), sorted.end());
     for (const std::string& name : sorted) {
       if (!name.ends_with(".toml")) continue;
-      TRY_ASSIGN(const Bytes text, files.read(places.drop_in / name, file_bytes_max));
+      TRY_ASSIGN(const Bytes text, files.read(places.drop_in / name, preferences_bytes_max));
       layers.push_back({(places.drop_in / name).string(), text, true});
     }
   }

@@ -9,7 +9,7 @@
 namespace gleaner::platform {
 namespace {
 
-constexpr const char* prefix = "gleaner-";  // then the client's process id
+constexpr const char* group_prefix = "gleaner-";  // then the client's process id
 
 std::string contents(const io::Path& path) {
   std::ifstream file(path);
@@ -45,7 +45,7 @@ bool listed(const std::string& list, const std::string& word) {
 }  // namespace
 
 Cgroups::Cgroups(CgroupRoots roots)
-    : proc_(roots.proc), name_(std::string(prefix) + std::to_string(::getpid())) {
+    : proc_(roots.proc), name_(std::string(group_prefix) + std::to_string(::getpid())) {
   std::istringstream lines(contents(roots.proc / "self/cgroup"));  // "4:memory:/user.slice", "0::/user.slice"
   for (std::string line; std::getline(lines, line);) {
     const auto first = line.find(':');
@@ -70,8 +70,8 @@ void Cgroups::clear_away(const io::Path& mount) const {
   for (std::filesystem::directory_iterator entry(mount, error), end; !error && entry != end;
        entry.increment(error)) {
     const std::string name = entry->path().filename();
-    if (!name.starts_with(prefix)) continue;
-    const std::string owner = name.substr(std::string(prefix).size(), name.find('-', 8) - 8);
+    if (!name.starts_with(group_prefix)) continue;
+    const std::string owner = name.substr(std::string(group_prefix).size(), name.find('-', 8) - 8);
     std::error_code unknown;
     if (!std::filesystem::exists(proc_ / owner, unknown)) left.push_back(entry->path());
   }

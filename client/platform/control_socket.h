@@ -40,6 +40,7 @@ class ControlSocket {
 };
 
 // Sends a line, waits for the answer. not_found: no client runs there; unavailable: it does not answer.
-[[nodiscard]] Result<std::string> ask_daemon(const io::Path& path, const std::string& line, Duration timeout);
+[[nodiscard]] Result<std::string> ask_daemon(const io::Path& path, const std::string& line,
+                                             Duration timeout = std::chrono::seconds{5});
 
 }  // namespace gleaner::platform

@@ -18,20 +18,18 @@
 namespace gleaner::program {
 namespace {
 
-constexpr Duration answer_timeout = std::chrono::seconds{5};
-
-struct Options {
+struct ControlOptions {
   std::string state;
   std::string socket;
   std::string duration;
   bool json = false;
 };
 
-int converse(const Options& options, const nlohmann::json& request) {
+int converse(const ControlOptions& options, const nlohmann::json& request) {
   const engine::StateDirectory state{options.state.empty() ? default_state_directory()
                                                            : io::Path(options.state)};
   const io::Path socket = options.socket.empty() ? state.socket() : io::Path(options.socket);
-  const auto reply = platform::ask_daemon(socket, request.dump(), answer_timeout);
+  const auto reply = platform::ask_daemon(socket, request.dump());
   if (!reply.ok()) {
     fmt::print(stderr, "gleaner: {}\n", reply.error().message);
     return reply.error().kind == ErrorKind::not_found ? exit_not_running : exit_problem;
@@ -60,7 +58,7 @@ std::string check_duration(const std::string& text) {
 }  // namespace
 
 int control_main(int argc, char** argv) {
-  Options options;
+  ControlOptions options;
   CLI::App app{"gleaner: control the client that computes on this computer", "gleaner"};
   app.set_version_flag("--version", std::string("gleaner ") + version);
   app.require_subcommand(1);

@@ -11,8 +11,6 @@
 namespace gleaner::program {
 namespace {
 
-constexpr Duration answer_timeout = std::chrono::seconds{5};
-
 int fail(const std::string& message) {
   fmt::print(stderr, "gleaner: {}\n", message);
   return exit_problem;
@@ -42,7 +40,7 @@ void print(const engine::PreferenceBook& book, const PreferencesCommand& command
 // The client that runs, if one does, reads them again. Its answer matters only if it is a refusal.
 int tell_client(const PreferencesCommand& command) {
   const nlohmann::json request = {{"version", 1}, {"command", "reload"}};
-  const auto reply = platform::ask_daemon(command.state.socket(), request.dump(), answer_timeout);
+  const auto reply = platform::ask_daemon(command.state.socket(), request.dump());
   if (!reply.ok())
     return reply.error().kind == ErrorKind::not_found ? exit_ok
                                                       : fail("saved, but: " + reply.error().message);

@@ -27,7 +27,6 @@ struct ArchiveOptions {
 struct NameOptions {
   std::string name;
 };
-struct NoOptions {};
 
 // Says early and clearly what every client would refuse later.
 Result<protocol::KeyCertificate> check_signer(const protocol::SignedStatement& statement,
@@ -119,7 +118,7 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-Result<ExitCode> list(Session& session, const NoOptions&) {
+Result<ExitCode> list_apps(Session& session, const NoOptions&) {
   TRY_ASSIGN(Api* const api, session.api());
   TRY_ASSIGN(const auto applications, api->applications());
   if (session.json()) {
@@ -200,7 +199,7 @@ void add_application_commands(CLI::App& program, Action& chosen) {
   on_parse(adds, chosen, adding, add);
 
   on_parse(application->add_subcommand("list", "List the server's applications"), chosen,
-           std::make_shared<NoOptions>(), list);
+           std::make_shared<NoOptions>(), list_apps);
 
   const auto showing = std::make_shared<NameOptions>();
   CLI::App* shows = application->add_subcommand("show", "Show one application");

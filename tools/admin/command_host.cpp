@@ -16,7 +16,6 @@ struct HostChoice {
   std::string which;  // id or name
   bool yes = false;
 };
-struct NoOptions {};
 
 Result<protocol::HostInfo> find_host(Api& api, const std::string& which) {
   std::int64_t number = 0;
@@ -33,7 +32,7 @@ Result<protocol::HostInfo> find_host(Api& api, const std::string& which) {
   return *first;
 }
 
-Tint tint_of(protocol::HostState state) {
+Tint host_tint(protocol::HostState state) {
   switch (state) {
     case protocol::HostState::active:
       return Tint::good;
@@ -54,7 +53,7 @@ std::string reason_of(const protocol::HostInfo& host) {
   return protocol::clean_line(host.state_reason, limits::message_length_max);
 }
 
-Result<ExitCode> list(Session& session, const NoOptions&) {
+Result<ExitCode> list_hosts(Session& session, const NoOptions&) {
   TRY_ASSIGN(Api* const api, session.api());
   TRY_ASSIGN(const auto hosts, api->hosts());
   if (session.json()) {
@@ -80,7 +79,7 @@ Result<ExitCode> list(Session& session, const NoOptions&) {
   for (const auto& host : hosts)
     table.add({std::to_string(host.id.value),
                {host.name, Tint::bold},
-               {protocol::name_of(host.state), tint_of(host.state)},
+               {protocol::name_of(host.state), host_tint(host.state)},
                host.platform,
                std::to_string(host.cores),
                rate_text(host.mflops),
@@ -95,7 +94,7 @@ Result<ExitCode> list(Session& session, const NoOptions&) {
 
 std::string host_text(const protocol::HostInfo& host, Timestamp now, const Display& display) {
   return render_fields({{"host", {std::to_string(host.id.value) + " " + host.name, Tint::bold}},
-                        {"state", {protocol::name_of(host.state), tint_of(host.state)}},
+                        {"state", {protocol::name_of(host.state), host_tint(host.state)}},
                         {"remark", reason_of(host)},
                         {"platform", host.platform},
                         {"cores", std::to_string(host.cores)},
@@ -172,7 +171,8 @@ Result<ExitCode> status(Session& session, const NoOptions&) {
 void add_host_commands(CLI::App& program, Action& chosen) {
   CLI::App* hosts = program.add_subcommand("host", "List and revoke volunteers' hosts");
   hosts->require_subcommand(1);
-  on_parse(hosts->add_subcommand("list", "List all hosts"), chosen, std::make_shared<NoOptions>(), list);
+  on_parse(hosts->add_subcommand("list", "List all hosts"), chosen, std::make_shared<NoOptions>(),
+           list_hosts);
   const auto declare = [&](const std::string& name, const std::string& help,
                            Result<ExitCode> (*action)(Session&, const HostChoice&)) {
     const auto choice = std::make_shared<HostChoice>();

@@ -25,7 +25,6 @@ struct ProblemChoice {
   bool yes = false;
   int count = 50;
 };
-struct NoOptions {};
 
 Result<ExitCode> watch_to_end(Session& session, Api& api, ProblemId id, Duration interval) {
   TRY_ASSIGN(const auto problem, watch_problem(session, api, id, interval));
@@ -69,7 +68,7 @@ Result<ExitCode> add(Session& session, const AddOptions& options) {
   return ExitCode::ok;
 }
 
-Result<ExitCode> list(Session& session, const NoOptions&) {
+Result<ExitCode> list_problems(Session& session, const NoOptions&) {
   TRY_ASSIGN(Api* const api, session.api());
   TRY_ASSIGN(const auto problems, api->problems());
   if (session.json())
@@ -235,7 +234,8 @@ void add_problem_commands(CLI::App& program, Action& chosen) {
   CLI::App& problems = *program.add_subcommand("problem", "Add, watch and end problems; fetch their results");
   problems.require_subcommand(1);
   declare_add(problems, chosen);
-  on_parse(problems.add_subcommand("list", "List all problems"), chosen, std::make_shared<NoOptions>(), list);
+  on_parse(problems.add_subcommand("list", "List all problems"), chosen, std::make_shared<NoOptions>(),
+           list_problems);
   ProblemChoice* choice = nullptr;
   declare_choice(problems, chosen, "show", "Show a problem, who works on it, and its results", choice, show);
   CLI::App* command = declare_choice(problems, chosen, "watch",

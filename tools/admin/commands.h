@@ -19,6 +19,8 @@ void add_status_command(CLI::App& program, Action& chosen);
 void add_run_local_command(CLI::App& program, Action& chosen);
 void add_plan_command(CLI::App& program, Action& chosen);
 
+struct NoOptions {};
+
 // Declares that `command` does `action` with the options that `options` (a shared struct) will hold.
 template <typename Options>
 void on_parse(CLI::App* command, Action& chosen, std::shared_ptr<Options> options,

@@ -22,6 +22,10 @@ target_compile_options(gleaner_warnings INTERFACE
 # 105329) and every std::variant or std::optional that is moved (80635, 105562). Debug builds keep these warnings.
 target_compile_options(gleaner_warnings INTERFACE
   "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<NOT:$<CONFIG:Debug>>>:-Wno-restrict;-Wno-array-bounds;-Wno-stringop-overflow;-Wno-maybe-uninitialized>")
+if(CMAKE_UNITY_BUILD)
+  # Files compiled as one piece: what a class of one file holds of that file's unnamed namespace is fine there.
+  target_compile_options(gleaner_warnings INTERFACE -Wno-subobject-linkage)
+endif()
 if(GLEANER_WERROR)
   target_compile_options(gleaner_warnings INTERFACE -Werror)
 endif()

@@ -1,7 +1,11 @@
-# gleaner_library(NAME SOURCES a.cpp … LINKS arrow …): one room. LINKS are the room's allowed arrows.
+# gleaner_library(NAME SOURCES a.cpp … LINKS arrow …): one room. LINKS are the room's allowed arrows. SEPARATE: files are
+# never compiled as one piece (the sanitizer presets do, CMAKE_UNITY_BUILD), because they use the same local names on purpose.
 function(gleaner_library name)
-  cmake_parse_arguments(arg "" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
+  cmake_parse_arguments(arg "SEPARATE" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
   add_library(${name} STATIC ${arg_SOURCES})
+  if(arg_SEPARATE)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
+  endif()
   target_link_libraries(${name} PUBLIC ${arg_LINKS} PRIVATE ${arg_PRIVATE_LINKS} gleaner_settings gleaner_warnings)
   set_property(GLOBAL APPEND PROPERTY GLEANER_ROOMS ${name})
 endfunction()
@@ -17,13 +21,16 @@ function(gleaner_program name)
   endif()
 endfunction()
 
-# gleaner_unit_test(NAME SOURCES … LINKS …): Catch2 tests of one room, label "unit".
+# gleaner_unit_test(NAME SOURCES … LINKS …): Catch2 tests of one room, label "unit". SEPARATE as above.
 function(gleaner_unit_test name)
-  cmake_parse_arguments(arg "" "LABEL" "SOURCES;LINKS" ${ARGN})
+  cmake_parse_arguments(arg "SEPARATE" "LABEL" "SOURCES;LINKS" ${ARGN})
   if(NOT arg_LABEL)
     set(arg_LABEL unit)
   endif()
   add_executable(${name} ${arg_SOURCES})
+  if(arg_SEPARATE)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
+  endif()
   target_link_libraries(${name} PRIVATE ${arg_LINKS} gleaner_test_main gleaner_settings gleaner_warnings)
   target_precompile_headers(${name} REUSE_FROM gleaner_test_header)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)

@@ -18,12 +18,12 @@ using policy::Schedule;
 
 enum class What : int { leave = 0, join = 1, finish = 2, request = 3 };  // at one instant in this order
 
-struct Event {
+struct MappedEvent {
   double at;
   What what;
   std::size_t host;
   std::int64_t number;  // order of creation
-  friend bool operator>(const Event& a, const Event& b) {
+  friend bool operator>(const MappedEvent& a, const MappedEvent& b) {
     if (a.at != b.at) return a.at > b.at;
     if (a.what != b.what) return a.what > b.what;
     return a.number > b.number;
@@ -76,7 +76,7 @@ class Grid {
 
   MappedRun run() {
     while (!events_.empty() && left_ > 0) {
-      const Event event = events_.top();
+      const MappedEvent event = events_.top();
       events_.pop();
       now_ = event.at;
       switch (event.what) {
@@ -290,7 +290,7 @@ class Grid {
   const MappedGrid& given_;
   const policy::MappingStrategy& strategy_;
   std::vector<Host> hosts_;
-  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  std::priority_queue<MappedEvent, std::vector<MappedEvent>, std::greater<>> events_;
   std::deque<std::size_t> free_;                 // released, neither queued nor running
   std::map<std::pair<int, int>, Stage> stages_;  // by problem and stage
   std::vector<double> seen_;                     // observations, by problem and host

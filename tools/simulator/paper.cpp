@@ -26,10 +26,10 @@ struct Task {
   bool copied = false;  // was copied, or is a copy itself
 };
 
-struct Event {
+struct PaperEvent {
   double time;
   int host;
-  bool operator>(const Event& other) const {
+  bool operator>(const PaperEvent& other) const {
     return time != other.time ? time > other.time : host > other.host;
   }
 };
@@ -66,7 +66,7 @@ class PaperLoop {
       request(host, serve(first, 0));
     }
     while (!events_.empty() && completed_ < instance_.items) {
-      const Event event = events_.top();
+      const PaperEvent event = events_.top();
       events_.pop();
       const auto host = static_cast<std::size_t>(event.host);
       look_at_queue(host, event.time);
@@ -266,7 +266,7 @@ class PaperLoop {
   std::vector<ForeignLoad> loads_;    // a worker each, with a model
   std::vector<double> completed_at_;  // its last result; negative: none yet
   double master_free_ = 0;
-  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  std::priority_queue<PaperEvent, std::vector<PaperEvent>, std::greater<>> events_;
   std::vector<std::size_t> idle_;
   std::vector<Range> returned_;
   std::int64_t fresh_ = 0;

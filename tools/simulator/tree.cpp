@@ -16,14 +16,14 @@ using planning::RelayView;
 
 enum class Ending { computed, task_sent, result_sent };
 
-struct Event {
+struct TreeEvent {
   double at = 0;
   std::uint64_t order = 0;
   Ending ending = Ending::computed;
   std::size_t node = 0;   // who computed, or sent
   std::size_t other = 0;  // who receives
   double began = 0;
-  friend bool operator>(const Event& a, const Event& b) {
+  friend bool operator>(const TreeEvent& a, const TreeEvent& b) {
     return std::tie(a.at, a.order) > std::tie(b.at, b.order);
   }
 };
@@ -71,7 +71,7 @@ class Simulation {
         run_.fault = "tasks are left, but nothing happens any more";
         break;
       } else {
-        const Event event = events_.top();
+        const TreeEvent event = events_.top();
         events_.pop();
         now_ = event.at;
         take(event);
@@ -145,7 +145,7 @@ class Simulation {
 
   // --- what happens ----------------------------------------------------------------------------------------
 
-  void take(const Event& event) {
+  void take(const TreeEvent& event) {
     dirty_.push_back(event.node);
     Relay& relay = relays_[event.node];
     if (event.ending == Ending::computed) {
@@ -324,7 +324,7 @@ class Simulation {
   std::int64_t left_;
   std::vector<Relay> relays_;
   std::vector<std::size_t> dirty_;
-  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  std::priority_queue<TreeEvent, std::vector<TreeEvent>, std::greater<>> events_;
   std::uint64_t order_ = 0;
   double now_ = 0, next_period_ = 0;
   planning::RoundRobinPeriod period_;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double usual_factor = 4;
 // Late units looked at for one that the host does not hold itself.
-constexpr int looked_at = 64;
+constexpr int leases_looked_at = 64;
 
 class Deadline final : public StragglerRule {
  public:
@@ -42,7 +42,7 @@ void StageState::end_lease(Held& held) {
 Grant StageState::reissue(const Requester& requester, Timestamp now, Changes& changes) {
   int looked = 0;
   for (const auto& [end, id] : by_lease) {
-    if (end > now || ++looked > looked_at) break;
+    if (end > now || ++looked > leases_looked_at) break;
     Held& held = open.at(id);
     const std::string why = fmt::format("host {} has not delivered it in time", held.unit.host.value);
     Grant grant = copy_group(*this, requester, held.unit.group, why, now, changes);

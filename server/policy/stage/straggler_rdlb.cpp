@@ -8,14 +8,14 @@ namespace gleaner::policy {
 namespace {
 
 // Units looked at for one that the host does not hold itself.
-constexpr int looked_at = 256;
+constexpr int groups_looked_at = 256;
 
 class Rdlb final : public StragglerRule {
  public:
   [[nodiscard]] Grant help(StageState& stage, const Requester& requester, Timestamp now,
                            Changes& changes) const override {
     auto next = stage.groups.upper_bound(stage.plan.last_copied);
-    const auto most = std::min<std::size_t>(looked_at, stage.groups.size());
+    const auto most = std::min<std::size_t>(groups_looked_at, stage.groups.size());
     for (std::size_t looked = 0; looked < most; ++looked, ++next) {
       if (next == stage.groups.end()) next = stage.groups.begin();
       const UnitId group = next->first;

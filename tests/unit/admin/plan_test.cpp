@@ -46,7 +46,7 @@ protocol::HostShare a_share(const std::string& name, double rate, double ago) {
   return share;
 }
 
-protocol::ProblemInfo a_problem() {
+protocol::ProblemInfo a_planned_problem() {
   protocol::ProblemInfo problem;
   problem.id = ProblemId{7};
   problem.name = "ray";
@@ -178,7 +178,7 @@ TEST_CASE("the live project is a star below a server that computes nothing", "[p
 }
 
 TEST_CASE("a problem's finish is predicted with an interval", "[plan]") {
-  protocol::ProblemInfo problem = a_problem();
+  protocol::ProblemInfo problem = a_planned_problem();
   const Forecast measured = forecast(problem, 100);
   CHECK(measured.rate_of_hosts == 6);
   CHECK(measured.rate_average == 2);
@@ -189,7 +189,7 @@ TEST_CASE("a problem's finish is predicted with an interval", "[plan]") {
   CHECK(forecast(problem, 100).high == Approx(100));
   TestWorld world;
   world.add_profile();
-  world.server.on("GET /v1/admin/problems/7", 200, protocol::encode(a_problem()));
+  world.server.on("GET /v1/admin/problems/7", 200, protocol::encode(a_planned_problem()));
   REQUIRE(world.run({"plan", "--problem", "7", "--json"}) == 0);
   const json answer = json::parse(world.out);
   CHECK(answer.at("forecast").at("seconds").get<double>() == Approx(100));
@@ -199,7 +199,7 @@ TEST_CASE("a problem's finish is predicted with an interval", "[plan]") {
   CHECK(world.out.find("predicted finish in 1:40 (between 1:40 and 5:00)") != std::string::npos);
   problem.state = protocol::ProblemState::finished;
   CHECK(live_fleet(problem, {}).error().message.find("is finished") != std::string::npos);
-  problem = a_problem();
+  problem = a_planned_problem();
   problem.shares.clear();
   CHECK(live_fleet(problem, {}).error().message.find("nothing measured") != std::string::npos);
 }

@@ -25,7 +25,7 @@ io::HttpReply reply_with(int status, std::string body) {
 }
 
 // A server with one blob, which loses answers and breaks off where told to.
-struct Fixture {
+struct TransferFixture {
   TestWorld world;
   Outside outside = world.outside();
   Api api{outside.connect({}), {test_url, {}, test_token, "token"}, outside};
@@ -35,7 +35,7 @@ struct Fixture {
   std::vector<std::int64_t> offsets;  // of PATCH and GET
   std::int64_t break_at = -1;         // downloads fail from here on
 
-  Fixture() {
+  TransferFixture() {
     world.server.handler = [this](const ScriptedServer::Call& call) { return answer(call); };
   }
 
@@ -105,7 +105,7 @@ TEST_CASE("a blob is named by digest and size", "[transfer]") {
 }
 
 TEST_CASE("uploads go in pieces and continue where the server is", "[transfer]") {
-  Fixture f;
+  TransferFixture f;
   const Bytes content = noise(3 * transfer_piece_bytes + 5);
   SECTION("from the beginning") {
     REQUIRE(f.upload(content).ok());
@@ -126,7 +126,7 @@ TEST_CASE("uploads go in pieces and continue where the server is", "[transfer]")
 }
 
 TEST_CASE("an empty file is uploaded too, and a complete one not again", "[transfer]") {
-  Fixture f;
+  TransferFixture f;
   REQUIRE(f.upload("").ok());
   CHECK(f.offsets == std::vector<std::int64_t>{0});
   REQUIRE(f.upload("").ok());
@@ -134,7 +134,7 @@ TEST_CASE("an empty file is uploaded too, and a complete one not again", "[trans
 }
 
 TEST_CASE("an upload that does not get on ends", "[transfer]") {
-  Fixture f;
+  TransferFixture f;
   f.losses = 1000;
   f.world.server.handler = [&](const ScriptedServer::Call& call) -> std::optional<Result<io::HttpReply>> {
     if (call.call.starts_with("GET")) return reply_with(200, f.state());
@@ -149,7 +149,7 @@ TEST_CASE("an upload that does not get on ends", "[transfer]") {
 }
 
 TEST_CASE("downloads resume, are checked, and leave nothing behind", "[transfer]") {
-  Fixture f;
+  TransferFixture f;
   f.content = f.stored = noise(2 * transfer_piece_bytes + 9);
   f.break_at = transfer_piece_bytes;  // from the second piece on
   CHECK(f.download("picture.png").error().kind == ErrorKind::unavailable);
@@ -169,7 +169,7 @@ TEST_CASE("downloads resume, are checked, and leave nothing behind", "[transfer]
 }
 
 TEST_CASE("bytes without the digest are thrown away", "[transfer]") {
-  Fixture f;
+  TransferFixture f;
   f.content = f.stored = noise(100);
   f.stored[50] = static_cast<char>(f.stored[50] ^ 1);
   CHECK(f.download("picture.png").error().kind == ErrorKind::untrusted);
@@ -179,7 +179,7 @@ TEST_CASE("bytes without the digest are thrown away", "[transfer]") {
 }
 
 TEST_CASE("other content is only replaced when told to", "[transfer]") {
-  Fixture f;
+  TransferFixture f;
   f.content = f.stored = "new";
   f.world.write("results/picture.png", "old");
   const auto kept = f.download("picture.png");
@@ -191,7 +191,7 @@ TEST_CASE("other content is only replaced when told to", "[transfer]") {
 }
 
 TEST_CASE("result names never leave the directory", "[transfer]") {
-  Fixture f;
+  TransferFixture f;
   for (const std::string& name :
        {std::string(), std::string("."), std::string(".."), std::string("../x"), std::string("a/b"),
         std::string("/etc/passwd"), std::string(".bashrc"), std::string("a\nb"), std::string("a\x1b[2J"),

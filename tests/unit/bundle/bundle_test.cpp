@@ -6,6 +6,7 @@
 #include "shared/protocol/codec.h"
 #include "tests/catch.h"
 #include "tests/unit/io/temporary_directory.h"
+#include "tests/unit/says.h"
 
 using namespace gleaner;
 using namespace gleaner::bundle;
@@ -41,13 +42,6 @@ std::string refusal(const Result<T>& result, ErrorKind kind) {
   if (result.ok()) return "accepted";
   CHECK(result.error().kind == kind);
   return result.error().message;
-}
-
-bool says(const std::string& message, const std::string& part) {
-  INFO(message);
-  const bool found = message.find(part) != std::string::npos;
-  CHECK(found);
-  return found;
 }
 
 }  // namespace

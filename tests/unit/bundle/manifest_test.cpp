@@ -1,6 +1,7 @@
 #include "shared/bundle/manifest.h"
 
 #include "tests/catch.h"
+#include "tests/unit/says.h"
 
 using namespace gleaner;
 using namespace gleaner::bundle;
@@ -41,13 +42,6 @@ std::string mistakes_in(const std::string& text) {
   if (manifest.ok()) return "accepted";
   CHECK(manifest.error().kind == ErrorKind::invalid);
   return manifest.error().message;
-}
-
-bool says(const std::string& message, const std::string& part) {
-  INFO(message);
-  const bool found = message.find(part) != std::string::npos;
-  CHECK(found);
-  return found;
 }
 
 }  // namespace

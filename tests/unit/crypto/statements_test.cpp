@@ -3,6 +3,7 @@
 #include "shared/base/random.h"
 #include "shared/protocol/codec.h"
 #include "tests/catch.h"
+#include "tests/unit/says.h"
 
 using namespace gleaner;
 using namespace gleaner::crypto;
@@ -75,13 +76,6 @@ std::string refusal(const Result<T>& result) {
   if (result.ok()) return "accepted";
   CHECK(result.error().kind == ErrorKind::untrusted);
   return result.error().message;
-}
-
-bool says(const std::string& message, const std::string& part) {
-  INFO(message);
-  const bool found = message.find(part) != std::string::npos;
-  CHECK(found);
-  return found;
 }
 
 // Every byte of payload, key and signature, changed in a way chosen by the seed.

@@ -9,6 +9,7 @@
 #include "shared/base/random.h"
 #include "tests/catch.h"
 #include "tests/unit/io/temporary_directory.h"
+#include "tests/unit/says.h"
 
 using namespace gleaner;
 using namespace gleaner::io;
@@ -87,13 +88,6 @@ std::string refusal(const Bytes& archive, ErrorKind kind = ErrorKind::invalid) {
   CHECK(done.error().kind == kind);
   CHECK(real_files().list(directory.path()).value().empty());  // and nothing is left, inside or outside
   return done.error().message;
-}
-
-bool says(const std::string& message, const std::string& part) {
-  INFO(message);
-  const bool found = message.find(part) != std::string::npos;
-  CHECK(found);
-  return found;
 }
 
 void make_example(const Path& directory) {

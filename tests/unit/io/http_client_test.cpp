@@ -6,6 +6,7 @@
 #include "tests/catch.h"
 #include "tests/unit/io/temporary_directory.h"
 #include "tests/unit/io/tls_server.h"
+#include "tests/unit/says.h"
 
 using namespace gleaner;
 using namespace gleaner::io;
@@ -47,13 +48,6 @@ std::string failure_of(HttpClient& client, const HttpRequest& request, ErrorKind
   INFO(reply.error().message);
   CHECK(reply.error().kind == kind);
   return reply.error().message;
-}
-
-bool says(const std::string& message, const std::string& part) {
-  INFO(message);
-  const bool found = message.find(part) != std::string::npos;
-  CHECK(found);
-  return found;
 }
 
 // The system's authorities, as OpenSSL is told by its variable, for the life of this object.

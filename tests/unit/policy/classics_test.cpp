@@ -12,7 +12,7 @@ using namespace gleaner::simulator;
 
 namespace {
 
-using Counts = std::vector<std::int64_t>;
+using UnitSizes = std::vector<std::int64_t>;
 
 PaperRun run(std::int64_t items, const std::vector<double>& speeds, const std::string& strategy) {
   PaperInstance made;
@@ -25,26 +25,26 @@ PaperRun run(std::int64_t items, const std::vector<double>& speeds, const std::s
   return std::move(result).value();
 }
 
-Counts counts(const PaperRun& run) {
-  Counts all;
+UnitSizes unit_sizes(const PaperRun& run) {
+  UnitSizes all;
   for (const PaperGrant& grant : run.grants) all.push_back(grant.count);
   return all;
 }
 
-Counts equal_workers(std::int64_t items, std::size_t workers, const std::string& strategy) {
-  return counts(run(items, std::vector<double>(workers, 1.0), strategy));
+UnitSizes equal_workers(std::int64_t items, std::size_t workers, const std::string& strategy) {
+  return unit_sizes(run(items, std::vector<double>(workers, 1.0), strategy));
 }
 
-Counts times(std::initializer_list<std::pair<int, std::int64_t>> parts) {
-  Counts all;
+UnitSizes times(std::initializer_list<std::pair<int, std::int64_t>> parts) {
+  UnitSizes all;
   for (const auto& [number, size] : parts) all.insert(all.end(), static_cast<std::size_t>(number), size);
   return all;
 }
 
 const std::vector<double> hpl{6.53, 3.96, 4.84, 4.40, 4.40, 1.07, 8.16, 8.16};
 
-Counts phase_1(std::int64_t items) {
-  const Counts all = counts(run(items, hpl, "alpha-gss"));
+UnitSizes phase_1(std::int64_t items) {
+  const UnitSizes all = unit_sizes(run(items, hpl, "alpha-gss"));
   return {all.begin(), all.begin() + 8};
 }
 
@@ -52,7 +52,7 @@ Counts phase_1(std::int64_t items) {
 
 TEST_CASE("GSS, golden") {
   CHECK(equal_workers(1000, 4, "gss,min=10") ==
-        Counts{250, 188, 141, 106, 79, 59, 45, 33, 25, 19, 14, 11, 10, 10, 10});
+        UnitSizes{250, 188, 141, 106, 79, 59, 45, 33, 25, 19, 14, 11, 10, 10, 10});
   CHECK(equal_workers(192, 8, "gss").size() == 29);
   const std::vector<std::pair<std::size_t, std::size_t>> requests{
       {4, 20}, {8, 38}, {12, 53}, {16, 67}, {20, 80}};
@@ -62,16 +62,16 @@ TEST_CASE("GSS, golden") {
 
 TEST_CASE("TSS, golden") {
   CHECK(equal_workers(1000, 4, "tss") ==
-        Counts{125, 116, 108, 100, 91, 83, 75, 67, 58, 50, 42, 34, 25, 17, 9});
+        UnitSizes{125, 116, 108, 100, 91, 83, 75, 67, 58, 50, 42, 34, 25, 17, 9});
   // f = 10, l = 4, N = 35: n = ceil(70/14) = 5, step 6/4: 10, 8.5, 7, 5.5, 4 and the rest of 2.
-  CHECK(equal_workers(35, 2, "tss,f=10,l=4") == Counts{10, 8, 7, 5, 4, 1});
-  CHECK(equal_workers(3, 5, "tss") == Counts{1, 1, 1});
+  CHECK(equal_workers(35, 2, "tss,f=10,l=4") == UnitSizes{10, 8, 7, 5, 4, 1});
+  CHECK(equal_workers(3, 5, "tss") == UnitSizes{1, 1, 1});
   CHECK_FALSE(make_sizing("tss,f=2,l=3").ok());
   CHECK_FALSE(make_sizing("tss,f=2.5").ok());
 }
 
 TEST_CASE("FAC and FAC2, golden") {
-  const Counts expected = times({{4, 125}, {4, 63}, {4, 31}, {4, 16}, {4, 8}, {4, 4}, {4, 2}, {4, 1}});
+  const UnitSizes expected = times({{4, 125}, {4, 63}, {4, 31}, {4, 16}, {4, 8}, {4, 4}, {4, 2}, {4, 1}});
   for (const char* strategy : {"fac", "fac2", "wf", "awf-b", "awf-d"}) {
     INFO(strategy);
     CHECK(equal_workers(1000, 4, strategy) == expected);
@@ -83,8 +83,8 @@ TEST_CASE("FAC and FAC2, golden") {
 // b = 0.158114, x = 2 + b^2 + b sqrt(b^2 + 4) = 2.342214, ceil(40 / 9.36886) = 5; then R = 20:
 // ceil(20/10.0101) = 2.
 TEST_CASE("FAC with known deviation") {
-  const Counts all = equal_workers(1000, 4, "fac,mean=1,sd=0.5");
-  CHECK(Counts(all.begin(), all.begin() + 12) == times({{4, 240}, {4, 5}, {4, 2}}));
+  const UnitSizes all = equal_workers(1000, 4, "fac,mean=1,sd=0.5");
+  CHECK(UnitSizes(all.begin(), all.begin() + 12) == times({{4, 240}, {4, 5}, {4, 2}}));
   CHECK(equal_workers(1000, 4, "fac,mean=2,sd=1") == all);
   CHECK(equal_workers(1000, 4, "fac,mean=1,sd=0") == times({{4, 250}}));
 
@@ -101,25 +101,25 @@ TEST_CASE("FAC with known deviation") {
 }
 
 TEST_CASE("static equal, SS, WF and WFAC by hand") {
-  CHECK(equal_workers(14, 4, "equal") == Counts{4, 4, 3, 3});
-  CHECK(equal_workers(2, 3, "equal") == Counts{1, 1});
-  CHECK(equal_workers(5, 2, "ss") == Counts{1, 1, 1, 1, 1});
+  CHECK(equal_workers(14, 4, "equal") == UnitSizes{4, 4, 3, 3});
+  CHECK(equal_workers(2, 3, "equal") == UnitSizes{1, 1});
+  CHECK(equal_workers(5, 2, "ss") == UnitSizes{1, 1, 1, 1, 1});
   // Speeds 3:1, N = 80: parts .75 and .25 of half: 30 and 10 end together at 10 s, then of 40: 15 and 5 ...
-  const Counts weighted = counts(run(80, {3, 1}, "wf"));
-  CHECK(Counts(weighted.begin(), weighted.begin() + 4) == Counts{30, 10, 15, 5});
+  const UnitSizes weighted = unit_sizes(run(80, {3, 1}, "wf"));
+  CHECK(UnitSizes(weighted.begin(), weighted.begin() + 4) == UnitSizes{30, 10, 15, 5});
   // Without batches: 30 of 80, then ceil(50 / 8) = 7; worker 1 is back after 7 s: of 43 ceil(43 / 8) = 6.
-  const Counts half = counts(run(80, {3, 1}, "wfac"));
-  CHECK(Counts(half.begin(), half.begin() + 3) == Counts{30, 7, 6});
+  const UnitSizes half = unit_sizes(run(80, {3, 1}, "wfac"));
+  CHECK(UnitSizes(half.begin(), half.begin() + 3) == UnitSizes{30, 7, 6});
 }
 
 TEST_CASE("alpha self-scheduling, golden") {
-  CHECK(phase_1(192) == Counts{15, 9, 11, 10, 10, 3, 19, 19});
-  CHECK(phase_1(128) == Counts{10, 6, 7, 7, 7, 2, 13, 12});
-  CHECK(phase_1(64) == Counts{5, 3, 4, 4, 3, 1, 6, 6});
-  const Counts all = counts(run(192, hpl, "alpha-gss"));
-  Counts expected{12, 11, 10, 8, 7, 6, 6, 5, 4, 4, 3, 3, 3, 2, 2, 2};
+  CHECK(phase_1(192) == UnitSizes{15, 9, 11, 10, 10, 3, 19, 19});
+  CHECK(phase_1(128) == UnitSizes{10, 6, 7, 7, 7, 2, 13, 12});
+  CHECK(phase_1(64) == UnitSizes{5, 3, 4, 4, 3, 1, 6, 6});
+  const UnitSizes all = unit_sizes(run(192, hpl, "alpha-gss"));
+  UnitSizes expected{12, 11, 10, 8, 7, 6, 6, 5, 4, 4, 3, 3, 3, 2, 2, 2};
   expected.insert(expected.end(), 8, 1);
-  CHECK(Counts(all.begin() + 8, all.end()) == expected);
+  CHECK(UnitSizes(all.begin() + 8, all.end()) == expected);
 
   PaperInstance clocks;
   clocks.items = 192;
@@ -131,11 +131,11 @@ TEST_CASE("alpha self-scheduling, golden") {
   clocks.strategy = "alpha-gss,index=clock,mode=paper";
   const auto by_clock = run_paper(clocks);
   REQUIRE(by_clock.ok());
-  const Counts shares = counts(*by_clock);
-  CHECK(Counts(shares.begin(), shares.begin() + 8) == Counts{13, 10, 12, 11, 11, 5, 17, 17});
-  CHECK(counts(run(192, hpl, "alpha-gss,alpha=1")).size() == 8);  // the shares alone
+  const UnitSizes shares = unit_sizes(*by_clock);
+  CHECK(UnitSizes(shares.begin(), shares.begin() + 8) == UnitSizes{13, 10, 12, 11, 11, 5, 17, 17});
+  CHECK(unit_sizes(run(192, hpl, "alpha-gss,alpha=1")).size() == 8);  // the shares alone
   // A worker without a share of phase 1 does not take from what is kept for the others.
-  CHECK(counts(run(16, {0.01, 1, 1, 1}, "alpha-gss")) == Counts{2, 3, 3, 2, 2, 1, 1, 1, 1});
+  CHECK(unit_sizes(run(16, {0.01, 1, 1, 1}, "alpha-gss")) == UnitSizes{2, 3, 3, 2, 2, 1, 1, 1, 1});
 }
 
 TEST_CASE("adaptive weighted factoring by hand") {
@@ -143,11 +143,11 @@ TEST_CASE("adaptive weighted factoring by hand") {
   // weight 1; AWF-B begins its second batch, of 80: 20; done at 20 s, still alone: 20 again; at 26.67 s of
   // the 40 left: 10 ...
   const PaperRun batches = run(160, {3, 1}, "awf-b");
-  const Counts b = counts(batches);
-  CHECK(Counts(b.begin(), b.begin() + 5) == Counts{40, 40, 20, 20, 10});
+  const UnitSizes b = unit_sizes(batches);
+  CHECK(UnitSizes(b.begin(), b.begin() + 5) == UnitSizes{40, 40, 20, 20, 10});
   // AWF-C: 40 of 160, 30 of 120, then from what is free: 90 / 4 = 23, 67 / 4 = 17, 50 / 4 = 13 ...
-  const Counts c = counts(run(160, {3, 1}, "awf-c"));
-  CHECK(Counts(c.begin(), c.begin() + 4) == Counts{40, 30, 23, 17});
+  const UnitSizes c = unit_sizes(run(160, {3, 1}, "awf-c"));
+  CHECK(UnitSizes(c.begin(), c.begin() + 4) == UnitSizes{40, 30, 23, 17});
 
   SizingView view;
   std::vector<WorkerView> workers(4);

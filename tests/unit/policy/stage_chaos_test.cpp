@@ -10,9 +10,9 @@ using namespace gleaner::policy;
 namespace {
 
 #ifdef GLEANER_SANITIZED
-constexpr int runs = 500;
+constexpr int histories = 500;
 #else
-constexpr int runs = 10'000;
+constexpr int histories = 10'000;
 #endif
 
 class Chaos {
@@ -242,7 +242,7 @@ class Chaos {
 }  // namespace
 
 TEST_CASE("a stage holds its invariants over random histories") {
-  for (int run = 0; run < runs; ++run) {
+  for (int run = 0; run < histories; ++run) {
     INFO("seed " << run);
     Chaos(static_cast<std::uint64_t>(run)).run();
   }

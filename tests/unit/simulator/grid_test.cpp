@@ -5,6 +5,7 @@
 #include "server/policy/stage/stage.h"
 #include "shared/base/random.h"
 #include "tests/catch.h"
+#include "tests/unit/simulator/run.h"
 #include "tools/simulator/fluid.h"
 #include "tools/simulator/grid.h"
 
@@ -12,12 +13,6 @@ using namespace gleaner;
 using namespace gleaner::simulator;
 
 namespace {
-
-GridRun run(const GridInstance& instance) {
-  auto result = run_grid(instance);
-  REQUIRE(result.ok());
-  return std::move(result).value();
-}
 
 // 640 lines whose costs rise to four times the least in a hump, as the scenes' do.
 std::vector<double> hump(std::int64_t items, double total) {

@@ -9,10 +9,10 @@ using namespace gleaner::simulator;
 
 namespace {
 
-class Directory {
+class ReportDirectory {
  public:
-  Directory() : path_(io::Path("/tmp") / ("gleaner-report-" + std::to_string(getpid()))) {}
-  ~Directory() { (void)io::real_files().remove_all(path_); }
+  ReportDirectory() : path_(io::Path("/tmp") / ("gleaner-report-" + std::to_string(getpid()))) {}
+  ~ReportDirectory() { (void)io::real_files().remove_all(path_); }
   [[nodiscard]] const io::Path& path() const { return path_; }
   [[nodiscard]] std::string text(const std::string& name) const {
     auto bytes = io::real_files().read(path_ / name, 1 << 20);
@@ -44,7 +44,7 @@ TEST_CASE("a section becomes Markdown, CSV and a plot") {
   section.plots.push_back(plot);
   section.notes = {"Nothing is gated."};
 
-  const Directory directory;
+  const ReportDirectory directory;
   const Status written = write_section(section, directory.path());
   INFO((written.ok() ? std::string() : written.error().message));
   REQUIRE(written.ok());

@@ -2,6 +2,7 @@
 // links.
 #include "shared/base/random.h"
 #include "tests/catch.h"
+#include "tests/unit/simulator/run.h"
 #include "tools/simulator/grid.h"
 #include "tools/simulator/opinions.h"
 #include "tools/simulator/scenario/scenario.h"
@@ -21,12 +22,6 @@ GridInstance even(std::int64_t items, int hosts) {
   instance.request_delay = 0.1;
   instance.give_up_after = 1e5;
   return instance;
-}
-
-GridRun run(const GridInstance& instance) {
-  auto result = run_grid(instance);
-  REQUIRE(result.ok());
-  return std::move(result).value();
 }
 
 }  // namespace

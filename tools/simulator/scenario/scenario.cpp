@@ -14,7 +14,7 @@ namespace gleaner::simulator {
 namespace {
 
 constexpr double most = 1e12;
-constexpr std::size_t text_bytes_max = 1 << 20;
+constexpr std::size_t scenario_bytes_max = 1 << 20;
 constexpr std::int64_t hosts_max = 2'000'000;
 constexpr double give_up_ideals = 6, give_up_extra = 6 * 3600;  // the specification's cut-off
 
@@ -225,7 +225,7 @@ void add_fleet(const Scenario& scenario, const FleetSetup& fleet, Random& seeds,
 
 Result<Scenario> read_scenario(std::string_view text, const std::string& file,
                                const std::vector<Override>& overrides, const ReadFile& read_file) {
-  if (text.size() > text_bytes_max)
+  if (text.size() > scenario_bytes_max)
     return Error{ErrorKind::too_large, fmt::format("{}: a scenario has at most 1 MiB", file)};
   TRY_ASSIGN(toml::table table, parse(text, file));
   for (const Override& change : overrides) {

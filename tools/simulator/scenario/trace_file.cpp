@@ -10,7 +10,7 @@
 namespace gleaner::simulator {
 namespace {
 
-constexpr std::size_t text_bytes_max = 256 << 20;
+constexpr std::size_t trace_bytes_max = 256 << 20;
 constexpr std::string_view header = "host,seconds,event,value";
 
 struct Line {
@@ -79,7 +79,7 @@ Status add(const Line& line, std::map<std::string, std::size_t>& places, std::ve
 }  // namespace
 
 Result<std::vector<GridHost>> read_trace(std::string_view text, const std::string& file) {
-  if (text.size() > text_bytes_max)
+  if (text.size() > trace_bytes_max)
     return Error{ErrorKind::too_large, fmt::format("{}: a trace has at most 256 MiB", file)};
   std::vector<GridHost> hosts;
   std::map<std::string, std::size_t> places;
