@@ -1,4 +1,5 @@
 """Each application from `problem add` through a real server and two clients: the artefacts that one process computes."""
+import array
 import json
 import math
 import unittest
@@ -59,6 +60,44 @@ class Applications(unittest.TestCase):
         self.assertEqual(pow(answer["g"], answer["x"], answer["p"]), answer["y"])
         # A stage that ended early counts as whole; the hosts' shares say what was computed.
         self.assertLess(sum(share["items"] for share in info["shares"]), info["items"], "the collision did not end it")
+
+    def test_hologram(self):
+        """Three stages; the server is killed and started again in each of them."""
+        self.grid.add_application(BUNDLES / "hologram")
+        parameters = dict(synthetic="points", points=7, background=1, rows=512, columns=256, distance_millimetres=-12,
+                          output="complex", raw="true")
+        identity = self.grid.add_problem("hologram", "hologram", **parameters)
+        restarted = set()
+
+        def finished():
+            info = self.grid.problem(identity)
+            self.assertNotIn(info["state"], ("failed", "cancelled"), info["message"])
+            if info["state"] != "finished" and info["stage"] not in restarted:
+                restarted.add(info["stage"])
+                self.grid.kill("server")
+                self.grid.start_server()
+            return info["state"] == "finished"
+
+        self.grid.wait_until("the hologram", finished, 120)
+        self.assertTrue(restarted)
+        results = self.grid.results(identity)
+        self.assertEqual(results, self.grid.run_local(BUNDLES / "hologram", **parameters))
+        self.assertEqual(sorted(results), ["amplitude.png", "field.c64", "phase.png", "report.json"])
+        report = json.loads(results["report.json"])
+        self.assertEqual(report["warnings"], [])
+        view = report["views"][0]
+        self.assertAlmostEqual(view["energy_after"] / view["energy_before"], 1, places=5)
+        # The points are in focus: nothing else is as bright as they are.
+        field = array.array("f", results["field.c64"])
+        brightness = [field[2 * i] ** 2 + field[2 * i + 1] ** 2 for i in range(512 * 256)]
+        brightest = sorted(range(len(brightness)), key=brightness.__getitem__)[-7:]
+        golden = math.pi * (3 - math.sqrt(5))
+        expected = []
+        for i in range(7):
+            radius = 0.3 * 256 * math.sqrt((i + 0.5) / 7)
+            expected.append((256 + math.floor(radius * math.sin(golden * i))) * 256 + 128
+                            + math.floor(radius * math.cos(golden * i)))
+        self.assertEqual(sorted(brightest), sorted(expected))
 
 
 if __name__ == "__main__":

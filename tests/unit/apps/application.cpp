@@ -68,9 +68,10 @@ std::unique_ptr<Peer> Application::start(const std::string& program,
   return peer;
 }
 
-std::string Application::plan() {
+std::string Application::plan(int stage) {
+  stage_ = stage;
   std::string all;
-  for (std::string line = manager_->ask("plan 0");; line = manager_->read_line()) {
+  for (std::string line = manager_->ask("plan " + std::to_string(stage));; line = manager_->read_line()) {
     all += line + "\n";
     std::istringstream words(line);
     std::string word, name, path;
@@ -84,7 +85,8 @@ std::string Application::plan() {
 
 Items Application::compute(Range range, const std::vector<std::string>& environment) {
   const auto kernel = start(bundle_ + "-kernel", environment);
-  kernel->send("unit 0 " + std::to_string(range.begin) + " " + std::to_string(range.end) + "\n");
+  kernel->send("unit " + std::to_string(stage_) + " " + std::to_string(range.begin) + " " +
+               std::to_string(range.end) + "\n");
   Items items;
   REQUIRE(kernel->collect(items) == "done " + std::to_string(range.end));
   REQUIRE(static_cast<std::int64_t>(items.size()) == range.size());
@@ -93,8 +95,8 @@ Items Application::compute(Range range, const std::vector<std::string>& environm
 
 std::string Application::validate(Range range, const Items& items) {
   const std::string segment = segment_of(range, items);
-  manager_->send("validate 0 " + std::to_string(range.begin) + " " + std::to_string(range.end) + " " +
-                 std::to_string(segment.size()) + "\n" + segment);
+  manager_->send("validate " + std::to_string(stage_) + " " + std::to_string(range.begin) + " " +
+                 std::to_string(range.end) + " " + std::to_string(segment.size()) + "\n" + segment);
   return manager_->read_line();
 }
 
@@ -108,7 +110,7 @@ Files Application::combine(const Items& items, std::vector<Range> pieces, const 
             std::to_string(piece.begin) + " " + name + "\n";
   }
   write_text(directory_.path() / "list", list);
-  manager_->send(how + " 0 list\n");
+  manager_->send(how + " " + std::to_string(stage_) + " list\n");
   Files files;
   for (;;) {
     const std::string line = manager_->read_line();
@@ -122,19 +124,23 @@ Files Application::combine(const Items& items, std::vector<Range> pieces, const 
   }
 }
 
+Files Application::combined_files() const {
+  Files files;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(directory_.path() / ("stage-" + std::to_string(stage_))))
+    files[entry.path().filename()] = read_text(entry.path());
+  return files;
+}
+
 void Application::restart_manager() {
   manager_->send("quit\n");
   REQUIRE(manager_->exit_status() == 0);
   manager_ = start(bundle_ + "-manager", {});
 }
 
-void check_properties(const Properties& properties) {
-  INFO("seed " << properties.seed << ", " << properties.bundle << " " << properties.parameters);
-  Random random(properties.seed);
-  Application application(properties.bundle, properties.parameters, properties.inputs);
-  const std::string plan = application.plan();
-  INFO(plan);
-  REQUIRE(plan.ends_with("ok\n"));
+namespace {
+
+void check_stage(Application& application, Random& random) {
   const std::int64_t count = application.items();
   const Items all = application.compute({0, count});
   for (const char* level : {"GLEANER_CPU=baseline", "GLEANER_CPU=avx2"})
@@ -156,9 +162,11 @@ void check_properties(const Properties& properties) {
     }
     REQUIRE(static_cast<std::int64_t>(items.size()) == count);
     order.pop_back();
-    const Files files = application.combine(items, order);
+    Files files = application.combine(items, order);
+    files.merge(application.combined_files());
     REQUIRE_FALSE(files.empty());
     if (expected.empty()) expected = files;
+    REQUIRE(files.size() == expected.size());
     for (const auto& [name, bytes] : files) {
       INFO(name);
       CHECK((bytes == expected.at(name)));
@@ -166,6 +174,21 @@ void check_properties(const Properties& properties) {
   }
   check_refusals(application, all, random);
   CHECK_FALSE(application.combine(all, {{count / 2, count / 2 + 1}}, "preview").empty());
+}
+
+}  // namespace
+
+void check_properties(const Properties& properties) {
+  INFO("seed " << properties.seed << ", " << properties.bundle << " " << properties.parameters);
+  Random random(properties.seed);
+  Application application(properties.bundle, properties.parameters, properties.inputs);
+  for (int stage = 0;; ++stage) {
+    const std::string plan = application.plan(stage);
+    INFO("stage " << stage << ": " << plan);
+    if (stage > 0 && plan == "end\n") break;
+    REQUIRE(plan.ends_with("ok\n"));
+    check_stage(application, random);
+  }
 }
 
 std::string complaint(const std::string& bundle, const std::string& parameters, const Files& inputs) {

@@ -22,8 +22,9 @@ class Application {
   // `bundle`: the name of a directory of build/bundles.
   Application(const std::string& bundle, const std::string& parameters, const Files& inputs = {});
 
-  // Asks for stage 0, gives its inputs to the kernels, and keeps the number of items; all lines are returned.
-  std::string plan();
+  // Asks for a stage, gives its inputs to the kernels, and keeps the number of items; all lines are returned.
+  // What follows is about this stage.
+  std::string plan(int stage = 0);
   [[nodiscard]] std::int64_t items() const { return items_; }
   // By a process of its own, with that environment.
   Items compute(Range range, const std::vector<std::string>& environment = {});
@@ -32,6 +33,8 @@ class Application {
   // From pieces of these ranges, in that order in the list; the results' contents by name. `how`: combine or
   // preview.
   Files combine(const Items& items, std::vector<Range> pieces, const std::string& how = "combine");
+  // All files that combine left for the stage after.
+  [[nodiscard]] Files combined_files() const;
   // Ends the manager's process and starts another in the same working directory.
   void restart_manager();
   [[nodiscard]] const TemporaryDirectory& directory() const { return directory_; }
@@ -41,13 +44,14 @@ class Application {
   std::string bundle_;
   TemporaryDirectory directory_;
   std::unique_ptr<Peer> manager_;
+  int stage_ = 0;
   std::int64_t items_ = 0;
 };
 
 // P1: the artefact does not depend on the division into units, nor on the order in which they come. P2:
 // duplicates change nothing. P3: nor does a restart of the manager. P4: the items cover the work exactly. P5:
-// bytes that are cut, longer, or another item's are refused. And each CPU level gives the same bytes. `seed`
-// is printed by a failure.
+// bytes that are cut, longer, or another item's are refused. And each CPU level gives the same bytes. All of
+// this in each stage. `seed` is printed by a failure.
 struct Properties {
   std::string bundle;
   std::string parameters;
