@@ -76,8 +76,10 @@ Connection::Task<bool> Connection::serve_request() {
   Request request = parser.take();
   request.peer = peer_;
   const bool head_only = request.method == "HEAD";
+  const auto asked = std::chrono::steady_clock::now();
   Response response = co_await ask_handler(std::move(request));
   if (closed_) co_return false;
+  response.headers["Server-Timing"] = server_timing(std::chrono::steady_clock::now() - asked);
   keep = keep && !core_->stopping();
   peer_may_send_ = body_unread;
   co_return co_await send(std::move(response), head_only, keep);

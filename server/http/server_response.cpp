@@ -102,6 +102,12 @@ Result<std::string> encode_head(const Response& response, std::int64_t content_b
   return head += "\r\n";
 }
 
+std::string server_timing(std::chrono::nanoseconds answering) {
+  const auto thousandths = std::chrono::duration_cast<std::chrono::microseconds>(answering).count();
+  const std::string rest = std::to_string(1000 + thousandths % 1000);
+  return "total;dur=" + std::to_string(thousandths / 1000) + "." + rest.substr(1);
+}
+
 Response problem(int status, const std::string& detail) {
   Response response;
   response.status = status;

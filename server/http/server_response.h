@@ -1,6 +1,7 @@
 // Responses as bytes (RFC 9112), and the ones the server makes itself (RFC 9457). Pure.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 
@@ -18,6 +19,9 @@ enum class AfterResponse { keep_connection, close_connection };
 
 // Whether a response with this status carries content (to another method than HEAD).
 [[nodiscard]] bool carries_content(int status);
+
+// The value of a Server-Timing header (W3C): how long the answer took here, in milliseconds, the network aside.
+[[nodiscard]] std::string server_timing(std::chrono::nanoseconds answering);
 
 // application/problem+json. `detail`: for a person; REQUIRES: plain ASCII without quotes and backslashes.
 [[nodiscard]] Response problem(int status, const std::string& detail);

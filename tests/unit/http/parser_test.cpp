@@ -157,6 +157,8 @@ TEST_CASE("responses are encoded, and never let a header in from a value") {
   for (const int status : {0, 100, 199, 600, -1}) {
     CHECK_FALSE(encode_head({status, {}, "", {}}, 0, AfterResponse::keep_connection).ok());
   }
+  CHECK(server_timing(std::chrono::microseconds{1050}) == "total;dur=1.050");
+  CHECK(server_timing(std::chrono::nanoseconds{999}) == "total;dur=0.000");
   CHECK(
       problem(413, "too long").body ==
       "{\"type\":\"about:blank\",\"title\":\"Content Too Large\",\"status\":413,\"detail\":\"too long\"}\n");

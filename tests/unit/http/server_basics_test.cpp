@@ -49,6 +49,7 @@ TEST_CASE("one connection serves many requests") {
     CHECK(answer->status == 200);
     CHECK(answer->body == "body " + std::to_string(i));
     CHECK(answer->headers.at("server") == "gleaner");
+    CHECK(answer->headers.at("server-timing").starts_with("total;dur="));
     CHECK(answer->headers.at("x-path") == "/echo");
     CHECK_FALSE(answer->headers.contains("connection"));
   }
