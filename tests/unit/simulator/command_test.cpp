@@ -130,3 +130,31 @@ TEST_CASE("what run and replay cannot do is said, with 1; wrong usage with 2") {
   CHECK(call({"replay", directory.file("bad.log", "{}\n")}).error.find("bad.log:1: gleaner_stage_log:") !=
         std::string::npos);
 }
+
+TEST_CASE("a mistake in an instance names the file, the line, the key and what was expected") {
+  const Directory directory;
+  const auto mistake = [&](const std::string& command, const std::string& text) {
+    const std::string file = directory.file("i.json", text);
+    const Ended ended = call({command, file, "--strategy", command == "map" ? "mm" : "wis"});
+    CHECK(ended.code != 0);
+    const std::size_t at = ended.error.find("i.json");
+    return at == std::string::npos ? ended.error : ended.error.substr(at, ended.error.find('\n', at) - at);
+  };
+  CHECK(mistake("map", "{\"rates\": [1],\n \"sizes\": [1, -1]}") ==
+        "i.json:2: sizes[1]: expected a number from 0 on, got -1");
+  CHECK(mistake("map", "{\"rates\": [0], \"sizes\": [1]}") ==
+        "i.json:1: rates[0]: expected a number above 0, got 0");
+  CHECK(mistake("map", "{\"rates\": [1]}") == "i.json:1: sizes: expected a list of numbers; it is missing");
+  CHECK(mistake("map", "{\"rates\": [1], \"sizes\": [1],\n\n\"speed\": 1}")
+            .find("i.json:3: speed: is not known here") == 0);
+  CHECK(mistake("map", "{\"rates\": [1, 2], \"sizes\": [1], \"communication\": [[1]]}") ==
+        "i.json:1: communication[0]: expected a list with a number for each host, 2 in all, got [1]");
+  CHECK(mistake("sizes", "{\"items\": 5,\n\"hosts\": [{\"speed\": 1},\n{\"speed\": \"fast\"}]}") ==
+        "i.json:2: hosts[1].speed: expected a number above 0, got \"fast\"");
+  CHECK(mistake("sizes", "{\"items\": 2, \"costs\": [1], \"hosts\": [{\"speed\": 1}]}") ==
+        "i.json:1: costs: expected a number for each item, 2 in all, got 1");
+  CHECK(mistake("sizes", "{\"items\": 0}") ==
+        "i.json:1: items: expected a whole number from 1 to 10000000, got 0");
+  CHECK(mistake("sizes", "{").find("i.json: not JSON: ") == 0);
+  CHECK(mistake("sizes", "[]") == "i.json: expected an object in braces, got []");
+}

@@ -12,128 +12,178 @@
 namespace gleaner::simulator {
 namespace {
 
+std::string described(Bounds bounds) {
+  if (bounds.high >= 1e300) {
+    return bounds.low_excluded ? fmt::format("a number above {:g}", bounds.low)
+                               : fmt::format("a number from {:g} on", bounds.low);
+  }
+  return fmt::format("a number from {:g} to {:g}", bounds.low, bounds.high);
+}
+
+// A value as the file has it, shortened.
 std::string shown(const nlohmann::json& value) {
-  constexpr std::size_t most = 40;
+  constexpr std::size_t longest = 40;
   std::string text = value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
-  if (text.size() > most) text = text.substr(0, most) + "...";
+  if (text.size() > longest) text = text.substr(0, longest) + "...";
   return text;
+}
+
+std::string instead_of(std::string_view expected, const nlohmann::json& value) {
+  return fmt::format("{}, got {}", expected, shown(value));
 }
 
 }  // namespace
 
 Result<Instance> Instance::read(const std::string& file) {
-  const auto bytes = io::real_files().read(file, limits::instance_bytes_max);
-  if (!bytes.ok()) return bytes.error();
-  return parse(file, std::string_view(reinterpret_cast<const char*>(bytes->data()), bytes->size()));
+  TRY_ASSIGN(const Bytes bytes, io::real_files().read(file, limits::instance_bytes_max));
+  return parse(file, std::string(bytes.begin(), bytes.end()));
 }
 
-Result<Instance> Instance::parse(const std::string& file, std::string_view text) {
-  Instance instance;
-  instance.file_ = file;
-  instance.text_ = text;
+Result<Instance> Instance::parse(const std::string& file, std::string text) {
+  auto content = std::make_shared<File>();
+  content->name = file;
+  content->text = std::move(text);
   try {
-    instance.document_ = nlohmann::json::parse(text);
-  } catch (const nlohmann::json::exception& mistake) {
-    std::string message = mistake.what();
+    content->document = nlohmann::json::parse(content->text);
+  } catch (const nlohmann::json::exception& error) {
+    // "[json.exception.parse_error.101] parse error at line 3, column 5: ..."
+    std::string message = error.what();
     if (const auto end = message.find("] "); end != std::string::npos) message = message.substr(end + 2);
-    return Error{ErrorKind::invalid, fmt::format("{}: not valid JSON: {}", file, message)};
+    return Error{ErrorKind::invalid, fmt::format("{}: not JSON: {}", file, message)};
   }
-  if (!instance.document_.is_object()) {
+  const nlohmann::json& document = content->document;
+  if (!document.is_object())
     return Error{ErrorKind::invalid,
-                 fmt::format("{}: must be a JSON object, not {}", file, shown(instance.document_))};
-  }
-  return instance;
+                 fmt::format("{}: expected {}", file, instead_of("an object in braces", document))};
+  return Instance(std::move(content), "", document);
 }
 
 const nlohmann::json* Instance::ask(std::string_view key) {
   asked_.emplace_back(key);
-  const auto found = document_.find(key);
-  return found == document_.end() ? nullptr : &*found;
+  const auto found = object_->find(std::string(key));
+  return found == object_->end() || found->is_null() ? nullptr : &*found;
 }
 
 bool Instance::has(std::string_view key) {
   return ask(key) != nullptr;
 }
 
-Error Instance::error(std::string_view place, std::string_view expected) const {
-  const std::string key = fmt::format("\"{}\"", place.substr(0, place.find('[')));
-  const std::size_t at = text_.find(key);
-  if (at == std::string::npos) {
-    return {ErrorKind::invalid, fmt::format("{}: {}: {}", file_, place, expected)};
-  }
-  const auto line = 1 + std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(at), '\n');
-  return {ErrorKind::invalid, fmt::format("{}: line {}: {}: {}", file_, line, place, expected)};
+Error Instance::at(std::string_view key, std::string_view text) const {
+  const std::string path = place_ + std::string(key);
+  const std::string& whole = file_->text;
+  const std::size_t begin = whole.find(fmt::format("\"{}\"", path.substr(0, path.find_first_of("[."))));
+  const auto line =
+      begin == std::string::npos
+          ? 1
+          : 1 + std::count(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(begin), '\n');
+  return {ErrorKind::invalid, fmt::format("{}:{}: {}: {}", file_->name, line, path, text)};
 }
 
-Result<double> Instance::number(const nlohmann::json& value, const std::string& place, Zero zero) const {
-  const double number = value.is_number() ? value.get<double>() : -1;
-  const bool good = std::isfinite(number) && (zero == Zero::allowed ? number >= 0 : number > 0);
-  if (good) return number;
-  return error(place, fmt::format("must be a number {}, not {}",
-                                  zero == Zero::allowed ? "of at least 0" : "above 0", shown(value)));
+Error Instance::mistake(std::string_view key, std::string_view expected) const {
+  return at(key, fmt::format("expected {}", expected));
 }
 
-Result<std::vector<double>> Instance::numbers(std::string_view key, Zero zero) {
-  const nlohmann::json* list = ask(key);
-  if (list == nullptr) return error(key, "is missing: a list of numbers");
-  if (!list->is_array()) return error(key, fmt::format("must be a list of numbers, not {}", shown(*list)));
+Result<double> Instance::checked(const std::string& key, const nlohmann::json& value, Bounds bounds) const {
+  const bool is_number = value.is_number();
+  const double number = is_number ? value.get<double>() : 0;
+  const bool low = bounds.low_excluded ? number > bounds.low : number >= bounds.low;
+  if (is_number && std::isfinite(number) && low && number <= bounds.high) return number;
+  return mistake(key, instead_of(described(bounds), value));
+}
+
+Result<double> Instance::number(std::string_view key, Bounds bounds, std::optional<double> fallback) {
+  const nlohmann::json* value = ask(key);
+  if (value != nullptr) return checked(std::string(key), *value, bounds);
+  if (fallback) return *fallback;
+  return mistake(key, described(bounds) + "; it is missing");
+}
+
+Result<std::int64_t> Instance::whole(std::string_view key, std::int64_t low, std::int64_t high,
+                                     std::optional<std::int64_t> fallback) {
+  const nlohmann::json* value = ask(key);
+  const std::string expected = fmt::format("a whole number from {} to {}", low, high);
+  if (value == nullptr)
+    return fallback ? Result<std::int64_t>(*fallback) : mistake(key, expected + "; it is missing");
+  const bool fits =
+      value->is_number_integer() &&
+      (!value->is_number_unsigned() || value->get<std::uint64_t>() <= static_cast<std::uint64_t>(high));
+  if (fits && value->get<std::int64_t>() >= low && value->get<std::int64_t>() <= high)
+    return value->get<std::int64_t>();
+  return mistake(key, instead_of(expected, *value));
+}
+
+Result<bool> Instance::flag(std::string_view key, bool fallback) {
+  const nlohmann::json* value = ask(key);
+  if (value == nullptr) return fallback;
+  if (value->is_boolean()) return value->get<bool>();
+  return mistake(key, instead_of("true or false", *value));
+}
+
+Result<std::vector<double>> Instance::listed(const std::string& key, const nlohmann::json& list,
+                                             Bounds bounds) const {
   std::vector<double> numbers;
-  for (std::size_t i = 0; i < list->size(); ++i) {
-    TRY_ASSIGN(const double one, number((*list)[i], fmt::format("{}[{}]", key, i), zero));
-    numbers.push_back(one);
+  numbers.reserve(list.size());
+  for (const nlohmann::json& element : list) {
+    TRY_ASSIGN(const double number, checked(fmt::format("{}[{}]", key, numbers.size()), element, bounds));
+    numbers.push_back(number);
   }
   return numbers;
 }
 
-Result<std::vector<double>> Instance::numbers(std::string_view key, Zero zero, std::size_t count,
-                                              std::string_view what) {
-  TRY_ASSIGN(std::vector<double> numbers, numbers(key, zero));
-  if (numbers.size() == count) return numbers;
-  return error(key,
-               fmt::format("must have a number for each {}, {} in all, not {}", what, count, numbers.size()));
+Result<std::vector<double>> Instance::numbers(std::string_view key, Bounds bounds, std::size_t most) {
+  const nlohmann::json* list = ask(key);
+  if (list == nullptr) return mistake(key, "a list of numbers; it is missing");
+  if (!list->is_array()) return mistake(key, instead_of("a list of numbers", *list));
+  if (list->size() > most) return mistake(key, fmt::format("at most {} numbers, got {}", most, list->size()));
+  return listed(std::string(key), *list, bounds);
+}
+
+Result<std::vector<double>> Instance::numbers_for(std::string_view key, Bounds bounds, std::size_t count,
+                                                  std::string_view what) {
+  TRY_ASSIGN(std::vector<double> found, numbers(key, bounds, std::max<std::size_t>(count, 1) * 2));
+  if (found.size() == count) return found;
+  return mistake(key, fmt::format("a number for each {}, {} in all, got {}", what, count, found.size()));
 }
 
 Result<std::vector<std::vector<double>>> Instance::table(std::string_view key, std::size_t rows,
                                                          std::size_t columns) {
   const nlohmann::json* list = ask(key);
-  if (list == nullptr)
-    return error(key, "is missing: a number for each host, or a list of them for each task");
-  if (!list->is_array() || list->empty() || !list->front().is_array()) {
-    TRY_ASSIGN(std::vector<double> row, numbers(key, Zero::allowed, columns, "host"));
+  if (list == nullptr || !list->is_array() || list->empty() || !list->front().is_array()) {
+    TRY_ASSIGN(std::vector<double> row, numbers_for(key, at_least_zero, columns, "host"));
     return std::vector<std::vector<double>>(rows, row);
   }
-  if (list->size() != rows) {
-    return error(key, fmt::format("must have a list for each task, {} in all, not {}", rows, list->size()));
-  }
+  if (list->size() != rows)
+    return mistake(key, fmt::format("a list for each task, {} in all, got {}", rows, list->size()));
   std::vector<std::vector<double>> table;
-  for (std::size_t i = 0; i < rows; ++i) {
-    const nlohmann::json& given = (*list)[i];
-    const std::string place = fmt::format("{}[{}]", key, i);
-    if (!given.is_array() || given.size() != columns) {
-      return error(place, fmt::format("must be a list with a number for each host, {} in all, not {}",
-                                      columns, shown(given)));
-    }
-    std::vector<double> row;
-    for (std::size_t j = 0; j < columns; ++j) {
-      TRY_ASSIGN(const double one, number(given[j], fmt::format("{}[{}]", place, j), Zero::allowed));
-      row.push_back(one);
-    }
+  for (const nlohmann::json& given : *list) {
+    const std::string place = fmt::format("{}[{}]", key, table.size());
+    if (!given.is_array() || given.size() != columns)
+      return mistake(
+          place, instead_of(fmt::format("a list with a number for each host, {} in all", columns), given));
+    TRY_ASSIGN(std::vector<double> row, listed(place, given, at_least_zero));
     table.push_back(std::move(row));
   }
   return table;
 }
 
-Result<std::uint64_t> Instance::whole(std::string_view key, std::uint64_t fallback) {
-  const nlohmann::json* value = ask(key);
-  if (value == nullptr) return fallback;
-  if (value->is_number_unsigned()) return value->get<std::uint64_t>();
-  return error(key, fmt::format("must be a whole number of at least 0, not {}", shown(*value)));
+Result<std::vector<Instance>> Instance::objects(std::string_view key, std::size_t most) {
+  const nlohmann::json* list = ask(key);
+  if (list == nullptr) return mistake(key, "a list of objects; it is missing");
+  if (!list->is_array()) return mistake(key, instead_of("a list of objects", *list));
+  if (list->size() > most) return mistake(key, fmt::format("at most {} objects, got {}", most, list->size()));
+  std::vector<Instance> objects;
+  for (const nlohmann::json& element : *list) {
+    const std::string name = fmt::format("{}[{}]", key, objects.size());
+    if (!element.is_object()) return mistake(name, instead_of("an object", element));
+    objects.push_back(Instance(file_, place_ + name + ".", element));
+  }
+  return objects;
 }
 
 Status Instance::nothing_left() const {
-  for (const auto& [key, value] : document_.items()) {
+  for (const auto& [key, value] : object_->items()) {
     if (std::find(asked_.begin(), asked_.end(), key) != asked_.end()) continue;
-    return error(key, fmt::format("is not known here; the keys are {}", fmt::join(asked_, ", ")));
+    return at(key, fmt::format("is not known here; the keys are {}", fmt::join(asked_, ", ")));
   }
   return {};
 }

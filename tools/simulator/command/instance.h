@@ -1,10 +1,13 @@
-// A small JSON file that describes one problem instance, read key by key. Every error names the file, the
-// line where the key stands, the key, and what was expected: "a.json: line 3: rates[2]: must be a number
-// above 0, not -1". Errors: invalid, io, too_large. Not thread-safe.
+// A small JSON file that describes one instance, read key by key. Every mistake names the file, the line, the
+// key and what was expected there: "a.json:3: rates[2]: expected a number above 0, got -1" (within a list of
+// objects: the line where the list begins). Values are bounded by what the caller asks for. Errors: invalid,
+// io, too_large. Not thread-safe.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,35 +16,62 @@
 
 namespace gleaner::simulator {
 
-enum class Zero : int { allowed = 0, refused = 1 };
+struct Bounds {
+  double low = 0;
+  double high = 1e300;
+  bool low_excluded = false;
+};
+inline constexpr Bounds above_zero{0, 1e300, true};
+inline constexpr Bounds at_least_zero{0, 1e300, false};
 
+// One object of the file: the whole, or an element of a list. Remembers which keys were asked for, so that a
+// misspelled one is found. Copies share the file's content.
 class Instance {
  public:
+  // The object that the file is.
   [[nodiscard]] static Result<Instance> read(const std::string& file);
-  [[nodiscard]] static Result<Instance> parse(const std::string& file, std::string_view text);
+  [[nodiscard]] static Result<Instance> parse(const std::string& file, std::string text);
 
+  // Whether the key is there and not null.
   [[nodiscard]] bool has(std::string_view key);
-  // The list of numbers under the key: finite, not negative, and above 0 if zero is refused.
-  [[nodiscard]] Result<std::vector<double>> numbers(std::string_view key, Zero zero);
-  // The same with exactly `count` entries; `what` they are, one each of: "host".
-  [[nodiscard]] Result<std::vector<double>> numbers(std::string_view key, Zero zero, std::size_t count,
-                                                    std::string_view what);
-  // A list of lists: `rows` of `columns` numbers each; or a list of `columns` numbers for all rows.
+  // Absent: the fallback, or an error if there is none.
+  [[nodiscard]] Result<double> number(std::string_view key, Bounds bounds,
+                                      std::optional<double> fallback = {});
+  [[nodiscard]] Result<std::int64_t> whole(std::string_view key, std::int64_t low, std::int64_t high,
+                                           std::optional<std::int64_t> fallback = {});
+  [[nodiscard]] Result<bool> flag(std::string_view key, bool fallback);
+  // A list of at most `most` numbers; an error if it is absent.
+  [[nodiscard]] Result<std::vector<double>> numbers(std::string_view key, Bounds bounds, std::size_t most);
+  // The same with exactly `count` of them; `what` they are, one each of: "host".
+  [[nodiscard]] Result<std::vector<double>> numbers_for(std::string_view key, Bounds bounds,
+                                                        std::size_t count, std::string_view what);
+  // A list of lists: `rows` of `columns` numbers from 0 on; or one list of `columns` numbers for all rows.
   [[nodiscard]] Result<std::vector<std::vector<double>>> table(std::string_view key, std::size_t rows,
                                                                std::size_t columns);
-  [[nodiscard]] Result<std::uint64_t> whole(std::string_view key, std::uint64_t fallback);
-  // The first key that nobody asked for, as an error.
+  // A list of objects; an error if it is absent.
+  [[nodiscard]] Result<std::vector<Instance>> objects(std::string_view key, std::size_t most);
+  // An error that names a key nobody asked for.
   [[nodiscard]] Status nothing_left() const;
-  // An error at this key.
-  [[nodiscard]] Error error(std::string_view key, std::string_view expected) const;
+  [[nodiscard]] Error mistake(std::string_view key, std::string_view expected) const;
 
  private:
-  [[nodiscard]] Result<double> number(const nlohmann::json& value, const std::string& place, Zero zero) const;
+  struct File {
+    std::string name;
+    std::string text;
+    nlohmann::json document;
+  };
+  Instance(std::shared_ptr<const File> file, std::string place, const nlohmann::json& object)
+      : file_(std::move(file)), place_(std::move(place)), object_(&object) {}
   [[nodiscard]] const nlohmann::json* ask(std::string_view key);
+  [[nodiscard]] Result<double> checked(const std::string& key, const nlohmann::json& value,
+                                       Bounds bounds) const;
+  [[nodiscard]] Result<std::vector<double>> listed(const std::string& key, const nlohmann::json& list,
+                                                   Bounds bounds) const;
+  [[nodiscard]] Error at(std::string_view key, std::string_view text) const;
 
-  std::string file_;
-  std::string text_;
-  nlohmann::json document_;
+  std::shared_ptr<const File> file_;
+  std::string place_;  // "hosts[1].", empty for the whole
+  const nlohmann::json* object_;
   std::vector<std::string> asked_;
 };
 

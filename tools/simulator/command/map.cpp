@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <limits>
 #include <memory>
 #include <ostream>
 
@@ -21,13 +22,13 @@ struct Wanted {
 
 Result<policy::MappingInput> read_input(Instance& instance) {
   policy::MappingInput input;
-  TRY_ASSIGN(input.rates, instance.numbers("rates", Zero::refused));
-  TRY_ASSIGN(input.work, instance.numbers("sizes", Zero::allowed));
+  TRY_ASSIGN(input.rates, instance.numbers("rates", above_zero, limits::simulated_items_max));
+  TRY_ASSIGN(input.work, instance.numbers("sizes", at_least_zero, limits::simulated_items_max));
   const std::size_t tasks = input.work.size();
   const std::size_t hosts = input.rates.size();
   if (hosts > 0 && tasks > static_cast<std::size_t>(limits::mapping_pairs_max) / hosts) {
-    return instance.error("sizes", fmt::format("{} tasks on {} hosts are more than {} pairs", tasks, hosts,
-                                               limits::mapping_pairs_max));
+    return instance.mistake("sizes", fmt::format("at most {} pairs of a task and a host, got {} times {}",
+                                                 limits::mapping_pairs_max, tasks, hosts));
   }
   input.computation = policy::Matrix(tasks, hosts);
   for (std::size_t task = 0; task < tasks; ++task) {
@@ -44,22 +45,23 @@ Result<policy::MappingInput> read_input(Instance& instance) {
   }
   input.start.assign(hosts, 0);
   if (instance.has("start")) {
-    TRY_ASSIGN(input.start, instance.numbers("start", Zero::allowed, hosts, "host"));
+    TRY_ASSIGN(input.start, instance.numbers_for("start", at_least_zero, hosts, "host"));
   }
   if (instance.has("error")) {
-    TRY_ASSIGN(const std::vector<double> errors, instance.numbers("error", Zero::allowed, tasks, "task"));
+    TRY_ASSIGN(const std::vector<double> errors, instance.numbers_for("error", at_least_zero, tasks, "task"));
     input.error = policy::Matrix(tasks, hosts);
     for (std::size_t task = 0; task < tasks; ++task) {
       for (std::size_t host = 0; host < hosts; ++host) input.error(task, host) = errors[task];
     }
   }
   if (instance.has("bytes")) {
-    TRY_ASSIGN(input.bytes, instance.numbers("bytes", Zero::allowed, tasks, "task"));
+    TRY_ASSIGN(input.bytes, instance.numbers_for("bytes", at_least_zero, tasks, "task"));
   }
   if (instance.has("bandwidth")) {
-    TRY_ASSIGN(input.bandwidth, instance.numbers("bandwidth", Zero::refused, hosts, "host"));
+    TRY_ASSIGN(input.bandwidth, instance.numbers_for("bandwidth", above_zero, hosts, "host"));
   }
-  TRY_ASSIGN(input.seed, instance.whole("seed", 1));
+  TRY_ASSIGN(const std::int64_t seed, instance.whole("seed", 0, std::numeric_limits<std::int64_t>::max(), 1));
+  input.seed = static_cast<std::uint64_t>(seed);
   TRY(instance.nothing_left());
   return input;
 }

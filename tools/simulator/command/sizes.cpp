@@ -8,7 +8,7 @@
 
 #include "shared/base/limits.h"
 #include "tools/simulator/command/commands.h"
-#include "tools/simulator/command/instance_file.h"
+#include "tools/simulator/command/instance.h"
 #include "tools/simulator/paper.h"
 
 namespace gleaner::simulator {
@@ -20,18 +20,16 @@ struct Wanted {
   bool json = false;
 };
 
-Result<PaperInstance> instance_of(const InstanceFile& file) {
+Result<PaperInstance> read_input(Instance& root) {
   PaperInstance instance;
-  InstanceObject root = file.root();
   TRY_ASSIGN(instance.items, root.whole("items", 1, limits::simulated_items_max));
-  TRY_ASSIGN(instance.costs, root.numbers("costs", at_least_zero, limits::simulated_items_max));
-  if (!instance.costs.empty() && static_cast<std::int64_t>(instance.costs.size()) != instance.items) {
-    return root.mistake(
-        "costs", fmt::format("one number an item ({}), not {}", instance.items, instance.costs.size()));
+  if (root.has("costs")) {
+    const auto items = static_cast<std::size_t>(instance.items);
+    TRY_ASSIGN(instance.costs, root.numbers_for("costs", at_least_zero, items, "item"));
   }
-  TRY_ASSIGN(std::vector<InstanceObject> hosts, root.objects("hosts", limits::simulated_hosts_max));
+  TRY_ASSIGN(std::vector<Instance> hosts, root.objects("hosts", limits::simulated_hosts_max));
   if (hosts.empty()) return root.mistake("hosts", "at least one object with a speed");
-  for (InstanceObject& object : hosts) {
+  for (Instance& object : hosts) {
     PaperHost host;
     TRY_ASSIGN(host.speed, object.number("speed", above_zero));
     TRY_ASSIGN(host.performance, object.number("performance", above_zero, host.speed));
@@ -88,8 +86,8 @@ void print_table(Console& console, const PaperInstance& instance, const PaperRun
 }
 
 Result<int> sizes(Console& console, const Wanted& wanted) {
-  TRY_ASSIGN(const InstanceFile file, InstanceFile::read(wanted.file));
-  TRY_ASSIGN(PaperInstance instance, instance_of(file));
+  TRY_ASSIGN(Instance file, Instance::read(wanted.file));
+  TRY_ASSIGN(PaperInstance instance, read_input(file));
   instance.strategy = wanted.strategy;
   if (instance.strategy.find(",mode=") == std::string::npos) instance.strategy += ",mode=paper";
   TRY_ASSIGN(const PaperRun run, run_paper(instance));
