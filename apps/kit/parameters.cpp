@@ -1,5 +1,6 @@
 #include "apps/kit/parameters.h"
 
+#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -20,6 +21,16 @@ std::string shown(const Json& value) {
 
 std::string shown(double value) {
   return Json(value).dump();
+}
+
+std::optional<double> number_of(const Json& value) {
+  if (value.is_number()) return value.get<double>();
+  if (!value.is_string()) return std::nullopt;
+  const auto& text = value.get_ref<const std::string&>();
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
 }
 
 }  // namespace
@@ -91,10 +102,8 @@ double Parameters::number(const std::string& key, Bounds<double> bounds,
   const double fallback = default_value.value_or(bounds.low);
   const Json* value = state_->find(key, !default_value);
   if (!value) return fallback;
-  if (value->is_number()) {
-    const auto number = value->get<double>();
-    if (std::isfinite(number) && number >= bounds.low && number <= bounds.high) return number;
-  }
+  const std::optional<double> number = number_of(*value);
+  if (number && std::isfinite(*number) && *number >= bounds.low && *number <= bounds.high) return *number;
   mistake(key, "must be a number from " + shown(bounds.low) + " to " + shown(bounds.high) + ", not " +
                    shown(*value));
   return fallback;
@@ -117,6 +126,13 @@ std::string Parameters::text(const std::string& key, std::size_t length_max,
   }
   mistake(key, "must be a text of at most " + std::to_string(length_max) + " bytes, not " + shown(*value));
   return default_value.value_or("");
+}
+
+std::string Parameters::numeral(const std::string& key, std::size_t length_max,
+                                std::optional<std::string> default_value) {
+  const Json* value = state_->find(key, !default_value);
+  if (value && value->is_number()) return value->dump();
+  return value ? text(key, length_max, std::move(default_value)) : default_value.value_or("");
 }
 
 std::string Parameters::choice(const std::string& key, const std::vector<std::string>& choices,

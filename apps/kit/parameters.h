@@ -34,8 +34,12 @@ class Parameters {
 
   [[nodiscard]] std::int64_t integer(const std::string& key, Bounds<std::int64_t> bounds,
                                      std::optional<std::int64_t> default_value);
+  // Or its text, as numbers with many digits come from command lines.
   [[nodiscard]] double number(const std::string& key, Bounds<double> bounds,
                               std::optional<double> default_value);
+  // A number as its text, with as many digits as were given; what the text says is the caller's to check.
+  [[nodiscard]] std::string numeral(const std::string& key, std::size_t length_max,
+                                    std::optional<std::string> default_value);
   [[nodiscard]] bool boolean(const std::string& key, std::optional<bool> default_value);
   [[nodiscard]] std::string text(const std::string& key, std::size_t length_max,
                                  std::optional<std::string> default_value);

@@ -11,6 +11,7 @@
 #include "apps/kit/cpu_features.h"
 #include "apps/kit/kernel.h"
 #include "apps/kit/problem.h"
+#include "apps/mandelbrot/decimal.h"
 #include "shared/base/encoding.h"
 #include "shared/base/result.h"
 
@@ -23,6 +24,10 @@ struct Settings {
   std::int64_t width = 512, height = 512;
   std::int64_t iterations = 1000;
   Colour colour = Colour::smooth;
+  // A view by its centre, with square pixels. The region above is then the nearest doubles; if they cannot
+  // tell its pixels apart, the view is deep (deep.h).
+  bool deep = false;
+  Decimal centre_x, centre_y, view_width;
 };
 
 // invalid with every mistake named.
@@ -39,10 +44,13 @@ struct Escape {
   float fraction = 0;
 };
 [[nodiscard]] Escape escape_of(double x, double y, std::int64_t iterations);
+// How far the point x + i y is between its count and the next, from the state that escaped.
+[[nodiscard]] float smooth_fraction(double x, double y, double real, double imaginary);
 
 // A row's item: for each pixel the count (uint32) and the fraction (IEEE float32), little-endian.
 inline constexpr std::int64_t pixel_bytes = 8;
-// The same bytes at every level.
+void append_pixel(Bytes& row, const Escape& escape);
+// The same bytes at every level. REQUIRES: !settings.deep.
 [[nodiscard]] Bytes compute_row(const Settings& settings, std::int64_t row, kit::ItemContext& context,
                                 kit::CpuLevel level = kit::cpu_level());
 // REQUIRES: bytes.size() is a multiple of pixel_bytes.

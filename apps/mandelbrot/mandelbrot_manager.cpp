@@ -1,9 +1,11 @@
 #include "apps/mandelbrot/mandelbrot_manager.h"
 
 #include <cmath>
+#include <random>
 
 #include "apps/kit/rows.h"
 #include "apps/mandelbrot/palette.h"
+#include "apps/mandelbrot/reference_orbit.h"
 
 namespace gleaner::mandelbrot {
 namespace {
@@ -11,6 +13,11 @@ namespace {
 constexpr std::int64_t sampled_rows_max = 400;
 constexpr std::int64_t sampled_columns_max = 48;
 constexpr std::int64_t sampled_iterations_max = 4000;
+// A deep view's points take long before the first escapes.
+constexpr std::int64_t deep_rows_max = 64, deep_columns_max = 12, deep_sampling_max = 50'000'000;
+constexpr std::int64_t checked_iterations_max = 10'000'000;  // of a pixel: some hundredths of a second
+// In the working directory, so that it lasts.
+constexpr const char* reference_file = "reference.bin";
 constexpr double pixel_overhead =
     12;  // a pixel costs about as much as this many iterations even if it escapes at once
 
@@ -54,20 +61,23 @@ Status check_row(const Settings& settings, std::string_view bytes) {
 
 Status MandelbrotManager::check(const kit::Problem& problem) {
   TRY_ASSIGN(settings_, read_settings(problem));
+  orbit_.reset();
   return {};
 }
 
-std::vector<kit::ItemHint> estimate_costs(const Settings& settings) {
-  const std::int64_t rows = std::min(settings.height, sampled_rows_max);
-  const std::int64_t columns = std::min(settings.width, sampled_columns_max);
-  const std::int64_t iterations = std::min(settings.iterations, sampled_iterations_max);
+std::vector<kit::ItemHint> estimate_costs(const Settings& settings, const ReferenceOrbit* orbit) {
+  const std::int64_t rows = std::min(settings.height, orbit ? deep_rows_max : sampled_rows_max);
+  const std::int64_t columns = std::min(settings.width, orbit ? deep_columns_max : sampled_columns_max);
+  const std::int64_t iterations =
+      std::min(settings.iterations, orbit ? deep_sampling_max / (rows * columns) : sampled_iterations_max);
   std::vector<double> sampled(static_cast<std::size_t>(rows));
   for (std::int64_t i = 0; i < rows; ++i) {
-    const double y = row_y(settings, i * (settings.height - 1) / std::max<std::int64_t>(rows - 1, 1));
+    const std::int64_t row = i * (settings.height - 1) / std::max<std::int64_t>(rows - 1, 1);
     double sum = 0;
     for (std::int64_t j = 0; j < columns; ++j) {
-      const double x = column_x(settings, (2 * j + 1) * settings.width / (2 * columns));
-      const Escape escape = escape_of(x, y, iterations);
+      const std::int64_t column = (2 * j + 1) * settings.width / (2 * columns);
+      const Escape escape = orbit ? deep_escape(settings, *orbit, column, row, iterations)
+                                  : escape_of(column_x(settings, column), row_y(settings, row), iterations);
       // A point that outlasts the sampling is taken never to escape.
       sum += escape.count == iterations ? static_cast<double>(settings.iterations) : escape.count;
     }
@@ -92,13 +102,49 @@ std::vector<kit::ItemHint> estimate_costs(const Settings& settings) {
 
 Result<std::optional<kit::Stage>> MandelbrotManager::plan(int stage) {
   if (stage > 0) return std::optional<kit::Stage>{};
-  return std::optional(kit::Stage{settings_.height, "rows", estimate_costs(settings_), {}});
+  if (!settings_.deep)
+    return std::optional(kit::Stage{settings_.height, "rows", estimate_costs(settings_), {}});
+  TRY_ASSIGN(orbit_, compute_reference(settings_));
+  TRY(kit::write_file(reference_file, encode(*orbit_)));
+  return std::optional(kit::Stage{settings_.height,
+                                  "rows",
+                                  estimate_costs(settings_, &*orbit_),
+                                  {{reference_input, reference_file, std::nullopt}}});
+}
+
+Status MandelbrotManager::load_orbit() {
+  if (!settings_.deep || orbit_) return {};
+  TRY_ASSIGN(const Bytes bytes, kit::read_file(reference_file, reference_bytes_max));
+  TRY_ASSIGN(orbit_, decode_reference(bytes));
+  return {};
+}
+
+Status MandelbrotManager::check_pixel(std::int64_t row, std::string_view bytes) const {
+  std::random_device device;
+  const std::int64_t column = static_cast<std::int64_t>(device()) % settings_.width;
+  const Escape claimed = decode_row(bytes)[static_cast<std::size_t>(column)];
+  if (claimed.count > checked_iterations_max) return {};
+  // One more than claimed tells whether it went on.
+  const std::int64_t iterations =
+      std::min<std::int64_t>(settings_.iterations, std::int64_t{claimed.count} + 1);
+  const Escape escape = settings_.deep
+                            ? deep_escape(settings_, *orbit_, column, row, iterations)
+                            : escape_of(column_x(settings_, column), row_y(settings_, row), iterations);
+  if (escape.count == claimed.count && escape.fraction == claimed.fraction) return {};
+  return Error{ErrorKind::invalid, "a pixel, computed again, comes out differently"};
 }
 
 Result<kit::Validation> MandelbrotManager::validate(int stage, kit::SegmentReader& segment) {
-  return kit::check_each(
-      segment, stage == 0 ? settings_.height : 0, "row",
-      [&](std::int64_t /*row*/, std::string_view bytes) { return check_row(settings_, bytes); });
+  TRY(load_orbit());
+  const Range range = segment.range();
+  std::random_device device;
+  const std::int64_t chosen =
+      range.empty() ? -1 : range.begin + static_cast<std::int64_t>(device()) % range.size();
+  return kit::check_each(segment, stage == 0 ? settings_.height : 0, "row",
+                         [&](std::int64_t row, std::string_view bytes) -> Status {
+                           TRY(check_row(settings_, bytes));
+                           return row == chosen ? check_pixel(row, bytes) : Status();
+                         });
 }
 
 Status MandelbrotManager::draw(kit::ItemSource& items, kit::Output& output) const {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "apps/kit/manager.h"
-#include "apps/mandelbrot/mandelbrot.h"
+#include "apps/mandelbrot/deep.h"
 
 namespace gleaner::mandelbrot {
 
@@ -17,10 +17,16 @@ class MandelbrotManager final : public kit::Manager {
  private:
   // Draws the rows of `items`; rows that are missing stay dark.
   [[nodiscard]] Status draw(kit::ItemSource& items, kit::Output& output) const;
+  [[nodiscard]] Status load_orbit();
+  // Computes one pixel of the row again, which the sender cannot foresee.
+  [[nodiscard]] Status check_pixel(std::int64_t row, std::string_view bytes) const;
   Settings settings_;
+  std::optional<ReferenceOrbit> orbit_;  // of a deep view, once it is needed
 };
 
 // A row's cost relative to others: iterations on a few columns, for a few hundred rows, interpolated between.
-[[nodiscard]] std::vector<kit::ItemHint> estimate_costs(const Settings& settings);
+// `orbit`: of a deep view, else null.
+[[nodiscard]] std::vector<kit::ItemHint> estimate_costs(const Settings& settings,
+                                                        const ReferenceOrbit* orbit = nullptr);
 
 }  // namespace gleaner::mandelbrot

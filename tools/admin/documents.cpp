@@ -24,11 +24,22 @@ Json parsed(std::string_view text) {
   return Json::parse(text, nullptr, false);
 }
 
-// A command line's value: JSON if it is JSON that is not nested too deep, else just text.
+// Would a double lose digits of this number?
+bool longer_than_double(const std::string& text, double value) {
+  std::string digits = text.substr(0, text.find_first_of("eE"));
+  std::erase_if(digits, [](char c) { return c < '0' || c > '9'; });
+  digits.erase(0, digits.find_first_not_of('0'));
+  return digits.size() > 17 || (value == 0 && !digits.empty());
+}
+
+// A command line's value: JSON if it is JSON that is not nested too deep, else just text. So is a number with
+// more digits than a double has: an application that wants them all gets them all.
 Json value_of(const std::string& text) {
   const bool bounded = protocol::check_json_object("{\"value\":" + text + "}").ok();
   Json value = bounded ? Json::parse(text, nullptr, false) : Json(Json::value_t::discarded);
-  return value.is_discarded() ? Json(text) : value;
+  if (value.is_discarded() || (value.is_number_float() && longer_than_double(text, value.get<double>())))
+    return Json(text);
+  return value;
 }
 
 }  // namespace

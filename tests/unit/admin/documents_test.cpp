@@ -14,6 +14,16 @@ TEST_CASE("parameters take JSON values as such and anything else as text", "[doc
       R"({"centre":[0,-1.5],"empty":"","expression":"a=b","fast":true,"name":"3","scene":"D","width":840})");
 }
 
+TEST_CASE("a number with more digits than a double has is kept as text", "[documents]") {
+  const auto composed = compose_parameters(
+      "", {"a=-0.12345678901234567890", "b=1e-400", "c=0.1234567890123456", "d=0.000000000000000000000",
+           "e=1e-300", "f=18446744073709551615", "g=184467440737095516150"});
+  REQUIRE(composed.ok());
+  CHECK(*composed ==
+        R"({"a":"-0.12345678901234567890","b":"1e-400","c":0.1234567890123456,"d":0.0,"e":1e-300,)"
+        R"("f":18446744073709551615,"g":"184467440737095516150"})");
+}
+
 TEST_CASE("settings go over the file's parameters", "[documents]") {
   const auto composed = compose_parameters(R"({"width": 1, "height": 2})", {"width=3"});
   REQUIRE(composed.ok());

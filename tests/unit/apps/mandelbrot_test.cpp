@@ -146,8 +146,9 @@ TEST_CASE("Parameters are checked with messages that say what to do") {
   CHECK(read("{}").ok());
   CHECK(read(R"({"width": 100, "height": 7, "iterations": 5, "colour": "counts"})").ok());
   CHECK(read(R"({"x_min": 1, "x_max": 1})").error().message == "x_max: must be greater than x_min");
-  CHECK(read(R"({"x_min": -0.75, "x_max": -0.7499999999999999, "width": 1000})").error().message ==
-        "x_min: the region is too narrow for double precision: widen it");
+  CHECK(
+      read(R"({"x_min": -0.75, "x_max": -0.7499999999999999, "width": 1000})").error().message ==
+      "x_min: the region is too narrow for double precision: give centre_x, centre_y and view_width instead");
   CHECK(read(R"({"width": 65536, "height": 65536})").error().message.find("make the picture smaller") !=
         std::string::npos);
   CHECK(read(R"({"width": 60000, "iterations": 100000000})")
@@ -200,16 +201,25 @@ TEST_CASE("A manager tells implausible rows") {
   settings.height = 3;
   settings.iterations = 50;
   kit::ItemContext quiet;
-  const auto verdict = [&](Range range, const Bytes& row) {
-    Bytes segment;
-    for (std::int64_t i = range.begin; i < range.end; ++i) kit::append_item(segment, row);
+  const auto judge = [&](Range range, const Bytes& segment) {
     kit::SegmentReader reader(range, segment);
     return manager.validate(0, reader)->verdict;
   };
+  const auto verdict = [&](Range range, const Bytes& row) {
+    Bytes segment;
+    for (std::int64_t i = range.begin; i < range.end; ++i) kit::append_item(segment, row);
+    return judge(range, segment);
+  };
   using Verdict = kit::Validation::Verdict;
-  const Bytes good = compute_row(settings, 1, quiet);
-  CHECK(verdict({0, 3}, good) == Verdict::valid);
+  Bytes picture;
+  for (std::int64_t row = 0; row < 3; ++row) kit::append_item(picture, compute_row(settings, row, quiet));
+  const Bytes good = compute_row(settings, 0, quiet);
+  CHECK(judge({0, 3}, picture) == Verdict::valid);
+  CHECK(verdict({0, 1}, good) == Verdict::valid);
   CHECK(verdict({1, 4}, good) == Verdict::invalid);
+  Bytes later = good;
+  for (std::size_t pixel = 0; pixel < 4; ++pixel) later[8 * pixel] = static_cast<char>(later[8 * pixel] + 1);
+  CHECK(verdict({0, 1}, later) == Verdict::invalid);
   CHECK(verdict({0, 1}, good.substr(1)) == Verdict::invalid);
   Bytes high = good;
   high[0] = 51;

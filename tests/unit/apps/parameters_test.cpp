@@ -35,6 +35,27 @@ TEST_CASE("Parameters are read with their types and defaults") {
   CHECK(Parameters::parse("")->finish().ok());
 }
 
+TEST_CASE("Numbers may be texts, and numerals are texts") {
+  auto parameters =
+      Parameters::parse(R"({"a": "0.25", "b": -1.5e-3, "c": "-0.1234567890123456789012", "d": 7})");
+  REQUIRE(parameters.ok());
+  CHECK(parameters->number("a", {0, 1}, std::nullopt) == 0.25);
+  CHECK(parameters->numeral("b", 20, std::nullopt) == "-0.0015");
+  CHECK(parameters->numeral("c", 40, std::nullopt) == "-0.1234567890123456789012");
+  CHECK(parameters->numeral("d", 20, std::nullopt) == "7");
+  CHECK(parameters->numeral("e", 20, "1") == "1");
+  CHECK(parameters->finish().ok());
+  static_cast<void>(parameters->numeral("c", 5, std::nullopt));
+  static_cast<void>(parameters->number("c", {0, 1}, std::nullopt));
+  CHECK(parameters->finish().error().message.find("c: must be a number from 0.0 to 1.0") !=
+        std::string::npos);
+  for (const char* wrong : {R"({"x": "1 "})", R"({"x": ""})", R"({"x": "nan"})", R"({"x": "1e999"})"}) {
+    auto other = Parameters::parse(wrong);
+    static_cast<void>(other->number("x", {-1e300, 1e300}, 0));
+    CHECK_FALSE(other->finish().ok());
+  }
+}
+
 TEST_CASE("Every mistake is named, all at once") {
   CHECK(read(R"({"needed": 5})").ok());
   CHECK(read("{}").error().message == "needed: must be given");
