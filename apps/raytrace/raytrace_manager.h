@@ -1,4 +1,5 @@
-// What the lines mean: plans them with cost hints, checks their lengths, and joins them to image.png.
+// What the lines mean: plans them with cost hints, checks their lengths and a pixel, and joins them to
+// image.png or, of an animation, to a picture a frame and animation.png.
 #pragma once
 
 #include "apps/kit/manager.h"
@@ -17,6 +18,8 @@ class RaytraceManager final : public kit::Manager {
  private:
   // Writes the lines of `items`; lines that are missing are dark grey.
   [[nodiscard]] Status draw(kit::ItemSource& items, kit::Output& output) const;
+  // Computes one pixel of the line again, which the sender cannot foresee, or all if that is quick.
+  [[nodiscard]] Status check_again(std::int64_t item, std::string_view bytes) const;
   std::unique_ptr<Renderer> renderer_;
 };
 

@@ -77,8 +77,14 @@ struct Sky {
   int glow_power = 8;
 };
 
+// A place on the camera's way through an animation.
+struct CameraKey {
+  Vector from, to;
+};
+
 struct Scene {
   Camera camera;
+  std::vector<CameraKey> path;  // at equal distances of time; empty: there is none
   Sky sky;
   Vector ambient{0.3, 0.3, 0.3};  // strength of the sky's light on surfaces
   bool ambient_shadows = true;    // does the sky's light have to reach the surface?

@@ -13,6 +13,7 @@ constexpr double brightness_max = 1e6;
 constexpr std::size_t materials_max = 256;
 constexpr std::size_t lights_max = 16;
 constexpr std::size_t objects_max = 20'000;
+constexpr std::size_t keys_max = 1000;
 
 double tangent(double angle) {
   return kit::portable_sin(angle) / kit::portable_cos(angle);
@@ -43,6 +44,14 @@ Camera read_camera(JsonObject object) {
   }
   object.finish();
   return camera;
+}
+
+CameraKey read_key(JsonObject object, const Camera& camera) {
+  CameraKey key;
+  key.from = object.point("from", std::nullopt);
+  key.to = object.point("to", camera.to);
+  object.finish();
+  return key;
 }
 
 Sky read_sky(JsonObject object) {
@@ -147,6 +156,11 @@ Result<Scene> parse_scene(std::string_view text, const MeshSource& meshes) {
   static_cast<void>(root.text("title", ""));  // for people
   if (const Json* camera = root.value("camera", true))
     scene.camera = read_camera({*camera, "camera", mistakes});
+  TRY(for_each_entry(root, "path", keys_max, [&](const Json& entry, const std::string& place) -> Status {
+    scene.path.push_back(read_key({entry, place, mistakes}, scene.camera));
+    return {};
+  }));
+  if (scene.path.size() == 1) root.mistake("path", "must have at least two places");
   if (const Json* sky = root.value("sky")) scene.sky = read_sky({*sky, "sky", mistakes});
   scene.ambient = root.colour("ambient", 100, scene.ambient);
   scene.ambient_shadows = root.boolean("ambient_shadows", scene.ambient_shadows);

@@ -15,22 +15,32 @@ constexpr std::size_t glass_max = 32;     // a light behind more glass than this
 
 }  // namespace
 
-Tracer::Tracer(const Scene& scene, Picture picture, Search search)
+Tracer::Tracer(const Scene& scene, Picture picture, Search search, const std::vector<Camera>& cameras)
     : scene_(scene), picture_(picture), search_(search), tree_(scene) {
-  const Camera& camera = scene.camera;
-  forward_ = normalized(camera.to - camera.from);
-  focus_ = camera.focus > 0 ? camera.focus : length(camera.to - camera.from);
-  right_ = normalized(cross(forward_, camera.up));
-  down_ = cross(forward_, right_);
-  const double half_step = camera.height / static_cast<double>(2 * picture.height);
-  right_ = half_step * right_;
-  down_ = half_step * down_;
-  double reach = std::max({std::abs(camera.from.x), std::abs(camera.from.y), std::abs(camera.from.z), 1.0});
+  for (const Camera& camera : cameras) views_.push_back(view_of(camera, picture.height));
+  if (views_.empty()) views_.push_back(view_of(scene.camera, picture.height));
+  double reach = 1;
+  for (const View& view : views_) {
+    const Vector& from = view.camera.from;
+    reach = std::max({reach, std::abs(from.x), std::abs(from.y), std::abs(from.z)});
+  }
   if (!scene.primitives.empty()) {
     const Box box = tree_.bounds();
     reach = std::max({reach, largest(box.high), -std::min({box.low.x, box.low.y, box.low.z})});
   }
   minimum_ = 1e-8 * reach;
+}
+
+Tracer::View Tracer::view_of(const Camera& camera, std::int64_t height) {
+  View view{camera, {}, {}, {}, 1};
+  view.forward = normalized(camera.to - camera.from);
+  view.focus = camera.focus > 0 ? camera.focus : length(camera.to - camera.from);
+  view.right = normalized(cross(view.forward, camera.up));
+  view.down = cross(view.forward, view.right);
+  const double half_step = camera.height / static_cast<double>(2 * height);
+  view.right = half_step * view.right;
+  view.down = half_step * view.down;
+  return view;
 }
 
 template <typename Visit>
@@ -270,7 +280,7 @@ Vector Tracer::trace(const Ray& ray, const Path& path, Work& work) const {
   return colour;
 }
 
-Vector Tracer::sample(std::int64_t column, std::int64_t row, int index, Work& work) const {
+Vector Tracer::sample(std::int64_t column, std::int64_t row, int index, Work& work, std::size_t frame) const {
   Path path;
   path.pixel = mixed(static_cast<std::uint64_t>(row) << 32 | static_cast<std::uint64_t>(column));
   path.index = index;
@@ -278,20 +288,21 @@ Vector Tracer::sample(std::int64_t column, std::int64_t row, int index, Work& wo
   if (picture_.samples > 1) within = spread(Use::pixel, index, mixed(path.pixel ^ 1));
   const double across = static_cast<double>(2 * column - picture_.width) + 2 * within.u;
   const double below = static_cast<double>(2 * row - picture_.height) + 2 * within.v;
-  const Vector offset = across * right_ + below * down_;
-  const Camera& camera = scene_.camera;
-  if (camera.orthographic) return trace(Ray(camera.from + offset, forward_), path, work);
-  const Vector direction = forward_ + offset;
+  const View& view = views_[frame];
+  const Vector offset = across * view.right + below * view.down;
+  const Camera& camera = view.camera;
+  if (camera.orthographic) return trace(Ray(camera.from + offset, view.forward), path, work);
+  const Vector direction = view.forward + offset;
   if (camera.aperture <= 0) return trace(Ray(camera.from, normalized(direction)), path, work);
   const Disc lens = on_disc(spread(Use::lens, index, mixed(path.pixel ^ 2)));
   const Vector from =
-      camera.from + camera.aperture * (lens.x * normalized(right_) + lens.y * normalized(down_));
-  return trace(Ray(from, normalized(camera.from + focus_ * direction - from)), path, work);
+      camera.from + camera.aperture * (lens.x * normalized(view.right) + lens.y * normalized(view.down));
+  return trace(Ray(from, normalized(camera.from + view.focus * direction - from)), path, work);
 }
 
-Vector Tracer::pixel(std::int64_t column, std::int64_t row, Work& work) const {
+Vector Tracer::pixel(std::int64_t column, std::int64_t row, Work& work, std::size_t frame) const {
   Vector sum;
-  for (int i = 0; i < picture_.samples; ++i) sum += sample(column, row, i, work);
+  for (int i = 0; i < picture_.samples; ++i) sum += sample(column, row, i, work, frame);
   return sum * (1.0 / picture_.samples);
 }
 

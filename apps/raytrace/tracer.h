@@ -32,13 +32,14 @@ struct Picture {
 
 class Tracer {
  public:
-  // `scene` must outlive the tracer.
-  Tracer(const Scene& scene, Picture picture, Search search);
+  // `scene` must outlive the tracer. A camera a frame; none: one frame by the scene's.
+  Tracer(const Scene& scene, Picture picture, Search search, const std::vector<Camera>& cameras = {});
 
-  // Linear colour of one sample of a pixel (row 0 on top).
-  [[nodiscard]] Vector sample(std::int64_t column, std::int64_t row, int index, Work& work) const;
+  // Linear colour of one sample of a pixel (row 0 on top). REQUIRES: a frame that has a camera.
+  [[nodiscard]] Vector sample(std::int64_t column, std::int64_t row, int index, Work& work,
+                              std::size_t frame = 0) const;
   // The pixel's mean colour.
-  [[nodiscard]] Vector pixel(std::int64_t column, std::int64_t row, Work& work) const;
+  [[nodiscard]] Vector pixel(std::int64_t column, std::int64_t row, Work& work, std::size_t frame = 0) const;
   // Nearest hit of a ray; for tests too.
   [[nodiscard]] Hit nearest(const Ray& ray, double minimum, Work& work) const;
 
@@ -80,10 +81,16 @@ class Tracer {
   const Picture picture_;
   const Search search_;
   const Tree tree_;
-  double minimum_;       // distance from which a surface can be met: keeps rays from meeting where they start
-  Vector right_, down_;  // half a pixel of the picture at distance 1
-  Vector forward_;
-  double focus_ = 1;
+  struct View {
+    Camera camera;
+    Vector right, down;  // half a pixel of the picture at distance 1
+    Vector forward;
+    double focus = 1;
+  };
+  [[nodiscard]] static View view_of(const Camera& camera, std::int64_t height);
+
+  double minimum_;  // distance from which a surface can be met: keeps rays from meeting where they start
+  std::vector<View> views_;
 };
 
 }  // namespace gleaner::raytrace

@@ -221,19 +221,25 @@ TEST_CASE("Parameters of a problem are checked") {
   CHECK(load(R"({"file": "t.json"})", {{"t.json", "{"}}).find("t.json: the scene is not JSON") == 0);
 }
 
-TEST_CASE("The manager refuses lines of a wrong length") {
+TEST_CASE("The manager refuses lines of a wrong length or with wrong pixels") {
   test::TemporaryDirectory directory;
   RaytraceManager manager;
   REQUIRE(manager.check(kit::Problem(directory.problem(R"({"scene": "A", "width": 4, "height": 3})"))).ok());
-  const auto verdict = [&](Range range, const Bytes& line) {
+  const Renderer renderer(bundled("A"), {4, 3, bundled("A").samples}, Search::tree);
+  kit::ItemContext quiet;
+  const auto verdict = [&](Range range, const Bytes& more, const Bytes& first = "") {
     Bytes segment;
-    for (std::int64_t i = range.begin; i < range.end; ++i) kit::append_item(segment, line);
+    for (std::int64_t i = range.begin; i < range.end; ++i)
+      kit::append_item(segment, i == 0 && !first.empty()
+                                    ? first
+                                    : renderer.line(std::min<std::int64_t>(i, 2), quiet) + more);
     kit::SegmentReader reader(range, segment);
     return manager.validate(0, reader)->verdict;
   };
-  CHECK(verdict({0, 3}, Bytes(12, 'a')) == kit::Validation::Verdict::valid);
-  CHECK(verdict({0, 3}, Bytes(13, 'a')) == kit::Validation::Verdict::invalid);
-  CHECK(verdict({1, 4}, Bytes(12, 'a')) == kit::Validation::Verdict::invalid);
+  CHECK(verdict({0, 3}, "") == kit::Validation::Verdict::valid);
+  CHECK(verdict({0, 3}, "a") == kit::Validation::Verdict::invalid);
+  CHECK(verdict({1, 4}, "") == kit::Validation::Verdict::invalid);
+  CHECK(verdict({0, 1}, "", Bytes(12, 'a')) == kit::Validation::Verdict::invalid);
   CHECK(manager.plan(0)->value().items == 3);
   CHECK_FALSE(manager.plan(1)->has_value());
 }
