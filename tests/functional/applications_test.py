@@ -99,6 +99,19 @@ class Applications(unittest.TestCase):
                             + math.floor(radius * math.cos(golden * i)))
         self.assertEqual(sorted(brightest), sorted(expected))
 
+    def test_photons(self):
+        results, local, info = self.compute("photons", layers="above 1; layer skin 1.4 1 90 0.8 0.1; layer fat 1.45 0.3 60 0.9 0.3",
+                                            photons=40000, item_photons=1000, detector_radius=0.2, visits="true")
+        self.assertEqual(results, local)
+        self.assertEqual(sorted(results), ["angle.tsv", "depth.svg", "depth.tsv", "fluence.png", "fluence.tsv", "paths.svg",
+                                           "paths.tsv", "radius.svg", "radius.tsv", "report.json", "report.txt", "visits.png"])
+        report = json.loads(results["report.json"])
+        self.assertEqual(report["photons"], 40000)
+        together = report["specular"] + sum(report[part]["value"] for part in ("reflected", "absorbed", "transmitted"))
+        self.assertAlmostEqual(together, 1, delta=1e-3)  # roulette keeps weight on average only
+        self.assertGreater(report["detected_photons"], 100)
+        self.assertEqual(info["accepted"], 40)
+
 
 if __name__ == "__main__":
     main()

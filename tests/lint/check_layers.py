@@ -38,6 +38,7 @@ ARROWS = {
     "apps/kit": ["shared/base"],
     "apps/dlog": ["apps/kit", "shared/base"],
     "apps/hologram": ["apps/kit", "shared/base"],
+    "apps/photons": ["apps/kit", "shared/base"],
     "apps/passwords": ["apps/kit", "shared/base"],
     "apps/tsp": ["apps/kit", "shared/base"],
     "apps/raytrace": ["apps/kit", "shared/base"],

@@ -1,0 +1,5 @@
+#include "apps/photons/outcome.h"
+
+int main() {
+  return gleaner::kit::kernel_main(gleaner::photons::make_kernel);
+}
