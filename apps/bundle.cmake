@@ -1,9 +1,10 @@
 # gleaner_bundle(NAME KERNEL … MANAGER …): an application ready to sign at build/bundles/NAME, with the manifest
-# from bundle/manifest.toml. Kernels run in a bare sandbox: they link nothing beyond the C library.
+# from bundle/manifest.toml. Kernels run in a bare sandbox: they link nothing beyond the C library and LIBRARIES, shared ones
+# that are copied into the bundle's lib/.
 set(GLEANER_BUNDLES ${CMAKE_BINARY_DIR}/bundles CACHE INTERNAL "where bundles are assembled")
 
 function(gleaner_bundle name)
-  cmake_parse_arguments(arg "" "" "KERNEL;KERNEL_LINKS;MANAGER;MANAGER_LINKS" ${ARGN})
+  cmake_parse_arguments(arg "" "" "KERNEL;KERNEL_LINKS;MANAGER;MANAGER_LINKS;LIBRARIES" ${ARGN})
   set(directory ${GLEANER_BUNDLES}/${name})
   gleaner_program(${name}-kernel SOURCES ${arg_KERNEL} LINKS ${arg_KERNEL_LINKS})
   gleaner_program(${name}-manager SOURCES ${arg_MANAGER} LINKS ${arg_MANAGER_LINKS})
@@ -12,13 +13,28 @@ function(gleaner_bundle name)
   if(NOT GLEANER_SANITIZE)  # the sanitizers bring the shared C++ library
     target_link_options(${name}-kernel PRIVATE -static-libstdc++ -static-libgcc)
   endif()
+  set(libraries)
+  foreach(library ${arg_LIBRARIES})
+    # Under the name that the loader asks for: libx.so.8, a link to libx.so.8.1.0.
+    file(REAL_PATH ${library} file)
+    string(REGEX REPLACE "(\\.so\\.[0-9]+)[.0-9]*$" "\\1" wanted ${file})
+    get_filename_component(wanted ${wanted} NAME)
+    add_custom_command(
+      OUTPUT ${directory}/lib/${wanted}
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${directory}/lib
+      COMMAND ${CMAKE_COMMAND} -E copy ${file} ${directory}/lib/${wanted}
+      DEPENDS ${file}
+      VERBATIM)
+    list(APPEND libraries ${directory}/lib/${wanted})
+    set_target_properties(${name}-kernel ${name}-manager PROPERTIES BUILD_RPATH "$ORIGIN/../lib")
+  endforeach()
   add_custom_command(
     OUTPUT ${directory}/manifest.toml
     COMMAND ${CMAKE_COMMAND} -E copy ${CMAKE_CURRENT_SOURCE_DIR}/bundle/manifest.toml ${directory}/manifest.toml
     DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/bundle/manifest.toml
     VERBATIM)
   add_custom_target(${name}-bundle ALL
-    DEPENDS ${directory}/manifest.toml ${name}-kernel ${name}-manager)
+    DEPENDS ${directory}/manifest.toml ${libraries} ${name}-kernel ${name}-manager)
   add_dependencies(bundles ${name}-bundle)
 endfunction()
 

@@ -221,6 +221,7 @@ protocol::Grant Service::make_grant(const Problem& problem, const policy::Unit& 
   grant.parameters = problem.row.parameters;
   grant.parameters_digest = problem.parameters_digest;
   for (const auto* inputs : {&problem.row.inputs, &problem.stage_row.inputs}) {
+    if (inputs == &problem.row.inputs && problem.manifest.keeps_inputs) continue;
     for (const auto& input : *inputs)
       if (!input.range || input.range->overlaps(unit.range)) grant.inputs.push_back(input);
   }

@@ -127,6 +127,7 @@ Result<Manifest> parse_manifest(std::string_view text, const std::string& file) 
   settings.add("title", &manifest.title, "", check_text);
   settings.add("kernel", &manifest.kernels, "");
   settings.add("manager.program", &manifest.manager, "", check_path);
+  settings.add("manager.keeps_inputs", &manifest.keeps_inputs, "");
   settings.add("items.meaning", &manifest.item_meaning, "", check_text);
   settings.add("items.split", &manifest.split, "");
   settings.add("items.checkpoint", &manifest.checkpoint, "");

@@ -20,6 +20,7 @@ struct Manifest {
   std::string title;
   std::map<std::string, std::string> kernels;  // platform -> file
   std::string manager;
+  bool keeps_inputs = false;  // the problem's own inputs are for the manager only
   std::string item_meaning;
   bool split = true;
   bool checkpoint = false;

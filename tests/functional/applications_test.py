@@ -1,12 +1,40 @@
 """Each application from `problem add` through a real server and two clients: the artefacts that one process computes."""
 import array
+import gzip
 import json
 import math
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import tempfile
 import unittest
 
 from harness import BUILD, Grid, main
 
 BUNDLES = BUILD / "bundles"
+AMINO_ACIDS = "ARNDCQEGHILKMFPSTWYV"
+
+
+def protein(source, length):
+    return "".join(source.choices(AMINO_ACIDS, k=length))
+
+
+def relative(source, text, change):
+    """Some residues are replaced, lost or added."""
+    kept = [source.choice(AMINO_ACIDS) if source.random() < change else letter for letter in text if source.random() > change / 4]
+    return "".join(letter + (protein(source, 3) if source.random() < change / 8 else "") for letter in kept)
+
+
+def fasta(records):
+    return "".join(f">{name}\n{text}\n" for name, text in records)
+
+
+def table(content):
+    """A result's rows by the names in its first line."""
+    head, *rows = (line.split("\t") for line in content.decode().splitlines())
+    return [dict(zip(head, row)) for row in rows]
 
 
 class Applications(unittest.TestCase):
@@ -111,6 +139,77 @@ class Applications(unittest.TestCase):
         self.assertAlmostEqual(together, 1, delta=1e-3)  # roulette keeps weight on average only
         self.assertGreater(report["detected_photons"], 100)
         self.assertEqual(info["accepted"], 40)
+
+    def test_dsearch(self):
+        source = random.Random(5)
+        queries = [("first", protein(source, 150)), ("second", protein(source, 80))]
+        records = [(f"chance{i}", protein(source, source.randint(30, 300))) for i in range(1200)]
+        records[700:700] = [("near", protein(source, 20) + relative(source, queries[0][1], 0.1)), ("empty", "")]
+        records[300:300] = [("far", relative(source, queries[0][1], 0.3))]
+        directory = pathlib.Path(self.grid.directory)
+        (directory / "query.fa").write_text(fasta(queries))
+        (directory / "database.fa.gz").write_bytes(gzip.compress(fasta(records).encode()))
+        inputs = ["--input", f"query={directory / 'query.fa'}", "--input", f"database={directory / 'database.fa.gz'}"]
+        results, local, info = self.compute("dsearch", *inputs, top=20, chunk_residues=8000, item_cells=800000)
+        self.assertEqual(results, local)
+        self.assertEqual(sorted(results), ["alignments.sam", "alignments.txt", "hits.tsv", "report.txt", "scores.svg"])
+        hits = table(results["hits.tsv"])
+        self.assertEqual([hit["record"] for hit in hits if hit["query"] == "first"][:2], ["near", "far"])
+        self.assertLess(float(hits[0]["evalue"]), 1e-20)
+        self.assertIn(b"1,203 records compared", results["report.txt"])
+        self.assertEqual(info["stage"], 1)
+        self.assertEqual(info["items"], len(hits))
+        # Kernels got the parts of the database that they worked on, never the whole.
+        for name in ("a", "b"):
+            laid_out = {path.name for path in self.grid.state(name).rglob("inputs/*")}
+            self.assertIn("layout", laid_out)
+            self.assertNotIn("database", laid_out)
+
+
+class OtherAligners(unittest.TestCase):
+    """dsearch's scores are those of independent programs, where these are installed."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = pathlib.Path(tempfile.mkdtemp())
+        cls.addClassCleanup(shutil.rmtree, cls.directory)
+        source = random.Random(6)
+        query = protein(source, 120)
+        cls.records = [(f"r{i}", relative(source, query, 0.2 + 0.015 * i) if i < 40 else protein(source, 150)) for i in range(60)]
+        (cls.directory / "query.fa").write_text(fasta([("q", query)]))
+        (cls.directory / "database.fa").write_text(fasta(cls.records))
+
+    def scores(self, mode):
+        target = self.directory / mode
+        subprocess.run([BUILD / "bin" / "gleaner-admin", "run-local", BUNDLES / "dsearch", "--param", f"mode={mode}",
+                        "--param", "top=1000", "--param", "gap_open=11", "--param", "gap_extend=1",
+                        *(["--param", "statistics=none"] if mode == "sw" else []),
+                        "--input", f"query={self.directory / 'query.fa'}", "--input", f"database={self.directory / 'database.fa'}",
+                        "-o", target], check=True, capture_output=True)
+        return {hit["record"]: int(hit["score"]) for hit in table((target / "hits.tsv").read_bytes())}
+
+    def emboss(self, program, *options):
+        out = self.directory / program
+        subprocess.run([program, "-asequence", self.directory / "query.fa", "-bsequence", self.directory / "database.fa",
+                        "-datafile", "EBLOSUM62", "-gapopen", "11", "-gapextend", "1", "-aformat", "score", "-outfile", out,
+                        *options], check=True, capture_output=True)
+        return {name: float(score) for name, score in re.findall(r"^q (\S+) \d+ \((-?[\d.]+)\)", out.read_text(), re.M)}
+
+    @unittest.skipUnless(shutil.which("water"), "EMBOSS is not installed: its water and needle are not compared with")
+    def test_emboss(self):
+        self.assertEqual(self.scores("sw"), self.emboss("water"))
+        self.assertEqual(self.scores("nw"), self.emboss("needle", "-endweight", "Y", "-endopen", "11", "-endextend", "1"))
+        self.assertEqual(self.scores("sg"), self.emboss("needle"))
+
+    @unittest.skipUnless(shutil.which("ssearch36"), "fasta3 is not installed: its ssearch36 is not compared with")
+    def test_ssearch(self):
+        done = subprocess.run(["ssearch36", "-q", "-s", "BL62", "-f", "-10", "-g", "-1", "-E", "1000000", "-b", "1000", "-d", "0",
+                               self.directory / "query.fa", self.directory / "database.fa"],
+                              check=True, capture_output=True, text=True)
+        theirs = {name: int(score) for name, score in re.findall(r"^(r\d+)\s+\(\s*\d+\)\s+(\d+)\s", done.stdout, re.M)}
+        self.assertGreater(len(theirs), 30)
+        ours = self.scores("sw")
+        self.assertEqual({name: ours[name] for name in theirs}, theirs)
 
 
 if __name__ == "__main__":

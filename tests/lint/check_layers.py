@@ -37,6 +37,7 @@ ARROWS = {
     "client": ["client/program"],
     "apps/kit": ["shared/base"],
     "apps/dlog": ["apps/kit", "shared/base"],
+    "apps/dsearch": ["apps/kit", "shared/base"],
     "apps/hologram": ["apps/kit", "shared/base"],
     "apps/photons": ["apps/kit", "shared/base"],
     "apps/passwords": ["apps/kit", "shared/base"],

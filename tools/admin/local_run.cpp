@@ -59,7 +59,7 @@ class LocalRun {
                                              this_platform() +
                                              "): add one to its manifest, or run it elsewhere"};
     const io::Path problem_directory = work_ / "problem";
-    TRY(write_problem(problem_directory, {}));
+    TRY(write_problem(problem_directory, problem_.inputs, {}));
     TRY(world_.files.make_directories(work_ / "manager"));
     io::ProcessSpec spec;
     spec.arguments = {(bundle_directory / manifest_.manager).string()};
@@ -88,11 +88,12 @@ class LocalRun {
     pool_ = std::make_unique<KernelPool>(world_.processes, world_.files, world_.clock, std::move(setup));
   }
 
-  // The problem's own inputs, and a plan's.
-  Status write_problem(const io::Path& directory, const std::vector<contract::PlannedInput>& planned) {
+  // The problem's own inputs (if the reader is to have them), and a plan's.
+  Status write_problem(const io::Path& directory, const std::vector<std::pair<std::string, io::Path>>& own,
+                       const std::vector<contract::PlannedInput>& planned) {
     TRY(world_.files.make_directories(directory / "inputs"));
     TRY(world_.files.write(directory / "parameters.json", problem_.parameters, io::Mode::normal));
-    for (const auto& [name, path] : problem_.inputs) {
+    for (const auto& [name, path] : own) {
       if (!world_.files.exists(path))
         return Error{ErrorKind::not_found, "there is no file " + path.string() + " (input " + name + ")"};
       TRY(link_input(directory / "inputs", name, path));
@@ -103,9 +104,10 @@ class LocalRun {
 
   Status run_stage(int stage, const contract::StagePlan& plan, LocalResult& result) {
     io::Path directory = work_ / "problem";
-    if (!plan.inputs.empty()) {
+    if (!plan.inputs.empty() || manifest_.keeps_inputs) {
       directory = work_ / ("problem-" + std::to_string(stage));
-      TRY(write_problem(directory, plan.inputs));
+      TRY(write_problem(directory, manifest_.keeps_inputs ? decltype(problem_.inputs){} : problem_.inputs,
+                        plan.inputs));
     }
     // A wrong hints file would stop the server: say so here too.
     if (!plan.hints.empty()) TRY(contract::read_hints(plan.hints, plan.items));

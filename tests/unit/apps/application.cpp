@@ -90,7 +90,16 @@ Items Application::compute(Range range, const std::vector<std::string>& environm
   Items items;
   REQUIRE(kernel->collect(items) == "done " + std::to_string(range.end));
   REQUIRE(static_cast<std::int64_t>(items.size()) == range.size());
+  kernel_memory_ = std::max(kernel_memory_, kernel->peak_memory());
   return items;
+}
+
+std::int64_t Application::promised_memory() const {
+  const std::string manifest = read_text(bundles / bundle_ / "manifest.toml");
+  const std::string key = "memory_megabytes = ";
+  const std::size_t at = manifest.find(key);
+  REQUIRE(at != std::string::npos);
+  return std::stoll(manifest.substr(at + key.size())) << 20;
 }
 
 std::string Application::validate(Range range, const Items& items) {
@@ -188,6 +197,9 @@ void check_properties(const Properties& properties) {
     if (stage > 0 && plan == "end\n") break;
     REQUIRE(plan.ends_with("ok\n"));
     check_stage(application, random);
+#ifndef GLEANER_SANITIZED  // a sanitizer takes several times as much
+    CHECK(application.kernel_memory() <= application.promised_memory());
+#endif
   }
 }
 

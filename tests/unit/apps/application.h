@@ -28,6 +28,9 @@ class Application {
   [[nodiscard]] std::int64_t items() const { return items_; }
   // By a process of its own, with that environment.
   Items compute(Range range, const std::vector<std::string>& environment = {});
+  // The most memory of any kernel that computed, and what the manifest promises; bytes.
+  [[nodiscard]] std::int64_t kernel_memory() const { return kernel_memory_; }
+  [[nodiscard]] std::int64_t promised_memory() const;
   // The manager's answer.
   std::string validate(Range range, const Items& items);
   // From pieces of these ranges, in that order in the list; the results' contents by name. `how`: combine or
@@ -46,12 +49,13 @@ class Application {
   std::unique_ptr<Peer> manager_;
   int stage_ = 0;
   std::int64_t items_ = 0;
+  std::int64_t kernel_memory_ = 0;
 };
 
 // P1: the artefact does not depend on the division into units, nor on the order in which they come. P2:
 // duplicates change nothing. P3: nor does a restart of the manager. P4: the items cover the work exactly. P5:
-// bytes that are cut, longer, or another item's are refused. And each CPU level gives the same bytes. All of
-// this in each stage. `seed` is printed by a failure.
+// bytes that are cut, longer, or another item's are refused. And each CPU level gives the same bytes, in
+// less memory than the manifest says. All of this in each stage. `seed` is printed by a failure.
 struct Properties {
   std::string bundle;
   std::string parameters;

@@ -136,6 +136,16 @@ void Peer::close_input() {
   to_ = -1;
 }
 
+std::int64_t Peer::peak_memory() const {
+  REQUIRE(pid_ > 0);
+  std::ifstream status("/proc/" + std::to_string(pid_) + "/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmHWM:")) return 1024 * std::stoll(line.substr(6));
+  }
+  FAIL("the program is gone");
+  return 0;
+}
+
 int Peer::exit_status() {
   close_input();
   if (thread_.joinable()) thread_.join();

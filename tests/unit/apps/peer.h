@@ -32,6 +32,8 @@ class Peer {
   }
   // Reads the answers of a unit up to `done`, `error` or the end; that last line is returned.
   std::string collect(std::map<std::int64_t, std::string>& items);
+  // The most memory that the program has had in hand so far, in bytes. REQUIRES: it is a program that runs.
+  std::int64_t peak_memory() const;
   void close_input();
   int exit_status();  // closes the input first
 

@@ -17,6 +17,7 @@ x86_64-linux = "bin/raytrace-kernel"
 any = "bin/kernel.py"
 [manager]
 program = "bin/raytrace-manager"
+keeps_inputs = true
 [items]
 meaning = "one scan-line"
 split = false
@@ -60,6 +61,7 @@ TEST_CASE("a whole manifest is read") {
   CHECK(manifest->version == "1.0.0");
   CHECK(manifest->title == "Ray tracer");
   CHECK(manifest->manager == "bin/raytrace-manager");
+  CHECK(manifest->keeps_inputs);
   CHECK(manifest->item_meaning == "one scan-line");
   CHECK_FALSE(manifest->split);
   CHECK(manifest->checkpoint);
@@ -77,6 +79,7 @@ TEST_CASE("the least manifest has the contract's defaults") {
       "f");
   if (!manifest.ok()) FAIL(manifest.error().message);
   CHECK(manifest->title == "a");
+  CHECK_FALSE(manifest->keeps_inputs);
   CHECK(manifest->split);
   CHECK_FALSE(manifest->checkpoint);
   CHECK(manifest->comparison == Comparison::exact);
