@@ -12,18 +12,6 @@ namespace {
 
 constexpr std::int64_t manifest_bytes_max = 64 << 10;
 
-Status check_program(const io::Path& directory, const std::string& path) {
-  namespace fs = std::filesystem;
-  const std::string what = (directory / path).string() + ", which " + manifest_file + " names, ";
-  std::error_code code;
-  const fs::file_status status = fs::symlink_status(directory / path, code);
-  if (!fs::exists(status)) return Error{ErrorKind::not_found, what + "is not there: build it first"};
-  if (!fs::is_regular_file(status)) return Error{ErrorKind::invalid, what + "is not a file"};
-  if ((status.permissions() & fs::perms::owner_exec) == fs::perms::none)
-    return Error{ErrorKind::invalid, what + "is not executable: chmod +x it"};
-  return {};
-}
-
 Status check_identity(const Manifest& manifest, const protocol::ApplicationStatement& statement) {
   if (manifest.name == statement.name && manifest.version == statement.version) return {};
   return Error{ErrorKind::untrusted, "the bundle says it is " + manifest.name + " " + manifest.version +
@@ -45,14 +33,35 @@ std::string archive_name(const Manifest& manifest) {
   return manifest.name + "-" + manifest.version + ".tar.gz";
 }
 
-Result<Manifest> read_bundle(const io::Path& directory) {
+Status check_program(const io::Path& directory, const std::string& path) {
+  namespace fs = std::filesystem;
+  const std::string what = (directory / path).string() + ", which " + manifest_file + " names, ";
+  std::error_code code;
+  const fs::file_status status = fs::symlink_status(directory / path, code);
+  if (!fs::exists(status)) return Error{ErrorKind::not_found, what + "is not there: build it first"};
+  if (!fs::is_regular_file(status)) return Error{ErrorKind::invalid, what + "is not a file"};
+  if ((status.permissions() & fs::perms::owner_exec) == fs::perms::none)
+    return Error{ErrorKind::invalid, what + "is not executable: chmod +x it"};
+  return {};
+}
+
+Result<Manifest> read_manifest(const io::Path& directory) {
   const io::Path file = directory / manifest_file;
   auto text = io::real_files().read(file, manifest_bytes_max);
   if (!text.ok() && text.error().kind == ErrorKind::not_found)
     return Error{ErrorKind::not_found,
                  directory.string() + " is not an application's bundle: it has no " + manifest_file};
   if (!text.ok()) return text.error();
-  TRY_ASSIGN(auto manifest, parse_manifest(*text, file.string()));
+  return parse_manifest(*text, file.string());
+}
+
+Result<Manifest> read_bundle(const io::Path& directory) {
+  TRY_ASSIGN(auto manifest, read_manifest(directory));
+  if (!manifest.wrap.empty())
+    return Error{ErrorKind::invalid,
+                 (directory / manifest_file).string() +
+                     " wraps a program and is not complete: `gleaner-admin app sign` adds "
+                     "the kernel and the manager"};
   for (const auto& [platform, path] : manifest.kernels) TRY(check_program(directory, path));
   TRY(check_program(directory, manifest.manager));
   return manifest;

@@ -20,7 +20,11 @@ inline constexpr const char* manifest_file = "manifest.toml";
 // NAME-VERSION.tar.gz; its signature has ".signed" added.
 [[nodiscard]] std::string archive_name(const Manifest& manifest);
 
-// The manifest of a bundle directory; checks that the files it names are there and executable.
+// The manifest of a bundle directory as it stands; a wrapping one is not complete (shared/bundle/wrap.h).
+[[nodiscard]] Result<Manifest> read_manifest(const io::Path& directory);
+// Is `path`, which the manifest of `directory` names, a file that can be executed?
+[[nodiscard]] Status check_program(const io::Path& directory, const std::string& path);
+// The manifest of a complete bundle; checks that the files it names are there and executable.
 [[nodiscard]] Result<Manifest> read_bundle(const io::Path& directory);
 
 struct PackedBundle {

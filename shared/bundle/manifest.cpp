@@ -11,6 +11,7 @@ namespace {
 constexpr std::int64_t manifest_format = 1;
 constexpr int text_length_max = 200;  // of titles and meanings: they are shown on one line
 constexpr std::int64_t megabytes_max = std::int64_t{1} << 20;  // one TiB
+constexpr std::size_t wrap_words_max = 64;
 constexpr std::int64_t threads_max = 1024;
 constexpr double item_seconds_min = 1;
 constexpr double item_seconds_max = 1e7;  // four months
@@ -77,6 +78,24 @@ Status check_comparison(const std::string& text) {
   return {};
 }
 
+// The ending of a result's name, on a line of a file.
+Status check_suffix(const std::string& text) {
+  if (text.size() > limits::name_length_max || !consists_of(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ._-"))
+    return expected("an ending of letters, digits, '.', '_' and '-', for example \".gz\"", text);
+  return {};
+}
+
+// The program is the bundle's own, so that the signature covers it; each word stands on a line of a file.
+Status check_wrap(const Manifest& manifest) {
+  if (!manifest.kernels.empty() || !manifest.manager.empty())
+    return Error{ErrorKind::invalid, "goes without [kernel] and [manager]: Gleaner brings them"};
+  if (manifest.wrap.size() > wrap_words_max)
+    return Error{ErrorKind::invalid, "at most " + std::to_string(wrap_words_max) + " words"};
+  for (const std::string& word : manifest.wrap)
+    if (!check_text(word).ok()) return check_text(word);
+  return check_path(manifest.wrap.front());
+}
+
 // What a manifest must have, and what TOML's types cannot say.
 Status check_whole(const Manifest& manifest, std::int64_t format, const std::string& file) {
   std::string mistakes;
@@ -88,8 +107,13 @@ Status check_whole(const Manifest& manifest, std::int64_t format, const std::str
     mistake("manifest", "this program reads format 1, not " + std::to_string(format) + ": update it");
   if (manifest.name.empty()) mistake("name", "missing: expected for example name = \"raytrace\"");
   if (manifest.version.empty()) mistake("version", "missing: expected for example version = \"1.0.0\"");
-  if (manifest.manager.empty()) mistake("manager.program", "missing: the manager's file in the bundle");
-  if (manifest.kernels.empty())
+  const bool wrapped = !manifest.wrap.empty();
+  if (wrapped)
+    if (const auto status = check_wrap(manifest); !status.ok())
+      mistake("wrap.command", status.error().message);
+  if (manifest.manager.empty() && !wrapped)
+    mistake("manager.program", "missing: the manager's file in the bundle");
+  if (manifest.kernels.empty() && !wrapped)
     mistake("kernel", "missing: expected for example x86_64-linux = \"bin/kernel\"");
   if (manifest.kernels.size() > static_cast<std::size_t>(limits::platforms_max))
     mistake("kernel", "at most " + std::to_string(limits::platforms_max) + " platforms, not " +
@@ -112,40 +136,68 @@ std::string Manifest::kernel_for(const std::vector<std::string>& platforms) cons
   return any != kernels.end() ? any->second : std::string();
 }
 
-Result<Manifest> parse_manifest(std::string_view text, const std::string& file) {
-  Manifest manifest;
-  std::int64_t format = 0;
-  std::int64_t threads = manifest.threads;
-  std::int64_t memory_megabytes = manifest.memory_bytes >> 20;
-  std::int64_t disk_megabytes = manifest.disk_bytes >> 20;
-  std::string comparison = "exact";
+namespace {
 
-  io::Settings settings;
-  settings.add("manifest", &format, 1, 1'000'000, "Format of this file.");
+// What the file holds, as the types that settings have.
+struct Fields {
+  std::int64_t format = 0;
+  std::int64_t threads = 1;
+  std::int64_t memory_megabytes = 256;
+  std::int64_t disk_megabytes = 64;
+  std::string comparison = "exact";
+};
+
+// A complete bundle's manifest has no [wrap]: clients that came before it do not know the section.
+enum class Sections { all, complete };
+
+void declare(io::Settings& settings, Manifest& manifest, Fields& fields, Sections which) {
+  settings.add("manifest", &fields.format, 1, 1'000'000, "Format of this file.");
   settings.add("name", &manifest.name, "", check_name);
   settings.add("version", &manifest.version, "", check_version);
   settings.add("title", &manifest.title, "", check_text);
   settings.add("kernel", &manifest.kernels, "");
   settings.add("manager.program", &manifest.manager, "", check_path);
   settings.add("manager.keeps_inputs", &manifest.keeps_inputs, "");
+  if (which == Sections::all) {
+    settings.add("wrap.command", &manifest.wrap, "");
+    settings.add("wrap.suffix", &manifest.wrap_suffix, "", check_suffix);
+  }
   settings.add("items.meaning", &manifest.item_meaning, "", check_text);
   settings.add("items.split", &manifest.split, "");
   settings.add("items.checkpoint", &manifest.checkpoint, "");
-  settings.add("items.comparison", &comparison, "", check_comparison);
-  settings.add("items.threads", &threads, 0, threads_max, "");
-  settings.add("limits.memory_megabytes", &memory_megabytes, 1, megabytes_max, "");
-  settings.add("limits.disk_megabytes", &disk_megabytes, 1, megabytes_max, "");
+  settings.add("items.comparison", &fields.comparison, "", check_comparison);
+  settings.add("items.threads", &fields.threads, 0, threads_max, "");
+  settings.add("limits.memory_megabytes", &fields.memory_megabytes, 1, megabytes_max, "");
+  settings.add("limits.disk_megabytes", &fields.disk_megabytes, 1, megabytes_max, "");
   settings.add("limits.item_bytes", &manifest.item_bytes, 1, limits::item_bytes_max, "");
   settings.add("limits.item_seconds", &manifest.item_seconds, item_seconds_min, item_seconds_max, "");
+}
+
+}  // namespace
+
+Result<Manifest> parse_manifest(std::string_view text, const std::string& file) {
+  Manifest manifest;
+  Fields fields;
+  io::Settings settings;
+  declare(settings, manifest, fields, Sections::all);
   TRY(settings.parse(text, file));
-  TRY(check_whole(manifest, format, file));
+  TRY(check_whole(manifest, fields.format, file));
 
   if (manifest.title.empty()) manifest.title = manifest.name;
-  manifest.threads = static_cast<int>(threads);
-  manifest.memory_bytes = memory_megabytes << 20;
-  manifest.disk_bytes = disk_megabytes << 20;
-  manifest.comparison = comparison == "manager" ? Comparison::manager : Comparison::exact;
+  manifest.threads = static_cast<int>(fields.threads);
+  manifest.memory_bytes = fields.memory_megabytes << 20;
+  manifest.disk_bytes = fields.disk_megabytes << 20;
+  manifest.comparison = fields.comparison == "manager" ? Comparison::manager : Comparison::exact;
   return manifest;
+}
+
+std::string render_manifest(const Manifest& manifest) {
+  Manifest copy = manifest;
+  Fields fields{manifest_format, manifest.threads, manifest.memory_bytes >> 20, manifest.disk_bytes >> 20,
+                manifest.comparison == Comparison::manager ? "manager" : "exact"};
+  io::Settings settings;
+  declare(settings, copy, fields, Sections::complete);
+  return settings.render();
 }
 
 }  // namespace gleaner::bundle

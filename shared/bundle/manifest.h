@@ -21,6 +21,10 @@ struct Manifest {
   std::map<std::string, std::string> kernels;  // platform -> file
   std::string manager;
   bool keeps_inputs = false;  // the problem's own inputs are for the manager only
+  // [wrap]: a program of the bundle and its arguments (apps/wrap/wrapping.h); then there are no kernels and
+  // no manager until the bundle is completed (shared/bundle/wrap.h).
+  std::vector<std::string> wrap;
+  std::string wrap_suffix;
   std::string item_meaning;
   bool split = true;
   bool checkpoint = false;
@@ -37,5 +41,7 @@ struct Manifest {
 
 // All mistakes are listed, a line each, with file, line and key. `file` is for messages only.
 [[nodiscard]] Result<Manifest> parse_manifest(std::string_view text, const std::string& file);
+// Parses back to the same. REQUIRES: kernels and a manager, no [wrap].
+[[nodiscard]] std::string render_manifest(const Manifest& manifest);
 
 }  // namespace gleaner::bundle

@@ -186,6 +186,10 @@ std::optional<KernelEvent> KernelSession::next_event() {
   return std::exchange(state_->failure, std::nullopt);
 }
 
+bool KernelSession::offers_checkpoints() const {
+  return state_->grammar.offers_checkpoints();
+}
+
 bool KernelSession::idle() const {
   return state_->grammar.idle() && !state_->failed && !state_->quitting && !state_->ended;
 }

@@ -46,7 +46,8 @@ class KernelSession {
   void pump();
   [[nodiscard]] std::optional<KernelEvent> next_event();
 
-  [[nodiscard]] bool idle() const;  // greeted (or greeting), no unit in hand
+  [[nodiscard]] bool offers_checkpoints() const;  // said so when it was greeted
+  [[nodiscard]] bool idle() const;                // greeted (or greeting), no unit in hand
   [[nodiscard]] bool finished()
       const;  // the process has ended (a `failed` event was given unless quit() was called)
   [[nodiscard]] io::Process& process();

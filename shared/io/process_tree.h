@@ -29,6 +29,9 @@ class ProcessTree {
   // less than what the same tree returned before, but for rounding (10 ms for each process that ended).
   [[nodiscard]] std::optional<Duration> cpu_time(int root) const;
   [[nodiscard]] TreeUse use(int root) const;
+  // The most memory that each was ever resident with, added up; shared libraries count. 0 if the root is
+  // gone.
+  [[nodiscard]] std::int64_t peak_memory(int root) const;
   // CPU time of those that `process` has waited for.
   [[nodiscard]] Duration buried_by(int process) const;
 

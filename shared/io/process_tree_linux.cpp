@@ -187,4 +187,20 @@ TreeUse ProcessTree::use(int root) const {
   return use;
 }
 
+std::int64_t ProcessTree::peak_memory(int root) const {
+  constexpr std::string_view label = "VmHWM:";
+  std::int64_t bytes = 0;
+  for (const int process : processes(root)) {
+    const std::string status = read_small((proc_ / std::to_string(process) / "status").string());
+    const auto at = status.find(label);
+    if (at == std::string::npos) continue;  // it ended, or is about to
+    const std::string_view line = std::string_view(status).substr(at + label.size());
+    auto number = line.substr(0, line.find('k'));
+    number.remove_prefix(std::min(number.find_first_not_of(" \t"), number.size()));
+    const auto numbers = numbers_of(number);
+    if (!numbers.empty()) bytes += numbers.front() << 10;
+  }
+  return bytes;
+}
+
 }  // namespace gleaner::io

@@ -1,4 +1,4 @@
-// app sign, app add, app list, app show.
+// app sign, app add, app list, app show; app new and app check have files of their own.
 #include <algorithm>
 
 #include "shared/base/limits.h"
@@ -9,6 +9,7 @@
 #include "tools/admin/commands.h"
 #include "tools/admin/documents.h"
 #include "tools/admin/figures.h"
+#include "tools/admin/prepared_bundle.h"
 
 namespace gleaner::admin {
 namespace {
@@ -55,7 +56,8 @@ Result<ExitCode> sign(Session& session, const SignOptions& options) {
   TRY_ASSIGN(const crypto::PrivateKey key, bundle::read_key_file(files, options.key));
   TRY_ASSIGN(const auto statement, bundle::read_certificate_file(files, certificate_file));
   TRY_ASSIGN(const auto certificate, check_signer(statement, key, certificate_file, now));
-  TRY_ASSIGN(const bundle::PackedBundle packed, bundle::pack_bundle(options.directory));
+  TRY_ASSIGN(const PreparedBundle prepared, PreparedBundle::prepare(session.outside(), options.directory));
+  TRY_ASSIGN(const bundle::PackedBundle packed, bundle::pack_bundle(prepared.directory()));
   const auto application = bundle::sign_bundle(packed, key, statement, certificate.project, now);
   const io::Path out = options.out;
   const io::Path archive = out / (packed.manifest.name + "-" + packed.manifest.version + ".tar.gz");
@@ -171,8 +173,10 @@ Result<ExitCode> show(Session& session, const NameOptions& options) {
 }  // namespace
 
 void add_application_commands(CLI::App& program, Action& chosen) {
-  CLI::App* application = program.add_subcommand("app", "Sign, add and list applications");
+  CLI::App* application = program.add_subcommand("app", "Write, check, sign, add and list applications");
   application->require_subcommand(1);
+  add_new_command(*application, chosen);
+  add_check_command(*application, chosen);
 
   const auto signing = std::make_shared<SignOptions>();
   CLI::App* signs = application->add_subcommand("sign", "Pack a bundle directory and sign it; works offline");

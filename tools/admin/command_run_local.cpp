@@ -9,7 +9,8 @@
 #include "tools/admin/commands.h"
 #include "tools/admin/documents.h"
 #include "tools/admin/figures.h"
-#include "tools/admin/local_run.h"
+#include "tools/admin/prepared_bundle.h"
+#include "tools/local/local_run.h"
 
 namespace gleaner::admin {
 namespace {
@@ -23,6 +24,7 @@ struct RunOptions {
   ProblemOptions content;
   std::string out = ".";
   int jobs = 0;
+  std::string strategy;
   bool keep = false;
 };
 
@@ -36,7 +38,7 @@ class RunReport {
   explicit RunReport(Outside& outside)
       : outside_(outside), text_(outside.error, outside.error_display), last_(outside.clock.steady()) {}
 
-  void progress(const LocalProgress& progress) {
+  void progress(const local::LocalProgress& progress) {
     const SteadyTime now = outside_.clock.steady();
     if (now - last_ < (outside_.error_display.terminal ? redraw_every : log_line_every)) return;
     last_ = now;
@@ -78,7 +80,8 @@ struct Delivered {
 };
 
 // From the work directory, which is beside them on the same file system, to where they are wanted.
-Result<std::vector<Delivered>> deliver(io::Files& files, const LocalResult& result, const io::Path& out) {
+Result<std::vector<Delivered>> deliver(io::Files& files, const local::LocalResult& result,
+                                       const io::Path& out) {
   std::vector<Delivered> delivered;
   for (const auto& file : result.files) {
     TRY(check_result_name(file.name));
@@ -90,7 +93,7 @@ Result<std::vector<Delivered>> deliver(io::Files& files, const LocalResult& resu
   return delivered;
 }
 
-std::string json_of(const LocalResult& result, const std::vector<Delivered>& delivered) {
+std::string json_of(const local::LocalResult& result, const std::vector<Delivered>& delivered) {
   std::vector<Document> files;
   for (const Delivered& each : delivered)
     files.push_back(std::move(Document()
@@ -100,7 +103,7 @@ std::string json_of(const LocalResult& result, const std::vector<Delivered>& del
                                   .text("digest", each.blob.digest)
                                   .number("bytes", each.blob.bytes)));
   std::vector<Document> stages;
-  for (const LocalStage& stage : result.stages)
+  for (const local::LocalStage& stage : result.stages)
     stages.push_back(std::move(Document()
                                    .text("name", stage.name)
                                    .number("items", stage.items)
@@ -113,23 +116,25 @@ std::string json_of(const LocalResult& result, const std::vector<Delivered>& del
 
 Result<ExitCode> run(Session& session, const RunOptions& options) {
   Outside& outside = session.outside();
-  LocalProblem problem;
-  problem.bundle = options.bundle;
+  local::LocalProblem problem;
+  TRY_ASSIGN(const PreparedBundle prepared, PreparedBundle::prepare(outside, options.bundle));
+  problem.bundle = prepared.directory();
   problem.jobs = options.jobs;
-  TRY_ASSIGN(problem.parameters, read_parameters(outside.files, options.content));
+  problem.strategy = options.strategy;
+  TRY_ASSIGN(problem.content.parameters, read_parameters(outside.files, options.content));
   TRY_ASSIGN(const auto inputs, parse_inputs(options.content));
-  for (const NamedFile& input : inputs) problem.inputs.emplace_back(input.name, input.path);
+  for (const NamedFile& input : inputs) problem.content.inputs.emplace_back(input.name, input.path);
   const io::Path out = options.out;
   problem.work = out / (".gleaner-run-" + to_hex(crypto::random_secret(6)));
   TRY(outside.files.make_directories(out));
   RunReport report(outside);
-  const LocalWorld world{outside.files,
-                         outside.processes,
-                         outside.clock,
-                         [&](const LocalProgress& progress) { report.progress(progress); },
-                         [&](int kernel, const std::string& words) { report.log(kernel, words); },
-                         outside.interrupted};
-  const auto result = run_locally(problem, world);
+  const local::LocalWorld world{outside.files,
+                                outside.processes,
+                                outside.clock,
+                                [&](const local::LocalProgress& progress) { report.progress(progress); },
+                                [&](int kernel, const std::string& words) { report.log(kernel, words); },
+                                outside.interrupted};
+  const auto result = local::run_locally(problem, world);
   report.clear();
   Result<std::vector<Delivered>> delivered =
       result.ok() ? deliver(outside.files, *result, out) : Result<std::vector<Delivered>>(result.error());
@@ -143,7 +148,7 @@ Result<ExitCode> run(Session& session, const RunOptions& options) {
     return ExitCode::ok;
   }
   for (std::size_t i = 0; i < result->stages.size(); ++i) {
-    const LocalStage& stage = result->stages[i];
+    const local::LocalStage& stage = result->stages[i];
     outside.error << stage_label(static_cast<int>(i), stage.name) << ": " << counted(stage.computed, "item")
                   << " in " << counted(stage.units, "unit") << ", "
                   << fmt::format("{:.2f}", stage.compute_seconds) << " s computing, "
@@ -168,6 +173,10 @@ void add_run_local_command(CLI::App& program, Action& chosen) {
       ->type_name("DIR");
   command->add_option("--jobs", options->jobs, "kernel processes; else as many as there are cores for")
       ->check(CLI::Range(1, jobs_max));
+  command
+      ->add_option("--strategy", options->strategy,
+                   "the sizing strategy that hands out units, as problems name it; else gleaner")
+      ->type_name("NAME[,KEY=VALUE...]");
   command->add_flag("--keep", options->keep,
                     "keep the work directory, for a look at what manager and kernels wrote");
   command->footer(

@@ -12,6 +12,8 @@ namespace gleaner::admin {
 
 void add_key_commands(CLI::App& program, Action& chosen);
 void add_application_commands(CLI::App& program, Action& chosen);
+void add_new_command(CLI::App& applications, Action& chosen);
+void add_check_command(CLI::App& applications, Action& chosen);
 void add_problem_commands(CLI::App& program, Action& chosen);
 void add_strategy_commands(CLI::App& program, CLI::App& problems, Action& chosen);
 void add_host_commands(CLI::App& program, Action& chosen);

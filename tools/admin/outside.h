@@ -31,6 +31,9 @@ struct Outside {
   io::Files& files;
   io::ProcessRunner& processes;
   Clock& clock;
+  // Gleaner's own files are below it (share/gleaner, libexec/gleaner): the parent of the program's directory,
+  // installed and in a build tree alike.
+  io::Path installation;
   // A connection that trusts `root_fingerprint` (32 raw bytes; empty: the system's authorities only).
   std::function<std::unique_ptr<io::HttpClient>(const Bytes& root_fingerprint)> connect;
   // Returns earlier when interrupted.

@@ -52,6 +52,12 @@ std::optional<std::string> ask(const std::string& question) {
   return answer;
 }
 
+io::Path installation() {
+  std::error_code failure;
+  const io::Path program = std::filesystem::read_symlink("/proc/self/exe", failure);
+  return failure ? io::Path("/usr") : program.parent_path().parent_path();
+}
+
 }  // namespace
 
 Outside real_outside() {
@@ -67,6 +73,7 @@ Outside real_outside() {
           io::real_files(),
           io::real_processes(),
           system_clock(),
+          installation(),
           [](const Bytes& root_fingerprint) {
             return io::make_curl_client(root_fingerprint, std::string("gleaner-admin/") + version_text);
           },

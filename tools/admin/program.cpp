@@ -20,6 +20,8 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 server unreachable or busy,
 Examples:
   gleaner-admin --project /srv/gleaner status
   gleaner-admin keys create --out ~/keys
+  gleaner-admin app new primes --language python
+  gleaner-admin app check primes/bundle
   gleaner-admin app sign bundles/raytrace --key ~/keys/signer.key
   gleaner-admin app add raytrace-1.0.0.tar.gz
   gleaner-admin problem add --app raytrace --param scene=D --watch

@@ -1,11 +1,10 @@
-#include "tools/admin/local_run.h"
-
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "tests/catch.h"
 #include "tests/unit/admin/test_world.h"
-#include "tools/admin/kernel_pool.h"
+#include "tools/local/local_run.h"
+#include "tools/local/unit_source.h"
 
 namespace gleaner::admin {
 namespace {
@@ -112,21 +111,28 @@ std::string squares() {
 
 }  // namespace
 
-TEST_CASE("chunks shrink and end with single items", "[local]") {
-  CHECK(next_chunk(640, 1) == 640);
-  CHECK(next_chunk(640, 4) == 80);
-  CHECK(next_chunk(7, 4) == 1);
-  CHECK(next_chunk(1, 4) == 1);
-  CHECK(next_chunk(0, 4) == 0);
-  for (const int kernels : {1, 2, 3, 64}) {
-    std::int64_t left = 1000;
-    while (left > 0) {
-      const std::int64_t chunk = next_chunk(left, kernels);
-      REQUIRE(chunk >= 1);
-      REQUIRE(chunk <= left);
-      left -= chunk;
+TEST_CASE("units are sized by the server's strategies, and cover all items once", "[local]") {
+  for (const std::string strategy :
+       {"gleaner", "gss,mode=paper", "static", "wis", "rts", "fac2", "awf-b", "af", "tss"}) {
+    for (const int kernels : {1, 2, 3, 64}) {
+      INFO(strategy << " for " << kernels);
+      auto made = local::sized_units(strategy, 1000, kernels);
+      REQUIRE(made.ok());
+      local::UnitSource& source = **made;
+      std::int64_t covered = 0;
+      for (int kernel = 0; !source.exhausted(); kernel = (kernel + 1) % kernels) {
+        const Range unit = source.next(kernel);
+        REQUIRE(unit.begin == covered);
+        REQUIRE_FALSE(unit.empty());
+        covered = unit.end;
+        source.finished(kernel, unit.size(), std::chrono::milliseconds{10} * unit.size());
+      }
+      CHECK(covered == 1000);
+      CHECK(source.next(0).empty());
     }
   }
+  CHECK(local::sized_units("gss,mode=paper", 640, 4).value()->next(0).size() == 160);
+  CHECK(local::sized_units("no-such", 640, 4).error().kind == ErrorKind::invalid);
 }
 
 TEST_CASE("a scripted bundle runs here, the same with any number of kernels", "[local]") {
@@ -186,7 +192,7 @@ TEST_CASE("what goes wrong is told in the programs' own words", "[local]") {
         "manifest = 1\nname = \"squares\"\nversion = \"1\"\ntitle = \"Squares\"\n[kernel]\n"
         "vax-vms = \"kernel.sh\"\n[manager]\nprogram = \"manager.sh\"\n[items]\nmeaning = \"x\"\n");
     CHECK(bundle.run({}) == 4);
-    CHECK(bundle.world.error.find(this_platform()) != std::string::npos);
+    CHECK(bundle.world.error.find(local::this_platform()) != std::string::npos);
   }
   CHECK(bundle.left_over().empty());
 }
@@ -203,22 +209,22 @@ TEST_CASE("a kernel that hangs is found out by its items' time", "[local]") {
   Bundle bundle;
   Outside outside = bundle.world.outside();
   // Waiting for output costs real milliseconds; the clock that judges is the fake one.
-  LocalProblem problem;
+  local::LocalProblem problem;
   problem.bundle = bundle.directory;
-  problem.parameters = "{}";
-  problem.inputs = {{"hang", bundle.world.write("flag", "x")}};
+  problem.content.parameters = "{}";
+  problem.content.inputs = {{"hang", bundle.world.write("flag", "x")}};
   problem.work = bundle.world.directory / "work";
   problem.jobs = 1;
   int turns = 0;
-  const LocalWorld world{outside.files,
-                         outside.processes,
-                         bundle.world.clock,
-                         [&](const LocalProgress&) {
-                           if (++turns == 3) bundle.world.clock.advance(std::chrono::seconds{61});
-                         },
-                         {},
-                         outside.interrupted};
-  const auto result = run_locally(problem, world);
+  const local::LocalWorld world{outside.files,
+                                outside.processes,
+                                bundle.world.clock,
+                                [&](const local::LocalProgress&) {
+                                  if (++turns == 3) bundle.world.clock.advance(std::chrono::seconds{61});
+                                },
+                                {},
+                                outside.interrupted};
+  const auto result = local::run_locally(problem, world);
   REQUIRE_FALSE(result.ok());
   CHECK(result.error().message.find("item_seconds") != std::string::npos);
 }

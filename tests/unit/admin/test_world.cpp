@@ -74,6 +74,7 @@ Outside TestWorld::outside() {
           io::real_files(),
           io::real_processes(),
           clock,
+          GLEANER_INSTALLATION,
           [this](const Bytes& fingerprint) {
             connected_to = fingerprint;
             return std::make_unique<ScriptedClient>(server);

@@ -143,3 +143,48 @@ TEST_CASE("numbers and words are bounded") {
   says(mistakes_in(with("item_seconds = 60", "item_seconds = 0")), "item_seconds");
   says(mistakes_in(with("split = false", "splits = false")), "unknown key; known here: meaning, split");
 }
+
+TEST_CASE("A manifest that wraps a program needs neither kernel nor manager, and may have neither") {
+  const std::string wrapped =
+      "manifest = 1\nname = \"squeeze\"\nversion = \"1\"\n[wrap]\ncommand = [\"bin/gzip\", \"-9\"]\nsuffix = "
+      "\".gz\"\n";
+  const auto manifest = parse_manifest(wrapped, "manifest.toml");
+  REQUIRE(manifest.ok());
+  CHECK(manifest->wrap == std::vector<std::string>{"bin/gzip", "-9"});
+  CHECK(manifest->wrap_suffix == ".gz");
+  CHECK(manifest->kernels.empty());
+  says(mistakes_in(wrapped + "[manager]\nprogram = \"bin/manager\"\n"),
+       "goes without [kernel] and [manager]");
+  const auto changed = [&](const std::string& from, const std::string& to) {
+    std::string text = wrapped;
+    return text.replace(text.find(from), from.size(), to);
+  };
+  says(mistakes_in(changed("bin/gzip", "/bin/gzip")), "a path inside the bundle");
+  says(mistakes_in(changed("bin/gzip", "../gzip")), "a path inside the bundle");
+  says(mistakes_in(changed("-9", "-9\\n-1")), "one line");
+  says(mistakes_in(changed(".gz", "/../x")), "an ending of letters");
+  std::string many;
+  for (int i = 0; i < 64; ++i) many += ", \"x\"";
+  says(mistakes_in(changed(", \"-9\"", many)), "at most 64 words");
+}
+
+TEST_CASE("A manifest is written as it is read") {
+  const auto manifest = parse_manifest(whole, "manifest.toml");
+  REQUIRE(manifest.ok());
+  const std::string text = render_manifest(*manifest);
+  CHECK(text.find("wrap") == std::string::npos);
+  const auto again = parse_manifest(text, "manifest.toml");
+  REQUIRE(again.ok());
+  CHECK(again->name == manifest->name);
+  CHECK(again->kernels == manifest->kernels);
+  CHECK(again->manager == manifest->manager);
+  CHECK(again->split == manifest->split);
+  CHECK(again->checkpoint == manifest->checkpoint);
+  CHECK(again->comparison == manifest->comparison);
+  CHECK(again->threads == manifest->threads);
+  CHECK(again->memory_bytes == manifest->memory_bytes);
+  CHECK(again->disk_bytes == manifest->disk_bytes);
+  CHECK(again->item_bytes == manifest->item_bytes);
+  CHECK(again->item_seconds == manifest->item_seconds);
+  CHECK(render_manifest(*again) == text);
+}

@@ -14,15 +14,17 @@
 #include "shared/contract/manager_session.h"
 #include "shared/io/files.h"
 #include "shared/io/process.h"
+#include "tools/local/local_bundle.h"
 
-namespace gleaner::admin {
+namespace gleaner::local {
 
 struct LocalProblem {
-  io::Path bundle;         // directory with a manifest.toml
-  std::string parameters;  // JSON text
-  std::vector<std::pair<std::string, io::Path>> inputs;
+  io::Path bundle;  // directory with a manifest.toml
+  Content content;
   io::Path work;  // made; must not exist; the caller removes it once it has taken the results out
   int jobs = 0;   // kernel processes; 0: as many as the machine has cores for
+  // How the server would size units (unit_source.h); empty: gleaner, but one kernel computes all in one go.
+  std::string strategy;
 };
 
 struct LocalProgress {
@@ -58,11 +60,8 @@ struct LocalWorld {
   std::function<bool()> interrupted;
 };
 
-// Errors: invalid (manifest, parameters, or a result that the manager finds wrong), io (kernel or manager
-// failed: with its last words; interrupted), not_found (no kernel for this platform; no such file).
+// Errors: invalid (manifest, parameters, strategy, or a result that the manager finds wrong), io (kernel or
+// manager failed: with its last words; interrupted), not_found (no kernel for this platform; no such file).
 [[nodiscard]] Result<LocalResult> run_locally(const LocalProblem& problem, const LocalWorld& world);
 
-// This machine's platform as manifests name it, for example x86_64-linux.
-[[nodiscard]] std::string this_platform();
-
-}  // namespace gleaner::admin
+}  // namespace gleaner::local

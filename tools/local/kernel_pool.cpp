@@ -1,4 +1,4 @@
-#include "tools/admin/kernel_pool.h"
+#include "tools/local/kernel_pool.h"
 
 #include <poll.h>
 
@@ -7,7 +7,7 @@
 
 #include "shared/protocol/segment.h"
 
-namespace gleaner::admin {
+namespace gleaner::local {
 namespace {
 
 // A piece is validated whole and in memory: this is enough to be efficient and little enough to hold.
@@ -18,21 +18,15 @@ constexpr int output_wait_milliseconds = 20;
 
 }  // namespace
 
-std::int64_t next_chunk(std::int64_t left, int kernels) {
-  if (kernels <= 1) return left;
-  return std::clamp<std::int64_t>(left / (2 * std::int64_t{kernels}), std::min<std::int64_t>(left, 1), left);
-}
-
 KernelPool::KernelPool(io::ProcessRunner& runner, io::Files& files, const Clock& clock, Setup setup)
     : runner_(runner), files_(files), clock_(clock), setup_(std::move(setup)) {
   workers_.resize(static_cast<std::size_t>(std::max(setup_.kernels, 1)));
 }
 
-void KernelPool::begin_stage(const io::Path& problem, int stage, std::int64_t items) {
+void KernelPool::begin_stage(const io::Path& problem, int stage, std::unique_ptr<UnitSource> units) {
   problem_ = problem;
   stage_ = stage;
-  items_ = items;
-  handed_out_ = 0;
+  source_ = std::move(units);
   computed_ = 0;
   units_ = 0;
   for (Worker& worker : workers_) {
@@ -42,7 +36,7 @@ void KernelPool::begin_stage(const io::Path& problem, int stage, std::int64_t it
 }
 
 bool KernelPool::stage_done() const {
-  return handed_out_ == items_ &&
+  return source_->exhausted() &&
          std::none_of(workers_.begin(), workers_.end(), [](const Worker& worker) { return worker.busy; });
 }
 
@@ -58,34 +52,25 @@ Status KernelPool::turn(std::vector<ComputedPiece>& pieces) {
 Status KernelPool::start(Worker& worker, int number) {
   const io::Path directory = setup_.work / ("kernel-" + std::to_string(number));
   TRY(files_.make_directories(directory));
-  io::ProcessSpec spec;
-  spec.arguments = {setup_.kernel.string()};
-  spec.environment = {{"PATH", "/usr/bin:/bin"},
-                      {"LANG", "C.UTF-8"},
-                      {"HOME", directory.string()},
-                      {"GLEANER_THREADS", std::to_string(setup_.threads)}};
-  spec.working_directory = directory;
-  spec.limits.file_bytes = setup_.manifest.disk_bytes;
-  TRY_ASSIGN(auto process, runner_.start(spec));
+  TRY_ASSIGN(auto process, runner_.start(kernel_spec(setup_.bundle, directory, setup_.threads)));
   worker = Worker{};
-  worker.session = std::make_unique<contract::KernelSession>(std::move(process), setup_.manifest.item_bytes);
+  worker.session =
+      std::make_unique<contract::KernelSession>(std::move(process), setup_.bundle.manifest.item_bytes);
   return {};
 }
 
 Status KernelPool::feed(Worker& worker, int number) {
-  if (worker.busy || handed_out_ == items_) return {};
+  if (worker.busy || source_->exhausted()) return {};
   if (!worker.session || worker.session->finished()) TRY(start(worker, number));
   if (!worker.session->idle()) return {};
   if (!worker.has_problem) worker.session->set_problem(problem_);
   worker.has_problem = true;
-  const std::int64_t chunk = next_chunk(items_ - handed_out_, static_cast<int>(workers_.size()));
-  worker.unit = {handed_out_, handed_out_ + chunk};
-  handed_out_ += chunk;
+  worker.unit = source_->next(number);
   ++units_;
   worker.busy = true;
   worker.next = worker.unit.begin;
   worker.piece = {{worker.next, worker.next}, {}};
-  worker.piece_since = worker.item_since = clock_.steady();
+  worker.piece_since = worker.item_since = worker.unit_since = clock_.steady();
   worker.session->start_unit(stage_, worker.unit);
   return {};
 }
@@ -98,7 +83,7 @@ Status KernelPool::collect(Worker& worker, int number, std::vector<ComputedPiece
   const SteadyTime now = clock_.steady();
   if (worker.piece.segment.size() >= piece_bytes || now - worker.piece_since >= piece_age)
     hand_on(worker, pieces);
-  if (to_seconds(now - worker.item_since) <= setup_.manifest.item_seconds) return {};
+  if (to_seconds(now - worker.item_since) <= setup_.bundle.manifest.item_seconds) return {};
   return failure(
       number, worker.next,
       "it worked longer on one item than the manifest's item_seconds allow; kernels that do are " +
@@ -124,6 +109,7 @@ Status KernelPool::take(Worker& worker, int number, contract::KernelEvent& event
                        "it said done before the end of its unit, item " + std::to_string(worker.unit.end));
       hand_on(worker, pieces);
       worker.busy = false;
+      source_->finished(number, worker.unit.size(), clock_.steady() - worker.unit_since);
       return {};
     case Kind::failed:
       return failure(number, worker.next, event.text);
@@ -157,4 +143,4 @@ void KernelPool::wait_for_output() {
   ::poll(waiting.data(), waiting.size(), output_wait_milliseconds);
 }
 
-}  // namespace gleaner::admin
+}  // namespace gleaner::local

@@ -1,7 +1,6 @@
 // A few kernel processes of one bundle on this machine that compute one stage's items: who is free gets the
-// next chunk of the items left (guided self-scheduling: a share of what remains), finished items are handed
-// on as pieces. One thread: turn() does what there is to do and waits a moment for the kernels if there is
-// nothing.
+// next unit of a source, finished items are handed on as pieces. One thread: turn() does what there is to do
+// and waits a moment for the kernels if there is nothing.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +12,13 @@
 #include "shared/base/clock.h"
 #include "shared/base/range_set.h"
 #include "shared/base/result.h"
-#include "shared/bundle/manifest.h"
 #include "shared/contract/kernel_session.h"
 #include "shared/io/files.h"
 #include "shared/io/process.h"
+#include "tools/local/local_bundle.h"
+#include "tools/local/unit_source.h"
 
-namespace gleaner::admin {
+namespace gleaner::local {
 
 // Items of `range` in the format of a segment (shared/protocol/segment.h).
 struct ComputedPiece {
@@ -26,16 +26,11 @@ struct ComputedPiece {
   Bytes segment;
 };
 
-// How many of `left` items a free kernel out of `kernels` gets: everything if it is the only one, else half
-// an even share of them, and at least one.
-[[nodiscard]] std::int64_t next_chunk(std::int64_t left, int kernels);
-
 class KernelPool {
  public:
   struct Setup {
-    bundle::Manifest manifest;
-    io::Path kernel;  // absolute
-    io::Path work;    // each kernel gets a directory kernel-I in it to work in
+    LocalBundle bundle;
+    io::Path work;  // each kernel gets a directory kernel-I in it to work in
     int kernels = 1;
     int threads = 1;  // of each
     std::function<void(int kernel, const std::string& text)> on_log;
@@ -44,10 +39,10 @@ class KernelPool {
 
   // `problem`: the directory that the kernels read. Kernels that still compute (the stage before ended early)
   // are ended.
-  void begin_stage(const io::Path& problem, int stage, std::int64_t items);
+  void begin_stage(const io::Path& problem, int stage, std::unique_ptr<UnitSource> units);
   // Appends what was finished. Errors: io (a kernel failed, hung or cannot be started; with its last words).
   [[nodiscard]] Status turn(std::vector<ComputedPiece>& pieces);
-  // All items of the stage were computed and handed on.
+  // All units of the stage were computed and handed on.
   [[nodiscard]] bool stage_done() const;
   [[nodiscard]] std::int64_t items_computed() const { return computed_; }
   [[nodiscard]] std::int64_t units() const { return units_; }
@@ -62,6 +57,7 @@ class KernelPool {
     ComputedPiece piece;    // finished, not handed on
     SteadyTime piece_since{};
     SteadyTime item_since{};
+    SteadyTime unit_since{};
   };
 
   Status start(Worker& worker, int number);
@@ -79,10 +75,9 @@ class KernelPool {
   std::vector<Worker> workers_;
   io::Path problem_;
   int stage_ = 0;
-  std::int64_t items_ = 0;
-  std::int64_t handed_out_ = 0;
+  std::unique_ptr<UnitSource> source_;
   std::int64_t computed_ = 0;
   std::int64_t units_ = 0;
 };
 
-}  // namespace gleaner::admin
+}  // namespace gleaner::local

@@ -1,0 +1,60 @@
+#include "shared/bundle/wrap.h"
+
+#include <filesystem>
+
+#include "shared/bundle/bundle.h"
+
+namespace gleaner::bundle {
+namespace {
+
+constexpr const char* command_file = "wrap.command";
+constexpr const char* kernel_file = "bin/gleaner-wrap-kernel";
+constexpr const char* manager_file = "bin/gleaner-wrap-manager";
+
+Status copy_program(const io::Path& from, const io::Path& to) {
+  if (!io::real_files().exists(from))
+    return Error{ErrorKind::not_found,
+                 from.string() + " is missing: it comes with gleaner-admin; build or install it"};
+  if (io::real_files().exists(to))
+    return Error{ErrorKind::invalid, to.string() + " is Gleaner's own: call the bundle's file otherwise"};
+  std::error_code failure;
+  std::filesystem::copy_file(from, to, failure);
+  if (!failure) return {};
+  return Error{ErrorKind::io,
+               "cannot copy " + from.string() + " to " + to.string() + ": " + failure.message()};
+}
+
+}  // namespace
+
+Result<bool> is_wrapped(const io::Path& directory) {
+  TRY_ASSIGN(const Manifest manifest, read_manifest(directory));
+  return !manifest.wrap.empty();
+}
+
+Status complete_wrapped(const io::Path& directory, const io::Path& programs, const std::string& platform,
+                        const io::Path& into) {
+  TRY_ASSIGN(Manifest manifest, read_manifest(directory));
+  TRY(check_program(directory, manifest.wrap.front()));
+  io::Files& files = io::real_files();
+  TRY(files.make_directories(into.parent_path()));
+  std::error_code failure;
+  std::filesystem::copy(
+      directory, into,
+      std::filesystem::copy_options::recursive | std::filesystem::copy_options::copy_symlinks, failure);
+  if (failure)
+    return Error{ErrorKind::io,
+                 "cannot copy " + directory.string() + " to " + into.string() + ": " + failure.message()};
+  TRY(files.make_directories(into / "bin"));
+  TRY(copy_program(programs / "wrap-kernel", into / kernel_file));
+  TRY(copy_program(programs / "wrap-manager", into / manager_file));
+  std::string command = manifest.wrap_suffix + "\n";
+  for (const std::string& word : manifest.wrap) command += word + "\n";
+  TRY(files.write(into / command_file, command, io::Mode::normal));
+  manifest.wrap.clear();
+  manifest.wrap_suffix.clear();
+  manifest.kernels = {{platform, kernel_file}};
+  manifest.manager = manager_file;
+  return files.write(into / manifest_file, render_manifest(manifest), io::Mode::normal);
+}
+
+}  // namespace gleaner::bundle

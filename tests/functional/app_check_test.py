@@ -1,0 +1,234 @@
+"""`app check` passes what keeps the contract and fails what does not, each broken bundle for its own reason."""
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from harness import BUILD, SLOW, SQUARES, main
+
+ADMIN = BUILD / "bin" / "gleaner-admin"
+BUNDLES = BUILD / "bundles"
+
+# Each is the bundle "squares" with lines replaced: {file: [(what stands there, what stands there now)]}, the check that must
+# fail, and words of its sentence. "*": with these parameters.
+BROKEN = {
+    "random": ({"kernel.py": [("str((first + item) ** 2)", "str((first + item) ** 2 + os.getpid())"),
+                              ("import json,", "import os, json,")]},
+               "determinism", "has other bytes when the same unit is computed again"),
+    "counts-from-the-unit": ({"kernel.py": [("str((first + item) ** 2)", "str((first + item - begin) ** 2)"),
+                                            ("def unit(item, end):", "def unit(item, end):\n    begin = item")]},
+                             "independence", "when it is computed alone"),
+    "adds-up": ({"kernel.py": [("def unit(item, end):", "units = []\ndef unit(item, end):\n    units.append(1)"),
+                               ("str((first + item) ** 2)", "str((first + item) ** 2 + len(units) - 1)")]},
+                "partition", "units in any order"),
+    "threads": ({"kernel.py": [("str((first + item) ** 2)", "str((first + item) ** 2 + int(os.environ['GLEANER_THREADS']))"),
+                               ("import json,", "import os, json,")],
+                 "manifest.toml": [("threads = 1", "threads = 0")]},
+                "variants", "with GLEANER_THREADS="),
+    "deaf": ({"kernel.py": [('if words[0] == "end": end = min(end, int(words[1]))', 'if words[0] == "end": pass')],
+              "*": {"pause": 0.1, "count": 8}},
+             "split", "told to end before item"),
+    "off-by-one-end": ({"kernel.py": [("end = min(end, int(words[1]))", "end = min(end, int(words[1]) - 1)")]},
+                       "split", "ended too early"),
+    "finds-old-files": ({"kernel.py": [("def unit(item, end):",
+                                        "def unit(item, end):\n    me = str(os.getpid())\n    old = os.path.exists('old') and open('old').read() != me\n"
+                                        "    open('old', 'w').write(me)"),
+                                       ("str((first + item) ** 2)", "str((first + item) ** 2 + old)"),
+                                       ("import json,", "import os, json,")]},
+                        "resume", "when another process continues in the same directory"),
+    "hog": ({"kernel.py": [("def command():", "hold = b'x' * (100 << 20)\ndef command():")],
+             "manifest.toml": [("memory_megabytes = 128", "memory_megabytes = 64")]},
+            "memory", "MiB of 64 MiB that the manifest allows"),
+    "glutton": ({"kernel.py": [("def unit(item, end):", "def unit(item, end):\n    hold = b'x' * (200 << 20); time.sleep(60)")],
+                 "manifest.toml": [("memory_megabytes = 128", "memory_megabytes = 32")]},
+                "memory", "MiB of 32 MiB that the manifest allows"),
+    "litterer": ({"kernel.py": [("    answer(f\"done {item}\")",
+                                 "    for i in range(3): open(str(i), 'wb').write(bytes(900000))\n    answer(f\"done {item}\")")]},
+                 "disk", "bytes in its directory"),
+    "crash": ({"kernel.py": [("if item < end:\n            if pause", "if item == 5: sys.exit('cosmic rays')\n        if item < end:\n            if pause")]},
+              "contract", "cosmic rays"),
+    "hang": ({"kernel.py": [("if item < end:\n            if pause", "if item == 5: time.sleep(60)\n        if item < end:\n            if pause")],
+              "manifest.toml": [("item_seconds = 60", "item_seconds = 1")]},
+             "contract", "item_seconds"),
+    "too-long": ({"kernel.py": [("str((first + item) ** 2)", "str((first + item) ** 2).zfill(100)")]},
+                 "contract", "limits.item_bytes"),
+    "wrong-order": ({"kernel.py": [('f"item {item} {len(square)}"', 'f"item {end - 1} {len(square)}"')]},
+                    "contract", "was next"),
+    "does-not-quit": ({"kernel.py": [("import json,", "import atexit, json,"), ("def command():", "atexit.register(time.sleep, 60)\ndef command():")]},
+                      "quit", "it does not end when it is told to quit"),
+    "fails-on-quit": ({"kernel.py": [('    if words[0] == "problem":\n', '    if words[0] == "problem":\n        import atexit; atexit.register(lambda: __import__("os")._exit(3))\n')]},
+                      "quit", "exited with status 3"),
+    "no-checkpoints": ({"manifest.toml": [("checkpoint = false", "checkpoint = true")]},
+                       "checkpoint", "the kernel does not offer it"),
+    "accepts-everything": ({"manager.py": [('return f"invalid item {item} is no whole number"', "pass"),
+                                           ('"valid" if at == len(data) else "invalid more bytes than items"', '"valid"')]},
+                           "validation", "the manager accepts a segment"),
+    "accepts-any-item": ({"manager.py": [(" or not value.isdigit()", "")],
+                          }, "validation", "the manager accepts every item"),
+    "falls-over": ({"manager.py": [('return f"invalid item {item} is no whole number"', "sys.exit('what is this?')")]},
+                   "validation", "what is this?"),
+    "counts-pieces": ({"manager.py": [("total = sum(sum(", "total = len(pieces) + sum(sum(")]},
+                      "combination", "7 pieces instead of one"),
+    "takes-whole-files": ({"manager.py": [("if item >= begin: yield", "yield")]}, "combination", "when the pieces' files overlap"),
+    "tells-the-time": ({"manager.py": [('f"{total}\\n"', 'f"{total} {os.getpid()}\\n"')]},
+                       "combination", "combined again"),
+    "counts-validations": ({"manager.py": [("def verdict(data, begin, end):",
+                                            "def verdict(data, begin, end):\n    open('seen', 'a').write(f'{begin}-{end} ')"),
+                                           ('f"{total}\\n"', 'f"{total} {sum(1 for _ in open(\'seen\').read().split()) - len(pieces)}\\n"')]},
+                           "combination", "when a piece is validated twice"),
+    "remembers-the-first": ({"manager.py": [("def verdict(data, begin, end):",
+                                             "def verdict(data, begin, end):\n    open('first', 'a').write(str(begin) + ' ')"),
+                                            ('f"{total}\\n"', 'f"{total} {open(\'first\').read().split()[0]}\\n"')]},
+                            "combination", "in another order"),
+    "forgets": ({"manager.py": [("def verdict(data, begin, end):", "seen = []\ndef verdict(data, begin, end):\n    seen.append(1)"),
+                                ('f"{total}\\n"', 'f"{total} {bool(seen) and len(seen) >= len(pieces)}\\n"')]},
+                "combination", "started again in between"),
+    "preview-crashes": ({"manager.py": [('    elif words[0] in ("combine", "preview"):\n',
+                                         '    elif words[0] in ("combine", "preview"):\n        assert words[0] != "preview", "gaps"\n')]},
+                        "preview", "gaps"),
+    "fussy": ({"manager.py": [("def verdict(data, begin, end):", "def verdict(data, begin, end):\n    if begin == 0: return 'invalid I do not like it'")]},
+              "contract", "I do not like it"),
+}
+
+CHECKPOINTS = '''#!/usr/bin/python3
+import os, select, sys, time
+STEPS = 40
+stdin = open(0, "rb", buffering=0)
+def command(): return stdin.readline().decode().rstrip("\\n").split(" ")
+def answer(text):
+    sys.stdout.write(text + "\\n")
+    sys.stdout.flush()
+def unit(item, end, resume):
+    while item < end:
+        step, total = 0, 0
+        if resume: step, total = map(int, open("checkpoint").read().split())
+        resume = False
+        while step < STEPS:
+            while select.select([stdin], [], [], 0)[0]:
+                words = command()
+                if words[0] == "end": end = min(end, int(words[1]))
+                elif words[0] == "checkpoint":
+                    open("checkpoint", "w").write(f"{step} {SAVED}")
+                    answer(f"checkpoint {item}")
+                else: sys.exit(0)
+            total += (item + 1) * step
+            step += 1
+            time.sleep(0.002)
+        sys.stdout.write(f"item {item} {len(str(total))}\\n{total}")
+        item += 1
+    answer(f"done {item}")
+while (words := command())[0] not in ("quit", ""):
+    if words[0] == "gleaner": answer("ready 1 checkpoint")
+    elif words[0] == "problem": answer("ok")
+    elif words[0] == "unit": unit(int(words[2]), int(words[3]), words[-1] == "checkpoint")
+    elif words[0] == "checkpoint": answer("checkpoint none")
+    elif words[0] != "end": answer("error unknown command")
+'''
+
+# Small problems of every bundled application.
+APPLICATIONS = {
+    "raytrace": ["scene=A", "width=48", "height=32"],
+    "mandelbrot": ["width=64", "height=48"],
+    "passwords": ["digest=sha1", "generate=50", "maximum_length=3", "item_candidates=2000"],
+    "tsp": ["random_cities=9"],
+    "hologram": ["synthetic=points", "points=3", "background=1", "rows=128", "columns=64", "distance_millimetres=-12"],
+    "dlog": ["random_bits=40", "item_walks=20"],
+}
+
+
+class AppCheck(unittest.TestCase):
+    def setUp(self):
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="gleaner-check-test-"))
+        self.addCleanup(shutil.rmtree, self.directory)
+
+    def check(self, bundle, parameters, *arguments):
+        pairs = [word for each in parameters for word in ("--param", each)]
+        done = subprocess.run([ADMIN, "--json", "app", "check", bundle, *pairs, *arguments], capture_output=True, text=True,
+                              timeout=300 * SLOW, stdin=subprocess.DEVNULL)
+        self.assertTrue(done.stdout, done.stderr)
+        report = json.loads(done.stdout)
+        self.assertIn("checks", report, done.stdout)
+        return done.returncode, {each["check"]: each for each in report["checks"]}, report
+
+    def squares(self, name, changes):
+        path = self.directory / name
+        shutil.copytree(SQUARES, path)
+        for file, pairs in changes.items():
+            if file == "*":
+                continue
+            text = (path / file).read_text()
+            for old, new in pairs:
+                self.assertIn(old, text, f"{name}: {file} has changed")
+                text = text.replace(old, new)
+            (path / file).write_text(text)
+        return path
+
+    def assert_passes(self, bundle, parameters):
+        code, checks, report = self.check(bundle, parameters)
+        wrong = [each for each in checks.values() if each["verdict"] == "failed"]
+        self.assertEqual((code, wrong), (0, []), bundle)
+        self.assertEqual(report["passed"], "yes")
+        return checks, report
+
+    def test_squares_pass(self):
+        checks, report = self.assert_passes(SQUARES, ["count=40"])
+        self.assertEqual(report["stages"][0]["items"], 40)
+        self.assertGreater(report["stages"][0]["peak_memory_bytes"], 1 << 20)
+        for name in ("contract", "quit", "memory", "disk", "determinism", "independence", "variants", "partition", "split",
+                     "resume", "validation", "preview", "combination"):
+            self.assertEqual(checks[name]["verdict"], "passed", checks[name])
+
+    def test_checkpoints(self):
+        for saved, verdict in (("{total}", "passed"), ("0", "failed")):
+            bundle = self.squares(f"checkpoint-{verdict}", {"manifest.toml": [("checkpoint = false", "checkpoint = true")]})
+            (bundle / "kernel.py").write_text(CHECKPOINTS.replace("{SAVED}", saved))
+            code, checks, _ = self.check(bundle, ["count=6"])
+            self.assertEqual((checks["checkpoint"]["verdict"], code), (verdict, int(verdict == "failed")), checks["checkpoint"])
+
+    def test_broken_bundles_fail_for_their_own_reason(self):
+        for name, (changes, check, words) in BROKEN.items():
+            with self.subTest(name):
+                bundle = self.squares(name, changes)
+                parameters = {"count": 30, **changes.get("*", {})}
+                code, checks, report = self.check(bundle, [f"{key}={value}" for key, value in parameters.items()])
+                failed = {key: value["what"] for key, value in checks.items() if value["verdict"] == "failed"}
+                self.assertEqual(list(failed), [check], failed)
+                self.assertIn(words, failed[check])
+                self.assertTrue(checks[check]["advice"])
+                self.assertEqual((code, report["passed"]), (1, "no"))
+
+    def test_bundled_applications_pass(self):
+        for name, parameters in APPLICATIONS.items():
+            with self.subTest(name):
+                self.assert_passes(BUNDLES / name, parameters)
+        # Whoever adds an application adds it here.
+        self.assertEqual(sorted(APPLICATIONS), sorted(path.parent.name for path in BUNDLES.glob("*/manifest.toml")))
+
+    def test_kernels_need_nothing_but_the_c_library(self):
+        """Volunteers' machines need not have anything else."""
+        for kernel in [*BUNDLES.glob("*/bin/*-kernel"), BUILD / "libexec" / "gleaner" / "wrap-kernel"]:
+            with self.subTest(kernel.name):
+                read = subprocess.run(["readelf", "-d", kernel], capture_output=True, text=True, check=True)
+                needed = set(re.findall(r"NEEDED.*\[(.*)\]", read.stdout))
+                self.assertIn("libc.so.6", needed)
+                self.assertEqual(needed - {"libc.so.6", "libm.so.6", "libpthread.so.0", "ld-linux-x86-64.so.2"}, set())
+
+    def test_a_report_for_people(self):
+        bundle = self.squares("people", BROKEN["counts-pieces"][0])
+        done = subprocess.run([ADMIN, "app", "check", bundle, "--param", "count=30", "--seed", "7"], capture_output=True,
+                              text=True, timeout=300 * SLOW)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stdout, r"FAIL +combination +result sum.txt differs when .*\n +-> ")
+        self.assertIn("squares 1.0.0 fails 1 check; the same choices again: --seed 7", done.stdout)
+        again = subprocess.run([ADMIN, "app", "check", self.directory / "nothing"], capture_output=True, text=True)
+        self.assertEqual(again.returncode, 4)
+        refused = subprocess.run([ADMIN, "app", "check", SQUARES, "--param", "count=0"], capture_output=True, text=True)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("count: must be a whole number above 0", refused.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,169 @@
+// app check: does a bundle keep the contract?
+#include <fmt/format.h>
+
+#include "shared/crypto/keys.h"
+#include "tools/admin/commands.h"
+#include "tools/admin/documents.h"
+#include "tools/admin/figures.h"
+#include "tools/admin/prepared_bundle.h"
+#include "tools/local/check.h"
+
+namespace gleaner::admin {
+namespace {
+
+constexpr Duration progress_every = std::chrono::milliseconds{200};
+
+struct CheckOptions {
+  std::string bundle;
+  ProblemOptions content;
+  std::uint64_t seed = 1;
+  bool keep = false;
+};
+
+struct Shown {
+  const char* word;
+  Tint tint;
+};
+
+Shown shown(local::Verdict verdict) {
+  switch (verdict) {
+    case local::Verdict::passed:
+      return {"ok", Tint::good};
+    case local::Verdict::noted:
+      return {"note", Tint::warning};
+    case local::Verdict::failed:
+      return {"FAIL", Tint::bad};
+  }
+  return {"", Tint::none};
+}
+
+// One line on a terminal, nothing elsewhere: what counts is said at the end.
+class CheckProgress {
+ public:
+  explicit CheckProgress(Outside& outside) : outside_(outside), text_(outside.error, outside.error_display) {}
+  void show(const std::string& doing, double fraction) {
+    if (!outside_.error_display.terminal) return;
+    const SteadyTime now = outside_.clock.steady();
+    if (now - last_ < progress_every) return;
+    last_ = now;
+    text_.draw({fit(progress_bar(fraction, 32, outside_.error_display) + " " + doing,
+                    outside_.error_display.columns - 1)});
+  }
+  void clear() { text_.clear(); }
+
+ private:
+  Outside& outside_;
+  LiveText text_;
+  SteadyTime last_{};
+};
+
+std::string json_of(const local::CheckReport& report, std::uint64_t seed) {
+  std::vector<Document> findings;
+  for (const local::Finding& finding : report.findings) {
+    Document each;
+    each.text("check", finding.check)
+        .text("verdict", finding.verdict == local::Verdict::failed  ? "failed"
+                         : finding.verdict == local::Verdict::noted ? "noted"
+                                                                    : "passed")
+        .text("what", finding.what)
+        .text("advice", finding.advice);
+    findings.push_back(std::move(each));
+  }
+  std::vector<Document> stages;
+  for (const local::StageFigures& stage : report.stages)
+    stages.push_back(std::move(Document()
+                                   .text("name", stage.name)
+                                   .number("items", stage.items)
+                                   .number("computed", stage.computed)
+                                   .number("bytes", stage.bytes)
+                                   .number("peak_memory_bytes", stage.peak_bytes)
+                                   .seconds("seconds", stage.seconds)
+                                   .seconds("cpu_seconds", stage.cpu_seconds)
+                                   .seconds("slowest_item_seconds", stage.slowest_item_seconds)));
+  return Document()
+      .text("name", report.manifest.name)
+      .text("passed", report.passed() ? "yes" : "no")
+      .text("seed", std::to_string(seed))
+      .list("checks", findings)
+      .list("stages", stages)
+      .render();
+}
+
+void print(Session& session, const local::CheckReport& report, const CheckOptions& options) {
+  std::ostream& out = session.people();
+  const Display& display = session.people_display();
+  int failed = 0;
+  for (const local::Finding& finding : report.findings) {
+    const auto [word, tint] = shown(finding.verdict);
+    failed += finding.verdict == local::Verdict::failed ? 1 : 0;
+    out << tinted(fmt::format("{:<5}", word), tint, display) << fmt::format("{:<14}", finding.check)
+        << finding.what << '\n';
+    if (!finding.advice.empty()) out << fmt::format("{:19}-> {}\n", "", finding.advice);
+  }
+  if (failed == 0)
+    out << report.manifest.name << ' ' << report.manifest.version << " keeps the contract, as far as "
+        << counted(static_cast<std::int64_t>(report.findings.size()), "check")
+        << " with this problem can tell\n";
+  else
+    out << report.manifest.name << ' ' << report.manifest.version << " fails " << counted(failed, "check")
+        << "; the same choices again: --seed " << options.seed << '\n';
+}
+
+Result<ExitCode> check(Session& session, const CheckOptions& options) {
+  Outside& outside = session.outside();
+  local::CheckRequest request;
+  TRY_ASSIGN(const PreparedBundle prepared, PreparedBundle::prepare(outside, options.bundle));
+  request.bundle = prepared.directory();
+  request.seed = options.seed;
+  TRY_ASSIGN(request.content.parameters, read_parameters(outside.files, options.content));
+  TRY_ASSIGN(const auto inputs, parse_inputs(options.content));
+  for (const NamedFile& input : inputs) request.content.inputs.emplace_back(input.name, input.path);
+  request.work =
+      std::filesystem::temp_directory_path() / ("gleaner-check-" + to_hex(crypto::random_secret(6)));
+  CheckProgress progress(outside);
+  const local::CheckWorld world{outside.files, outside.processes, outside.clock,
+                                [&](const std::string& doing, double done) { progress.show(doing, done); },
+                                outside.interrupted};
+  const auto report = local::check_bundle(request, world);
+  progress.clear();
+  if (options.keep)
+    outside.error << "kept the work directory " << request.work.string() << '\n';
+  else if (const Status removed = outside.files.remove_all(request.work); !removed.ok() && report.ok())
+    return removed.error();
+  if (!report.ok()) return report.error();
+  if (session.json())
+    session.print_json(json_of(*report, options.seed));
+  else
+    print(session, *report, options);
+  return report->passed() ? ExitCode::ok : ExitCode::failed;
+}
+
+std::string check_list() {
+  std::string text = "The checks:\n";
+  for (const local::CheckInfo& info : local::checks())
+    text += fmt::format("  {:<14}{}\n", info.name, info.about);
+  return text;
+}
+
+}  // namespace
+
+void add_check_command(CLI::App& applications, Action& chosen) {
+  const auto options = std::make_shared<CheckOptions>();
+  CLI::App* command = applications.add_subcommand(
+      "check", "Run a bundle here as a grid would, and worse, and say what is wrong with it");
+  command->add_option("bundle", options->bundle, "the bundle: a directory with a manifest.toml")
+      ->required()
+      ->type_name("DIR");
+  declare_problem_options(command, options->content);
+  command->add_option("--seed", options->seed, "the random choices: where it is cut, killed, damaged")
+      ->capture_default_str();
+  command->add_flag("--keep", options->keep, "keep the work directory, for a look at what was written");
+  command->footer(
+      check_list() +
+      "\nThe problem is computed about five times: choose parameters that take a second or two.\n"
+      "Exit status: 0 if no check failed, 1 if one did.\n\n"
+      "Example:\n  gleaner-admin app check build/bundles/mandelbrot --param width=64 --param height=48");
+  on_parse(command, chosen, options, check);
+}
+
+}  // namespace gleaner::admin

@@ -1,0 +1,31 @@
+#include "tools/admin/prepared_bundle.h"
+
+#include <utility>
+
+#include "shared/bundle/wrap.h"
+#include "shared/crypto/keys.h"
+#include "tools/local/local_bundle.h"
+
+namespace gleaner::admin {
+
+Result<PreparedBundle> PreparedBundle::prepare(Outside& outside, const io::Path& directory) {
+  TRY_ASSIGN(const bool wrapped, bundle::is_wrapped(directory));
+  PreparedBundle prepared(directory);
+  if (!wrapped) return prepared;
+  prepared.directory_ =
+      std::filesystem::temp_directory_path() / ("gleaner-wrap-" + to_hex(crypto::random_secret(6)));
+  prepared.copy_ = prepared.directory_;
+  TRY(bundle::complete_wrapped(directory, outside.installation / "libexec/gleaner", local::this_platform(),
+                               prepared.copy_));
+  return prepared;
+}
+
+PreparedBundle::PreparedBundle(PreparedBundle&& other) noexcept
+    : directory_(std::move(other.directory_)), copy_(std::exchange(other.copy_, {})) {}
+
+PreparedBundle::~PreparedBundle() {
+  std::error_code ignored;  // what is left in the temporary directory does no harm
+  if (!copy_.empty()) std::filesystem::remove_all(copy_, ignored);
+}
+
+}  // namespace gleaner::admin

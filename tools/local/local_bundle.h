@@ -1,0 +1,51 @@
+// An unsigned bundle on this machine: its programs as they are to be started, and the directories that they
+// are told of. The programs run with the caller's rights. Errors: not_found (no kernel for this platform; no
+// such file), invalid (the manifest), io.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "shared/bundle/manifest.h"
+#include "shared/contract/manager_session.h"
+#include "shared/io/files.h"
+#include "shared/io/process.h"
+
+namespace gleaner::local {
+
+struct LocalBundle {
+  bundle::Manifest manifest;
+  io::Path directory;  // absolute
+  io::Path kernel;
+  io::Path manager;
+};
+[[nodiscard]] Result<LocalBundle> open_bundle(const io::Path& directory);
+
+// `directory` is the one to work in; it must exist. `environment` is added to what every kernel gets.
+[[nodiscard]] io::ProcessSpec kernel_spec(const LocalBundle& bundle, const io::Path& directory, int threads,
+                                          const std::map<std::string, std::string>& environment = {});
+[[nodiscard]] io::ProcessSpec manager_spec(const LocalBundle& bundle, const io::Path& directory);
+
+// What a problem computes on.
+struct Content {
+  std::string parameters;  // JSON text
+  std::vector<std::pair<std::string, io::Path>> inputs;
+};
+// What of it kernels get: a manager may keep the problem's inputs to itself (manager.keeps_inputs).
+[[nodiscard]] Content seen_by_kernels(const LocalBundle& bundle, Content content);
+// Makes the directory that kernels and managers read: the parameters, the problem's inputs and those of a
+// stage's plan (only those for items of `items`, if it is not empty). The inputs are linked.
+[[nodiscard]] Status write_problem(io::Files& files, const io::Path& directory, const Content& content,
+                                   const std::vector<contract::PlannedInput>& planned = {}, Range items = {});
+
+// This machine's platform as manifests name it, for example x86_64-linux.
+[[nodiscard]] std::string this_platform();
+// Cores that this machine has; at least 1.
+[[nodiscard]] int cores_here();
+
+// Exit codes speak of the server; what fails here is this machine's.
+[[nodiscard]] Error local_error(const Error& error, const std::string& what);
+
+}  // namespace gleaner::local
