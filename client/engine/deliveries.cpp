@@ -87,7 +87,7 @@ void Deliveries::prepare_cut(Unit& unit, SteadyTime now, Closing closing) {
       return;
     }
   }
-  start_upload(unit, std::move(segment).value());
+  if (may_upload_) start_upload(unit, std::move(segment).value());
 }
 
 void Deliveries::start_upload(Unit& unit, Bytes segment) {

@@ -43,6 +43,9 @@ class Deliveries {
   // Final commits wait until then for the next work request, if one is near.
   void hold_for_ride(SteadyTime until) { ride_until_ = until; }
 
+  // May large results be uploaded? Small ones ride in what Talk sends.
+  void allow_uploads(bool allowed) { may_upload_ = allowed; }
+
   [[nodiscard]] bool under_way() const;       // something could still be acknowledged soon
   [[nodiscard]] std::size_t waiting() const;  // cuts without an answer
   [[nodiscard]] const Totals& totals() const { return totals_; }
@@ -70,6 +73,7 @@ class Deliveries {
   SteadyTime save_at_{};
   SteadyTime ride_until_{};
   bool doubts_project_ = false;
+  bool may_upload_ = true;
 };
 
 }  // namespace gleaner::engine

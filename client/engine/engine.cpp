@@ -17,6 +17,7 @@ namespace {
 constexpr Duration wait_max = std::chrono::minutes{10};
 constexpr Duration owner_look_interval = std::chrono::seconds{2};
 constexpr Duration owner_rest_interval = std::chrono::seconds{10};
+constexpr Duration owner_idle_interval = std::chrono::minutes{1};
 constexpr Duration calendar_jump = std::chrono::seconds{30};
 constexpr Duration disk_check_interval = std::chrono::minutes{1};
 }  // namespace
@@ -101,27 +102,42 @@ std::vector<client_policy::Signal> Engine::signals() const {
   return signals;
 }
 
-// Who computes only while nobody is here looks every two seconds whether somebody came (input devices, where
-// they may be watched, say it themselves), and every ten whether they left.
+// Who computes only while nobody is here looks every two seconds whether somebody came (agents, and input
+// devices where they may be watched, say it themselves), and every ten whether they left; with nothing in
+// hand, seldom.
 void Engine::ask_owner(std::vector<client_policy::Signal>& signals, SteadyTime now) {
   if (services_.surroundings == nullptr) return;
   const auto seen = services_.surroundings->observe(now);
   client_policy::OwnerVerdict verdict =
-      owner_.judge({wishes_, seen, now, services_.surroundings->minute_of_week()});
+      owner_.judge({wishes_.owner, seen, now, services_.surroundings->minute_of_week()});
   observed_ = std::move(verdict.details);
+  no_network_ = std::move(verdict.no_network);
   const bool computing = verdict.signals.empty() && signals.empty() && cores_in_use() > 0;
-  const bool people = wishes_.run == client_policy::RunWhen::idle;
-  alarm_.at(now + (people && computing ? owner_look_interval : owner_rest_interval));
+  const bool people = wishes_.owner.run == client_policy::RunWhen::idle;
+  const bool nothing_to_do = units_.empty() && verdict.signals.empty();
+  alarm_.at(now + (people && computing ? owner_look_interval
+                   : nothing_to_do     ? owner_idle_interval
+                                       : owner_rest_interval));
   if (verdict.recheck) alarm_.at(now + std::max<Duration>(*verdict.recheck, std::chrono::milliseconds{100}));
   for (auto& signal : verdict.signals) signals.push_back(std::move(signal));
 }
 
-void Engine::set_wishes(const client_policy::OwnerWishes& wishes, double cpu_share) {
+void Engine::set_wishes(const Wishes& wishes) {
   wishes_ = wishes;
   owner_ = {};
-  if (services_.settings.cpu_share == cpu_share) return;
-  services_.settings.cpu_share = cpu_share;
-  services_.gate.set_share(cpu_share);
+  EngineSettings& settings = services_.settings;
+  const int slots = static_cast<int>(slots_.size());
+  settings.cores = wishes.cores > 0 ? std::min(wishes.cores, slots) : slots;
+  settings.cache_bytes_max = wishes.cache_bytes_max;
+  settings.free_bytes_min = wishes.free_bytes_min;
+  warehouse_.set_limits(wishes.cache_bytes_max, wishes.free_bytes_min);
+  settings.applications = wishes.applications;
+  disk_checked_ = {};
+  if (wishes.memory_bytes > 0) settings.memory_bytes = wishes.memory_bytes;
+  if (services_.surroundings != nullptr) services_.surroundings->watch_programs(wishes.exclusive);
+  if (settings.cpu_share == wishes.cpu_share) return;
+  settings.cpu_share = wishes.cpu_share;
+  services_.gate.set_share(wishes.cpu_share);
 }
 
 void Engine::decide(SteadyTime now) {
@@ -142,17 +158,51 @@ void Engine::decide(SteadyTime now) {
 }
 
 void Engine::apply_decision(SteadyTime now) {
+  const auto must_hold = [this](const Slot& slot) {
+    return decision_.mode == RunMode::pause || slot.unit()->held_back;
+  };
+  // All of them stop before anything else is done for any of them.
+  for (const auto& slot : slots_)
+    if (slot->unit() != nullptr && !slot->paused() && must_hold(*slot)) slot->hold();
+  int cores = 0;
   for (const auto& slot : slots_) {
-    Unit* const unit = slot->unit();
-    if (unit == nullptr) continue;
-    const bool hold = decision_.mode == RunMode::pause || unit->held_back;
+    if (slot->unit() == nullptr) continue;
+    const bool hold = must_hold(*slot);
     if (hold && !slot->paused()) slot->pause(now);
     if (!hold && slot->paused()) slot->resume(now);
+    if (slot->paused()) continue;
+    cores += slot->threads();
+    // The owner wants fewer cores used than before.
+    if (cores > services_.settings.cores && cores > slot->threads()) slot->let_go(now);
+  }
+}
+
+// Somebody came: that is all that is looked at until the kernels stand still.
+void Engine::yield_at_once(SteadyTime now) {
+  if (services_.surroundings == nullptr || !services_.surroundings->touched()) return;
+  decide(now);
+  apply_decision(now);
+}
+
+// A kernel that is paused for long gives its memory back. What it finished is on disk; the item that it was
+// at begins anew.
+void Engine::give_back(SteadyTime now) {
+  for (const auto& slot : slots_) {
+    if (slot->unit() == nullptr || !slot->paused()) continue;
+    const SteadyTime at = slot->paused_at() + wishes_.give_back_after;
+    if (now < at) {
+      alarm_.at(at);
+      continue;
+    }
+    spdlog::info("slot {}: paused for {}: the kernel ends and gives its memory back", slot->number(),
+                 client_policy::rough_text(now - slot->paused_at()));
+    slot->take_away(now);
   }
 }
 
 void Engine::tick() {
   alarm_.reset();
+  yield_at_once(services_.clock.steady());
   services_.workers.deliver();
   const SteadyTime now = services_.clock.steady();
   note_calendar(now);
@@ -167,6 +217,7 @@ void Engine::tick() {
   }
   decide(now);
   apply_decision(now);
+  give_back(now);
   for (const auto& slot : slots_) slot->watch(now);
   start_benchmark(now);
   prepare_units(now);
@@ -180,8 +231,9 @@ void Engine::tick() {
     if (until) alarm_.at(now + *until);
   }
   deliveries_.hold_for_ride(ride);
+  deliveries_.allow_uploads(no_network_.empty());
   deliveries_.tick(now, stopping_ ? Closing::yes : Closing::no, alarm_);
-  if (!revoked_) talk_.tick(now, alarm_);
+  if (!revoked_ && no_network_.empty()) talk_.tick(now, alarm_);
   for (const auto& slot : slots_) {
     slot->set_alarm(alarm_);
     if (slot->unit() != nullptr && !slot->paused())

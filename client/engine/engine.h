@@ -16,6 +16,7 @@
 #include "client/engine/slot.h"
 #include "client/engine/status.h"
 #include "client/engine/talk.h"
+#include "client/engine/wishes.h"
 #include "client/policy/owner.h"
 #include "client/policy/prefetch.h"
 #include "client/policy/run_decision.h"
@@ -45,7 +46,7 @@ class Engine final : private TalkOwner {
   [[nodiscard]] Status resume();  // from a pause, from finish, from being switched off
   [[nodiscard]] Status finish();
   // The owner's preferences, from the start or changed; they hold from the next tick on.
-  void set_wishes(const client_policy::OwnerWishes& wishes, double cpu_share);
+  void set_wishes(const Wishes& wishes);
   [[nodiscard]] EngineStatus status() const;
 
  private:
@@ -63,6 +64,8 @@ class Engine final : private TalkOwner {
   void load_units();
   void decide(SteadyTime now);
   void apply_decision(SteadyTime now);
+  void yield_at_once(SteadyTime now);
+  void give_back(SteadyTime now);
   void prepare_units(SteadyTime now);
   void submit_preparation(Unit& unit, TrustedGrant trusted);
   void prepared(UnitId id, Result<Prepared> outcome, SteadyTime now);
@@ -87,9 +90,10 @@ class Engine final : private TalkOwner {
   Talk talk_;
   std::vector<std::unique_ptr<Slot>> slots_;
   Controls controls_;
-  client_policy::OwnerWishes wishes_;
+  Wishes wishes_;
   client_policy::OwnerPolicy owner_;
   std::vector<std::string> observed_;  // in words
+  std::string no_network_;             // why nothing may be fetched or delivered; empty: it may
   client_policy::RunDecision decision_;
   Alarm alarm_;
   std::optional<std::string> revoked_;

@@ -28,6 +28,7 @@ std::string Engine::explain(SteadyTime now) const {
     return "computing " + problem + " on " + std::to_string(running) + " of " +
            std::to_string(slots_.size()) + (slots_.size() == 1 ? " core" : " cores") + ": " +
            decision_.reason;
+  if (!no_network_.empty()) return "not computing: no work may be fetched: " + no_network_;
   if (!talk_.trouble().empty()) {
     std::string text = "not computing: the server cannot be asked for work (" + talk_.trouble() + ")";
     if (talk_.silent_until() > now) text += "; next try in " + seconds_text(talk_.silent_until() - now);
@@ -106,6 +107,7 @@ EngineStatus Engine::status() const {
   status.uptime_seconds = to_seconds(now - opened_);
   status.trouble = talk_.trouble();
   status.details.push_back("confinement of kernels: " + services_.launcher.describe());
+  if (!no_network_.empty()) status.details.push_back("network: " + no_network_);
   if (disk_low_) status.details.push_back(*disk_low_);
   for (const std::string& one : observed_) status.details.push_back(one);
   if (!talk_.trouble().empty()) status.details.push_back("connection: " + talk_.trouble());

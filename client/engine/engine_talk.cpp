@@ -107,6 +107,7 @@ void Engine::describe(protocol::WorkRequest& request, SteadyTime) {
   request.memory_bytes = services_.settings.memory_bytes;
   request.cores = services_.settings.cores;
   request.benchmark = benchmark_;
+  if (!services_.settings.applications.empty()) request.applications = services_.settings.applications;
   client_policy::ProposalView view;
   view.benchmark_mflops = benchmark_ ? benchmark_->mflops : 0;
   view.cpu_share = services_.settings.cpu_share;
@@ -144,6 +145,11 @@ void Engine::take_grant(const protocol::SignedStatement& statement, int slot, St
   }
   const UnitId id = trusted->grant.unit;
   if (units_.contains(id)) return;  // an answer that was repeated
+  const auto& permitted = services_.settings.applications;
+  if (!permitted.empty() &&
+      std::find(permitted.begin(), permitted.end(), trusted->application.name) == permitted.end())
+    return refuse(id, protocol::FailureKind::not_executable,
+                  "the owner of this computer does not permit the application " + trusted->application.name);
   auto held = HeldUnit::create(services_.files, services_.state.unit(id), statement, trusted->grant);
   if (!held.ok()) {
     deliveries_.report_disk_trouble(held.error());

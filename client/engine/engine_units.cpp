@@ -97,6 +97,7 @@ void Engine::prepare_units(SteadyTime now) {
       continue;
     }
     if (!trust_.knows_project()) continue;  // talk_ fetches it
+    if (!no_network_.empty() && !prepared_already(*unit)) continue;
     auto trusted = trust_.check_grant(unit->held->statement(), services_.clock.now());
     if (!trusted.ok()) {
       unit->fail(protocol::FailureKind::untrusted, trusted.error().message);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "client/policy/owner.h"
+#include "client/engine/wishes.h"
 #include "shared/io/files.h"
 
 namespace gleaner::engine {
@@ -15,13 +15,29 @@ struct OwnerPreferences {
   std::string preset = "only-when-idle";
   std::string run = "when-idle";
   double idle_minutes = 5;
+  double pause_minutes_min = 1;
+  bool when_watching = false;
+  double load_max = 0.5;
   std::vector<std::string> hours;
+  std::vector<std::string> expensive_hours;
   double cpu_share = 1;
+  std::int64_t cores = 0;
+  double memory_share = 0.5;
+  double give_back_minutes = 10;
   bool on_battery = false;
   double temperature_max = 85;
+  std::vector<std::string> applications;
+  std::vector<std::string> exclusive;
+  bool on_metered = false;
+  std::vector<std::string> network_hours;
+  std::int64_t download_kilobytes = 0;
+  std::int64_t upload_kilobytes = 0;
+  std::int64_t disk_megabytes = 2048;
+  std::int64_t disk_free_megabytes = 200;
   std::string sandbox = "on";
 
-  [[nodiscard]] client_policy::OwnerWishes wishes() const;
+  // `memory_bytes`: this computer's.
+  [[nodiscard]] Wishes wishes(std::int64_t memory_bytes) const;
 };
 
 struct PreferenceFiles {

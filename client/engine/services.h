@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "client/engine/cpu_gate.h"
 #include "client/engine/launcher.h"
@@ -22,6 +23,7 @@ struct EngineSettings {
   std::optional<double> benchmark_mflops;  // instead of measuring, for tests
   std::int64_t cache_bytes_max = std::int64_t{2} << 30;
   std::int64_t free_bytes_min = std::int64_t{200} << 20;  // of the disk, left alone
+  std::vector<std::string> applications = {};             // the only ones permitted; none: any
   std::string client_version = "0";
 };
 

@@ -85,11 +85,16 @@ Status Slot::start(Unit& unit, SteadyTime now) {
   return {};
 }
 
+void Slot::hold() {
+  if (!paused_ && unit_ != nullptr) services_.gate.pause(group_);
+}
+
 void Slot::pause(SteadyTime now) {
   if (paused_ || unit_ == nullptr) return;
+  services_.gate.pause(group_);  // at once: what follows takes its time
   account(now);
   paused_ = true;
-  services_.gate.pause(group_);
+  paused_at_ = now;
   rate_.pause(now);
   unit_->step(UnitEvent::pause);
 }

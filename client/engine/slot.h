@@ -33,9 +33,12 @@ class Slot {
   // verified the chain. On an error the unit has been failed. REQUIRES: unit() == nullptr,
   // unit.wants_kernel().
   [[nodiscard]] Status start(Unit& unit, SteadyTime now);
+  // Stops the kernel, and does nothing else: pause() follows.
+  void hold();
   void pause(SteadyTime now);
   void resume(SteadyTime now);
   [[nodiscard]] bool paused() const { return paused_; }
+  [[nodiscard]] SteadyTime paused_at() const { return paused_at_; }  // REQUIRES: paused()
   // Takes the unit away at once; the kernel process ends. The unit stays as it is on disk.
   void take_away(SteadyTime now);
   // The same, but the kernel may end its item first, so that the process can be kept; see ready().
@@ -79,6 +82,7 @@ class Slot {
   int threads_ = 1;
   Unit* unit_ = nullptr;
   bool paused_ = false;
+  SteadyTime paused_at_{};
   std::optional<SteadyTime> draining_until_;  // the kernel still works on a unit that was let go
   client_policy::LastMinuteRate rate_;
   client_policy::Backoff failures_;

@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "shared/base/limits.h"
 
@@ -12,6 +13,7 @@ namespace {
 constexpr double round_trip_weight = 0.3;  // of the newest
 constexpr double interval_min = 1;         // seconds; a server that says less is wrong
 constexpr Duration project_retry = std::chrono::minutes{5};
+constexpr double resting_seconds_min = 4;  // a server with work for others says less
 constexpr std::size_t failures_max = 64;
 
 std::vector<UnitId> ids_of(const std::vector<protocol::CommitRequest>& commits) {
@@ -115,13 +117,25 @@ void Talk::set_interval(double seconds, SteadyTime now) {
   heartbeat_at_ = now + from_seconds(bounded);
 }
 
+// A project without work is asked more seldom with each time, down to once a minute: this computer is at
+// rest. Where there is work that others hold, the server says when to come back, and that is soon.
+double Talk::patience(const protocol::WorkReply& reply, std::size_t asked) {
+  constexpr double growth = 1.15;
+  constexpr double seconds_max = 60;
+  const bool nothing = asked > 0 && reply.grants.empty() && reply.units.empty() &&
+                       reply.retry_after_seconds >= resting_seconds_min;
+  empty_replies_ = nothing ? empty_replies_ + 1 : 0;
+  if (!nothing || reply.retry_after_seconds >= seconds_max) return 1;
+  return std::min(std::pow(growth, empty_replies_ - 1), seconds_max / reply.retry_after_seconds);
+}
+
 void Talk::take_work(const protocol::WorkReply& reply, std::size_t asked, SteadyTime now) {
   set_interval(reply.interval_seconds, now);
   if (reply.slowest_performance > 0) slowest_performance_ = reply.slowest_performance;
   no_work_reason_ = reply.reason;
   if (reply.grants.size() < asked) {
-    const double seconds =
-        std::clamp(reply.retry_after_seconds, 0.0, static_cast<double>(limits::retry_after_seconds_max));
+    const double seconds = std::clamp(reply.retry_after_seconds * patience(reply, asked), 0.0,
+                                      static_cast<double>(limits::retry_after_seconds_max));
     // A server that gives nothing and names no time is asked as seldom as one that fails.
     work_at_ = now + (seconds > 0 ? client_policy::spread(services_.random, from_seconds(seconds))
                                   : std::max<Duration>(std::chrono::seconds{1},
@@ -194,6 +208,7 @@ void Talk::forget_waits(SteadyTime now) {
   silent_until_ = now;
   work_at_ = now;
   heartbeat_at_ = now;
+  empty_replies_ = 0;
   backoff_.succeeded();
 }
 

@@ -69,6 +69,7 @@ class Talk {
   bool send_work(SteadyTime now);
   bool send_heartbeat(SteadyTime now);
   bool send_commit(SteadyTime now);
+  [[nodiscard]] double patience(const protocol::WorkReply& reply, std::size_t asked);
   void take_work(const protocol::WorkReply& reply, std::size_t asked, SteadyTime now);
   void set_interval(double seconds, SteadyTime now);
 
@@ -79,6 +80,7 @@ class Talk {
   TalkOwner& owner_;
   bool busy_ = false;
   client_policy::Backoff backoff_;
+  int empty_replies_ = 0;                // in a row, of a project without work
   client_policy::Backoff work_backoff_;  // of a server that gives nothing and names no time
   SteadyTime silent_until_{};
   SteadyTime work_at_{};

@@ -42,6 +42,12 @@ class Warehouse {
                                          const TrustedGrant& trusted,
                                          const std::vector<std::string>& platforms);
 
+  // From any thread.
+  void set_limits(std::int64_t cache_bytes_max, std::int64_t free_bytes_min) {
+    cache_bytes_max_ = cache_bytes_max;
+    free_bytes_min_ = free_bytes_min;
+  }
+
   static constexpr std::int64_t piece_bytes =
       4 << 20;                                    // of a download: bounds memory, and work lost when cut off
   static constexpr std::size_t problems_max = 8;  // directories kept
@@ -59,8 +65,8 @@ class Warehouse {
 
   io::Files& files_;
   StateDirectory state_;
-  std::int64_t cache_bytes_max_;
-  std::int64_t free_bytes_min_;
+  std::atomic<std::int64_t> cache_bytes_max_;
+  std::atomic<std::int64_t> free_bytes_min_;
   std::map<std::string, std::int64_t> checked_;  // blobs whose digest holds -> when last used (a counter)
   std::map<std::string, Prepared> bundles_;      // by digest
   std::map<io::Path, std::int64_t> problems_;    // directories -> when last used

@@ -1,6 +1,5 @@
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -9,6 +8,7 @@
 #include <cstring>
 
 #include "client/platform/control_socket.h"
+#include "client/platform/local_socket.h"
 
 namespace gleaner::platform {
 namespace {
@@ -19,22 +19,9 @@ std::string reason(int number) {
   return std::strerror(number);
 }
 
-Result<sockaddr_un> address_of(const io::Path& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  const std::string text = path.string();
-  if (text.size() >= sizeof address.sun_path)
-    return Error{ErrorKind::io, "the path of the control socket is too long (" + text +
-                                    "): use a state directory with a shorter path"};
-  std::memcpy(address.sun_path, text.c_str(), text.size() + 1);
-  return address;
-}
-
 bool is_friend(int connection) {
-  ucred peer{};
-  socklen_t length = sizeof peer;
-  if (::getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) return false;
-  return peer.uid == ::geteuid() || peer.uid == 0;
+  const auto user = user_of(connection);
+  return user && (*user == ::geteuid() || *user == 0);
 }
 
 }  // namespace
@@ -46,14 +33,13 @@ struct ControlSocket::State {
     std::string line;
   };
   io::Path path;
-  int listener = -1;
+  io::Descriptor listener;
   std::size_t line_bytes_max = 0;
   Handler handler;
   std::vector<Caller> callers;
 
   ~State() {
     for (const Caller& caller : callers) ::close(caller.connection);
-    if (listener >= 0) ::close(listener);
     std::error_code ignored;  // it may have been removed by hand
     std::filesystem::remove(path, ignored);
   }
@@ -96,25 +82,16 @@ ControlSocket::~ControlSocket() = default;
 
 Result<std::unique_ptr<ControlSocket>> ControlSocket::listen(const io::Path& path, std::size_t line_bytes_max,
                                                              Handler handler) {
-  TRY_ASSIGN(const sockaddr_un address, address_of(path));
   auto state = std::make_unique<State>();
+  TRY_ASSIGN(state->listener, listen_locally(path, 0600));
   state->path = path;
   state->line_bytes_max = line_bytes_max;
   state->handler = std::move(handler);
-  state->listener = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  std::error_code ignored;  // absent is what we want
-  std::filesystem::remove(path, ignored);
-  const mode_t mask = ::umask(0177);
-  const int bound = ::bind(state->listener, reinterpret_cast<const sockaddr*>(&address), sizeof address);
-  const int why = errno;
-  ::umask(mask);
-  if (state->listener < 0 || bound != 0 || ::listen(state->listener, 8) != 0)
-    return Error{ErrorKind::io, "cannot listen on the control socket " + path.string() + ": " + reason(why)};
   return std::unique_ptr<ControlSocket>(new ControlSocket(std::move(state)));
 }
 
 std::vector<int> ControlSocket::descriptors() const {
-  std::vector<int> all{state_->listener};
+  std::vector<int> all{state_->listener.get()};
   for (const auto& caller : state_->callers) all.push_back(caller.connection);
   return all;
 }
@@ -122,7 +99,7 @@ std::vector<int> ControlSocket::descriptors() const {
 void ControlSocket::serve(SteadyTime now) {
   auto& callers = state_->callers;
   while (true) {
-    const int connection = ::accept4(state_->listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    const int connection = accept_locally(state_->listener).release();
     if (connection < 0) break;
     if (!is_friend(connection) || callers.size() >= callers_max) {
       ::close(connection);
@@ -144,7 +121,7 @@ SteadyTime ControlSocket::wait_until() const {
 }
 
 Result<std::string> ask_daemon(const io::Path& path, const std::string& line, Duration timeout) {
-  TRY_ASSIGN(const sockaddr_un address, address_of(path));
+  TRY_ASSIGN(const sockaddr_un address, local_address(path));
   const int connection = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (connection < 0) return Error{ErrorKind::io, "cannot make a socket: " + reason(errno)};
   struct Closer {

@@ -1,6 +1,7 @@
 // Who is logged in at a screen, by logind (sd-login(3), org.freedesktop.login1(5)). A desktop that never sets
 // the idle hint leaves the question open; one that does, or locks, answers it. Where there is no logind, X
 // servers are counted.
+#include <sys/stat.h>
 #include <systemd/sd-bus.h>
 #include <systemd/sd-login.h>
 #include <time.h>
@@ -46,22 +47,30 @@ std::optional<Duration> idle_of(sd_bus* bus, const std::string& session) {
   return Duration{std::max<std::int64_t>(0, microseconds - static_cast<std::int64_t>(since))};
 }
 
-// Without logind nobody can be asked: each X server is a screen of which nothing is known.
-std::vector<Screen> x_servers() {
-  std::vector<Screen> found;
-  std::error_code error;
-  for (std::filesystem::directory_iterator entry("/tmp/.X11-unix", error), end; !error && entry != end;
-       entry.increment(error))
-    if (const std::string name = entry->path().filename(); name.size() > 1 && name[0] == 'X')
-      found.push_back({"X display :" + name.substr(1), {}});
-  return found;
+std::optional<unsigned> owner_of(const io::Path& path) {
+  struct stat facts {};
+  if (::stat(path.c_str(), &facts) != 0) return std::nullopt;
+  return facts.st_uid;
 }
 
 }  // namespace
 
+// Without logind nobody can be asked: each X server is a screen of which nothing is known.
+std::vector<Screen> x_servers(const io::Path& sockets) {
+  std::vector<Screen> found;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(sockets, error), end; !error && entry != end;
+       entry.increment(error))
+    if (const std::string name = entry->path().filename(); name.size() > 1 && name[0] == 'X')
+      found.push_back(
+          {"X display :" + name.substr(1), {}, owner_of(entry->path()), {}, ":" + name.substr(1)});
+  return found;
+}
+
 std::vector<Screen> logind_screens() {
   char** sessions = nullptr;
-  if (sd_get_sessions(&sessions) < 0 || ::access("/run/systemd/seats", F_OK) != 0) return x_servers();
+  if (sd_get_sessions(&sessions) < 0 || ::access("/run/systemd/seats", F_OK) != 0)
+    return x_servers("/tmp/.X11-unix");
   std::vector<Screen> found;
   sd_bus* bus = nullptr;
   bool tried = false;
@@ -77,7 +86,12 @@ std::vector<Screen> logind_screens() {
     tried = true;
     text = nullptr;
     const std::string seat = sd_session_get_seat(session.c_str(), &text) >= 0 ? taken(text) : "remote";
-    found.push_back({seat + ", " + type, idle_of(bus, session)});
+    Screen screen{seat + ", " + type, idle_of(bus, session), {}, session, {}};
+    uid_t user = 0;
+    if (sd_session_get_uid(session.c_str(), &user) >= 0) screen.user = user;
+    text = nullptr;
+    if (sd_session_get_display(session.c_str(), &text) >= 0) screen.display = taken(text);
+    found.push_back(std::move(screen));
   }
   ::free(sessions);
   sd_bus_flush_close_unref(bus);

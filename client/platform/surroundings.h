@@ -1,8 +1,10 @@
 // Surroundings (client/engine/surroundings.h) of a Linux system, below injectable roots. Sources, each a
-// file: terminals_linux.cpp (pseudo-terminals, consoles and SSH sessions by the time of their last input),
-// input_linux.cpp (keyboards and mice, event by event, where permitted; what they say is thrown away unread),
-// screens_linux.cpp (who is logged in at a screen, and whether it is idle or locked, by logind),
-// power_linux.cpp (battery, temperature).
+// file: agents_linux.cpp (desktop sessions, by their agents, at once), terminals_linux.cpp (pseudo-terminals,
+// consoles and SSH sessions by the time of their last input), input_linux.cpp (keyboards and mice, event by
+// event, where permitted; what they say is thrown away unread), screens_linux.cpp (who is logged in at a
+// screen, and whether it is idle or locked, by logind), power_linux.cpp (battery, temperature),
+// load_linux.cpp (what other programs take), system_bus_linux.cpp (NetworkManager, what keeps the computer
+// awake).
 #pragma once
 
 #include <functional>
@@ -11,8 +13,11 @@
 #include <vector>
 
 #include "client/engine/surroundings.h"
+#include "client/platform/agents.h"
 #include "shared/io/descriptor.h"
 #include "shared/io/files.h"
+
+struct sd_bus;
 
 namespace gleaner::platform {
 
@@ -22,13 +27,24 @@ using client_policy::Observation;
 struct Screen {
   std::string name;
   std::optional<Duration> idle;
+  std::optional<unsigned> user = {};  // whose it is, if that is known
+  std::string session = {};           // logind's name
+  std::string display = {};           // of an X server
 };
 
 struct SurroundingsRoots {
   io::Path dev = "/dev";
   io::Path sys = "/sys";
-  std::function<std::vector<Screen>()> screens;  // empty: logind's
+  std::function<std::vector<Screen>()> screens = {};  // empty: logind's
+  io::Path proc = "/proc";
+  bool tell_load = true;  // false: kernels cannot be told from other programs
+  bool use_system_bus = true;
+  std::vector<AgentPlace> agents = {};
+  Agents::Admits admits = {};  // empty: who is logged in
 };
+
+// All that is looked at lies below `root`, and no service of the real system is asked: for tests.
+[[nodiscard]] SurroundingsRoots roots_below(const io::Path& root);
 
 [[nodiscard]] std::unique_ptr<engine::Surroundings> make_surroundings(SurroundingsRoots roots = {});
 
@@ -36,6 +52,13 @@ struct SurroundingsRoots {
 [[nodiscard]] std::vector<Observation> observe_terminals(const io::Path& dev);
 [[nodiscard]] std::vector<Observation> observe_power(const io::Path& sys);
 [[nodiscard]] std::vector<Screen> logind_screens();
+[[nodiscard]] std::vector<Screen> x_servers(const io::Path& sockets);
+[[nodiscard]] std::optional<Observation> observe_memory(const io::Path& proc);
+// Those of `names` that run.
+[[nodiscard]] std::vector<Observation> observe_programs(const io::Path& proc,
+                                                        const std::vector<std::string>& names);
+// Does a report from this agent say something of that screen?
+[[nodiscard]] bool covers(const Agents::Told& told, const Screen& screen);
 
 class InputDevices {
  public:
@@ -47,6 +70,34 @@ class InputDevices {
  private:
   std::vector<io::Descriptor> devices_;
   std::optional<SteadyTime> last_;
+};
+
+class LoadMeter {
+ public:
+  // The mean since the last call; nothing at the first.
+  [[nodiscard]] std::optional<Observation> observe(const io::Path& proc);
+
+ private:
+  struct Ticks {
+    std::int64_t others = 0, all = 0;
+  };
+  std::optional<Ticks> before_;
+};
+
+class SystemBus {
+ public:
+  SystemBus() = default;
+  ~SystemBus();
+  SystemBus(const SystemBus&) = delete;
+  SystemBus& operator=(const SystemBus&) = delete;
+  [[nodiscard]] std::vector<Observation> observe_network();
+  [[nodiscard]] std::vector<Observation> observe_inhibitors();
+
+ private:
+  sd_bus* open();
+  void close();
+  void clear_away();
+  sd_bus* bus_ = nullptr;
 };
 
 }  // namespace gleaner::platform

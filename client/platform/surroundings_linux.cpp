@@ -1,3 +1,4 @@
+#include <poll.h>
 #include <time.h>
 
 #include "client/platform/surroundings.h"
@@ -8,13 +9,20 @@ namespace {
 constexpr Duration terminals_interval = std::chrono::seconds{2};
 constexpr Duration others_interval = std::chrono::seconds{10};
 
-// A source that is read again when what it said is old.
+constexpr Duration inhibitors_interval = std::chrono::seconds{30};
+constexpr Duration network_interval = std::chrono::minutes{1};
+constexpr Duration left_remembered = std::chrono::hours{24};
+
+enum class Haste { no, yes };
+
+// A source that is read again when what it said is old; in haste, later.
 class Remembered {
  public:
   explicit Remembered(Duration interval) : interval_(interval) {}
   template <typename Read>
-  void add(std::vector<Observation>& all, SteadyTime now, Read read) {
-    if (!read_at_ || now - *read_at_ >= interval_ || now < *read_at_) {
+  void add(std::vector<Observation>& all, SteadyTime now, Haste haste, Read read) {
+    const bool old = !read_at_ || now - *read_at_ >= interval_ || now < *read_at_;
+    if (old && (haste == Haste::no || !read_at_)) {
       seen_ = read();
       read_at_ = now;
     }
@@ -23,6 +31,7 @@ class Remembered {
       all.push_back(std::move(observation));
     }
   }
+  void forget() { read_at_.reset(); }
 
  private:
   Duration interval_;
@@ -32,31 +41,47 @@ class Remembered {
 
 class LinuxSurroundings final : public engine::Surroundings {
  public:
-  explicit LinuxSurroundings(SurroundingsRoots roots) : roots_(std::move(roots)), inputs_(roots_.dev) {
+  explicit LinuxSurroundings(SurroundingsRoots roots)
+      : roots_(std::move(roots)), inputs_(roots_.dev), agents_(roots_.agents, roots_.admits) {
     if (!roots_.screens) roots_.screens = logind_screens;
   }
 
   std::vector<Observation> observe(SteadyTime now) override {
     std::vector<Observation> all;
+    // Who came a moment ago does not wait for slower sources.
+    const Haste haste = touched() ? Haste::yes : Haste::no;
+    agents_.serve(now);
+    const auto told = agents_.told(now);
+    add_agents(all, told, now);
     const auto input = inputs_.observe(now);
     if (input) all.push_back(*input);
-    terminals_.add(all, now, [this] { return observe_terminals(roots_.dev); });
-    screens_.add(all, now, [this] {
-      std::vector<Observation> seen;
-      for (Screen& screen : roots_.screens())
-        seen.push_back({Observation::Kind::screen, std::move(screen.name), Duration{0}, screen.idle, 0});
-      return seen;
-    });
-    // Who sits at this computer's own screen uses its devices: if those are watched, nothing is unknown.
-    for (Observation& observation : all)
-      if (input && observation.kind == Observation::Kind::screen && !observation.idle &&
-          observation.source.starts_with("seat"))
-        observation.idle = input->idle;
-    power_.add(all, now, [this] { return observe_power(roots_.sys); });
+    terminals_.add(all, now, haste, [this] { return observe_terminals(roots_.dev); });
+    add_screens(all, told, input, now, haste);
+    power_.add(all, now, haste, [this] { return observe_power(roots_.sys); });
+    others_.add(all, now, haste, [this] { return observe_others(); });
+    if (roots_.use_system_bus) {
+      inhibitors_.add(all, now, haste, [this] { return bus_.observe_inhibitors(); });
+      network_.add(all, now, haste, [this] { return bus_.observe_network(); });
+    }
     return all;
   }
 
-  std::vector<int> descriptors() const override { return inputs_.descriptors(); }
+  std::vector<int> descriptors() const override {
+    std::vector<int> all = agents_.descriptors();
+    for (const int device : inputs_.descriptors()) all.push_back(device);
+    return all;
+  }
+
+  bool touched() const override {
+    std::vector<pollfd> polled;
+    for (const int descriptor : descriptors()) polled.push_back({descriptor, POLLIN, 0});
+    return !polled.empty() && ::poll(polled.data(), polled.size(), 0) > 0;
+  }
+
+  void watch_programs(const std::vector<std::string>& names) override {
+    programs_ = names;
+    others_.forget();
+  }
 
   int minute_of_week() const override {
     const std::time_t now = ::time(nullptr);
@@ -67,14 +92,99 @@ class LinuxSurroundings final : public engine::Surroundings {
   }
 
  private:
+  void add_agents(std::vector<Observation>& all, const std::vector<Agents::Told>& told,
+                  SteadyTime now) const {
+    for (const Agents::Told& one : told) {
+      for (const auto& input : one.report.inputs) {
+        const Duration since =
+            input.active ? Duration{0} : input.idle + std::chrono::duration_cast<Duration>(now - one.at);
+        all.push_back({Observation::Kind::input, input.source, Duration{0}, since, 0,
+                       input.asked ? "by asking" : "told at once"});
+      }
+      if (one.report.locked.value_or(false)) continue;  // nobody watches a locked screen
+      for (const auto& busy : one.report.busy)
+        all.push_back({Observation::Kind::watching,
+                       busy.kind == agent::SessionReport::Busy::Kind::full_screen
+                           ? busy.what + " fills the screen"
+                           : busy.what,
+                       Duration{0},
+                       {},
+                       0});
+    }
+    const auto left = agents_.left();
+    if (!left || now - *left > left_remembered) return;
+    all.push_back({Observation::Kind::input, "a session that ended", Duration{0},
+                   std::chrono::duration_cast<Duration>(now - *left), 0});
+  }
+
+  void add_screens(std::vector<Observation>& all, const std::vector<Agents::Told>& told,
+                   const std::optional<Observation>& input, SteadyTime now, Haste haste) {
+    screens_.add(all, now, haste, [this] {
+      known_screens_ = roots_.screens();
+      std::vector<Observation> seen;
+      for (const Screen& screen : known_screens_)
+        seen.push_back({Observation::Kind::screen, screen.name, Duration{0}, screen.idle, 0});
+      return seen;
+    });
+    std::size_t number = 0;
+    for (Observation& observation : all) {
+      if (observation.kind != Observation::Kind::screen) continue;
+      const Screen& screen = known_screens_[number++];
+      // Its session's own agent knows better than anybody else.
+      for (const Agents::Told& one : told)
+        if (const auto unused = one.unused(now); unused && covers(one, screen)) {
+          observation.idle = *unused;
+          observation.age = Duration{0};
+          observation.note = "by its agent";
+        }
+      // Who sits at this computer's own screen uses its devices: if those are watched, nothing is unknown.
+      if (input && !observation.idle && observation.source.starts_with("seat"))
+        observation.idle = input->idle;
+    }
+  }
+
+  std::vector<Observation> observe_others() {
+    std::vector<Observation> seen = observe_programs(roots_.proc, programs_);
+    if (const auto memory = observe_memory(roots_.proc)) seen.push_back(*memory);
+    if (!roots_.tell_load) return seen;
+    if (const auto load = load_.observe(roots_.proc)) seen.push_back(*load);
+    return seen;
+  }
+
   SurroundingsRoots roots_;
   InputDevices inputs_;
+  Agents agents_;
+  SystemBus bus_;
+  LoadMeter load_;
+  std::vector<std::string> programs_;
+  std::vector<Screen> known_screens_;
   Remembered terminals_{terminals_interval};
   Remembered screens_{others_interval};
   Remembered power_{others_interval};
+  Remembered others_{others_interval};
+  Remembered inhibitors_{inhibitors_interval};
+  Remembered network_{network_interval};
 };
 
 }  // namespace
+
+bool covers(const Agents::Told& told, const Screen& screen) {
+  // A server that root runs may be anybody's: then the display's name decides.
+  if (screen.user && *screen.user != told.user && *screen.user != 0) return false;
+  if (!screen.session.empty() && !told.report.session.empty()) return screen.session == told.report.session;
+  if (!screen.display.empty() && !told.report.display.empty()) return screen.display == told.report.display;
+  return screen.user == told.user;
+}
+
+SurroundingsRoots roots_below(const io::Path& root) {
+  SurroundingsRoots roots;
+  roots.dev = root / "dev";
+  roots.sys = root / "sys";
+  roots.proc = root / "proc";
+  roots.screens = [sockets = root / "tmp/.X11-unix"] { return x_servers(sockets); };
+  roots.use_system_bus = false;
+  return roots;
+}
 
 std::unique_ptr<engine::Surroundings> make_surroundings(SurroundingsRoots roots) {
   return std::make_unique<LinuxSurroundings>(std::move(roots));

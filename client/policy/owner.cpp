@@ -20,13 +20,22 @@ bool fresh(const Observation& observation) {
   return observation.age <= OwnerPolicy::age_max;
 }
 
+std::string percent_text(double part) {
+  return std::to_string(std::lround(100 * part)) + " %";
+}
+
 std::string detail_of(const Observation& observation) {
-  const std::string age =
-      observation.age >= std::chrono::seconds{1} ? " (" + rough_text(observation.age) + " ago)" : "";
+  std::string age = observation.note;
+  if (observation.age >= std::chrono::seconds{1})
+    age += (age.empty() ? "" : ", ") + rough_text(observation.age) + " ago";
+  if (!age.empty()) age = " (" + age + ")";
   switch (observation.kind) {
     case Kind::input:
       return observation.source + ": last input " +
-             (observation.idle ? rough_text(*observation.idle) + " ago" : "unknown") + age;
+             (!observation.idle                  ? "unknown"
+              : *observation.idle <= Duration{0} ? "now"
+                                                 : rough_text(*observation.idle) + " ago") +
+             age;
     case Kind::screen:
       return observation.source +
              (observation.idle ? ": unused for " + rough_text(*observation.idle)
@@ -36,6 +45,16 @@ std::string detail_of(const Observation& observation) {
       return observation.source + (observation.value > 0 ? ": discharging" : ": on mains power");
     case Kind::temperature:
       return observation.source + ": " + std::to_string(std::lround(observation.value)) + " degrees";
+    case Kind::watching:
+      return observation.source;
+    case Kind::load:
+      return observation.source + ": " + percent_text(observation.value) + " of all cores";
+    case Kind::memory:
+      return observation.source + ": " + percent_text(observation.value / 100) + " of the time";
+    case Kind::program:
+      return observation.source + " runs";
+    case Kind::metered:
+      return observation.source + (observation.value > 0 ? ": costs by use" : ": free of charge");
   }
   return observation.source;
 }
@@ -55,6 +74,19 @@ int until_change(const std::vector<Hours>& hours, int minute) {
   return minutes_per_week;
 }
 
+struct Turn {
+  bool within = false;
+  Duration until_change{0};
+};
+
+Turn turn_of(const std::vector<Hours>& hours, int minute_of_week, OwnerVerdict& verdict) {
+  if (hours.empty()) return {};
+  const int minute = std::clamp(minute_of_week, 0, minutes_per_week - 1);
+  const Duration left = std::chrono::minutes{until_change(hours, minute)};
+  recheck_in(verdict, left);
+  return {within(hours, minute), left};
+}
+
 }  // namespace
 
 std::string rough_text(Duration duration) {
@@ -69,9 +101,14 @@ std::string rough_text(Duration duration) {
 }
 
 void OwnerPolicy::judge_people(const OwnerView& view, OwnerVerdict& verdict) {
+  const std::size_t others = verdict.signals.size();
   const Observation* latest = nullptr;
   Duration least = Duration::max();
   for (const Observation& observation : view.observations) {
+    if (observation.kind == Kind::watching && !view.wishes.when_watching && fresh(observation))
+      forbid(verdict, "people",
+             observation.source +
+                 ": somebody may be watching; `gleaner prefs set when_watching true` computes beside it");
     if (observation.kind != Kind::input && observation.kind != Kind::screen) continue;
     if (!observation.idle || !fresh(observation)) {
       if (observation.kind == Kind::screen)
@@ -89,10 +126,10 @@ void OwnerPolicy::judge_people(const OwnerView& view, OwnerVerdict& verdict) {
     }
   }
   const bool used = latest != nullptr && least < view.wishes.idle_after;
-  if (used || !verdict.signals.empty()) {
+  if (used || verdict.signals.size() > others) {
     if (!people_at_) people_at_ = view.now;
-  } else if (people_at_ && view.now - *people_at_ < dwell) {
-    const Duration left = dwell - (view.now - *people_at_);
+  } else if (people_at_ && view.now - *people_at_ < view.wishes.dwell) {
+    const Duration left = view.wishes.dwell - (view.now - *people_at_);
     forbid(verdict, "people", "a moment ago somebody was here: it waits " + rough_text(left) + " more");
     recheck_in(verdict, left);
   } else {
@@ -105,28 +142,72 @@ void OwnerPolicy::judge_people(const OwnerView& view, OwnerVerdict& verdict) {
   recheck_in(verdict, view.wishes.idle_after - least);
 }
 
-void OwnerPolicy::judge_machine(const OwnerView& view, OwnerVerdict& verdict) {
+// What about the machine itself stands against it now; empty if nothing does.
+std::string OwnerPolicy::machine_trouble(const OwnerView& view) {
   std::string trouble;
   double hottest = -300;
+  double load = 0;
+  double memory = 0;
+  const auto raise = [](double& to, double value) {
+    if (std::isfinite(value)) to = std::max(to, value);
+  };
   for (const Observation& observation : view.observations) {
     if (observation.kind == Kind::battery && observation.value > 0 && !view.wishes.on_battery)
       trouble = "this computer runs on its battery (" + observation.source + ")";
-    if (observation.kind == Kind::temperature && std::isfinite(observation.value))
-      hottest = std::max(hottest, observation.value);
+    if (observation.kind == Kind::program) trouble = observation.source + " runs, which is to have it alone";
+    if (observation.kind == Kind::temperature) raise(hottest, observation.value);
+    if (observation.kind == Kind::load) raise(load, observation.value);
+    if (observation.kind == Kind::memory) raise(memory, observation.value);
   }
+  const bool considers_load = view.wishes.run == RunWhen::idle && view.wishes.load_max < 1;
+  loaded_ = considers_load && load >= view.wishes.load_max * (loaded_ ? load_leave : 1);
+  if (loaded_)
+    trouble = "other programs use " + percent_text(load) + " of all cores; it computes below " +
+              percent_text(load_leave * view.wishes.load_max);
+  short_of_memory_ = memory >= (short_of_memory_ ? memory_leave : memory_enter);
+  if (short_of_memory_) trouble = "memory is short: programs wait for it";
   hot_ = hottest >= view.wishes.temperature_max - (hot_ ? cooling : 0);
   if (hot_)
     trouble = "it is too hot: " + std::to_string(std::lround(hottest)) + " degrees; it computes below " +
               std::to_string(std::lround(view.wishes.temperature_max - cooling));
+  return trouble;
+}
+
+void OwnerPolicy::judge_machine(const OwnerView& view, OwnerVerdict& verdict) {
+  const std::string trouble = machine_trouble(view);
   if (!trouble.empty()) {
     trouble_ = trouble;
     trouble_at_ = view.now;
     return forbid(verdict, "machine", trouble);
   }
-  if (!trouble_at_ || view.now - *trouble_at_ >= dwell) return;
-  const Duration left = dwell - (view.now - *trouble_at_);
-  forbid(verdict, "machine", "a moment ago " + trouble_ + ": it waits " + rough_text(left) + " more");
+  if (!trouble_at_ || view.now - *trouble_at_ >= view.wishes.dwell) return;
+  const Duration left = view.wishes.dwell - (view.now - *trouble_at_);
+  forbid(verdict, "machine",
+         "it waits " + rough_text(left) + " more, to be sure that this is over: " + trouble_);
   recheck_in(verdict, left);
+}
+
+void OwnerPolicy::judge_hours(const OwnerView& view, OwnerVerdict& verdict) {
+  const Turn hours = turn_of(view.wishes.hours, view.minute_of_week, verdict);
+  if (!view.wishes.hours.empty() && !hours.within)
+    forbid(verdict, "hours",
+           "outside of the hours in the preferences; they begin in " + rough_text(hours.until_change));
+  const Turn expensive = turn_of(view.wishes.expensive_hours, view.minute_of_week, verdict);
+  if (expensive.within)
+    forbid(
+        verdict, "hours",
+        "electricity is dear now, say the preferences; that ends in " + rough_text(expensive.until_change));
+}
+
+void OwnerPolicy::judge_network(const OwnerView& view, OwnerVerdict& verdict) {
+  const Turn hours = turn_of(view.wishes.network_hours, view.minute_of_week, verdict);
+  if (!view.wishes.network_hours.empty() && !hours.within)
+    verdict.no_network =
+        "outside of the network's hours in the preferences; they begin in " + rough_text(hours.until_change);
+  for (const Observation& observation : view.observations)
+    if (observation.kind == Kind::metered && observation.value > 0 && !view.wishes.on_metered)
+      verdict.no_network = "the network costs by use (" + observation.source +
+                           "): `gleaner prefs set on_metered true` uses it nevertheless";
 }
 
 OwnerVerdict OwnerPolicy::judge(const OwnerView& view) {
@@ -134,15 +215,8 @@ OwnerVerdict OwnerPolicy::judge(const OwnerView& view) {
   for (const Observation& observation : view.observations) verdict.details.push_back(detail_of(observation));
   if (view.wishes.run == RunWhen::never)
     forbid(verdict, "preferences", "the preferences say run = \"never\"");
-  if (!view.wishes.hours.empty()) {
-    const int minute = std::clamp(view.minute_of_week, 0, minutes_per_week - 1);
-    const int left = until_change(view.wishes.hours, minute);
-    if (!within(view.wishes.hours, minute))
-      forbid(
-          verdict, "hours",
-          "outside of the hours in the preferences; they begin in " + rough_text(std::chrono::minutes{left}));
-    recheck_in(verdict, std::chrono::minutes{left});
-  }
+  judge_hours(view, verdict);
+  judge_network(view, verdict);
   judge_machine(view, verdict);
   if (view.wishes.run == RunWhen::idle) judge_people(view, verdict);
   return verdict;

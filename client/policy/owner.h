@@ -1,13 +1,19 @@
-// Whether the computer's owner can spare it: people, power, heat and hours, as signals for decide()
-// (run_decision.h). Pure but for what it remembers of its own last answers. Rules, each the cautious side of
-// what is not known:
+// Whether the computer's owner can spare it: people, power, heat, other programs and hours, as signals for
+// decide() (run_decision.h). Pure but for what it remembers of its own last answers. Rules, each the cautious
+// side of what is not known:
 //   people       (run = when_idle) input within `idle_after`, from any source, pauses at once; a screen that
-//   somebody is
-//                logged in at, and of which no source tells when it was used, pauses; nobody logged in is
-//                idle.
+//                somebody is logged in at, and of which no source tells when it was used, pauses; a window
+//                that fills the screen, or a program that keeps the session awake, pauses unless allowed;
+//                nobody logged in is idle.
+//   load         (run = when_idle) other programs that use `load_max` of all cores pause, until they use 0.6
+//                of that.
+//   memory       programs that wait for memory a tenth of the time (pressure stall information, "full",
+//                ten seconds) pause, until that is nearly over; in every mode.
+//   programs     those that the owner names pause, in every mode.
 //   battery      pauses unless allowed; temperature pauses at the maximum, until it is 5 degrees below.
-//   hours        outside of the permitted hours it pauses.
-// Hysteresis: battery and temperature must be well for `dwell` before computing goes on, people be away for
+//   hours        outside of the permitted hours it pauses; outside of the network's hours, or on a network
+//                that costs by use unless allowed, nothing is fetched or delivered.
+// Hysteresis: what stood against it must be well for `dwell` before computing goes on, people be away for
 // `idle_after`; and no pause is shorter than `dwell`.
 #pragma once
 
@@ -36,19 +42,28 @@ struct OwnerWishes {
   RunWhen run = RunWhen::always;
   Duration idle_after = std::chrono::minutes{5};
   bool on_battery = false;
-  double temperature_max = 85;  // degrees Celsius
-  std::vector<Hours> hours;     // none: any
+  double temperature_max = 85;         // degrees Celsius
+  std::vector<Hours> hours;            // none: any
+  std::vector<Hours> expensive_hours;  // never then
+  Duration dwell = std::chrono::minutes{1};
+  double load_max = 0.5;  // of all cores, by other programs; 1: any
+  bool when_watching = false;
+  bool on_metered = false;
+  std::vector<Hours> network_hours;  // none: any
 };
 
 // What one source knows now.
 struct Observation {
-  enum class Kind { input, screen, battery, temperature };
+  enum class Kind { input, screen, battery, temperature, watching, load, memory, program, metered };
   Kind kind = Kind::input;
   std::string source;  // "terminal pts/3", "seat0 (x11, alice)", "BAT0"
   Duration age{0};     // since it was read
   std::optional<Duration>
-      idle;          // input: since the last one; screen: how long unused for certain, nothing: unknown
-  double value = 0;  // battery: 1 = discharging; temperature: degrees
+      idle;  // input: since the last one; screen: how long unused for certain, nothing: unknown
+  // battery: 1 = discharging; temperature: degrees; load: of all cores; memory: percent of time stalled;
+  // metered: 1 = it costs by use. What is watched and named programs are there or not.
+  double value = 0;
+  std::string note = {};  // in words, after the source: "asked", "the desktop's hint"
 };
 
 struct OwnerView {
@@ -62,22 +77,30 @@ struct OwnerVerdict {
   std::vector<Signal> signals;       // what stands against it
   std::vector<std::string> details;  // every observation in words, for `gleaner why`
   std::optional<Duration> recheck;   // when time alone may change it
+  std::string no_network;            // why nothing may be fetched or delivered; empty: it may
 };
 
 class OwnerPolicy {
  public:
   [[nodiscard]] OwnerVerdict judge(const OwnerView& view);
 
-  static constexpr Duration dwell = std::chrono::minutes{1};
   static constexpr Duration age_max = std::chrono::minutes{2};  // what is older is not known
   static constexpr double cooling = 5;
+  static constexpr double load_leave = 0.6;  // of load_max
+  static constexpr double memory_enter = 10;
+  static constexpr double memory_leave = 1;
 
  private:
+  static void judge_hours(const OwnerView& view, OwnerVerdict& verdict);
   void judge_people(const OwnerView& view, OwnerVerdict& verdict);
   void judge_machine(const OwnerView& view, OwnerVerdict& verdict);
+  static void judge_network(const OwnerView& view, OwnerVerdict& verdict);
+  [[nodiscard]] std::string machine_trouble(const OwnerView& view);
 
   std::optional<SteadyTime> people_at_;  // when they began to be in the way
   bool hot_ = false;
+  bool loaded_ = false;
+  bool short_of_memory_ = false;
   std::string trouble_;  // why the machine could not be spared last
   std::optional<SteadyTime> trouble_at_;
 };

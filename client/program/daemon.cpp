@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 
 #include "client/engine/control.h"
 #include "client/engine/engine.h"
@@ -104,18 +105,33 @@ void loop(engine::Engine& engine, platform::ControlSocket& control, const Signal
 
 // What the owner wants: the command line over the preferences.
 struct Wanted {
-  client_policy::OwnerWishes wishes;
-  double cpu_share = 1;
+  engine::Wishes wishes;
   bool sandbox = true;
 };
 
-Result<Wanted> wanted_by(const RunOptions& options) {
+Result<Wanted> wanted_by(const RunOptions& options, std::int64_t memory_bytes) {
   TRY_ASSIGN(const auto book,
              engine::PreferenceBook::load(io::real_files(), preference_files(options.state)));
   engine::OwnerPreferences values = book.values();
   if (options.run) values.run = *options.run;
-  return Wanted{values.wishes(), options.cpu_share.value_or(values.cpu_share),
-                options.sandbox.value_or(values.sandbox == "on")};
+  if (options.cpu_share) values.cpu_share = *options.cpu_share;
+  if (options.cores > 0) values.cores = 0;
+  return Wanted{values.wishes(memory_bytes), options.sandbox.value_or(values.sandbox == "on")};
+}
+
+// Where sessions' agents find this client: its own user's beside the state, and, as a service of the system,
+// everybody's where systemd made a place for it.
+std::vector<platform::AgentPlace> agent_places(const engine::StateDirectory& state) {
+  std::vector<platform::AgentPlace> places = {{state.root / "agent.sock", false}};
+  const char* const runtime = std::getenv("RUNTIME_DIRECTORY");
+  if (runtime != nullptr && *runtime != '\0')
+    places.push_back({io::Path(std::string(runtime)) / "agent.sock", true});
+  return places;
+}
+
+void take_rates(io::TransferRates& rates, const engine::Wishes& wishes) {
+  rates.download = wishes.download_bytes_per_second;
+  rates.upload = wishes.upload_bytes_per_second;
 }
 
 std::unique_ptr<engine::Launcher> make_launcher(const RunOptions& options, bool confined) {
@@ -146,32 +162,42 @@ Result<bool> serve(const RunOptions& options, const Signals& signals) {
   facts.cores = cores;
   facts.client_version = version;
   TRY_ASSIGN(const engine::Identity stored, engine::load_or_pending(files, options.state));
-  engine::ThreadWorkers workers([&] { return io::make_curl_client(stored.code.root_fingerprint, agent); });
+  TRY_ASSIGN(const Wanted wanted, wanted_by(options, machine->memory_bytes()));
+  const auto rates = std::make_shared<io::TransferRates>();
+  take_rates(*rates, wanted.wishes);
+  engine::ThreadWorkers workers(
+      [&] { return io::make_curl_client(stored.code.root_fingerprint, agent, rates); });
   engine::Identity identity = stored;
   {
     const auto http = io::make_curl_client(stored.code.root_fingerprint, agent);
     TRY_ASSIGN(identity, engine::confirm_machine(*http, files, *machine, options.state, facts, clock.now()));
   }
-  TRY_ASSIGN(const Wanted wanted, wanted_by(options));
   const auto launcher = make_launcher(options, wanted.sandbox);
-  const auto surroundings = platform::make_surroundings();
+  const char* const elsewhere = std::getenv("GLEANER_SURROUNDINGS");  // tests': a computer of their own
+  platform::SurroundingsRoots roots;
+  if (elsewhere != nullptr) roots = platform::roots_below(elsewhere);
+  if (std::getenv("DBUS_SYSTEM_BUS_ADDRESS") != nullptr) roots.use_system_bus = true;
+  roots.tell_load = options.priority == platform::Priority::idle;
+  roots.agents = agent_places(options.state);
+  const auto surroundings = platform::make_surroundings(std::move(roots));
   platform::CpuLimiter limiter;
   Random random(make_seed());
 
   engine::EngineSettings settings;
   settings.cores = cores;
-  settings.cpu_share = wanted.cpu_share;
-  settings.memory_bytes = machine->memory_bytes() / 2;
+  settings.cpu_share = wanted.wishes.cpu_share;
+  settings.memory_bytes = wanted.wishes.memory_bytes;
   settings.benchmark_mflops = options.benchmark_mflops;
   settings.client_version = version;
   engine::Engine engine({clock, random, files, *launcher, limiter, *machine, workers, options.state, settings,
                          surroundings.get()},
                         identity);
-  engine.set_wishes(wanted.wishes, wanted.cpu_share);
+  engine.set_wishes(wanted.wishes);
   TRY(engine.open());
   const auto reload = [&]() -> Status {
-    TRY_ASSIGN(const Wanted now_wanted, wanted_by(options));
-    engine.set_wishes(now_wanted.wishes, now_wanted.cpu_share);
+    TRY_ASSIGN(const Wanted now_wanted, wanted_by(options, machine->memory_bytes()));
+    take_rates(*rates, now_wanted.wishes);
+    engine.set_wishes(now_wanted.wishes);
     return {};
   };
   bool quit = false;

@@ -30,7 +30,7 @@ void print(const engine::PreferenceBook& book, const PreferencesCommand& command
       fmt::print("{} = {}\n  {}\n  From: {}{}.\n", line.key, line.value, line.meaning, line.origin,
                  line.locked ? " (locked by the administrator)" : "");
     } else {
-      fmt::print("{:<16} = {:<18} # {}{}\n", line.key, line.value, line.origin,
+      fmt::print("{:<19} = {:<18} # {}{}\n", line.key, line.value, line.origin,
                  line.locked ? ", locked" : "");
     }
   }

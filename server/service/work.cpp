@@ -100,6 +100,10 @@ Status Service::give_back_unknown(Host& host, const protocol::WorkRequest& reque
 
 bool Service::can_compute(const Problem& problem, const protocol::WorkRequest& request) const {
   if (problem.manifest.kernel_for(request.platforms).empty()) return false;
+  const std::string& name = problem.manifest.name;
+  if (request.applications && std::find(request.applications->begin(), request.applications->end(), name) ==
+                                  request.applications->end())
+    return false;
   if (request.memory_bytes > 0 && problem.manifest.memory_bytes > request.memory_bytes) return false;
   return problem.manifest.threads <= request.cores;
 }

@@ -40,10 +40,11 @@ inline constexpr std::int64_t hinted_items_max = 10'000'000;  // kept in memory 
 inline constexpr std::int64_t hints_bytes_max = 256 << 20;
 inline constexpr int segments_per_request_max = 64;
 inline constexpr int hosts_per_page_max = 1000;
-inline constexpr int list_length_max = 10'000;  // one admin list, or the hosts of one problem
-inline constexpr int inputs_max = 1024;         // files of one problem or unit
-inline constexpr int signers_max = 64;          // signer certificates in a project document
-inline constexpr int platforms_max = 16;        // that one host can execute, or one application has
+inline constexpr int list_length_max = 10'000;         // one admin list, or the hosts of one problem
+inline constexpr int inputs_max = 1024;                // files of one problem or unit
+inline constexpr int signers_max = 64;                 // signer certificates in a project document
+inline constexpr int applications_permitted_max = 64;  // that an owner lists by name
+inline constexpr int platforms_max = 16;               // that one host can execute, or one application has
 inline constexpr int cores_max = 1 << 16;
 inline constexpr std::int64_t memory_bytes_max = std::int64_t{1} << 50;
 

@@ -22,6 +22,8 @@ class Descriptor {
   }
 
   [[nodiscard]] int get() const { return number_; }
+  // From now on the caller's to close.
+  [[nodiscard]] int release() { return std::exchange(number_, -1); }
   [[nodiscard]] bool valid() const { return number_ >= 0; }
   // Closes it; what close() reports is of no use to readers, and writers sync first.
   void reset() {

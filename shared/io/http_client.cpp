@@ -132,8 +132,8 @@ class Receiver {
 
 class CurlClient final : public HttpClient {
  public:
-  CurlClient(Bytes root_fingerprint, std::string user_agent)
-      : trust_(std::move(root_fingerprint)), user_agent_(std::move(user_agent)) {
+  CurlClient(Bytes root_fingerprint, std::string user_agent, std::shared_ptr<const TransferRates> rates)
+      : trust_(std::move(root_fingerprint)), user_agent_(std::move(user_agent)), rates_(std::move(rates)) {
     static std::once_flag once;
     std::call_once(once, [] { CHECK_TRUE(curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK); });
     handle_.reset(curl_easy_init());
@@ -190,7 +190,7 @@ class CurlClient final : public HttpClient {
     set(CURLOPT_NOSIGNAL, 1L);
     set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     set(CURLOPT_ERRORBUFFER, detail_.data());
-    set(CURLOPT_TIMEOUT_MS, milliseconds(request.timeout));
+    set(CURLOPT_TIMEOUT_MS, milliseconds(request.timeout + slow_down(request)));
     set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds(std::min(request.timeout, connect_timeout)));
     set(CURLOPT_MAXAGE_CONN, static_cast<long>(limits::idle_connection_seconds_max));
     if (is_loopback(target.host)) set(CURLOPT_PROXY, "");  // a proxy's loopback is another machine's
@@ -202,6 +202,19 @@ class CurlClient final : public HttpClient {
     set(CURLOPT_SSL_VERIFYHOST, 0L);
     set(CURLOPT_SSL_CTX_FUNCTION, &CurlClient::on_ssl_context);
     set(CURLOPT_SSL_CTX_DATA, static_cast<void*>(&trust_));
+  }
+
+  // How much longer the request may take because it is slowed down.
+  Duration slow_down(const HttpRequest& request) {
+    if (!rates_) return Duration{0};
+    const std::int64_t download = rates_->download;
+    const std::int64_t upload = rates_->upload;
+    set(CURLOPT_MAX_RECV_SPEED_LARGE, static_cast<curl_off_t>(download));
+    set(CURLOPT_MAX_SEND_SPEED_LARGE, static_cast<curl_off_t>(upload));
+    double seconds = 0;
+    if (download > 0) seconds += static_cast<double>(request.reply_bytes_max) / static_cast<double>(download);
+    if (upload > 0) seconds += static_cast<double>(request.body.size()) / static_cast<double>(upload);
+    return from_seconds(std::min(seconds, 24.0 * 3600));
   }
 
   Status set_method(const HttpRequest& request) {
@@ -257,14 +270,16 @@ class CurlClient final : public HttpClient {
 
   ServerTrust trust_;
   const std::string user_agent_;
+  const std::shared_ptr<const TransferRates> rates_;
   mutable std::array<char, CURL_ERROR_SIZE> detail_{};
   std::unique_ptr<CURL, FreeEasy> handle_;  // last: closed before what its callbacks use
 };
 
 }  // namespace
 
-std::unique_ptr<HttpClient> make_curl_client(Bytes root_fingerprint, std::string user_agent) {
-  return std::make_unique<CurlClient>(std::move(root_fingerprint), std::move(user_agent));
+std::unique_ptr<HttpClient> make_curl_client(Bytes root_fingerprint, std::string user_agent,
+                                             std::shared_ptr<const TransferRates> rates) {
+  return std::make_unique<CurlClient>(std::move(root_fingerprint), std::move(user_agent), std::move(rates));
 }
 
 }  // namespace gleaner::io

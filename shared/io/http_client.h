@@ -4,6 +4,7 @@
 // untrusted); an HTTP status is a reply, not an error.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -40,7 +41,15 @@ class HttpClient {
   [[nodiscard]] virtual Result<HttpReply> send(const HttpRequest& request) = 0;
 };
 
+// Bytes a second that each client may move at most; 0: any. May be changed from any thread; holds from the
+// next request on, which is then given the time that it needs beyond its own.
+struct TransferRates {
+  std::atomic<std::int64_t> download{0};
+  std::atomic<std::int64_t> upload{0};
+};
+
 // `root_fingerprint`: 32 raw bytes, or empty for the system's authorities only.
-[[nodiscard]] std::unique_ptr<HttpClient> make_curl_client(Bytes root_fingerprint, std::string user_agent);
+[[nodiscard]] std::unique_ptr<HttpClient> make_curl_client(Bytes root_fingerprint, std::string user_agent,
+                                                           std::shared_ptr<const TransferRates> rates = {});
 
 }  // namespace gleaner::io

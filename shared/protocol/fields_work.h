@@ -117,6 +117,7 @@ void visit(Archive& archive, Of<Archive, WorkRequest>& message) {
   archive("cores", message.cores, Whole{0, limits::cores_max});
   archive("proposal", message.proposal);
   archive("benchmark", message.benchmark);
+  archive("applications", message.applications, List{limits::applications_permitted_max, Text{}});
 }
 
 template <>

@@ -218,6 +218,7 @@ struct WorkRequest {
   int cores = 1;                       // that kernels may use, altogether
   Proposal proposal;
   std::optional<Benchmark> benchmark;
+  std::optional<std::vector<std::string>> applications;  // the only ones that the owner permits; absent: any
 };
 
 struct WorkReply {

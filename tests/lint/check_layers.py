@@ -31,7 +31,9 @@ ARROWS = {
     "server": ["server/http", "server/service", *SHARED],
     "client/policy": ["shared/base", "shared/protocol"],
     "client/engine": ["client/policy", *SHARED],
-    "client/platform": ["client/policy", "client/engine", *SHARED],
+    "client/agent/report": ["shared/base"],
+    "client/agent": ["client/agent/report", "shared/base", "shared/io"],
+    "client/platform": ["client/agent/report", "client/policy", "client/engine", *SHARED],
     "client/sandbox": [],
     "client/program": ["client/policy", "client/engine", "client/platform", *SHARED],
     "client": ["client/program"],
@@ -56,7 +58,7 @@ ARROWS = {
     "tools/simulator/scenario": ["tools/simulator", *POLICY, "shared/base", "shared/protocol"],
     "tools/simulator": [*POLICY, "client/policy", "shared/base", "shared/planning", "shared/protocol"],
 }
-PURE = [*POLICY, "client/policy", "shared/planning"]
+PURE = [*POLICY, "client/agent/report", "client/policy", "shared/planning"]
 BANNED_IN_PURE = re.compile(
     r"system_clock::now|steady_clock::now|high_resolution_clock|\btime\(|\brand\(|random_device|sleep_for|sleep_until|"
     r"#include <(fstream|thread|mutex|iostream|filesystem)>|spdlog|sqlite|\bgetenv\(")

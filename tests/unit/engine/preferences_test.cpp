@@ -25,10 +25,32 @@ TEST_CASE("Without files the defaults hold: only while nobody uses the computer"
   const Places places;
   const auto book = places.load();
   REQUIRE(book.ok());
-  CHECK(book->values().wishes().run == client_policy::RunWhen::idle);
-  CHECK(book->values().wishes().idle_after == Duration{std::chrono::minutes{5}});
+  const Wishes wishes = book->values().wishes(8'000'000);
+  CHECK(wishes.owner.run == client_policy::RunWhen::idle);
+  CHECK(wishes.owner.idle_after == Duration{std::chrono::minutes{5}});
+  CHECK(wishes.memory_bytes == 4'000'000);
+  CHECK(wishes.give_back_after == Duration{std::chrono::minutes{10}});
   CHECK(book->origin("run") == "default");
-  CHECK(book->lines().size() == 8);
+  CHECK(book->lines().size() == 23);
+}
+
+TEST_CASE("Every preset is whole, and the dedicated one leaves nothing alone") {
+  const Places places;
+  for (const char* preset : {"only-when-idle", "gentle", "lab", "dedicated"}) {
+    places.put("preferences.toml", std::string("preset = \"") + preset + "\"\n");
+    const auto book = places.load();
+    REQUIRE(book.ok());
+    const auto lines = book->lines();
+    CHECK(lines.size() == 23);
+    for (const auto& line : lines) {
+      CHECK_FALSE(line.value.empty());
+      CHECK_FALSE(line.meaning.empty());
+    }
+  }
+  const client_policy::OwnerWishes owner = places.load()->values().wishes(0).owner;
+  CHECK(owner.run == client_policy::RunWhen::always);
+  CHECK(owner.on_battery);
+  CHECK(owner.when_watching);
 }
 
 TEST_CASE("Preset under file under lock, and each value knows where it is from") {
@@ -56,7 +78,13 @@ TEST_CASE("Setting a value writes a file that can be read again, and keeps the o
   CHECK(book->set(places.files, "cpu_share", "0.5").ok());
   CHECK(book->set(places.files, "on_battery", "true").ok());
   CHECK(book->set(places.files, "sandbox", "off: I accept that kernels run with my rights").ok());
+  CHECK(book->set(places.files, "exclusive", "[\"steam\", \"blender\"]").ok());
+  CHECK(book->set(places.files, "expensive_hours", "mon-fri 17-20").ok());
+  CHECK(book->set(places.files, "upload_kilobytes", "50").ok());
   for (const auto& [key, value] : {std::pair{"run", "sometimes"},
+                                   {"network_hours", "at night"},
+                                   {"cores", "-1"},
+                                   {"disk_megabytes", "1.5"},
                                    {"cpu_share", "2"},
                                    {"hours", "noon"},
                                    {"on_battery", "maybe"},
@@ -68,8 +96,12 @@ TEST_CASE("Setting a value writes a file that can be read again, and keeps the o
   CHECK(again->values().run == "always");
   CHECK(again->values().cpu_share == 0.5);
   CHECK(again->values().on_battery);
-  CHECK(again->values().wishes().hours.size() == 5);
+  CHECK(again->values().wishes(0).owner.hours.size() == 5);
   CHECK(again->values().sandbox != "on");
+  const Wishes wishes = again->values().wishes(0);
+  CHECK(wishes.exclusive == std::vector<std::string>{"steam", "blender"});
+  CHECK(wishes.owner.expensive_hours.size() == 5);
+  CHECK(wishes.upload_bytes_per_second == 50'000);
 }
 
 TEST_CASE("A mistake in a file is named with file, line and key") {

@@ -32,7 +32,8 @@ void World::start() {
   identity.host = {server.host, "token"};
   identity.name = "test-host";
   engine = std::make_unique<Engine>(
-      Services{clock, random, files, launcher, gate, machine, workers, {directory}, settings}, identity);
+      Services{clock, random, files, launcher, gate, machine, workers, {directory}, settings, surroundings},
+      identity);
   const Status opened = engine->open();
   INFO((opened.ok() ? "" : opened.error().message));
   REQUIRE(opened.ok());

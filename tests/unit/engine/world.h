@@ -80,6 +80,22 @@ class FixedMachine final : public Machine {
   DirectoryUsage slot_usage;
 };
 
+// What the test says is seen; `news` as if somebody had just come.
+class ToldSurroundings final : public Surroundings {
+ public:
+  std::vector<client_policy::Observation> observe(SteadyTime) override {
+    news = false;
+    return seen;
+  }
+  std::vector<int> descriptors() const override { return {}; }
+  bool touched() const override { return news; }
+  void watch_programs(const std::vector<std::string>& names) override { programs = names; }
+  int minute_of_week() const override { return 0; }
+  std::vector<client_policy::Observation> seen;
+  std::vector<std::string> programs;
+  bool news = false;
+};
+
 class World {
  public:
   explicit World(int cores = 1);
@@ -103,6 +119,7 @@ class World {
   FixedMachine machine;
   ImmediateWorkers workers{server};
   EngineSettings settings;
+  Surroundings* surroundings = nullptr;  // the test's, if it has some
   std::unique_ptr<Engine> engine;
 };
 

@@ -35,7 +35,8 @@ struct Computer {
     REQUIRE(::utimensat(AT_FDCWD, (root / "dev" / name).c_str(), times, 0) == 0);
   }
   [[nodiscard]] std::unique_ptr<engine::Surroundings> surroundings() const {
-    return make_surroundings({root / "dev", root / "sys", [this] { return screens; }});
+    return make_surroundings(
+        {root / "dev", root / "sys", [this] { return screens; }, root / "proc", true, false});
   }
 };
 
@@ -43,6 +44,36 @@ TEST_CASE("A bare computer tells nothing: nobody is there") {
   const Computer computer;
   CHECK(computer.surroundings()->observe(SteadyTime{1h}).empty());
   CHECK(computer.surroundings()->descriptors().empty());
+  CHECK_FALSE(computer.surroundings()->touched());
+}
+
+TEST_CASE("What other programs take: processor, memory, and those that want it alone") {
+  const Computer computer;
+  computer.put("proc/stat", "cpu  1000 500 200 8000 0 0 0 0 0 0\ncpu0 1 2 3 4 5 6 7 8\n");
+  computer.put(
+      "proc/pressure/memory",
+      "some avg10=9.00 avg60=1.00 avg300=0.00 total=1\nfull avg10=2.50 avg60=0.10 avg300=0.00 total=1\n");
+  computer.put("proc/77/comm", "steam\n");
+  computer.put("proc/78/comm", "a-rather-long-n\n");
+  computer.put("proc/self/comm", "other\n");
+  const auto surroundings = computer.surroundings();
+  surroundings->watch_programs({"steam", "a-rather-long-name", "other", "absent"});
+  auto seen = surroundings->observe(SteadyTime{1h});
+  REQUIRE(seen.size() == 3);
+  CHECK(seen[0].kind == Kind::program);
+  CHECK(seen[0].source == "steam");
+  CHECK(seen[1].source == "a-rather-long-name");
+  CHECK(seen[2].kind == Kind::memory);
+  CHECK(seen[2].value == 2.5);
+  // 1000 ticks on: 300 of others, 500 nice (kernels), 200 idle.
+  computer.put("proc/stat", "cpu  1200 1000 300 8200 0 0 0 0 0 0\n");
+  seen = surroundings->observe(SteadyTime{1h} + 10s);
+  REQUIRE(seen.size() == 4);
+  CHECK(seen[3].kind == Kind::load);
+  CHECK(seen[3].value == Approx(0.3));
+  computer.put("proc/stat", "garbage\n");
+  surroundings->watch_programs({});
+  CHECK(surroundings->observe(SteadyTime{1h} + 20s).size() == 1);
 }
 
 TEST_CASE("The terminal that was typed at last counts; what programs write there does not") {

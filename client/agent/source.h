@@ -1,0 +1,59 @@
+// A source of what a session's user is doing: an X server, a Wayland compositor, the session's D-Bus
+// services. Each is polled for its descriptor and says what it knows when asked. All from one thread.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "client/agent/report/report.h"
+#include "shared/base/clock.h"
+#include "shared/base/result.h"
+
+namespace gleaner::agent {
+
+// No input for so long is told as "idle since".
+inline constexpr Duration default_granularity = std::chrono::seconds{5};
+
+struct SourceSettings {
+  std::string x_display;        // ":0"; empty: there is no X server to ask
+  std::string wayland_display;  // "wayland-0"; empty: this is no Wayland session
+  std::string bus;              // address of the session's D-Bus; empty: none
+  Duration granularity = default_granularity;
+};
+
+class Source {
+ public:
+  virtual ~Source() = default;
+  [[nodiscard]] virtual int descriptor() const = 0;
+  // Takes in what has come; never blocks. Call when the descriptor is readable, and when wait_until() has
+  // come. unavailable: the other side is gone, and so is this source.
+  [[nodiscard]] virtual Status serve(SteadyTime now) = 0;
+  [[nodiscard]] virtual SteadyTime wait_until() const { return SteadyTime::max(); }
+  // Adds what it knows.
+  virtual void say(SessionReport& report, SteadyTime now) const = 0;
+};
+
+// not_found: nothing of this kind there.
+[[nodiscard]] Result<std::unique_ptr<Source>> make_x11_source(const SourceSettings& settings, SteadyTime now);
+[[nodiscard]] Result<std::unique_ptr<Source>> make_wayland_source(const SourceSettings& settings,
+                                                                  SteadyTime now);
+[[nodiscard]] Result<std::unique_ptr<Source>> make_bus_source(const SourceSettings& settings, SteadyTime now);
+
+// Whether somebody is at it, as a source that tells of the two changes knows it.
+class Presence {
+ public:
+  // Somebody is here, until idle() is called.
+  void active() { idle_since_.reset(); }
+  void idle(SteadyTime since) { idle_since_ = since; }
+  [[nodiscard]] SessionReport::Input input(const std::string& source, SteadyTime now) const {
+    SessionReport::Input told{source, !idle_since_, Duration{0}, false};
+    if (idle_since_ && *idle_since_ < now)
+      told.idle = std::chrono::duration_cast<Duration>(now - *idle_since_);
+    return told;
+  }
+
+ private:
+  std::optional<SteadyTime> idle_since_;
+};
+
+}  // namespace gleaner::agent

@@ -1,0 +1,75 @@
+// What other programs take: processor time by /proc/stat, where kernels count as "nice" and so can be told
+// apart (proc(5)); waiting for memory by /proc/pressure/memory (the kernel's Documentation/accounting/psi);
+// programs that the owner named by /proc/PID/comm.
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "client/platform/surroundings.h"
+
+namespace gleaner::platform {
+namespace {
+
+constexpr std::size_t name_bytes_max = 15;  // of a process's name
+
+// "full avg10=0.12 avg60=..."; nothing if there is no such line.
+std::optional<double> full_average(std::istream& pressure) {
+  for (std::string line; std::getline(pressure, line);) {
+    const auto at = line.find("avg10=");
+    if (!line.starts_with("full ") || at == std::string::npos) continue;
+    std::istringstream text(line.substr(at + 6));
+    double percent = 0;
+    if (text >> percent) return percent;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Observation> LoadMeter::observe(const io::Path& proc) {
+  std::ifstream file(proc / "stat");
+  std::string word;
+  std::array<std::int64_t, 8> ticks{};  // user nice system idle iowait irq softirq steal
+  if (!(file >> word) || word != "cpu") return std::nullopt;
+  for (std::int64_t& tick : ticks)
+    if (!(file >> tick)) return std::nullopt;
+  Ticks now;
+  now.others = ticks[0] + ticks[2] + ticks[5] + ticks[6];
+  for (const std::int64_t tick : ticks) now.all += tick;
+  const std::optional<Ticks> before = std::exchange(before_, now);
+  if (!before || now.all <= before->all || now.others < before->others) return std::nullopt;
+  const double part =
+      static_cast<double>(now.others - before->others) / static_cast<double>(now.all - before->all);
+  return Observation{Observation::Kind::load, "other programs", Duration{0}, {}, std::clamp(part, 0.0, 1.0)};
+}
+
+std::optional<Observation> observe_memory(const io::Path& proc) {
+  std::ifstream pressure(proc / "pressure/memory");
+  const auto percent = full_average(pressure);
+  if (!percent) return std::nullopt;
+  return Observation{Observation::Kind::memory, "waiting for memory", Duration{0}, {}, *percent};
+}
+
+std::vector<Observation> observe_programs(const io::Path& proc, const std::vector<std::string>& names) {
+  std::vector<Observation> found;
+  if (names.empty()) return found;
+  std::vector<std::string> running;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(proc, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string number = entry->path().filename();
+    if (!std::isdigit(static_cast<unsigned char>(number[0]))) continue;
+    std::ifstream file(entry->path() / "comm");
+    std::string name;
+    if (std::getline(file, name)) running.push_back(name);
+  }
+  for (const std::string& name : names)
+    if (std::find(running.begin(), running.end(), name.substr(0, name_bytes_max)) != running.end())
+      found.push_back({Observation::Kind::program, name, Duration{0}, {}, 0});
+  return found;
+}
+
+}  // namespace gleaner::platform

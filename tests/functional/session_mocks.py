@@ -1,0 +1,144 @@
+"""D-Bus services that do what they are told on standard input, a word a line: GNOME's idle monitor and session, a screen
+saver; and on the system's bus, if there is one, logind's inhibitors and NetworkManager. Run by Debian's Python."""
+import os
+import sys
+
+import dbus
+import dbus.mainloop.glib
+import dbus.service
+from gi.repository import GLib
+
+IDLE = "org.gnome.Mutter.IdleMonitor"
+SESSION = "org.gnome.SessionManager"
+SAVER = "org.freedesktop.ScreenSaver"
+LOGIN = "org.freedesktop.login1.Manager"
+NETWORK = "org.freedesktop.NetworkManager"
+
+
+class IdleMonitor(dbus.service.Object):
+    count, idle, active = 0, None, None
+
+    @dbus.service.method(IDLE, in_signature="t", out_signature="u")
+    def AddIdleWatch(self, interval):
+        self.count += 1
+        self.idle = self.count
+        return self.count
+
+    @dbus.service.method(IDLE, out_signature="u")
+    def AddUserActiveWatch(self):
+        self.count += 1
+        self.active = self.count
+        if self.pending:
+            GLib.idle_add(self.fire_active)
+        return self.count
+
+    pending = False
+
+    def fire_active(self):
+        if self.active is None:  # asked for soon
+            self.pending = True
+            return
+        watch, self.active, self.pending = self.active, None, False
+        self.WatchFired(watch)
+
+    @dbus.service.signal(IDLE, signature="u")
+    def WatchFired(self, watch):
+        pass
+
+
+class Session(dbus.service.Object):
+    inhibited = False
+
+    @dbus.service.method(SESSION, in_signature="u", out_signature="b")
+    def IsInhibited(self, flags):
+        return self.inhibited and flags == 8
+
+    @dbus.service.signal(SESSION, signature="o")
+    def InhibitorAdded(self, path):
+        pass
+
+    @dbus.service.signal(SESSION, signature="o")
+    def InhibitorRemoved(self, path):
+        pass
+
+
+class Saver(dbus.service.Object):
+    on = False
+
+    @dbus.service.method(SAVER, out_signature="b")
+    def GetActive(self):
+        return self.on
+
+    @dbus.service.signal(SAVER, signature="b")
+    def ActiveChanged(self, on):
+        pass
+
+    def set(self, on):
+        self.on = on
+        self.ActiveChanged(on)
+
+
+class Login(dbus.service.Object):
+    inhibitors = []
+
+    @dbus.service.method(LOGIN, out_signature="a(ssssuu)")
+    def ListInhibitors(self):
+        return dbus.Array([("sleep", "upower", "battery", "delay", dbus.UInt32(0), dbus.UInt32(1)), *self.inhibitors],
+                          signature="(ssssuu)")
+
+
+class Network(dbus.service.Object):
+    metered = 4
+
+    @dbus.service.method("org.freedesktop.DBus.Properties", in_signature="ss", out_signature="v")
+    def Get(self, interface, name):
+        assert (interface, name) == (NETWORK, "Metered")
+        return dbus.UInt32(self.metered)
+
+
+def main():
+    dbus.mainloop.glib.DBusGMainLoop(set_as_default=True)
+    loop = GLib.MainLoop()
+    names, keep, commands = [], {}, {}
+    if os.environ.get("DBUS_SESSION_BUS_ADDRESS"):
+        bus = dbus.SessionBus()
+        names += [dbus.service.BusName(name, bus) for name in (IDLE, SESSION, SAVER)]
+        monitor = IdleMonitor(bus, "/org/gnome/Mutter/IdleMonitor/Core")
+        session = Session(bus, "/org/gnome/SessionManager")
+        saver = Saver(bus, "/org/freedesktop/ScreenSaver")
+
+        def inhibit(yes):
+            session.inhibited = yes
+            (session.InhibitorAdded if yes else session.InhibitorRemoved)("/org/gnome/SessionManager/Inhibitor1")
+
+        commands |= {"idle": lambda: monitor.WatchFired(monitor.idle), "active": monitor.fire_active,
+                     "lock": lambda: saver.set(True), "unlock": lambda: saver.set(False),
+                     "inhibit": lambda: inhibit(True), "release": lambda: inhibit(False),
+                     "leave": lambda: bus.release_name(IDLE)}
+    if os.environ.get("DBUS_SYSTEM_BUS_ADDRESS"):
+        system = dbus.SystemBus()
+        names += [dbus.service.BusName(name, system) for name in ("org.freedesktop.login1", NETWORK)]
+        login = Login(system, "/org/freedesktop/login1")
+        network = Network(system, "/org/freedesktop/NetworkManager")
+
+        def keep_awake(yes):
+            login.inhibitors = [("idle:sleep", "impress", "a talk", "block", dbus.UInt32(0), dbus.UInt32(1))] if yes else []
+
+        commands |= {"keep-awake": lambda: keep_awake(True), "let-sleep": lambda: keep_awake(False),
+                     "metered": lambda: setattr(network, "metered", 1), "free": lambda: setattr(network, "metered", 4)}
+
+    def obey(source, condition):
+        word = sys.stdin.readline().strip()
+        if not word:
+            loop.quit()
+            return False
+        commands[word]()
+        print("done", flush=True)
+        return True
+
+    GLib.io_add_watch(sys.stdin, GLib.IO_IN | GLib.IO_HUP, obey)
+    print("ready", flush=True)
+    loop.run()
+
+
+main()

@@ -1,0 +1,23 @@
+// What an agent may say: every local user who is logged in can send it.
+#include "client/agent/report/report.h"
+#include "tests/fuzz/fuzz.h"
+
+using namespace gleaner;
+using namespace gleaner::agent;
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text = fuzz::text_of(data, size);
+  const std::string clean = printable(text);
+  CHECK_TRUE(clean.size() <= report_text_max && printable(clean) == clean);
+  const auto report = decode(text);
+  if (!report.ok()) return 0;
+  CHECK_TRUE(report->inputs.size() <= report_inputs_max && report->busy.size() <= report_busy_max);
+  for (const auto& input : report->inputs)
+    CHECK_TRUE(input.idle >= Duration{0} && input.idle <= report_idle_max &&
+               (!input.active || input.idle == Duration{0}));
+  const std::string line = encode(*report);
+  CHECK_TRUE(line.size() <= report_line_bytes_max && line.find('\n') == std::string::npos);
+  const auto again = decode(line);
+  CHECK_TRUE(again.ok() && again->busy == report->busy && again->session == report->session);
+  return 0;
+}

@@ -1,0 +1,73 @@
+#include "client/agent/report/report.h"
+
+#include "tests/catch.h"
+
+namespace gleaner::agent {
+namespace {
+using namespace std::chrono_literals;
+using Busy = SessionReport::Busy;
+
+TEST_CASE("A report comes back as it was told") {
+  SessionReport report;
+  report.session = "c2";
+  report.display = ":0";
+  report.inputs = {{"X11 display :0", true, 0s, false}, {"Wayland", false, 90s, true}};
+  report.locked = true;
+  report.busy = {{Busy::Kind::full_screen, "mpv"}, {Busy::Kind::inhibitor, "a call"}};
+  const std::string line = encode(report);
+  CHECK(line.find('\n') == std::string::npos);
+  const auto back = decode(line);
+  REQUIRE(back.ok());
+  CHECK(*back == report);
+  CHECK(*decode(encode({})) == SessionReport{});
+}
+
+TEST_CASE("The longest report fits, and what is too much is left out") {
+  SessionReport report;
+  const std::string quotes(10000, '"');
+  const std::string slashes(10000, '\\');
+  report.session = report.display = quotes;
+  for (int i = 0; i < 100; ++i) {
+    report.inputs.push_back({slashes, false, std::chrono::hours{1'000'000}, true});
+    report.busy.push_back({Busy::Kind::inhibitor, quotes});
+  }
+  const std::string line = encode(report);
+  CHECK(line.size() <= report_line_bytes_max);
+  const auto back = decode(line);
+  REQUIRE(back.ok());
+  CHECK(back->inputs.size() == report_inputs_max);
+  CHECK(back->inputs[0].idle == report_idle_max);
+  CHECK(back->busy.size() == report_busy_max);
+  CHECK(back->session.size() == report_text_max);
+}
+
+TEST_CASE("What is no report is refused with a sentence") {
+  for (const char* wrong :
+       {"", "{", "[]", "{}", R"({"version":2})", R"({"version":1,"session":7})",
+        R"({"version":1,"inputs":{}})", R"({"version":1,"inputs":[1]})",
+        R"({"version":1,"inputs":[{"source":"x","active":1,"idle":0}]})",
+        R"({"version":1,"inputs":[{"source":"x","active":false,"idle":-1}]})",
+        R"({"version":1,"inputs":[{"source":"x","active":false,"idle":1e300}]})",
+        R"({"version":1,"inputs":[{"active":true,"idle":0}]})", R"({"version":1,"locked":"yes"})",
+        R"({"version":1,"busy":[{"kind":"asleep","what":"x"}]})"}) {
+    const auto report = decode(wrong);
+    REQUIRE_FALSE(report.ok());
+    CHECK_FALSE(report.error().message.empty());
+  }
+  CHECK(decode(std::string(report_line_bytes_max + 1, ' ')).error().kind == ErrorKind::too_large);
+}
+
+TEST_CASE("Nothing that a terminal would obey comes through") {
+  CHECK(printable("mpv - film \"x\"") == "mpv - film \"x\"");
+  CHECK(printable("gr\xC3\xBC\xC3\x9F") == "gr\xC3\xBC\xC3\x9F");
+  CHECK(printable("\x1B[31mred\n") == "?[31mred?");
+  CHECK(printable("\xC2\x9B"
+                  "31m") == "?31m");  // a control sequence in one character
+  CHECK(printable("\xE2\x80\xAE"
+                  "txt") == "?txt");                                 // turns what follows around
+  CHECK(printable("\xC0\x80\xFF\xED\xA0\x80") == "??????");          // no UTF-8 at all
+  CHECK(printable(std::string(99, 'a') + "\xC3\xBC").size() == 99);  // never half a character
+}
+
+}  // namespace
+}  // namespace gleaner::agent

@@ -1,0 +1,140 @@
+// What the owner's presence and wishes do to kernels and to the conversation with the server.
+#include "tests/catch.h"
+#include "tests/unit/engine/world.h"
+
+namespace gleaner::engine::testing {
+namespace {
+using namespace std::chrono_literals;
+using Kind = client_policy::Observation::Kind;
+
+client_policy::Observation input(Duration idle) {
+  return {Kind::input, "X11 display :0", 0s, idle, 0};
+}
+
+Wishes when_idle() {
+  Wishes wishes;
+  wishes.owner.run = client_policy::RunWhen::idle;
+  return wishes;
+}
+
+struct Desk {
+  World world;
+  ToldSurroundings surroundings;
+  explicit Desk(int cores = 1) : world(cores) {
+    world.surroundings = &surroundings;
+    world.server.set_application(script_kernel("sleep 0.01"));
+    surroundings.seen = {input(1h)};
+  }
+  ~Desk() { world.kill(); }
+  void start(const Wishes& wishes) {
+    world.start();
+    world.engine->set_wishes(wishes);
+  }
+  [[nodiscard]] std::int64_t finished() const { return world.engine->status().slots[0].finished; }
+};
+
+TEST_CASE("Who comes is served first: the kernel stands still within the same tick") {
+  Desk desk;
+  desk.world.server.queue_unit({0, 300});
+  desk.start(when_idle());
+  REQUIRE(desk.world.run_until([&] { return desk.finished() > 3; }));
+  desk.surroundings.seen = {input(0s)};
+  desk.surroundings.news = true;
+  desk.world.engine->tick();
+  CHECK(desk.world.gate.paused.size() == 1);
+  CHECK(desk.world.engine->status().reason.find(
+            "somebody used this computer 0 seconds ago (X11 display :0)") != std::string::npos);
+  desk.surroundings.seen = {input(10min)};
+  REQUIRE(desk.world.run_until([&] { return desk.world.gate.paused.empty(); }, 1s));
+  REQUIRE(desk.world.run_until([&] { return desk.world.has_all({0, 300}); }));
+}
+
+TEST_CASE("A long pause gives the memory back, and what was finished is not computed again") {
+  Desk desk;
+  desk.world.server.queue_unit({0, 100});
+  Wishes wishes = when_idle();
+  wishes.give_back_after = 10min;
+  desk.start(wishes);
+  REQUIRE(desk.world.run_until([&] { return desk.finished() > 3; }));
+  desk.surroundings.seen = {input(0s)};
+  desk.world.run_for(9min, 5s);
+  CHECK(desk.world.gate.groups.size() == 1);
+  desk.world.run_for(2min, 5s);
+  CHECK(desk.world.gate.groups.empty());
+  const std::int64_t finished = desk.finished();
+  CHECK(finished > 3);
+  CHECK(desk.world.engine->status().reason.find("somebody used") != std::string::npos);
+  desk.surroundings.seen = {input(10min)};
+  REQUIRE(desk.world.run_until([&] { return desk.world.has_all({0, 100}); }));
+  CHECK(desk.world.launcher.started == 2);
+  CHECK(desk.world.server.failures.empty());
+}
+
+TEST_CASE("On a network that costs nothing is sent; what is in hand is computed, and delivered later") {
+  Desk desk;
+  desk.world.server.queue_unit({0, 20});
+  desk.start(when_idle());
+  REQUIRE(desk.world.run_until([&] { return desk.finished() > 1; }));
+  desk.surroundings.seen = {input(1h), {Kind::metered, "network", 0s, {}, 1}};
+  desk.world.run_for(20s);  // what is under way comes back
+  const std::size_t before = desk.world.server.requests.size();
+  desk.world.run_for(10min, 1s);
+  CHECK(desk.world.server.requests.size() == before);
+  const EngineStatus status = desk.world.engine->status();
+  CHECK(status.reason.find("the network costs by use") != std::string::npos);
+  CHECK(status.units_in_hand == 1);
+  CHECK(status.outbox == 1);  // all of it, cut and kept
+  desk.surroundings.seen = {input(1h)};
+  REQUIRE(desk.world.run_until([&] { return desk.world.has_all({0, 20}); }, 1s));
+}
+
+TEST_CASE("Fewer cores hold at once, more again too") {
+  Desk desk(2);
+  for (int i = 0; i < 4; ++i) desk.world.server.queue_unit({i * 200, i * 200 + 200});
+  desk.start(when_idle());
+  const auto running = [&] {
+    int count = 0;
+    for (const SlotStatus& slot : desk.world.engine->status().slots) count += slot.state == "running" ? 1 : 0;
+    return count;
+  };
+  REQUIRE(desk.world.run_until([&] { return running() == 2; }));
+  Wishes wishes = when_idle();
+  wishes.cores = 1;
+  desk.world.engine->set_wishes(wishes);
+  desk.world.engine->tick();
+  CHECK(running() == 1);
+  desk.world.run_for(3s);
+  CHECK(running() == 1);
+  wishes.cores = 0;
+  desk.world.engine->set_wishes(wishes);
+  REQUIRE(desk.world.run_until([&] { return running() == 2; }));
+  REQUIRE(desk.world.run_until([&] { return desk.world.has_all({0, 800}); }));
+}
+
+TEST_CASE("Only the applications that the owner names are asked for, and taken") {
+  Desk desk;
+  desk.world.server.queue_unit({0, 20});
+  Wishes wishes = when_idle();
+  wishes.applications = {"another"};
+  desk.start(wishes);
+  REQUIRE(desk.world.run_until([&] { return !desk.world.server.failures.empty(); }));
+  CHECK(desk.world.server.work[0].applications == wishes.applications);
+  CHECK(desk.world.server.failures[0].message.find("does not permit") != std::string::npos);
+  CHECK(desk.world.launcher.started == 0);
+  CHECK(desk.world.nothing_in_hand());
+  desk.world.engine->set_wishes(when_idle());
+  desk.world.server.queue_unit({0, 20});
+  REQUIRE(desk.world.run_until([&] { return desk.world.has_all({0, 20}); }, 200ms));
+  CHECK_FALSE(desk.world.server.work.back().applications);
+}
+
+TEST_CASE("Programs that want the computer alone are looked for as soon as they are named") {
+  Desk desk;
+  Wishes wishes = when_idle();
+  wishes.exclusive = {"steam"};
+  desk.start(wishes);
+  CHECK(desk.surroundings.programs == wishes.exclusive);
+}
+
+}  // namespace
+}  // namespace gleaner::engine::testing
