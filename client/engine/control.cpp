@@ -38,6 +38,9 @@ Json to_json(const EngineStatus& status) {
           {"benchmark_mflops", status.benchmark_mflops},
           {"slots", slots},
           {"items_accepted", status.items_accepted},
+          {"items_today", status.items_today},
+          {"items_week", status.items_week},
+          {"items_total", status.items_total},
           {"commits_accepted", status.commits_accepted},
           {"commits_duplicate", status.commits_duplicate},
           {"commits_refused", status.commits_refused},
@@ -78,7 +81,7 @@ ControlOutcome pause(Engine& engine, const Json& request) {
 
 }  // namespace
 
-ControlOutcome handle_control(Engine& engine, std::string_view line, const std::function<Status()>& reload) {
+ControlOutcome handle_control(Engine& engine, std::string_view line, const ControlHelp& help) {
   if (line.size() > control_line_bytes_max) return refuse("the request is too long");
   const Json request = Json::parse(line, nullptr, false);
   if (!request.is_object()) return refuse("the request is not a JSON object");
@@ -100,8 +103,11 @@ ControlOutcome handle_control(Engine& engine, std::string_view line, const std::
     return done(resume ? "computing goes on when nothing else stands against it"
                        : "the units in hand are completed, no more are taken");
   }
-  if (command == "reload" && reload) {
-    const Status outcome = reload();
+  if (command == "log" && help.log)
+    return {line_of({{"version", 1}, {"ok", true}, {"message", "the last messages"}, {"log", help.log()}}),
+            false};
+  if (command == "reload" && help.reload) {
+    const Status outcome = help.reload();
     return outcome.ok() ? done("the preferences hold from now on") : refuse(outcome.error().message);
   }
   if (command == "quit") {

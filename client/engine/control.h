@@ -1,5 +1,6 @@
 // The control protocol between `gleaner` and the daemon: one JSON object on a line each way. Requests:
-// {"version":1,"command":"status"|"why"|"pause"|"resume"|"finish"|"reload"|"quit","seconds":N}; replies:
+// {"version":1,"command":"status"|"why"|"pause"|"resume"|"finish"|"reload"|"log"|"quit","seconds":N};
+// replies:
 // {"version":1,"ok":true, "message":TEXT,"status":{...}} or {"version":1,"ok":false,"message":TEXT}. Bounded;
 // garbage gets an answer that says so. Private to this client: not part of the wire.
 #pragma once
@@ -7,6 +8,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "client/engine/engine.h"
 
@@ -19,8 +21,12 @@ struct ControlOutcome {
   bool quit = false;  // the daemon is to stop after answering
 };
 
-// `reload` reads the preferences again.
+struct ControlHelp {
+  std::function<Status()> reload;                 // reads the preferences again
+  std::function<std::vector<std::string>()> log;  // the last messages, oldest first
+};
+
 [[nodiscard]] ControlOutcome handle_control(Engine& engine, std::string_view line,
-                                            const std::function<Status()>& reload = {});
+                                            const ControlHelp& help = {});
 
 }  // namespace gleaner::engine

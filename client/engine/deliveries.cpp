@@ -192,6 +192,9 @@ void Deliveries::acknowledged(const protocol::SignedStatement& statement, Steady
     spdlog::warn("unit {}: an acknowledgement for something else was ignored", unit.id().value);
     return;
   }
+  // After a power cut between the two the server acknowledges again: better a receipt twice than none.
+  if (const Status kept = receipts_.add(statement, *checked, unit.grant()); !kept.ok())
+    spdlog::warn("a receipt is not kept: {}", kept.error().message);
   unit.held->acknowledge();
   unit.small.reset();
   unit.uploaded = unit.alone = false;

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "client/engine/receipts.h"
 #include "client/engine/server_call.h"
 #include "client/engine/services.h"
 #include "client/engine/trust.h"
@@ -24,7 +25,11 @@ enum class Closing { no, yes };
 class Deliveries {
  public:
   Deliveries(Services& services, UnitBook& units, const Trust& trust, Server server)
-      : services_(services), units_(units), trust_(trust), server_(std::move(server)) {}
+      : services_(services),
+        units_(units),
+        trust_(trust),
+        server_(std::move(server)),
+        receipts_(services.files, services.state) {}
 
   // Writes journals, cuts, starts uploads, closes units with nothing left. Closing: everything finished is
   // cut.
@@ -49,6 +54,8 @@ class Deliveries {
   [[nodiscard]] bool under_way() const;       // something could still be acknowledged soon
   [[nodiscard]] std::size_t waiting() const;  // cuts without an answer
   [[nodiscard]] const Totals& totals() const { return totals_; }
+  [[nodiscard]] Receipts& receipts() { return receipts_; }
+  [[nodiscard]] const Receipts& receipts() const { return receipts_; }
   [[nodiscard]] const std::optional<std::string>& disk_trouble() const { return disk_trouble_; }
   void report_disk_trouble(const Error& error);
   [[nodiscard]] bool doubts_project() const {
@@ -68,6 +75,7 @@ class Deliveries {
   UnitBook& units_;
   const Trust& trust_;
   Server server_;
+  Receipts receipts_;
   Totals totals_;
   std::optional<std::string> disk_trouble_;
   SteadyTime save_at_{};

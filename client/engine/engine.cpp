@@ -39,9 +39,12 @@ Engine::~Engine() = default;
 Status Engine::open() {
   TRY(warehouse_.clean());
   TRY_ASSIGN(controls_, load_controls(services_.files, services_.state.preferences()));
-  if (identity_.project)
+  deliveries_.receipts().open();
+  if (identity_.project) {
+    deliveries_.receipts().know_project(*identity_.project);
     if (const Status known = trust_.accept_project(*identity_.project, services_.clock.now()); !known.ok())
       spdlog::warn("the stored project document is fetched again: {}", known.error().message);
+  }
   load_units();
   if (services_.settings.benchmark_mflops) {
     benchmark_ = protocol::Benchmark{*services_.settings.benchmark_mflops, services_.clock.now()};
@@ -293,6 +296,7 @@ void Engine::revoked(const std::string& reason) {
 
 void Engine::project_known(const protocol::SignedStatement& statement) {
   identity_.project = statement;
+  deliveries_.receipts().know_project(statement);
   if (const Status saved = save_project(services_.files, services_.state, statement); !saved.ok())
     spdlog::warn("{}", saved.error().message);
 }

@@ -97,6 +97,10 @@ EngineStatus Engine::status() const {
   }
   const Totals& totals = deliveries_.totals();
   status.items_accepted = totals.items_accepted;
+  const Contribution contribution = deliveries_.receipts().contribution(services_.clock.now());
+  status.items_today = contribution.today;
+  status.items_week = contribution.week;
+  status.items_total = contribution.total;
   status.commits_accepted = totals.commits_accepted;
   status.commits_duplicate = totals.commits_duplicate;
   status.commits_refused = totals.commits_refused;

@@ -60,7 +60,7 @@ Status forget_membership(io::Files& files, const StateDirectory& state) {
   TRY(files.remove(state.identity() / "host.json"));
   TRY(files.remove_all(state.identity()));
   for (const io::Path& path :
-       {state.units(), state.blobs(), state.bundles(), state.problems(), state.slots()})
+       {state.units(), state.blobs(), state.bundles(), state.problems(), state.slots(), state.receipts()})
     TRY(files.remove_all(path));
   return {};
 }

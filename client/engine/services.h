@@ -16,6 +16,8 @@
 
 namespace gleaner::engine {
 
+class Spectator;
+
 struct EngineSettings {
   int cores = 1;                           // slots: one kernel process each
   double cpu_share = 1;                    // of each core, (0, 1]
@@ -38,6 +40,7 @@ struct Services {
   StateDirectory state;
   EngineSettings settings;
   Surroundings* surroundings = nullptr;  // none: nobody but the settings is asked
+  Spectator* spectator = nullptr;        // none: nobody looks
 };
 
 // Gathers the earliest moment at which somebody wants to be called again.

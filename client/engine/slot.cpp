@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "client/engine/spectator.h"
 #include "client/policy/hang.h"
 
 namespace gleaner::engine {
@@ -188,6 +189,7 @@ void Slot::handle(const KernelEvent& event, SteadyTime now) {
     case KernelEvent::Kind::item:
       if (unit_ == nullptr) return;
       unit_->held->add_item(event.item, event.data);
+      if (services_.spectator != nullptr) services_.spectator->item_finished(*unit_, event.item, event.data);
       rate_.finish_item(now);
       cpu_at_item_ = session_->process().cpu_time();
       return;

@@ -3,8 +3,8 @@
 //   identity/   join-code, host.key, host.json (EnrolReply: present = joined), machine, name, project.json,
 //   revoked units/ID/   grant.json as received, journal (journal.h), segment-BEGIN-END (a cut too large to
 //   ride along) blobs/      DIGEST, DIGEST.partial bundles/    DIGEST/ unpacked; problems/ID-.../ what
-//   kernels read; both are rebuilt at every start slots/N/    working directories of kernels preferences,
-//   benchmark, control.sock, lock
+//   kernels read; both are rebuilt at every start slots/N/    working directories of kernels receipts/ what
+//   the server acknowledged (receipts.h) preferences, benchmark, view (client/view), control.sock, lock
 #pragma once
 
 #include <string>
@@ -23,6 +23,7 @@ struct StateDirectory {
   [[nodiscard]] io::Path blobs() const { return root / "blobs"; }
   [[nodiscard]] io::Path bundles() const { return root / "bundles"; }
   [[nodiscard]] io::Path problems() const { return root / "problems"; }
+  [[nodiscard]] io::Path receipts() const { return root / "receipts"; }
   [[nodiscard]] io::Path slots() const { return root / "slots"; }
   [[nodiscard]] io::Path slot(int number) const { return slots() / std::to_string(number); }
   [[nodiscard]] io::Path preferences() const { return root / "preferences"; }

@@ -40,6 +40,9 @@ struct EngineStatus {
   double benchmark_mflops = 0;
   std::vector<SlotStatus> slots;
   std::int64_t items_accepted = 0;  // since this run began
+  std::int64_t items_today = 0;     // by the receipts
+  std::int64_t items_week = 0;
+  std::int64_t items_total = 0;
   std::int64_t commits_accepted = 0;
   std::int64_t commits_duplicate = 0;
   std::int64_t commits_refused = 0;

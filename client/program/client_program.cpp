@@ -1,15 +1,19 @@
 #include "client/program/client_program.h"
 
 #include <fmt/format.h>
+#include <spdlog/sinks/ringbuffer_sink.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdlib>
+#include <memory>
 
 #include "client/engine/benchmark.h"
 #include "client/engine/join.h"
 #include "client/platform/machine_facts.h"
+#include "client/platform/owner.h"
 #include "client/program/daemon.h"
 #include "client/program/exit_status.h"
 #include "client/program/state_lock.h"
@@ -17,6 +21,9 @@
 
 namespace gleaner::program {
 namespace {
+
+constexpr std::size_t log_lines_kept = 200;
+constexpr std::size_t log_line_bytes_max = 1000;
 
 struct Options {
   std::string state;
@@ -31,12 +38,28 @@ struct Options {
   int cores = 0;
 };
 
-void set_up_log(const std::string& level) {
-  auto logger = spdlog::stderr_color_mt("gleaner-client");
+using LogMemory = spdlog::sinks::ringbuffer_sink_mt;
+
+// On standard error; and the last messages in memory, for `gleaner log`.
+std::shared_ptr<LogMemory> set_up_log(const std::string& level) {
+  auto out = std::make_shared<spdlog::sinks::stderr_color_sink_mt>();
+  auto memory = std::make_shared<LogMemory>(log_lines_kept);
+  auto logger = std::make_shared<spdlog::logger>("gleaner-client", spdlog::sinks_init_list{out, memory});
+  memory->set_pattern("%Y-%m-%d %H:%M:%S %l: %v");
   // The journal has its own time stamps.
-  logger->set_pattern(std::getenv("JOURNAL_STREAM") != nullptr ? "%l: %v" : "%Y-%m-%d %H:%M:%S.%e %^%l%$ %v");
+  out->set_pattern(std::getenv("JOURNAL_STREAM") != nullptr ? "%l: %v" : "%Y-%m-%d %H:%M:%S.%e %^%l%$ %v");
   logger->set_level(spdlog::level::from_str(level));
   spdlog::set_default_logger(logger);
+  return memory;
+}
+
+std::vector<std::string> lines_in(LogMemory& memory) {
+  std::vector<std::string> lines = memory.last_formatted();
+  for (std::string& line : lines) {
+    while (!line.empty() && line.back() == '\n') line.pop_back();
+    line.resize(std::min(line.size(), log_line_bytes_max));
+  }
+  return lines;
 }
 
 int fail(const Error& error) {
@@ -73,6 +96,8 @@ int do_join(const Options& options) {
   if (!code.ok()) return fail(code.error());
   io::Files& files = io::real_files();
   const engine::StateDirectory state = state_of(options);
+  const auto owner = platform::become_owner_of(state.root);
+  if (!owner.ok()) return fail(owner.error());
   if (const Status made = files.make_directories(state.root); !made.ok()) return fail(made.error());
   const auto lock = StateLock::take(state.lock());
   if (!lock.ok()) return fail(lock.error());
@@ -84,15 +109,19 @@ int do_join(const Options& options) {
   const auto joined =
       engine::join(*http, files, *platform::make_machine(), state, *code, facts, system_clock().now());
   if (!joined.ok()) return fail(joined.error());
-  fmt::print("{} {} as host {} (\"{}\"). State: {}\nStart computing with: gleaner-client run{}\n",
+  const std::string start =
+      owner->empty() ? "gleaner-client run" + (options.state.empty() ? "" : " --state " + options.state)
+                     : "systemctl start gleaner-client (it runs as " + *owner + ")";
+  fmt::print("{} {} as host {} (\"{}\"). State: {}\nStart computing with: {}\n",
              before ? "Joined before:" : "Joined", joined->code.base_url(), joined->host.host.value,
-             joined->name, state.root.string(), options.state.empty() ? "" : " --state " + options.state);
+             joined->name, state.root.string(), start);
   return exit_ok;
 }
 
 int do_leave(const Options& options) {
   io::Files& files = io::real_files();
   const engine::StateDirectory state = state_of(options);
+  if (const auto owner = platform::become_owner_of(state.root); !owner.ok()) return fail(owner.error());
   const auto identity = engine::load_identity(files, state);
   if (!identity.ok() && identity.error().kind == ErrorKind::not_found) return fail(identity.error());
   const auto lock = StateLock::take(state.lock());
@@ -112,8 +141,9 @@ int do_benchmark() {
   return exit_ok;
 }
 
-int do_run(const Options& options) {
+int do_run(const Options& options, const std::shared_ptr<LogMemory>& memory) {
   RunOptions run;
+  run.recent_log = [memory] { return lines_in(*memory); };
   run.state = state_of(options);
   run.cores = options.cores;
   run.cpu_share = parse_share(options.cpu_share);
@@ -184,9 +214,9 @@ int client_main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? exit_ok : exit_usage;
   }
-  set_up_log(options.log_level);
+  const auto memory = set_up_log(options.log_level);
   if (join->parsed()) return do_join(options);
-  if (run->parsed()) return do_run(options);
+  if (run->parsed()) return do_run(options, memory);
   if (leave->parsed()) return do_leave(options);
   if (sandbox->parsed()) return do_sandbox(options);
   CHECK_TRUE(benchmark->parsed());

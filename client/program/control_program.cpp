@@ -9,10 +9,14 @@
 
 #include "client/engine/state_directory.h"
 #include "client/platform/control_socket.h"
+#include "client/platform/owner.h"
 #include "client/program/control_text.h"
 #include "client/program/exit_status.h"
+#include "client/program/page_program.h"
 #include "client/program/preferences_program.h"
+#include "client/program/receipts_program.h"
 #include "client/program/state_lock.h"
+#include "client/program/top_program.h"
 #include "client/program/version.h"
 
 namespace gleaner::program {
@@ -25,11 +29,16 @@ struct ControlOptions {
   bool json = false;
 };
 
+engine::StateDirectory state_of(const ControlOptions& options) {
+  return {options.state.empty() ? default_state_directory() : io::Path(options.state)};
+}
+
+io::Path socket_of(const ControlOptions& options) {
+  return options.socket.empty() ? state_of(options).socket() : io::Path(options.socket);
+}
+
 int converse(const ControlOptions& options, const nlohmann::json& request) {
-  const engine::StateDirectory state{options.state.empty() ? default_state_directory()
-                                                           : io::Path(options.state)};
-  const io::Path socket = options.socket.empty() ? state.socket() : io::Path(options.socket);
-  const auto reply = platform::ask_daemon(socket, request.dump());
+  const auto reply = platform::ask_daemon(socket_of(options), request.dump());
   if (!reply.ok()) {
     fmt::print(stderr, "gleaner: {}\n", reply.error().message);
     return reply.error().kind == ErrorKind::not_found ? exit_not_running : exit_problem;
@@ -85,18 +94,44 @@ int control_main(int argc, char** argv) {
   explain->add_option("key", preferences.key, "One of them; else all");
   set->add_option("key", preferences.key, "Which, as in `gleaner prefs show`")->required();
   set->add_option("value", preferences.value, "To what")->required();
+  CLI::App* receipts = add("receipts", "What the server acknowledged: this computer's contribution");
+  ReceiptsCommand wanted;
+  receipts->add_flag("--all", wanted.all, "Not only the newest");
+  CLI::App* page = add("page", "What it does, in a browser on this computer");
+  PageCommand browse;
+  page->add_option("--port", browse.port, "To listen on; 0: any")->check(CLI::Range(0, 65535));
+  page->add_flag("!--no-browser", browse.browser, "Only print the address");
+  add("log", "What the client said lately");
+  CLI::App* top = add("top", "What it does, live in this terminal");
   add("quit", "Deliver what is finished and stop the client");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? exit_ok : exit_usage;
   }
+  // What is written as the superuser must be readable by the client.
+  if (const auto owner = platform::become_owner_of(state_of(options).root); !owner.ok()) {
+    fmt::print(stderr, "gleaner: {}\n", owner.error().message);
+    return exit_problem;
+  }
   if (prefs->parsed()) {
-    preferences.state.root = options.state.empty() ? default_state_directory() : io::Path(options.state);
+    preferences.state = state_of(options);
     preferences.verb = show->parsed() ? "show" : set->parsed() ? "set" : "explain";
     preferences.json = options.json;
     return run_preferences(preferences);
   }
+  if (receipts->parsed()) {
+    wanted.state = state_of(options);
+    wanted.json = options.json;
+    return run_receipts(wanted);
+  }
+  if (page->parsed()) {
+    browse.state = state_of(options);
+    browse.socket = socket_of(options);
+    return run_page(browse);
+  }
+  if (top->parsed() && !options.json) return run_top(socket_of(options));
+  if (top->parsed()) return converse(options, {{"version", 1}, {"command", "status"}});
   nlohmann::json request = {{"version", 1}, {"command", app.get_subcommands().front()->get_name()}};
   if (!options.duration.empty()) request["seconds"] = parse_duration(options.duration).value();
   return converse(options, request);

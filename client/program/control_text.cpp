@@ -10,16 +10,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-std::string text(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
-double number(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_number() ? found->get<double>() : 0;
-}
-
 std::string duration_text(double seconds) {
   if (seconds < 0) return "?";
   if (seconds < 100) return fmt::format("{:.0f} s", seconds);
@@ -38,41 +28,44 @@ const char* code_of(const std::string& state) {
 }
 
 std::string slot_line(const Json& slot, Colour colour) {
-  const std::string state = text(slot, "state");
-  const std::string head = fmt::format("  core {:<3.0f} {}", number(slot, "slot"),
+  const std::string state = text_of(slot, "state");
+  const std::string head = fmt::format("  core {:<3.0f} {}", number_of(slot, "slot"),
                                        painted(fmt::format("{:<10}", state), code_of(state), colour));
-  if (number(slot, "unit") == 0) return head + "\n";
-  const double begin = number(slot, "begin");
-  const double size = number(slot, "end") - begin;
-  const double part = size > 0 ? 100 * (number(slot, "finished") - begin) / size : 100;
-  std::string line =
-      fmt::format("{} {}: unit {:.0f}, items {:.0f}-{:.0f}, {:.0f} %, {:.3g}/s", head, text(slot, "problem"),
-                  number(slot, "unit"), begin, number(slot, "end") - 1, part, number(slot, "rate"));
-  if (number(slot, "remaining_seconds") >= 0)
-    line += ", " + duration_text(number(slot, "remaining_seconds")) + " left";
-  if (!text(slot, "reason").empty()) line += " (" + text(slot, "reason") + ")";
+  if (number_of(slot, "unit") == 0) return head + "\n";
+  const double begin = number_of(slot, "begin");
+  const double size = number_of(slot, "end") - begin;
+  const double part = size > 0 ? 100 * (number_of(slot, "finished") - begin) / size : 100;
+  std::string line = fmt::format("{} {}: unit {:.0f}, items {:.0f}-{:.0f}, {:.0f} %, {:.3g}/s", head,
+                                 text_of(slot, "problem"), number_of(slot, "unit"), begin,
+                                 number_of(slot, "end") - 1, part, number_of(slot, "rate"));
+  if (number_of(slot, "remaining_seconds") >= 0)
+    line += ", " + duration_text(number_of(slot, "remaining_seconds")) + " left";
+  if (!text_of(slot, "reason").empty()) line += " (" + text_of(slot, "reason") + ")";
   return line + "\n";
 }
 
 std::string status_text(const Json& status, Colour colour) {
-  const double contact = number(status, "last_contact_seconds");
-  std::string out = painted(text(status, "reason"), "1", colour) + "\n";
-  out += fmt::format("  project   {} at {}\n", text(status, "project_name"), text(status, "server"));
+  const double contact = number_of(status, "last_contact_seconds");
+  std::string out = painted(text_of(status, "reason"), "1", colour) + "\n";
+  out += fmt::format("  project   {} at {}\n", text_of(status, "project_name"), text_of(status, "server"));
   out += fmt::format("  host      {:.0f} ({}), {:.0f} cores at {:.0f} %, {:.0f} MFLOP/s\n",
-                     number(status, "host"), text(status, "host_name"), number(status, "cores"),
-                     100 * number(status, "cpu_share"), number(status, "benchmark_mflops"));
+                     number_of(status, "host"), text_of(status, "host_name"), number_of(status, "cores"),
+                     100 * number_of(status, "cpu_share"), number_of(status, "benchmark_mflops"));
   out += fmt::format("  accepted  {:.0f} items in {:.0f} commits ({:.0f} not needed, {:.0f} refused)\n",
-                     number(status, "items_accepted"), number(status, "commits_accepted"),
-                     number(status, "commits_duplicate"), number(status, "commits_refused"));
+                     number_of(status, "items_accepted"), number_of(status, "commits_accepted"),
+                     number_of(status, "commits_duplicate"), number_of(status, "commits_refused"));
+  out += fmt::format("  so far    {:.0f} items today, {:.0f} in seven days, {:.0f} in all\n",
+                     number_of(status, "items_today"), number_of(status, "items_week"),
+                     number_of(status, "items_total"));
   out += fmt::format("  waiting   {:.0f} results for the server's answer; last contact {}\n",
-                     number(status, "outbox"), contact < 0 ? "never" : duration_text(contact) + " ago");
+                     number_of(status, "outbox"), contact < 0 ? "never" : duration_text(contact) + " ago");
   if (const auto slots = status.find("slots"); slots != status.end() && slots->is_array())
     for (const Json& slot : *slots) out += slot_line(slot, colour);
   return out;
 }
 
 std::string why_text(const Json& status) {
-  std::string out = text(status, "reason") + "\n";
+  std::string out = text_of(status, "reason") + "\n";
   if (const auto details = status.find("details"); details != status.end() && details->is_array())
     for (const Json& detail : *details)
       if (detail.is_string()) out += "  " + detail.get<std::string>() + "\n";
@@ -81,11 +74,27 @@ std::string why_text(const Json& status) {
 
 }  // namespace
 
+std::string text_of(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+double number_of(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_number() ? found->get<double>() : 0;
+}
+
 std::string reply_text(const std::string& command, const Json& reply, Colour colour) {
   const auto status = reply.find("status");
   if (status != reply.end() && status->is_object())
     return command == "why" ? why_text(*status) : status_text(*status, colour);
-  return text(reply, "message") + "\n";
+  if (const auto log = reply.find("log"); command == "log" && log != reply.end() && log->is_array()) {
+    std::string out;
+    for (const Json& line : *log)
+      if (line.is_string()) out += line.get<std::string>() + "\n";
+    return out;
+  }
+  return text_of(reply, "message") + "\n";
 }
 
 std::optional<double> parse_duration(const std::string& text) {

@@ -12,6 +12,10 @@ enum class Colour { no, yes };
 // Ends in a line feed. Missing or wrong fields show as blanks, never as errors.
 [[nodiscard]] std::string reply_text(const std::string& command, const nlohmann::json& reply, Colour colour);
 
+// A field of an answer; blank or 0 if it is missing or something else.
+[[nodiscard]] std::string text_of(const nlohmann::json& object, const char* name);
+[[nodiscard]] double number_of(const nlohmann::json& object, const char* name);
+
 // "90s", "30m", "1h", "2d" in seconds (a bare number is minutes); nothing if it is none of them, or over a
 // year.
 [[nodiscard]] std::optional<double> parse_duration(const std::string& text);

@@ -24,6 +24,7 @@
 #include "client/program/preferences_program.h"
 #include "client/program/state_lock.h"
 #include "client/program/version.h"
+#include "client/program/view_publisher.h"
 #include "shared/crypto/keys.h"
 
 namespace gleaner::program {
@@ -73,13 +74,14 @@ void wait_for(const std::vector<int>& descriptors, Duration patience) {
 }
 
 // Until something asks for the end, then until what is finished is delivered or patience is over.
-void loop(engine::Engine& engine, platform::ControlSocket& control, const Signals& signals, const bool& quit,
-          Clock& clock) {
+void loop(engine::Engine& engine, platform::ControlSocket& control, ViewPublisher& viewers,
+          const Signals& signals, const bool& quit, Clock& clock) {
   std::optional<SteadyTime> give_up;
   SteadyTime trim_at = clock.steady() + trim_interval;
   while (true) {
     engine.tick();
     SteadyTime now = clock.steady();
+    viewers.publish(engine, now);
     if (give_up && (engine.settled() || now >= *give_up)) return;
     if (now >= trim_at) {
       ::malloc_trim(0);
@@ -87,6 +89,7 @@ void loop(engine::Engine& engine, platform::ControlSocket& control, const Signal
     }
     Duration patience = engine.wait_time();
     if (control.wait_until() != SteadyTime::max()) patience = std::min(patience, control.wait_until() - now);
+    if (viewers.wait_until() != SteadyTime::max()) patience = std::min(patience, viewers.wait_until() - now);
     if (give_up) patience = std::min(patience, *give_up - now);
     std::vector<int> descriptors = engine.descriptors();
     for (const int descriptor : control.descriptors()) descriptors.push_back(descriptor);
@@ -189,8 +192,11 @@ Result<bool> serve(const RunOptions& options, const Signals& signals) {
   settings.memory_bytes = wanted.wishes.memory_bytes;
   settings.benchmark_mflops = options.benchmark_mflops;
   settings.client_version = version;
+  ViewPublisher viewers(clock);
+  if (const Status opened = viewers.open(platform::view_file_of(options.state.root)); !opened.ok())
+    spdlog::warn("nothing is shown to viewers: {}", opened.error().message);
   engine::Engine engine({clock, random, files, *launcher, limiter, *machine, workers, options.state, settings,
-                         surroundings.get()},
+                         surroundings.get(), &viewers},
                         identity);
   engine.set_wishes(wanted.wishes);
   TRY(engine.open());
@@ -204,14 +210,14 @@ Result<bool> serve(const RunOptions& options, const Signals& signals) {
   TRY_ASSIGN(const auto control,
              platform::ControlSocket::listen(
                  options.state.socket(), engine::control_line_bytes_max, [&](std::string_view line) {
-                   const auto outcome = engine::handle_control(engine, line, reload);
+                   const auto outcome = engine::handle_control(engine, line, {reload, options.recent_log});
                    quit = quit || outcome.quit;
                    return outcome.reply;
                  }));
   spdlog::info("gleaner-client {}: host {} of {}, {} cores, state in {}", version, identity.host.host.value,
                identity.code.base_url(), cores, options.state.root.string());
   ::sd_notify(0, "READY=1");
-  loop(engine, *control, signals, quit, clock);
+  loop(engine, *control, viewers, signals, quit, clock);
   if (!workers.stop(std::chrono::milliseconds{200})) {
     // A thread is stuck in a stalled connection. All that matters is on disk.
     spdlog::shutdown();

@@ -2,8 +2,10 @@
 // and turns the engine's loop around poll(). Returns the program's exit status.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "client/engine/state_directory.h"
 #include "client/platform/sandbox.h"
@@ -18,6 +20,7 @@ struct RunOptions {
   std::optional<double> benchmark_mflops;
   platform::Priority priority = platform::Priority::idle;
   std::optional<bool> sandbox;
+  std::function<std::vector<std::string>()> recent_log;  // for `gleaner log`
 };
 
 [[nodiscard]] int run_daemon(const RunOptions& options);

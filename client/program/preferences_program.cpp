@@ -16,16 +16,20 @@ int fail(const std::string& message) {
   return exit_problem;
 }
 
+nlohmann::json to_json(const engine::PreferenceBook::Line& line) {
+  return {{"key", line.key},
+          {"value", line.value},
+          {"origin", line.origin},
+          {"locked", line.locked},
+          {"meaning", line.meaning}};
+}
+
 void print(const engine::PreferenceBook& book, const PreferencesCommand& command) {
   nlohmann::json all = nlohmann::json::array();
   for (const auto& line : book.lines()) {
     if (!command.key.empty() && line.key != command.key) continue;
     if (command.json) {
-      all.push_back({{"key", line.key},
-                     {"value", line.value},
-                     {"origin", line.origin},
-                     {"locked", line.locked},
-                     {"meaning", line.meaning}});
+      all.push_back(to_json(line));
     } else if (command.verb == "explain") {
       fmt::print("{} = {}\n  {}\n  From: {}{}.\n", line.key, line.value, line.meaning, line.origin,
                  line.locked ? " (locked by the administrator)" : "");
@@ -38,15 +42,16 @@ void print(const engine::PreferenceBook& book, const PreferencesCommand& command
 }
 
 // The client that runs, if one does, reads them again. Its answer matters only if it is a refusal.
-int tell_client(const PreferencesCommand& command) {
+Status tell_client(const io::Path& socket) {
   const nlohmann::json request = {{"version", 1}, {"command", "reload"}};
-  const auto reply = platform::ask_daemon(command.state.socket(), request.dump());
-  if (!reply.ok())
-    return reply.error().kind == ErrorKind::not_found ? exit_ok
-                                                      : fail("saved, but: " + reply.error().message);
+  const auto reply = platform::ask_daemon(socket, request.dump());
+  if (!reply.ok()) {
+    if (reply.error().kind == ErrorKind::not_found) return {};
+    return reply.error().within("saved, but");
+  }
   const auto parsed = nlohmann::json::parse(*reply, nullptr, false);
-  if (parsed.is_object() && parsed.value("ok", false)) return exit_ok;
-  return fail("saved, but the client did not take them over");
+  if (parsed.is_object() && parsed.value("ok", false)) return {};
+  return Error{ErrorKind::io, "saved, but the client did not take them over"};
 }
 
 }  // namespace
@@ -56,14 +61,27 @@ engine::PreferenceFiles preference_files(const engine::StateDirectory& state) {
   return {state.root / "preferences.toml", locked != nullptr ? locked : "/etc/gleaner-client/locked.d"};
 }
 
-int run_preferences(const PreferencesCommand& command) {
+Status change_preference(const engine::StateDirectory& state, const io::Path& socket, const std::string& key,
+                         const std::string& value) {
   io::Files& files = io::real_files();
-  auto book = engine::PreferenceBook::load(files, preference_files(command.state));
+  TRY_ASSIGN(auto book, engine::PreferenceBook::load(files, preference_files(state)));
+  TRY(book.set(files, key, value));
+  return tell_client(socket);
+}
+
+Result<std::string> preferences_json(const engine::StateDirectory& state) {
+  TRY_ASSIGN(const auto book, engine::PreferenceBook::load(io::real_files(), preference_files(state)));
+  nlohmann::json all = nlohmann::json::array();
+  for (const auto& line : book.lines()) all.push_back(to_json(line));
+  return all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+int run_preferences(const PreferencesCommand& command) {
+  const auto book = engine::PreferenceBook::load(io::real_files(), preference_files(command.state));
   if (!book.ok()) return fail(book.error().message);
   if (command.verb == "set") {
-    if (const Status set = book->set(files, command.key, command.value); !set.ok())
-      return fail(set.error().message);
-    return tell_client(command);
+    const Status set = change_preference(command.state, command.state.socket(), command.key, command.value);
+    return set.ok() ? exit_ok : fail(set.error().message);
   }
   bool known = command.key.empty();
   for (const auto& line : book->lines()) known = known || line.key == command.key;

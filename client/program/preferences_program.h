@@ -24,4 +24,10 @@ struct PreferencesCommand {
 // Returns the exit status.
 [[nodiscard]] int run_preferences(const PreferencesCommand& command);
 
+// The same for other front ends: all of them as `gleaner prefs show --json`, and one changed; a client that
+// runs obeys at once.
+[[nodiscard]] Result<std::string> preferences_json(const engine::StateDirectory& state);
+[[nodiscard]] Status change_preference(const engine::StateDirectory& state, const io::Path& socket,
+                                       const std::string& key, const std::string& value);
+
 }  // namespace gleaner::program

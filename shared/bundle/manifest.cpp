@@ -96,6 +96,23 @@ Status check_wrap(const Manifest& manifest) {
   return check_path(manifest.wrap.front());
 }
 
+Status check_view_kind(const std::string& text) {
+  for (const char* known : {"quilt", "rows", "heat", "tour"})
+    if (text == known) return {};
+  return expected("\"quilt\", \"rows\", \"heat\" or \"tour\"", text);
+}
+
+Status check_view_value(const std::string& text) {
+  for (const char* known : {"rgb8", "grey8", "uint16", "uint32", "uint64", "float32", "float64", "escape"})
+    if (text == known) return {};
+  return expected("rgb8, grey8, uint16, uint32, uint64, float32, float64 or escape", text);
+}
+
+Status check_parameter_name(const std::string& text) {
+  if (text.size() > limits::name_length_max) return expected("a parameter's name", text.substr(0, 60));
+  return check_text(text);
+}
+
 // What a manifest must have, and what TOML's types cannot say.
 Status check_whole(const Manifest& manifest, std::int64_t format, const std::string& file) {
   std::string mistakes;
@@ -147,6 +164,19 @@ struct Fields {
   std::string comparison = "exact";
 };
 
+void declare_view(io::Settings& settings, ViewDeclaration& view) {
+  settings.add("view.kind", &view.kind, "", check_view_kind);
+  settings.add("view.value", &view.value, "", check_view_value);
+  settings.add("view.rows", &view.rows, "", check_parameter_name);
+  settings.add("view.rows_default", &view.rows_default, 0, limits::items_max, "");
+  settings.add("view.columns", &view.columns, "", check_parameter_name);
+  settings.add("view.columns_default", &view.columns_default, 0, limits::items_max, "");
+  settings.add("view.inside", &view.inside, "", check_parameter_name);
+  settings.add("view.inside_default", &view.inside_default, 0, limits::items_max, "");
+  settings.add("view.skip", &view.skip, 0, limits::item_bytes_max, "");
+  settings.add("view.stage", &view.stage, 0, limits::stages_max, "");
+}
+
 // A complete bundle's manifest has no [wrap]: clients that came before it do not know the section.
 enum class Sections { all, complete };
 
@@ -171,6 +201,7 @@ void declare(io::Settings& settings, Manifest& manifest, Fields& fields, Section
   settings.add("limits.disk_megabytes", &fields.disk_megabytes, 1, megabytes_max, "");
   settings.add("limits.item_bytes", &manifest.item_bytes, 1, limits::item_bytes_max, "");
   settings.add("limits.item_seconds", &manifest.item_seconds, item_seconds_min, item_seconds_max, "");
+  if (which == Sections::all) declare_view(settings, manifest.view);
 }
 
 }  // namespace

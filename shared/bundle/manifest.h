@@ -14,6 +14,22 @@ namespace gleaner::bundle {
 
 enum class Comparison : int { exact = 1, manager = 2 };
 
+// How viewers on volunteers' computers may show finished items; it changes no result. Parameters are named,
+// with a default for problems that do not give them.
+struct ViewDeclaration {
+  std::string kind = "quilt";  // quilt, rows, heat or tour
+  std::string value =
+      "rgb8";        // rgb8, grey8, uint16, uint32, uint64, float32, float64 or escape; little-endian
+  std::string rows;  // of the whole picture
+  std::int64_t rows_default = 0;
+  std::string columns;  // of a heat map
+  std::int64_t columns_default = 0;
+  std::string inside;  // the count of points that never escape
+  std::int64_t inside_default = 0;
+  std::int64_t skip = 0;   // bytes of an item before the values
+  std::int64_t stage = 0;  // whose items these are
+};
+
 struct Manifest {
   std::string name;
   std::string version;
@@ -34,6 +50,7 @@ struct Manifest {
   std::int64_t disk_bytes = std::int64_t{64} << 20;
   std::int64_t item_bytes = 1 << 20;
   double item_seconds = 600;
+  ViewDeclaration view;
 
   // The kernel for the first platform of the list that there is one for ("any" last); empty if none.
   [[nodiscard]] std::string kernel_for(const std::vector<std::string>& platforms) const;

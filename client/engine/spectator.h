@@ -1,0 +1,18 @@
+// Somebody who is shown each finished item, to make a picture of it. Called on the engine's thread for every
+// item, so it must be quick; it can neither change anything nor fail.
+#pragma once
+
+#include <string_view>
+
+#include "client/engine/unit.h"
+
+namespace gleaner::engine {
+
+class Spectator {
+ public:
+  virtual ~Spectator() = default;
+  // `unit` is prepared; the bytes are the kernel's, and not to be trusted.
+  virtual void item_finished(const Unit& unit, std::int64_t index, std::string_view bytes) = 0;
+};
+
+}  // namespace gleaner::engine

@@ -1,0 +1,114 @@
+#include "client/page/rules.h"
+
+#include <nlohmann/json.hpp>
+
+#include "shared/base/encoding.h"
+
+namespace gleaner::page {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Reply refuse(int status, const std::string& message) {
+  return {status, "application/json", dump({{"ok", false}, {"message", message}})};
+}
+
+Reply failure(const Error& error) {
+  switch (error.kind) {
+    case ErrorKind::not_found:
+    case ErrorKind::unavailable:
+      return refuse(503, error.message);
+    case ErrorKind::forbidden:
+      return refuse(403, error.message);
+    case ErrorKind::invalid:
+      return refuse(400, error.message);
+    case ErrorKind::unauthorized:
+    case ErrorKind::conflict:
+    case ErrorKind::too_large:
+    case ErrorKind::untrusted:
+    case ErrorKind::io:
+    case ErrorKind::internal:
+      break;
+  }
+  return refuse(500, error.message);
+}
+
+bool is_ours(const std::string& host, int port) {
+  const std::string place = ":" + std::to_string(port);
+  return host == "127.0.0.1" + place || host == "localhost" + place;
+}
+
+bool from_elsewhere(const Request& request, int port) {
+  const bool foreign_origin = !request.origin.empty() && (!request.origin.starts_with("http://") ||
+                                                          !is_ours(request.origin.substr(7), port));
+  const bool foreign_site =
+      !request.fetch_site.empty() && request.fetch_site != "same-origin" && request.fetch_site != "none";
+  return foreign_origin || foreign_site;
+}
+
+Reply ask(Backend& backend, const Json& request) {
+  auto reply = backend.ask(dump(request));
+  if (!reply.ok()) return failure(reply.error());
+  return {200, "application/json", std::move(reply).value()};
+}
+
+// The commands that the page has buttons for; the client checks what is in them.
+Reply command(const std::string& body, Backend& backend) {
+  const Json json = Json::parse(body, nullptr, false);
+  if (!json.is_object() || !json.contains("command") || !json["command"].is_string())
+    return refuse(400, "expected {\"command\": ...}");
+  const std::string name = json["command"].get<std::string>();
+  if (name != "pause" && name != "resume" && name != "finish")
+    return refuse(400, "there is no such command here");
+  Json request = {{"version", 1}, {"command", name}};
+  if (json.contains("seconds")) request["seconds"] = json["seconds"];
+  return ask(backend, request);
+}
+
+Reply set_preference(const std::string& body, Backend& backend) {
+  const Json json = Json::parse(body, nullptr, false);
+  const auto text = [&](const char* name) {
+    return json.is_object() && json.contains(name) && json[name].is_string() ? json[name].get<std::string>()
+                                                                             : "";
+  };
+  if (text("key").empty()) return refuse(400, "expected {\"key\": ..., \"value\": ...}");
+  if (const Status set = backend.set_preference(text("key"), text("value")); !set.ok())
+    return failure(set.error());
+  return {200, "application/json", dump({{"ok", true}, {"message", "it holds from now on"}})};
+}
+
+}  // namespace
+
+Reply answer(const Request& request, const Gate& gate, Backend& backend) {
+  if (!is_ours(request.host, gate.port)) return refuse(421, "this server is for this computer's own browser");
+  if (from_elsewhere(request, gate.port)) return refuse(403, "another page may not ask here");
+  const bool get = request.method == "GET";
+  const bool post = request.method == "POST";
+  if (!get && !post) return refuse(405, "only GET and POST");
+  if (get && request.target == "/") return {200, "text/html; charset=utf-8", std::string(page_html())};
+  if (get && request.target == "/page.js")
+    return {200, "text/javascript; charset=utf-8", std::string(page_script())};
+  if (get && request.target == "/page.css")
+    return {200, "text/css; charset=utf-8", std::string(page_style())};
+  if (!request.target.starts_with("/api/")) return refuse(404, "nothing is here");
+  constexpr std::string_view scheme = "Bearer ";
+  if (!std::string_view(request.authorization).starts_with(scheme) ||
+      !equal_constant_time(std::string_view(request.authorization).substr(scheme.size()), gate.token))
+    return refuse(401, "open the address that `gleaner page` printed: it carries the key to this page");
+  if (get && request.target == "/api/status") return ask(backend, {{"version", 1}, {"command", "status"}});
+  if (get && request.target == "/api/log") return ask(backend, {{"version", 1}, {"command", "log"}});
+  if (get && request.target == "/api/preferences") {
+    auto all = backend.preferences();
+    if (!all.ok()) return failure(all.error());
+    return {200, "application/json", std::move(all).value()};
+  }
+  if (post && request.target == "/api/command") return command(request.body, backend);
+  if (post && request.target == "/api/preferences") return set_preference(request.body, backend);
+  return refuse(404, "nothing is here");
+}
+
+}  // namespace gleaner::page

@@ -1,0 +1,69 @@
+#include "client/program/page_program.h"
+
+#include <fmt/format.h>
+#include <spawn.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+
+#include "client/page/server.h"
+#include "client/platform/control_socket.h"
+#include "client/program/exit_status.h"
+#include "client/program/preferences_program.h"
+#include "shared/crypto/keys.h"
+
+namespace gleaner::program {
+namespace {
+
+constexpr Duration unused_for = std::chrono::hours{1};
+constexpr std::size_t token_bytes = 24;
+
+class ClientBackend final : public page::Backend {
+ public:
+  explicit ClientBackend(const PageCommand& command) : command_(command) {}
+  Result<std::string> ask(const std::string& request) override {
+    return platform::ask_daemon(command_.socket, request);
+  }
+  Result<std::string> preferences() override { return preferences_json(command_.state); }
+  Status set_preference(const std::string& key, const std::string& value) override {
+    return change_preference(command_.state, command_.socket, key, value);
+  }
+
+ private:
+  const PageCommand& command_;
+};
+
+// The browser outlives us, and says what it has to say to nobody.
+void open_browser(const std::string& address) {
+  if (std::getenv("DISPLAY") == nullptr && std::getenv("WAYLAND_DISPLAY") == nullptr) return;
+  std::string program = "xdg-open";
+  std::string argument = address;
+  char* const arguments[] = {program.data(), argument.data(), nullptr};
+  pid_t child = 0;
+  ::signal(SIGCHLD, SIG_IGN);
+  if (::posix_spawnp(&child, program.c_str(), nullptr, nullptr, arguments, ::environ) != 0)
+    fmt::print(stderr, "gleaner: no browser could be opened: open the address yourself\n");
+}
+
+}  // namespace
+
+int run_page(const PageCommand& command) {
+  const std::string token = to_hex(crypto::random_secret(token_bytes));
+  ClientBackend backend(command);
+  auto server = page::Server::listen(command.port, token, backend);
+  if (!server.ok()) {
+    fmt::print(stderr, "gleaner: {}\n", server.error().message);
+    return exit_problem;
+  }
+  // Behind '#': browsers keep that part to themselves.
+  const std::string address = fmt::format("http://127.0.0.1:{}/#{}", (*server)->port(), token);
+  fmt::print("{}\nWho has this address may control the client. Ctrl-C, or an hour without use, ends it.\n",
+             address);
+  std::fflush(stdout);
+  if (command.browser) open_browser(address);
+  (*server)->run(unused_for);
+  return exit_ok;
+}
+
+}  // namespace gleaner::program

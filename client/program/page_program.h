@@ -1,0 +1,17 @@
+// `gleaner page`: the owner's page in a browser, served by this process for as long as it runs.
+#pragma once
+
+#include "client/engine/state_directory.h"
+
+namespace gleaner::program {
+
+struct PageCommand {
+  engine::StateDirectory state;
+  io::Path socket;
+  int port = 0;         // any
+  bool browser = true;  // open one, if there is a display
+};
+
+int run_page(const PageCommand& command);
+
+}  // namespace gleaner::program

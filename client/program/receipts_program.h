@@ -1,0 +1,18 @@
+// `gleaner receipts`: what the server acknowledged, each checked against the project's keys. Reads the state
+// directory; the client need not run.
+#pragma once
+
+#include "client/engine/state_directory.h"
+
+namespace gleaner::program {
+
+struct ReceiptsCommand {
+  engine::StateDirectory state;
+  bool json = false;
+  bool all = false;  // else the newest only
+};
+
+// Exit status: 1 also if one is not genuine.
+int run_receipts(const ReceiptsCommand& command);
+
+}  // namespace gleaner::program

@@ -1,0 +1,108 @@
+#include "client/program/top_program.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <nlohmann/json.hpp>
+
+#include "client/platform/control_socket.h"
+#include "client/program/exit_status.h"
+
+namespace gleaner::program {
+namespace {
+
+constexpr int refresh_milliseconds = 1000;
+
+// The terminal as it was, whatever ends us.
+class Screen {
+ public:
+  Screen() {
+    ::tcgetattr(STDIN_FILENO, &before_);
+    termios raw = before_;
+    raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+    ::tcsetattr(STDIN_FILENO, TCSANOW, &raw);
+    fmt::print("\033[?1049h\033[?25l");
+  }
+  ~Screen() {
+    fmt::print("\033[?25h\033[?1049l");
+    std::fflush(stdout);
+    ::tcsetattr(STDIN_FILENO, TCSANOW, &before_);
+  }
+  Screen(const Screen&) = delete;
+  Screen& operator=(const Screen&) = delete;
+
+ private:
+  termios before_{};
+};
+
+volatile std::sig_atomic_t ended = 0;
+
+void end(int /*signal*/) {
+  ended = 1;
+}
+
+TopSize terminal_size() {
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0) return {};
+  return {size.ws_col, size.ws_row};
+}
+
+Result<nlohmann::json> ask(const io::Path& socket, const nlohmann::json& request) {
+  TRY_ASSIGN(const std::string reply, platform::ask_daemon(socket, request.dump()));
+  return nlohmann::json::parse(reply, nullptr, false);
+}
+
+// A key's request; null: none.
+nlohmann::json request_of(char key) {
+  if (key == 'p') return {{"version", 1}, {"command", "pause"}, {"seconds", 3600}};
+  if (key == 'r') return {{"version", 1}, {"command", "resume"}};
+  if (key == 'f') return {{"version", 1}, {"command", "finish"}};
+  return nullptr;
+}
+
+}  // namespace
+
+int run_top(const io::Path& socket) {
+  const nlohmann::json status_request = {{"version", 1}, {"command", "status"}};
+  auto reply = ask(socket, status_request);
+  if (!reply.ok()) {
+    fmt::print(stderr, "gleaner: {}\n", reply.error().message);
+    return reply.error().kind == ErrorKind::not_found ? exit_not_running : exit_problem;
+  }
+  if (::isatty(STDOUT_FILENO) != 1 || ::isatty(STDIN_FILENO) != 1) {
+    fmt::print("{}\n", top_text(*reply, {200, 200}, Colour::no));
+    return exit_ok;
+  }
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction action {};
+    action.sa_handler = end;  // without SA_RESTART: poll() returns
+    ::sigaction(number, &action, nullptr);
+  }
+  const Screen screen;
+  while (ended == 0) {
+    const std::string shown = reply.ok() ? top_text(*reply, terminal_size(), Colour::yes)
+                                         : reply.error().message + "\n\nq close this view";
+    fmt::print("\033[H\033[2J{}", shown);
+    std::fflush(stdout);
+    pollfd keys{STDIN_FILENO, POLLIN, 0};
+    if (::poll(&keys, 1, refresh_milliseconds) > 0) {
+      char key = 'q';  // the terminal is gone
+      if (::read(STDIN_FILENO, &key, 1) != 1 || key == 'q') break;
+      if (const nlohmann::json request = request_of(key); !request.is_null())
+        if (const auto done = ask(socket, request); !done.ok()) {
+          reply = done.error();
+          continue;
+        }
+    }
+    reply = ask(socket, status_request);
+  }
+  return exit_ok;
+}
+
+}  // namespace gleaner::program

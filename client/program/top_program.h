@@ -1,0 +1,24 @@
+// `gleaner top`: what the client does, live in the terminal. Where standard output is no terminal, one
+// picture of it.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "client/program/control_text.h"
+#include "shared/io/files.h"
+
+namespace gleaner::program {
+
+struct TopSize {
+  int columns = 80;
+  int lines = 24;
+};
+
+// A screenful, lines joined by '\n', none longer than the screen is wide. Missing or wrong fields show as
+// blanks. Pure.
+[[nodiscard]] std::string top_text(const nlohmann::json& reply, TopSize size, Colour colour);
+
+int run_top(const io::Path& socket);
+
+}  // namespace gleaner::program

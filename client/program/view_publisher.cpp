@@ -1,0 +1,143 @@
+#include "client/program/view_publisher.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "shared/base/limits.h"
+
+namespace gleaner::program {
+namespace {
+
+view::PictureKind kind_of(const std::string& name) {
+  if (name == "rows") return view::PictureKind::rows;
+  if (name == "heat") return view::PictureKind::heat;
+  if (name == "tour") return view::PictureKind::tour;
+  return view::PictureKind::quilt;
+}
+
+view::Value value_of(const std::string& name) {
+  if (name == "grey8") return view::Value::grey8;
+  if (name == "uint16") return view::Value::uint16;
+  if (name == "uint32") return view::Value::uint32;
+  if (name == "uint64") return view::Value::uint64;
+  if (name == "float32") return view::Value::float32;
+  if (name == "float64") return view::Value::float64;
+  if (name == "escape") return view::Value::escape;
+  return view::Value::rgb8;
+}
+
+view::View view_of(const engine::EngineStatus& status) {
+  view::View view;
+  view.project = status.project_name;
+  view.host = status.host_name;
+  view.mode = status.mode;
+  view.reason = status.reason;
+  view.items_run = status.items_accepted;
+  view.items_today = status.items_today;
+  view.items_week = status.items_week;
+  view.items_total = status.items_total;
+  for (const engine::SlotStatus& slot : status.slots) {
+    if (view.cores.size() == view::cores_shown_max) break;
+    view.cores.push_back({slot.state, slot.problem, slot.range.begin, slot.finished, slot.range.end});
+  }
+  return view;
+}
+
+// What is worth writing at once, although no item was finished.
+bool differ_in_kind(const view::View& a, const view::View& b) {
+  const auto states = [](const view::View& view) {
+    std::string all = view.mode;
+    for (const view::CoreView& core : view.cores) all += "\n" + core.state + "\n" + core.problem;
+    return all;
+  };
+  return states(a) != states(b);
+}
+
+}  // namespace
+
+view::PictureSpec spec_of(const bundle::ViewDeclaration& declared, int stage, const std::string& parameters) {
+  view::PictureSpec spec;
+  if (stage != declared.stage) return spec;
+  const auto json = nlohmann::json::parse(parameters, nullptr, false);
+  const auto parameter = [&](const std::string& name, std::int64_t otherwise) {
+    if (name.empty() || !json.is_object()) return otherwise;
+    const auto found = json.find(name);
+    if (found == json.end() || !found->is_number_integer()) return otherwise;
+    return std::clamp<std::int64_t>(found->get<std::int64_t>(), 0, limits::items_max);
+  };
+  spec.kind = kind_of(declared.kind);
+  spec.value = value_of(declared.value);
+  spec.rows = parameter(declared.rows, declared.rows_default);
+  spec.columns = parameter(declared.columns, declared.columns_default);
+  spec.inside = parameter(declared.inside, declared.inside_default);
+  spec.skip = declared.skip;
+  return spec;
+}
+
+Status ViewPublisher::open(const io::Path& file) {
+  TRY_ASSIGN(writer_, platform::ViewWriter::create(file));
+  return {};
+}
+
+void ViewPublisher::item_finished(const engine::Unit& unit, std::int64_t index, std::string_view bytes) {
+  if (!writer_ || !unit.prepared) return;
+  const SteadyTime now = clock_.steady();
+  const protocol::Grant& grant = unit.grant();
+  const bool same = shown_ && shown_->problem == grant.problem && shown_->stage == grant.stage;
+  if (!same) {
+    if (shown_ && now - shown_->last_item < stay) return;  // one picture at a time
+    const bundle::Manifest& manifest = unit.prepared->manifest;
+    shown_.emplace(Shown{grant.problem,
+                         grant.stage,
+                         view::Picture(spec_of(manifest.view, grant.stage, grant.parameters)),
+                         {},
+                         now});
+    shown_->facts.number = ++pictures_;
+    shown_->facts.problem = grant.problem_name;
+    shown_->facts.application = manifest.title;
+    shown_->facts.meaning = manifest.item_meaning;
+    if (const Status dropped = writer_->drop_picture(); !dropped.ok())
+      spdlog::warn("nothing is shown to viewers: {}", dropped.error().message);
+  }
+  shown_->picture.add(index, bytes);
+  shown_->last_item = now;
+  items_ = true;
+}
+
+SteadyTime ViewPublisher::wait_until() const {
+  return writer_ && items_ ? written_at_ + interval : SteadyTime::max();
+}
+
+void ViewPublisher::publish(const engine::Engine& engine, SteadyTime now) {
+  if (!writer_ || now < written_at_ + interval) return;
+  const engine::EngineStatus status = engine.status();
+  if (!items_ && now < written_at_ + rest_interval && !differ_in_kind(view_of(status), last_)) return;
+  written_at_ = now;
+  items_ = false;
+  if (const Status written = write(status); !written.ok()) {
+    spdlog::warn("nothing is shown to viewers: {}", written.error().message);
+    writer_.reset();
+    shown_.reset();
+  }
+}
+
+Status ViewPublisher::write(const engine::EngineStatus& status) {
+  view::View view = view_of(status);
+  view.written = to_microseconds(clock_.now());
+  if (shown_ && shown_->picture.width() > 0) {
+    view::Picture& picture = shown_->picture;
+    const view::Band rows = picture.take_changes();
+    TRY(writer_->write_rows(picture.pixels(), picture.width(), rows));
+    if (!rows.empty()) ++shown_->facts.change;
+    shown_->facts.width = picture.width();
+    shown_->facts.height = picture.height();
+    shown_->facts.items = picture.items();
+    view.picture = shown_->facts;
+  }
+  last_ = view;
+  return writer_->write_head(view::encode_head(view));
+}
+
+}  // namespace gleaner::program

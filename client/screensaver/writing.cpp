@@ -1,0 +1,58 @@
+#include "client/screensaver/writing.h"
+
+#include <fmt/format.h>
+
+namespace gleaner::screensaver {
+namespace {
+
+// Manifests say what one item is: "one scan-line".
+std::string items_text(std::int64_t count, std::string meaning) {
+  if (meaning.starts_with("one ")) {
+    meaning.erase(0, 4);
+    if (count != 1 && meaning.find(' ') == std::string::npos) meaning += "s";
+    if (count == 1 || meaning.find(' ') == std::string::npos)
+      return fmt::format("{} {}", with_commas(count), meaning);
+  }
+  return fmt::format("{} {}", with_commas(count), count == 1 ? "piece" : "pieces");
+}
+
+}  // namespace
+
+std::string with_commas(std::int64_t number) {
+  std::string digits = std::to_string(number);
+  const std::size_t first = number < 0 ? 1 : 0;
+  for (std::size_t at = digits.size(); at > first + 3;) digits.insert(at -= 3, ",");
+  return digits;
+}
+
+Writing writing_of(const std::optional<view::View>& view) {
+  Writing writing;
+  if (!view) {
+    writing.title = "Gleaner";
+    writing.sentence = "No client computes here now. When one does, this shows what it finds.";
+    return writing;
+  }
+  const view::PictureView& picture = view->picture;
+  writing.title = view->project.empty() ? "Gleaner" : view->project;
+  if (picture.width > 0) {
+    writing.title = picture.problem;
+    if (!picture.application.empty()) writing.title += "  ·  " + picture.application;
+    writing.here = items_text(picture.items, picture.meaning) + " computed on this computer";
+  }
+  writing.sentence = view->reason;
+  if (view->items_total > 0)
+    writing.so_far = fmt::format("This computer gave {} results today, {} in seven days, {} in all",
+                                 with_commas(view->items_today), with_commas(view->items_week),
+                                 with_commas(view->items_total));
+  if (view->project_items > 0) {
+    const double part =
+        100.0 * static_cast<double>(view->project_accepted) / static_cast<double>(view->project_items);
+    writing.others = fmt::format("All together: {:.0f} % of {}", part, with_commas(view->project_items));
+    if (view->project_hosts > 0)
+      writing.others += fmt::format(", by {} {}", with_commas(view->project_hosts),
+                                    view->project_hosts == 1 ? "computer" : "computers");
+  }
+  return writing;
+}
+
+}  // namespace gleaner::screensaver

@@ -1,0 +1,95 @@
+// A small picture of what this computer finished, painted item by item as the application's manifest declares
+// ([view], apps/CONTRACT.md). Items come from kernels: nothing of their length or content is trusted, and
+// what does not fit the declaration is painted as a patch of the quilt instead. Memory is bounded by the
+// constants below. Pure; not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shared/base/encoding.h"
+
+namespace gleaner::view {
+
+inline constexpr int picture_width_max = 800;  // larger pictures are shown smaller
+inline constexpr int picture_height_max = 600;
+
+enum class PictureKind : int {
+  quilt = 0,  // a patch for each item, its pattern and colours taken from the item's bytes
+  rows = 1,   // item i is row i of a picture
+  heat = 2,   // items are arrays of numbers, which are added: `columns` in a line
+  tour = 3,   // a length to be small (int64 before `skip`), then a tour, a byte a city: the best so far
+};
+
+enum class Value : int {  // little-endian
+  rgb8 = 0,
+  grey8 = 1,
+  uint16 = 2,
+  uint32 = 3,
+  uint64 = 4,
+  float32 = 5,
+  float64 = 6,
+  escape = 7,  // count (uint32) and fraction (float32) of an escape-time picture; the largest count is inside
+};
+[[nodiscard]] int bytes_of(Value value);
+
+struct PictureSpec {
+  PictureKind kind = PictureKind::quilt;
+  Value value = Value::rgb8;
+  std::int64_t rows = 0;     // rows: how many the whole picture has
+  std::int64_t columns = 0;  // heat
+  std::int64_t skip = 0;     // bytes of an item before the values
+  std::int64_t inside = 0;   // escape: this count never escapes
+  friend bool operator==(const PictureSpec&, const PictureSpec&) = default;
+};
+
+struct Band {  // rows begin ... end - 1
+  int begin = 0;
+  int end = 0;
+  [[nodiscard]] bool empty() const { return begin >= end; }
+};
+
+class Picture {
+ public:
+  explicit Picture(const PictureSpec& spec);
+
+  void add(std::int64_t index, std::string_view item);
+
+  // Zero until the first item says how wide it is.
+  [[nodiscard]] int width() const { return width_; }
+  [[nodiscard]] int height() const { return height_; }
+  [[nodiscard]] std::int64_t items() const { return items_; }
+  // Red, green and blue, 3 * width() * height() bytes; what is not painted is `blank`.
+  [[nodiscard]] const Bytes& pixels() const { return pixels_; }
+  // What changed since it was asked last.
+  [[nodiscard]] Band take_changes();
+
+  static constexpr unsigned char blank[3] = {0x12, 0x15, 0x1d};
+
+ private:
+  void set_size(int width, int height);
+  void touch(int begin, int end);
+  void put(int x, int y, unsigned char red, unsigned char green, unsigned char blue);
+  [[nodiscard]] bool add_row(std::int64_t index, std::string_view item);
+  [[nodiscard]] bool add_heat(std::string_view item);
+  [[nodiscard]] bool add_tour(std::string_view item);
+  void add_patch(std::string_view item);
+  void paint_row(int row, std::string_view item, std::int64_t count);
+  void paint_values(int row);
+
+  PictureSpec spec_;
+  int width_ = 0;
+  int height_ = 0;
+  Bytes pixels_;
+  std::vector<float> values_;  // of pixels, where colours depend on the largest
+  float largest_ = 0;
+  float painted_for_ = 0;  // the largest when the colours were chosen
+  std::int64_t line_values_ = 0;
+  std::int64_t items_ = 0;
+  std::int64_t best_ = -1;
+  Band changes_;
+};
+
+}  // namespace gleaner::view

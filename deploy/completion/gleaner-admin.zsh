@@ -1,0 +1,47 @@
+#compdef gleaner-admin
+# Completion for gleaner-admin, written by tools/completion.
+_gleaner_admin() {
+  local at="" word
+  local -a offered
+  for word in ${words[2,CURRENT-1]}; do
+    case "${at:+$at }$word" in
+      "keys"|"app"|"problem"|"strategy"|"host"|"status"|"run-local"|"plan"|"keys create"|"keys signer"|"keys work"|"app sign"|"app add"|"app list"|"app show"|"problem add"|"problem list"|"problem show"|"problem watch"|"problem strategy"|"problem explain"|"problem pause"|"problem resume"|"problem cancel"|"problem result"|"problem delete"|"problem decisions"|"strategy list"|"host list"|"host show"|"host revoke") at="${at:+$at }$word" ;;
+    esac
+  done
+  case "$at" in
+    "") offered=('keys:Make and certify a project'\''s keys; works offline' 'app:Sign, add and list applications' 'problem:Add, watch and end problems; fetch their results' 'strategy:What may be named as a strategy' 'host:List and revoke volunteers'\'' hosts' 'status:Show the server'\''s state, its warnings and the join code' 'run-local:Compute a problem on this machine, without a server or signatures' 'plan:Say what a fleet, or the live project, can do' '--help:Print this help message and exit' '--project:admin profile, or the directory it is in' '--server:the server'\''s address, instead of the profile'\''s' '--join-code:take address and root key fingerprint from a join code' '--token-file:file with the admin token (mode 0600)' '--json:print exactly one JSON document on standard output' '--version:Display program version information and exit') ;;
+    "keys") offered=('create:Make a root key, and a signer key that it certifies' 'signer:Certify another signer of applications' 'work:Certify a server'\''s work key again (renewal)' '--help:Print this help message and exit') ;;
+    "app") offered=('sign:Pack a bundle directory and sign it; works offline' 'add:Upload a signed application to the server' 'list:List the server'\''s applications' 'show:Show one application' '--help:Print this help message and exit') ;;
+    "problem") offered=('add:Add a problem\: an application with parameters and inputs' 'list:List all problems' 'show:Show a problem, who works on it, and its results' 'watch:Show live progress until the problem has ended' 'strategy:Go on with another strategy; no unit is lost' 'explain:Tell why the last units had their sizes' 'pause:Hand out no more of it; hosts stop computing it' 'resume:Go on with a paused problem' 'cancel:End a problem for good; what is accepted is kept' 'result:Download the results and print their paths' 'delete:Delete a problem with all its results' 'decisions:Show the server'\''s latest decisions and their reasons' '--help:Print this help message and exit') ;;
+    "strategy") offered=('list:List the strategies, a line each with its source' '--help:Print this help message and exit') ;;
+    "host") offered=('list:List all hosts' 'show:Show one host' 'revoke:Refuse a host from now on; what it was doing is given to others' '--help:Print this help message and exit') ;;
+    "status") offered=('--help:Print this help message and exit') ;;
+    "run-local") offered=('--help:Print this help message and exit' '--parameters:JSON file with the problem'\''s parameters' '--param:one parameter; JSON values are taken as such, anything else is a text (repeatable)' '--input:a file that kernels and manager see as inputs/NAME (repeatable)' '--out:directory for the results; made if need be' '--jobs:' '--keep:keep the work directory, for a look at what manager and kernels wrote') ;;
+    "plan") offered=('--help:Print this help message and exit' '--problem:plan what is left of a problem, and predict its finish' '--mflop:' '--load-seconds:' '--result-seconds:' '--half-duplex:hosts and server cannot send while they receive' '--plot:draw who receives, computes and reports when (needs gnuplot)' '--show:') ;;
+    "keys create") offered=('--help:Print this help message and exit' '--out:directory for the files; made if need be' '--name:the signer'\''s name, shown with what it signed' '--days:') ;;
+    "keys signer") offered=('--help:Print this help message and exit' '--root:the root key'\''s file' '--days:' '--name:the signer'\''s name, shown with what it signed' '--public-key:certify this key instead of making one' '--out:file for the new key; its certificate is written beside it as NAME.certificate.json (with --public-key\: file for the certificate)') ;;
+    "keys work") offered=('--help:Print this help message and exit' '--root:the root key'\''s file' '--days:' '--public-key:' '--out:file for the certificate; else it is printed') ;;
+    "app sign") offered=('--help:Print this help message and exit' '--key:the signer'\''s key' '--certificate:its certificate; else NAME.certificate.json beside the key' '--out:directory for the two files that are written') ;;
+    "app add") offered=('--help:Print this help message and exit') ;;
+    "app list") offered=('--help:Print this help message and exit') ;;
+    "app show") offered=('--help:Print this help message and exit') ;;
+    "problem add") offered=('--help:Print this help message and exit' '--app:' '--name:what to call it; else the application'\''s name and a number' '--parameters:JSON file with the problem'\''s parameters' '--param:one parameter; JSON values are taken as such, anything else is a text (repeatable)' '--input:a file that kernels and manager see as inputs/NAME (repeatable)' '--strategy:' '--straggler:' '--weight:' '--priority:' '--commit-seconds:' '--watch:watch it until it has ended') ;;
+    "problem list") offered=('--help:Print this help message and exit') ;;
+    "problem show") offered=('--help:Print this help message and exit') ;;
+    "problem watch") offered=('--help:Print this help message and exit' '--interval:') ;;
+    "problem strategy") offered=('--help:Print this help message and exit' '--straggler:what is done about units that lag behind') ;;
+    "problem explain") offered=('--help:Print this help message and exit' '--count:') ;;
+    "problem pause") offered=('--help:Print this help message and exit') ;;
+    "problem resume") offered=('--help:Print this help message and exit') ;;
+    "problem cancel") offered=('--help:Print this help message and exit') ;;
+    "problem result") offered=('--help:Print this help message and exit' '--out:directory for them; made if need be' '--force:replace files that are there with other content') ;;
+    "problem delete") offered=('--help:Print this help message and exit' '--yes:do not ask') ;;
+    "problem decisions") offered=('--help:Print this help message and exit' '--count:') ;;
+    "strategy list") offered=('--help:Print this help message and exit' '--kind:') ;;
+    "host list") offered=('--help:Print this help message and exit') ;;
+    "host show") offered=('--help:Print this help message and exit') ;;
+    "host revoke") offered=('--help:Print this help message and exit' '--yes:do not ask') ;;
+  esac
+  _describe 'gleaner-admin' offered || _files
+}
+_gleaner_admin "$@"

@@ -1,0 +1,35 @@
+# Completion for gleaner-client, written by tools/completion.
+function __gleaner_client_at
+    set -l at
+    for word in (commandline -opc)[2..-1]
+        set -l longer (string trim -- "$at $word")
+        if contains -- $longer "join" "run" "leave" "benchmark" "sandbox"
+            set at $longer
+        end
+    end
+    test "$at" = "$argv[1]"
+end
+complete -c gleaner-client -n '__gleaner_client_at ""' -f -a join -d 'Join a project'
+complete -c gleaner-client -n '__gleaner_client_at ""' -f -a run -d 'Compute until stopped'
+complete -c gleaner-client -n '__gleaner_client_at ""' -f -a leave -d 'Leave the project and forget it'
+complete -c gleaner-client -n '__gleaner_client_at ""' -f -a benchmark -d 'Measure one core (Linpack 500)'
+complete -c gleaner-client -n '__gleaner_client_at ""' -f -a sandbox -d 'Try and say how kernels are confined on this computer'
+complete -c gleaner-client -n '__gleaner_client_at ""' -l help -d 'Print this help message and exit'
+complete -c gleaner-client -n '__gleaner_client_at ""' -l version -d 'Display program version information and exit'
+complete -c gleaner-client -n '__gleaner_client_at "join"' -l help -d 'Print this help message and exit'
+complete -c gleaner-client -n '__gleaner_client_at "join"' -l state -r -d 'Directory of the client\'s state'
+complete -c gleaner-client -n '__gleaner_client_at "join"' -l name -r -d 'What to call this computer (default: its name)'
+complete -c gleaner-client -n '__gleaner_client_at "run"' -l help -d 'Print this help message and exit'
+complete -c gleaner-client -n '__gleaner_client_at "run"' -l state -r -d 'Directory of the client\'s state'
+complete -c gleaner-client -n '__gleaner_client_at "run"' -l cores -r -d ''
+complete -c gleaner-client -n '__gleaner_client_at "run"' -l run -r -d ''
+complete -c gleaner-client -n '__gleaner_client_at "run"' -l cpu-share -r -d 'Of each core, for example 50% or 0.5'
+complete -c gleaner-client -n '__gleaner_client_at "run"' -l benchmark-mflops -r -d ''
+complete -c gleaner-client -n '__gleaner_client_at "run"' -l priority -r -d ''
+complete -c gleaner-client -n '__gleaner_client_at "run"' -l sandbox -r -d ''
+complete -c gleaner-client -n '__gleaner_client_at "run"' -l log-level -r -d ''
+complete -c gleaner-client -n '__gleaner_client_at "leave"' -l help -d 'Print this help message and exit'
+complete -c gleaner-client -n '__gleaner_client_at "leave"' -l state -r -d 'Directory of the client\'s state'
+complete -c gleaner-client -n '__gleaner_client_at "benchmark"' -l help -d 'Print this help message and exit'
+complete -c gleaner-client -n '__gleaner_client_at "sandbox"' -l help -d 'Print this help message and exit'
+complete -c gleaner-client -n '__gleaner_client_at "sandbox"' -l state -r -d 'Directory of the client\'s state'

@@ -1,0 +1,217 @@
+"""The owner's page: over HTTP always, in Chromium by clicks where it is installed."""
+import base64
+import http.client
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import unittest
+
+from harness import MANDELBROT, SLOW, Grid, main
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+class Page(unittest.TestCase):
+    def start(self, grid):
+        grid.start_server()
+        grid.add_application(MANDELBROT)
+        grid.add_client("one")
+        grid.wait_until("the client", lambda: grid.control("one", "status", check=False).returncode == 0)
+        grid.start("page", "gleaner", "--state", grid.state("one"), "page", "--no-browser")
+        found = grid.wait_until("the page", lambda: re.search(r"http://127\.0\.0\.1:(\d+)/#([0-9a-f]{48})", grid.log("page")))
+        return int(found.group(1)), found.group(2), found.group(0)
+
+    def ask(self, port, method, path, token="", body=None, **headers):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20 * SLOW)
+        fields = {name.replace("_", "-"): value for name, value in headers.items()}
+        if token:
+            fields["Authorization"] = "Bearer " + token
+        connection.request(method, path, None if body is None else json.dumps(body), fields)
+        reply = connection.getresponse()
+        data = reply.read()
+        connection.close()
+        return reply.status, dict(reply.headers), data
+
+    def test_over_http(self):
+        with Grid() as grid:
+            port, token, _ = self.start(grid)
+            status, headers, page = self.ask(port, "GET", "/")
+            self.assertEqual(status, 200)
+            self.assertIn("default-src 'none'", headers["Content-Security-Policy"])
+            self.assertEqual(headers["X-Content-Type-Options"], "nosniff")
+            self.assertEqual(headers["Cache-Control"], "no-store")
+            self.assertIn(b"<html lang=", page)
+            self.assertEqual(self.ask(port, "GET", "/api/status")[0], 401)
+            self.assertEqual(self.ask(port, "GET", "/api/status", "0" * 48)[0], 401)
+            self.assertEqual(self.ask(port, "GET", "/", Host=f"evil.example:{port}")[0], 421)
+            self.assertEqual(self.ask(port, "POST", "/api/command", token, {"command": "finish"}, Origin="http://evil.example")[0],
+                             403)
+            self.assertEqual(self.ask(port, "POST", "/api/command", token, {"command": "quit"})[0], 400)
+            status, _, reply = self.ask(port, "GET", "/api/status", token)
+            self.assertEqual((status, json.loads(reply)["status"]["host_name"]), (200, "one"))
+            self.assertEqual(self.ask(port, "POST", "/api/command", token, {"command": "pause", "seconds": 3600})[0], 200)
+            grid.wait_until("the pause", lambda: "you asked" in grid.control("one", "why").stdout or
+                            "pause" in json.loads(grid.control("one", "--json", "status").stdout)["status"]["mode"])
+            self.assertEqual(self.ask(port, "POST", "/api/command", token, {"command": "resume"})[0], 200)
+            preferences = json.loads(self.ask(port, "GET", "/api/preferences", token)[2])
+            self.assertIn("cpu_share", [one["key"] for one in preferences])
+            self.assertEqual(self.ask(port, "POST", "/api/preferences", token, {"key": "cpu_share", "value": "0.5"})[0], 200)
+            self.assertIn("cpu_share        = 0.5", grid.control("one", "prefs", "show").stdout)
+            self.assertEqual(self.ask(port, "POST", "/api/preferences", token, {"key": "cpu_share", "value": "7"})[0], 400)
+            self.assertTrue(json.loads(self.ask(port, "GET", "/api/log", token)[2])["log"])
+            # Only this computer can reach it, and nonsense ends a connection, not the server.
+            for nonsense in (b"\0" * 100, b"GET / HTTP/9.9\r\n\r\n", b"GET / HTTP/1.1\r\nA: " + b"x" * 20000,
+                             b"POST /api/command HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\n"):
+                with socket.create_connection(("127.0.0.1", port), timeout=20 * SLOW) as connection:
+                    connection.sendall(nonsense)
+                    connection.shutdown(socket.SHUT_WR)
+                    try:
+                        while connection.recv(4096):
+                            pass
+                    except ConnectionResetError:
+                        pass
+            self.assertEqual(self.ask(port, "GET", "/api/status", token)[0], 200)
+            grid.kill("one")
+            self.assertEqual(self.ask(port, "GET", "/api/status", token)[0], 503)
+            self.assertEqual(grid.kill("page", signal.SIGTERM), 0)
+
+    @unittest.skipUnless(CHROMIUM, "chromium is not installed")
+    def test_by_clicks(self):
+        with Grid() as grid:
+            port, _, address = self.start(grid)
+            grid.add_problem("mandelbrot", "long", width=300, height=4000, iterations=20000)
+            with Browser(grid.directory / "profile") as browser:
+                browser.open(address)
+                wait = lambda what, script: grid.wait_until(what, lambda: browser.run(script), 40)
+                wait("the sentence", "document.getElementById('sentence').textContent.startsWith('computing')")
+                wait("a core", "document.querySelectorAll('#work progress').length == 1")
+                # Everything that can be used has a name, and nothing was refused by the content policy.
+                self.assertEqual(browser.run("[...document.querySelectorAll('button,input,progress')].filter(e => !(e.textContent"
+                                             " || e.getAttribute('aria-label') || (e.labels && e.labels.length))).length"), 0)
+                self.assertEqual(browser.run("document.styleSheets[0].cssRules.length > 5"), True)
+                browser.click("#pause")
+                wait("the pause", "document.getElementById('sentence').textContent.startsWith('not computing')")
+                self.assertIn("not computing", grid.control("one", "why").stdout)
+                # The same by keyboard: tab to the next button, and press it.
+                browser.run("document.getElementById('pause').focus()")
+                browser.press("Tab")
+                self.assertEqual(browser.run("document.activeElement.id"), "resume")
+                browser.press("Enter")
+                wait("it to go on", "document.getElementById('sentence').textContent.startsWith('computing')")
+                browser.run("document.getElementById('preference-cpu_share').value = '0.5'")
+                browser.click("#preference-cpu_share ~ button")
+                wait("the preference", "document.getElementById('said').textContent.includes('0.5')")
+                self.assertIn("cpu_share        = 0.5", grid.control("one", "prefs", "show").stdout)
+                browser.click("#log-details summary")
+                wait("the log", "document.getElementById('log').textContent.includes('host')")
+                self.assertEqual(browser.complaints(), [])
+                picture = os.environ.get("GLEANER_PICTURE")
+                if picture:
+                    pathlib.Path(picture).write_bytes(browser.picture())
+            grid.kill("page", signal.SIGTERM)
+
+
+class Browser:
+    """Chromium by its DevTools protocol over a pipe: no driver, no port."""
+
+    def __init__(self, profile):
+        self.profile = profile
+
+    def __enter__(self):
+        to_browser, ours_out = os.pipe()
+        ours_in, from_browser = os.pipe()
+        arguments = [CHROMIUM, "--headless=new", "--remote-debugging-pipe", "--disable-gpu", "--no-first-run",
+                     "--disable-dev-shm-usage", "--disable-background-networking", f"--user-data-dir={self.profile}",
+                     "--window-size=1000,1400", *(["--no-sandbox"] if os.geteuid() == 0 else [])]
+
+        def place():  # the protocol's pipes are descriptors 3 and 4
+            first, second = os.dup(to_browser), os.dup(from_browser)
+            os.dup2(first, 3)
+            os.dup2(second, 4)
+
+        self.process = subprocess.Popen(arguments, preexec_fn=place, close_fds=False, stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        os.close(to_browser)
+        os.close(from_browser)
+        self.out, self.read_end = ours_out, ours_in
+        self.buffer, self.number, self.events, self.session = b"", 0, [], None
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log"):
+            self.call(domain + ".enable")
+        return self
+
+    def __exit__(self, *_):
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        os.close(self.out)
+        os.close(self.read_end)
+
+    def message(self):
+        while b"\0" not in self.buffer:
+            data = os.read(self.read_end, 1 << 16)
+            if not data:
+                raise AssertionError("the browser ended")
+            self.buffer += data
+        one, self.buffer = self.buffer.split(b"\0", 1)
+        return json.loads(one)
+
+    def call(self, method, **parameters):
+        self.number += 1
+        request = {"id": self.number, "method": method, "params": parameters}
+        if self.session:
+            request["sessionId"] = self.session
+        os.write(self.out, json.dumps(request).encode() + b"\0")
+        while True:
+            message = self.message()
+            if message.get("id") == self.number:
+                if "error" in message:
+                    raise AssertionError(f"{method}: {message['error']}")
+                return message["result"]
+            self.events.append(message)
+
+    def open(self, address):
+        self.call("Page.navigate", url=address)
+
+    def run(self, script):
+        result = self.call("Runtime.evaluate", expression=script, returnByValue=True)
+        if "exceptionDetails" in result:
+            raise AssertionError(str(result["exceptionDetails"]))
+        return result["result"].get("value")
+
+    def click(self, selector):
+        self.run(f"document.querySelector('{selector}').scrollIntoView()")
+        x, y = self.run(f"(r => [r.x + r.width / 2, r.y + r.height / 2])(document.querySelector('{selector}')"
+                        ".getBoundingClientRect())")
+        for kind in ("mousePressed", "mouseReleased"):
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+    def press(self, key):
+        text = {"text": "\r"} if key == "Enter" else {}
+        code = {"Enter": 13, "Tab": 9}[key]
+        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, code=key, windowsVirtualKeyCode=code, **text)
+        self.call("Input.dispatchKeyEvent", type="keyUp", key=key, code=key, windowsVirtualKeyCode=code)
+
+    def complaints(self):
+        """Errors that the page or the content policy made."""
+        self.run("0")
+        found = []
+        for event in self.events:
+            if event.get("method") == "Log.entryAdded" and event["params"]["entry"]["level"] == "error":
+                if "favicon" not in event["params"]["entry"].get("url", ""):
+                    found.append(event["params"]["entry"]["text"])
+            if event.get("method") == "Runtime.exceptionThrown":
+                found.append(str(event["params"]))
+        return found
+
+    def picture(self):
+        return base64.b64decode(self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True)["data"])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,190 @@
+"""What the screensaver shows is what this computer computed, and nothing that happens to it touches the work."""
+import os
+import pathlib
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+from display import Display, View, read_png, read_view
+from harness import BUILD, MANDELBROT, RAYTRACE, SLOW, Grid, main
+
+VIEWER = BUILD / "bin" / "gleaner-screensaver"
+
+
+def wait_until(what, condition, timeout=30):
+    end = time.monotonic() + timeout * SLOW
+    while time.monotonic() < end:
+        if value := condition():
+            return value
+        time.sleep(0.05)
+    raise AssertionError(f"timed out waiting for {what}")
+
+
+def nobody():
+    """As somebody else, where we may: the viewer needs no rights at all."""
+    return {"user": pwd.getpwnam("nobody").pw_uid, "group": pwd.getpwnam("nobody").pw_gid, "extra_groups": []} \
+        if os.geteuid() == 0 else {}
+
+
+class Published(unittest.TestCase):
+    def test_the_picture_is_that_of_the_results(self):
+        with Grid() as grid:
+            grid.start_server()
+            grid.add_application(RAYTRACE)
+            grid.join("one")
+            runtime = grid.directory / "runtime"
+            runtime.mkdir()
+            grid.start_client("one", env=dict(os.environ, RUNTIME_DIRECTORY=str(runtime)))
+            problem = grid.add_problem("raytrace", "small", scene="B", width=96, height=72)
+            grid.wait_finished(problem)
+            width, height, pixels = read_png(grid.results(problem)["image.png"])
+            self.assertEqual((width, height), (96, 72))
+            seen = grid.wait_until("the picture", lambda: (lambda read: read if read and read[1] == pixels else None)(
+                read_view(runtime / "view")))
+            view = seen[0]
+            self.assertEqual(view["picture"]["items"], 72)
+            self.assertEqual((view["picture"]["problem"], view["picture"]["application"]), ("small", "Ray tracer"))
+            self.assertEqual((runtime / "view").stat().st_mode & 0o777, 0o644)
+            token = (grid.state("one") / "identity" / "host.json").read_text()
+            self.assertNotIn("token", (runtime / "view").read_bytes().decode(errors="replace"))
+            self.assertIn("token", token)
+            # The receipts say the same.
+            grid.wait_until("the receipts", lambda: '"items_accepted": 72,' in grid.control("one", "--json", "receipts").stdout)
+            text = grid.control("one", "receipts").stdout
+            self.assertIn("72 items accepted from this computer", text)
+            self.assertIn("genuine", text)
+            self.assertIn("72 items today", grid.control("one", "status").stdout)
+            self.assertIn("72 today", grid.control("one", "top").stdout)
+            self.assertIn("host", grid.control("one", "log").stdout)
+            grid.kill("one", signal.SIGTERM)
+            self.assertFalse((runtime / "view").exists())
+            # Somebody who changes a receipt is found out.
+            log = grid.state("one") / "receipts" / "log"
+            log.write_text(log.read_text().replace('items_accepted\\":', 'items_accepted\\":1', 1))
+            forged = grid.control("one", "receipts", check=False)
+            self.assertEqual(forged.returncode, 1)
+            self.assertIn("NOT GENUINE", forged.stdout)
+
+
+@unittest.skipUnless(VIEWER.exists(), "gleaner-screensaver is not built here")
+class Viewer(unittest.TestCase):
+    def start(self, display, *arguments, **options):
+        viewer = subprocess.Popen([VIEWER, *map(str, arguments)], env=options.pop("env", display.env), stdin=subprocess.DEVNULL,
+                                  start_new_session=True, **options)
+
+        def end():
+            if viewer.poll() is None:
+                viewer.kill()
+            viewer.wait()
+
+        self.addCleanup(end)
+        return viewer
+
+    def test_a_picture_in_a_file_needs_no_display(self):
+        with tempfile.TemporaryDirectory() as directory:
+            view = View(f"{directory}/view", 160, 90)
+            for row in range(45):
+                view.write_row(row)
+            subprocess.run([VIEWER, "--picture", f"{directory}/out.png", "--size", "640x360", "--view", f"{directory}/view"],
+                           check=True, env={"PATH": os.environ["PATH"]})
+            width, height, pixels = read_png(pathlib.Path(f"{directory}/out.png").read_bytes())
+            self.assertEqual((width, height), (640, 360))
+            self.assertGreater(len({pixels[i:i + 3] for i in range(0, len(pixels), 3)}), 1000)
+            refused = subprocess.run([VIEWER, "--size", "0"], capture_output=True, text=True)
+            self.assertEqual(refused.returncode, 2)
+
+    @unittest.skipUnless(Display.available, "Xvfb is not installed")
+    def test_it_shows_work_and_can_be_killed_stopped_and_starved(self):
+        with Display(640, 360) as display, Grid() as grid:
+            os.chmod(grid.directory, 0o755)
+            runtime = grid.directory / "runtime"
+            runtime.mkdir()
+            viewer = self.start(display, "--fullscreen", "--view", runtime / "view", **nobody())
+            wait_until("an empty scene", lambda: display.colours() > 20)  # no client: it says so
+            empty = display.pixels()
+            grid.start_server()
+            grid.add_application(MANDELBROT)
+            grid.join("one")
+            client = grid.start_client("one", env=dict(os.environ, RUNTIME_DIRECTORY=str(runtime)))
+            problem = grid.add_problem("mandelbrot", "long", width=640, height=2400, iterations=3000)
+            wait_until("rows", lambda: display.pixels() != empty and display.colours() > 200)
+            first = display.pixels()
+            self.assertEqual(len(first), 640 * 360 * 4)
+            wait_until("more rows", lambda: display.pixels() != first)
+            # It never stops, slows or ends the work: killed, stopped and cut off from its display.
+            viewer.kill()
+            viewer.wait()
+            stopped = self.start(display, "--window", "--view", runtime / "view", **nobody())
+            wait_until("a window", lambda: display.colours() > 100)
+            stopped.send_signal(signal.SIGSTOP)
+            before = int(grid.problem(problem)["accepted"])
+            grid.wait_until("the work to go on", lambda: int(grid.problem(problem)["accepted"]) > before, 90)
+            self.assertIsNone(client.poll())
+            self.assertNotIn("viewers", grid.log("one"))
+            # Nor can it write to what it reads, being somebody else.
+            if os.geteuid() == 0:
+                refused = subprocess.run(["sh", "-c", f"echo x >> {runtime}/view"], capture_output=True, **nobody())
+                self.assertNotEqual(refused.returncode, 0)
+
+    @unittest.skipUnless(Display.available, "Xvfb is not installed")
+    def test_root_window_and_damage(self):
+        with Display(480, 270) as display, tempfile.TemporaryDirectory() as directory:
+            view = View(f"{directory}/view", 200, 100)
+            viewer = self.start(display, "-root", "-mono", "--unknown", "x", "--view", f"{directory}/view")
+            wait_until("the root window", lambda: display.colours() > 20)
+            blank = display.pixels()
+            view.write_row(50)
+            wait_until("a row", lambda: display.pixels() != blank)
+            with open(f"{directory}/view", "r+b") as file:  # a client that writes nonsense
+                file.write(os.urandom(4000))
+            os.truncate(f"{directory}/view", 3000)
+            time.sleep(0.6)
+            self.assertIsNone(viewer.poll())
+            os.remove(f"{directory}/view")
+            again = display.pixels()
+            wait_until("the end of the client", lambda: display.pixels() != again)
+            viewer.terminate()
+            self.assertEqual(viewer.wait(timeout=5 * SLOW), -signal.SIGTERM)
+
+    @unittest.skipUnless(Display.available and shutil.which("xscreensaver"), "xscreensaver is not installed")
+    def test_xscreensaver_launches_it(self):
+        with Display(480, 270) as display, tempfile.TemporaryDirectory() as directory:
+            os.chmod(directory, 0o777)
+            view = View(f"{directory}/view", 200, 100)
+            for row in range(60):
+                view.write_row(row)
+            home = pathlib.Path(directory) / "home"
+            home.mkdir()
+            (home / ".xscreensaver").write_text(
+                "mode: one\nselected: 0\nsplash: False\nlock: False\nfade: False\ntimeout: 0:10:00\nprograms: \\\n"
+                f'"Gleaner" {VIEWER} -root --view {directory}/view \\n\\\n')
+            os.chmod(home, 0o777)
+            if os.geteuid() == 0:
+                os.chown(home / ".xscreensaver", pwd.getpwnam("nobody").pw_uid, -1)
+            env = dict(display.env, HOME=str(home), LC_ALL="C")
+            with open(f"{directory}/log", "w") as log:
+                saver = subprocess.Popen(["xscreensaver", "--no-splash"], env=env, stdin=subprocess.DEVNULL, stdout=log,
+                                         stderr=log, start_new_session=True, **nobody())
+
+            def end():
+                try:
+                    os.killpg(saver.pid, signal.SIGTERM)
+                except ProcessLookupError:
+                    pass
+                saver.wait()
+
+            self.addCleanup(end)
+
+            def activate():
+                subprocess.run(["xscreensaver-command", "-activate"], env=env, capture_output=True, **nobody())
+                return display.colours() > 200
+
+            wait_until("the screensaver", activate, 40)
+
+
+if __name__ == "__main__":
+    main()

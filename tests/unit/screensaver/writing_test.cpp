@@ -1,0 +1,43 @@
+#include "client/screensaver/writing.h"
+
+#include "tests/catch.h"
+
+namespace gleaner::screensaver {
+namespace {
+
+TEST_CASE("What is written says what is there, and nothing that is not known") {
+  view::View view;
+  view.project = "Room 12";
+  view.reason = "computing";
+  Writing writing = writing_of(view);
+  CHECK(writing.title == "Room 12");
+  CHECK(writing.sentence == "computing");
+  CHECK((writing.here.empty() && writing.so_far.empty() && writing.others.empty()));
+  view.picture = {1, 1, 10, 10, "scene D", "Ray tracer", "one scan-line", 57};
+  view.items_today = 1234;
+  view.items_total = 1234567;
+  view.project_items = 640;
+  view.project_accepted = 320;
+  view.project_hosts = 4;
+  writing = writing_of(view);
+  CHECK(writing.title == "scene D  ·  Ray tracer");
+  CHECK(writing.here == "57 scan-lines computed on this computer");
+  CHECK(writing.so_far == "This computer gave 1,234 results today, 0 in seven days, 1,234,567 in all");
+  CHECK(writing.others == "All together: 50 % of 640, by 4 computers");
+  view.picture.items = 1;
+  view.picture.meaning = "one row of the picture";
+  CHECK(writing_of(view).here == "1 row of the picture computed on this computer");
+  view.picture.items = 2;
+  CHECK(writing_of(view).here == "2 pieces computed on this computer");
+  CHECK(writing_of({}).sentence.find("No client") == 0);
+}
+
+TEST_CASE("Numbers have commas") {
+  CHECK(with_commas(0) == "0");
+  CHECK(with_commas(999) == "999");
+  CHECK(with_commas(1000) == "1,000");
+  CHECK(with_commas(-1234567) == "-1,234,567");
+}
+
+}  // namespace
+}  // namespace gleaner::screensaver
