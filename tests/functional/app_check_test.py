@@ -118,6 +118,7 @@ def unit(item, end, resume):
             step += 1
             time.sleep(0.002)
         sys.stdout.write(f"item {item} {len(str(total))}\\n{total}")
+        sys.stdout.flush()
         item += 1
     answer(f"done {item}")
 while (words := command())[0] not in ("quit", ""):

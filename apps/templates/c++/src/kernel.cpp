@@ -1,4 +1,6 @@
 // The kernel: runs on volunteers' machines and computes one item after the other.
+#include <algorithm>
+
 #include "apps/kit/kernel.h"
 
 #include "src/primes.h"
@@ -34,6 +36,6 @@ class Primes final : public kit::Kernel {
 int main() {
   return kit::kernel_main([](const kit::Problem& problem) -> Result<std::unique_ptr<kit::Kernel>> {
     TRY_ASSIGN(const Settings settings, read_settings(problem));
-    return std::make_unique<Primes>(settings);
+    return std::unique_ptr<kit::Kernel>(std::make_unique<Primes>(settings));
   });
 }
