@@ -1,0 +1,56 @@
+// What the client's programs say to viewers and in `gleaner top`.
+#include "client/program/view_publisher.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "client/program/top_program.h"
+#include "tests/catch.h"
+
+namespace gleaner::program {
+namespace {
+
+TEST_CASE("A declared view takes its numbers from the problem, or its defaults") {
+  bundle::ViewDeclaration declared;
+  declared.kind = "rows";
+  declared.value = "escape";
+  declared.rows = "height";
+  declared.rows_default = 512;
+  declared.inside = "iterations";
+  declared.inside_default = 1000;
+  view::PictureSpec spec = spec_of(declared, 0, R"({"height":300,"width":2})");
+  CHECK(spec.kind == view::PictureKind::rows);
+  CHECK(spec.value == view::Value::escape);
+  CHECK(spec.rows == 300);
+  CHECK(spec.inside == 1000);
+  for (const char* odd : {R"({"height":"many"})", R"({"height":1.5})", "[]", "{", ""})
+    CHECK(spec_of(declared, 0, odd).rows == 512);
+  CHECK(spec_of(declared, 0, R"({"height":-3})").rows == 0);
+  CHECK(spec_of(declared, 1, "{}").kind == view::PictureKind::quilt);  // another stage's items
+  CHECK(spec_of({}, 0, "{}").kind == view::PictureKind::quilt);
+}
+
+TEST_CASE("The live view fits its screen, and is tolerant of missing fields") {
+  nlohmann::json slots = nlohmann::json::array();
+  for (int i = 0; i < 40; ++i)
+    slots.push_back(
+        {{"slot", i}, {"state", "running"}, {"unit", 9}, {"begin", 10}, {"end", 20}, {"finished", 15}});
+  const nlohmann::json reply = {
+      {"status", {{"reason", "computing Zürich"}, {"items_today", 7}, {"slots", slots}}}};
+  const std::string text = top_text(reply, {60, 20}, Colour::no);
+  CHECK(text.starts_with("computing Zürich\n"));
+  CHECK(text.find("7 today") != std::string::npos);
+  CHECK(text.find("50 %") != std::string::npos);
+  CHECK(text.find("more cores") != std::string::npos);
+  CHECK(std::count(text.begin(), text.end(), '\n') < 20);
+  CHECK(text.find('\033') == std::string::npos);
+  CHECK(top_text(reply, {60, 20}, Colour::yes).find("\033[32m") != std::string::npos);
+  const std::string narrow = top_text(reply, {15, 20}, Colour::no);
+  CHECK(narrow.starts_with("computing Züric\n"));
+  for (const nlohmann::json& odd :
+       {nlohmann::json(), nlohmann::json(7), nlohmann::json{{"status", {{"slots", {1, "x"}}}}}})
+    CHECK_FALSE(top_text(odd, {80, 24}, Colour::no).empty());
+}
+
+}  // namespace
+}  // namespace gleaner::program
