@@ -18,15 +18,16 @@ constexpr const char* pieces_file = "pieces.bin";
 constexpr std::int64_t own_file_max = std::int64_t{1} << 34;
 constexpr std::int64_t queries_residues_max = 100'000'000;
 constexpr std::int64_t hits_in_all_max = 200'000;
-constexpr std::int64_t windows_max = std::int64_t{1} << 30;      // residues of all hits' windows
-constexpr std::int64_t pair_cells_max = std::int64_t{1} << 36;   // a few seconds to score
-constexpr std::int64_t align_cells_max = std::int64_t{1} << 32;  // half a minute to align
+constexpr std::int64_t windows_max = std::int64_t{1} << 30;  // residues of all hits' windows
+constexpr std::int64_t pair_cells_max = std::int64_t{1}
+                                        << 36;  // one item, and no host should need minutes for it
+constexpr std::int64_t align_cells_max = std::int64_t{1} << 32;  // likewise, residue by residue
 constexpr std::int64_t gap_cost_max = std::int64_t{1} << 29;     // of leaving out a whole record
 constexpr std::int64_t piece_residues = 1 << 20;
 constexpr std::int64_t chunks_wanted = 64;
 constexpr std::int64_t chunk_residues_min = 1 << 16;
 constexpr std::int64_t chunk_residues_default_max = 4 << 20;
-constexpr std::int64_t checked_cells = 500'000'000;  // of one segment: a tenth of a second
+constexpr std::int64_t checked_cells = 500'000'000;  // of one segment
 
 const Error no_such_stage{ErrorKind::invalid, "dsearch has two stages: 0 and 1"};
 

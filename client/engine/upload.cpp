@@ -1,6 +1,7 @@
 #include "client/engine/upload.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "shared/base/limits.h"
 #include "shared/io/compression.h"
