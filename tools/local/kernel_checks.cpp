@@ -134,8 +134,9 @@ Status KernelChecks::alone() {
         i == 0 ? reference_.count() - 1 : context_.random.between(0, reference_.count() - 1);
     context_.doing("computing single items", static_cast<double>(i) / alone_items);
     const io::Path problem = context_.fresh("problem");
-    TRY(write_problem(context_.world.files, problem, seen_by_kernels(context_.bundle, context_.request.content),
-                      reference_.plan.inputs, {item, item + 1}));
+    TRY(write_problem(context_.world.files, problem,
+                      seen_by_kernels(context_.bundle, context_.request.content), reference_.plan.inputs,
+                      {item, item + 1}));
     Trial kernel(context_.bundle, context_.world, {context_.fresh("kernel"), problem, context_.threads()});
     TRY_ASSIGN(const auto outcome, kernel.run({reference_.stage, {item, item + 1}}));
     if (!worked(outcome, "independence", "given item " + std::to_string(item) + " alone")) return {};
