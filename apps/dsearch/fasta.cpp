@@ -15,11 +15,11 @@ constexpr std::size_t description_bytes_max = 256;
 constexpr std::size_t unpacked_at_once = 256 << 10;
 constexpr int gzip_window = 15 + 16;
 
-// Fit for a column of a table: visible ASCII and UTF-8's bytes.
-std::string clean(std::string_view text, std::size_t length_max) {
+// Fit for a column of a table: visible ASCII and UTF-8's bytes; `instead` of everything else.
+std::string clean(std::string_view text, std::size_t length_max, char instead) {
   std::string result(text.substr(0, length_max));
   for (char& c : result) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = instead;
   }
   return result;
 }
@@ -132,12 +132,12 @@ struct FastaDecoder::State {
       text.remove_prefix(std::min(first, text.size()));
       const std::size_t end = std::min(text.find_first_of(" \t\r"), text.size());
       record.emplace();
-      record->name = clean(text.substr(0, end), name_bytes_max);
+      record->name = clean(text.substr(0, end), name_bytes_max, '_');
       if (record->name.empty()) record->name = "record-" + std::to_string(records + 1);
       text.remove_prefix(end);
       text.remove_prefix(std::min(text.find_first_not_of(" \t\r"), text.size()));
       while (!text.empty() && (text.back() == '\r' || text.back() == ' ')) text.remove_suffix(1);
-      record->description = clean(text, description_bytes_max);
+      record->description = clean(text, description_bytes_max, ' ');
       header.reset();
     }
     at_line_start = true;

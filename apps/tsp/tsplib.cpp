@@ -75,6 +75,7 @@ class Reader {
       } else if (key == "TYPE") {
         if (value != "TSP" && value != "ATSP") return wrong("TYPE must be TSP or ATSP, not " + value);
       } else if (key == "DIMENSION") {
+        if (cities_ != 0) return wrong("DIMENSION is given twice");
         const auto number = std::from_chars(value.data(), value.data() + value.size(), cities_);
         if (number.ec != std::errc{} || cities_ < 1 || cities_ > cities_max)
           return wrong("DIMENSION must be 1 to " + std::to_string(cities_max) + ", not " + value);

@@ -3,23 +3,25 @@ _gleaner_admin() {
   local at="" word
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "${at:+$at }$word" in
-      "keys"|"app"|"problem"|"strategy"|"host"|"status"|"run-local"|"plan"|"keys create"|"keys signer"|"keys work"|"app sign"|"app add"|"app list"|"app show"|"problem add"|"problem list"|"problem show"|"problem watch"|"problem strategy"|"problem explain"|"problem pause"|"problem resume"|"problem cancel"|"problem result"|"problem delete"|"problem decisions"|"strategy list"|"host list"|"host show"|"host revoke") at="${at:+$at }$word" ;;
+      "keys"|"app"|"problem"|"strategy"|"host"|"status"|"run-local"|"plan"|"keys create"|"keys signer"|"keys work"|"app new"|"app check"|"app sign"|"app add"|"app list"|"app show"|"problem add"|"problem list"|"problem show"|"problem watch"|"problem strategy"|"problem explain"|"problem pause"|"problem resume"|"problem cancel"|"problem result"|"problem delete"|"problem decisions"|"strategy list"|"host list"|"host show"|"host revoke") at="${at:+$at }$word" ;;
     esac
   done
   local offered=
   case "$at" in
     "") offered="keys app problem strategy host status run-local plan --help --project --server --join-code --token-file --json --version" ;;
     "keys") offered="create signer work --help" ;;
-    "app") offered="sign add list show --help" ;;
+    "app") offered="new check sign add list show --help" ;;
     "problem") offered="add list show watch strategy explain pause resume cancel result delete decisions --help" ;;
     "strategy") offered="list --help" ;;
     "host") offered="list show revoke --help" ;;
     "status") offered="--help" ;;
-    "run-local") offered="--help --parameters --param --input --out --jobs --keep" ;;
+    "run-local") offered="--help --parameters --param --input --out --jobs --strategy --keep" ;;
     "plan") offered="--help --problem --mflop --load-seconds --result-seconds --half-duplex --plot --show" ;;
     "keys create") offered="--help --out --name --days" ;;
     "keys signer") offered="--help --root --days --name --public-key --out" ;;
     "keys work") offered="--help --root --days --public-key --out" ;;
+    "app new") offered="--help --language --out" ;;
+    "app check") offered="--help --parameters --param --input --seed --keep" ;;
     "app sign") offered="--help --key --certificate --out" ;;
     "app add") offered="--help" ;;
     "app list") offered="--help" ;;

@@ -3,14 +3,14 @@ function __gleaner_admin_at
     set -l at
     for word in (commandline -opc)[2..-1]
         set -l longer (string trim -- "$at $word")
-        if contains -- $longer "keys" "app" "problem" "strategy" "host" "status" "run-local" "plan" "keys create" "keys signer" "keys work" "app sign" "app add" "app list" "app show" "problem add" "problem list" "problem show" "problem watch" "problem strategy" "problem explain" "problem pause" "problem resume" "problem cancel" "problem result" "problem delete" "problem decisions" "strategy list" "host list" "host show" "host revoke"
+        if contains -- $longer "keys" "app" "problem" "strategy" "host" "status" "run-local" "plan" "keys create" "keys signer" "keys work" "app new" "app check" "app sign" "app add" "app list" "app show" "problem add" "problem list" "problem show" "problem watch" "problem strategy" "problem explain" "problem pause" "problem resume" "problem cancel" "problem result" "problem delete" "problem decisions" "strategy list" "host list" "host show" "host revoke"
             set at $longer
         end
     end
     test "$at" = "$argv[1]"
 end
 complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a keys -d 'Make and certify a project\'s keys; works offline'
-complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a app -d 'Sign, add and list applications'
+complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a app -d 'Write, check, sign, add and list applications'
 complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a problem -d 'Add, watch and end problems; fetch their results'
 complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a strategy -d 'What may be named as a strategy'
 complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a host -d 'List and revoke volunteers\' hosts'
@@ -28,6 +28,8 @@ complete -c gleaner-admin -n '__gleaner_admin_at "keys"' -f -a create -d 'Make a
 complete -c gleaner-admin -n '__gleaner_admin_at "keys"' -f -a signer -d 'Certify another signer of applications'
 complete -c gleaner-admin -n '__gleaner_admin_at "keys"' -f -a work -d 'Certify a server\'s work key again (renewal)'
 complete -c gleaner-admin -n '__gleaner_admin_at "keys"' -l help -d 'Print this help message and exit'
+complete -c gleaner-admin -n '__gleaner_admin_at "app"' -f -a new -d 'Write an application to begin with, which builds and tests itself'
+complete -c gleaner-admin -n '__gleaner_admin_at "app"' -f -a check -d 'Run a bundle here as a grid would, and worse, and say what is wrong with it'
 complete -c gleaner-admin -n '__gleaner_admin_at "app"' -f -a sign -d 'Pack a bundle directory and sign it; works offline'
 complete -c gleaner-admin -n '__gleaner_admin_at "app"' -f -a add -d 'Upload a signed application to the server'
 complete -c gleaner-admin -n '__gleaner_admin_at "app"' -f -a list -d 'List the server\'s applications'
@@ -59,6 +61,7 @@ complete -c gleaner-admin -n '__gleaner_admin_at "run-local"' -l param -r -d 'on
 complete -c gleaner-admin -n '__gleaner_admin_at "run-local"' -l input -r -d 'a file that kernels and manager see as inputs/NAME (repeatable)'
 complete -c gleaner-admin -n '__gleaner_admin_at "run-local"' -l out -r -d 'directory for the results; made if need be'
 complete -c gleaner-admin -n '__gleaner_admin_at "run-local"' -l jobs -r -d ''
+complete -c gleaner-admin -n '__gleaner_admin_at "run-local"' -l strategy -r -d ''
 complete -c gleaner-admin -n '__gleaner_admin_at "run-local"' -l keep -d 'keep the work directory, for a look at what manager and kernels wrote'
 complete -c gleaner-admin -n '__gleaner_admin_at "plan"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "plan"' -l problem -r -d 'plan what is left of a problem, and predict its finish'
@@ -83,6 +86,15 @@ complete -c gleaner-admin -n '__gleaner_admin_at "keys work"' -l root -d 'the ro
 complete -c gleaner-admin -n '__gleaner_admin_at "keys work"' -l days -r -d ''
 complete -c gleaner-admin -n '__gleaner_admin_at "keys work"' -l public-key -r -d ''
 complete -c gleaner-admin -n '__gleaner_admin_at "keys work"' -l out -r -d 'file for the certificate; else it is printed'
+complete -c gleaner-admin -n '__gleaner_admin_at "app new"' -l help -d 'Print this help message and exit'
+complete -c gleaner-admin -n '__gleaner_admin_at "app new"' -l language -r -d ''
+complete -c gleaner-admin -n '__gleaner_admin_at "app new"' -l out -r -d 'the directory to make; else NAME here'
+complete -c gleaner-admin -n '__gleaner_admin_at "app check"' -l help -d 'Print this help message and exit'
+complete -c gleaner-admin -n '__gleaner_admin_at "app check"' -l parameters -r -d 'JSON file with the problem\'s parameters'
+complete -c gleaner-admin -n '__gleaner_admin_at "app check"' -l param -r -d 'one parameter; JSON values are taken as such, anything else is a text (repeatable)'
+complete -c gleaner-admin -n '__gleaner_admin_at "app check"' -l input -r -d 'a file that kernels and manager see as inputs/NAME (repeatable)'
+complete -c gleaner-admin -n '__gleaner_admin_at "app check"' -l seed -r -d 'the random choices: where it is cut, killed, damaged'
+complete -c gleaner-admin -n '__gleaner_admin_at "app check"' -l keep -d 'keep the work directory, for a look at what was written'
 complete -c gleaner-admin -n '__gleaner_admin_at "app sign"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "app sign"' -l key -d 'the signer\'s key'
 complete -c gleaner-admin -n '__gleaner_admin_at "app sign"' -l certificate -r -d 'its certificate; else NAME.certificate.json beside the key'

@@ -20,7 +20,8 @@ enum class AfterResponse { keep_connection, close_connection };
 // Whether a response with this status carries content (to another method than HEAD).
 [[nodiscard]] bool carries_content(int status);
 
-// The value of a Server-Timing header (W3C): how long the answer took here, in milliseconds, the network aside.
+// The value of a Server-Timing header (W3C): how long the answer took here, in milliseconds, the network
+// aside.
 [[nodiscard]] std::string server_timing(std::chrono::nanoseconds answering);
 
 // application/problem+json. `detail`: for a person; REQUIRES: plain ASCII without quotes and backslashes.

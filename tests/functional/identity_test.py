@@ -25,7 +25,7 @@ class Identity(unittest.TestCase):
             # The image is taken while it computes: with a unit in hand, receipts and the host's key.
             grid.kill("one")
             shutil.copytree(grid.state("one"), grid.state("copy"), symlinks=True,
-                            ignore=shutil.ignore_patterns("control.sock"))
+                            ignore=shutil.ignore_patterns("*.sock"))
             first = grid.host_id("one")
             key = (grid.state("one") / "identity" / "host.key").read_text()
             other = grid.directory / "machine-id"

@@ -1,4 +1,5 @@
 """What the screensaver shows is what this computer computed, and nothing that happens to it touches the work."""
+import json
 import os
 import pathlib
 import pwd
@@ -10,7 +11,7 @@ import time
 import unittest
 
 from display import Display, View, read_png, read_view
-from harness import BUILD, MANDELBROT, RAYTRACE, SLOW, Grid, main
+from harness import BUILD, MANDELBROT, RAYTRACE, SLOW, Grid, base64url, from_base64url, main
 
 VIEWER = BUILD / "bin" / "gleaner-screensaver"
 
@@ -64,7 +65,11 @@ class Published(unittest.TestCase):
             self.assertFalse((runtime / "view").exists())
             # Somebody who changes a receipt is found out.
             log = grid.state("one") / "receipts" / "log"
-            log.write_text(log.read_text().replace('items_accepted\\":', 'items_accepted\\":1', 1))
+            lines = [json.loads(line) for line in log.read_text().splitlines()]
+            statement = lines[0]["statement"]
+            payload = from_base64url(statement["payload"]).replace(b'"items_accepted":', b'"items_accepted":1', 1)
+            statement["payload"] = base64url(payload)
+            log.write_text("".join(json.dumps(line) + "\n" for line in lines))
             forged = grid.control("one", "receipts", check=False)
             self.assertEqual(forged.returncode, 1)
             self.assertIn("NOT GENUINE", forged.stdout)

@@ -53,7 +53,9 @@ class Stragglers(unittest.TestCase):
     def slots(grid, client):
         """The slots that hold a unit; none while the client is starting."""
         answer = grid.control(client, "--json", "status", check=False)
-        return [slot for slot in json.loads(answer.stdout)["slots"] if "begin" in slot] if answer.returncode == 0 else []
+        if answer.returncode != 0:
+            return []
+        return [slot for slot in json.loads(answer.stdout)["status"]["slots"] if slot["end"] > slot["begin"]]
 
 
 if __name__ == "__main__":

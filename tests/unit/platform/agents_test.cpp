@@ -95,9 +95,12 @@ TEST_CASE("Who says nonsense, too much or too long a line is dropped") {
                                      std::string(20'000, 'x'));
   const io::Descriptor connection = connect_to(place.path);
   say(connection, wrong);
-  (void)agents.serve(noon);
-  (void)agents.serve(noon);
-  CHECK(was_dropped(connection));
+  bool dropped = false;
+  for (int turn = 0; turn < 16 && !dropped; ++turn) {  // it reads a bounded piece each time
+    (void)agents.serve(noon);
+    dropped = was_dropped(connection);
+  }
+  CHECK(dropped);
   const io::Descriptor endless = connect_to(place.path);
   (void)agents.serve(noon);
   for (int i = 0; i <= Agents::reports_per_second_max; ++i) {

@@ -25,6 +25,7 @@ bool may_be_absent(const std::string& title, const std::string& name) {
     return name == "inputs" || name == "strategy" || name == "straggler" || name == "weight" ||
            name == "priority" || name == "commit_seconds" || name == "range";
   if (name == "benchmark" || name == "data") return true;
+  if (name == "applications" && title == "work request") return true;
   return name == "range" && (title == "input" || title == "grant");
 }
 
