@@ -27,7 +27,8 @@ class Compositor {
     ::setenv("XDG_RUNTIME_DIR", directory_.c_str(), 1);
     name_ = wl_display_add_socket_auto(display_);
     REQUIRE(::pipe(pipe_) == 0);
-    wl_event_loop_add_fd(wl_display_get_event_loop(display_), pipe_[0], WL_EVENT_READABLE, obey, this);
+    orders_ =
+        wl_event_loop_add_fd(wl_display_get_event_loop(display_), pipe_[0], WL_EVENT_READABLE, obey, this);
     wl_global_create(display_, &wl_seat_interface, 1, this, bind<&wl_seat_interface, &seat_implementation>);
     if (speaks == Speaks::ext)
       wl_global_create(display_, &ext_idle_notifier_v1_interface, 1, this,
@@ -40,6 +41,7 @@ class Compositor {
   ~Compositor() {
     command('q');
     thread_.join();
+    wl_event_source_remove(orders_);
     wl_display_destroy_clients(display_);
     wl_display_destroy(display_);
     ::close(pipe_[0]);
@@ -117,6 +119,7 @@ class Compositor {
   wl_display* display_;
   std::filesystem::path directory_;
   std::string name_;
+  wl_event_source* orders_ = nullptr;
   wl_resource* told_ = nullptr;
   wl_resource* kde_told_ = nullptr;
   std::optional<bool> idle_;  // in the thread only, as the two above
