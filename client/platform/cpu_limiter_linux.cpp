@@ -17,8 +17,10 @@ using SteadyClock = std::chrono::steady_clock;
 using client_policy::CpuShare;
 using client_policy::Slice;
 
-// A kernel that uses no CPU at all is looked at less often: what it uses unseen is a debt like any other.
 constexpr Duration look_least_often = std::chrono::milliseconds{200};
+// A kernel that uses no CPU at all is looked at less often. What it uses unseen is a debt like any other, but
+// a burst: it may only have been waiting for its core.
+constexpr Duration look_at_idle = std::chrono::milliseconds{40};
 
 struct Member {
   explicit Member(double share) : controller(share) {}
@@ -67,7 +69,7 @@ struct CpuLimiter::State {
                                              look_least_often);
     } else {
       const bool idle = consumed <= Duration{0};
-      member.interval = idle ? std::min(member.interval * 2, look_least_often) : CpuShare::slice;
+      member.interval = idle ? std::min(member.interval * 2, look_at_idle) : CpuShare::slice;
     }
     member.next = now + member.interval;
   }

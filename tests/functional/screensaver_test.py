@@ -95,7 +95,8 @@ class Viewer(unittest.TestCase):
             for row in range(45):
                 view.write_row(row)
             subprocess.run([VIEWER, "--picture", f"{directory}/out.png", "--size", "640x360", "--view", f"{directory}/view"],
-                           check=True, env={"PATH": os.environ["PATH"]})
+                           check=True, env={key: value for key, value in os.environ.items()
+                                            if key not in ("DISPLAY", "WAYLAND_DISPLAY")})
             width, height, pixels = read_png(pathlib.Path(f"{directory}/out.png").read_bytes())
             self.assertEqual((width, height), (640, 360))
             self.assertGreater(len({pixels[i:i + 3] for i in range(0, len(pixels), 3)}), 1000)
