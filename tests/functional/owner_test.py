@@ -46,7 +46,7 @@ class Owner(unittest.TestCase):
             # Another screen on this machine, of which nothing is known, may be the first reason.
             self.assertRegex(reason, r"used this computer \d+ \w+ ago \(terminal .*\): it computes after 5 minutes without|"
                                      "somebody is logged in")
-            self.assertRegex("\n".join(self.why(grid)["details"]), r"terminal \S+: last input \d+ seconds? ago")
+            self.assertRegex("\n".join(self.why(grid)["details"]), r"terminal \S+: last input (now|\d+ seconds? ago)")
             prefs("set", "hours", "mon 0:00-0:01")
             prefs("set", "run", "always")
             if time.localtime()[3:5] > (0, 1):
