@@ -25,10 +25,14 @@ def wait_until(what, condition, timeout=30):
     raise AssertionError(f"timed out waiting for {what}")
 
 
-def nobody():
-    """As somebody else, where we may: the viewer needs no rights at all."""
-    return {"user": pwd.getpwnam("nobody").pw_uid, "group": pwd.getpwnam("nobody").pw_gid, "extra_groups": []} \
-        if os.geteuid() == 0 else {}
+def nobody(*reaches):
+    """Options to start a viewer as somebody else, for it needs no rights at all: where we may, and where somebody else can
+    reach these paths (a private /tmp says no)."""
+    if os.geteuid() != 0:
+        return {}
+    other = {"user": pwd.getpwnam("nobody").pw_uid, "group": pwd.getpwnam("nobody").pw_gid, "extra_groups": []}
+    readable = subprocess.run(["sh", "-c", 'for path; do test -r "$path" || exit 1; done', "sh", *reaches], cwd="/", **other)
+    return other if readable.returncode == 0 else {}
 
 
 class Published(unittest.TestCase):
@@ -77,8 +81,16 @@ class Published(unittest.TestCase):
 
 @unittest.skipUnless(VIEWER.exists(), "gleaner-screensaver is not built here")
 class Viewer(unittest.TestCase):
+    def setUp(self):
+        # Where anybody may run it: the build may stand in somebody's home.
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        os.chmod(directory.name, 0o755)
+        self.viewer = pathlib.Path(shutil.copy(VIEWER, directory.name))
+        os.chmod(self.viewer, 0o755)
+
     def start(self, display, *arguments, **options):
-        viewer = subprocess.Popen([VIEWER, *map(str, arguments)], env=options.pop("env", display.env), stdin=subprocess.DEVNULL,
+        viewer = subprocess.Popen([self.viewer, *map(str, arguments)], env=options.pop("env", display.env), stdin=subprocess.DEVNULL,
                                   start_new_session=True, **options)
 
         def end():
@@ -109,22 +121,26 @@ class Viewer(unittest.TestCase):
             os.chmod(grid.directory, 0o755)
             runtime = grid.directory / "runtime"
             runtime.mkdir()
-            viewer = self.start(display, "--fullscreen", "--view", runtime / "view", **nobody())
+            os.chmod(runtime, 0o755)
+            other = nobody(self.viewer, runtime)
+            viewer = self.start(display, "--fullscreen", "--view", runtime / "view", **other)
             wait_until("an empty scene", lambda: display.colours() > 20)  # no client: it says so
-            empty = display.pixels()
+            empty = display.colours()
             grid.start_server()
             grid.add_application(MANDELBROT)
             grid.join("one")
             client = grid.start_client("one", env=dict(os.environ, RUNTIME_DIRECTORY=str(runtime)))
-            problem = grid.add_problem("mandelbrot", "long", width=640, height=2400, iterations=3000)
-            wait_until("rows", lambda: display.pixels() != empty and display.colours() > 200)
+            # Colourful from its first row on, so that a slow computer shows something soon.
+            problem = grid.add_problem("mandelbrot", "long", width=640, height=2400, iterations=3000, centre_x=-0.745, centre_y=0.11,
+                                       view_width=0.02)
+            wait_until("rows", lambda: display.colours() > empty + 50, 120)
             first = display.pixels()
             self.assertEqual(len(first), 640 * 360 * 4)
             wait_until("more rows", lambda: display.pixels() != first)
             # It never stops, slows or ends the work: killed, stopped and cut off from its display.
             viewer.kill()
             viewer.wait()
-            stopped = self.start(display, "--window", "--view", runtime / "view", **nobody())
+            stopped = self.start(display, "--window", "--view", runtime / "view", **other)
             wait_until("a window", lambda: display.colours() > 100)
             stopped.send_signal(signal.SIGSTOP)
             before = int(grid.problem(problem)["accepted"])
@@ -132,8 +148,8 @@ class Viewer(unittest.TestCase):
             self.assertIsNone(client.poll())
             self.assertNotIn("viewers", grid.log("one"))
             # Nor can it write to what it reads, being somebody else.
-            if os.geteuid() == 0:
-                refused = subprocess.run(["sh", "-c", f"echo x >> {runtime}/view"], capture_output=True, **nobody())
+            if other:
+                refused = subprocess.run(["sh", "-c", f"echo x >> {runtime}/view"], capture_output=True, **other)
                 self.assertNotEqual(refused.returncode, 0)
 
     @unittest.skipUnless(Display.available, "Xvfb is not installed")
@@ -163,18 +179,22 @@ class Viewer(unittest.TestCase):
             view = View(f"{directory}/view", 200, 100)
             for row in range(60):
                 view.write_row(row)
+            os.chmod(view.path, 0o644)
+            other = nobody(self.viewer, view.path)
+            if os.geteuid() == 0 and not other:  # xscreensaver would become somebody else all the same
+                self.skipTest("somebody else cannot read here")
             home = pathlib.Path(directory) / "home"
             home.mkdir()
             (home / ".xscreensaver").write_text(
                 "mode: one\nselected: 0\nsplash: False\nlock: False\nfade: False\ntimeout: 0:10:00\nprograms: \\\n"
-                f'"Gleaner" {VIEWER} -root --view {directory}/view \\n\\\n')
+                f'"Gleaner" {self.viewer} -root --view {directory}/view \\n\\\n')
             os.chmod(home, 0o777)
             if os.geteuid() == 0:
                 os.chown(home / ".xscreensaver", pwd.getpwnam("nobody").pw_uid, -1)
             env = dict(display.env, HOME=str(home), LC_ALL="C")
             with open(f"{directory}/log", "w") as log:
                 saver = subprocess.Popen(["xscreensaver", "--no-splash"], env=env, stdin=subprocess.DEVNULL, stdout=log,
-                                         stderr=log, start_new_session=True, **nobody())
+                                         stderr=log, start_new_session=True, **other)
 
             def end():
                 try:
@@ -186,7 +206,7 @@ class Viewer(unittest.TestCase):
             self.addCleanup(end)
 
             def activate():
-                subprocess.run(["xscreensaver-command", "-activate"], env=env, capture_output=True, **nobody())
+                subprocess.run(["xscreensaver-command", "-activate"], env=env, capture_output=True, **other)
                 return display.colours() > 200
 
             wait_until("the screensaver", activate, 40)
