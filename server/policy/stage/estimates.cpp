@@ -217,12 +217,16 @@ void StageState::measure(Held& held, const EndgameRules& rules, bool ended, Chan
       std::clamp(unit.finished, unit.range.begin, std::max(unit.range.end, unit.committed));
   const double cost = costs.of({unit.range.begin, std::min(position, costs.items())});
   const double new_cost = cost - held.measured_cost;
-  const double new_seconds = seconds - held.measured_seconds;
+  // Pauses count, but one longer than the memory says nothing of how fast the host is once it computes again.
+  const double paused = held.paused_seconds - held.measured_paused_seconds;
+  const double forgotten = std::max(0.0, paused - rules.rate_memory);
+  const double new_seconds = seconds - held.measured_seconds - forgotten;
   if (new_cost <= 0 || new_seconds <= 0) return;
   // What is left of a clock after a long item in progress is a small difference of two reports.
   if (!ended && unit.item_seconds > new_seconds) return;
   held.measured_cost = cost;
   held.measured_seconds = seconds;
+  held.measured_paused_seconds = held.paused_seconds;
   Host& host = hosts.at(unit.host);
   host.pending_cost += new_cost;
   host.pending_seconds += new_seconds;

@@ -55,6 +55,8 @@ struct Held {
   bool clock_runs = false;
   double measured_seconds = 0;
   double measured_cost = 0;
+  double paused_seconds = 0;  // of the on-time, as reported
+  double measured_paused_seconds = 0;
   double waste_charged = 0;  // assumed lost when it was closed; taken back if it comes after all
   bool returned = false;     // has delivered anything
 
