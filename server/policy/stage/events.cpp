@@ -37,6 +37,8 @@ protocol::UnitOrder StageState::report(HostId host, const protocol::UnitReport& 
       std::clamp(report.finished, unit.finished, std::max(unit.finished, unit.range.end));
   const bool material = finished != unit.finished || report.state != unit.run_state || unit.cut_unheard;
   if (material) changes.units.push_back(unit.id);
+  if (unit.run_state == protocol::RunState::paused)
+    held->paused_seconds += std::max(0.0, report.running_seconds - held->clock_seconds);
   unit.finished = finished;
   if (finished >= unit.range.end && held->finished_at == Timestamp::max()) held->finished_at = now;
   unit.run_state = report.state;
