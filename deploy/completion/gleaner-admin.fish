@@ -3,7 +3,7 @@ function __gleaner_admin_at
     set -l at
     for word in (commandline -opc)[2..-1]
         set -l longer (string trim -- "$at $word")
-        if contains -- $longer "keys" "app" "problem" "strategy" "host" "status" "run-local" "plan" "keys create" "keys signer" "keys work" "app new" "app check" "app sign" "app add" "app list" "app show" "problem add" "problem list" "problem show" "problem watch" "problem strategy" "problem explain" "problem pause" "problem resume" "problem cancel" "problem result" "problem delete" "problem decisions" "strategy list" "host list" "host show" "host revoke"
+        if contains -- $longer "keys" "app" "problem" "strategy" "host" "status" "run-local" "plan" "keys create" "keys signer" "keys work" "app new" "app check" "app sign" "app add" "app list" "app show" "problem add" "problem list" "problem show" "problem watch" "problem strategy" "problem explain" "problem pause" "problem resume" "problem cancel" "problem result" "problem preview" "problem delete" "problem decisions" "strategy list" "host list" "host show" "host revoke"
             set at $longer
         end
     end
@@ -45,6 +45,7 @@ complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a pause -d 'Hand
 complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a resume -d 'Go on with a paused problem'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a cancel -d 'End a problem for good; what is accepted is kept'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a result -d 'Download the results and print their paths'
+complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a preview -d 'Download what the application shows of the items in hand'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a delete -d 'Delete a problem with all its results'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a decisions -d 'Show the server\'s latest decisions and their reasons'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -l help -d 'Print this help message and exit'
@@ -128,6 +129,9 @@ complete -c gleaner-admin -n '__gleaner_admin_at "problem cancel"' -l help -d 'P
 complete -c gleaner-admin -n '__gleaner_admin_at "problem result"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem result"' -l out -r -d 'directory for them; made if need be'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem result"' -l force -d 'replace files that are there with other content'
+complete -c gleaner-admin -n '__gleaner_admin_at "problem preview"' -l help -d 'Print this help message and exit'
+complete -c gleaner-admin -n '__gleaner_admin_at "problem preview"' -l out -r -d 'directory for them; made if need be'
+complete -c gleaner-admin -n '__gleaner_admin_at "problem preview"' -l force -d 'replace files that are there with other content'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem delete"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem delete"' -l yes -d 'do not ask'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem decisions"' -l help -d 'Print this help message and exit'

@@ -129,6 +129,8 @@ void Router::admin_operation(const Request& request, const Reply& reply) {
     if (action == "pause" && post) return change(Action::pause);
     if (action == "resume" && post) return change(Action::resume);
     if (action == "cancel" && post) return change(Action::cancel);
+    if (action == "preview" && post)
+      return service_.preview(ProblemId{*id}, answer<protocol::Preview>(reply));
     if (action == "strategy" && post) {
       return with_body<protocol::ChangeStrategy>(request, reply, [&](protocol::ChangeStrategy message) {
         service_.change_strategy(ProblemId{*id}, std::move(message), answer<protocol::ProblemInfo>(reply));

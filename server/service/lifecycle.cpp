@@ -86,7 +86,7 @@ Status Service::advance(ProblemId id) {
   const auto found = model_.problems.find(id);
   if (found == model_.problems.end()) return {};
   Problem& problem = found->second;
-  if (problem.job_running) return {};
+  if (problem.job_running || previews_.contains(id)) return {};
   if (problem.row.state == protocol::ProblemState::planning) {
     start_planning(problem, problem.row.stage, {});
     return {};
@@ -185,7 +185,7 @@ Status Service::begin_stage(Problem& problem, PlannedStage planned) {
 
 // ---- Combining --------------------------------------------------------------------------------------------
 
-Status Service::start_combining(Problem& problem) {
+Result<std::vector<contract::Piece>> Service::accepted_pieces(const Problem& problem) const {
   TRY_ASSIGN(const auto accepted, store_->accepted(problem.row.id, problem.row.stage));
   std::vector<contract::Piece> pieces;
   for (const auto& row : accepted) {
@@ -194,6 +194,11 @@ Status Service::start_combining(Problem& problem) {
     pieces.push_back(
         {row.range, segment->range.begin, std::filesystem::absolute(blobs_.path(segment->digest))});
   }
+  return pieces;
+}
+
+Status Service::start_combining(Problem& problem) {
+  TRY_ASSIGN(auto pieces, accepted_pieces(problem));
   problem.job_running = true;
   on_pool([this, setup = manager_setup(problem), stage = problem.row.stage, pieces = std::move(pieces)] {
     combine(setup, stage, pieces);

@@ -28,11 +28,20 @@ Status Managers::with(const ManagerSetup& setup,
     entry = slot;
   }
   const std::lock_guard lock(entry->mutex);
-  if (!entry->session) TRY(prepare(setup, *entry));
+  if (!entry->session) {
+    TRY(prepare(setup));
+    entry->session = make_session(setup);
+  }
   return use(*entry->session);
 }
 
-Status Managers::prepare(const ManagerSetup& setup, Entry& entry) {
+Result<std::vector<contract::CombinedFile>> Managers::preview(const ManagerSetup& setup, int stage,
+                                                              const std::vector<contract::Piece>& pieces) {
+  TRY(with(setup, [](contract::ManagerSession&) { return Status{}; }));  // the directories are written
+  return make_session(setup)->preview(stage, pieces);
+}
+
+Status Managers::prepare(const ManagerSetup& setup) {
   const io::Path base = directory_.problem(setup.problem);
   const io::Path problem = base / "problem";
   const io::Path work = base / "work";
@@ -48,6 +57,12 @@ Status Managers::prepare(const ManagerSetup& setup, Entry& entry) {
       return Error{ErrorKind::io,
                    "cannot link input " + input.name + " into " + problem.string() + ": " + error.message()};
   }
+  return {};
+}
+
+std::unique_ptr<contract::ManagerSession> Managers::make_session(const ManagerSetup& setup) {
+  const io::Path base = directory_.problem(setup.problem);
+  const io::Path work = base / "work";
   io::ProcessSpec spec;
   const io::Path bundle = std::filesystem::absolute(directory_.bundle(setup.archive));
   spec.arguments = {(bundle / setup.program).string()};
@@ -55,10 +70,9 @@ Status Managers::prepare(const ManagerSetup& setup, Entry& entry) {
   spec.working_directory = work;
   spec.limits.open_files = 1024;
   spec.limits.nice = 5;  // answering volunteers comes first
-  entry.session = std::make_unique<contract::ManagerSession>(
-      runner_, std::move(spec), std::filesystem::absolute(problem), std::filesystem::absolute(work),
+  return std::make_unique<contract::ManagerSession>(
+      runner_, std::move(spec), std::filesystem::absolute(base / "problem"), std::filesystem::absolute(work),
       std::chrono::seconds{limits::manager_seconds_max});
-  return {};
 }
 
 void Managers::end(ProblemId problem, Keep keep) {

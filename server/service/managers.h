@@ -33,13 +33,18 @@ class Managers {
   // Runs `use` with the problem's session; writes its directories first, if need be.
   [[nodiscard]] Status with(const ManagerSetup& setup,
                             const std::function<Status(contract::ManagerSession&)>& use);
+  // Has a process of its own show the items in hand, in the problem's directories; the session is free
+  // meanwhile.
+  [[nodiscard]] Result<std::vector<contract::CombinedFile>> preview(
+      const ManagerSetup& setup, int stage, const std::vector<contract::Piece>& pieces);
   // Ends the process; deletes its directories if `remove`.
   enum class Keep { yes, no };
   void end(ProblemId problem, Keep keep);
 
  private:
   struct Entry;
-  [[nodiscard]] Status prepare(const ManagerSetup& setup, Entry& entry);
+  [[nodiscard]] Status prepare(const ManagerSetup& setup);
+  [[nodiscard]] std::unique_ptr<contract::ManagerSession> make_session(const ManagerSetup& setup);
   io::Files& files_;
   io::ProcessRunner& runner_;
   storage::BlobStore& blobs_;

@@ -4,7 +4,7 @@
 //
 // Threads: the writer thread owns the model and the store (writer.h); the pool checks results, talks to
 // managers and signs. One use case a file: enrol, work, commit, reports, uploads, applications, problems,
-// hosts, status, lifecycle.
+// preview, hosts, status, lifecycle.
 #pragma once
 
 #include <atomic>
@@ -96,6 +96,9 @@ class Service {
   void change_problem(ProblemId id, ProblemAction action, Done<protocol::ProblemInfo> done);
   void delete_problem(ProblemId id, StatusDone done);
   void change_strategy(ProblemId id, protocol::ChangeStrategy request, Done<protocol::ProblemInfo> done);
+  // What the items in hand look like; its files are among the blobs for a day. conflict: there is nothing to
+  // see, and why.
+  void preview(ProblemId id, Done<protocol::Preview> done);
   void decisions(ProblemId id, int count, Done<std::vector<protocol::DecisionInfo>> done);
   void hosts(Done<std::vector<protocol::HostInfo>> done);
   void host(HostId id, Done<protocol::HostInfo> done);
@@ -203,12 +206,22 @@ class Service {
   [[nodiscard]] Result<PlannedStage> plan(const ManagerSetup& setup, int stage);
   Status begin_stage(Problem& problem, PlannedStage planned);
   Status start_combining(Problem& problem);
+  [[nodiscard]] Result<std::vector<contract::Piece>> accepted_pieces(const Problem& problem) const;
   void combine(const ManagerSetup& setup, int stage, const std::vector<contract::Piece>& pieces);
   Status finish_problem(Problem& problem, protocol::ProblemState state, const std::string& message);
   [[nodiscard]] ManagerSetup manager_setup(const Problem& problem) const;
   void keep_totals(Problem& problem);
   void rebuild_tokens();
   void collect_garbage();
+
+  // preview.cpp
+  struct PreviewJob {
+    ManagerSetup manager;
+    std::vector<contract::Piece> pieces;
+    protocol::Preview preview;  // without its files
+  };
+  [[nodiscard]] Result<PreviewJob> begin_preview(ProblemId id);
+  [[nodiscard]] Result<protocol::Preview> make_preview(PreviewJob job);
 
   // mapping.cpp: problems whose strategy maps tasks to hosts.
   struct Planned {
@@ -243,6 +256,7 @@ class Service {
   storage::BlobStore blobs_;
   Managers managers_;
   Model model_;                              // writer thread only, once started
+  std::set<ProblemId> previews_;             // being made; writer thread only
   std::optional<Duration> calendar_offset_;  // calendar minus steady clock; writer thread only
 
   mutable std::shared_mutex tokens_mutex_;

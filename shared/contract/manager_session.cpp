@@ -14,6 +14,9 @@ namespace {
 // A manager that combines shows that it works by progress of at least this much; less does not gain it time.
 constexpr double progress_step = 0.001;
 
+// Somebody waits for a preview: it has one time limit, whatever progress it makes.
+enum class Time { grows, fixed };
+
 // `error TEXT`: the manager has understood and refuses.
 Error refusal(std::string_view line) {
   Words words(line);
@@ -55,7 +58,8 @@ struct ManagerSession::State {
   // The whole answer must be the line `expected`.
   Status expect(const std::string& expected);
   Result<std::vector<CombinedFile>> combine(const std::string& command, int stage,
-                                            const std::vector<Piece>& pieces, const Progress& progress);
+                                            const std::vector<Piece>& pieces, const Progress& progress,
+                                            Time time);
 };
 
 Status ManagerSession::State::ensure() {
@@ -99,7 +103,7 @@ Status ManagerSession::State::expect(const std::string& expected) {
 
 Result<std::vector<CombinedFile>> ManagerSession::State::combine(const std::string& command_word, int stage,
                                                                  const std::vector<Piece>& pieces,
-                                                                 const Progress& progress) {
+                                                                 const Progress& progress, Time time) {
   TRY(ensure());
   std::string list;
   for (const Piece& piece : pieces) {
@@ -123,7 +127,7 @@ Result<std::vector<CombinedFile>> ManagerSession::State::combine(const std::stri
       case Heard::progress:
         if (answer.fraction() < shown + progress_step) break;
         shown = answer.fraction();
-        process->more_time();
+        if (time == Time::grows) process->more_time();
         if (progress) progress(shown);
         break;
       case Heard::end:
@@ -181,11 +185,11 @@ Result<bool> ManagerSession::compare(int stage, std::int64_t item, std::string_v
 
 Result<std::vector<CombinedFile>> ManagerSession::combine(int stage, const std::vector<Piece>& pieces,
                                                           const Progress& progress) {
-  return state_->combine("combine", stage, pieces, progress);
+  return state_->combine("combine", stage, pieces, progress, Time::grows);
 }
 
 Result<std::vector<CombinedFile>> ManagerSession::preview(int stage, const std::vector<Piece>& pieces) {
-  return state_->combine("preview", stage, pieces, {});
+  return state_->combine("preview", stage, pieces, {}, Time::fixed);
 }
 
 }  // namespace gleaner::contract

@@ -74,6 +74,7 @@ class ManagerSession {
   using Progress = std::function<void(double fraction)>;
   [[nodiscard]] Result<std::vector<CombinedFile>> combine(int stage, const std::vector<Piece>& pieces,
                                                           const Progress& progress);
+  // Within one time limit, whatever progress is shown.
   [[nodiscard]] Result<std::vector<CombinedFile>> preview(int stage, const std::vector<Piece>& pieces);
 
  private:

@@ -60,6 +60,16 @@ struct ResultFile {
   std::string media_type;
 };
 
+// Answer to POST /v1/admin/problems/ID/preview: what the manager makes of the items in hand.
+struct Preview {
+  ProblemId id;
+  int stage = 0;
+  std::string stage_name;
+  std::int64_t items = 0;     // of this stage
+  std::int64_t accepted = 0;  // that it was made from
+  std::vector<ResultFile> files;
+};
+
 struct HostShare {
   HostId host;
   std::string name;

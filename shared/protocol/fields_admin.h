@@ -57,6 +57,18 @@ void visit(Archive& archive, Of<Archive, ResultFile>& message) {
 }
 
 template <>
+inline constexpr const char* title<Preview> = "preview";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, Preview>& message) {
+  archive("id", message.id);
+  archive("stage", message.stage, stage_number);
+  archive("stage_name", message.stage_name, Text{});
+  archive("items", message.items, Whole{});
+  archive("accepted", message.accepted, Whole{});
+  archive("files", message.files, List{limits::inputs_max});
+}
+
+template <>
 inline constexpr const char* title<HostShare> = "host share";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, HostShare>& message) {

@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 import unittest
 
+from display import read_png
 from harness import BUILD, Grid, main
 
 BUNDLES = BUILD / "bundles"
@@ -35,6 +36,16 @@ def table(content):
     """A result's rows by the names in its first line."""
     head, *rows = (line.split("\t") for line in content.decode().splitlines())
     return [dict(zip(head, row)) for row in rows]
+
+
+def plain_count(x, y, bits, iterations):
+    """z <- z^2 + c with integers of `bits` bits after the point: how often until |z| > 2."""
+    re, im, four = 0, 0, 4 << (2 * bits)
+    for count in range(iterations):
+        re, im = ((re * re - im * im) >> bits) + x, ((re * im) >> (bits - 1)) + y
+        if re * re + im * im > four:
+            return count
+    return iterations
 
 
 class Applications(unittest.TestCase):
@@ -79,6 +90,35 @@ class Applications(unittest.TestCase):
         bounded, local, _ = self.compute("tsp", random_cities=12, mode="branch-and-bound")
         self.assertEqual(bounded, local)
         self.assertEqual(json.loads(bounded["report.json"])["tour"], report["tour"])
+
+    def test_mandelbrot_deep(self):
+        """2e-100 wide around i: doubles cannot tell any two of its points apart. The manager's orbit goes to the kernels."""
+        side, iterations, width, bits = 15, 2000, "2e-100", 600
+        results, local, info = self.compute("mandelbrot", centre_x=0, centre_y=1, view_width=width, width=side, height=side,
+                                            iterations=iterations)
+        self.assertEqual(results, local)
+        self.assertEqual(sorted(results), ["counts.json", "image.png"])
+        self.assertEqual(info["accepted"], side)
+        self.assertGreater(len(set(zip(*[iter(read_png(results["image.png"])[2])] * 3))), 5, "a picture of one colour")
+        half = ((1 << bits) * 2) // 10 ** 100 // (2 * side)  # of a pixel, with 600 bits after the point
+        counts = [plain_count(half * (2 * column + 1 - side), (1 << bits) + half * (side - 2 * row - 1), bits, iterations)
+                  for row in range(side) for column in range(side)]
+        totals = json.loads(results["counts.json"])
+        self.assertEqual((totals["summed_counts"], totals["never_escaping"]), (sum(counts), counts.count(iterations)))
+
+    def test_raytrace_animation(self):
+        parameters = dict(scene="A", width=32, height=24, frames=6, orbit=360)
+        results, local, info = self.compute("raytrace", first_frame=1, last_frame=4, **parameters)
+        self.assertEqual(results, local)
+        frames = [f"frame-{frame:05}.png" for frame in range(1, 5)]
+        self.assertEqual(sorted(results), ["animation.png", *frames])
+        self.assertEqual(info["accepted"], 4 * 24)
+        pictures = {frame: read_png(results[frame])[2] for frame in frames}
+        self.assertEqual(len(set(pictures.values())), 4, "the camera does not move")
+        # A frame does not depend on which range it was computed in.
+        alone = self.grid.run_local(BUNDLES / "raytrace", first_frame=3, last_frame=4, **parameters)
+        for frame in frames[2:]:
+            self.assertEqual(alone[frame], results[frame])
 
     def test_dlog(self):
         results, local, info = self.compute("dlog", random_bits=57, item_walks=50)

@@ -122,6 +122,11 @@ class Wire(unittest.TestCase):
         self.call("GET", f"/v1/admin/problems/{identity}/decisions?count=5", token=admin)
         self.call("GET", "/v1/admin/hosts", token=admin)
         self.call("GET", f"/v1/admin/hosts/{host.host}", token=admin)
+        preview = self.call("POST", f"/v1/admin/problems/{identity}/preview", {}, admin)
+        self.assertEqual((preview["accepted"], [file["name"] for file in preview["files"]]), (end - begin, ["sum.txt"]))
+        self.assertEqual(self.call("GET", f"/v1/blobs/{preview['files'][0]['digest']}", token=admin),
+                         f"{sum(map(int, items))}\n".encode())
+        self.call("POST", "/v1/admin/problems/999999/preview", {}, admin, expect=404)
         self.grid.admin("problem", "cancel", identity)
         self.call("POST", "/v1/leave", {}, host.token)
         other = FakeHost(self.grid, "other")

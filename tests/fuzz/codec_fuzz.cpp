@@ -34,7 +34,7 @@ constexpr auto checks =
               Acknowledgement, Benchmark, EnrolRequest, EnrolReply, CommitRequest, UnitReport,
               HeartbeatRequest, UnitOrder, HeartbeatReply, Proposal, SlotRequest, WorkRequest, WorkReply,
               FailureReport, UploadState, ProblemDocument, ApplicationInfo, AddApplication, AddProblem,
-              ResultFile, HostShare, SetAside, ProblemInfo, HostInfo, ServerStatus, DecisionInfo,
+              ResultFile, Preview, HostShare, SetAside, ProblemInfo, HostInfo, ServerStatus, DecisionInfo,
               ChangeStrategy, StrategyInfo, std::vector<StrategyInfo>, std::vector<ApplicationInfo>,
               std::vector<ProblemInfo>, std::vector<HostInfo>, std::vector<DecisionInfo>>();
 

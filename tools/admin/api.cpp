@@ -16,6 +16,8 @@ constexpr double first_pause_seconds = 0.25;
 constexpr double pause_seconds_max = 20;
 // Bulk data over a slow line: 1 MiB at 10 kB/s.
 constexpr Duration transfer_timeout = std::chrono::seconds{120};
+// The manager has a minute, and its files are to be stored.
+constexpr Duration preview_timeout = std::chrono::seconds{limits::manager_seconds_max + 60};
 constexpr const char* empty_body = R"({"version":1})";
 
 double retry_after_of(const io::HttpReply& reply) {
@@ -71,8 +73,10 @@ Result<Message> Api::get(const std::string& path) {
 }
 
 template <typename Message>
-Result<Message> Api::post(const std::string& path, std::string body, Repeat repeat) {
+Result<Message> Api::post(const std::string& path, std::string body, Repeat repeat,
+                          std::optional<Duration> timeout) {
   io::HttpRequest request;
+  if (timeout) request.timeout = *timeout;
   request.method = "POST";
   request.url = path;
   request.headers.emplace_back("Content-Type", "application/json");
@@ -117,6 +121,10 @@ Result<protocol::ProblemInfo> Api::add_problem(const protocol::AddProblem& probl
 
 Result<protocol::ProblemInfo> Api::change_problem(ProblemId id, const std::string& verb) {
   return post<protocol::ProblemInfo>(problem_path(id) + "/" + verb, empty_body, Repeat::yes);
+}
+
+Result<protocol::Preview> Api::preview(ProblemId id) {
+  return post<protocol::Preview>(problem_path(id) + "/preview", empty_body, Repeat::no, preview_timeout);
 }
 
 Status Api::remove_problem(ProblemId id) {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,7 @@ class Api {
   [[nodiscard]] Result<protocol::ProblemInfo> add_problem(const protocol::AddProblem& problem);
   // `verb`: pause, resume, cancel.
   [[nodiscard]] Result<protocol::ProblemInfo> change_problem(ProblemId id, const std::string& verb);
+  [[nodiscard]] Result<protocol::Preview> preview(ProblemId id);
   [[nodiscard]] Status remove_problem(ProblemId id);
   [[nodiscard]] Result<std::vector<protocol::StrategyInfo>> strategies();
   [[nodiscard]] Result<protocol::ProblemInfo> change_strategy(ProblemId id,
@@ -57,7 +59,8 @@ class Api {
   template <typename Message>
   Result<Message> get(const std::string& path);
   template <typename Message>
-  Result<Message> post(const std::string& path, std::string body, Repeat repeat);
+  Result<Message> post(const std::string& path, std::string body, Repeat repeat,
+                       std::optional<Duration> timeout = {});
 
   std::unique_ptr<io::HttpClient> http_;
   Connection connection_;

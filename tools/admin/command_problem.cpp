@@ -1,4 +1,4 @@
-// problem add, list, show, watch, pause, resume, cancel, delete, result, decisions.
+// problem add, list, show, watch, pause, resume, cancel, delete, result, preview, decisions.
 #include <algorithm>
 
 #include "shared/base/limits.h"
@@ -135,19 +135,15 @@ Result<ExitCode> remove(Session& session, const ProblemChoice& choice) {
   return sure ? ExitCode::ok : ExitCode::failed;
 }
 
-Result<ExitCode> result(Session& session, const ProblemChoice& choice) {
-  TRY_ASSIGN(Api* const api, session.api());
-  TRY_ASSIGN(const auto problem, find_problem(*api, choice.which));
-  if (problem.results.empty())
-    return Error{ErrorKind::not_found,
-                 "problem " + std::to_string(problem.id.value) + " is " + protocol::name_of(problem.state) +
-                     " and has no results" +
-                     (ended(problem.state) ? "" : " yet: `problem watch` waits for its end")};
+// Fetches the files and tells a person their paths; for programs, what each is.
+Result<std::vector<Document>> download_all(Session& session, Api& api,
+                                           const std::vector<protocol::ResultFile>& files,
+                                           const ProblemChoice& choice) {
   std::vector<Document> downloaded;
-  for (const auto& each : problem.results) {
+  for (const auto& each : files) {
     Result<io::Path> path = [&] {
       TransferBar bar(session, "downloading " + each.name);
-      return download_result(*api, session.outside().files, each, choice.out,
+      return download_result(api, session.outside().files, each, choice.out,
                              choice.force ? Overwrite::yes : Overwrite::no, bar.progress());
     }();
     if (!path.ok()) return path.error();
@@ -159,7 +155,39 @@ Result<ExitCode> result(Session& session, const ProblemChoice& choice) {
                                        .text("digest", each.digest)
                                        .number("bytes", each.bytes)));
   }
+  return downloaded;
+}
+
+Result<ExitCode> result(Session& session, const ProblemChoice& choice) {
+  TRY_ASSIGN(Api* const api, session.api());
+  TRY_ASSIGN(const auto problem, find_problem(*api, choice.which));
+  if (problem.results.empty())
+    return Error{ErrorKind::not_found,
+                 "problem " + std::to_string(problem.id.value) + " is " + protocol::name_of(problem.state) +
+                     " and has no results" +
+                     (ended(problem.state) ? "" : " yet: `problem watch` waits for its end")};
+  TRY_ASSIGN(const auto downloaded, download_all(session, *api, problem.results, choice));
   if (session.json()) session.print_json(Document().list("items", downloaded).render());
+  return ExitCode::ok;
+}
+
+Result<ExitCode> preview(Session& session, const ProblemChoice& choice) {
+  TRY_ASSIGN(Api* const api, session.api());
+  TRY_ASSIGN(const auto problem, find_problem(*api, choice.which));
+  TRY_ASSIGN(const auto shown, api->preview(problem.id));
+  if (!session.json())
+    session.people() << "from " << shown.accepted << " of " << shown.items << " items of stage "
+                     << shown.stage << (shown.stage_name.empty() ? "" : " (" + shown.stage_name + ")")
+                     << ":\n";
+  TRY_ASSIGN(const auto downloaded, download_all(session, *api, shown.files, choice));
+  if (session.json())
+    session.print_json(Document()
+                           .number("id", shown.id.value)
+                           .number("stage", shown.stage)
+                           .number("stage_items", shown.items)
+                           .number("accepted", shown.accepted)
+                           .list("items", downloaded)
+                           .render());
   return ExitCode::ok;
 }
 
@@ -228,6 +256,13 @@ CLI::App* declare_choice(CLI::App& problems, Action& chosen, const std::string& 
   return command;
 }
 
+void declare_download(CLI::App* command, ProblemChoice& choice) {
+  command->add_option("-o,--out", choice.out, "directory for them; made if need be")
+      ->capture_default_str()
+      ->type_name("DIR");
+  command->add_flag("--force", choice.force, "replace files that are there with other content");
+}
+
 }  // namespace
 
 void add_problem_commands(CLI::App& program, Action& chosen) {
@@ -252,10 +287,15 @@ void add_problem_commands(CLI::App& program, Action& chosen) {
                  cancel);
   command = declare_choice(problems, chosen, "result", "Download the results and print their paths", choice,
                            result);
-  command->add_option("-o,--out", choice->out, "directory for them; made if need be")
-      ->capture_default_str()
-      ->type_name("DIR");
-  command->add_flag("--force", choice->force, "replace files that are there with other content");
+  declare_download(command, *choice);
+  command = declare_choice(problems, chosen, "preview",
+                           "Download what the application shows of the items in hand", choice, preview);
+  choice->out = "preview";
+  declare_download(command, *choice);
+  command->footer(
+      "A running, paused, cancelled or failed problem; the application's manager makes the files, as it "
+      "does\n"
+      "the results, with gaps. Example:\n  watch -n 60 gleaner-admin problem preview raytrace-1 --force");
   command =
       declare_choice(problems, chosen, "delete", "Delete a problem with all its results", choice, remove);
   command->add_flag("--yes", choice->yes, "do not ask");

@@ -30,7 +30,8 @@ while (words := stdin.readline().decode().rstrip("\n").split(" "))[0] not in ("q
     elif words[0] in ("combine", "preview"):
         pieces = [line.rstrip("\n").split(" ", 3) for line in open(" ".join(words[2:]))]
         total = sum(sum(items(path, int(first), int(begin), int(end))) for begin, end, first, path in pieces)
-        os.makedirs("stage-" + words[1], exist_ok=True)
-        open(f"stage-{words[1]}/sum.txt", "w").write(f"{total}\n")
-        answer(f"result sum.txt stage-{words[1]}/sum.txt text/plain\nok")
+        directory = ("stage-" if words[0] == "combine" else "preview-") + words[1]
+        os.makedirs(directory, exist_ok=True)
+        open(f"{directory}/sum.txt", "w").write(f"{total}\n")
+        answer(f"result sum.txt {directory}/sum.txt text/plain\nok")
     else: answer("error unknown command")

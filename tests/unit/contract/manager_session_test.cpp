@@ -159,6 +159,16 @@ TEST_CASE("a manager combines") {
   CHECK_THAT(preview.error().message, Contains("expected result NAME and the path of a file"));
 }
 
+TEST_CASE("a preview has one time limit, whatever progress it makes") {
+  Scripts scripts;
+  auto slow = session(scripts, manager(R"(preview)
+    i=100; while [ $i -lt 999 ]; do i=$((i + 1)); echo "progress 0.$i"; sleep 0.1; done; echo ok ;;)"),
+                      std::chrono::seconds{1});
+  const auto shown = slow.preview(0, {});
+  REQUIRE_FALSE(shown.ok());
+  CHECK(shown.error().kind == ErrorKind::unavailable);
+}
+
 TEST_CASE("a manager that fails is reported and started again") {
   Scripts scripts;
   // The first process to get there fails in the way asked for; later ones are good.

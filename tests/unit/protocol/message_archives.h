@@ -22,7 +22,7 @@ using AllMessages =
                Acknowledgement, Benchmark, EnrolRequest, EnrolReply, CommitRequest, UnitReport,
                HeartbeatRequest, UnitOrder, HeartbeatReply, Proposal, SlotRequest, WorkRequest, WorkReply,
                FailureReport, UploadState, ProblemDocument, ApplicationInfo, AddApplication, AddProblem,
-               ResultFile, HostShare, SetAside, ProblemInfo, HostInfo, ServerStatus, DecisionInfo,
+               ResultFile, Preview, HostShare, SetAside, ProblemInfo, HostInfo, ServerStatus, DecisionInfo,
                ChangeStrategy, StrategyInfo>;
 
 template <typename T>
