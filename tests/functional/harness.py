@@ -249,11 +249,11 @@ class Grid:
             except OSError:
                 continue
             children.setdefault(int(fields[1]), []).append(int(entry.name))
-        found, todo = [], [self.processes[label].pid]
-        while todo:
-            below = children.get(todo.pop(), [])
+        found, waiting = [], [self.processes[label].pid]
+        while waiting:
+            below = children.get(waiting.pop(), [])
             found += below
-            todo += below
+            waiting += below
         return found
 
     def host_id(self, name):
