@@ -1,7 +1,7 @@
-// Child processes with pipes, as one interface. A child runs in its own session and process group; all other
-// descriptors are closed in it; its environment is exactly what is given; it leaves no core dumps. Errors:
-// not_found (no such program or directory), io. A Process belongs to one thread at a time; the runner is
-// thread-safe. Platform files: process_linux.cpp (start), child_linux.cpp (the running child).
+// Child processes with pipes, as one interface. A child runs in its own process group; all other descriptors
+// are closed in it; its environment is exactly what is given; it leaves no core dumps. Errors: not_found (no
+// such program or directory), io. A Process belongs to one thread at a time; the runner is thread-safe.
+// Platform files: process_linux.cpp (start), child_linux.cpp (the running child).
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct ProcessLimits {
   std::int64_t file_bytes = 0;           // RLIMIT_FSIZE; 0 = none
   int open_files = 256;
   int nice = 0;
-  bool idle_class = false;      // SCHED_IDLE, the lowest I/O class, and little among sessions (autogroups)
+  bool idle_class = false;      // SCHED_IDLE and the lowest I/O class
   bool die_with_parent = true;  // Linux: also with the *thread* that started it, so start from lasting ones
 };
 

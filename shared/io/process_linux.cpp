@@ -66,19 +66,6 @@ constexpr int ioprio_who_process = 1;
 constexpr int ioprio_class_idle = 3;
 constexpr int ioprio_class_shift = 13;
 
-// Where the system shares the processor between sessions first (autogroups: the usual setting of a desktop),
-// the priorities above only count among processes of one session. This one's gets as little as there is: it
-// has one of its own. Not fatal: systems without autogroups have nothing to say here.
-void set_session_priority() {
-  const int file = ::open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
-  if (file < 0) return;
-  // The system takes one such change in 100 ms from those who are not root.
-  const timespec wait{0, 110'000'000};
-  for (int tries = 0; tries < 3 && ::write(file, "19", 2) < 0 && errno == EAGAIN; ++tries)
-    ::nanosleep(&wait, nullptr);
-  ::close(file);
-}
-
 bool set_priority(const ProcessLimits& limits) {
   if (limits.nice != 0 && ::setpriority(PRIO_PROCESS, 0, limits.nice) != 0) return false;
   if (!limits.idle_class) return true;
@@ -86,7 +73,6 @@ bool set_priority(const ProcessLimits& limits) {
   if (::sched_setscheduler(0, SCHED_IDLE, &none) != 0) return false;
   // Not fatal: without it the kernel derives the I/O class from the scheduling class, which is idle already.
   ::syscall(SYS_ioprio_set, ioprio_who_process, 0, ioprio_class_idle << ioprio_class_shift);
-  set_session_priority();
   return true;
 }
 
@@ -100,7 +86,7 @@ void reset_signals() {
 }
 
 [[noreturn]] void become_program(const Preparation& prepared) {
-  if (::setsid() < 0) give_up(prepared, Step::group);  // a process group of its own, too
+  if (::setpgid(0, 0) != 0) give_up(prepared, Step::group);
   if (prepared.limits.die_with_parent) {
     if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) give_up(prepared, Step::parent);
     if (::getppid() != prepared.parent) ::_exit(127);  // it died before the call above

@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 
 #include <chrono>
-#include <fstream>
 #include <functional>
 
 #include "shared/io/descriptor.h"
@@ -230,14 +229,6 @@ TEST_CASE("a child gets the idle class, or a nice value") {
   idle.limits.idle_class = true;
   auto process = start(idle);
   CHECK(::sched_getscheduler(process->pid()) == SCHED_IDLE);
-  // And among sessions, where the system shares between them first. Its file names the session's group and
-  // nice value.
-  CHECK(::getsid(process->pid()) == process->pid());
-  if (std::ifstream file("/proc/" + std::to_string(process->pid()) + "/autogroup"); file) {
-    std::string line;
-    std::getline(file, line);
-    CHECK_THAT(line, Catch::Matchers::EndsWith("nice 19"));
-  }
   ProcessSpec nice{{"/bin/cat"}, {}, {}, {}};
   nice.limits.nice = 7;
   auto polite = start(nice);
