@@ -6,7 +6,7 @@ import pty
 import time
 import unittest
 
-from harness import MANDELBROT, Grid, main
+from harness import MANDELBROT, Grid, main, sandbox_arguments
 
 
 class Owner(unittest.TestCase):
@@ -32,8 +32,8 @@ class Owner(unittest.TestCase):
 
             prefs("set", "run", "always")
             # No --run here: the file decides.
-            grid.start("one", "gleaner-client", "run", "--state", grid.state("one"), "--cores", 1, "--benchmark-mflops",
-                       1000, "--priority", "normal", env=environment)
+            grid.start("one", "gleaner-client", "run", "--state", grid.state("one"), *sandbox_arguments(grid.state("one")),
+                       "--cores", 1, "--benchmark-mflops", 1000, "--priority", "normal", env=environment)
             grid.add_problem("mandelbrot", "long", width=300, height=4000, iterations=20000)
             grid.wait_until("work", lambda: self.why(grid)["reason"].startswith("computing"), 60)
             said = [self.why(grid)["reason"]]
