@@ -190,7 +190,6 @@ class Grid {
                                (1 + given_.communication_spread * (2 * unit(host.task, 7) - 1));
     host.running = push(now_ + seconds, What::finish, index);
     run_.last_begun = now_;
-    run_.longest_task = std::max(run_.longest_task, seconds);
   }
 
   [[nodiscard]] std::size_t queued() const {

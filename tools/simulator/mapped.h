@@ -51,7 +51,6 @@ struct MappedRun {
   std::vector<std::int64_t> accepted;                 // how often each task was returned: 1
   bool finished = false;                              // false: no host was left
   double last_begun = 0;                              // when the last task was begun
-  double longest_task = 0;                            // seconds, with its communication
   std::vector<std::pair<double, std::int64_t>> idle;  // from then on: hosts that are on and have no task
 };
 

@@ -74,14 +74,15 @@ Result<ReportTable> table_4_9(const ReproductionOptions& options) {
 }
 
 Result<ReportTable> figure_3_13(const ReproductionOptions& options, ReportPlot& plot) {
-  ReportTable table{"figure313",
-                    "Figure 3.13: how fast all hosts get work, and how fast they run out of it (s)",
-                    {"what", "at most"},
-                    1,
-                    {},
-                    Verdict::ordering_reproduced,
-                    "a steep ramp within one poll, and a steep end within one task, as the figure shows; its "
-                    "numbers are not to hand"};
+  ReportTable table{
+      "figure313",
+      "Figure 3.13: how fast all hosts get work, and how fast they run out of it (s)",
+      {"what"},
+      1,
+      {},
+      Verdict::ordering_reproduced,
+      "all hosts have work within one poll, a steep ramp as in the figure; its numbers are not to "
+      "hand"};
   MappedGrid grid = staged_grid(options.seed);
   grid.strategy = "ef";
   TRY_ASSIGN(const MappedRun run, run_mapped(grid));
@@ -92,19 +93,21 @@ Result<ReportTable> figure_3_13(const ReproductionOptions& options, ReportPlot& 
   const auto all_busy =
       std::find_if(run.idle.begin(), run.idle.end(), [](const auto& point) { return point.second == 0; });
   const double ramp = all_busy == run.idle.end() ? run.makespan : all_busy->first;
-  const auto add = [&](const char* what, double ours, double most) {
-    const bool holds = ours <= most;
-    table.rows.push_back({{what, fmt::format("{:.1f}", most)},
-                          {},
-                          ours,
-                          holds ? Verdict::ordering_reproduced : Verdict::not_reproduced,
-                          holds ? "as steep as the figure" : "slower than the figure"});
-    if (!holds) table.verdict = Verdict::not_reproduced;
-  };
-  add("until every host has a task", ramp, grid.poll);
-  add("from the last task's begin to the end", run.makespan - run.last_begun, run.longest_task);
-  if (table.verdict == Verdict::not_reproduced)
-    table.why = "the ramp or the end is slower than in the figure";
+  const bool steep = ramp <= grid.poll;
+  table.rows = {{{"until every host has a task"},
+                 {},
+                 ramp,
+                 steep ? Verdict::ordering_reproduced : Verdict::not_reproduced,
+                 fmt::format("{} one poll of {:.0f} s", steep ? "within" : "longer than", grid.poll)},
+                {{"from the last task's begin to the end"},
+                 {},
+                 run.makespan - run.last_begun,
+                 Verdict::reported,
+                 "see the plot: some task's length bounds it in any case"}};
+  if (!steep) {
+    table.verdict = Verdict::not_reproduced;
+    table.why = "the ramp is longer than one poll";
+  }
   return table;
 }
 
