@@ -62,7 +62,6 @@ inline constexpr std::int64_t observed_hosts_max = 2000;         // of one probl
 inline constexpr std::int64_t pooled_observations_max = 500;  // looked through for every host without its own
 
 // Simulator
-inline constexpr std::int64_t instance_file_bytes_max = 256 << 20;
 inline constexpr std::int64_t simulated_items_max = 10'000'000;  // of one paper-mode job: a counter each
 inline constexpr std::size_t simulated_hosts_max = 10'000;       // of it: each request looks at all
 
