@@ -88,6 +88,7 @@ void Engine::note_calendar(SteadyTime now) {
   if (drift < calendar_jump && drift > -calendar_jump) return;
   spdlog::info("the calendar moved by {:.0f} s: this computer slept, or its clock was set",
                to_seconds(drift));
+  leap_ = {drift, now};
   talk_.forget_waits(now);
 }
 
@@ -115,6 +116,7 @@ void Engine::ask_owner(std::vector<client_policy::Signal>& signals, SteadyTime n
       owner_.judge({wishes_.owner, seen, now, services_.surroundings->minute_of_week()});
   observed_ = std::move(verdict.details);
   no_network_ = std::move(verdict.no_network);
+  before_sleep_ = verdict.before_sleep;
   const bool computing = verdict.signals.empty() && signals.empty() && cores_in_use() > 0;
   const bool people = wishes_.owner.run == client_policy::RunWhen::idle;
   const bool nothing_to_do = units_.empty() && verdict.signals.empty();
@@ -203,6 +205,15 @@ void Engine::give_back(SteadyTime now) {
   }
 }
 
+// Before the computer sleeps: it may wake up with an empty battery.
+void Engine::secure_units() {
+  if (before_sleep_ && !secured_)
+    for (const auto& [id, unit] : units_)
+      if (const Status safe = unit->held->uncut() > 0 ? unit->held->sync() : Status(); !safe.ok())
+        spdlog::warn("unit {} before sleep: {}", id.value, safe.error().message);
+  secured_ = before_sleep_;
+}
+
 void Engine::tick() {
   alarm_.reset();
   yield_at_once(services_.clock.steady());
@@ -220,6 +231,7 @@ void Engine::tick() {
   }
   decide(now);
   apply_decision(now);
+  secure_units();
   give_back(now);
   for (const auto& slot : slots_) slot->watch(now);
   start_benchmark(now);

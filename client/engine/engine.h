@@ -66,6 +66,7 @@ class Engine final : private TalkOwner {
   void apply_decision(SteadyTime now);
   void yield_at_once(SteadyTime now);
   void give_back(SteadyTime now);
+  void secure_units();
   void prepare_units(SteadyTime now);
   void submit_preparation(Unit& unit, TrustedGrant trusted);
   void prepared(UnitId id, Result<Prepared> outcome, SteadyTime now);
@@ -105,6 +106,13 @@ class Engine final : private TalkOwner {
   SteadyTime benchmark_at_{};
   double foreign_unloaded_ = 0;
   Duration preparation_{0};  // recent mean, from grant to ready
+  bool before_sleep_ = false;
+  bool secured_ = false;  // for this sleep
+  struct Leap {
+    Duration by;
+    SteadyTime at;
+  };
+  std::optional<Leap> leap_;  // of the calendar: the last one
   Timestamp calendar_;
   SteadyTime calendar_at_{};
   SteadyTime opened_{};

@@ -128,6 +128,41 @@ TEST_CASE("Only the applications that the owner names are asked for, and taken")
   CHECK_FALSE(desk.world.server.work.back().applications);
 }
 
+TEST_CASE("Before sleep everything stops and is made safe; afterwards it says how long that was") {
+  Desk desk;
+  desk.world.server.queue_unit({0, 300});
+  desk.start(when_idle());
+  REQUIRE(desk.world.run_until([&] { return desk.finished() > 3; }));
+  int synced = 0;
+  desk.world.files.before_change = [&](std::string_view operation, const io::Path&) -> Status {
+    synced += operation == "sync" ? 1 : 0;
+    return {};
+  };
+  desk.surroundings.seen = {input(1h),
+                            {Kind::sleep, "this computer is about to sleep", 0s, {}, 0, "by logind"}};
+  desk.surroundings.news = true;
+  desk.world.engine->tick();
+  CHECK(desk.world.gate.paused.size() == 1);
+  CHECK(synced >= 1);
+  CHECK(desk.world.engine->wait_time() <= client_policy::OwnerPolicy::sleep_look);
+  EngineStatus status = desk.world.engine->status();
+  CHECK(status.reason == "not computing: this computer is about to sleep");
+  CHECK(std::find(status.details.begin(), status.details.end(),
+                  "this computer is about to sleep (by logind)") != status.details.end());
+  const int before = synced;
+  desk.world.engine->tick();
+  CHECK(synced == before);             // once for each sleep
+  desk.world.clock.jump_calendar(2h);  // the steady clock stands still meanwhile
+  desk.world.server.now = desk.world.clock.now();
+  desk.surroundings.seen = {input(3h)};
+  desk.world.run_for(1s);
+  status = desk.world.engine->status();
+  CHECK(std::any_of(status.details.begin(), status.details.end(),
+                    [](const std::string& detail) { return detail.starts_with("clock: moved by 2 hours"); }));
+  REQUIRE(desk.world.run_until([&] { return desk.world.gate.paused.empty(); }, 1s));
+  REQUIRE(desk.world.run_until([&] { return desk.world.has_all({0, 300}); }));
+}
+
 TEST_CASE("Programs that want the computer alone are looked for as soon as they are named") {
   Desk desk;
   Wishes wishes = when_idle();
