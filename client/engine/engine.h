@@ -59,6 +59,7 @@ class Engine final : private TalkOwner {
   void revoked(const std::string& reason) override;
   void project_known(const protocol::SignedStatement& statement) override;
 
+  void take_progress(const std::vector<protocol::ProblemProgress>& progress);
   void take_grant(const protocol::SignedStatement& statement, int slot, SteadyTime now);
   void take_order(Unit& unit, const protocol::UnitOrder& order, SteadyTime now);
   void load_units();
@@ -90,6 +91,7 @@ class Engine final : private TalkOwner {
   Deliveries deliveries_;
   Talk talk_;
   std::vector<std::unique_ptr<Slot>> slots_;
+  std::vector<ProblemStatus> problems_;  // that the server told of last
   Controls controls_;
   Wishes wishes_;
   client_policy::OwnerPolicy owner_;

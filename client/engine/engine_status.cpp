@@ -99,6 +99,7 @@ EngineStatus Engine::status() const {
     }
     status.slots.push_back(std::move(view));
   }
+  status.problems = problems_;
   const Totals& totals = deliveries_.totals();
   status.items_accepted = totals.items_accepted;
   const Contribution contribution = deliveries_.receipts().contribution(services_.clock.now());
