@@ -185,12 +185,13 @@ void Engine::apply_decision(SteadyTime now) {
 // Somebody came: that is all that is looked at until the kernels stand still.
 void Engine::yield_at_once(SteadyTime now) {
   if (services_.surroundings == nullptr || !services_.surroundings->touched()) return;
+  for (const auto& slot : slots_) slot->put_off_saving(now);
   decide(now);
   apply_decision(now);
 }
 
 // A kernel that is paused for long gives its memory back. What it finished is on disk; the item that it was
-// at begins anew.
+// at is saved first where the kernel can, else it begins anew.
 void Engine::give_back(SteadyTime now) {
   for (const auto& slot : slots_) {
     if (slot->unit() == nullptr || !slot->paused()) continue;
@@ -199,6 +200,7 @@ void Engine::give_back(SteadyTime now) {
       alarm_.at(at);
       continue;
     }
+    if (slot->saving(now)) continue;
     spdlog::info("slot {}: paused for {}: the kernel ends and gives its memory back", slot->number(),
                  client_policy::rough_text(now - slot->paused_at()));
     slot->take_away(now);
