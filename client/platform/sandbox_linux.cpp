@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <functional>
 #include <set>
@@ -96,6 +97,10 @@ class LinuxSandbox final : public Sandbox {
     const unsigned user = user_of(launch.slot);
     if (superuser_ && ::chown(launch.slot_directory.c_str(), user, user) != 0)
       return Error{ErrorKind::io, "cannot give " + launch.slot_directory.string() + " to the kernels' user"};
+    // So that it can save its item again. Not followed: an earlier kernel may have made it a link.
+    if (const io::Path saved = launch.slot_directory / "checkpoint";
+        superuser_ && ::lchown(saved.c_str(), user, user) != 0 && errno != ENOENT)
+      return Error{ErrorKind::io, "cannot give " + saved.string() + " to the kernels' user"};
     spec.relays_exit = true;
     spec.arguments = {settings_.helper.string(), "enter"};
     if (cgroups_)

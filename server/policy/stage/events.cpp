@@ -116,6 +116,7 @@ CommitOutcome StageState::commit(HostId host_id, UnitId id, Range range, bool la
     failures.erase(failures.lower_bound(part.begin), failures.lower_bound(part.end));
     const double cost = costs.of(part);
     accepted_cost += cost;
+    if (record.items_accepted == 0 && part.size() > 0) ++givers;
     record.items_accepted += part.size();
     record.cost_accepted += cost;
   }

@@ -134,6 +134,7 @@ struct StageState {
   // Items
   RangeSet accepted, free, set_aside, undecided, disputed, dropped;
   double free_cost = 0, accepted_cost = 0;
+  std::int64_t givers = 0;
   std::vector<Range> returned;  // given-back ranges, most recent last: hints into `free`, handed out first
   std::map<std::int64_t, std::map<HostId, int>> failures;  // item -> host -> times
   std::optional<FreeByCost> free_by_cost;                  // made when long items first matter
