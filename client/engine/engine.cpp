@@ -26,7 +26,7 @@ Engine::Engine(Services services, Identity identity)
     : services_(std::move(services)),
       identity_(std::move(identity)),
       trust_(identity_.code.root_fingerprint, identity_.host.host),
-      warehouse_(services_.files, services_.state, services_.settings.cache_bytes_max,
+      warehouse_(services_.files, services_.state, services_.unpack, services_.settings.cache_bytes_max,
                  services_.settings.free_bytes_min),
       deliveries_(services_, units_, trust_, {identity_.code.base_url(), identity_.host.token}),
       talk_(services_, {identity_.code.base_url(), identity_.host.token}, trust_, deliveries_, *this) {
