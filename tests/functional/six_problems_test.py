@@ -1,0 +1,91 @@
+"""The six problems of the thesis at once under one server, with a strategy of each family: the artefacts of single processes."""
+import json
+import pathlib
+import random
+import unittest
+
+from harness import BUILD, Grid, main
+
+BUNDLES = BUILD / "bundles"
+FAMILIES = {"classic self-scheduling": "gss", "workers' sizes": "wis", "mapping": "pn", "fluid": "gleaner"}
+CLIENTS = {"a": 1.0, "b": 0.5, "c": 0.5}
+
+
+def dna(source, length):
+    return "".join(source.choices("ACGT", k=length))
+
+
+class SixProblems(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.grid = Grid("work.unit_minimum_seconds = 0.1\nwork.unit_maximum_seconds = 1.0\nwork.commit_seconds = 1")
+        cls.grid.__enter__()
+        cls.addClassCleanup(cls.grid.__exit__, None, None, None)
+        cls.grid.start_server()
+        for name in CLIENTS:
+            cls.grid.join(name)
+        directory, source = pathlib.Path(cls.grid.directory), random.Random(7)
+        query = dna(source, 60)
+        records = [dna(source, 150) for _ in range(120)] + [dna(source, 40) + query[:50] + dna(source, 30)]
+        (directory / "query.fa").write_text(f">q\n{query}\n")
+        (directory / "database.fa").write_text("".join(f">r{i}\n{text}\n" for i, text in enumerate(records)))
+        inputs = ["--input", f"query={directory / 'query.fa'}", "--input", f"database={directory / 'database.fa'}"]
+        passwords = dict(generate=100, maximum_length=3, item_candidates=4000)
+        # As table 2.1 of the thesis names them: the application, further arguments, parameters.
+        cls.problems = {
+            "SLTT": ("photons", [], dict(tissue="slab", photons=8000, item_photons=500)),
+            "DSEARCH": ("dsearch", inputs, dict(matrix="dnafull", top=10, chunk_residues=1000, item_cells=80000)),
+            "MD5": ("passwords", [], dict(digest="md5", **passwords)),
+            "SHA1": ("passwords", [], dict(digest="sha1", **passwords)),
+            "ElGamal": ("dlog", [], dict(random_bits=44, item_walks=20)),
+            "TSP": ("tsp", [], dict(random_cities=10, symmetry="true")),
+        }
+        for application in sorted({application for application, _, _ in cls.problems.values()}):
+            cls.grid.add_application(BUNDLES / application)
+        cls.expected = {name: cls.results_of(application, cls.grid.run_local(BUNDLES / application, *arguments, **parameters))
+                        for name, (application, arguments, parameters) in cls.problems.items()}
+
+    @staticmethod
+    def results_of(application, files):
+        # How many walks a logarithm took depends on who computed what; the logarithm does not.
+        return {"answer.json": files["answer.json"]} if application == "dlog" else files
+
+    def run_all(self, strategy):
+        identities = {}
+        for name, (application, arguments, parameters) in self.problems.items():
+            identities[name] = self.grid.add_problem(application, f"{name}-{strategy}", "--strategy", strategy, *arguments,
+                                                     **parameters)
+        states = {info["name"]: info["state"] for info in self.grid.admin_json("problem", "list")["items"]}
+        for name in self.problems:
+            self.assertEqual(states[f"{name}-{strategy}"], "running")  # all of them, before any host has come
+        for name, share in CLIENTS.items():
+            self.grid.start_client(name, share=share)
+        for name, identity in identities.items():
+            info = self.grid.wait_finished(identity)
+            self.assertTrue(info["strategy"].startswith(strategy), info["strategy"])
+            self.assertEqual(self.results_of(self.problems[name][0], self.grid.results(identity)), self.expected[name], name)
+        hosts = {share["name"] for identity in identities.values() for share in self.grid.problem(identity)["shares"]
+                 if share["items"] > 0}
+        self.assertGreater(len(hosts), 1, "one host did everything")
+        for name in CLIENTS:
+            self.grid.kill(name)
+
+    def test_the_expected_is_right(self):
+        """What is compared with is itself what it should be."""
+        answer = {key: value if key == "verified" else int(value)
+                  for key, value in json.loads(self.expected["ElGamal"]["answer.json"]).items()}
+        self.assertEqual(pow(answer["g"], answer["x"], answer["p"]), answer["y"])
+        self.assertTrue(json.loads(self.expected["TSP"]["report.json"])["proven_complete"])
+        self.assertEqual(json.loads(self.expected["SLTT"]["report.json"])["photons"], 8000)
+        names, best = (line.split("\t") for line in self.expected["DSEARCH"]["hits.tsv"].decode().splitlines()[:2])
+        self.assertEqual(dict(zip(names, best))["record"], "r120")
+        self.assertNotEqual(self.expected["MD5"]["found.tsv"], self.expected["SHA1"]["found.tsv"])
+
+    def test_all_families(self):
+        for family, strategy in FAMILIES.items():
+            with self.subTest(family, strategy=strategy):
+                self.run_all(strategy)
+
+
+if __name__ == "__main__":
+    main()
