@@ -11,7 +11,7 @@ import tempfile
 import time
 import unittest
 
-from display import Display, View, read_png, read_view
+from display import HEAD_BYTES, Display, View, read_png, read_view
 from harness import BUILD, MANDELBROT, RAYTRACE, SLOW, Grid, base64url, from_base64url, main
 
 VIEWER = BUILD / "bin" / "gleaner-screensaver"
@@ -90,8 +90,8 @@ class Declared(unittest.TestCase):
         cls.addClassCleanup(cls.grid.__exit__, None, None, None)
         cls.grid.start_server()
 
-    def seen(self, application, items, *arguments, **parameters):
-        """The problem's id, and the client's picture with so many items in it: width, height, brightness by row and column."""
+    def seen(self, application, items, size, *arguments, **parameters):
+        """The problem's id, and the client's picture of that size with so many items: brightness by row and column."""
         self.grid.add_application(BUILD / "bundles" / application)
         runtime = self.grid.directory / f"runtime-{application}"
         runtime.mkdir()
@@ -100,20 +100,22 @@ class Declared(unittest.TestCase):
         self.grid.start_client(application, env=dict(os.environ, RUNTIME_DIRECTORY=str(runtime)))
 
         def whole():
-            read = read_view(runtime / "view")
-            return read if read and read[0]["picture"]["items"] == items else None
+            path = runtime / "view"  # it may not be there yet, or not be whole
+            read = read_view(path) if path.exists() and path.stat().st_size >= HEAD_BYTES else None
+            if not read:
+                return None
+            picture = read[0]["picture"]
+            return read if (picture["items"], picture["width"], picture["height"]) == (items, *size) else None
 
-        view, pixels = self.grid.wait_until("the picture", whole, 60)
+        _, pixels = self.grid.wait_until("the picture", whole, 60)
         self.grid.wait_finished(problem)
         self.grid.kill(application)
-        width, height = view["picture"]["width"], view["picture"]["height"]
-        return problem, width, height, [[sum(pixels[3 * (y * width + x):3 * (y * width + x) + 3]) for x in range(width)]
-                                        for y in range(height)]
+        width, height = size
+        return problem, [[sum(pixels[3 * (y * width + x):3 * (y * width + x) + 3]) for x in range(width)] for y in range(height)]
 
     def test_light_fades_with_depth_and_distance(self):
-        _, width, height, shown = self.seen("photons", 16, tissue="slab", photons=8000, item_photons=500, depth_cells=40,
+        _, shown = self.seen("photons", 16, (41, 30), tissue="slab", photons=8000, item_photons=500, depth_cells=40,
                                                   radial_cells=30)
-        self.assertEqual((width, height), (41, 30))
         brightest = max(max(row) for row in shown)
         axis = [y for y, row in enumerate(shown) if brightest in row]
         self.assertLess(max(axis), 5, "most light is absorbed near the beam")
@@ -121,9 +123,8 @@ class Declared(unittest.TestCase):
         self.assertGreater(near, 2 * far)
 
     def test_points_come_into_focus(self):
-        problem, width, height, shown = self.seen("hologram", 32, synthetic="points", points=7, background=1, rows=256, columns=128,
+        problem, shown = self.seen("hologram", 32, (128, 256), synthetic="points", points=7, background=1, rows=256, columns=128,
                                                   distance_millimetres=-12, output="intensity")
-        self.assertEqual((width, height), (128, 256))
         picture = read_png(self.grid.results(problem)["intensity.png"])
         self.assertEqual(picture[:2], (128, 256))
         grey = [[sum(picture[2][3 * (128 * y + x):3 * (128 * y + x) + 3]) for x in range(128)] for y in range(256)]
@@ -145,8 +146,7 @@ class Declared(unittest.TestCase):
         parameters = dict(matrix="dnafull", top=1, chunk_residues=1000, item_cells=80000)
         items = self.grid.problem(self.planned("dsearch", *inputs, **parameters))["items"]
         self.assertGreater(items, 20)
-        _, width, height, shown = self.seen("dsearch", items, *inputs, **parameters)
-        self.assertEqual((width, height), (800, 600))
+        _, shown = self.seen("dsearch", items, (800, 600), *inputs, **parameters)
         cells = [shown[20 * (item // 40)][20 * (item % 40)] for item in range(items)]
         best = max(range(items), key=cells.__getitem__)
         self.assertLessEqual(abs(best - items * 200 / 300), 1.5)
