@@ -260,8 +260,8 @@ Result<ReferenceOrbit> decode_reference(std::string_view bytes) {
     value.re = number(4);
     value.im = number(4);
     value.exponent = unpacker.get<std::int64_t>();
-    good = good && std::abs(value.exponent) <= exponent_max;
-    return normalised(value);
+    good = good && value.exponent >= -exponent_max && value.exponent <= exponent_max;
+    return good ? normalised(value) : Extended{};
   };
   ReferenceOrbit orbit;
   orbit.half_step = extended();

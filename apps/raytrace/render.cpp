@@ -121,9 +121,12 @@ Renderer::Renderer(Scene scene, Picture picture, Search search, const Animation&
       tracer_(scene_, picture_, search, cameras_) {}
 
 Bytes Renderer::line(std::int64_t item, kit::ItemContext& context) const {
-  Bytes bytes;
+  // What is saved is the line so far; one pixel does not depend on another.
+  Bytes bytes = context.restored().value_or(Bytes());
+  if (bytes.size() % 3 != 0 || bytes.size() > static_cast<std::size_t>(3 * picture_.width)) bytes.clear();
   bytes.reserve(static_cast<std::size_t>(3 * picture_.width));
-  for (std::int64_t column = 0; column < picture_.width; ++column) {
+  context.offer_checkpoint([&bytes] { return bytes; });
+  for (auto column = static_cast<std::int64_t>(bytes.size() / 3); column < picture_.width; ++column) {
     context.progress(static_cast<double>(column) / static_cast<double>(picture_.width));
     if (context.abandoned()) return {};
     bytes += pixel(item, column);

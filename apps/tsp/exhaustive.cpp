@@ -118,7 +118,7 @@ Outcome visit_all(const Matrix& matrix, const Prefix& prefix, bool half, kit::Cp
   CHECK_TRUE(count <= rest_max);
   Outcome outcome;
   if (count < lanes_from || prefix.path.size() < 2) {
-    PlainVisitor(matrix, prefix, half, outcome);
+    const PlainVisitor visited(matrix, prefix, half, outcome);
     return outcome;
   }
   const Groups groups = group_lengths(matrix, prefix.rest);

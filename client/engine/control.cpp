@@ -20,9 +20,19 @@ Json to_json(const SlotStatus& slot) {
           {"reason", slot.reason}};
 }
 
+Json to_json(const ProblemStatus& problem) {
+  return {{"problem", problem.problem},
+          {"name", problem.name},
+          {"items", problem.items},
+          {"accepted", problem.accepted},
+          {"hosts", problem.hosts}};
+}
+
 Json to_json(const EngineStatus& status) {
   Json slots = Json::array();
   for (const SlotStatus& slot : status.slots) slots.push_back(to_json(slot));
+  Json problems = Json::array();
+  for (const ProblemStatus& problem : status.problems) problems.push_back(to_json(problem));
   return {{"server", status.server},
           {"project", status.project},
           {"project_name", status.project_name},
@@ -37,6 +47,7 @@ Json to_json(const EngineStatus& status) {
           {"revoked", status.revoked},
           {"benchmark_mflops", status.benchmark_mflops},
           {"slots", slots},
+          {"problems", problems},
           {"items_accepted", status.items_accepted},
           {"items_today", status.items_today},
           {"items_week", status.items_week},

@@ -70,7 +70,7 @@ void Deliveries::prepare_cut(Unit& unit, SteadyTime now, Closing closing) {
     if (!cut.ok()) return report_disk_trouble(cut.error());
   }
   if (unit.small || unit.uploaded || unit.in_flight || now < unit.deliver_at) return;
-  const auto segment = held.segment();
+  auto segment = held.segment();
   if (!segment.ok() && segment.error().kind == ErrorKind::untrusted) {
     spdlog::error("{}", segment.error().message);
     held.abandon();

@@ -26,7 +26,7 @@ Engine::Engine(Services services, Identity identity)
     : services_(std::move(services)),
       identity_(std::move(identity)),
       trust_(identity_.code.root_fingerprint, identity_.host.host),
-      warehouse_(services_.files, services_.state, services_.settings.cache_bytes_max,
+      warehouse_(services_.files, services_.state, services_.unpack, services_.settings.cache_bytes_max,
                  services_.settings.free_bytes_min),
       deliveries_(services_, units_, trust_, {identity_.code.base_url(), identity_.host.token}),
       talk_(services_, {identity_.code.base_url(), identity_.host.token}, trust_, deliveries_, *this) {
@@ -88,6 +88,7 @@ void Engine::note_calendar(SteadyTime now) {
   if (drift < calendar_jump && drift > -calendar_jump) return;
   spdlog::info("the calendar moved by {:.0f} s: this computer slept, or its clock was set",
                to_seconds(drift));
+  leap_ = {drift, now};
   talk_.forget_waits(now);
 }
 
@@ -115,6 +116,7 @@ void Engine::ask_owner(std::vector<client_policy::Signal>& signals, SteadyTime n
       owner_.judge({wishes_.owner, seen, now, services_.surroundings->minute_of_week()});
   observed_ = std::move(verdict.details);
   no_network_ = std::move(verdict.no_network);
+  before_sleep_ = verdict.before_sleep;
   const bool computing = verdict.signals.empty() && signals.empty() && cores_in_use() > 0;
   const bool people = wishes_.owner.run == client_policy::RunWhen::idle;
   const bool nothing_to_do = units_.empty() && verdict.signals.empty();
@@ -183,12 +185,13 @@ void Engine::apply_decision(SteadyTime now) {
 // Somebody came: that is all that is looked at until the kernels stand still.
 void Engine::yield_at_once(SteadyTime now) {
   if (services_.surroundings == nullptr || !services_.surroundings->touched()) return;
+  for (const auto& slot : slots_) slot->put_off_saving(now);
   decide(now);
   apply_decision(now);
 }
 
 // A kernel that is paused for long gives its memory back. What it finished is on disk; the item that it was
-// at begins anew.
+// at is saved first where the kernel can, else it begins anew.
 void Engine::give_back(SteadyTime now) {
   for (const auto& slot : slots_) {
     if (slot->unit() == nullptr || !slot->paused()) continue;
@@ -197,10 +200,20 @@ void Engine::give_back(SteadyTime now) {
       alarm_.at(at);
       continue;
     }
+    if (slot->saving(now)) continue;
     spdlog::info("slot {}: paused for {}: the kernel ends and gives its memory back", slot->number(),
                  client_policy::rough_text(now - slot->paused_at()));
     slot->take_away(now);
   }
+}
+
+// Before the computer sleeps: it may wake up with an empty battery.
+void Engine::secure_units() {
+  if (before_sleep_ && !secured_)
+    for (const auto& [id, unit] : units_)
+      if (const Status safe = unit->held->uncut() > 0 ? unit->held->sync() : Status(); !safe.ok())
+        spdlog::warn("unit {} before sleep: {}", id.value, safe.error().message);
+  secured_ = before_sleep_;
 }
 
 void Engine::tick() {
@@ -220,6 +233,7 @@ void Engine::tick() {
   }
   decide(now);
   apply_decision(now);
+  secure_units();
   give_back(now);
   for (const auto& slot : slots_) slot->watch(now);
   start_benchmark(now);

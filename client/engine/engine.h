@@ -59,6 +59,7 @@ class Engine final : private TalkOwner {
   void revoked(const std::string& reason) override;
   void project_known(const protocol::SignedStatement& statement) override;
 
+  void take_progress(const std::vector<protocol::ProblemProgress>& progress);
   void take_grant(const protocol::SignedStatement& statement, int slot, SteadyTime now);
   void take_order(Unit& unit, const protocol::UnitOrder& order, SteadyTime now);
   void load_units();
@@ -66,6 +67,7 @@ class Engine final : private TalkOwner {
   void apply_decision(SteadyTime now);
   void yield_at_once(SteadyTime now);
   void give_back(SteadyTime now);
+  void secure_units();
   void prepare_units(SteadyTime now);
   void submit_preparation(Unit& unit, TrustedGrant trusted);
   void prepared(UnitId id, Result<Prepared> outcome, SteadyTime now);
@@ -89,6 +91,7 @@ class Engine final : private TalkOwner {
   Deliveries deliveries_;
   Talk talk_;
   std::vector<std::unique_ptr<Slot>> slots_;
+  std::vector<ProblemStatus> problems_;  // that the server told of last
   Controls controls_;
   Wishes wishes_;
   client_policy::OwnerPolicy owner_;
@@ -105,6 +108,13 @@ class Engine final : private TalkOwner {
   SteadyTime benchmark_at_{};
   double foreign_unloaded_ = 0;
   Duration preparation_{0};  // recent mean, from grant to ready
+  bool before_sleep_ = false;
+  bool secured_ = false;  // for this sleep
+  struct Leap {
+    Duration by;
+    SteadyTime at;
+  };
+  std::optional<Leap> leap_;  // of the calendar: the last one
   Timestamp calendar_;
   SteadyTime calendar_at_{};
   SteadyTime opened_{};

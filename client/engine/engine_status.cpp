@@ -13,6 +13,10 @@ std::string seconds_text(Duration wait) {
   return std::to_string(seconds) + " s";
 }
 
+std::string signed_text(Duration drift) {
+  return drift < Duration{0} ? "-" + client_policy::rough_text(-drift) : client_policy::rough_text(drift);
+}
+
 }  // namespace
 
 std::string Engine::explain(SteadyTime now) const {
@@ -95,6 +99,7 @@ EngineStatus Engine::status() const {
     }
     status.slots.push_back(std::move(view));
   }
+  status.problems = problems_;
   const Totals& totals = deliveries_.totals();
   status.items_accepted = totals.items_accepted;
   const Contribution contribution = deliveries_.receipts().contribution(services_.clock.now());
@@ -114,6 +119,10 @@ EngineStatus Engine::status() const {
   if (!no_network_.empty()) status.details.push_back("network: " + no_network_);
   if (disk_low_) status.details.push_back(*disk_low_);
   for (const std::string& one : observed_) status.details.push_back(one);
+  if (leap_)
+    status.details.push_back("clock: moved by " + signed_text(leap_->by) + " " +
+                             client_policy::rough_text(now - leap_->at) +
+                             " ago: this computer slept, or its clock was set");
   if (!talk_.trouble().empty()) status.details.push_back("connection: " + talk_.trouble());
   return status;
 }

@@ -126,6 +126,20 @@ void Engine::take_grants(const protocol::WorkReply& reply, SteadyTime now) {
     const int slot = i < reply.grant_slots.size() ? reply.grant_slots[i] : 0;
     take_grant(reply.grants[i], std::clamp(slot, 0, static_cast<int>(slots_.size()) - 1), now);
   }
+  if (reply.progress) take_progress(*reply.progress);
+}
+
+// What was told of a problem stays until something else is told: viewers may still show its picture.
+void Engine::take_progress(const std::vector<protocol::ProblemProgress>& progress) {
+  std::vector<ProblemStatus> told;
+  for (const protocol::ProblemProgress& one : progress)
+    for (const auto& [id, unit] : units_)
+      if (unit->grant().problem == one.problem) {
+        told.push_back({one.problem.value, unit->grant().problem_name, one.items,
+                        std::min(one.accepted, one.items), one.hosts});
+        break;
+      }
+  if (!told.empty()) problems_ = std::move(told);
 }
 
 void Engine::take_grant(const protocol::SignedStatement& statement, int slot, SteadyTime now) {

@@ -13,6 +13,7 @@
 #include "client/engine/surroundings.h"
 #include "client/engine/workers.h"
 #include "shared/base/random.h"
+#include "shared/bundle/bundle.h"
 
 namespace gleaner::engine {
 
@@ -38,6 +39,7 @@ struct Services {
   Machine& machine;
   Workers& workers;
   StateDirectory state;
+  bundle::Unpack unpack;  // called on the data lane
   EngineSettings settings;
   Surroundings* surroundings = nullptr;  // none: nobody but the settings is asked
   Spectator* spectator = nullptr;        // none: nobody looks

@@ -14,6 +14,7 @@ using contract::KernelEvent;
 
 namespace {
 constexpr std::int64_t slot_files_max = 10'000;
+constexpr const char* checkpoint_file = "checkpoint";  // apps/CONTRACT.md
 constexpr int events_per_pump_max = 10'000;  // a chatty kernel must not keep the engine from everything else
 }  // namespace
 
@@ -39,6 +40,8 @@ Status Slot::start_kernel(const Unit& unit) {
   launch.disk_bytes = prepared.manifest.disk_bytes;
   TRY(services_.files.remove_all(launch.slot_directory));
   TRY(services_.files.make_directories(launch.slot_directory));
+  if (const io::Path saved = checkpoint_of(unit); services_.files.exists(saved))
+    TRY(services_.files.rename(saved, launch.slot_directory / checkpoint_file));
   TRY_ASSIGN(std::unique_ptr<io::Process> process, services_.launcher.start(launch));
   launch_ = launch;
   group_ = process->pid();
@@ -56,8 +59,10 @@ Status Slot::start_kernel(const Unit& unit) {
 
 Status Slot::start(Unit& unit, SteadyTime now) {
   CHECK_TRUE(unit_ == nullptr && !draining_until_ && unit.wants_kernel() && unit.prepared);
+  // A checkpoint is laid out where no kernel runs yet.
+  const bool saved = services_.files.exists(checkpoint_of(unit));
   if (session_ &&
-      (archive_ != unit.prepared->archive || problem_ != unit.grant().problem || !session_->idle()))
+      (saved || archive_ != unit.prepared->archive || problem_ != unit.grant().problem || !session_->idle()))
     end_kernel();
   if (!session_) {
     rate_ = {};
@@ -75,13 +80,17 @@ Status Slot::start(Unit& unit, SteadyTime now) {
   }
   unit_ = &unit;
   paused_ = false;
+  saving_ = Saving::no;
   unit.step(UnitEvent::start);
   const protocol::Grant& grant = unit.grant();
   rate_.start_unit(now, grant.cost > 0 ? grant.cost / static_cast<double>(grant.range.size()) : 1);
   accounted_ = watched_ = now;
   asleep_ = Duration{0};
   cpu_at_item_ = cpu_watched_ = session_->process().cpu_time();
-  session_->start_unit(grant.stage, {unit.held->finished(), unit.held->end()});
+  session_->start_unit(grant.stage, {unit.held->finished(), unit.held->end()}, saved);
+  if (saved)
+    spdlog::info("slot {}: item {} of {} goes on where it was saved", number_, unit.held->finished(),
+                 grant.problem_name);
   session_->pump();
   return {};
 }
@@ -104,10 +113,53 @@ void Slot::resume(SteadyTime now) {
   if (!paused_ || unit_ == nullptr) return;
   account(now);
   paused_ = false;
+  saving_ = Saving::no;
   services_.gate.resume(group_);
   rate_.resume(now);
   watched_ = now;
   unit_->step(UnitEvent::resume);
+}
+
+bool Slot::saving(SteadyTime now) {
+  if (!paused_ || unit_ == nullptr || !session_ || saving_ == Saving::ended) return false;
+  if (saving_ == Saving::asked) {
+    if (now < saving_until_) return true;
+    spdlog::info("slot {}: the kernel did not save its item in time", number_);
+    services_.gate.pause(group_);
+    saving_ = Saving::ended;
+    return false;
+  }
+  if (!session_->offers_checkpoints()) return false;
+  saving_ = Saving::asked;
+  saving_until_ = now + save_patience;
+  session_->request_checkpoint();
+  session_->pump();
+  services_.gate.resume(group_);
+  return true;
+}
+
+void Slot::put_off_saving(SteadyTime now) {
+  if (saving_ != Saving::asked) return;
+  services_.gate.pause(group_);
+  saving_ = Saving::no;
+  paused_at_ = now;
+}
+
+// The file is the kernel's, and might be anything: it is moved, never looked at.
+io::Path Slot::checkpoint_of(const Unit& unit) const {
+  return services_.state.unit(unit.id()) / ("checkpoint-" + std::to_string(unit.held->finished()));
+}
+
+void Slot::keep_checkpoint(std::int64_t item) {
+  services_.gate.pause(group_);
+  saving_ = Saving::ended;
+  if (item != unit_->held->finished()) return;  // none, or of an item that is done by now
+  const Status kept =
+      services_.files.rename(services_.state.slot(number_) / checkpoint_file, checkpoint_of(*unit_));
+  if (kept.ok())
+    spdlog::info("slot {}: item {} of {} is saved", number_, item, unit_->grant().problem_name);
+  else
+    spdlog::warn("slot {}: item {} is not saved: {}", number_, item, kept.error().message);
 }
 
 void Slot::account(SteadyTime now) {
@@ -121,6 +173,7 @@ void Slot::account(SteadyTime now) {
 
 void Slot::release(SteadyTime now) {
   account(now);
+  saving_ = Saving::no;
   rate_.end_unit(now);
   unit_ = nullptr;
   idle_since_ = now;
@@ -166,6 +219,7 @@ void Slot::set_alarm(Alarm& alarm) const {
   if (draining_until_) alarm.at(*draining_until_);
   if (session_ && unit_ == nullptr) alarm.at(idle_since_ + idle_patience);
   if (unit_ != nullptr && !paused_) alarm.at(watched_ + watch_interval);
+  if (saving_ == Saving::asked) alarm.at(saving_until_);
 }
 
 void Slot::trim(std::int64_t end) {
@@ -204,6 +258,8 @@ void Slot::handle(const KernelEvent& event, SteadyTime now) {
                          "the kernel ended the unit early, at item " + std::to_string(event.item), now);
       Unit& unit = *unit_;
       release(now);
+      if (paused_) services_.gate.resume(group_);  // idle: it waits for its next unit
+      paused_ = false;
       failures_.succeeded();
       unit.step(UnitEvent::stop);
       return;
@@ -212,6 +268,7 @@ void Slot::handle(const KernelEvent& event, SteadyTime now) {
       spdlog::debug("slot {}: kernel: {}", number_, event.text);
       return;
     case KernelEvent::Kind::checkpointed:
+      if (unit_ != nullptr && saving_ == Saving::asked) keep_checkpoint(event.item);
       return;
     case KernelEvent::Kind::failed:
       return fail_unit(event.failure, event.text, now);

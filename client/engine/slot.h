@@ -39,6 +39,11 @@ class Slot {
   void resume(SteadyTime now);
   [[nodiscard]] bool paused() const { return paused_; }
   [[nodiscard]] SteadyTime paused_at() const { return paused_at_; }  // REQUIRES: paused()
+  // Lets a paused kernel that offers checkpoints go on for just as long as it takes to save its item, before
+  // take_away(); the next start() goes on from there. True while that is under way.
+  [[nodiscard]] bool saving(SteadyTime now);
+  // Somebody came meanwhile: it stands still at once, and is paused as if from now.
+  void put_off_saving(SteadyTime now);
   // Takes the unit away at once; the kernel process ends. The unit stays as it is on disk.
   void take_away(SteadyTime now);
   // The same, but the kernel may end its item first, so that the process can be kept; see ready().
@@ -58,12 +63,15 @@ class Slot {
   [[nodiscard]] std::optional<Duration> remaining(SteadyTime now) const;
 
   static constexpr Duration let_go_patience = std::chrono::seconds{1};
+  static constexpr Duration save_patience = std::chrono::seconds{2};
   static constexpr Duration idle_patience =
       std::chrono::minutes{1};  // a kernel without work gives its memory back
   static constexpr Duration watch_interval = std::chrono::seconds{1};
 
  private:
   [[nodiscard]] Status start_kernel(const Unit& unit);
+  [[nodiscard]] io::Path checkpoint_of(const Unit& unit) const;
+  void keep_checkpoint(std::int64_t item);
   void handle(const contract::KernelEvent& event, SteadyTime now);
   // What the kernel takes beyond what it may; empty if nothing.
   [[nodiscard]] std::string excess(const io::TreeUse& use) const;
@@ -83,6 +91,8 @@ class Slot {
   Unit* unit_ = nullptr;
   bool paused_ = false;
   SteadyTime paused_at_{};
+  enum class Saving { no, asked, ended } saving_ = Saving::no;
+  SteadyTime saving_until_{};
   std::optional<SteadyTime> draining_until_;  // the kernel still works on a unit that was let go
   client_policy::LastMinuteRate rate_;
   client_policy::Backoff failures_;

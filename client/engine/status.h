@@ -24,6 +24,15 @@ struct SlotStatus {
   std::string reason;  // why not running
 };
 
+// What all computers have of a problem that this one computes, when the server last said so.
+struct ProblemStatus {
+  std::int64_t problem = 0;
+  std::string name;
+  std::int64_t items = 0;
+  std::int64_t accepted = 0;
+  std::int64_t hosts = 0;
+};
+
 struct EngineStatus {
   std::string server;
   std::string project;
@@ -39,6 +48,7 @@ struct EngineStatus {
   bool revoked = false;
   double benchmark_mflops = 0;
   std::vector<SlotStatus> slots;
+  std::vector<ProblemStatus> problems;
   std::int64_t items_accepted = 0;  // since this run began
   std::int64_t items_today = 0;     // by the receipts
   std::int64_t items_week = 0;

@@ -12,6 +12,7 @@ namespace {
 
 constexpr double round_trip_weight = 0.3;  // of the newest
 constexpr double interval_min = 1;         // seconds; a server that says less is wrong
+constexpr Duration idle_retry = std::chrono::milliseconds{250};
 constexpr Duration project_retry = std::chrono::minutes{5};
 constexpr double resting_seconds_min = 4;  // a server with work for others says less
 constexpr std::size_t failures_max = 64;
@@ -129,7 +130,7 @@ double Talk::patience(const protocol::WorkReply& reply, std::size_t asked) {
   return std::min(std::pow(growth, empty_replies_ - 1), seconds_max / reply.retry_after_seconds);
 }
 
-void Talk::take_work(const protocol::WorkReply& reply, std::size_t asked, SteadyTime now) {
+void Talk::take_work(const protocol::WorkReply& reply, std::size_t asked, bool urgent, SteadyTime now) {
   set_interval(reply.interval_seconds, now);
   if (reply.slowest_performance > 0) slowest_performance_ = reply.slowest_performance;
   no_work_reason_ = reply.reason;
@@ -137,9 +138,12 @@ void Talk::take_work(const protocol::WorkReply& reply, std::size_t asked, Steady
     const double seconds = std::clamp(reply.retry_after_seconds * patience(reply, asked), 0.0,
                                       static_cast<double>(limits::retry_after_seconds_max));
     // A server that gives nothing and names no time is asked as seldom as one that fails.
-    work_at_ = now + (seconds > 0 ? client_policy::spread(services_.random, from_seconds(seconds))
-                                  : std::max<Duration>(std::chrono::seconds{1},
-                                                       work_backoff_.failed(services_.random)));
+    prefetch_at_ = now + (seconds > 0 ? client_policy::spread(services_.random, from_seconds(seconds))
+                                      : std::max<Duration>(std::chrono::seconds{1},
+                                                           work_backoff_.failed(services_.random)));
+    // What busy slots were refused, one that falls idle may be given: late results were still on their way,
+    // or only idle slots get the rest.
+    work_at_ = urgent ? prefetch_at_ : std::min(prefetch_at_, now + idle_retry);
   } else {
     no_work_reason_.clear();
     work_backoff_.succeeded();
@@ -153,15 +157,18 @@ bool Talk::send_work(SteadyTime now) {
   if (now < work_at_) return false;
   protocol::WorkRequest request;
   request.slots = owner_.wanted(now);
+  if (now < prefetch_at_) std::erase_if(request.slots, [](const auto& slot) { return !slot.urgent; });
   if (request.slots.empty()) return false;
+  const bool urgent =
+      std::any_of(request.slots.begin(), request.slots.end(), [](const auto& slot) { return slot.urgent; });
   request.commits = deliveries_.take_for_ride(now);
   request.units = owner_.reports(now);
   owner_.describe(request, now);
   ++work_requests_;
-  auto handler = [this, ids = ids_of(request.commits), asked = request.slots.size()](
+  auto handler = [this, ids = ids_of(request.commits), asked = request.slots.size(), urgent](
                      const Answer& answer, SteadyTime at) -> Status {
     const auto reply = understand<protocol::WorkReply>(answer);
-    if (reply.ok()) take_work(*reply, asked, at);
+    if (reply.ok()) take_work(*reply, asked, urgent, at);
     const Status outcome = reply.ok() ? Status() : Status(reply.error());
     deliveries_.answered(ids, outcome, at);
     return outcome;
@@ -207,6 +214,7 @@ bool Talk::send_commit(SteadyTime now) {
 void Talk::forget_waits(SteadyTime now) {
   silent_until_ = now;
   work_at_ = now;
+  prefetch_at_ = now;
   heartbeat_at_ = now;
   empty_replies_ = 0;
   backoff_.succeeded();
@@ -218,7 +226,8 @@ void Talk::tick(SteadyTime now, Alarm& alarm) {
   if (fetch_project(now) || send_failure(now) || send_work(now) || send_heartbeat(now) || send_commit(now))
     return;
   if (heartbeat_at_ != SteadyTime::max()) alarm.at(heartbeat_at_);
-  if (work_at_ > now) alarm.at(work_at_);
+  for (const SteadyTime at : {work_at_, prefetch_at_})
+    if (at > now) alarm.at(at);
 }
 
 }  // namespace gleaner::engine

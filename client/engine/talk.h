@@ -70,7 +70,7 @@ class Talk {
   bool send_heartbeat(SteadyTime now);
   bool send_commit(SteadyTime now);
   [[nodiscard]] double patience(const protocol::WorkReply& reply, std::size_t asked);
-  void take_work(const protocol::WorkReply& reply, std::size_t asked, SteadyTime now);
+  void take_work(const protocol::WorkReply& reply, std::size_t asked, bool urgent, SteadyTime now);
   void set_interval(double seconds, SteadyTime now);
 
   Services& services_;
@@ -83,7 +83,8 @@ class Talk {
   int empty_replies_ = 0;                // in a row, of a project without work
   client_policy::Backoff work_backoff_;  // of a server that gives nothing and names no time
   SteadyTime silent_until_{};
-  SteadyTime work_at_{};
+  SteadyTime work_at_{};      // nothing is asked for before
+  SteadyTime prefetch_at_{};  // nor for slots that still compute
   SteadyTime heartbeat_at_{};
   SteadyTime last_heartbeat_{};
   SteadyTime project_at_{};  // fetch the project's document no sooner

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "shared/base/limits.h"
-#include "shared/bundle/bundle.h"
 #include "shared/crypto/keys.h"
 
 namespace gleaner::engine {
@@ -185,9 +184,8 @@ Result<Prepared> Warehouse::prepare(JobContext& context, const Server& server, c
     Prepared prepared;
     prepared.archive = archive;
     prepared.bundle_directory = state_.bundles() / archive;
-    TRY_ASSIGN(const Bytes bytes, files_.read(state_.blobs() / archive, limits::bundle_bytes_max));
-    TRY_ASSIGN(prepared.manifest,
-               bundle::install_bundle(bytes, trusted.application, prepared.bundle_directory));
+    TRY_ASSIGN(prepared.manifest, bundle::install_bundle(state_.blobs() / archive, trusted.application,
+                                                         prepared.bundle_directory, unpack_));
     const std::string kernel = prepared.manifest.kernel_for(platforms);
     if (kernel.empty())
       return Error{ErrorKind::not_found,

@@ -13,7 +13,7 @@
 #include "client/engine/state_directory.h"
 #include "client/engine/trust.h"
 #include "client/engine/workers.h"
-#include "shared/bundle/manifest.h"
+#include "shared/bundle/bundle.h"
 
 namespace gleaner::engine {
 
@@ -28,9 +28,11 @@ struct Prepared {
 
 class Warehouse {
  public:
-  Warehouse(io::Files& files, StateDirectory state, std::int64_t cache_bytes_max, std::int64_t free_bytes_min)
+  Warehouse(io::Files& files, StateDirectory state, bundle::Unpack unpack, std::int64_t cache_bytes_max,
+            std::int64_t free_bytes_min)
       : files_(files),
         state_(std::move(state)),
+        unpack_(std::move(unpack)),
         cache_bytes_max_(cache_bytes_max),
         free_bytes_min_(free_bytes_min) {}
 
@@ -65,6 +67,7 @@ class Warehouse {
 
   io::Files& files_;
   StateDirectory state_;
+  bundle::Unpack unpack_;
   std::atomic<std::int64_t> cache_bytes_max_;
   std::atomic<std::int64_t> free_bytes_min_;
   std::map<std::string, std::int64_t> checked_;  // blobs whose digest holds -> when last used (a counter)

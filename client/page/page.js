@@ -42,6 +42,13 @@ function showCore(slot) {
   return row;
 }
 
+function showTogether(problem) {
+  const percent = Math.floor((100 * problem.accepted) / Math.max(1, problem.items));
+  const computers = problem.hosts.toLocaleString() + (problem.hosts === 1 ? " computer" : " computers");
+  return element("li", "All together: " + percent + " % of the " + problem.items.toLocaleString() + " items of " +
+                           problem.name + ", by " + computers);
+}
+
 async function showStatus() {
   try {
     const status = (await ask("status")).status;
@@ -52,6 +59,7 @@ async function showStatus() {
     set("week", status.items_week.toLocaleString());
     set("total", status.items_total.toLocaleString());
     at("work").replaceChildren(...status.slots.map(showCore));
+    at("together").replaceChildren(...status.problems.map(showTogether));
     at("why").replaceChildren(...status.details.map((detail) => element("li", detail)));
   } catch (error) {
     set("sentence", error.message || "The client does not answer.");

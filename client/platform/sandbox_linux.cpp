@@ -6,12 +6,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <functional>
 #include <set>
 #include <thread>
 
 #include "client/platform/cgroup.h"
+#include "client/platform/helpers.h"
 #include "client/platform/runtime_files.h"
 #include "client/platform/sandbox.h"
 
@@ -35,14 +37,6 @@ int landlock_version() {
 
 bool can_execute(const io::Path& path) {
   return ::access(path.c_str(), X_OK) == 0;
-}
-
-io::Path find_helper() {
-  std::error_code error;
-  const io::Path here = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  for (const io::Path& place : {here, here / "../libexec/gleaner", io::Path("/usr/libexec/gleaner")})
-    if (can_execute(place / "gleaner-sandbox")) return (place / "gleaner-sandbox").lexically_normal();
-  return {};
 }
 
 io::Path find_bubblewrap() {
@@ -96,6 +90,10 @@ class LinuxSandbox final : public Sandbox {
     const unsigned user = user_of(launch.slot);
     if (superuser_ && ::chown(launch.slot_directory.c_str(), user, user) != 0)
       return Error{ErrorKind::io, "cannot give " + launch.slot_directory.string() + " to the kernels' user"};
+    // So that it can save its item again. Not followed: an earlier kernel may have made it a link.
+    if (const io::Path saved = launch.slot_directory / "checkpoint";
+        superuser_ && ::lchown(saved.c_str(), user, user) != 0 && errno != ENOENT)
+      return Error{ErrorKind::io, "cannot give " + saved.string() + " to the kernels' user"};
     spec.relays_exit = true;
     spec.arguments = {settings_.helper.string(), "enter"};
     if (cgroups_)
@@ -291,7 +289,7 @@ class RefusingSandbox final : public Sandbox {
 
 std::unique_ptr<Sandbox> make_sandbox(const SandboxSettings& wanted, io::ProcessRunner& processes) {
   SandboxSettings settings = wanted;
-  if (settings.helper.empty()) settings.helper = find_helper();
+  if (settings.helper.empty()) settings.helper = find_helper("gleaner-sandbox");
   if (settings.helper.empty())
     return std::make_unique<RefusingSandbox>("the program gleaner-sandbox is missing beside gleaner-client");
   if (settings.bubblewrap.empty()) settings.bubblewrap = find_bubblewrap();

@@ -1,10 +1,11 @@
 // Surroundings (client/engine/surroundings.h) of a Linux system, below injectable roots. Sources, each a
 // file: agents_linux.cpp (desktop sessions, by their agents, at once), terminals_linux.cpp (pseudo-terminals,
-// consoles and SSH sessions by the time of their last input), input_linux.cpp (keyboards and mice, event by
+// consoles and SSH sessions by the time of their last input), logins_linux.cpp (who is logged in there, by
+// the system's list), input_linux.cpp (keyboards and mice, event by
 // event, where permitted; what they say is thrown away unread), screens_linux.cpp (who is logged in at a
 // screen, and whether it is idle or locked, by logind), power_linux.cpp (battery, temperature),
 // load_linux.cpp (what other programs take), system_bus_linux.cpp (NetworkManager, what keeps the computer
-// awake).
+// awake, and that it is about to sleep).
 #pragma once
 
 #include <functional>
@@ -41,6 +42,7 @@ struct SurroundingsRoots {
   bool use_system_bus = true;
   std::vector<AgentPlace> agents = {};
   Agents::Admits admits = {};  // empty: who is logged in
+  io::Path utmp = "/run/utmp";
 };
 
 // All that is looked at lies below `root`, and no service of the real system is asked: for tests.
@@ -50,6 +52,10 @@ struct SurroundingsRoots {
 
 // The sources, for this room.
 [[nodiscard]] std::vector<Observation> observe_terminals(const io::Path& dev);
+// Everybody whom utmp(5) lists at a terminal, by the terminal's times; at most logins_max, the latest first.
+// A record whose terminal is gone is a leftover. Graphical sessions are Screens.
+[[nodiscard]] std::vector<Observation> observe_logins(const io::Path& utmp, const io::Path& dev);
+inline constexpr std::size_t logins_max = 16;
 [[nodiscard]] std::vector<Observation> observe_power(const io::Path& sys);
 [[nodiscard]] std::vector<Screen> logind_screens();
 [[nodiscard]] std::vector<Screen> x_servers(const io::Path& sockets);
@@ -92,12 +98,24 @@ class SystemBus {
   SystemBus& operator=(const SystemBus&) = delete;
   [[nodiscard]] std::vector<Observation> observe_network();
   [[nodiscard]] std::vector<Observation> observe_inhibitors();
+  // Between logind's word that the computer is about to sleep and the one that it is awake again. Sleep waits
+  // for sleep_settles after it was told here (a delay inhibitor), so that there is time to stop. Listens on
+  // the connection that the others opened; never opens one.
+  [[nodiscard]] std::vector<Observation> observe_sleep(SteadyTime now);
+  [[nodiscard]] int descriptor() const;  // readable: observe_sleep() may know more; -1: none
+
+  static constexpr Duration sleep_settles = std::chrono::milliseconds{300};
+  static constexpr Duration sleep_forgotten = std::chrono::minutes{2};  // the word that it is awake was lost
 
  private:
   sd_bus* open();
   void close();
   void clear_away();
+  void delay_sleep();
   sd_bus* bus_ = nullptr;
+  io::Descriptor delay_;  // logind waits for its end before the computer sleeps
+  bool sleeping_ = false;
+  std::optional<SteadyTime> sleep_told_;
 };
 
 }  // namespace gleaner::platform

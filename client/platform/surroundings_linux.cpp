@@ -57,11 +57,13 @@ class LinuxSurroundings final : public engine::Surroundings {
     if (input) all.push_back(*input);
     terminals_.add(all, now, haste, [this] { return observe_terminals(roots_.dev); });
     add_screens(all, told, input, now, haste);
+    logins_.add(all, now, haste, [this] { return observe_logins(roots_.utmp, roots_.dev); });
     power_.add(all, now, haste, [this] { return observe_power(roots_.sys); });
     others_.add(all, now, haste, [this] { return observe_others(); });
     if (roots_.use_system_bus) {
       inhibitors_.add(all, now, haste, [this] { return bus_.observe_inhibitors(); });
       network_.add(all, now, haste, [this] { return bus_.observe_network(); });
+      for (Observation& one : bus_.observe_sleep(now)) all.push_back(std::move(one));
     }
     return all;
   }
@@ -69,6 +71,7 @@ class LinuxSurroundings final : public engine::Surroundings {
   std::vector<int> descriptors() const override {
     std::vector<int> all = agents_.descriptors();
     for (const int device : inputs_.descriptors()) all.push_back(device);
+    if (bus_.descriptor() >= 0) all.push_back(bus_.descriptor());
     return all;
   }
 
@@ -159,6 +162,7 @@ class LinuxSurroundings final : public engine::Surroundings {
   std::vector<std::string> programs_;
   std::vector<Screen> known_screens_;
   Remembered terminals_{terminals_interval};
+  Remembered logins_{terminals_interval};
   Remembered screens_{others_interval};
   Remembered power_{others_interval};
   Remembered others_{others_interval};
@@ -181,6 +185,7 @@ SurroundingsRoots roots_below(const io::Path& root) {
   roots.dev = root / "dev";
   roots.sys = root / "sys";
   roots.proc = root / "proc";
+  roots.utmp = root / "run/utmp";
   roots.screens = [sockets = root / "tmp/.X11-unix"] { return x_servers(sockets); };
   roots.use_system_bus = false;
   return roots;

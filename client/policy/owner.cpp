@@ -46,7 +46,8 @@ std::string detail_of(const Observation& observation) {
     case Kind::temperature:
       return observation.source + ": " + std::to_string(std::lround(observation.value)) + " degrees";
     case Kind::watching:
-      return observation.source;
+    case Kind::sleep:
+      return observation.source + age;
     case Kind::load:
       return observation.source + ": " + percent_text(observation.value) + " of all cores";
     case Kind::memory:
@@ -154,6 +155,7 @@ std::string OwnerPolicy::machine_trouble(const OwnerView& view) {
   for (const Observation& observation : view.observations) {
     if (observation.kind == Kind::battery && observation.value > 0 && !view.wishes.on_battery)
       trouble = "this computer runs on its battery (" + observation.source + ")";
+    if (observation.kind == Kind::sleep) trouble = observation.source;
     if (observation.kind == Kind::program) trouble = observation.source + " runs, which is to have it alone";
     if (observation.kind == Kind::temperature) raise(hottest, observation.value);
     if (observation.kind == Kind::load) raise(load, observation.value);
@@ -174,6 +176,9 @@ std::string OwnerPolicy::machine_trouble(const OwnerView& view) {
 }
 
 void OwnerPolicy::judge_machine(const OwnerView& view, OwnerVerdict& verdict) {
+  verdict.before_sleep = std::any_of(view.observations.begin(), view.observations.end(),
+                                     [](const auto& one) { return one.kind == Kind::sleep; });
+  if (verdict.before_sleep) recheck_in(verdict, sleep_look);
   const std::string trouble = machine_trouble(view);
   if (!trouble.empty()) {
     trouble_ = trouble;

@@ -10,6 +10,7 @@
 //   memory       programs that wait for memory a tenth of the time (pressure stall information, "full",
 //                ten seconds) pause, until that is nearly over; in every mode.
 //   programs     those that the owner names pause, in every mode.
+//   sleep        a computer that is about to be suspended pauses, in every mode, until it is awake again.
 //   battery      pauses unless allowed; temperature pauses at the maximum, until it is 5 degrees below.
 //   hours        outside of the permitted hours it pauses; outside of the network's hours, or on a network
 //                that costs by use unless allowed, nothing is fetched or delivered.
@@ -54,14 +55,14 @@ struct OwnerWishes {
 
 // What one source knows now.
 struct Observation {
-  enum class Kind { input, screen, battery, temperature, watching, load, memory, program, metered };
+  enum class Kind { input, screen, battery, temperature, watching, load, memory, program, metered, sleep };
   Kind kind = Kind::input;
   std::string source;  // "terminal pts/3", "seat0 (x11, alice)", "BAT0"
   Duration age{0};     // since it was read
   std::optional<Duration>
       idle;  // input: since the last one; screen: how long unused for certain, nothing: unknown
   // battery: 1 = discharging; temperature: degrees; load: of all cores; memory: percent of time stalled;
-  // metered: 1 = it costs by use. What is watched and named programs are there or not.
+  // metered: 1 = it costs by use. What is watched, named programs and sleep are there or not.
   double value = 0;
   std::string note = {};  // in words, after the source: "asked", "the desktop's hint"
 };
@@ -78,6 +79,7 @@ struct OwnerVerdict {
   std::vector<std::string> details;  // every observation in words, for `gleaner why`
   std::optional<Duration> recheck;   // when time alone may change it
   std::string no_network;            // why nothing may be fetched or delivered; empty: it may
+  bool before_sleep = false;         // what is in hand is to be made safe
 };
 
 class OwnerPolicy {
@@ -89,6 +91,7 @@ class OwnerPolicy {
   static constexpr double load_leave = 0.6;  // of load_max
   static constexpr double memory_enter = 10;
   static constexpr double memory_leave = 1;
+  static constexpr Duration sleep_look = std::chrono::milliseconds{200};
 
  private:
   static void judge_hours(const OwnerView& view, OwnerVerdict& verdict);

@@ -44,6 +44,14 @@ std::string slot_line(const Json& slot, Colour colour) {
   return line + "\n";
 }
 
+std::string problem_line(const Json& problem) {
+  const double items = number_of(problem, "items");
+  const double hosts = number_of(problem, "hosts");
+  return fmt::format("  together  {}: {:.0f} % of {:.0f} items, by {:.0f} {}\n", text_of(problem, "name"),
+                     items > 0 ? 100 * number_of(problem, "accepted") / items : 0, items, hosts,
+                     hosts == 1 ? "computer" : "computers");
+}
+
 std::string status_text(const Json& status, Colour colour) {
   const double contact = number_of(status, "last_contact_seconds");
   std::string out = painted(text_of(status, "reason"), "1", colour) + "\n";
@@ -59,6 +67,8 @@ std::string status_text(const Json& status, Colour colour) {
                      number_of(status, "items_total"));
   out += fmt::format("  waiting   {:.0f} results for the server's answer; last contact {}\n",
                      number_of(status, "outbox"), contact < 0 ? "never" : duration_text(contact) + " ago");
+  if (const auto problems = status.find("problems"); problems != status.end() && problems->is_array())
+    for (const Json& problem : *problems) out += problem_line(problem);
   if (const auto slots = status.find("slots"); slots != status.end() && slots->is_array())
     for (const Json& slot : *slots) out += slot_line(slot, colour);
   return out;

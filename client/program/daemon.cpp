@@ -18,6 +18,7 @@
 #include "client/engine/thread_workers.h"
 #include "client/platform/control_socket.h"
 #include "client/platform/cpu_limiter.h"
+#include "client/platform/helpers.h"
 #include "client/platform/machine_facts.h"
 #include "client/platform/surroundings.h"
 #include "client/program/exit_status.h"
@@ -195,8 +196,8 @@ Result<bool> serve(const RunOptions& options, const Signals& signals) {
   ViewPublisher viewers(clock);
   if (const Status opened = viewers.open(platform::view_file_of(options.state.root)); !opened.ok())
     spdlog::warn("nothing is shown to viewers: {}", opened.error().message);
-  engine::Engine engine({clock, random, files, *launcher, limiter, *machine, workers, options.state, settings,
-                         surroundings.get(), &viewers},
+  engine::Engine engine({clock, random, files, *launcher, limiter, *machine, workers, options.state,
+                         platform::make_unpack(io::real_processes()), settings, surroundings.get(), &viewers},
                         identity);
   engine.set_wishes(wanted.wishes);
   TRY(engine.open());

@@ -144,6 +144,12 @@ Status ViewPublisher::write(const engine::EngineStatus& status) {
     shown_->facts.items = picture.items();
     view.picture = shown_->facts;
   }
+  for (const engine::ProblemStatus& problem : status.problems) {
+    if (!shown_ || problem.problem != shown_->problem.value) continue;
+    view.project_items = problem.items;
+    view.project_accepted = problem.accepted;
+    view.project_hosts = problem.hosts;
+  }
   last_ = view;
   return writer_->write_head(view::encode_head(view));
 }

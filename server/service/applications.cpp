@@ -3,7 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include "server/service/service.h"
-#include "shared/base/limits.h"
+#include "shared/archive/bundle_archive.h"
 #include "shared/bundle/bundle.h"
 #include "shared/crypto/statements.h"
 #include "shared/protocol/codec.h"
@@ -28,14 +28,13 @@ void Service::add_application(protocol::AddApplication request, Done<protocol::A
       TRY_ASSIGN(const auto statement, crypto::check_application(request.application, request.signer,
                                                                  secrets_.root_key, secrets_.project, now()));
       TRY_ASSIGN(const auto certificate, protocol::decode<protocol::KeyCertificate>(request.signer.payload));
-      auto archive = blobs_.read(statement.archive, limits::bundle_bytes_max);
-      if (!archive.ok() && archive.error().kind == ErrorKind::not_found)
+      if (!blobs_.has(statement.archive))
         return Error{ErrorKind::conflict, "upload the archive " + statement.archive + " first"};
-      if (!archive.ok()) return archive.error();
       Application added;
       const std::lock_guard lock(install_mutex_);  // two requests may bring the same archive
       TRY_ASSIGN(added.manifest,
-                 bundle::install_bundle(*archive, statement, directory_.bundle(statement.archive)));
+                 bundle::install_bundle(blobs_.path(statement.archive), statement,
+                                        directory_.bundle(statement.archive), archives::unpack_bundle));
       added.signer_name = certificate.name;
       auto& row = added.row;
       row.name = statement.name;

@@ -183,6 +183,8 @@ class Service {
   // True if the slot got a unit.
   Status hand_out_slot(Host& host, const protocol::WorkRequest& request, const protocol::SlotRequest& slot,
                        const std::vector<ProblemId>& order, WorkOutcome& outcome);
+  // Of what this host has units of, after all that was decided.
+  [[nodiscard]] std::vector<protocol::ProblemProgress> progress_for(const Host& host) const;
   [[nodiscard]] bool can_compute(const Problem& problem, const protocol::WorkRequest& request) const;
   [[nodiscard]] std::vector<ProblemId> problems_for(const Host& host,
                                                     const protocol::WorkRequest& request) const;

@@ -7,6 +7,7 @@
 
 #include "server/policy/sharing.h"
 #include "server/service/service.h"
+#include "shared/base/limits.h"
 #include "shared/crypto/statements.h"
 #include "shared/protocol/codec.h"
 
@@ -63,6 +64,7 @@ Status Service::decide_work(HostId host_id, const protocol::WorkRequest& request
   TRY(hand_out(host, request, outcome));
   outcome.reply.interval_seconds = heartbeat_interval(host);
   outcome.reply.slowest_performance = model_.slowest_mflops;
+  if (auto progress = progress_for(host); !progress.empty()) outcome.reply.progress = std::move(progress);
   result = std::move(outcome);
   return {};
 }
@@ -96,6 +98,22 @@ Status Service::give_back_unknown(Host& host, const protocol::WorkRequest& reque
     TRY(store_stage(problem, changes));
   }
   return {};
+}
+
+std::vector<protocol::ProblemProgress> Service::progress_for(const Host& host) const {
+  std::set<ProblemId> problems;
+  for (const UnitId unit : host.units)
+    if (const auto place = model_.open_units.find(unit); place != model_.open_units.end())
+      problems.insert(place->second);
+  std::vector<protocol::ProblemProgress> progress;
+  for (const ProblemId id : problems) {
+    const auto found = model_.problems.find(id);
+    if (found == model_.problems.end() || !found->second.stage) continue;
+    if (progress.size() == static_cast<std::size_t>(limits::progress_per_reply_max)) break;
+    const auto counts = found->second.stage->view().counts(now());
+    progress.push_back({id, counts.items, counts.accepted, counts.givers});
+  }
+  return progress;
 }
 
 bool Service::can_compute(const Problem& problem, const protocol::WorkRequest& request) const {

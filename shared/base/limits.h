@@ -39,6 +39,7 @@ inline constexpr int item_parameters_max = 16;                // the estimator's
 inline constexpr std::int64_t hinted_items_max = 10'000'000;  // kept in memory while a stage is open
 inline constexpr std::int64_t hints_bytes_max = 256 << 20;
 inline constexpr int segments_per_request_max = 64;
+inline constexpr int progress_per_reply_max = 16;  // problems that one host is told the progress of
 inline constexpr int hosts_per_page_max = 1000;
 inline constexpr int list_length_max = 10'000;         // one admin list, or the hosts of one problem
 inline constexpr int inputs_max = 1024;                // files of one problem or unit
@@ -62,7 +63,6 @@ inline constexpr std::int64_t observed_hosts_max = 2000;         // of one probl
 inline constexpr std::int64_t pooled_observations_max = 500;  // looked through for every host without its own
 
 // Simulator
-inline constexpr std::int64_t instance_file_bytes_max = 256 << 20;
 inline constexpr std::int64_t simulated_items_max = 10'000'000;  // of one paper-mode job: a counter each
 inline constexpr std::size_t simulated_hosts_max = 10'000;       // of it: each request looks at all
 

@@ -2,9 +2,7 @@
 
 #include <filesystem>
 
-#include "shared/base/limits.h"
 #include "shared/crypto/statements.h"
-#include "shared/io/archive.h"
 #include "shared/protocol/codec.h"
 
 namespace gleaner::bundle {
@@ -17,14 +15,6 @@ Status check_identity(const Manifest& manifest, const protocol::ApplicationState
   return Error{ErrorKind::untrusted, "the bundle says it is " + manifest.name + " " + manifest.version +
                                          ", but it was signed as " + statement.name + " " +
                                          statement.version + ": sign it again"};
-}
-
-Status check_digest(std::string_view archive, const protocol::ApplicationStatement& statement) {
-  if (std::cmp_equal(archive.size(), statement.archive_bytes) &&
-      crypto::sha256_hex(archive) == statement.archive)
-    return {};
-  return Error{ErrorKind::untrusted, "the archive of " + statement.name + " " + statement.version +
-                                         " is not the one that was signed: fetch it again"};
 }
 
 }  // namespace
@@ -67,14 +57,6 @@ Result<Manifest> read_bundle(const io::Path& directory) {
   return manifest;
 }
 
-Result<PackedBundle> pack_bundle(const io::Path& directory) {
-  PackedBundle bundle;
-  TRY_ASSIGN(bundle.manifest, read_bundle(directory));
-  TRY_ASSIGN(bundle.archive, io::pack_directory(directory));
-  bundle.digest = crypto::sha256_hex(bundle.archive);
-  return bundle;
-}
-
 protocol::AddApplication sign_bundle(const PackedBundle& bundle, const crypto::PrivateKey& signer,
                                      const protocol::SignedStatement& signer_certificate,
                                      const std::string& project, Timestamp now) {
@@ -89,9 +71,8 @@ protocol::AddApplication sign_bundle(const PackedBundle& bundle, const crypto::P
           signer_certificate};
 }
 
-Result<Manifest> install_bundle(std::string_view archive, const protocol::ApplicationStatement& statement,
-                                const io::Path& into) {
-  TRY(check_digest(archive, statement));
+Result<Manifest> install_bundle(const io::Path& file, const protocol::ApplicationStatement& statement,
+                                const io::Path& into, const Unpack& unpack) {
   io::Files& files = io::real_files();
   if (!files.exists(into)) {
     // Renamed when it is whole and found good, so that a directory of that name is always complete.
@@ -99,9 +80,10 @@ Result<Manifest> install_bundle(std::string_view archive, const protocol::Applic
     partial += ".partial";
     TRY(files.remove_all(partial));  // of an installation that was interrupted
     TRY(files.make_directories(into.parent_path()));
-    TRY(io::unpack(archive, partial, limits::bundle_bytes_max, limits::bundle_files_max));
-    const auto unpacked = read_bundle(partial);
-    const Status good = unpacked.ok() ? check_identity(*unpacked, statement) : Status(unpacked.error());
+    if (const Status unpacked = unpack(file, statement.archive, partial); !unpacked.ok())
+      return unpacked.error().within(statement.name + " " + statement.version);
+    const auto manifest = read_bundle(partial);
+    const Status good = manifest.ok() ? check_identity(*manifest, statement) : Status(manifest.error());
     if (!good.ok()) {
       TRY(files.remove_all(partial));
       return good.error();

@@ -1,10 +1,11 @@
-// Application bundles: a directory with manifest.toml, packed (shared/io/archive.h), named by its digest and
+// Application bundles: a directory with manifest.toml, packed (shared/archive), named by its digest and
 // signed offline. On disk a signed bundle is two files: NAME-VERSION.tar.gz and NAME-VERSION.tar.gz.signed,
 // the latter the encoded protocol::AddApplication (application statement and signer certificate).
 // Thread-safe, but do not install into the same directory from two threads. Errors name the file and say what
 // to do; ErrorKind::untrusted if the archive is not what was signed.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "shared/base/clock.h"
@@ -32,17 +33,19 @@ struct PackedBundle {
   Bytes archive;
   std::string digest;
 };
-[[nodiscard]] Result<PackedBundle> pack_bundle(const io::Path& directory);
-
 [[nodiscard]] protocol::AddApplication sign_bundle(const PackedBundle& bundle,
                                                    const crypto::PrivateKey& signer,
                                                    const protocol::SignedStatement& signer_certificate,
                                                    const std::string& project, Timestamp now);
 
-// Checks that `archive` has the digest, unpacks it to `into` (unless that exists and was completed before)
-// and reads its manifest, which must carry the statement's name and version.
-[[nodiscard]] Result<Manifest> install_bundle(std::string_view archive,
+// Puts what is in the archive `file` into the new directory `into`; untrusted if its bytes do not have the
+// digest, and then nothing of them is looked at (archives::unpack_bundle, or a process that calls it).
+using Unpack = std::function<Status(const io::Path& file, const std::string& digest, const io::Path& into)>;
+
+// Unpacks the archive that was signed to `into` (unless that exists and was completed before) and reads its
+// manifest, which must carry the statement's name and version.
+[[nodiscard]] Result<Manifest> install_bundle(const io::Path& file,
                                               const protocol::ApplicationStatement& statement,
-                                              const io::Path& into);
+                                              const io::Path& into, const Unpack& unpack);
 
 }  // namespace gleaner::bundle

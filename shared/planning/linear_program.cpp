@@ -13,6 +13,41 @@ struct Delete {
   void operator()(glp_prob* program) const { glp_delete_prob(program); }
 };
 
+// The simplex method may go round in circles on a degenerate program, for ever: after many more steps than a
+// program of this size needs it begins again another way. Returns GLPK's fault.
+int optimise(glp_prob* program) {
+  constexpr int steps_per_row = 50, steps_least = 1000;
+  constexpr double exact = 1e-9, usual = 1e-7;
+  struct Way {
+    int method;
+    int pricing;
+    double tolerance;
+    bool advanced_basis;
+  };
+  constexpr Way ways[] = {{GLP_PRIMAL, GLP_PT_PSE, exact, true},
+                          {GLP_PRIMAL, GLP_PT_STD, exact, false},
+                          {GLP_DUALP, GLP_PT_PSE, exact, false},
+                          {GLP_PRIMAL, GLP_PT_STD, usual, false}};
+  int fault = 0;
+  for (const Way& way : ways) {
+    glp_smcp settings;
+    glp_init_smcp(&settings);
+    settings.msg_lev = GLP_MSG_OFF;
+    settings.meth = way.method;
+    settings.pricing = way.pricing;
+    settings.tol_bnd = settings.tol_dj = way.tolerance;
+    settings.it_lim = steps_least + steps_per_row * glp_get_num_rows(program);
+    if (way.advanced_basis) {
+      glp_adv_basis(program, 0);
+    } else {
+      glp_std_basis(program);
+    }
+    fault = glp_simplex(program, &settings);
+    if (fault == 0 && glp_get_status(program) == GLP_OPT) return 0;
+  }
+  return fault;
+}
+
 // GLPK counts from 1.
 int number(std::size_t index) {
   return static_cast<int>(index) + 1;
@@ -59,12 +94,7 @@ Result<LinearProgram::Solution> LinearProgram::solve() const {
     glp_set_row_bnds(program.get(), number(r), row.equal ? GLP_FX : GLP_UP, row.bound, row.bound);
   }
   glp_scale_prob(program.get(), GLP_SF_AUTO);
-  glp_smcp settings;
-  glp_init_smcp(&settings);
-  settings.msg_lev = GLP_MSG_OFF;
-  settings.tol_bnd = settings.tol_dj = 1e-9;
-  glp_adv_basis(program.get(), 0);
-  const int fault = glp_simplex(program.get(), &settings);
+  const int fault = optimise(program.get());
   if (fault != 0 || glp_get_status(program.get()) != GLP_OPT)
     return Error{ErrorKind::internal, "the linear program has no optimum (GLPK's fault " +
                                           std::to_string(fault) + ", status " +

@@ -121,6 +121,16 @@ void visit(Archive& archive, Of<Archive, WorkRequest>& message) {
 }
 
 template <>
+inline constexpr const char* title<ProblemProgress> = "progress";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, ProblemProgress>& message) {
+  archive("problem", message.problem);
+  archive("items", message.items, Whole{});
+  archive("accepted", message.accepted, Whole{});
+  archive("hosts", message.hosts, Whole{});
+}
+
+template <>
 inline constexpr const char* title<WorkReply> = "work reply";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, WorkReply>& message) {
@@ -135,6 +145,7 @@ void visit(Archive& archive, Of<Archive, WorkReply>& message) {
   archive("interval_seconds", message.interval_seconds, Number{});
   archive("slowest_performance", message.slowest_performance, Number{});
   archive("reason", message.reason, Prose{});
+  archive("progress", message.progress, List{limits::progress_per_reply_max});
 }
 
 template <>

@@ -221,6 +221,14 @@ struct WorkRequest {
   std::optional<std::vector<std::string>> applications;  // the only ones that the owner permits; absent: any
 };
 
+// How far a problem's present stage is, with what all computers gave: for people to look at.
+struct ProblemProgress {
+  ProblemId problem;
+  std::int64_t items = 0;
+  std::int64_t accepted = 0;  // of them
+  std::int64_t hosts = 0;     // that gave some of these
+};
+
 struct WorkReply {
   std::vector<SignedStatement> acknowledgements;
   std::vector<UnitOrder> units;
@@ -230,6 +238,7 @@ struct WorkReply {
   double interval_seconds = 60;
   double slowest_performance = 0;  // MFLOP/s of the slowest host of the project (WIS eq. 10); 0: unknown
   std::string reason;              // why some slots got nothing
+  std::optional<std::vector<ProblemProgress>> progress;  // of problems that the host has units of
 };
 
 enum class FailureKind : int {

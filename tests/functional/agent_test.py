@@ -9,7 +9,7 @@ import time
 import unittest
 
 from harness import BUILD, MANDELBROT, Grid, main, sandbox_arguments
-from sessions import Desktop, Typist, YieldTrial
+from sessions import Desktop, Typist, YieldTrial, cpu_seconds
 
 MOCK = shutil.which("dbus-daemon") and subprocess.run(["/usr/bin/python3", "-c", "import dbus, gi"],
                                                       capture_output=True).returncode == 0
@@ -66,6 +66,11 @@ class Mocks:
         self.process.stdin.write(command + "\n")
         self.process.stdin.flush()
         self.test.assertEqual(self.process.stdout.readline(), "done\n", command)
+
+    def says(self, question):
+        self.process.stdin.write(question + "\n")
+        self.process.stdin.flush()
+        return self.process.stdout.readline() == "done\n"
 
 
 def active(report):
@@ -214,6 +219,19 @@ class Agent(unittest.TestCase):
             prefs("when_watching", "true")
             grid.wait_until("work", lambda: status()["reason"].startswith("computing"), 60)
             self.assertIn("network: free of charge", "\n".join(status()["details"]))
+            # Sleep waits until kernels stand still, and the next one will.
+            self.assertTrue(mocks.says("is-delayed"))
+            mocks.do("sleep")
+            grid.wait_until("the pause before sleep",
+                            lambda: status()["reason"] == "not computing: this computer is about to sleep")
+            grid.wait_until("the end of the delay", lambda: mocks.says("is-let-go"))
+            used = {process: cpu_seconds(process) for process in grid.kernels_of("one")}
+            self.assertNotEqual(used, {})
+            time.sleep(0.2)
+            self.assertEqual(used, {process: cpu_seconds(process) for process in used})
+            mocks.do("wake")
+            grid.wait_until("work after sleep", lambda: status()["reason"].startswith("computing"), 60)
+            grid.wait_until("the next delay", lambda: mocks.says("is-delayed"))
             # A long pause gives the memory back, and nothing that was finished is lost.
             finished = grid.wait_until("items", lambda: sum(one["finished"] for one in status()["slots"]))
             self.assertNotEqual(grid.kernels_of("one"), [])

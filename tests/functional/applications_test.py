@@ -215,10 +215,9 @@ class Applications(unittest.TestCase):
         self.assertEqual(info["stage"], 1)
         self.assertEqual(info["items"], len(hits))
         # Kernels got the parts of the database that they worked on, never the whole.
-        for name in ("a", "b"):
-            laid_out = {path.name for path in self.grid.state(name).rglob("inputs/*")}
-            self.assertIn("layout", laid_out)
-            self.assertNotIn("database", laid_out)
+        laid_out = {path.name for name in ("a", "b") for path in self.grid.state(name).rglob("inputs/*")}
+        self.assertIn("layout", laid_out)
+        self.assertNotIn("database", laid_out)
 
 
 class OtherAligners(unittest.TestCase):

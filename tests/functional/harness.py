@@ -22,8 +22,13 @@ import unittest
 import zlib
 
 BUILD = pathlib.Path(os.environ.get("GLEANER_BUILD", "build/release")).resolve()
+PROGRAMS = pathlib.Path(os.environ.get("GLEANER_PROGRAMS") or BUILD).resolve()  # has what BUILD does not build
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 SLOW = float(os.environ.get("GLEANER_SLOW", "1"))  # sanitizer builds are slower
+
+
+def built(path):
+    return BUILD / path if (BUILD / path).exists() else PROGRAMS / path
 
 
 def free_port():
@@ -88,7 +93,7 @@ class Grid:
     # ---- programs
 
     def program(self, name):
-        return str(BUILD / "bin" / name)
+        return str(built(f"bin/{name}"))
 
     def run(self, name, *arguments, check=True, timeout=120, env=None):
         done = subprocess.run([self.program(name), *map(str, arguments)], capture_output=True, text=True,
@@ -244,11 +249,11 @@ class Grid:
             except OSError:
                 continue
             children.setdefault(int(fields[1]), []).append(int(entry.name))
-        found, todo = [], [self.processes[label].pid]
-        while todo:
-            below = children.get(todo.pop(), [])
+        found, waiting = [], [self.processes[label].pid]
+        while waiting:
+            below = children.get(waiting.pop(), [])
             found += below
-            todo += below
+            waiting += below
         return found
 
     def host_id(self, name):
@@ -340,8 +345,9 @@ class FakeHost:
 
 
 SQUARES = SOURCE / "tests" / "functional" / "python_app"
-MANDELBROT = BUILD / "bundles" / "mandelbrot"
-RAYTRACE = BUILD / "bundles" / "raytrace"
+BUNDLES = built("bundles/mandelbrot/manifest.toml").parents[1]
+MANDELBROT = BUNDLES / "mandelbrot"
+RAYTRACE = BUNDLES / "raytrace"
 
 
 class Calendar:

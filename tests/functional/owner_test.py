@@ -6,7 +6,8 @@ import pty
 import time
 import unittest
 
-from harness import MANDELBROT, Grid, main
+from harness import MANDELBROT, RAYTRACE, Grid, main, sandbox_arguments
+from sessions import cpu_seconds
 
 
 class Owner(unittest.TestCase):
@@ -32,8 +33,8 @@ class Owner(unittest.TestCase):
 
             prefs("set", "run", "always")
             # No --run here: the file decides.
-            grid.start("one", "gleaner-client", "run", "--state", grid.state("one"), "--cores", 1, "--benchmark-mflops",
-                       1000, "--priority", "normal", env=environment)
+            grid.start("one", "gleaner-client", "run", "--state", grid.state("one"), *sandbox_arguments(grid.state("one")),
+                       "--cores", 1, "--benchmark-mflops", 1000, "--priority", "normal", env=environment)
             grid.add_problem("mandelbrot", "long", width=300, height=4000, iterations=20000)
             grid.wait_until("work", lambda: self.why(grid)["reason"].startswith("computing"), 60)
             said = [self.why(grid)["reason"]]
@@ -61,6 +62,31 @@ class Owner(unittest.TestCase):
             self.assertRegex(prefs("show").stdout, r"run += .always. +# .*preferences.toml")
             self.assertEqual(prefs("set", "run", "sometimes", check=False).returncode, 1)
             print("\n".join(said))
+
+    def test_a_long_pause_saves_the_item_in_progress(self):
+        picture = {"scene": "D", "width": 800, "height": 1, "samples": 16, "brute_force": "true"}
+        with Grid() as grid:
+            computer = grid.directory / "computer"
+            (computer / "proc/77").mkdir(parents=True)
+            (computer / "proc/77/comm").write_text("steam\n")
+            grid.start_server()
+            grid.add_application(RAYTRACE)
+            problem = grid.add_problem("raytrace", "one long line", **picture)
+            grid.join("one")
+            (grid.state("one") / "preferences.toml").write_text(
+                'run = "when-idle"\npause_minutes_min = 0\nload_max = 1\ngive_back_minutes = 0.02\n')
+            grid.start("one", "gleaner-client", "run", "--state", grid.state("one"), *sandbox_arguments(grid.state("one")),
+                       "--cores", 1, "--benchmark-mflops", 1000, env=dict(os.environ, GLEANER_SURROUNDINGS=str(computer)))
+            grid.wait_until("work on the line", lambda: any(cpu_seconds(one) > 0.5 for one in grid.kernels_of("one")), 60)
+            grid.control("one", "prefs", "set", "exclusive", "steam")
+            grid.wait_until("memory given back", lambda: grid.kernels_of("one") == [], 60)
+            self.assertIn("item 0 of one long line is saved", grid.log("one"))
+            saved = [path for path in (grid.state("one") / "units").glob("*/checkpoint-0") if path.stat().st_size > 100]
+            self.assertEqual(len(saved), 1)
+            grid.control("one", "prefs", "set", "exclusive", "")
+            grid.wait_finished(problem)
+            self.assertIn("item 0 of one long line goes on where it was saved", grid.log("one"))
+            self.assertEqual(grid.results(problem)["image.png"], grid.run_local(RAYTRACE, **picture)["image.png"])
 
 
 if __name__ == "__main__":

@@ -54,6 +54,10 @@ class Page(unittest.TestCase):
             self.assertEqual(self.ask(port, "POST", "/api/command", token, {"command": "quit"})[0], 400)
             status, _, reply = self.ask(port, "GET", "/api/status", token)
             self.assertEqual((status, json.loads(reply)["status"]["host_name"]), (200, "one"))
+            grid.add_problem("mandelbrot", "long", width=300, height=4000, iterations=20000)
+            told = grid.wait_until("what all gave", lambda: json.loads(self.ask(port, "GET", "/api/status", token)[2])["status"][
+                "problems"])
+            self.assertEqual([(one["name"], one["items"]) for one in told], [("long", 4000)])
             self.assertEqual(self.ask(port, "POST", "/api/command", token, {"command": "pause", "seconds": 3600})[0], 200)
             grid.wait_until("the pause", lambda: "you asked" in grid.control("one", "why").stdout or
                             "pause" in json.loads(grid.control("one", "--json", "status").stdout)["status"]["mode"])
@@ -90,6 +94,7 @@ class Page(unittest.TestCase):
                 wait = lambda what, script: grid.wait_until(what, lambda: browser.run(script), 40)
                 wait("the sentence", "document.getElementById('sentence').textContent.startsWith('computing')")
                 wait("a core", "document.querySelectorAll('#work progress').length == 1")
+                wait("what all gave", "document.getElementById('together').textContent.includes('of the 4,000 items of long')")
                 # Everything that can be used has a name, and nothing was refused by the content policy.
                 self.assertEqual(browser.run("[...document.querySelectorAll('button,input,progress')].filter(e => !(e.textContent"
                                              " || e.getAttribute('aria-label') || (e.labels && e.labels.length))).length"), 0)

@@ -54,6 +54,10 @@ class Published(unittest.TestCase):
             view = seen[0]
             self.assertEqual(view["picture"]["items"], 72)
             self.assertEqual((view["picture"]["problem"], view["picture"]["application"]), ("small", "Ray tracer"))
+            # What all computers gave of it, when the server last said so: this one asked more than once.
+            self.assertEqual((view["project_items"], view["project_hosts"]), (72, 1))
+            self.assertTrue(0 < view["project_accepted"] <= 72, view)
+            self.assertRegex(grid.control("one", "status").stdout, r"together  small: \d+ % of 72 items, by 1 computer\n")
             self.assertEqual((runtime / "view").stat().st_mode & 0o777, 0o644)
             token = (grid.state("one") / "identity" / "host.json").read_text()
             self.assertNotIn("token", (runtime / "view").read_bytes().decode(errors="replace"))

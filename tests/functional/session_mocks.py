@@ -1,6 +1,8 @@
 """D-Bus services that do what they are told on standard input, a word a line: GNOME's idle monitor and session, a screen
-saver; and on the system's bus, if there is one, logind's inhibitors and NetworkManager. Run by Debian's Python."""
+saver; and on the system's bus, if there is one, logind's inhibitors and sleep, and NetworkManager. Run by
+Debian's Python."""
 import os
+import select
 import sys
 
 import dbus
@@ -80,6 +82,28 @@ class Saver(dbus.service.Object):
 
 class Login(dbus.service.Object):
     inhibitors = []
+    delays = []  # ends of pipes that are read to their end when who delays sleep lets go
+
+    @dbus.service.method(LOGIN, in_signature="ssss", out_signature="h")
+    def Inhibit(self, what, who, why, mode):
+        assert (what, mode) == ("sleep", "delay"), (what, mode)
+        ours, theirs = os.pipe()
+        self.delays = [*self.delays, ours]
+        given = dbus.types.UnixFd(theirs)
+        os.close(theirs)
+        return given
+
+    @dbus.service.signal(LOGIN, signature="b")
+    def PrepareForSleep(self, sleeps):
+        pass
+
+    def delayed(self):
+        """How many delay sleep now; those who let go are forgotten."""
+        for ours in list(self.delays):
+            if select.select([ours], [], [], 0)[0]:
+                os.close(ours)
+                self.delays.remove(ours)
+        return len(self.delays)
 
     @dbus.service.method(LOGIN, out_signature="a(ssssuu)")
     def ListInhibitors(self):
@@ -124,6 +148,14 @@ def main():
         def keep_awake(yes):
             login.inhibitors = [("idle:sleep", "impress", "a talk", "block", dbus.UInt32(0), dbus.UInt32(1))] if yes else []
 
+        def sleep_delayed():
+            assert login.delayed() == 1, login.delays
+
+        def sleep_let_go():
+            assert login.delayed() == 0, login.delays
+
+        commands |= {"sleep": lambda: login.PrepareForSleep(True), "wake": lambda: login.PrepareForSleep(False),
+                     "is-delayed": sleep_delayed, "is-let-go": sleep_let_go}
         commands |= {"keep-awake": lambda: keep_awake(True), "let-sleep": lambda: keep_awake(False),
                      "metered": lambda: setattr(network, "metered", 1), "free": lambda: setattr(network, "metered", 4)}
 
@@ -132,8 +164,11 @@ def main():
         if not word:
             loop.quit()
             return False
-        commands[word]()
-        print("done", flush=True)
+        try:
+            commands[word]()
+            print("done", flush=True)
+        except AssertionError as error:
+            print(f"no {error}", flush=True)
         return True
 
     GLib.io_add_watch(sys.stdin, GLib.IO_IN | GLib.IO_HUP, obey)

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "shared/io/archive.h"
+#include "shared/archive/archive.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace gleaner;
@@ -84,7 +84,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   }
   fs::create_directories(root);
   const fs::path into = root / "into";
-  const Status unpacked = io::unpack(archive, into, bytes_max, files_max);
+  const Status unpacked = archives::unpack(archive, into, bytes_max, files_max);
   if (unpacked.ok())
     check_unpacked(into);
   else

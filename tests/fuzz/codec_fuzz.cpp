@@ -36,7 +36,7 @@ constexpr auto checks =
               FailureReport, UploadState, ProblemDocument, ApplicationInfo, AddApplication, AddProblem,
               ResultFile, Preview, HostShare, SetAside, ProblemInfo, HostInfo, ServerStatus, DecisionInfo,
               ChangeStrategy, StrategyInfo, std::vector<StrategyInfo>, std::vector<ApplicationInfo>,
-              std::vector<ProblemInfo>, std::vector<HostInfo>, std::vector<DecisionInfo>>();
+              std::vector<ProblemInfo>, std::vector<HostInfo>, std::vector<DecisionInfo>, ProblemProgress>();
 
 }  // namespace
 

@@ -7,6 +7,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # room: rooms it may include (itself always). ARCHITECTURE.md explains each arrow.
 SHARED = ["shared/base", "shared/protocol", "shared/crypto", "shared/io", "shared/bundle", "shared/contract"]
+ARCHIVE = ["shared/archive"]  # libarchive stays out of the client
 POLICY = ["server/policy", "server/policy/journal", "server/policy/estimation", "server/policy/mapping",
           "server/policy/options", "server/policy/plan", "server/policy/sizing", "server/policy/stage"]
 ARROWS = {
@@ -15,6 +16,7 @@ ARROWS = {
     "shared/crypto": ["shared/base", "shared/protocol"],
     "shared/io": ["shared/base", "shared/crypto"],
     "shared/bundle": ["shared/base", "shared/protocol", "shared/crypto", "shared/io"],
+    "shared/archive": ["shared/base", "shared/bundle", "shared/crypto", "shared/io"],
     "shared/contract": ["shared/base", "shared/protocol", "shared/io"],
     "shared/planning": ["shared/base"],
     "server/policy/options": ["shared/base"],
@@ -26,7 +28,7 @@ ARROWS = {
     "server/policy/stage": ["server/policy/options", "server/policy/sizing", "shared/base", "shared/protocol"],
     "server/policy": [*[room for room in POLICY if room != "server/policy"], "shared/base", "shared/protocol"],
     "server/storage": [*POLICY, *SHARED],
-    "server/service": [*POLICY, "server/storage", *SHARED],
+    "server/service": [*POLICY, "server/storage", *SHARED, *ARCHIVE],
     "server/http": ["server/service", "server/storage", *SHARED],
     "server": ["server/http", "server/service", *SHARED],
     "client/policy": ["shared/base", "shared/protocol"],
@@ -38,6 +40,7 @@ ARROWS = {
     "client/screensaver": ["client/view", "shared/base"],
     "client/platform": ["client/agent/report", "client/policy", "client/engine", "client/view", *SHARED],
     "client/sandbox": [],
+    "client/unpack": ["shared/base", *ARCHIVE],
     "client/program": ["client/policy", "client/engine", "client/page", "client/platform", "client/view", *SHARED],
     "client": ["client/program", "client/screensaver"],
     "apps/kit": ["shared/base"],
@@ -51,7 +54,7 @@ ARROWS = {
     "apps/tsp": ["apps/kit", "shared/base"],
     "apps/raytrace": ["apps/kit", "shared/base"],
     "apps/mandelbrot": ["apps/kit", "shared/base"],
-    "tools/admin": ["tools/local", "shared/planning", *SHARED],
+    "tools/admin": ["tools/local", "shared/planning", *SHARED, *ARCHIVE],
     "tools/local": ["server/policy/options", "server/policy/sizing", *SHARED],
     "tools/simulator/command": ["tools/simulator", "tools/simulator/report", "tools/simulator/reproduction",
                                 "tools/simulator/scenario", "shared/planning", *POLICY, *SHARED],

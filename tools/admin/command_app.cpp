@@ -1,6 +1,7 @@
 // app sign, app add, app list, app show; app new and app check have files of their own.
 #include <algorithm>
 
+#include "shared/archive/bundle_archive.h"
 #include "shared/base/limits.h"
 #include "shared/bundle/bundle.h"
 #include "shared/bundle/project_keys.h"
@@ -57,7 +58,7 @@ Result<ExitCode> sign(Session& session, const SignOptions& options) {
   TRY_ASSIGN(const auto statement, bundle::read_certificate_file(files, certificate_file));
   TRY_ASSIGN(const auto certificate, check_signer(statement, key, certificate_file, now));
   TRY_ASSIGN(const PreparedBundle prepared, PreparedBundle::prepare(session.outside(), options.directory));
-  TRY_ASSIGN(const bundle::PackedBundle packed, bundle::pack_bundle(prepared.directory()));
+  TRY_ASSIGN(const bundle::PackedBundle packed, archives::pack_bundle(prepared.directory()));
   const auto application = bundle::sign_bundle(packed, key, statement, certificate.project, now);
   const io::Path out = options.out;
   const io::Path archive = out / (packed.manifest.name + "-" + packed.manifest.version + ".tar.gz");

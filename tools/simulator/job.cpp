@@ -115,7 +115,15 @@ Status set_job(const JobSetup& setup, std::int64_t items, GridInstance& instance
     item_seconds = total / static_cast<double>(instance.items);
     instance.ideal_seconds = setup.ideal_seconds;
   }
-  Work work = make_work(setup.profile, instance.items, setup.seed ^ 0x9e3779b97f4a7c15U);
+  Work work;
+  if (setup.given.costs.empty()) {
+    work = make_work(setup.profile, instance.items, setup.seed ^ 0x9e3779b97f4a7c15U);
+  } else if (static_cast<std::int64_t>(setup.given.costs.size()) != instance.items) {
+    return Error{ErrorKind::invalid, fmt::format("{} costs for {} items: give one an item",
+                                                 setup.given.costs.size(), instance.items)};
+  } else {
+    work = setup.given;
+  }
   // A mean item is the unit of work from here on.
   const double mean = work.costs.empty() ? 1
                                          : std::accumulate(work.costs.begin(), work.costs.end(), 0.0) /

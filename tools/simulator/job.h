@@ -35,12 +35,13 @@ struct JobSetup {
   double item_seconds = 5;        // mean, on a slot of unit speed (tail: follows from its 12 items a slot)
   double transfer_share = 0.005;  // of a mean item on unit speed, per item
   std::uint64_t seed = 1;
+  Work given = {};  // instead of a profile's, if it has costs
 };
 
 // Gives the instance's hosts a job: items, costs, hints, transfer, and speeds in mean items per second. With
 // items = 0 its fluid bound is `ideal_seconds`; else it has that many items of `item_seconds` each, and the
 // bound is worked out. Errors: invalid, if the hosts deliver nothing in that time, far too much, or never
-// all.
+// all; if there are costs, but not one an item.
 [[nodiscard]] Status set_job(const JobSetup& setup, std::int64_t items, GridInstance& instance);
 
 }  // namespace gleaner::simulator

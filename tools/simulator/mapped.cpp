@@ -82,6 +82,7 @@ class Grid {
       switch (event.what) {
         case What::join:
           hosts_[event.host].on = true;
+          ++idle_;
           since_.hosts_changed = true;
           push(now_, What::request, event.host);
           break;
@@ -96,6 +97,7 @@ class Grid {
           break;
       }
       if (event.what != What::request) wake();
+      if (run_.idle.empty() || run_.idle.back().second != idle_) run_.idle.emplace_back(now_, idle_);
     }
     run_.finished = left_ == 0;
     run_.makespan = now_;
@@ -136,6 +138,7 @@ class Grid {
   void leave(std::size_t index) {
     Host& host = hosts_[index];
     host.on = false;
+    if (!host.busy) --idle_;
     if (host.busy) free_.push_front(host.task);
     host.busy = false;
     for (auto task = host.queue.rbegin(); task != host.queue.rend(); ++task) free_.push_front(*task);
@@ -146,6 +149,7 @@ class Grid {
   void finish(std::size_t index) {
     Host& host = hosts_[index];
     host.busy = false;
+    ++idle_;
     const MappedTask& task = given_.tasks[host.task];
     ++run_.accepted[host.task];
     ++seen_[observed(host.task, index)];
@@ -177,6 +181,7 @@ class Grid {
     host.task = host.queue.front();
     host.queue.pop_front();
     host.busy = true;
+    --idle_;
     host.since = now_;
     host.predicted = computation_estimate(host.task, index) + communication_expected(host.task, index);
     ++run_.started[host.task];
@@ -184,6 +189,7 @@ class Grid {
                            communication_expected(host.task, index) *
                                (1 + given_.communication_spread * (2 * unit(host.task, 7) - 1));
     host.running = push(now_ + seconds, What::finish, index);
+    run_.last_begun = now_;
   }
 
   [[nodiscard]] std::size_t queued() const {
@@ -302,6 +308,7 @@ class Grid {
   std::int64_t number_ = 0;
   double now_ = 0;
   double computed_ = 0;
+  std::int64_t idle_ = 0;  // hosts that are on and have no task
   MappedRun run_;
 };
 

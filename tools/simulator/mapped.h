@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "shared/base/result.h"
@@ -46,9 +47,11 @@ struct MappedRun {
   std::int64_t plans = 0;
   std::int64_t replans = 0;  // plans that moved queued tasks
   std::int64_t largest_batch = 0;
-  std::vector<std::int64_t> started;   // how often each task was begun
-  std::vector<std::int64_t> accepted;  // how often each task was returned: 1
-  bool finished = false;               // false: no host was left
+  std::vector<std::int64_t> started;                  // how often each task was begun
+  std::vector<std::int64_t> accepted;                 // how often each task was returned: 1
+  bool finished = false;                              // false: no host was left
+  double last_begun = 0;                              // when the last task was begun
+  std::vector<std::pair<double, std::int64_t>> idle;  // from then on: hosts that are on and have no task
 };
 
 [[nodiscard]] Result<MappedRun> run_mapped(const MappedGrid& grid);

@@ -88,16 +88,20 @@ const std::vector<PublishedProblem>& thesis_problems() {
 }
 
 MappedGrid staged_grid(std::uint64_t seed) {
+  return staged_grid(45, 45, seed);
+}
+
+MappedGrid staged_grid(int slow, int fast, std::uint64_t seed) {
   Random random(seed);
   MappedGrid grid;
   grid.seed = seed;
-  for (int i = 0; i < 45; ++i) grid.hosts.push_back({28 + 3 * random.uniform()});
-  for (int i = 0; i < 45; ++i) grid.hosts.push_back({180 + 20 * random.uniform()});
+  for (int i = 0; i < slow; ++i) grid.hosts.push_back({28 + 3 * random.uniform()});
+  for (int i = 0; i < fast; ++i) grid.hosts.push_back({180 + 20 * random.uniform()});
   add_problems(grid, random);
   return grid;
 }
 
-MappedGrid staged_grid(double low, double high, std::uint64_t seed) {
+MappedGrid even_grid(double low, double high, std::uint64_t seed) {
   Random random(seed);
   MappedGrid grid;
   grid.seed = seed;

@@ -26,7 +26,9 @@ struct PublishedProblem {
 // mixed order, SLTT and TSP in four stages each; sizes lognormal (0.3) around the mean at 110 MFLOP/s;
 // estimates off by 0.5 / sqrt(1 + observations) in the logarithm; polling every minute; remapping.
 [[nodiscard]] MappedGrid staged_grid(std::uint64_t seed);
+// The same on so many slow and fast hosts.
+[[nodiscard]] MappedGrid staged_grid(int slow, int fast, std::uint64_t seed);
 // The same problems on 90 hosts of rates between low and high.
-[[nodiscard]] MappedGrid staged_grid(double low, double high, std::uint64_t seed);
+[[nodiscard]] MappedGrid even_grid(double low, double high, std::uint64_t seed);
 
 }  // namespace gleaner::simulator

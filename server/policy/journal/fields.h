@@ -125,8 +125,6 @@ void fields(Visit& visit, RequestEvent& event) {
   visit("unit", requester.unit);
   visit("planned", requester.planned);
   visit("planned_reason", requester.planned_reason);
-  visit("planned", requester.planned);
-  visit("planned_reason", requester.planned_reason);
 }
 
 template <typename Visit>

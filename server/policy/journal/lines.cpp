@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "server/policy/journal/fields.h"
+#include "server/policy/journal/restorable.h"
 
 namespace gleaner::policy {
 namespace {
@@ -184,9 +185,10 @@ std::string impossible(const StageEvent& event, std::int64_t items) {
     if (requester.slots < 1 || requester.slots > 100'000) return "slots: expected 1 to 100000";
   } else if (const auto* give_back = std::get_if<GiveBackEvent>(&event)) {
     if (give_back->item >= items) return "item: expected one of the stage's";
+  } else if (const auto* restore = std::get_if<RestoreEvent>(&event)) {
+    return impossible(*restore, items);
   } else if (const auto* remember = std::get_if<RememberEvent>(&event)) {
-    if (!remember->unit.id.valid() || !remember->unit.host.valid())
-      return "remembered.id and remembered.host: expected numbers from 1 on";
+    return impossible(*remember, items);
   } else if (const auto* dispute = std::get_if<DisputeEvent>(&event)) {
     if (dispute->hosts.size() < 2) return "hosts: expected two or more";
   }

@@ -4,6 +4,11 @@
 //    "rules":{...}}
 //   {"at":1767225600000000,"event":"request","host":1,"slot":0,...,"answer":"unit 1","decisions":["..."]}
 //
+// Under a mapping strategy the searches for plans are no events: they are made beside the stage, for several
+// problems at once, and end early when a host waits for them, so no replay could find the same again. What a
+// plan gave to a slot stands in that slot's request (`planned`, with the reason in `planned_reason`), and
+// more of it the stage never sees: replays reach the same decisions.
+//
 // `at` in microseconds since 1970; `costs` is left out where all are 1. Fields are those of fields.h. The
 // version grows when a reader of today would misunderstand a line; unknown fields are ignored. Pure.
 // Errors: invalid, "LOG:12: range: expected ...".

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "server/policy/journal/lines.h"
 #include "server/policy/journal/player.h"
 
@@ -27,6 +29,7 @@ Status Replay::feed(std::string_view line, const std::string& file) {
     if (!setup.ok()) return wrong(setup.error().message);
     items_ = setup->items;
     last_unit_ = 0;
+    fresh_ = true;
     stage_.emplace(std::move(*setup));
     return {};
   }
@@ -37,7 +40,11 @@ Status Replay::feed(std::string_view line, const std::string& file) {
     if (unit < last_unit_ || stage_->unit(request->requester.unit) != nullptr)
       return wrong(fmt::format("unit: {} was given before", unit));
     last_unit_ = unit;
+  } else if (const auto* restore = std::get_if<RestoreEvent>(&entry->event)) {
+    if (!fresh_) return wrong("event: expected restore only right after the stage's setup, got it later");
+    for (const Unit& unit : restore->units) last_unit_ = std::max(last_unit_, unit.id.value + 1);
   }
+  fresh_ = false;
   ++events_;
   const StageAnswer answer = play(*stage_, entry->event, entry->at);
   decisions_ += static_cast<std::int64_t>(answer.decisions.size());

@@ -32,6 +32,7 @@ class Replay {
   std::int64_t items_ = 0;
   std::int64_t lines_ = 0, events_ = 0, decisions_ = 0;
   std::int64_t last_unit_ = 0;  // ids are given in order: a unit is made once
+  bool fresh_ = false;          // nothing has happened since the setup
   std::optional<Parting> parting_;
 };
 

@@ -81,7 +81,7 @@ class PlanQueues {
   // The next task of the slot, which leaves its queue.
   [[nodiscard]] std::optional<PlanTask> take(PlanSlot slot);
   // The rest of a task that was not wholly handed out: first in its slot's queue again.
-  void put_back(PlanSlot slot, PlanTask task) { queues_[slot].push_front(std::move(task)); }
+  void put_back(PlanSlot slot, PlanTask task) { queues_[slot].push_front(task); }
   void forget(ProblemId problem);
 
   [[nodiscard]] const std::map<PlanSlot, std::deque<PlanTask>>& queues() const { return queues_; }

@@ -43,7 +43,7 @@ Host& StageState::host_of(HostId id) {
   Host host;
   host.record.host = id;
   Host& added = hosts.emplace(id, std::move(host)).first->second;
-  fleet.in(added.record, 0);
+  fleet.add(added.record, 0);
   return added;
 }
 
@@ -52,10 +52,15 @@ Host& StageState::host_of(HostId id) {
 void StageState::contact_slot(const SlotKey& key, Timestamp now) {
   const EndgameRules rules = pace();
   Slot& slot = slots[key];
-  slots_by_off.erase({slot.off_at, key});
   slot.off_at = later(now, std::max(rules.stall_silence, 2 * rules.park + 1));
-  slots_by_off.insert({slot.off_at, key});
-  host_of(key.first).slots.insert(key.second);
+  if (slot.off_at < slot.watched_from) {
+    slots_by_off.erase({slot.watched_from, key});
+    slot.watched_from = slot.off_at;
+    slots_by_off.insert({slot.off_at, key});
+  }
+  std::vector<int>& known = host_of(key.first).slots;
+  const auto place = std::lower_bound(known.begin(), known.end(), key.second);
+  if (place == known.end() || *place != key.second) known.insert(place, key.second);
   update_slot(key, now);
 }
 
@@ -75,6 +80,12 @@ void StageState::refresh(Timestamp now, Changes& changes) {
   while (setup.rules.see_stalls && !by_silence.empty() && by_silence.begin()->first <= now) {
     Held& held = open.at(by_silence.begin()->second);
     by_silence.erase(by_silence.begin());
+    if (held.stall_at != held.watched_from) {  // heard of since
+      held.watched_from = held.stall_at;
+      by_silence.insert({held.stall_at, held.unit.id});
+      continue;
+    }
+    held.watched_from = Timestamp::max();
     held.silent = true;
     silent_units.insert({held.unit.deadline, held.unit.id});
     if (!held.stuck) mark_stalled(held, held.unit.last_contact);
@@ -85,7 +96,13 @@ void StageState::refresh(Timestamp now, Changes& changes) {
   while (!slots_by_off.empty() && slots_by_off.begin()->first <= now) {
     const SlotKey key = slots_by_off.begin()->second;
     slots_by_off.erase(slots_by_off.begin());
-    update_slot(key, now);
+    Slot& slot = slots.at(key);
+    slot.watched_from = slot.off_at > now ? slot.off_at : Timestamp::max();
+    if (slot.off_at > now) {
+      slots_by_off.insert({slot.off_at, key});
+    } else {
+      update_slot(key, now);
+    }
   }
 }
 
@@ -107,7 +124,6 @@ void StageState::unstall(Held& held, Timestamp now) {
 
 void StageState::contact(Held& held, Timestamp now, const EndgameRules& rules) {
   Host& host = hosts.at(held.unit.host);
-  by_silence.erase({held.stall_at, held.unit.id});
   unstall(held, now);
   const double gap = seconds_between(host.record.last_contact, now);
   if (gap > 0 && gap < 2 * rules.stall_silence) host.record.on_seconds += gap;
@@ -116,7 +132,11 @@ void StageState::contact(Held& held, Timestamp now, const EndgameRules& rules) {
   held.unit.deadline = later(now, rules.lease);
   held.told_contact = later(now, heartbeat(rules));
   held.stall_at = later(now, rules.stall_silence);
-  by_silence.insert({held.stall_at, held.unit.id});
+  if (held.stall_at < held.watched_from) {
+    by_silence.erase({held.watched_from, held.unit.id});
+    held.watched_from = held.stall_at;
+    by_silence.insert({held.stall_at, held.unit.id});
+  }
   contact_slot({held.unit.host, held.unit.slot}, now);
 }
 
@@ -217,12 +237,16 @@ void StageState::measure(Held& held, const EndgameRules& rules, bool ended, Chan
       std::clamp(unit.finished, unit.range.begin, std::max(unit.range.end, unit.committed));
   const double cost = costs.of({unit.range.begin, std::min(position, costs.items())});
   const double new_cost = cost - held.measured_cost;
-  const double new_seconds = seconds - held.measured_seconds;
+  // Pauses count, but one longer than the memory says nothing of how fast the host is once it computes again.
+  const double paused = held.paused_seconds - held.measured_paused_seconds;
+  const double forgotten = std::max(0.0, paused - rules.rate_memory);
+  const double new_seconds = seconds - held.measured_seconds - forgotten;
   if (new_cost <= 0 || new_seconds <= 0) return;
   // What is left of a clock after a long item in progress is a small difference of two reports.
   if (!ended && unit.item_seconds > new_seconds) return;
   held.measured_cost = cost;
   held.measured_seconds = seconds;
+  held.measured_paused_seconds = held.paused_seconds;
   Host& host = hosts.at(unit.host);
   host.pending_cost += new_cost;
   host.pending_seconds += new_seconds;

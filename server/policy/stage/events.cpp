@@ -37,6 +37,8 @@ protocol::UnitOrder StageState::report(HostId host, const protocol::UnitReport& 
       std::clamp(report.finished, unit.finished, std::max(unit.finished, unit.range.end));
   const bool material = finished != unit.finished || report.state != unit.run_state || unit.cut_unheard;
   if (material) changes.units.push_back(unit.id);
+  if (unit.run_state == protocol::RunState::paused)
+    held->paused_seconds += std::max(0.0, report.running_seconds - held->clock_seconds);
   unit.finished = finished;
   if (finished >= unit.range.end && held->finished_at == Timestamp::max()) held->finished_at = now;
   unit.run_state = report.state;
@@ -114,6 +116,7 @@ CommitOutcome StageState::commit(HostId host_id, UnitId id, Range range, bool la
     failures.erase(failures.lower_bound(part.begin), failures.lower_bound(part.end));
     const double cost = costs.of(part);
     accepted_cost += cost;
+    if (record.items_accepted == 0 && part.size() > 0) ++givers;
     record.items_accepted += part.size();
     record.cost_accepted += cost;
   }

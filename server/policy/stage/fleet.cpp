@@ -42,7 +42,6 @@ void Fleet::count(const HostRecord& record, int slots_on, int sign) {
   slots_on_ += sign * slots_on;
   add_times(times_, record.times, sign * record.slots);
   if (record.performance > 0) {
-    change(performances_, record.performance, sign);
     benchmarked_ += sign * record.slots;
     benchmark_sum_ += sign * record.slots * record.performance;
   }
@@ -50,8 +49,6 @@ void Fleet::count(const HostRecord& record, int slots_on, int sign) {
     known_ += sign;
     known_rate_ += sign * record.rate;
     on_rate_ += sign * slots_on * record.rate;
-    change(rates_, record.rate, sign);
-    if (slots_on > 0) change(rates_on_, record.rate, sign);
     if (record.performance > 0) {
       both_rate_ += sign * record.rate;
       both_performance_ += sign * record.performance;
@@ -61,11 +58,31 @@ void Fleet::count(const HostRecord& record, int slots_on, int sign) {
   if (record.performance > 0) {
     on_performance_ += sign * slots_on * record.performance;
     on_benchmarked_ += sign * slots_on;
-    change(unmeasured_, record.performance, sign);
-    if (slots_on > 0) change(unmeasured_on_, record.performance, sign);
   } else {
     on_unknown_ += sign * slots_on;
   }
+}
+
+void Fleet::add(const HostRecord& record, int slots_on) {
+  in(record, slots_on);
+  list(keys_of(record, slots_on), 1);
+}
+
+void Fleet::list(const Keys& keys, int sign) {
+  if (keys.performance > 0) change(performances_, keys.performance, sign);
+  if (keys.rate > 0) {
+    change(rates_, keys.rate, sign);
+    if (keys.on) change(rates_on_, keys.rate, sign);
+  } else if (keys.performance > 0) {
+    change(unmeasured_, keys.performance, sign);
+    if (keys.on) change(unmeasured_on_, keys.performance, sign);
+  }
+}
+
+void Fleet::relist(const Keys& before, const Keys& now) {
+  if (before == now) return;
+  list(before, -1);
+  list(now, 1);
 }
 
 double Fleet::worth() const {

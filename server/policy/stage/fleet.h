@@ -1,6 +1,7 @@
 // Sums over the hosts of a stage, kept up to date so that no decision looks at all of them: rates of those
 // that are on, what a benchmark is worth in this stage, the slowest, the known ones. Rates are hint units per
-// second and slot. Every change of a record goes through out() before and in() after it. Value type.
+// second and slot. Every change of a record goes through out() before it, in() and relist() after it. Value
+// type.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,21 @@ namespace gleaner::policy {
 
 class Fleet {
  public:
+  // What the ordered lists hold of a host.
+  struct Keys {
+    double performance = 0, rate = 0;
+    bool on = false;
+    friend bool operator==(const Keys&, const Keys&) = default;
+  };
+  [[nodiscard]] static Keys keys_of(const HostRecord& record, int slots_on) {
+    return {record.performance, record.rate, slots_on > 0};
+  }
+
+  void add(const HostRecord& record, int slots_on);  // a new host
+  // A change: out, in, relist.
   void in(const HostRecord& record, int slots_on);
   void out(const HostRecord& record, int slots_on);
+  void relist(const Keys& before, const Keys& now);
 
   // What a unit of benchmark is worth until hosts of this stage have shown it; 0: nothing is known.
   void believe(double worth) { believed_worth_ = worth; }
@@ -34,6 +48,7 @@ class Fleet {
   [[nodiscard]] FleetTotals totals(double mean_cost) const;
 
  private:
+  void list(const Keys& keys, int sign);
   void count(const HostRecord& record, int slots_on, int sign);
   [[nodiscard]] double worth() const;
 

@@ -35,7 +35,8 @@ std::vector<UnitId> StageState::latest_groups(const EndgameRules& rules, Timesta
     std::size_t extra = 0;
     for (const auto& [end, id] : live_groups) {
       if (end >= overdue || live_groups.size() <= count || ++extra > count) break;
-      if (std::none_of(found.begin(), found.end(), [&](const auto& have) { return have.second == id; }))
+      if (std::none_of(found.begin(), found.end(),
+                       [&, wanted = id](const auto& have) { return have.second == wanted; }))
         add(id);
     }
   }

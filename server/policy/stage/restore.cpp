@@ -28,7 +28,8 @@ void StageState::restore(const std::vector<Range>& accepted_in, const std::vecto
     wasted_cost += record.cost_wasted;
     copies += record.copies;
     units_made += record.units;
-    fleet.in(hosts.insert_or_assign(record.host, std::move(host)).first->second.record, 0);
+    givers += record.items_accepted > 0 ? 1 : 0;
+    fleet.add(hosts.insert_or_assign(record.host, std::move(host)).first->second.record, 0);
   }
   std::vector<Unit> sorted = units;
   std::sort(sorted.begin(), sorted.end(), [](const Unit& a, const Unit& b) {

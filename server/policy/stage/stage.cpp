@@ -170,7 +170,7 @@ void Stage::host_left(HostId host, const std::string& reason, Timestamp now, Cha
   StageState& state = *state_;
   const auto found = state.hosts.find(host);
   if (found == state.hosts.end()) return;
-  const std::set<int> slots = found->second.slots;
+  const std::vector<int> slots = found->second.slots;
   for (const int slot : slots) {
     const SlotKey key{host, slot};
     const std::vector<UnitId> units = state.slots.at(key).units;
@@ -178,7 +178,8 @@ void Stage::host_left(HostId host, const std::string& reason, Timestamp now, Cha
       state.close(unit, UnitState::cancelled, reason, now, changes);
     }
     Slot& left = state.slots.at(key);
-    state.slots_by_off.erase({left.off_at, key});
+    state.slots_by_off.erase({left.watched_from, key});
+    left.watched_from = Timestamp::max();
     left.off_at = Timestamp::min();
     state.update_slot(key, now);
   }

@@ -237,6 +237,7 @@ struct StageCounts {
   std::int64_t items = 0, accepted = 0, free = 0, handed_out = 0, set_aside = 0;
   double cost = 0, cost_accepted = 0, cost_wasted = 0;
   std::int64_t units = 0, open_units = 0, splits = 0, recovered = 0, copies = 0, disputes = 0;
+  std::int64_t givers = 0;        // hosts that items were accepted from
   double rate = 0;                // sum of the rates of the hosts now running
   double remaining_seconds = -1;  // at that rate; negative: unknown
 };

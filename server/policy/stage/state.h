@@ -35,11 +35,12 @@ using SlotKey = std::pair<HostId, int>;
 // An open unit and what is derived of it.
 struct Held {
   Unit unit;
-  Timestamp stall_at;      // silent from then on if nothing is heard
-  Timestamp told_contact;  // when it was told to report next
-  Timestamp lease_end;     // comparison rules: late from then on
-  bool silent = false;     // R5
-  bool stuck = false;      // R5: answers, but is paused or at <= 2 % of its rate
+  Timestamp stall_at;                         // silent from then on if nothing is heard
+  Timestamp watched_from = Timestamp::max();  // its key in by_silence; max: it is not there
+  Timestamp told_contact;                     // when it was told to report next
+  Timestamp lease_end;                        // comparison rules: late from then on
+  bool silent = false;                        // R5
+  bool stuck = false;                         // R5: answers, but is paused or at <= 2 % of its rate
   Timestamp stalled_since;
   Timestamp finished_at = Timestamp::max();  // all of it, as reported: only the delivery is missing
   // Estimate: at `estimated_at` it had done `done_cost` (counted from item 0) and went on at `rate` from
@@ -55,6 +56,8 @@ struct Held {
   bool clock_runs = false;
   double measured_seconds = 0;
   double measured_cost = 0;
+  double paused_seconds = 0;  // of the on-time, as reported
+  double measured_paused_seconds = 0;
   double waste_charged = 0;  // assumed lost when it was closed; taken back if it comes after all
   bool returned = false;     // has delivered anything
 
@@ -64,14 +67,15 @@ struct Held {
 struct Slot {
   std::vector<UnitId> units;  // open, in order of issue: the first is computed, the rest wait
   Timestamp off_at;
-  bool on = false;    // heard of lately, and not stalled
-  bool idle = false;  // on, without a unit
+  Timestamp watched_from = Timestamp::max();  // its key in slots_by_off; max: it is not there
+  bool on = false;                            // heard of lately, and not stalled
+  bool idle = false;                          // on, without a unit
 };
 
 struct Host {
   HostRecord record;
   int slots_on = 0;
-  std::set<int> slots;
+  std::vector<int> slots;   // that ever asked, sorted
   double pending_cost = 0;  // R1: pieces too short to be measured alone
   double pending_seconds = 0;
 };
@@ -130,6 +134,7 @@ struct StageState {
   // Items
   RangeSet accepted, free, set_aside, undecided, disputed, dropped;
   double free_cost = 0, accepted_cost = 0;
+  std::int64_t givers = 0;
   std::vector<Range> returned;  // given-back ranges, most recent last: hints into `free`, handed out first
   std::map<std::int64_t, std::map<HostId, int>> failures;  // item -> host -> times
   std::optional<FreeByCost> free_by_cost;                  // made when long items first matter
@@ -143,7 +148,9 @@ struct StageState {
   std::deque<UnitId> closed_order;
   Cover cover;
   std::map<UnitId, Group> groups;
-  std::set<std::pair<Timestamp, UnitId>> by_silence;      // (stall_at, unit) of those not silent
+  // (stall_at, unit) of those not silent, or an earlier time: it is looked up then, so that a report that
+  // moves stall_at need not move the entry. slots_by_off the same.
+  std::set<std::pair<Timestamp, UnitId>> by_silence;
   std::set<std::pair<Timestamp, UnitId>> silent_units;    // (deadline, unit)
   std::set<std::pair<Timestamp, UnitId>> live_groups;     // (expected end, group)
   std::set<std::pair<Timestamp, UnitId>> stalled_groups;  // (since, group)
@@ -174,9 +181,11 @@ struct StageState {
   // Every change of a record or of slots_on goes through here.
   template <typename Change>
   void change_host(Host& host, Change change) {
+    const Fleet::Keys before = Fleet::keys_of(host.record, host.slots_on);
     fleet.out(host.record, host.slots_on);
     change(host);
     fleet.in(host.record, host.slots_on);
+    fleet.relist(before, Fleet::keys_of(host.record, host.slots_on));
   }
   void contact_slot(const SlotKey& key, Timestamp now);
   void update_slot(const SlotKey& key, Timestamp now);

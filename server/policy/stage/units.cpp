@@ -130,6 +130,7 @@ Held& StageState::open_unit(const Requester& requester, UnitKind kind, Range ran
   unit.committed = unit.finished = range.begin;
   unit.issued = unit.last_contact = now;
   unit.reason = std::move(reason);
+  unit.reason.shrink_to_fit();  // a million of them may be open
   decide(changes, now, unit.host, unit.id, name_of(kind), range, unit.reason);
   changes.units.push_back(unit.id);
   changes.hosts.push_back(unit.host);
@@ -226,7 +227,8 @@ void StageState::close(UnitId id, UnitState state, const std::string& reason, Ti
   held.waste_charged = lost;
   host.record.cost_wasted += lost;
   wasted_cost += lost;
-  by_silence.erase({held.stall_at, id});
+  by_silence.erase({held.watched_from, id});
+  held.watched_from = Timestamp::max();
   silent_units.erase({unit.deadline, id});
   end_lease(held);
   vain = {};

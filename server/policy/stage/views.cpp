@@ -88,6 +88,7 @@ StageCounts Stage::counts(Timestamp /*now*/) const {
   counts.handed_out = counts.items - counts.accepted - counts.free - counts.set_aside - state.dropped.total();
   counts.cost = state.costs.total();
   counts.cost_accepted = state.accepted_cost;
+  counts.givers = state.givers;
   counts.cost_wasted = state.wasted_cost;
   counts.units = state.units_made;
   counts.open_units = static_cast<std::int64_t>(state.open.size());

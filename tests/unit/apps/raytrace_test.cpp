@@ -157,6 +157,41 @@ TEST_CASE("A line's bytes depend on nothing but the line") {
   }
 }
 
+TEST_CASE("A line that was saved and goes on has the same bytes, from wherever it was saved") {
+  struct Interrupted final : kit::ItemContext {
+    std::optional<Bytes> before;  // restored from
+    int columns = 0;              // until it is saved and given up; 0: never
+    std::optional<Bytes> saved;
+    std::function<Bytes()> save;
+    void progress(double) override {
+      if (columns > 0 && --columns == 0) saved = save();
+    }
+    bool abandoned() const override { return saved.has_value(); }
+    std::optional<Bytes> restored() override { return before; }
+    void offer_checkpoint(std::function<Bytes()> how) override { save = std::move(how); }
+  };
+  const Renderer renderer(bundled("A"), {60, 40, 2}, Search::tree);
+  kit::ItemContext quiet;
+  const Bytes whole = renderer.line(20, quiet);
+  for (const int columns : {1, 2, 31, 60}) {
+    Interrupted first;
+    first.columns = columns;
+    (void)renderer.line(20, first);
+    REQUIRE(first.saved);
+    CHECK(first.saved->size() == static_cast<std::size_t>(3 * (columns - 1)));
+    Interrupted second;
+    second.before = first.saved;
+    CHECK((renderer.line(20, second) == whole));
+  }
+  Interrupted nonsense;
+  for (const char* what : {"xy", ""}) {
+    nonsense.before = what;
+    CHECK((renderer.line(20, nonsense) == whole));
+  }
+  nonsense.before = Bytes(3 * 61, 'x');
+  CHECK((renderer.line(20, nonsense) == whole));
+}
+
 TEST_CASE("Pictures keep their bytes: the same on every machine") {
   const auto digest_of = [](const char* name) {
     return test::digest(picture_of(Renderer(bundled(name), {84, 64, 2}, Search::tree)));

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "shared/archive/bundle_archive.h"
 #include "shared/bundle/bundle.h"
 #include "shared/crypto/statements.h"
 #include "shared/io/compression.h"
@@ -115,7 +116,7 @@ void FakeServer::set_application(const std::string& kernel_script, const std::st
                                "\"bin/manager\"\n[items]\nmeaning = \"a word\"\n[limits]\n" +
                                manifest_extra + "\n";
   REQUIRE(files.write(directory / "manifest.toml", manifest, io::Mode::normal).ok());
-  const auto packed = bundle::pack_bundle(directory);
+  const auto packed = archives::pack_bundle(directory);
   INFO((packed.ok() ? "" : packed.error().message));
   REQUIRE(packed.ok());
   REQUIRE(files.remove_all(directory).ok());

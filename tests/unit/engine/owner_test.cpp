@@ -70,6 +70,89 @@ TEST_CASE("A long pause gives the memory back, and what was finished is not comp
   CHECK(desk.world.server.failures.empty());
 }
 
+TEST_CASE("Before a kernel that can save its item ends, it does, and goes on there") {
+  Desk desk;
+  // One item of three hundred steps, which are counted.
+  desk.world.server.set_application(R"(#!/bin/bash
+while read -r command a b c option; do
+  case $command in
+    gleaner) echo "ready 1 checkpoint" ;;
+    problem) echo ok ;;
+    unit) i=$b step=0
+      [ "$option" = checkpoint ] && step=$(cat checkpoint)
+      while [ "$i" -lt "$c" ]; do
+        while [ "$step" -lt 300 ]; do
+          step=$((step + 1)); echo "$step" >>../../steps
+          if read -r -t 0.005 command rest; then
+            case $command in
+              checkpoint) echo "$step" >checkpoint; echo "checkpoint $i" ;;
+              quit) exit 0 ;;
+            esac
+          fi
+        done
+        text="item-$i"; printf 'item %s %s\n%s' "$i" "${#text}" "$text"
+        i=$((i + 1)) step=0
+      done
+      echo "done $c" ;;
+    quit) exit 0 ;;
+  esac
+done
+)");
+  const auto steps = [&] {
+    const auto text = io::real_files().read(desk.world.directory / "steps", 1 << 20);
+    return text.ok() ? std::count(text->begin(), text->end(), '\n') : 0;
+  };
+  desk.world.server.queue_unit({0, 1});
+  Wishes wishes = when_idle();
+  wishes.give_back_after = 1s;
+  desk.start(wishes);
+  REQUIRE(desk.world.run_until([&] { return steps() >= 50; }, 1ms));
+  desk.surroundings.seen = {input(0s)};
+  // The gate is no real one: little real time may go by until the kernel is asked to save, much afterwards.
+  REQUIRE(desk.world.run_until([&] { return !desk.world.gate.paused.empty(); }, 1ms));
+  REQUIRE(desk.world.run_until([&] { return desk.world.gate.paused.empty(); }, 200ms));
+  REQUIRE(desk.world.run_until([&] { return desk.world.gate.groups.empty(); }, 1ms));
+  const auto units = io::real_files().list(desk.world.directory / "units");
+  REQUIRE(units.ok());
+  const io::Path saved = desk.world.directory / "units" / units->front() / "checkpoint-0";
+  REQUIRE(std::filesystem::exists(saved));
+  const auto before = steps();
+  CHECK(before < 300);
+  desk.world.start();  // kept over a restart of the client
+  desk.world.engine->set_wishes(wishes);
+  desk.surroundings.seen = {input(10min)};
+  REQUIRE(desk.world.run_until([&] { return desk.world.has_all({0, 1}); }));
+  CHECK(steps() < before + 275);  // it would have been three hundred more
+  CHECK_FALSE(std::filesystem::exists(saved));
+  CHECK(desk.world.launcher.started == 2);
+  CHECK(desk.world.server.failures.empty());
+}
+
+TEST_CASE("A kernel that does not save its item in time ends all the same") {
+  Desk desk;
+  desk.world.server.set_application(R"(#!/bin/sh
+echo "ready 1 checkpoint"; echo ok; exec sleep 1000
+)");
+  desk.world.server.queue_unit({0, 1});
+  Wishes wishes = when_idle();
+  wishes.give_back_after = 1s;
+  desk.start(wishes);
+  REQUIRE(desk.world.run_until([&] { return desk.world.engine->status().slots[0].state == "running"; }));
+  desk.surroundings.seen = {input(0s)};
+  desk.world.run_for(500ms);
+  CHECK(desk.world.gate.paused.size() == 1);
+  REQUIRE(desk.world.run_until([&] { return desk.world.gate.paused.empty(); }));  // to save its item
+  desk.surroundings.news = true;
+  desk.world.engine->tick();
+  CHECK(desk.world.gate.paused.size() == 1);  // whoever comes meanwhile goes first
+  desk.world.run_for(500ms);
+  CHECK(desk.world.gate.groups.size() == 1);
+  const SteadyTime before = desk.world.clock.steady();
+  REQUIRE(desk.world.run_until([&] { return desk.world.gate.groups.empty(); }));
+  CHECK(desk.world.clock.steady() - before >= Slot::save_patience);
+  CHECK(desk.world.server.failures.empty());
+}
+
 TEST_CASE("On a network that costs nothing is sent; what is in hand is computed, and delivered later") {
   Desk desk;
   desk.world.server.queue_unit({0, 20});
@@ -126,6 +209,41 @@ TEST_CASE("Only the applications that the owner names are asked for, and taken")
   desk.world.server.queue_unit({0, 20});
   REQUIRE(desk.world.run_until([&] { return desk.world.has_all({0, 20}); }, 200ms));
   CHECK_FALSE(desk.world.server.work.back().applications);
+}
+
+TEST_CASE("Before sleep everything stops and is made safe; afterwards it says how long that was") {
+  Desk desk;
+  desk.world.server.queue_unit({0, 300});
+  desk.start(when_idle());
+  REQUIRE(desk.world.run_until([&] { return desk.finished() > 3; }));
+  int synced = 0;
+  desk.world.files.before_change = [&](std::string_view operation, const io::Path&) -> Status {
+    synced += operation == "sync" ? 1 : 0;
+    return {};
+  };
+  desk.surroundings.seen = {input(1h),
+                            {Kind::sleep, "this computer is about to sleep", 0s, {}, 0, "by logind"}};
+  desk.surroundings.news = true;
+  desk.world.engine->tick();
+  CHECK(desk.world.gate.paused.size() == 1);
+  CHECK(synced >= 1);
+  CHECK(desk.world.engine->wait_time() <= client_policy::OwnerPolicy::sleep_look);
+  EngineStatus status = desk.world.engine->status();
+  CHECK(status.reason == "not computing: this computer is about to sleep");
+  CHECK(std::find(status.details.begin(), status.details.end(),
+                  "this computer is about to sleep (by logind)") != status.details.end());
+  const int before = synced;
+  desk.world.engine->tick();
+  CHECK(synced == before);             // once for each sleep
+  desk.world.clock.jump_calendar(2h);  // the steady clock stands still meanwhile
+  desk.world.server.now = desk.world.clock.now();
+  desk.surroundings.seen = {input(3h)};
+  desk.world.run_for(1s);
+  status = desk.world.engine->status();
+  CHECK(std::any_of(status.details.begin(), status.details.end(),
+                    [](const std::string& detail) { return detail.starts_with("clock: moved by 2 hours"); }));
+  REQUIRE(desk.world.run_until([&] { return desk.world.gate.paused.empty(); }, 1s));
+  REQUIRE(desk.world.run_until([&] { return desk.world.has_all({0, 300}); }));
 }
 
 TEST_CASE("Programs that want the computer alone are looked for as soon as they are named") {

@@ -66,6 +66,23 @@ TEST_CASE("A server without work is asked again when it said, not before") {
   CHECK(world.engine->status().reason.find("no work") != std::string::npos);
 }
 
+TEST_CASE("What a busy slot was refused, it is given when it falls idle") {
+  World world;
+  world.server.set_application(script_kernel("sleep 0.02"));
+  world.server.retry_after = 300;
+  world.server.queue_unit({0, 30});
+  world.start();
+  const auto asked_ahead = [&] {
+    return !world.server.work.empty() && !world.server.work.back().slots[0].urgent;
+  };
+  REQUIRE(world.run_until(asked_ahead));
+  CHECK_FALSE(world.has_all({0, 30}));
+  world.server.queue_unit({30, 40});
+  const SteadyTime refused = world.clock.steady();
+  REQUIRE(world.run_until([&] { return world.has_all({0, 40}); }));
+  CHECK(world.clock.steady() - refused < 60s);
+}
+
 TEST_CASE("An idle engine sleeps until the server may be asked again") {
   World world;
   world.server.retry_after = 300;

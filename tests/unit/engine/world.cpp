@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "shared/archive/bundle_archive.h"
 #include "tests/catch.h"
 
 namespace gleaner::engine::testing {
@@ -31,9 +32,18 @@ void World::start() {
   identity.code = server.join_code();
   identity.host = {server.host, "token"};
   identity.name = "test-host";
-  engine = std::make_unique<Engine>(
-      Services{clock, random, files, launcher, gate, machine, workers, {directory}, settings, surroundings},
-      identity);
+  engine = std::make_unique<Engine>(Services{clock,
+                                             random,
+                                             files,
+                                             launcher,
+                                             gate,
+                                             machine,
+                                             workers,
+                                             {directory},
+                                             archives::unpack_bundle,
+                                             settings,
+                                             surroundings},
+                                    identity);
   const Status opened = engine->open();
   INFO((opened.ok() ? "" : opened.error().message));
   REQUIRE(opened.ok());

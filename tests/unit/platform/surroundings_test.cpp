@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utmpx.h>
 
 #include <fstream>
 
@@ -87,6 +88,59 @@ TEST_CASE("The terminal that was typed at last counts; what programs write there
   CHECK(seen[0].source == "terminal pts/3");
   CHECK(*seen[0].idle >= 300s);
   CHECK(*seen[0].idle < 310s);
+}
+
+TEST_CASE("Who is logged in at terminals, by the system's list and the terminals' times") {
+  const Computer computer;
+  computer.terminal("pts/3", 300, 0);
+  computer.terminal("pts/4", 5000, 0);
+  computer.terminal("tty2", 900, 900);
+  std::ofstream list(
+      [&] {
+        std::filesystem::create_directories(computer.root / "run");
+        return computer.root / "run/utmp";
+      }(),
+      std::ios::binary);
+  const auto add = [&](short type, const std::string& user, const std::string& line, const std::string& host,
+                       std::time_t ago) {
+    utmpx record{};
+    record.ut_type = type;
+    user.copy(record.ut_user, sizeof record.ut_user);
+    line.copy(record.ut_line, sizeof record.ut_line);
+    host.copy(record.ut_host, sizeof record.ut_host);
+    record.ut_tv.tv_sec = static_cast<std::int32_t>(::time(nullptr) - ago);
+    list.write(reinterpret_cast<const char*>(&record), sizeof record);
+  };
+  add(BOOT_TIME, "reboot", "~", "", 9000);
+  add(USER_PROCESS, "alice", "pts/3", "desk.example", 4000);
+  add(USER_PROCESS, "bob", "pts/4", "", 60);  // logged in a minute ago, typed nothing
+  add(USER_PROCESS, "carol\x1b[31m", "tty2", "", 4000);
+  add(DEAD_PROCESS, "dave", "pts/3", "", 4000);
+  add(USER_PROCESS, "eve", "pts/77", "", 4000);                   // its terminal is gone
+  add(USER_PROCESS, "frank", ":0", "", 4000);                     // a screen
+  add(USER_PROCESS, "grace", "../../../../dev/pts/3", "", 4000);  // nonsense
+  add(USER_PROCESS, std::string(32, 'h'), "pts/4", "", 7000);     // no zero at its end
+  list << "cut off";
+  list.close();
+  const auto seen = observe_logins(computer.root / "run/utmp", computer.root / "dev");
+  REQUIRE(seen.size() == 4);
+  CHECK(seen[0].source == "bob at pts/4");
+  CHECK(*seen[0].idle >= 60s);
+  CHECK(*seen[0].idle < 70s);
+  CHECK(seen[1].source == "alice at pts/3 from desk.example");
+  CHECK(*seen[1].idle >= 300s);
+  CHECK(seen[2].source.starts_with("carol"));
+  CHECK(seen[2].source.find('\x1b') == std::string::npos);
+  CHECK(seen[3].source == std::string(32, 'h') + " at pts/4");
+  CHECK(seen[3].note == "by its terminal");
+  CHECK(observe_logins(computer.root / "absent", computer.root / "dev").empty());
+  // As the client asks.
+  SurroundingsRoots roots = roots_below(computer.root);
+  roots.screens = [] { return std::vector<Screen>{}; };
+  const auto all = make_surroundings(roots)->observe(SteadyTime{1h});
+  CHECK(std::count_if(all.begin(), all.end(), [](const Observation& one) {
+          return one.kind == Kind::input && one.source.find(" at ") != std::string::npos;
+        }) == 4);
 }
 
 TEST_CASE("What was read a moment ago is not read again, and says how old it is") {

@@ -114,6 +114,23 @@ TEST_CASE("an error names the whole path and what was expected") {
   CHECK(decode<WorkRequest>(tree.dump()).error().message == "work request: platforms[1]: expected text");
 }
 
+TEST_CASE("progress is optional, bounded and checked") {
+  WorkReply reply;
+  CHECK(encode(reply).find("progress") == std::string::npos);
+  reply.progress = {{ProblemId{3}, 100, 40, 2}};
+  const auto decoded = decode<WorkReply>(encode(reply));
+  REQUIRE(decoded.ok());
+  REQUIRE(decoded->progress);
+  CHECK(decoded->progress->front().accepted == 40);
+  reply.progress->resize(static_cast<std::size_t>(limits::progress_per_reply_max) + 1,
+                         {ProblemId{1}, 1, 1, 1});
+  CHECK_FALSE(decode<WorkReply>(encode(reply)).ok());
+  Tree tree = Tree::parse(encode(WorkReply{}));
+  tree["progress"] = {{{"problem", 1}, {"items", -1}, {"accepted", 0}, {"hosts", 0}}};
+  CHECK(decode<WorkReply>(tree.dump()).error().message ==
+        "work reply: progress[0].items: expected a whole number from 0 to 9007199254740992");
+}
+
 TEST_CASE("grants and their slots go together") {
   WorkReply reply;
   reply.grant_slots = {1};

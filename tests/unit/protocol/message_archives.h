@@ -20,10 +20,10 @@ namespace gleaner::protocol::json {
 using AllMessages =
     std::tuple<SignedStatement, KeyCertificate, ProjectDocument, ApplicationStatement, Input, Grant,
                Acknowledgement, Benchmark, EnrolRequest, EnrolReply, CommitRequest, UnitReport,
-               HeartbeatRequest, UnitOrder, HeartbeatReply, Proposal, SlotRequest, WorkRequest, WorkReply,
-               FailureReport, UploadState, ProblemDocument, ApplicationInfo, AddApplication, AddProblem,
-               ResultFile, Preview, HostShare, SetAside, ProblemInfo, HostInfo, ServerStatus, DecisionInfo,
-               ChangeStrategy, StrategyInfo>;
+               HeartbeatRequest, UnitOrder, HeartbeatReply, Proposal, SlotRequest, WorkRequest,
+               ProblemProgress, WorkReply, FailureReport, UploadState, ProblemDocument, ApplicationInfo,
+               AddApplication, AddProblem, ResultFile, Preview, HostShare, SetAside, ProblemInfo, HostInfo,
+               ServerStatus, DecisionInfo, ChangeStrategy, StrategyInfo>;
 
 template <typename T>
 inline constexpr bool is_message =

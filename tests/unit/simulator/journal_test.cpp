@@ -1,5 +1,8 @@
 // A stage's log: what is written is read back to the same, replays reach the same decisions, and what does
 // not fit is named with its line.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
 #include "server/policy/journal/lines.h"
 #include "server/policy/journal/replay.h"
 #include "tests/catch.h"
@@ -138,6 +141,55 @@ TEST_CASE("every mistake in a log is named with its line and key") {
   CHECK(
       mistake_of({setup, "", R"({"at":1,"event":"commit","host":1,"unit":1,"range":[0,11],"last":false})"}) ==
       "a.log:3: range: expected [begin, end] within the stage's items, got [0,11]");
+}
+
+TEST_CASE("what a stage cannot be restored from is named with its line and key") {
+  const auto lines = log_of(troubled(1));
+  const auto restored = std::find_if(lines.begin(), lines.end(), [](const std::string& line) {
+    return line.find("\"event\":\"restore\"") != std::string::npos;
+  });
+  REQUIRE(restored != lines.end());
+  const nlohmann::json event = nlohmann::json::parse(*restored);
+  REQUIRE(event["units"].size() >= 2);
+  REQUIRE(event["hosts"].size() >= 2);
+  const auto with_value = [&](const std::string& pointer, const nlohmann::json& value) {
+    nlohmann::json changed = event;
+    changed[nlohmann::json::json_pointer(pointer)] = value;
+    return mistake_of({*std::prev(restored), changed.dump()});
+  };
+  CHECK(with_value("/units/0/id", event["units"][0]["id"]).empty());
+  CHECK(with_value("/units/0/id", 0) == "a.log:2: units[0].id: expected a number from 1 on, got 0");
+  CHECK(with_value("/units/1/id", event["units"][0]["id"])
+            .find("a.log:2: units[1].id: expected a number that") == 0);
+  CHECK(with_value("/units/0/host", 0) == "a.log:2: units[0].host: expected a number from 1 on, got 0");
+  CHECK(with_value("/hosts/1/host", event["hosts"][0]["host"])
+            .find("a.log:2: hosts[1].host: expected a number that no other host has") == 0);
+  CHECK(with_value("/hosts/0/slots", 0) == "a.log:2: hosts[0].slots: expected 1 to 100000, got 0");
+  CHECK(with_value("/hosts/0/rate", -1.5).find("a.log:2: hosts[0].rate: expected a number from 0") == 0);
+  CHECK(with_value("/units/0/committed", 300).find("a.log:2: units[0].committed: expected ") == 0);
+  CHECK(with_value("/accepted", {{0, 300}}).find("a.log:2: units[0].state: expected a closed unit") == 0);
+  CHECK(mistake_of({*std::prev(restored), *restored, *restored})
+            .find("a.log:3: event: expected restore only right after the stage's setup") == 0);
+
+  // Whatever number stands anywhere in it, the log is refused, parts or replays: nothing ends the program.
+  std::vector<std::string> rest(std::prev(restored), lines.end());
+  int refused = 0;
+  const nlohmann::json flat = event.flatten();
+  for (const auto& [pointer, number] : flat.items()) {
+    if (!number.is_number()) continue;
+    for (const std::int64_t value : {-1, 0, 1, 3, 150, 299, 300, 301, 1'000'000'000}) {
+      nlohmann::json changed = event;
+      changed[nlohmann::json::json_pointer(pointer)] = value;
+      rest[1] = changed.dump();
+      INFO(pointer << " = " << value);
+      policy::Replay replay;
+      const Status status = feed(replay, rest);
+      if (status.ok()) continue;
+      ++refused;
+      CHECK(status.error().message.find("a.log:") == 0);
+    }
+  }
+  CHECK(refused > 100);
 }
 
 TEST_CASE("fields.h names every field") {

@@ -79,6 +79,70 @@ TEST_CASE("every mistake of a scenario is named with file, line, key and what wa
             .find("--set server.strategy=nonsense: server.strategy: ") == 0);
 }
 
+TEST_CASE("a problem's costs may come from a file") {
+  const std::string text = "[problem]\ncosts = \"c.txt\"\nitem_seconds = 2\n[[fleet]]\nspeeds = [1]\n";
+  std::string file = "1\n3.5\n0.5\n\n3e0\n";
+  const auto read_file = [&](const std::string& name) -> Result<std::string> {
+    CHECK(name == "c.txt");
+    return file;
+  };
+  const auto scenario = read_scenario(text, "s.toml", {}, read_file);
+  REQUIRE(scenario.ok());
+  CHECK(scenario->items == 4);
+  const auto instance = make_instance(*scenario, 1);
+  REQUIRE(instance.ok());
+  CHECK(instance->costs == std::vector<double>{0.5, 1.75, 0.25, 1.5});
+  CHECK(instance->hint_costs == instance->costs);
+  CHECK(instance->hosts[0].speed == 0.5);
+  const auto blind = read_scenario(text, "s.toml", {{"problem.hints", "false"}}, read_file);
+  REQUIRE(blind.ok());
+  CHECK_FALSE(make_instance(*blind, 1)->hints);
+  const auto twice = read_scenario(text, "s.toml", {{"problem.items", "4"}}, read_file);
+  CHECK(twice.error().message.find("s.toml:2: problem.costs: the file says how many items") == 0);
+  file = "1 2\n3 2\n";
+  const auto hinted = read_scenario(text, "s.toml", {}, read_file);
+  REQUIRE(hinted.ok());
+  CHECK(make_instance(*hinted, 1)->costs == std::vector<double>{0.5, 1.5});
+  CHECK(make_instance(*hinted, 1)->hint_costs == std::vector<double>{1, 1});
+  file = "1\n3 2\n";
+  CHECK(read_scenario(text, "s.toml", {}, read_file).error().message ==
+        "s.toml:2: problem.costs: c.txt:2: expected one number as on the lines before, got \"3 2\"");
+  for (const char* wrong : {"0", "-1", "a", "1 x", "inf", "nan"}) {
+    file = std::string("1\n") + wrong + "\n";
+    CHECK(read_scenario(text, "s.toml", {}, read_file).error().message ==
+          std::string("s.toml:2: problem.costs: c.txt:2: expected a number above 0, got \"") +
+              (std::string(wrong) == "1 x" ? "x" : wrong) + "\"");
+  }
+  file = "\n";
+  CHECK(read_scenario(text, "s.toml", {}, read_file).error().message ==
+        "s.toml:2: problem.costs: c.txt:1: expected a number above 0, the file has none");
+  CHECK(mistakes("[problem]\nitems = 3\nhints = true\n[[fleet]]\nspeeds = [1]\n")
+            .find("s.toml:3: problem.hints: expected together with costs") == 0);
+}
+
+TEST_CASE("rules can be switched off") {
+  const auto scenario = read_scenario(
+      small, "s.toml", {{"server.rules.see_stalls", "false"}, {"server.rules.live_copies", "2"}});
+  REQUIRE(scenario.ok());
+  CHECK_FALSE(scenario->rules.see_stalls);
+  CHECK(scenario->rules.see_pauses);
+  CHECK(scenario->rules.live_copies == 2);
+}
+
+TEST_CASE("listed hosts may have benchmarks that say something else than their speeds") {
+  const auto scenario = read_scenario(
+      small, "s.toml", {{"fleet.benchmarks", "[900, 500, 250]"}, {"server.knows_benchmark", "false"}});
+  REQUIRE(scenario.ok());
+  const auto instance = make_instance(*scenario, 1);
+  REQUIRE(instance.ok());
+  CHECK(instance->hosts[1].speed == 1);  // items of 2 s
+  CHECK(instance->hosts[1].performance == 500);
+  CHECK_FALSE(instance->benchmark_known);
+  CHECK(make_instance(*read_scenario(small, "s.toml"), 1)->benchmark_known);
+  CHECK(mistakes(small, {{"fleet.benchmarks", "[1]"}}).find("fleet.benchmarks: expected as many as") !=
+        std::string::npos);
+}
+
 TEST_CASE("means have Student's interval") {
   const Mean mean = mean_of(std::vector<double>{1, 2, 3, 4});
   CHECK(mean.mean == Approx(2.5));

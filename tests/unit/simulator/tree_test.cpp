@@ -128,6 +128,11 @@ TEST_CASE("speeds that change: work is integrated over the levels", "[tree]") {
     CHECK(score_tree(tree_scenarios()[3], rule, 5).ok());
 }
 
+TEST_CASE("a linear program on which the simplex method goes round in circles is solved another way",
+          "[tree]") {
+  CHECK(score_tree(tree_scenarios()[2], "fifo", 51).ok());
+}
+
 TEST_CASE("acceptance: static trees, BC near the optimum, Geo better where results are large", "[tree]") {
   const TreeStudy bc_small = study(0, "bc"), geo_small = study(0, "geo");
   CHECK(bc_small.mean().at_90 >= 0.93);

@@ -42,6 +42,28 @@ TEST_CASE("lost and late messages cost time, never items") {
   }
 }
 
+TEST_CASE("a pause far longer than the problem leaves units as they were") {
+  for (const char* sizing : {"wis", "gleaner"}) {
+    GridInstance instance = even(640, 1);
+    instance.sizing = sizing;
+    instance.sample_seconds = 10;
+    instance.hosts[0].speed = 16;
+    instance.hosts[0].events = {{10, HostEventKind::pause}, {7210, HostEventKind::resume}};
+    const GridRun paused = run(instance);
+    INFO(sizing);
+    CHECK(paused.complete);
+    double before = 0, after = 0, units_before = 0, units_after = 0;
+    for (const GridGrant& grant : paused.grants_made) {
+      (grant.at < 7200 ? before : after) += static_cast<double>(grant.items);
+      (grant.at < 7200 ? units_before : units_after) += 1;
+    }
+    CHECK(before > 100);
+    CHECK(after > 100);
+    CHECK(after / units_after > 0.2 * before / units_before);
+    CHECK(after / units_after < 3 * before / units_before);
+  }
+}
+
 TEST_CASE("a slow link holds up the start of a unit and its delivery") {
   GridInstance instance = even(100, 1);
   instance.prefetch = false;

@@ -30,7 +30,7 @@ Result<double> start_from(const std::string& text) {
   return Error{ErrorKind::invalid, fmt::format("expected a time like \"mon 10:00\", got \"{}\"", text)};
 }
 
-void read_problem(TableReader& reader, Scenario& scenario) {
+void read_problem(TableReader& reader, Scenario& scenario, const ReadFile& read_file) {
   std::string profile;
   reader.text("profile", profile, [&](const std::string& text) -> Status {
     TRY_ASSIGN(scenario.job.profile, profile_from(text));
@@ -41,7 +41,27 @@ void read_problem(TableReader& reader, Scenario& scenario) {
   reader.number("ideal_hours", hours, 1e-4, 10'000);
   scenario.job.ideal_seconds = hours * 3600;
   reader.whole("items", scenario.items, 1, 1'000'000'000);
-  if (sized == counted) reader.mistake(sized ? "items" : "ideal_hours", "give either ideal_hours or items");
+  const bool listed = reader.has("costs");
+  std::string costs;
+  reader.text("costs", costs, [&](const std::string& name) -> Status {
+    if (!read_file) return Error{ErrorKind::invalid, "there are no files of costs here"};
+    TRY_ASSIGN(const std::string text, read_file(name));
+    TRY_ASSIGN(scenario.job.given, read_costs(text, name));
+    scenario.items = static_cast<std::int64_t>(scenario.job.given.costs.size());
+    return {};
+  });
+  bool hints = true;
+  reader.flag("hints", hints);
+  if (!hints) scenario.job.given.hints.clear();
+  if (listed && (sized || counted || reader.has("profile"))) {
+    reader.mistake("costs",
+                   "the file says how many items there are, of what costs: leave out profile, items "
+                   "and ideal_hours");
+  } else if (!listed && reader.has("hints")) {
+    reader.mistake("hints", "expected together with costs; profiles have hints of their own");
+  }
+  if (!listed && sized == counted)
+    reader.mistake(sized ? "items" : "ideal_hours", "give either ideal_hours or items");
   reader.number("item_seconds", scenario.job.item_seconds, 1e-6, 1e7);
   reader.number("transfer_share", scenario.job.transfer_share, 0, 100);
   reader.number("bytes_in", scenario.bytes_in, 0, 1e12);
@@ -89,6 +109,10 @@ void read_fleet(TableReader& reader, Scenario& scenario, const ReadFile& read_fi
   reader.number("harsh", fleet.harsh, 0.001, 1000);
   read_habits(reader, fleet);
   reader.numbers("speeds", fleet.speeds, 1e-9, most);
+  reader.numbers("benchmarks", fleet.benchmarks, 1e-9, most);
+  if (!fleet.benchmarks.empty() && fleet.benchmarks.size() != fleet.speeds.size())
+    reader.mistake("benchmarks", fmt::format("expected as many as there are speeds, {}, got {}",
+                                             fleet.speeds.size(), fleet.benchmarks.size()));
   std::string trace;
   reader.text("trace", trace, [&](const std::string& name) -> Status {
     if (!read_file) return Error{ErrorKind::invalid, "there are no trace files here"};
@@ -123,6 +147,7 @@ void read_server(TableReader& reader, Scenario& scenario) {
     return {};
   });
   reader.numbers("restarts", scenario.restarts, 0, most);
+  reader.flag("knows_benchmark", scenario.knows_benchmark);
   policy::EndgameRules& rules = scenario.rules;
   reader.table("rules", [&](TableReader& table) {
     table.number("rate_memory", rules.rate_memory, 1, 1e7);
@@ -135,6 +160,20 @@ void read_server(TableReader& reader, Scenario& scenario) {
     table.number("unit_maximum", rules.unit_maximum, 0.001, 1e7);
     table.number("lease", rules.lease, 1, 1e9);
     table.number("park", rules.park, 0.001, 1e6);
+    const auto count = [&table](const char* key, int& value) {
+      std::int64_t given = value;
+      if (table.whole(key, given, 1, 1000)) value = static_cast<int>(given);
+    };
+    count("look_at", rules.look_at);
+    count("live_copies", rules.live_copies);
+    count("flood_copies", rules.flood_copies);
+    table.flag("long_items_first", rules.long_items_first);
+    table.flag("see_stalls", rules.see_stalls);
+    table.flag("see_pauses", rules.see_pauses);
+    table.flag("last_minute", rules.last_minute);
+    table.flag("see_hazard", rules.see_hazard);
+    table.flag("see_overdue", rules.see_overdue);
+    table.flag("split_live", rules.split_live);
   });
 }
 
@@ -146,7 +185,7 @@ void read_top(TableReader& reader, Scenario& scenario, const ReadFile& read_file
     return {};
   });
   if (!reader.has("problem")) reader.mistake("problem", "expected a table [problem]");
-  reader.table("problem", [&](TableReader& table) { read_problem(table, scenario); });
+  reader.table("problem", [&](TableReader& table) { read_problem(table, scenario, read_file); });
   if (!reader.has("fleet")) reader.mistake("fleet", "expected one or more tables [[fleet]]");
   reader.tables("fleet", [&](TableReader& table) { read_fleet(table, scenario, read_file); });
   reader.table("server", [&](TableReader& table) { read_server(table, scenario); });
@@ -195,9 +234,10 @@ void merge(toml::table& into, toml::table&& from) {
 
 void add_fleet(const Scenario& scenario, const FleetSetup& fleet, Random& seeds, std::vector<GridHost>& all) {
   std::vector<GridHost> hosts = fleet.traced;
-  for (const double speed : fleet.speeds) {
+  for (std::size_t i = 0; i < fleet.speeds.size(); ++i) {
     hosts.emplace_back();
-    hosts.back().speed = hosts.back().performance = speed;
+    hosts.back().speed = fleet.speeds[i];
+    hosts.back().performance = fleet.benchmarks.empty() ? fleet.speeds[i] : fleet.benchmarks[i];
   }
   for (GridHost& host : hosts) host.slots = static_cast<int>(std::max<std::int64_t>(1, fleet.slots));
   if (fleet.hosts > 0) {
@@ -252,6 +292,7 @@ Result<GridInstance> make_instance(const Scenario& scenario, std::uint64_t seed)
   job.seed = seed;
   if (scenario.items > 0) job.ideal_seconds = 0;
   TRY(set_job(job, scenario.items, instance));
+  instance.benchmark_known = scenario.knows_benchmark;
   instance.sizing = scenario.strategy;
   TRY_ASSIGN(instance.straggler, policy::straggler_from(scenario.straggler));
   instance.may_split = scenario.may_split;

@@ -21,6 +21,7 @@ struct FleetSetup {
   Mix mix;
   double harsh = 1;
   std::vector<double> speeds;                      // listed hosts
+  std::vector<double> benchmarks;                  // theirs; empty: the speeds
   std::vector<GridHost> traced;                    // of a trace file, with their events
   std::int64_t slots = 0;                          // of each of those
   std::function<void(Habits&)> habits = {};        // what it changes of them
@@ -44,6 +45,7 @@ struct Scenario {
   std::string straggler = "split";
   policy::EndgameRules rules;
   std::vector<double> restarts;  // seconds
+  bool knows_benchmark = true;   // what a benchmark is worth in items a second, before any host has shown it
   // [network]
   double request_delay = 2;
   bool prefetch = true;
@@ -59,7 +61,7 @@ struct Override {
   std::string value;
 };
 
-// How the scenario's trace files are read; their names are as the scenario has them.
+// How the scenario's files of traces and costs are read; their names are as the scenario has them.
 using ReadFile = std::function<Result<std::string>(const std::string& name)>;
 
 // `overrides` replace keys of the text; in [[fleet]] they apply to all fleets.
@@ -69,6 +71,10 @@ using ReadFile = std::function<Result<std::string>(const std::string& name)>;
 
 // Hosts of a trace file (SCENARIO.md): lines "host,seconds,event,value". Errors: invalid, "FILE:12: ...".
 [[nodiscard]] Result<std::vector<GridHost>> read_trace(std::string_view text, const std::string& file);
+
+// A file of costs: a line an item, its cost and, on all lines or none, what the server is told it costs (else
+// the truth). Numbers above 0. Errors: invalid, "FILE:12: ...".
+[[nodiscard]] Result<Work> read_costs(std::string_view text, const std::string& file);
 
 // Errors: invalid, where the hosts of that seed cannot do the job.
 [[nodiscard]] Result<GridInstance> make_instance(const Scenario& scenario, std::uint64_t seed);

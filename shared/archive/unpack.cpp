@@ -8,13 +8,13 @@
 #include <memory>
 #include <set>
 
+#include "shared/archive/archive.h"
+#include "shared/archive/archive_parts.h"
 #include "shared/base/check.h"
-#include "shared/io/archive.h"
-#include "shared/io/archive_parts.h"
 #include "shared/io/descriptor.h"
 #include "shared/io/system_error.h"
 
-namespace gleaner::io {
+namespace gleaner::archives {
 namespace {
 
 struct FreeReader {
@@ -43,7 +43,7 @@ Result<std::vector<std::string>> components_of(const std::string& name) {
 
 class Unpacking {
  public:
-  Unpacking(Path into, std::int64_t bytes_max, int files_max)
+  Unpacking(io::Path into, std::int64_t bytes_max, int files_max)
       : into_(std::move(into)), bytes_max_(bytes_max), files_max_(files_max), bytes_left_(bytes_max) {}
 
   Status run(std::string_view bytes) {
@@ -105,7 +105,7 @@ class Unpacking {
     TRY(count());
     if (::mkdir((into_ / path).c_str(), 0755) != 0) {
       if (errno == EEXIST || errno == ENOTDIR) return refused(name, "is below a file");
-      return system_error("create directory " + (into_ / path).string(), errno);
+      return io::system_error("create directory " + (into_ / path).string(), errno);
     }
     directories_.insert(path);
     return {};
@@ -114,14 +114,15 @@ class Unpacking {
   Status write_file(const Reader& reader, archive_entry* entry, const std::string& name,
                     const std::string& path) {
     TRY(count());
-    const Path target = into_ / path;
+    const io::Path target = into_ / path;
     // Ownership, times and all bits but "executable" are the archive's claims, and not followed.
     const mode_t mode = (archive_entry_perm(entry) & 0111) != 0 ? 0755 : 0644;
-    const Descriptor file(::open(target.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
+    const io::Descriptor file(
+        ::open(target.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
     if (!file.valid()) {
       if (errno == EEXIST || errno == ENOTDIR)
         return refused(name, "is in the way of another entry, or below a file");
-      return system_error("write " + target.string(), errno);
+      return io::system_error("write " + target.string(), errno);
     }
     std::array<char, 64 << 10> piece;
     while (true) {
@@ -134,26 +135,26 @@ class Unpacking {
                                                std::to_string(bytes_max_) + " bytes"};
       TRY(write_all(file, target, {piece.data(), static_cast<std::size_t>(got)}));
     }
-    if (::fsync(file.get()) != 0) return system_error("write to disk " + target.string(), errno);
+    if (::fsync(file.get()) != 0) return io::system_error("write to disk " + target.string(), errno);
     return {};
   }
 
-  static Status write_all(const Descriptor& file, const Path& target, std::string_view bytes) {
+  static Status write_all(const io::Descriptor& file, const io::Path& target, std::string_view bytes) {
     while (!bytes.empty()) {
       const ssize_t put = ::write(file.get(), bytes.data(), bytes.size());
       if (put < 0 && errno == EINTR) continue;
-      if (put < 0) return system_error("write " + target.string(), errno);
+      if (put < 0) return io::system_error("write " + target.string(), errno);
       bytes.remove_prefix(static_cast<std::size_t>(put));
     }
     return {};
   }
 
   Status sync_directories() {
-    for (const auto& path : directories_) TRY(real_files().sync(into_ / path));
-    return real_files().sync(into_);
+    for (const auto& path : directories_) TRY(io::real_files().sync(into_ / path));
+    return io::real_files().sync(into_);
   }
 
-  const Path into_;
+  const io::Path into_;
   const std::int64_t bytes_max_;
   const int files_max_;
   std::int64_t bytes_left_;
@@ -164,20 +165,20 @@ class Unpacking {
 
 }  // namespace
 
-Status unpack(std::string_view archive, const Path& into, std::int64_t bytes_max, int files_max) {
+Status unpack(std::string_view archive, const io::Path& into, std::int64_t bytes_max, int files_max) {
   if (::mkdir(into.c_str(), 0755) != 0) {
     if (errno == EEXIST)
       return Error{ErrorKind::conflict, "cannot unpack into " + into.string() + ": it is there already"};
-    return system_error("create directory " + into.string(), errno);
+    return io::system_error("create directory " + into.string(), errno);
   }
   const Status done = Unpacking(into, bytes_max, files_max).run(archive);
   if (!done.ok()) {
     // The first error is the one to tell; what cannot be removed is found in the way next time.
-    const Status removed = real_files().remove_all(into);
+    const Status removed = io::real_files().remove_all(into);
     if (!removed.ok())
       return Error{done.error().kind, done.error().message + "; and " + removed.error().message};
   }
   return done;
 }
 
-}  // namespace gleaner::io
+}  // namespace gleaner::archives

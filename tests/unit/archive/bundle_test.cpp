@@ -1,4 +1,4 @@
-#include "shared/bundle/bundle.h"
+#include "shared/archive/bundle_archive.h"
 
 #include "shared/base/random.h"
 #include "shared/bundle/project_keys.h"
@@ -9,6 +9,7 @@
 #include "tests/unit/says.h"
 
 using namespace gleaner;
+using namespace gleaner::archives;
 using namespace gleaner::bundle;
 using gleaner::testing::TemporaryDirectory;
 
@@ -35,6 +36,14 @@ protocol::ApplicationStatement statement_of(const PackedBundle& packed) {
   statement.archive = packed.digest;
   statement.archive_bytes = static_cast<std::int64_t>(packed.archive.size());
   return statement;
+}
+
+// As it is done with what was fetched: from a file.
+Result<Manifest> install(std::string_view archive, const protocol::ApplicationStatement& statement,
+                         const io::Path& into) {
+  const TemporaryDirectory elsewhere;
+  REQUIRE(io::real_files().write(elsewhere / "archive", archive, io::Mode::normal).ok());
+  return install_bundle(elsewhere / "archive", statement, into, unpack_bundle);
 }
 
 template <typename T>
@@ -65,11 +74,11 @@ TEST_CASE("a bundle goes from the author's directory to a volunteer's, signed") 
   if (!statement.ok()) FAIL(statement.error().message);
 
   const io::Path installed = directory / "applications/sum";
-  const auto manifest = install_bundle(packed->archive, *statement, installed);
+  const auto manifest = install(packed->archive, *statement, installed);
   if (!manifest.ok()) FAIL(manifest.error().message);
   CHECK(manifest->name == "sum");
   CHECK(io::real_files().read(installed / "bin/kernel", 100).value() == "#!/bin/sh\necho kernel\n");
-  CHECK(install_bundle(packed->archive, *statement, installed).ok());
+  CHECK(install(packed->archive, *statement, installed).ok());
   CHECK(io::real_files().list(directory / "applications").value() == std::vector<std::string>{"sum"});
 }
 
@@ -102,11 +111,10 @@ TEST_CASE("every changed byte of an archive is refused, and nothing is installed
   for (std::size_t i = 0; i < packed.archive.size(); ++i) {
     Bytes changed = packed.archive;
     changed[i] = static_cast<char>(changed[i] ^ random.between(1, 255));
-    if (refusal(install_bundle(changed, statement, into), ErrorKind::untrusted) == "accepted")
-      FAIL("byte " << i);
+    if (refusal(install(changed, statement, into), ErrorKind::untrusted) == "accepted") FAIL("byte " << i);
   }
-  says(refusal(install_bundle(packed.archive + "x", statement, into), ErrorKind::untrusted), "not the one");
-  says(refusal(install_bundle("", statement, into), ErrorKind::untrusted), "not the one");
+  says(refusal(install(packed.archive + "x", statement, into), ErrorKind::untrusted), "not the one");
+  says(refusal(install("", statement, into), ErrorKind::untrusted), "not the one");
   CHECK(io::real_files().list(directory.path()).value() == std::vector<std::string>{"sum"});
 }
 
@@ -119,12 +127,12 @@ TEST_CASE("an archive is what its statement says it is") {
   auto other_version = statement_of(packed);
   other_version.version = "1.3";
   for (const auto& statement : {other_name, other_version}) {
-    says(refusal(install_bundle(packed.archive, statement, directory / "into"), ErrorKind::untrusted),
+    says(refusal(install(packed.archive, statement, directory / "into"), ErrorKind::untrusted),
          "it was signed as");
     CHECK(io::real_files().list(directory.path()).value() == std::vector<std::string>{"sum"});
   }
-  REQUIRE(install_bundle(packed.archive, statement_of(packed), directory / "into").ok());
-  says(refusal(install_bundle(packed.archive, other_name, directory / "into"), ErrorKind::untrusted),
+  REQUIRE(install(packed.archive, statement_of(packed), directory / "into").ok());
+  says(refusal(install(packed.archive, other_name, directory / "into"), ErrorKind::untrusted),
        "it was signed as");
 }
 
@@ -133,6 +141,6 @@ TEST_CASE("an interrupted installation is begun again") {
   make_bundle(directory / "sum");
   const PackedBundle packed = pack_bundle(directory / "sum").value();
   REQUIRE(io::real_files().make_directories(directory / "into.partial/half").ok());
-  CHECK(install_bundle(packed.archive, statement_of(packed), directory / "into").ok());
+  CHECK(install(packed.archive, statement_of(packed), directory / "into").ok());
   CHECK(io::real_files().list(directory.path()).value() == std::vector<std::string>{"into", "sum"});
 }

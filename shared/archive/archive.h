@@ -9,12 +9,12 @@
 #include "shared/base/result.h"
 #include "shared/io/files.h"
 
-namespace gleaner::io {
+namespace gleaner::archives {
 
 // At most limits::bundle_bytes_max bytes (not packed) and limits::bundle_files_max files and directories.
-[[nodiscard]] Result<Bytes> pack_directory(const Path& directory);
+[[nodiscard]] Result<Bytes> pack_directory(const io::Path& directory);
 // `bytes_max` counts what comes out, `files_max` files and directories. What is unpacked is synced to disk.
-[[nodiscard]] Status unpack(std::string_view archive, const Path& into, std::int64_t bytes_max,
+[[nodiscard]] Status unpack(std::string_view archive, const io::Path& into, std::int64_t bytes_max,
                             int files_max);
 
-}  // namespace gleaner::io
+}  // namespace gleaner::archives

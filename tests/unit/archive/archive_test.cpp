@@ -1,4 +1,4 @@
-#include "shared/io/archive.h"
+#include "shared/archive/archive.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -12,6 +12,7 @@
 #include "tests/unit/says.h"
 
 using namespace gleaner;
+using namespace gleaner::archives;
 using namespace gleaner::io;
 using gleaner::testing::TemporaryDirectory;
 namespace fs = std::filesystem;

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <memory>
 
+#include "shared/archive/archive.h"
+#include "shared/archive/archive_parts.h"
 #include "shared/base/limits.h"
-#include "shared/io/archive.h"
-#include "shared/io/archive_parts.h"
 #include "shared/io/system_error.h"
 
-namespace gleaner::io {
+namespace gleaner::archives {
 namespace {
 
 namespace fs = std::filesystem;
@@ -29,7 +29,7 @@ struct FreeEntry {
 using Writer = std::unique_ptr<archive, FreeWriter>;
 using Entry = std::unique_ptr<archive_entry, FreeEntry>;
 
-Result<std::vector<FoundFile>> find_files(const Path& directory) {
+Result<std::vector<FoundFile>> find_files(const io::Path& directory) {
   std::vector<FoundFile> found;
   std::error_code code;
   fs::recursive_directory_iterator position(directory, code);
@@ -50,7 +50,7 @@ Result<std::vector<FoundFile>> find_files(const Path& directory) {
       return Error{ErrorKind::too_large, "cannot pack " + directory.string() + ": it has more than " +
                                              std::to_string(limits::bundle_files_max) + " files"};
   }
-  if (code) return system_error("read directory " + directory.string(), code.value());
+  if (code) return io::system_error("read directory " + directory.string(), code.value());
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   return found;
 }
@@ -93,7 +93,7 @@ Status add(const Writer& writer, const FoundFile& file, std::string_view content
 
 }  // namespace
 
-Result<Bytes> pack_directory(const Path& directory) {
+Result<Bytes> pack_directory(const io::Path& directory) {
   TRY_ASSIGN(const auto found, find_files(directory));
   Bytes packed;
   TRY_ASSIGN(const Writer writer, open_writer(packed));
@@ -101,7 +101,7 @@ Result<Bytes> pack_directory(const Path& directory) {
   for (const auto& file : found) {
     Bytes content;
     if (!file.is_directory) {
-      auto read = real_files().read(directory / file.name, bytes_left);
+      auto read = io::real_files().read(directory / file.name, bytes_left);
       if (!read.ok() && read.error().kind == ErrorKind::too_large)
         return Error{ErrorKind::too_large, "cannot pack " + directory.string() + ": it has more than " +
                                                std::to_string(limits::bundle_bytes_max) + " bytes"};
@@ -114,4 +114,4 @@ Result<Bytes> pack_directory(const Path& directory) {
   return packed;
 }
 
-}  // namespace gleaner::io
+}  // namespace gleaner::archives

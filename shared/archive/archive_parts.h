@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace gleaner::io {
+namespace gleaner::archives {
 
 // Printable ASCII without backslash; not too long.
 [[nodiscard]] inline bool is_portable_path(std::string_view path) {
@@ -29,4 +29,4 @@ namespace gleaner::io {
   return text != nullptr ? text : "unknown reason";
 }
 
-}  // namespace gleaner::io
+}  // namespace gleaner::archives

@@ -1,0 +1,51 @@
+#include "client/platform/helpers.h"
+
+#include <unistd.h>
+
+#include "shared/base/limits.h"
+#include "shared/io/run_program.h"
+
+namespace gleaner::platform {
+namespace {
+
+constexpr const char* unpack_program = "gleaner-unpack";
+
+// Its exit status is an ErrorKind's number.
+ErrorKind kind_of(const io::ProcessExit& exit) {
+  const bool told = !exit.signalled && exit.code >= static_cast<int>(ErrorKind::invalid) &&
+                    exit.code <= static_cast<int>(ErrorKind::internal);
+  return told ? static_cast<ErrorKind>(exit.code) : ErrorKind::io;
+}
+
+}  // namespace
+
+io::Path find_helper(const std::string& name) {
+  std::error_code error;
+  const io::Path here = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  for (const io::Path& place : {here, here / "../libexec/gleaner", io::Path("/usr/libexec/gleaner")})
+    if (::access((place / name).c_str(), X_OK) == 0) return (place / name).lexically_normal();
+  return {};
+}
+
+bundle::Unpack make_unpack(io::ProcessRunner& processes) {
+  return [&processes, program = find_helper(unpack_program)](const io::Path& file, const std::string& digest,
+                                                             const io::Path& into) -> Status {
+    if (program.empty())
+      return Error{ErrorKind::not_found, std::string("the program ") + unpack_program +
+                                             " is missing beside gleaner-client: install Gleaner again"};
+    io::ProcessSpec spec;
+    spec.arguments = {program.string(), std::filesystem::absolute(file).string(), digest,
+                      std::filesystem::absolute(into).string()};
+    spec.environment = {{"LC_ALL", "C"}};
+    spec.limits.file_bytes = limits::bundle_bytes_max;
+    spec.limits.nice = 19;
+    TRY_ASSIGN(const io::Ended ended, io::run_program(processes, spec, ""));
+    if (!ended.exit.signalled && ended.exit.code == 0) return {};
+    std::string message = ended.errors;
+    while (message.ends_with('\n')) message.pop_back();
+    if (message.empty()) message = program.string() + " " + ended.exit.describe();
+    return Error{kind_of(ended.exit), message};
+  };
+}
+
+}  // namespace gleaner::platform
