@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "apps/hologram/artefacts.h"
+#include "apps/hologram/parts.h"
 #include "apps/hologram/tiles.h"
 
 namespace gleaner::hologram {
@@ -14,6 +15,7 @@ namespace {
 
 constexpr std::int64_t whole_one_in = 16;  // segments: one of its items is computed again as a whole
 constexpr const char* energies_file = "energies.txt";
+constexpr const char* parts_directory = "parts";
 
 std::filesystem::path directory_of(int stage) {
   return "stage-" + std::to_string(stage);
@@ -67,10 +69,11 @@ Error no_such_stage(int stage) {
 
 Status HologramManager::check(const kit::Problem& problem) {
   stages_.reset();
+  problem_.emplace(problem);
   TRY_ASSIGN(task_, open_task(problem));
   stages_.emplace(*task_, [this](int stage, std::int64_t item) {
-    return kit::read_file(directory_of(stage - 1) / block_name(stage, item),
-                          task_->layout.input_bytes(stage));
+    return read_block_file(directory_of(stage - 1) / block_name(stage, item),
+                           task_->layout.input_bytes(stage));
   });
   return {};
 }
@@ -79,6 +82,8 @@ Result<std::optional<kit::Stage>> HologramManager::plan(int stage) {
   const Layout& layout = task_->layout;
   // The stage before is combined: nobody needs its inputs any more.
   if (stage > 1) remove_blocks(layout, stage - 1, directory_of(stage - 2));
+  std::error_code ignored;  // what stays only takes room until the problem is deleted
+  if (stage > 0) std::filesystem::remove_all(parts_directory, ignored);
   if (stage >= layout.stages()) return std::optional<kit::Stage>{};
   const bool columns = Layout::of_columns(stage);
   kit::Stage planned;
@@ -88,6 +93,10 @@ Result<std::optional<kit::Stage>> HologramManager::plan(int stage) {
   const std::vector<std::int64_t> size{columns ? layout.rows() : layout.columns(),
                                        columns ? layout.block_columns() : layout.block_rows()};
   planned.hints.assign(static_cast<std::size_t>(planned.items), kit::ItemHint{1, size});
+  if (stage == 0 && task_->settings.synthetic == Synthetic::none) {
+    TRY_ASSIGN(const std::filesystem::path input, problem_->input_path(input_name));
+    TRY_ASSIGN(planned.inputs, write_parts(task_->settings, layout, input, parts_directory));
+  }
   if (stage > 0) planned.inputs = block_inputs(layout, stage, directory_of(stage - 1));
   return std::optional(std::move(planned));
 }
@@ -143,14 +152,13 @@ Status HologramManager::finish(int stage, kit::ItemSource& items, kit::Output& o
   Artefacts artefacts(*task_);
   if (Layout::of_columns(stage)) {
     constexpr double part = 0.6;
-    TRY(write_blocks(layout, stage, items, output, part, {}));
+    const Bytes end = block_end(task_->pixels->rows(), task_->pixels->columns());
+    TRY(write_blocks(layout, stage, end, items, output, part, {}));
     const std::int64_t blocks = layout.row_blocks() * static_cast<std::int64_t>(layout.views().size());
     for (std::int64_t item = 0; item < blocks; ++item) {
-      const std::int64_t bytes_max =
-          layout.column_blocks() * layout.tile_pixels() * layout.pixel_bytes(stage);
-      TRY_ASSIGN(const Bytes bytes,
-                 kit::read_file(output.directory() / block_name(stage + 1, item), bytes_max));
-      artefacts.take(static_cast<std::size_t>(item / layout.row_blocks()), item % layout.row_blocks(), bytes,
+      const std::int64_t bytes = layout.column_blocks() * layout.tile_pixels() * layout.pixel_bytes(stage);
+      TRY_ASSIGN(const Bytes block, read_block_file(output.directory() / block_name(stage + 1, item), bytes));
+      artefacts.take(static_cast<std::size_t>(item / layout.row_blocks()), item % layout.row_blocks(), block,
                      output);
       output.progress(part + (1 - part) * static_cast<double>(item) / static_cast<double>(blocks));
     }
@@ -173,17 +181,18 @@ Status HologramManager::combine(int stage, kit::ItemSource& items, kit::Output& 
   const Layout& layout = task_->layout;
   if (stage >= layout.stages()) return no_such_stage(stage);
   TRY(items.require_all(layout.items(stage)));
+  const Bytes end = block_end(task_->pixels->rows(), task_->pixels->columns());
   if (layout.last(stage)) {
     TRY(finish(stage, items, output));
   } else if (stage == 0) {
     // [Parseval] the transform of a row has `columns` times its energy.
     std::vector<double> energies(layout.views().size(), 0.0);
-    TRY(write_blocks(layout, stage, items, output, 1, [&](std::int64_t item, std::string_view bytes) {
+    TRY(write_blocks(layout, stage, end, items, output, 1, [&](std::int64_t item, std::string_view bytes) {
       energies[layout.place(0, item).view] += energy_of(bytes) / static_cast<double>(layout.columns());
     }));
     TRY(write_energies(energies));
   } else {
-    TRY(write_blocks(layout, stage, items, output, 1, {}));
+    TRY(write_blocks(layout, stage, end, items, output, 1, {}));
   }
   return {};
 }

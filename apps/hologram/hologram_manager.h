@@ -24,6 +24,7 @@ class HologramManager final : public kit::Manager {
   [[nodiscard]] Status finish(int stage, kit::ItemSource& items, kit::Output& output);
   [[nodiscard]] std::int64_t below(std::int64_t bound);
 
+  std::optional<kit::Problem> problem_;
   std::optional<Task> task_;
   std::optional<Stages> stages_;
   std::mt19937_64 random_{std::random_device{}()};

@@ -219,6 +219,33 @@ std::int64_t ImageLayout::row_offset(std::int64_t row) const {
   return strips[static_cast<std::size_t>(row / strip_rows)] + row % strip_rows * row_bytes();
 }
 
+void decode_pixels(const ImageLayout& layout, const char* from, std::int64_t count, Complex* to) {
+  const std::int64_t width = pixel_bytes(layout.format);
+  const char* at = from;
+  for (std::int64_t i = 0; i < count; ++i, at += width) {
+    switch (layout.format) {
+      case Format::u8:
+        to[i] = static_cast<float>(static_cast<unsigned char>(*at)) / layout.maximum;
+        break;
+      case Format::u16: {
+        const unsigned first = static_cast<unsigned char>(at[0]);
+        const unsigned second = static_cast<unsigned char>(at[1]);
+        to[i] = static_cast<float>(layout.big_endian ? first * 256 + second : second * 256 + first) /
+                layout.maximum;
+        break;
+      }
+      case Format::f32:
+        to[i] = little_float(at);
+        break;
+      case Format::c64:
+        to[i] = {little_float(at), little_float(at + 4)};
+        break;
+      case Format::detect:
+        CHECK_TRUE(false);
+    }
+  }
+}
+
 Result<ImageLayout> find_pixels(const Settings& settings, std::int64_t size, const ReadAt& read) {
   if (settings.format != Format::detect) return find_raw(settings, size);
   Bytes head(static_cast<std::size_t>(std::min(size, header_bytes_max)), '\0');
@@ -249,29 +276,7 @@ Status ImageFile::read_row(std::int64_t row, Range columns, Complex* to) {
   if (!file_.seekg(layout_.row_offset(row) + columns.begin * width)
            .read(bytes_.data(), static_cast<std::streamsize>(bytes_.size())))
     return Error{ErrorKind::io, "cannot read row " + std::to_string(row) + " of the hologram"};
-  const char* at = bytes_.data();
-  for (std::int64_t i = 0; i < columns.size(); ++i, at += width) {
-    switch (layout_.format) {
-      case Format::u8:
-        to[i] = static_cast<float>(static_cast<unsigned char>(*at)) / layout_.maximum;
-        break;
-      case Format::u16: {
-        const unsigned first = static_cast<unsigned char>(at[0]);
-        const unsigned second = static_cast<unsigned char>(at[1]);
-        to[i] = static_cast<float>(layout_.big_endian ? first * 256 + second : second * 256 + first) /
-                layout_.maximum;
-        break;
-      }
-      case Format::f32:
-        to[i] = little_float(at);
-        break;
-      case Format::c64:
-        to[i] = {little_float(at), little_float(at + 4)};
-        break;
-      case Format::detect:
-        CHECK_TRUE(false);
-    }
-  }
+  decode_pixels(layout_, bytes_.data(), columns.size(), to);
   return {};
 }
 

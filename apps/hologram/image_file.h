@@ -29,6 +29,9 @@ struct ImageLayout {
   [[nodiscard]] std::int64_t row_offset(std::int64_t row) const;
 };
 
+// Pixels as they are in a file, `count` of them one after the other.
+void decode_pixels(const ImageLayout& layout, const char* from, std::int64_t count, Complex* to);
+
 // `count` bytes at `offset`; both are inside the file.
 using ReadAt = std::function<Status(std::int64_t offset, char* to, std::int64_t count)>;
 

@@ -2,9 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 
 #include "apps/hologram/image_file.h"
+#include "apps/hologram/parts.h"
+#include "apps/hologram/stages.h"
 #include "apps/hologram/waves.h"
+#include "apps/kit/packing.h"
 #include "apps/kit/portable_math.h"
 
 namespace gleaner::hologram {
@@ -24,6 +29,38 @@ class FilePixels final : public Pixels {
  private:
   ImageFile file_;
 };
+
+// Of a kernel of a later stage, which is told the hologram's size at the end of its blocks (stages.h).
+class UnseenPixels final : public Pixels {
+ public:
+  UnseenPixels(std::int64_t rows, std::int64_t columns) : rows_(rows), columns_(columns) {}
+  [[nodiscard]] std::int64_t rows() const override { return rows_; }
+  [[nodiscard]] std::int64_t columns() const override { return columns_; }
+  [[nodiscard]] Status read_row(std::int64_t /*row*/, Range /*columns*/, Complex* /*to*/) override {
+    return Error{ErrorKind::invalid, "no part of the hologram is among the inputs"};
+  }
+
+ private:
+  std::int64_t rows_, columns_;
+};
+
+// Nothing if there is no block among the inputs.
+std::unique_ptr<Pixels> open_blocks(const kit::Problem& problem) {
+  std::error_code fault;
+  for (const auto& entry : std::filesystem::directory_iterator(problem.directory() / "inputs", fault)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with("columns-") && !name.starts_with("rows-")) continue;
+    std::ifstream file(entry.path(), std::ios::binary);
+    char end[block_end_bytes];
+    if (!file.seekg(-block_end_bytes, std::ios::end).read(end, block_end_bytes)) continue;
+    kit::Unpacker unpacker({end, sizeof end});
+    const std::int64_t rows = unpacker.get<std::uint32_t>();
+    const std::int64_t columns = unpacker.get<std::uint32_t>();
+    if (rows < 1 || columns < 1 || rows > side_max || columns > side_max) continue;
+    return std::make_unique<UnseenPixels>(rows, columns);
+  }
+  return nullptr;
+}
 
 class SyntheticPixels : public Pixels {
  public:
@@ -139,9 +176,11 @@ std::vector<std::pair<std::int64_t, std::int64_t>> point_places(const Settings& 
 Result<std::unique_ptr<Pixels>> open_pixels(const kit::Problem& problem, const Settings& settings) {
   if (settings.synthetic == Synthetic::points) return std::unique_ptr<Pixels>(new PointPixels(settings));
   if (settings.synthetic == Synthetic::gaussian) return std::unique_ptr<Pixels>(new GaussianPixels(settings));
+  if (problem.input_path(parts_name).ok()) return open_parts(problem);
   const auto path = problem.input_path(input_name);
   if (!path.ok()) {
     if (path.error().kind != ErrorKind::not_found) return path.error();
+    if (auto unseen = open_blocks(problem)) return unseen;
     return Error{ErrorKind::invalid, "give a PGM or TIFF file as the input `hologram`, or set `synthetic`"};
   }
   TRY_ASSIGN(ImageFile file, ImageFile::open(settings, *path));

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "apps/hologram/waves.h"
+#include "apps/kit/packing.h"
 
 namespace gleaner::hologram {
 namespace {
@@ -24,7 +25,7 @@ class BlockKernel final : public kit::Kernel {
         task_(std::move(task)),
         stages_(task_, [this](int stage, std::int64_t item) -> Result<Bytes> {
           TRY_ASSIGN(const std::filesystem::path path, problem_.input_path(block_name(stage, item)));
-          return kit::read_file(path, task_.layout.input_bytes(stage));
+          return read_block_file(path, task_.layout.input_bytes(stage));
         }) {}
   [[nodiscard]] Result<Bytes> compute(int stage, std::int64_t item, kit::ItemContext& context) override {
     if (item < 0 || item >= task_.layout.items(stage))
@@ -91,6 +92,23 @@ Result<Task> open_task(const kit::Problem& problem) {
 
 std::string block_name(int stage, std::int64_t item) {
   return (Layout::of_columns(stage) ? "columns-" : "rows-") + std::to_string(item);
+}
+
+Bytes block_end(std::int64_t image_rows, std::int64_t image_columns) {
+  Bytes bytes;
+  kit::pack(bytes, static_cast<std::uint32_t>(image_rows));
+  kit::pack(bytes, static_cast<std::uint32_t>(image_columns));
+  return bytes;
+}
+
+Result<Bytes> read_block_file(const std::filesystem::path& path, std::int64_t bytes) {
+  TRY_ASSIGN(Bytes block, kit::read_file(path, bytes + block_end_bytes));
+  if (static_cast<std::int64_t>(block.size()) != bytes + block_end_bytes)
+    return Error{ErrorKind::invalid, "the input " + path.filename().string() + " has " +
+                                         std::to_string(block.size()) + " bytes, not " +
+                                         std::to_string(bytes + block_end_bytes)};
+  block.resize(static_cast<std::size_t>(bytes));
+  return block;
 }
 
 Stages::Stages(const Task& task, ReadBlock read_block)

@@ -3,6 +3,7 @@
 // the wrong size).
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,6 +25,12 @@ struct Task {
 
 // The input of an item of stage 1 or 2: "columns-12", "rows-3".
 [[nodiscard]] std::string block_name(int stage, std::int64_t item);
+
+// Such an input ends with the hologram's rows and columns: a kernel of a later stage sees nothing else of it.
+inline constexpr std::int64_t block_end_bytes = 8;
+[[nodiscard]] Bytes block_end(std::int64_t image_rows, std::int64_t image_columns);
+// An input of `bytes` bytes, without its end.
+[[nodiscard]] Result<Bytes> read_block_file(const std::filesystem::path& path, std::int64_t bytes);
 
 // Reads the input of an item.
 using ReadBlock = std::function<Result<Bytes>(int stage, std::int64_t item)>;

@@ -66,10 +66,12 @@ class BlockWriter {
         directory_(std::move(directory)),
         tile_bytes_(layout.tile_pixels() * layout.pixel_bytes(stage)) {}
 
-  Status begin() {
+  Status begin(std::string_view end) {
     const std::int64_t size = layout_.tiles(stage_ + 1) * tile_bytes_;
     return for_each_file([&](const std::filesystem::path& path) -> Status {
-      return BlockFile(path, O_WRONLY | O_CREAT | O_TRUNC).resize(size);
+      const BlockFile file(path, O_WRONLY | O_CREAT | O_TRUNC);
+      TRY(file.resize(size));
+      return file.write(size, end);
     });
   }
   Status take(const Place& place, Bytes bytes) {
@@ -125,11 +127,11 @@ class BlockWriter {
 
 }  // namespace
 
-Status write_blocks(const Layout& layout, int stage, kit::ItemSource& items, kit::Output& output, double part,
-                    const SeeItem& see) {
+Status write_blocks(const Layout& layout, int stage, std::string_view end, kit::ItemSource& items,
+                    kit::Output& output, double part, const SeeItem& see) {
   constexpr double writing = 0.7;  // the rest is waiting for the disk
   BlockWriter writer(layout, stage, output.directory());
-  TRY(writer.begin());
+  TRY(writer.begin(end));
   for (;;) {
     TRY_ASSIGN(std::optional<kit::Item> item, items.next());
     if (!item) break;

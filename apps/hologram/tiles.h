@@ -16,10 +16,12 @@ namespace gleaner::hologram {
 using SeeItem = std::function<void(std::int64_t item, std::string_view bytes)>;
 
 // Cuts the items of `stage` into tiles, and makes of them the files that the items of the stage after it
-// have as inputs, in output.directory(). Blocks that are no items are zero. On the disk when it returns.
+// have as inputs, in output.directory(), each with `end` behind it (stages.h). Blocks that are no items are
+// zero. On the disk when it returns.
 // `part`: of the whole work that this is, for the progress.
-[[nodiscard]] Status write_blocks(const Layout& layout, int stage, kit::ItemSource& items,
-                                  kit::Output& output, double part, const SeeItem& see);
+[[nodiscard]] Status write_blocks(const Layout& layout, int stage, std::string_view end,
+                                  kit::ItemSource& items, kit::Output& output, double part,
+                                  const SeeItem& see);
 
 // The inputs of a stage, as its plan has them. `directory`: where write_blocks() put them.
 [[nodiscard]] std::vector<kit::StageInput> block_inputs(const Layout& layout, int stage,

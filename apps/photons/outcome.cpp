@@ -243,8 +243,8 @@ Status check_sums(const Settings& settings, std::int64_t item, const Tallies& ta
     return all;
   };
   if (sum(layout.reflected, layout.transmitted) != reflected ||
-      sum(layout.transmitted, layout.absorbed) != transmitted ||
-      sum(layout.absorbed, layout.detector) != absorbed || sum(layout.layers, layout.reflected) != absorbed)
+      sum(layout.transmitted, layout.detector) != transmitted ||
+      sum(layout.absorbed, layout.layers) != absorbed || sum(layout.layers, layout.reflected) != absorbed)
     return invalid("a grid does not add up to its blocks");
   if (sum(layout.histogram, layout.visits) != sum(layout.detector + 1, layout.detector + 2) ||
       sum(layout.detector + 1, layout.detector + 2) > reflected)

@@ -202,11 +202,11 @@ Layout::Layout(const Settings& settings) {
   const auto layer_count = static_cast<std::int64_t>(settings.tissue.layers.size());
   const std::int64_t rings = settings.radial_cells + 1;
   squares = blocks + item_blocks * 6;
-  layers = squares + 3;
+  absorbed = squares + 3;
+  layers = absorbed + rings * (settings.depth_cells + 1);
   reflected = layers + layer_count;
   transmitted = reflected + rings * settings.angle_cells;
-  absorbed = transmitted + rings * settings.angle_cells;
-  detector = absorbed + rings * (settings.depth_cells + 1);
+  detector = transmitted + rings * settings.angle_cells;
   paths = detector + 3;
   histogram = paths + layer_count;
   visits = histogram + settings.path_bins + 1;

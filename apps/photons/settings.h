@@ -45,10 +45,10 @@ struct Layout {
   explicit Layout(const Settings& settings);
   std::int64_t blocks = 0;   // item_blocks times the six of BlockTally
   std::int64_t squares;      // 3
+  std::int64_t absorbed;     // [radial_cells + 1][depth_cells + 1]; here, where viewers know that it is
   std::int64_t layers;       // absorbed in each
   std::int64_t reflected;    // [radial_cells + 1][angle_cells]
   std::int64_t transmitted;  // the same
-  std::int64_t absorbed;     // [radial_cells + 1][depth_cells + 1]
   std::int64_t detector;     // photons, weight, squared weight
   std::int64_t paths;        // weight * path in each layer, path_unit
   std::int64_t histogram;    // path_bins + 1 weights

@@ -14,6 +14,8 @@ view::PictureKind kind_of(const std::string& name) {
   if (name == "rows") return view::PictureKind::rows;
   if (name == "heat") return view::PictureKind::heat;
   if (name == "tour") return view::PictureKind::tour;
+  if (name == "tiles") return view::PictureKind::tiles;
+  if (name == "cells") return view::PictureKind::cells;
   return view::PictureKind::quilt;
 }
 
@@ -70,7 +72,11 @@ view::PictureSpec spec_of(const bundle::ViewDeclaration& declared, int stage, co
   spec.kind = kind_of(declared.kind);
   spec.value = value_of(declared.value);
   spec.rows = parameter(declared.rows, declared.rows_default);
-  spec.columns = parameter(declared.columns, declared.columns_default);
+  spec.columns = parameter(declared.columns, declared.columns_default) + declared.columns_more;
+  spec.lines = parameter(declared.lines, declared.lines_default);
+  spec.tile_part = declared.tile_part;
+  spec.tile_min = declared.tile_min;
+  spec.tile_max = declared.tile_max;
   spec.inside = parameter(declared.inside, declared.inside_default);
   spec.skip = declared.skip;
   return spec;
@@ -87,8 +93,10 @@ void ViewPublisher::item_finished(const engine::Unit& unit, std::int64_t index, 
   const protocol::Grant& grant = unit.grant();
   const bool same = shown_ && shown_->problem == grant.problem && shown_->stage == grant.stage;
   if (!same) {
-    if (shown_ && now - shown_->last_item < stay) return;  // one picture at a time
     const bundle::Manifest& manifest = unit.prepared->manifest;
+    // One picture at a time; but of one problem, the declared one goes first.
+    const bool awaited = shown_ && shown_->problem == grant.problem && grant.stage == manifest.view.stage;
+    if (shown_ && !awaited && now - shown_->last_item < stay) return;
     shown_.emplace(Shown{grant.problem,
                          grant.stage,
                          view::Picture(spec_of(manifest.view, grant.stage, grant.parameters)),

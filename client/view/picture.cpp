@@ -16,6 +16,10 @@ constexpr int patch_pixels = 3;  // of a cell
 constexpr int quilt_columns = picture_width_max / patch;
 constexpr int quilt_rows = 22;
 constexpr int tour_side = 600;
+constexpr int cell = 20;  // pixels of a side, its frame included
+constexpr int cell_columns = picture_width_max / cell;
+constexpr int cell_rows = picture_height_max / cell;
+constexpr std::int64_t tiled_side_max = 1 << 17;
 constexpr float recolour_growth = 1.1F;  // of the largest value
 constexpr std::int64_t tour_length_offset = 8;
 
@@ -23,13 +27,23 @@ int shown(std::int64_t size, int most) {
   return static_cast<int>(std::clamp<std::int64_t>(size, 1, most));
 }
 
+// One number a value, which can be compared with others.
+bool is_number(Value value) {
+  return value != Value::rgb8 && value != Value::escape;
+}
+
 }  // namespace
 
 Picture::Picture(const PictureSpec& spec) : spec_(spec) {
   spec_.rows = std::max<std::int64_t>(spec_.rows, 0);
   spec_.skip = std::max<std::int64_t>(spec_.skip, 0);
+  spec_.columns = std::max<std::int64_t>(spec_.columns, 0);
+  spec_.tile_min = std::clamp<std::int64_t>(spec_.tile_min, 1, tiled_side_max);
+  spec_.tile_max = std::clamp(spec_.tile_max, spec_.tile_min, tiled_side_max);
   const bool declared = (spec_.kind == PictureKind::rows && spec_.rows > 0) ||
                         (spec_.kind == PictureKind::heat && spec_.columns > 0) ||
+                        (spec_.kind == PictureKind::tiles && spec_.tile_part > 0 && is_number(spec_.value)) ||
+                        (spec_.kind == PictureKind::cells && is_number(spec_.value)) ||
                         spec_.kind == PictureKind::tour;
   if (!declared) spec_.kind = PictureKind::quilt;
 }
@@ -66,6 +80,8 @@ void Picture::add(std::int64_t index, std::string_view item) {
   if (spec_.kind == PictureKind::rows) fits = add_row(index, item);
   if (spec_.kind == PictureKind::heat) fits = add_heat(item);
   if (spec_.kind == PictureKind::tour) fits = add_tour(item);
+  if (spec_.kind == PictureKind::tiles) fits = add_tiles(index, item);
+  if (spec_.kind == PictureKind::cells) fits = add_cell(index, item);
   if (fits) return;
   if (spec_.kind != PictureKind::quilt) {
     if (width_ > 0) return;  // one that does not fit must not spoil the others
@@ -95,10 +111,8 @@ bool Picture::add_row(std::int64_t index, std::string_view item) {
 }
 
 void Picture::paint_row(int row, std::string_view item, std::int64_t count) {
-  const bool numbers =
-      spec_.value != Value::rgb8 && spec_.value != Value::grey8 && spec_.value != Value::escape;
-  if (numbers && values_.empty())
-    values_.assign(static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_), -1.0F);
+  const bool numbers = is_number(spec_.value) && spec_.value != Value::grey8;
+  if (numbers && values_.empty()) keep_values(-1);
   for (int x = 0; x < width_; ++x) {
     const std::int64_t place = x * count / width_;
     const auto* const at =
@@ -123,16 +137,21 @@ void Picture::paint_row(int row, std::string_view item, std::int64_t count) {
       largest_ = std::max(largest_, number);
     }
   }
-  if (numbers) return paint_values(row);
+  if (numbers) return paint_values(row, row + 1);
   touch(row, row + 1);
 }
 
+void Picture::keep_values(float start) {
+  values_.assign(static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_), start);
+}
+
 // Colours are relative to the largest value: when that has grown, all are chosen anew.
-void Picture::paint_values(int row) {
-  const bool all = row < 0 || largest_ > painted_for_ * recolour_growth;
-  if (all) painted_for_ = largest_;
-  const int begin = all ? 0 : row;
-  const int end = all ? height_ : row + 1;
+void Picture::paint_values(int begin, int end) {
+  if (largest_ > painted_for_ * recolour_growth || (begin == 0 && end == height_)) {
+    painted_for_ = largest_;
+    begin = 0;
+    end = height_;
+  }
   for (int y = begin; y < end; ++y)
     for (int x = 0; x < width_; ++x) {
       const float value = values_[static_cast<std::size_t>(y) * static_cast<std::size_t>(width_) +
@@ -146,16 +165,18 @@ void Picture::paint_values(int row) {
 }
 
 bool Picture::add_heat(std::string_view item) {
-  if (static_cast<std::int64_t>(item.size()) <= spec_.skip || spec_.value == Value::rgb8 ||
-      spec_.value == Value::escape)
-    return false;
+  if (static_cast<std::int64_t>(item.size()) <= spec_.skip || !is_number(spec_.value)) return false;
   item.remove_prefix(static_cast<std::size_t>(spec_.skip));
   const auto count = static_cast<std::int64_t>(item.size()) / bytes_of(spec_.value);
   if (count < spec_.columns) return false;
-  const std::int64_t lines = count / spec_.columns;
+  std::int64_t lines = count / spec_.columns;
+  if (spec_.lines > 0) {
+    if (spec_.lines > lines) return false;
+    lines = spec_.lines;
+  }
   if (width_ == 0) {
     set_size(shown(spec_.columns, picture_width_max), shown(lines, picture_height_max));
-    values_.assign(static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_), 0.0F);
+    keep_values(0);
     line_values_ = count;
   }
   if (count != line_values_) return false;
@@ -166,7 +187,67 @@ bool Picture::add_heat(std::string_view item) {
       values_[at] += number_at(item, spec_.value, line * spec_.columns + column);
       largest_ = std::max(largest_, values_[at]);
     }
-  paint_values(-1);
+  paint_values(0, height_);
+  return true;
+}
+
+std::int64_t Picture::tile_side(std::int64_t side) const {
+  return std::clamp(side / spec_.tile_part, spec_.tile_min, spec_.tile_max);
+}
+
+// Of the many values that fall into a pixel the largest is shown: bright points stay visible.
+bool Picture::add_tiles(std::int64_t index, std::string_view item) {
+  if (static_cast<std::int64_t>(item.size()) <= spec_.skip) return false;
+  item.remove_prefix(static_cast<std::size_t>(spec_.skip));
+  const auto count = static_cast<std::int64_t>(item.size()) / bytes_of(spec_.value);
+  if (width_ == 0) {
+    if (spec_.rows == 0 && spec_.columns == 0) {
+      std::int64_t side = 1;
+      while (side < tiled_side_max && side * tile_side(side) < count) side *= 2;
+      spec_.rows = spec_.columns = side;
+    }
+    const bool fits = spec_.rows > 0 && spec_.columns > 0 && spec_.columns <= tiled_side_max &&
+                      spec_.rows <= tiled_side_max && count == spec_.columns * tile_side(spec_.rows);
+    if (!fits) return false;
+    const double scale = std::min({1.0, picture_width_max / static_cast<double>(spec_.columns),
+                                   picture_height_max / static_cast<double>(spec_.rows)});
+    set_size(shown(std::llround(static_cast<double>(spec_.columns) * scale), picture_width_max),
+             shown(std::llround(static_cast<double>(spec_.rows) * scale), picture_height_max));
+    keep_values(-1);
+    line_values_ = count;
+  }
+  const std::int64_t high = tile_side(spec_.rows);
+  const std::int64_t wide = tile_side(spec_.columns);
+  if (count != line_values_ || index < 0 || index >= spec_.rows / high) return false;
+  for (std::int64_t place = 0; place < count; ++place) {
+    const std::int64_t tile = place / (high * wide);
+    const std::int64_t row = index * high + place / wide % high;
+    const std::int64_t column = tile * wide + place % wide;
+    if (column >= spec_.columns) break;  // columns that are no multiple of the tiles
+    float& shown_here = values_[static_cast<std::size_t>((row * height_ / spec_.rows) * width_ +
+                                                         column * width_ / spec_.columns)];
+    shown_here = std::max(shown_here, number_at(item, spec_.value, place));
+    largest_ = std::max(largest_, shown_here);
+  }
+  paint_values(static_cast<int>(index * high * height_ / spec_.rows),
+               static_cast<int>(((index + 1) * high - 1) * height_ / spec_.rows) + 1);
+  return true;
+}
+
+bool Picture::add_cell(std::int64_t index, std::string_view item) {
+  if (index < 0 || static_cast<std::int64_t>(item.size()) < spec_.skip + bytes_of(spec_.value)) return false;
+  if (width_ == 0) {
+    set_size(cell_columns * cell, cell_rows * cell);
+    keep_values(-1);
+  }
+  const float number = number_at(item.substr(static_cast<std::size_t>(spec_.skip)), spec_.value, 0);
+  largest_ = std::max(largest_, number);
+  const auto place = static_cast<int>(index % (cell_columns * cell_rows));
+  const int left = place % cell_columns * cell;
+  const int top = place / cell_columns * cell;
+  for (int y = top; y < top + cell - 2; ++y)
+    for (int x = left; x < left + cell - 2; ++x) values_[static_cast<std::size_t>(y * width_ + x)] = number;
+  paint_values(top, top + cell);
   return true;
 }
 

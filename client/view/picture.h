@@ -21,6 +21,9 @@ enum class PictureKind : int {
   rows = 1,   // item i is row i of a picture
   heat = 2,   // items are arrays of numbers, which are added: `columns` in a line
   tour = 3,   // a length to be small (int64 before `skip`), then a tour, a byte a city: the best so far
+  tiles =
+      4,  // item i is a band of a picture: square tiles side by side, one after the other, each line by line
+  cells = 5,  // item i is cell i of a chequerboard, coloured by one number
 };
 
 enum class Value : int {  // little-endian
@@ -38,10 +41,13 @@ enum class Value : int {  // little-endian
 struct PictureSpec {
   PictureKind kind = PictureKind::quilt;
   Value value = Value::rgb8;
-  std::int64_t rows = 0;     // rows: how many the whole picture has
-  std::int64_t columns = 0;  // heat
-  std::int64_t skip = 0;     // bytes of an item before the values
-  std::int64_t inside = 0;   // escape: this count never escapes
+  std::int64_t rows = 0;     // rows: how many the whole picture has; tiles: 0 for a square of unknown size
+  std::int64_t columns = 0;  // heat, tiles
+  std::int64_t lines = 0;    // heat: how many of an item's; 0: all
+  // tiles: a tile's side is 1/tile_part of the picture's, but no less and no more than these
+  std::int64_t tile_part = 0, tile_min = 1, tile_max = 1;
+  std::int64_t skip = 0;    // bytes of an item before the values
+  std::int64_t inside = 0;  // escape: this count never escapes
   friend bool operator==(const PictureSpec&, const PictureSpec&) = default;
 };
 
@@ -75,9 +81,13 @@ class Picture {
   [[nodiscard]] bool add_row(std::int64_t index, std::string_view item);
   [[nodiscard]] bool add_heat(std::string_view item);
   [[nodiscard]] bool add_tour(std::string_view item);
+  [[nodiscard]] bool add_tiles(std::int64_t index, std::string_view item);
+  [[nodiscard]] bool add_cell(std::int64_t index, std::string_view item);
+  [[nodiscard]] std::int64_t tile_side(std::int64_t side) const;
   void add_patch(std::string_view item);
   void paint_row(int row, std::string_view item, std::int64_t count);
-  void paint_values(int row);
+  void keep_values(float start);  // one for each pixel
+  void paint_values(int begin, int end);
 
   PictureSpec spec_;
   int width_ = 0;

@@ -97,9 +97,9 @@ Status check_wrap(const Manifest& manifest) {
 }
 
 Status check_view_kind(const std::string& text) {
-  for (const char* known : {"quilt", "rows", "heat", "tour"})
+  for (const char* known : {"quilt", "rows", "heat", "tour", "tiles", "cells"})
     if (text == known) return {};
-  return expected("\"quilt\", \"rows\", \"heat\" or \"tour\"", text);
+  return expected("\"quilt\", \"rows\", \"heat\", \"tour\", \"tiles\" or \"cells\"", text);
 }
 
 Status check_view_value(const std::string& text) {
@@ -171,6 +171,12 @@ void declare_view(io::Settings& settings, ViewDeclaration& view) {
   settings.add("view.rows_default", &view.rows_default, 0, limits::items_max, "");
   settings.add("view.columns", &view.columns, "", check_parameter_name);
   settings.add("view.columns_default", &view.columns_default, 0, limits::items_max, "");
+  settings.add("view.columns_more", &view.columns_more, 0, limits::items_max, "");
+  settings.add("view.lines", &view.lines, "", check_parameter_name);
+  settings.add("view.lines_default", &view.lines_default, 0, limits::items_max, "");
+  settings.add("view.tile_part", &view.tile_part, 0, limits::items_max, "");
+  settings.add("view.tile_min", &view.tile_min, 1, limits::items_max, "");
+  settings.add("view.tile_max", &view.tile_max, 1, limits::items_max, "");
   settings.add("view.inside", &view.inside, "", check_parameter_name);
   settings.add("view.inside_default", &view.inside_default, 0, limits::items_max, "");
   settings.add("view.skip", &view.skip, 0, limits::item_bytes_max, "");

@@ -17,13 +17,17 @@ enum class Comparison : int { exact = 1, manager = 2 };
 // How viewers on volunteers' computers may show finished items; it changes no result. Parameters are named,
 // with a default for problems that do not give them.
 struct ViewDeclaration {
-  std::string kind = "quilt";  // quilt, rows, heat or tour
+  std::string kind = "quilt";  // quilt, rows, heat, tour, tiles or cells
   std::string value =
       "rgb8";        // rgb8, grey8, uint16, uint32, uint64, float32, float64 or escape; little-endian
   std::string rows;  // of the whole picture
   std::int64_t rows_default = 0;
-  std::string columns;  // of a heat map
+  std::string columns;  // of a heat map, or of tiles together
   std::int64_t columns_default = 0;
+  std::int64_t columns_more = 0;  // added to it
+  std::string lines;              // of a heat map; 0: all that an item has
+  std::int64_t lines_default = 0;
+  std::int64_t tile_part = 0, tile_min = 1, tile_max = 1;
   std::string inside;  // the count of points that never escape
   std::int64_t inside_default = 0;
   std::int64_t skip = 0;   // bytes of an item before the values

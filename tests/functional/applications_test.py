@@ -167,6 +167,21 @@ class Applications(unittest.TestCase):
                             + math.floor(radius * math.cos(golden * i)))
         self.assertEqual(sorted(brightest), sorted(expected))
 
+    def test_hologram_of_a_file(self):
+        """Hosts fetch the parts that their blocks of rows need, never the whole; later stages see nothing of it."""
+        source = random.Random(8)
+        path = pathlib.Path(self.grid.directory) / "noise.pgm"
+        path.write_bytes(b"P5\n200 300\n65535\n" + source.randbytes(2 * 200 * 300))
+        results, local, _ = self.compute("hologram", "--input", f"hologram={path}", distance_millimetres=-8, output="complex",
+                                         raw="true", apertures="0,0,300,200; 40,-20,100,100")
+        self.assertEqual(results, local)
+        self.assertEqual(len(results), 2 * 3 + 1)
+        report = json.loads(results["report.json"])
+        for view in report["views"]:
+            self.assertAlmostEqual(view["energy_after"] / view["energy_before"], 1, places=5)
+        for name in ("a", "b"):
+            self.assertNotIn("hologram", {path.name for path in self.grid.state(name).rglob("inputs/*")})
+
     def test_photons(self):
         results, local, info = self.compute("photons", layers="above 1; layer skin 1.4 1 90 0.8 0.1; layer fat 1.45 0.3 60 0.9 0.3",
                                             photons=40000, item_photons=1000, detector_radius=0.2, visits="true")

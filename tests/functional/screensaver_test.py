@@ -3,6 +3,7 @@ import json
 import os
 import pathlib
 import pwd
+import random
 import shutil
 import signal
 import subprocess
@@ -10,7 +11,7 @@ import tempfile
 import time
 import unittest
 
-from display import Display, View, read_png, read_view
+from display import HEAD_BYTES, Display, View, read_png, read_view
 from harness import BUILD, MANDELBROT, RAYTRACE, SLOW, Grid, base64url, from_base64url, main
 
 VIEWER = BUILD / "bin" / "gleaner-screensaver"
@@ -81,6 +82,85 @@ class Published(unittest.TestCase):
             forged = grid.control("one", "receipts", check=False)
             self.assertEqual(forged.returncode, 1)
             self.assertIn("NOT GENUINE", forged.stdout)
+
+
+class Declared(unittest.TestCase):
+    """The views of applications whose items are no rows: what they show is what the results say."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.grid = Grid("work.unit_minimum_seconds = 0.1\nwork.unit_maximum_seconds = 1.0\nwork.commit_seconds = 1")
+        cls.grid.__enter__()
+        cls.addClassCleanup(cls.grid.__exit__, None, None, None)
+        cls.grid.start_server()
+
+    def seen(self, application, items, size, *arguments, **parameters):
+        """The problem's id, and the client's picture of that size with so many items: brightness by row and column."""
+        self.grid.add_application(BUILD / "bundles" / application)
+        runtime = self.grid.directory / f"runtime-{application}"
+        runtime.mkdir()
+        problem = self.grid.add_problem(application, application, *arguments, **parameters)
+        self.grid.join(application)
+        self.grid.start_client(application, env=dict(os.environ, RUNTIME_DIRECTORY=str(runtime)))
+
+        def whole():
+            path = runtime / "view"  # it may not be there yet, or not be whole
+            read = read_view(path) if path.exists() and path.stat().st_size >= HEAD_BYTES else None
+            if not read:
+                return None
+            picture = read[0]["picture"]
+            return read if (picture["items"], picture["width"], picture["height"]) == (items, *size) else None
+
+        _, pixels = self.grid.wait_until("the picture", whole, 60)
+        self.grid.wait_finished(problem)
+        self.grid.kill(application)
+        width, height = size
+        return problem, [[sum(pixels[3 * (y * width + x):3 * (y * width + x) + 3]) for x in range(width)] for y in range(height)]
+
+    def test_light_fades_with_depth_and_distance(self):
+        _, shown = self.seen("photons", 16, (41, 30), tissue="slab", photons=8000, item_photons=500, depth_cells=40,
+                                                  radial_cells=30)
+        brightest = max(max(row) for row in shown)
+        axis = [y for y, row in enumerate(shown) if brightest in row]
+        self.assertLess(max(axis), 5, "most light is absorbed near the beam")
+        near, far = sum(map(sum, shown[:10])), sum(map(sum, shown[20:]))
+        self.assertGreater(near, 2 * far)
+
+    def test_points_come_into_focus(self):
+        problem, shown = self.seen("hologram", 32, (128, 256), synthetic="points", points=7, background=1, rows=256, columns=128,
+                                                  distance_millimetres=-12, output="intensity")
+        picture = read_png(self.grid.results(problem)["intensity.png"])
+        self.assertEqual(picture[:2], (128, 256))
+        grey = [[sum(picture[2][3 * (128 * y + x):3 * (128 * y + x) + 3]) for x in range(128)] for y in range(256)]
+
+        def brightest(picture):
+            return set(sorted(((y, x) for y in range(256) for x in range(128)), key=lambda at: -picture[at[0]][at[1]])[:7])
+
+        self.assertEqual(brightest(shown), brightest(grey))
+
+    def test_the_related_record_stands_out(self):
+        source = random.Random(9)
+        query = "".join(source.choices("ACGT", k=80))
+        records = ["".join(source.choices("ACGT", k=100)) for _ in range(300)]
+        records[200] = records[200][:10] + query + records[200][90:]
+        (self.grid.directory / "query.fa").write_text(f">q\n{query}\n")
+        (self.grid.directory / "database.fa").write_text("".join(f">r{i}\n{text}\n" for i, text in enumerate(records)))
+        inputs = ["--input", f"query={self.grid.directory / 'query.fa'}", "--input",
+                  f"database={self.grid.directory / 'database.fa'}"]
+        parameters = dict(matrix="dnafull", top=1, chunk_residues=1000, item_cells=80000)
+        items = self.grid.problem(self.planned("dsearch", *inputs, **parameters))["items"]
+        self.assertGreater(items, 20)
+        _, shown = self.seen("dsearch", items, (800, 600), *inputs, **parameters)
+        cells = [shown[20 * (item // 40)][20 * (item % 40)] for item in range(items)]
+        best = max(range(items), key=cells.__getitem__)
+        self.assertLessEqual(abs(best - items * 200 / 300), 1.5)
+        self.assertGreater(cells[best], 1.3 * sorted(cells)[-2], "the others have chance scores")
+
+    def planned(self, application, *arguments, **parameters):
+        self.grid.add_application(BUILD / "bundles" / application)
+        identity = self.grid.add_problem(application, "planned", *arguments, **parameters)
+        self.grid.admin("problem", "cancel", identity)
+        return identity
 
 
 @unittest.skipUnless(VIEWER.exists(), "gleaner-screensaver is not built here")

@@ -13,12 +13,16 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     return byte;
   };
   view::PictureSpec spec;
-  spec.kind = static_cast<view::PictureKind>(take() % 4);
+  spec.kind = static_cast<view::PictureKind>(take() % 6);
   spec.value = static_cast<view::Value>(take() % 8);
   spec.rows = take() << take() % 48;
   spec.columns = take() << take() % 48;
   spec.skip = take();
   spec.inside = take();
+  spec.lines = take();
+  spec.tile_part = take();
+  spec.tile_min = take() - 1;
+  spec.tile_max = take() << take() % 48;
   view::Picture picture(spec);
   while (!text.empty()) {
     const std::int64_t index = take() - 8;

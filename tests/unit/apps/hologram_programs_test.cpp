@@ -3,7 +3,9 @@
 #include <vector>
 
 #include "apps/hologram/image_file.h"
+#include "apps/hologram/parts.h"
 #include "apps/hologram/source.h"
+#include "apps/hologram/stages.h"
 #include "shared/base/random.h"
 #include "tests/catch.h"
 #include "tests/unit/apps/application.h"
@@ -101,6 +103,68 @@ std::string noise(std::int64_t rows, std::int64_t columns, std::uint64_t seed) {
   for (std::int64_t i = 0; i < rows * columns; ++i)
     pixels.push_back(static_cast<char>(random.between(0, 255)));
   return pgm(rows, columns, 255, pixels);
+}
+
+TEST_CASE("kernels get the parts of the hologram that their blocks need") {
+  const auto planned = [](const std::string& parameters, std::int64_t rows, std::int64_t columns) {
+    Application application("hologram", parameters, {{"hologram", noise(rows, columns, 35)}});
+    std::map<std::string, Range> parts;
+    std::istringstream lines(application.plan(0));
+    for (std::string line; std::getline(lines, line);) {
+      std::istringstream words(line);
+      std::string word, name, path;
+      Range items{0, application.items()};
+      words >> word >> name >> path >> items.begin >> items.end;
+      if (word == "input") parts[name] = items;
+    }
+    return parts;
+  };
+  // 100 rows in the middle of 128: the first of its parts of 8 rows is in blocks of 8 rows from row 14 on.
+  const auto whole = planned("{}", 100, 64);
+  CHECK(whole.size() == 1 + 13);
+  CHECK(whole.at("hologram.0") == Range{0, 2});
+  CHECK(whole.at("hologram.1") == Range{1, 3});
+  CHECK(whole.at("hologram.12") == Range{12, 14});
+  // A window of 10 rows around the centre needs three parts at most.
+  const auto window = planned(R"({"apertures": "0,0,10,64"})", 100, 64);
+  CHECK((window.size() > 1 && window.size() <= 1 + 3));
+  CHECK(window.contains("hologram.6"));
+}
+
+TEST_CASE("how parts are to be read") {
+  Parts parts;
+  parts.image.format = Format::u16;
+  parts.image.big_endian = true;
+  parts.image.maximum = 4095;
+  parts.image.rows = 300;
+  parts.image.columns = 65536;
+  parts.rows = 8;
+  const Bytes bytes = encode(parts);
+  const auto decoded = decode_parts(bytes);
+  REQUIRE(decoded.ok());
+  CHECK(encode(*decoded) == bytes);
+  for (std::size_t cut = 0; cut < bytes.size(); ++cut) CHECK_FALSE(decode_parts(bytes.substr(0, cut)).ok());
+  CHECK_FALSE(decode_parts(bytes + "x").ok());
+  for (const std::size_t place : {std::size_t{3}, std::size_t{11}, bytes.size() - 4})
+    CHECK_FALSE(decode_parts(Bytes(bytes).replace(place, 1, "\x7f")).ok());
+}
+
+TEST_CASE("a kernel of a later stage knows the hologram's size from its blocks") {
+  test::TemporaryDirectory directory;
+  const kit::Problem problem(directory.problem("{}", {{"columns-3", "pixels" + block_end(100, 64)}}));
+  const auto task = open_task(problem);
+  REQUIRE(task.ok());
+  CHECK((task->layout.rows() == 128 && task->layout.columns() == 64));
+  Complex pixel;
+  CHECK_FALSE(task->pixels->read_row(0, {0, 1}, &pixel).ok());
+  test::TemporaryDirectory odd;
+  CHECK_FALSE(open_task(kit::Problem(odd.problem("{}", {{"columns-3", "pixel"}}))).ok());
+  test::TemporaryDirectory block;
+  const auto path = block.path() / "columns-0";
+  REQUIRE(kit::write_file(path, "12345678" + block_end(1, 1)).ok());
+  CHECK(*read_block_file(path, 8) == "12345678");
+  CHECK_FALSE(read_block_file(path, 7).ok());
+  CHECK_FALSE(read_block_file(path, 9).ok());
 }
 
 TEST_CASE("hologram: properties of every application") {

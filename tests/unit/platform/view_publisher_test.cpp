@@ -30,6 +30,28 @@ TEST_CASE("A declared view takes its numbers from the problem, or its defaults")
   CHECK(spec_of({}, 0, "{}").kind == view::PictureKind::quilt);
 }
 
+TEST_CASE("A declared view may be a part of an item, or tiles") {
+  bundle::ViewDeclaration declared;
+  declared.kind = "heat";
+  declared.columns = "depth";
+  declared.columns_default = 100;
+  declared.columns_more = 1;
+  declared.lines = "radius";
+  declared.lines_default = 90;
+  CHECK(spec_of(declared, 0, R"({"depth":30})").columns == 31);
+  CHECK(spec_of(declared, 0, "{}").columns == 101);
+  CHECK(spec_of(declared, 0, R"({"radius":7})").lines == 7);
+  declared.kind = "tiles";
+  declared.tile_part = 32;
+  declared.tile_min = 8;
+  declared.tile_max = 64;
+  const view::PictureSpec spec = spec_of(declared, 0, "{}");
+  CHECK(spec.kind == view::PictureKind::tiles);
+  CHECK((spec.tile_part == 32 && spec.tile_min == 8 && spec.tile_max == 64 && spec.lines == 90));
+  declared.kind = "cells";
+  CHECK(spec_of(declared, 0, "{}").kind == view::PictureKind::cells);
+}
+
 TEST_CASE("The live view fits its screen, and is tolerant of missing fields") {
   nlohmann::json slots = nlohmann::json::array();
   for (int i = 0; i < 40; ++i)

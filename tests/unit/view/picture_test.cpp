@@ -112,6 +112,93 @@ TEST_CASE("Heat adds up") {
   CHECK(pixel(picture, 1, 0)[0] < before[0]);
 }
 
+TEST_CASE("Heat may be in a part of an item") {
+  PictureSpec spec;
+  spec.kind = PictureKind::heat;
+  spec.value = Value::grey8;
+  spec.columns = 3;
+  spec.lines = 2;
+  Picture picture(spec);
+  picture.add(0, Bytes("\1\2\3\4\5\6\x7f\x7f\x7f", 9));
+  REQUIRE((picture.width() == 3 && picture.height() == 2));
+  CHECK(pixel(picture, 2, 1)[0] > 200);  // the largest of those lines
+  Picture longer(spec);
+  longer.add(0, Bytes("\1\2\3", 3));  // not that many
+  CHECK(longer.width() == 800);       // a quilt
+}
+
+PictureSpec tiles(std::int64_t rows, std::int64_t columns) {
+  PictureSpec spec;
+  spec.kind = PictureKind::tiles;
+  spec.value = Value::grey8;
+  spec.rows = rows;
+  spec.columns = columns;
+  spec.tile_part = 4;
+  spec.tile_min = 2;
+  spec.tile_max = 8;
+  return spec;
+}
+
+TEST_CASE("A band of tiles is laid out line by line") {
+  Picture picture(tiles(4, 8));  // tiles of 2 x 2
+  Bytes band;
+  for (int place = 0; place < 16; ++place) band += static_cast<char>(place == 6 || place == 9 ? 100 : 1);
+  picture.add(1, band);
+  REQUIRE((picture.width() == 8 && picture.height() == 4));
+  CHECK(pixel(picture, 0, 0) == blank);
+  // Place 6 is the left of the second line of the second tile, place 9 the right of the first line of the
+  // third.
+  for (int y = 2; y < 4; ++y)
+    for (int x = 0; x < 8; ++x)
+      CHECK((pixel(picture, x, y)[0] > 200) == ((x == 2 && y == 3) || (x == 5 && y == 2)));
+  picture.add(2, band);   // there is no such band
+  picture.add(-1, band);  // nor that one
+  picture.add(0, band.substr(1));
+  CHECK(pixel(picture, 0, 0) == blank);
+  picture.add(0, Bytes(16, '\1'));
+  CHECK(pixel(picture, 0, 0) == pixel(picture, 0, 2));
+}
+
+TEST_CASE("A square of tiles is as large as its bands say") {
+  Picture picture(tiles(0, 0));
+  Bytes band(64 * 8, '\1');
+  band[3 * 64 + 8 + 5] = 'z';  // fourth tile, second line, sixth column
+  picture.add(7, band);
+  REQUIRE((picture.width() == 64 && picture.height() == 64));
+  CHECK(pixel(picture, 3 * 8 + 5, 7 * 8 + 1)[0] > 200);
+  CHECK(pixel(picture, 3 * 8 + 4, 7 * 8 + 1)[0] < 100);
+  Picture odd(tiles(0, 0));
+  odd.add(0, Bytes(64 * 8 + 1, '\1'));
+  CHECK(odd.width() == 800);  // a quilt
+  Picture large(tiles(0, 0));
+  Bytes bright(1024 * 8, '\1');
+  bright[1] = 'z';  // the second of 1024 columns, which share 600 pixels
+  large.add(0, bright);
+  REQUIRE((large.width() == 600 && large.height() == 600));
+  CHECK(pixel(large, 0, 0)[0] > 200);
+  CHECK(pixel(large, 1, 0)[0] < 100);
+}
+
+TEST_CASE("Cells are coloured by one number, each in its place") {
+  PictureSpec spec;
+  spec.kind = PictureKind::cells;
+  spec.value = Value::uint32;
+  spec.skip = 4;
+  Picture picture(spec);
+  picture.add(41, packed(std::uint32_t{9}, std::uint32_t{10}, std::uint32_t{9}));
+  REQUIRE((picture.width() == 800 && picture.height() == 600));
+  CHECK(pixel(picture, 20, 20)[0] > 200);  // the second of the second line
+  CHECK(pixel(picture, 38, 20) == blank);  // its frame
+  CHECK(pixel(picture, 0, 0) == blank);
+  picture.add(0, packed(std::uint32_t{9}, std::uint32_t{1000}));
+  CHECK(pixel(picture, 0, 0)[0] > 200);
+  CHECK(pixel(picture, 20, 20)[0] < 100);
+  picture.add(40 * 30, packed(std::uint32_t{9}, std::uint32_t{0}));  // around
+  CHECK(pixel(picture, 0, 0)[0] < 100);
+  picture.add(5, "short");
+  CHECK(pixel(picture, 100, 0) == blank);
+}
+
 TEST_CASE("A tour is drawn when it is the shortest so far") {
   PictureSpec spec;
   spec.kind = PictureKind::tour;
