@@ -4,7 +4,9 @@ import pathlib
 import pwd
 import re
 import shutil
+import socket
 import statistics
+import struct
 import subprocess
 import tempfile
 import threading
@@ -107,9 +109,106 @@ for line in sys.stdin:
 """
 
 
+class Kwin(Desktop):
+    """kwin with its virtual backend, and its own protocol for input that nobody typed."""
+
+    available = shutil.which("kwin_wayland") is not None and shutil.which("dbus-daemon") is not None
+
+    def __enter__(self):
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="gleaner-kwin-"))
+        self.processes = []
+        # As installed it has a capability, which not every machine may give; a copy has none.
+        program = self.directory / "kwin_wayland"
+        shutil.copyfile(shutil.which("kwin_wayland"), program)
+        program.chmod(0o755)
+        self.env = {**os.environ, "XDG_RUNTIME_DIR": str(self.directory), "HOME": str(self.directory)}
+        for name in ("WAYLAND_DISPLAY", "DISPLAY"):
+            self.env.pop(name, None)
+        self.bus()
+        self.start(str(program), "--virtual", "--no-lockscreen", "--no-global-shortcuts", "--width", "640", "--height", "480",
+                   "--socket", "wayland-0", env={**self.env, "KWIN_WAYLAND_NO_PERMISSION_CHECKS": "1", "KWIN_COMPOSE": "Q",
+                                                 "KWIN_FORCE_OWN_QPA": "1"})
+        self.env["WAYLAND_DISPLAY"] = "wayland-0"
+        end = time.monotonic() + 60
+        while not (self.directory / "wayland-0").exists():
+            if time.monotonic() > end:
+                log = (self.directory / "kwin_wayland.log").read_text()
+                self.__exit__(None, None, None)
+                raise AssertionError("kwin did not start: " + log[-500:])
+            time.sleep(0.05)
+        try:
+            self.typist = FakeInput(self.directory / "wayland-0")
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(self, kind, value, trace):
+        if hasattr(self, "typist"):
+            self.typist.close()
+        super().__exit__(kind, value, trace)
+
+    def press(self):
+        return self.typist.press()
+
+
+class FakeInput:
+    """Speaks as much of Wayland as org_kde_kwin_fake_input needs. Objects: 1 display, 2 registry, 3 and up its own."""
+
+    name = "org_kde_kwin_fake_input"
+
+    def __init__(self, path):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(30)
+        self.socket.connect(str(path))
+        self.request(1, 1, struct.pack("<I", 2))  # get_registry
+        self.request(1, 0, struct.pack("<I", 3))  # sync
+        globals_, rest = {}, b""
+        while True:
+            rest += self.socket.recv(65536)
+            heard, rest = self.messages(rest)
+            for sender, event, body in heard:
+                if sender == 2 and event == 0:
+                    number, length = struct.unpack_from("<II", body)
+                    globals_[body[8:8 + length - 1].decode()] = number
+            if any(sender == 3 for sender, _, _ in heard):
+                break
+        self.request(2, 0, struct.pack("<I", globals_[self.name]) + self.text(self.name) + struct.pack("<II", 4, 4))  # bind
+        self.request(4, 0, self.text("Gleaner") + self.text("its tests"))  # authenticate
+
+    @staticmethod
+    def text(value):
+        data = value.encode() + b"\0"
+        return struct.pack("<I", len(data)) + data + b"\0" * (-len(data) % 4)
+
+    @staticmethod
+    def messages(data):
+        heard = []
+        while len(data) >= 8:
+            sender, word = struct.unpack_from("<II", data)
+            if len(data) < word >> 16:
+                break
+            heard.append((sender, word & 0xffff, data[8:word >> 16]))
+            data = data[word >> 16:]
+        return heard, data
+
+    def request(self, target, operation, body):
+        self.socket.sendall(struct.pack("<II", target, (8 + len(body)) << 16 | operation) + body)
+
+    def press(self):
+        """When the key was sent, in nanoseconds of the real-time clock."""
+        sent = time.time_ns()
+        for down in (1, 0):
+            self.request(4, 10, struct.pack("<II", 30, down))  # keyboard_key
+        return sent
+
+    def close(self):
+        self.socket.close()
+
+
 class WaylandTrial(YieldTrial):
     def typist_of(self, desktop):
-        return desktop if isinstance(desktop, Mutter) else Keyboard(desktop)
+        return desktop if isinstance(desktop, (Mutter, Kwin)) else Keyboard(desktop)
 
     def input(self, settle=0.5):
         """As there; processor time is sampled meanwhile, for wtype takes its time before the key."""
@@ -158,6 +257,10 @@ class Compositors(unittest.TestCase):
     @unittest.skipUnless(Sway.available, "sway and wtype are not installed")
     def test_sway(self):
         self.yields(Sway, "Wayland")
+
+    @unittest.skipUnless(Kwin.available, "kwin_wayland and dbus-daemon are not both installed")
+    def test_kwin(self):
+        self.yields(Kwin, "Wayland")
 
     @unittest.skipUnless(Mutter.available, "mutter, dbus-daemon and Debian's python3-dbus are not all installed")
     def test_mutter(self):
