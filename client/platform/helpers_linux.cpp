@@ -8,8 +8,6 @@
 namespace gleaner::platform {
 namespace {
 
-constexpr const char* unpack_program = "gleaner-unpack";
-
 // Its exit status is an ErrorKind's number.
 ErrorKind kind_of(const io::ProcessExit& exit) {
   const bool told = !exit.signalled && exit.code >= static_cast<int>(ErrorKind::invalid) &&
@@ -27,25 +25,25 @@ io::Path find_helper(const std::string& name) {
   return {};
 }
 
-bundle::Unpack make_unpack(io::ProcessRunner& processes) {
-  return [&processes, program = find_helper(unpack_program)](const io::Path& file, const std::string& digest,
-                                                             const io::Path& into) -> Status {
-    if (program.empty())
-      return Error{ErrorKind::not_found, std::string("the program ") + unpack_program +
-                                             " is missing beside gleaner-client: install Gleaner again"};
-    io::ProcessSpec spec;
-    spec.arguments = {program.string(), std::filesystem::absolute(file).string(), digest,
-                      std::filesystem::absolute(into).string()};
-    spec.environment = {{"LC_ALL", "C"}};
-    spec.limits.file_bytes = limits::bundle_bytes_max;
-    spec.limits.nice = 19;
-    TRY_ASSIGN(const io::Ended ended, io::run_program(processes, spec, ""));
-    if (!ended.exit.signalled && ended.exit.code == 0) return {};
-    std::string message = ended.errors;
-    while (message.ends_with('\n')) message.pop_back();
-    if (message.empty()) message = program.string() + " " + ended.exit.describe();
-    return Error{kind_of(ended.exit), message};
-  };
+bundle::Unpack make_unpack(io::ProcessRunner& processes, const io::Path& program) {
+  return
+      [&processes, program](const io::Path& file, const std::string& digest, const io::Path& into) -> Status {
+        if (program.empty())
+          return Error{ErrorKind::not_found,
+                       "the program gleaner-unpack is missing beside gleaner-client: install Gleaner again"};
+        io::ProcessSpec spec;
+        spec.arguments = {program.string(), std::filesystem::absolute(file).string(), digest,
+                          std::filesystem::absolute(into).string()};
+        spec.environment = {{"LC_ALL", "C"}};
+        spec.limits.file_bytes = limits::bundle_bytes_max;
+        spec.limits.nice = 19;
+        TRY_ASSIGN(const io::Ended ended, io::run_program(processes, spec, ""));
+        if (!ended.exit.signalled && ended.exit.code == 0) return {};
+        std::string message = ended.errors;
+        while (message.ends_with('\n')) message.pop_back();
+        if (message.empty()) message = program.string() + " " + ended.exit.describe();
+        return Error{kind_of(ended.exit), message};
+      };
 }
 
 }  // namespace gleaner::platform

@@ -31,6 +31,11 @@ def built(path):
     return BUILD / path if (BUILD / path).exists() else PROGRAMS / path
 
 
+def others_reach(path):
+    """May other users pass every directory above it? Not where, say, the root itself is private."""
+    return all(parent.stat().st_mode & 0o001 for parent in pathlib.Path(path).resolve().parents)
+
+
 def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

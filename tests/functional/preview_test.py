@@ -1,9 +1,10 @@
 """What `problem preview` shows of the items in hand: the rows that are there, as they are in the result, and gaps."""
+import random
 import shutil
 import unittest
 
 from display import read_png
-from harness import MANDELBROT, RAYTRACE, SQUARES, FakeHost, Grid, main
+from harness import BUILD, MANDELBROT, RAYTRACE, SQUARES, FakeHost, Grid, main
 
 GAP = bytes([0x28])
 
@@ -65,6 +66,47 @@ class Preview(unittest.TestCase):
 
     def test_raytrace(self):
         self.shown(RAYTRACE, "raytrace", "image.png", width=40, height=30, scene="A")
+
+    def test_every_other_application_shows_something(self):
+        directory, source = self.grid.directory, random.Random(7)
+        query = "".join(source.choices("ACGT", k=60))
+        (directory / "query.fa").write_text(f">q\n{query}\n")
+        (directory / "database.fa").write_text("".join(
+            f">r{i}\n{''.join(source.choices('ACGT', k=150))}{query if i == 70 else ''}\n" for i in range(120)))
+        inputs = ["--input", f"query={directory / 'query.fa'}", "--input", f"database={directory / 'database.fa'}"]
+        problems = {
+            "photons": ([], dict(tissue="slab", photons=8000, item_photons=500)),
+            "dsearch": (inputs, dict(matrix="dnafull", top=10, chunk_residues=1000, item_cells=80000)),
+            "passwords": ([], dict(digest="md5", generate=100, maximum_length=3, item_candidates=2000)),
+            "tsp": ([], dict(random_cities=10, symmetry="true")),
+            "hologram": ([], dict(synthetic="points", points=7, background=1, rows=256, columns=256, distance_millimetres=-12)),
+        }
+        for name, (arguments, parameters) in problems.items():
+            with self.subTest(name):
+                bundle = BUILD / "bundles" / name
+                self.grid.add_application(bundle)
+                identity = self.grid.add_problem(name, name, "--straggler", "none", "--strategy", "ss", *arguments, **parameters)
+                host, held = self.hold_back(identity)
+                said, files = self.preview(identity)
+                items = self.grid.problem(identity)["items"]
+                self.assertIn(f"from {items - len(held):,} of {items:,} items of stage 0".replace(",", ""),
+                              said.stdout.replace(",", ""))
+                self.assertNotEqual(files, {})
+                self.assertEqual([file for file, content in files.items() if not content], [])
+                self.grid.request("POST", "/v1/leave", {}, host.token)
+                self.grid.wait_finished(identity)
+                self.assertEqual(self.grid.results(identity), self.grid.run_local(bundle, *arguments, **parameters))
+                self.grid.kill("worker")
+
+    def test_walks_towards_a_logarithm(self):
+        self.grid.add_application(BUILD / "bundles" / "dlog")
+        identity = self.grid.add_problem("dlog", "dlog", random_bits=62, item_walks=50)
+        self.grid.start_client("worker")
+        self.grid.wait_until("some walks", lambda: self.grid.problem(identity)["accepted"] > 0, 60)
+        _, files = self.preview(identity)
+        self.assertNotEqual(files, {})
+        self.grid.admin("problem", "cancel", identity)
+        self.grid.kill("worker")
 
     def test_an_application_without_a_preview(self):
         bundle = self.grid.directory / "blind"

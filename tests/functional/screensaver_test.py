@@ -12,7 +12,7 @@ import time
 import unittest
 
 from display import HEAD_BYTES, Display, View, read_png, read_view
-from harness import BUILD, MANDELBROT, RAYTRACE, SLOW, Grid, base64url, from_base64url, main
+from harness import BUILD, MANDELBROT, RAYTRACE, SLOW, Grid, base64url, from_base64url, main, others_reach
 
 VIEWER = BUILD / "bin" / "gleaner-screensaver"
 
@@ -29,7 +29,7 @@ def wait_until(what, condition, timeout=30):
 def nobody(*reaches):
     """Options to start a viewer as somebody else, for it needs no rights at all: where we may, and where somebody else can
     reach these paths (a private /tmp says no)."""
-    if os.geteuid() != 0:
+    if os.geteuid() != 0 or not all(map(others_reach, reaches)):
         return {}
     other = {"user": pwd.getpwnam("nobody").pw_uid, "group": pwd.getpwnam("nobody").pw_gid, "extra_groups": []}
     readable = subprocess.run(["sh", "-c", 'for path; do test -r "$path" || exit 1; done', "sh", *reaches], cwd="/", **other)
