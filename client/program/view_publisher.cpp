@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <cctype>
 #include <nlohmann/json.hpp>
 
 #include "shared/base/limits.h"
@@ -47,17 +48,26 @@ view::View view_of(const engine::EngineStatus& status) {
   return view;
 }
 
-// What is worth writing at once, although no item was finished.
-bool differ_in_kind(const view::View& a, const view::View& b) {
-  const auto states = [](const view::View& view) {
-    std::string all = view.mode;
-    for (const view::CoreView& core : view.cores) all += "\n" + core.state + "\n" + core.problem;
-    return all;
-  };
-  return states(a) != states(b);
+std::string states_of(const view::View& view) {
+  std::string all = view.mode;
+  for (const view::CoreView& core : view.cores) all += "\n" + core.state + "\n" + core.problem;
+  return all;
+}
+
+// Times in it go by without anything being new.
+std::string reason_without_numbers(const view::View& view) {
+  std::string text = view.reason;
+  std::erase_if(text, [](unsigned char c) { return std::isdigit(c) != 0; });
+  return text;
 }
 
 }  // namespace
+
+Duration patience_between(const view::View& shown, const view::View& now) {
+  if (states_of(shown) != states_of(now)) return Duration{0};
+  return reason_without_numbers(shown) != reason_without_numbers(now) ? ViewPublisher::rest_interval
+                                                                      : ViewPublisher::calm_interval;
+}
 
 view::PictureSpec spec_of(const bundle::ViewDeclaration& declared, int stage, const std::string& parameters) {
   view::PictureSpec spec;
@@ -121,7 +131,7 @@ SteadyTime ViewPublisher::wait_until() const {
 void ViewPublisher::publish(const engine::Engine& engine, SteadyTime now) {
   if (!writer_ || now < written_at_ + interval) return;
   const engine::EngineStatus status = engine.status();
-  if (!items_ && now < written_at_ + rest_interval && !differ_in_kind(view_of(status), last_)) return;
+  if (!items_ && now < written_at_ + patience_between(last_, view_of(status))) return;
   written_at_ = now;
   items_ = false;
   if (const Status written = write(status); !written.ok()) {

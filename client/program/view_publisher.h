@@ -31,7 +31,9 @@ class ViewPublisher final : public engine::Spectator {
   [[nodiscard]] SteadyTime wait_until() const;
 
   static constexpr Duration interval = std::chrono::milliseconds{250};
-  static constexpr Duration rest_interval = std::chrono::minutes{2};
+  static constexpr Duration rest_interval = std::chrono::minutes{2};  // when no item was finished
+  static constexpr Duration calm_interval =
+      std::chrono::minutes{20};                               // and nothing else is new: spares disks
   static constexpr Duration stay = std::chrono::seconds{20};  // with a problem, after its last item
 
  private:
@@ -52,5 +54,9 @@ class ViewPublisher final : public engine::Spectator {
   view::View last_;     // as written
   SteadyTime written_at_{};
 };
+
+// How old what is shown may become although no item was finished: nothing, if other work is done or for
+// another state; rest_interval for another reason; else calm_interval.
+[[nodiscard]] Duration patience_between(const view::View& shown, const view::View& now);
 
 }  // namespace gleaner::program

@@ -52,6 +52,20 @@ TEST_CASE("A declared view may be a part of an item, or tiles") {
   CHECK(spec_of(declared, 0, "{}").kind == view::PictureKind::cells);
 }
 
+TEST_CASE("What is new is written soon; that time went by is not new") {
+  view::View shown;
+  shown.mode = "pause";
+  shown.reason = "not computing: the server has no work now; asking again in 8 s";
+  shown.cores = {{"idle", "", 0, 0, 0}};
+  view::View now = shown;
+  now.reason = "not computing: the server has no work now; asking again in 37 s";
+  CHECK(patience_between(shown, now) == ViewPublisher::calm_interval);
+  now.reason = "not computing: on battery";
+  CHECK(patience_between(shown, now) == ViewPublisher::rest_interval);
+  now.cores[0].state = "running";
+  CHECK(patience_between(shown, now) == Duration{0});
+}
+
 TEST_CASE("The live view fits its screen, and is tolerant of missing fields") {
   nlohmann::json slots = nlohmann::json::array();
   for (int i = 0; i < 40; ++i)
