@@ -52,10 +52,10 @@ std::string Engine::explain(SteadyTime now) const {
       return "not computing: a kernel failed lately; the next try is in " +
              seconds_text(slot->start_at() - now);
   if (!benchmark_) return "not computing yet: measuring how fast this computer is";
-  if (talk_.work_at() > now)
-    return "not computing: the server has no work now" +
-           (talk_.no_work_reason().empty() ? "" : " (" + talk_.no_work_reason() + ")") +
-           "; asking again in " + seconds_text(talk_.work_at() - now);
+  const std::string& why = talk_.no_work_reason();
+  if (talk_.work_at() > now || !why.empty())
+    return "not computing: the server has no work now" + (why.empty() ? "" : " (" + why + ")") +
+           "; asking again " + (talk_.work_at() > now ? "in " + seconds_text(talk_.work_at() - now) : "now");
   return "not computing yet: asking the server for work";
 }
 
