@@ -76,6 +76,12 @@ Result<Manifest> install_bundle(const io::Path& file, const protocol::Applicatio
   io::Files& files = io::real_files();
   if (!files.exists(into)) {
     // Renamed when it is whole and found good, so that a directory of that name is always complete.
+    TRY_ASSIGN(const std::int64_t bytes, files.size(file));
+    if (bytes != statement.archive_bytes)
+      return Error{ErrorKind::untrusted, statement.name + " " + statement.version +
+                                             ": the archive is not the one that was signed (" +
+                                             std::to_string(bytes) + " bytes instead of " +
+                                             std::to_string(statement.archive_bytes) + "): fetch it again"};
     io::Path partial = into;
     partial += ".partial";
     TRY(files.remove_all(partial));  // of an installation that was interrupted

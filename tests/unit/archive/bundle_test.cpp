@@ -136,6 +136,24 @@ TEST_CASE("an archive is what its statement says it is") {
        "it was signed as");
 }
 
+TEST_CASE("a length other than the signed one is refused before anything is read") {
+  TemporaryDirectory directory;
+  make_bundle(directory / "sum");
+  const PackedBundle packed = pack_bundle(directory / "sum").value();
+  auto statement = statement_of(packed);
+  REQUIRE(io::real_files().write(directory / "archive", packed.archive, io::Mode::normal).ok());
+  bool asked = false;
+  const Unpack unpack = [&](const io::Path&, const std::string&, const io::Path&) -> Status {
+    asked = true;
+    return {};
+  };
+  ++statement.archive_bytes;
+  says(refusal(install_bundle(directory / "archive", statement, directory / "into", unpack),
+               ErrorKind::untrusted),
+       "not the one");
+  CHECK_FALSE(asked);
+}
+
 TEST_CASE("an interrupted installation is begun again") {
   TemporaryDirectory directory;
   make_bundle(directory / "sum");
