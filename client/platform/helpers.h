@@ -12,9 +12,9 @@ namespace gleaner::platform {
 // Beside this program, or where packages put helpers; empty: nowhere.
 [[nodiscard]] io::Path find_helper(const std::string& name);
 
-// Unpacks by `program` (client/unpack), in a process of lowest priority; `processes` must outlive it. Without
-// the program every call says what to do.
-[[nodiscard]] bundle::Unpack make_unpack(io::ProcessRunner& processes,
-                                         const io::Path& program = find_helper("gleaner-unpack"));
+// Unpacks by `program` (client/unpack), in a process of lowest priority; `processes` must outlive it.
+// not_found without the program.
+[[nodiscard]] Result<bundle::Unpack> make_unpack(io::ProcessRunner& processes,
+                                                 const io::Path& program = find_helper("gleaner-unpack"));
 
 }  // namespace gleaner::platform

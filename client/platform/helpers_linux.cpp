@@ -25,12 +25,12 @@ io::Path find_helper(const std::string& name) {
   return {};
 }
 
-bundle::Unpack make_unpack(io::ProcessRunner& processes, const io::Path& program) {
-  return
+Result<bundle::Unpack> make_unpack(io::ProcessRunner& processes, const io::Path& program) {
+  if (program.empty())
+    return Error{ErrorKind::not_found,
+                 "the program gleaner-unpack is missing beside gleaner-client: install Gleaner again"};
+  return bundle::Unpack(
       [&processes, program](const io::Path& file, const std::string& digest, const io::Path& into) -> Status {
-        if (program.empty())
-          return Error{ErrorKind::not_found,
-                       "the program gleaner-unpack is missing beside gleaner-client: install Gleaner again"};
         io::ProcessSpec spec;
         spec.arguments = {program.string(), std::filesystem::absolute(file).string(), digest,
                           std::filesystem::absolute(into).string()};
@@ -43,7 +43,7 @@ bundle::Unpack make_unpack(io::ProcessRunner& processes, const io::Path& program
         while (message.ends_with('\n')) message.pop_back();
         if (message.empty()) message = program.string() + " " + ended.exit.describe();
         return Error{kind_of(ended.exit), message};
-      };
+      });
 }
 
 }  // namespace gleaner::platform

@@ -155,6 +155,7 @@ std::unique_ptr<engine::Launcher> make_launcher(const RunOptions& options, bool 
 Result<bool> serve(const RunOptions& options, const Signals& signals) {
   io::Files& files = io::real_files();
   Clock& clock = system_clock();
+  TRY_ASSIGN(const bundle::Unpack unpack, platform::make_unpack(io::real_processes()));
   TRY(files.make_directories(options.state.root));
   std::filesystem::permissions(options.state.root, std::filesystem::perms::owner_all);
   TRY_ASSIGN(const StateLock lock, StateLock::take(options.state.lock()));
@@ -196,8 +197,8 @@ Result<bool> serve(const RunOptions& options, const Signals& signals) {
   ViewPublisher viewers(clock);
   if (const Status opened = viewers.open(platform::view_file_of(options.state.root)); !opened.ok())
     spdlog::warn("nothing is shown to viewers: {}", opened.error().message);
-  engine::Engine engine({clock, random, files, *launcher, limiter, *machine, workers, options.state,
-                         platform::make_unpack(io::real_processes()), settings, surroundings.get(), &viewers},
+  engine::Engine engine({clock, random, files, *launcher, limiter, *machine, workers, options.state, unpack,
+                         settings, surroundings.get(), &viewers},
                         identity);
   engine.set_wishes(wanted.wishes);
   TRY(engine.open());

@@ -17,7 +17,7 @@ TEST_CASE("An archive is unpacked by a process of its own, whose refusals come t
   const Bytes archive = archives::pack_directory(directory / "sum").value();
   REQUIRE(files.write(directory / "archive", archive, io::Mode::normal).ok());
   const std::string digest = crypto::sha256_hex(archive);
-  const bundle::Unpack unpack = platform::make_unpack(io::real_processes(), GLEANER_UNPACK_HELPER);
+  const bundle::Unpack unpack = platform::make_unpack(io::real_processes(), GLEANER_UNPACK_HELPER).value();
 
   REQUIRE(unpack(directory / "archive", digest, directory / "into").ok());
   CHECK(files.read(directory / "into/kernel", 100).value() == "#!/bin/sh\n");
@@ -33,7 +33,8 @@ TEST_CASE("An archive is unpacked by a process of its own, whose refusals come t
 }
 
 TEST_CASE("Without the helper it says what to do") {
-  const Status done = platform::make_unpack(io::real_processes(), "")("archive", "digest", "into");
-  CHECK(done.error().kind == ErrorKind::not_found);
-  says(done.error().message, "install Gleaner again");
+  const auto unpack = platform::make_unpack(io::real_processes(), "");
+  REQUIRE_FALSE(unpack.ok());
+  CHECK(unpack.error().kind == ErrorKind::not_found);
+  says(unpack.error().message, "install Gleaner again");
 }
