@@ -33,11 +33,8 @@ std::string Engine::explain(SteadyTime now) const {
            std::to_string(slots_.size()) + (slots_.size() == 1 ? " core" : " cores") + ": " +
            decision_.reason;
   if (!no_network_.empty()) return "not computing: no work may be fetched: " + no_network_;
-  if (!talk_.trouble().empty()) {
-    std::string text = "not computing: the server cannot be asked for work (" + talk_.trouble() + ")";
-    if (talk_.silent_until() > now) text += "; next try in " + seconds_text(talk_.silent_until() - now);
-    return text;
-  }
+  if (!talk_.trouble().empty())
+    return "not computing: the server cannot be asked for work (" + talk_.trouble() + ")";
   if (disk_low_) return "not computing: " + *disk_low_;
   for (const auto& [id, unit] : units_)
     if (unit->held_back && !unit->held->stopped()) return "not computing: " + unit->order_reason;
@@ -54,8 +51,7 @@ std::string Engine::explain(SteadyTime now) const {
   if (!benchmark_) return "not computing yet: measuring how fast this computer is";
   const std::string& why = talk_.no_work_reason();
   if (talk_.work_at() > now || !why.empty())
-    return "not computing: the server has no work now" + (why.empty() ? "" : " (" + why + ")") +
-           "; asking again " + (talk_.work_at() > now ? "in " + seconds_text(talk_.work_at() - now) : "now");
+    return "not computing: the server has no work now" + (why.empty() ? "" : " (" + why + ")");
   return "not computing yet: asking the server for work";
 }
 
@@ -123,6 +119,11 @@ EngineStatus Engine::status() const {
     status.details.push_back("clock: moved by " + signed_text(leap_->by) + " " +
                              client_policy::rough_text(now - leap_->at) +
                              " ago: this computer slept, or its clock was set");
+  // Not in the sentence: that stays as it is while time goes by.
+  const SteadyTime ask_at = std::max(talk_.work_at(), talk_.silent_until());
+  const bool wants_work = decision_.mode != RunMode::pause && cores_in_use() == 0 && !controls_.finish;
+  if (wants_work && ask_at > now)
+    status.details.push_back("work: asking again in " + seconds_text(ask_at - now));
   if (!talk_.trouble().empty()) status.details.push_back("connection: " + talk_.trouble());
   return status;
 }

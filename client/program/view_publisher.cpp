@@ -3,7 +3,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <cctype>
 #include <nlohmann/json.hpp>
 
 #include "shared/base/limits.h"
@@ -54,19 +53,11 @@ std::string states_of(const view::View& view) {
   return all;
 }
 
-// Times in it go by without anything being new, nor is what follows it: when the server is asked again.
-std::string reason_without_times(const view::View& view) {
-  std::string text = view.reason.substr(0, view.reason.find(';'));
-  std::erase_if(text, [](unsigned char c) { return std::isdigit(c) != 0; });
-  return text;
-}
-
 }  // namespace
 
 Duration patience_between(const view::View& shown, const view::View& now) {
   if (states_of(shown) != states_of(now)) return Duration{0};
-  return reason_without_times(shown) != reason_without_times(now) ? ViewPublisher::rest_interval
-                                                                  : ViewPublisher::calm_interval;
+  return shown.reason == now.reason ? ViewPublisher::calm_interval : ViewPublisher::rest_interval;
 }
 
 view::PictureSpec spec_of(const bundle::ViewDeclaration& declared, int stage, const std::string& parameters) {

@@ -1,7 +1,7 @@
 // Tells viewers (the screensaver) what the client does: paints finished items into one small picture and
 // writes it, with the state in words, to a file that they read. Costs nothing to speak of: written at most
-// four times a second while items are finished, and every two minutes while nothing happens. What goes wrong
-// with it is logged once and never stands in the way of computing. On the engine's thread.
+// four times a second while items are finished, and seldom while nothing happens, which spares disks. What
+// goes wrong with it is logged once and never stands in the way of computing. On the engine's thread.
 #pragma once
 
 #include <memory>
@@ -31,10 +31,9 @@ class ViewPublisher final : public engine::Spectator {
   [[nodiscard]] SteadyTime wait_until() const;
 
   static constexpr Duration interval = std::chrono::milliseconds{250};
-  static constexpr Duration rest_interval = std::chrono::minutes{2};  // when no item was finished
-  static constexpr Duration calm_interval =
-      std::chrono::minutes{20};                               // and nothing else is new: spares disks
-  static constexpr Duration stay = std::chrono::seconds{20};  // with a problem, after its last item
+  static constexpr Duration rest_interval = std::chrono::minutes{2};   // when no item was finished
+  static constexpr Duration calm_interval = std::chrono::minutes{20};  // nor anything else is new
+  static constexpr Duration stay = std::chrono::seconds{20};           // with a problem, after its last item
 
  private:
   struct Shown {
