@@ -64,13 +64,9 @@ class Ours {
     bool met = false;
     double limit = distance;
     tree_.walk(ray, limit, [&](std::uint32_t index) {
-      const Primitive& primitive = scene_.primitives[index];
       double u = 0;
       double v = 0;
-      const double at = primitive.kind == Primitive::Kind::sphere
-                            ? intersect(scene_.spheres[primitive.place], ray, minimum)
-                            : intersect(scene_.triangles[primitive.place], ray, minimum, u, v);
-      met = at < distance;
+      met = intersect(scene_, index, ray, minimum, u, v) < distance;
       return met;
     });
     return met;

@@ -129,4 +129,13 @@ struct Box {
   return distance >= minimum ? distance : std::numeric_limits<double>::infinity();
 }
 
+// The primitive of that index, a sphere or a triangle; u and v are set in a triangle only.
+[[nodiscard]] inline double intersect(const Scene& scene, std::uint32_t index, const Ray& ray, double minimum,
+                                      double& u, double& v) {
+  const Primitive& primitive = scene.primitives[index];
+  return primitive.kind == Primitive::Kind::sphere
+             ? intersect(scene.spheres[primitive.place], ray, minimum)
+             : intersect(scene.triangles[primitive.place], ray, minimum, u, v);
+}
+
 }  // namespace gleaner::raytrace

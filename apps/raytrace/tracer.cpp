@@ -67,12 +67,9 @@ Hit Tracer::nearest(const Ray& ray, double minimum, Work& work) const {
   }
   walk(ray, hit.distance, work, [&](std::uint32_t index) {
     ++work.primitives;
-    const Primitive& primitive = scene_.primitives[index];
     double u = 0;
     double v = 0;
-    const double distance = primitive.kind == Primitive::Kind::sphere
-                                ? intersect(scene_.spheres[primitive.place], ray, minimum)
-                                : intersect(scene_.triangles[primitive.place], ray, minimum, u, v);
+    const double distance = intersect(scene_, index, ray, minimum, u, v);
     if (distance < infinite && hit.behind(distance, index)) hit = {distance, index, u, v};
     return false;
   });
@@ -89,14 +86,10 @@ Vector Tracer::visible(const Ray& ray, double distance, Work& work) const {
   bool dark = false;
   walk(ray, distance, work, [&](std::uint32_t index) {
     ++work.primitives;
-    const Primitive& primitive = scene_.primitives[index];
     double u = 0;
     double v = 0;
-    const double met = primitive.kind == Primitive::Kind::sphere
-                           ? intersect(scene_.spheres[primitive.place], ray, minimum_)
-                           : intersect(scene_.triangles[primitive.place], ray, minimum_, u, v);
-    if (!(met < distance)) return false;
-    dark = !scene_.materials[primitive.material].glass || count == glass_max;
+    if (!(intersect(scene_, index, ray, minimum_, u, v) < distance)) return false;
+    dark = !scene_.materials[scene_.primitives[index].material].glass || count == glass_max;
     if (!dark) glass[count++] = index;
     return dark;
   });
