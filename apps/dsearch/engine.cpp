@@ -57,6 +57,19 @@ const Kernels& kernels_for(kit::CpuLevel level) {
 #endif
 }
 
+// parasail's plain loops for a processor whose kernels were left out when it was built, as Debian does on
+// arm64.
+parasail_function_t* plain_for(Mode mode) {
+#if defined(__x86_64__)
+  (void)mode;
+  return nullptr;
+#else
+  if (parasail_can_use_neon() != 0) return nullptr;
+  if (mode == Mode::local) return parasail_sw;
+  return mode == Mode::global ? parasail_nw : parasail_sg;
+#endif
+}
+
 struct alignas(32) StateOfResidue {
   std::uint8_t bytes[64];
 };
@@ -106,7 +119,10 @@ RecordBlock::RecordBlock(std::vector<std::string_view> records, bool with_lanes)
 
 struct Scorer::Profiles {
   Profiles(Mode mode, const Scheme& scheme, std::string_view query_, kit::CpuLevel level)
-      : kernels(kernels_for(level)), align(kernels.align(mode, scheme)), query(query_) {
+      : kernels(kernels_for(level)),
+        align(kernels.align(mode, scheme)),
+        plain(plain_for(mode)),
+        query(query_) {
     for (int a = 0; a < codes_max; ++a) {
       for (int b = 0; b < codes_max; ++b) scores.push_back(scheme.score(a, b));
     }
@@ -148,11 +164,17 @@ struct Scorer::Profiles {
 
   // Nothing if the width is too small.
   bool run(Width width, const Scheme& scheme, std::string_view record, Ends& ends) {
-    if (!profiles[width])
-      profiles[width] = kernels.profile[width](query.data(), static_cast<int>(query.size()), &matrix);
-    CHECK_TRUE(profiles[width] != nullptr);
-    parasail_result_t* result = align[width](profiles[width], record.data(), static_cast<int>(record.size()),
-                                             scheme.open(), scheme.extend());
+    parasail_result_t* result = nullptr;
+    if (plain != nullptr) {
+      result = plain(query.data(), static_cast<int>(query.size()), record.data(),
+                     static_cast<int>(record.size()), scheme.open(), scheme.extend(), &matrix);
+    } else {
+      if (!profiles[width])
+        profiles[width] = kernels.profile[width](query.data(), static_cast<int>(query.size()), &matrix);
+      CHECK_TRUE(profiles[width] != nullptr);
+      result = align[width](profiles[width], record.data(), static_cast<int>(record.size()), scheme.open(),
+                            scheme.extend());
+    }
     CHECK_TRUE(result != nullptr);
     const bool saturated = parasail_result_is_saturated(result) != 0;
     ends = {result->score, static_cast<std::uint32_t>(result->end_query),
@@ -163,6 +185,7 @@ struct Scorer::Profiles {
 
   const Kernels& kernels;
   const std::array<parasail_pfunction_t*, widths>& align;
+  parasail_function_t* const plain;  // none: the above
   const std::string_view query;
   std::vector<int> scores;
   std::array<int, 256> mapper{};
