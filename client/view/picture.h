@@ -21,8 +21,7 @@ enum class PictureKind : int {
   rows = 1,   // item i is row i of a picture
   heat = 2,   // items are arrays of numbers, which are added: `columns` in a line
   tour = 3,   // a length to be small (int64 before `skip`), then a tour, a byte a city: the best so far
-  tiles =
-      4,  // item i is a band of a picture: square tiles side by side, one after the other, each line by line
+  tiles = 4,  // item i is a band of a picture: square tiles, one after the other, each line by line
   cells = 5,  // item i is cell i of a chequerboard, coloured by one number
 };
 

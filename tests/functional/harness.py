@@ -295,6 +295,17 @@ class Grid:
         return bytes.fromhex((self.project / "keys" / "enrolment.secret").read_text().strip())
 
 
+def made_up_search(directory, query, records):
+    """Writes a query and a database as FASTA; the arguments that name them to dsearch."""
+    (directory / "query.fa").write_text(f">q\n{query}\n")
+    (directory / "database.fa").write_text("".join(f">r{i}\n{text}\n" for i, text in enumerate(records)))
+    return ["--input", f"query={directory / 'query.fa'}", "--input", f"database={directory / 'database.fa'}"]
+
+
+def made_up_dna(source, length):
+    return "".join(source.choices("ACGT", k=length))
+
+
 class FakeHost:
     """A host that says what the test wants, in the published protocol."""
 

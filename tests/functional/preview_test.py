@@ -4,7 +4,7 @@ import shutil
 import unittest
 
 from display import read_png
-from harness import BUILD, MANDELBROT, RAYTRACE, SQUARES, FakeHost, Grid, main
+from harness import BUILD, MANDELBROT, RAYTRACE, SQUARES, FakeHost, Grid, made_up_dna, made_up_search, main
 
 GAP = bytes([0x28])
 
@@ -68,12 +68,11 @@ class Preview(unittest.TestCase):
         self.shown(RAYTRACE, "raytrace", "image.png", width=40, height=30, scene="A")
 
     def test_every_other_application_shows_something(self):
-        directory, source = self.grid.directory, random.Random(7)
-        query = "".join(source.choices("ACGT", k=60))
-        (directory / "query.fa").write_text(f">q\n{query}\n")
-        (directory / "database.fa").write_text("".join(
-            f">r{i}\n{''.join(source.choices('ACGT', k=150))}{query if i == 70 else ''}\n" for i in range(120)))
-        inputs = ["--input", f"query={directory / 'query.fa'}", "--input", f"database={directory / 'database.fa'}"]
+        source = random.Random(7)
+        query = made_up_dna(source, 60)
+        records = [made_up_dna(source, 150) for _ in range(120)]
+        records[70] += query
+        inputs = made_up_search(self.grid.directory, query, records)
         problems = {
             "photons": ([], dict(tissue="slab", photons=8000, item_photons=500)),
             "dsearch": (inputs, dict(matrix="dnafull", top=10, chunk_residues=1000, item_cells=80000)),

@@ -12,7 +12,7 @@ import time
 import unittest
 
 from display import HEAD_BYTES, Display, View, read_png, read_view
-from harness import BUILD, MANDELBROT, RAYTRACE, SLOW, Grid, base64url, from_base64url, main, others_reach
+from harness import BUILD, MANDELBROT, RAYTRACE, SLOW, Grid, base64url, from_base64url, made_up_dna, made_up_search, main, others_reach
 
 VIEWER = BUILD / "bin" / "gleaner-screensaver"
 
@@ -140,13 +140,10 @@ class Declared(unittest.TestCase):
 
     def test_the_related_record_stands_out(self):
         source = random.Random(9)
-        query = "".join(source.choices("ACGT", k=80))
-        records = ["".join(source.choices("ACGT", k=100)) for _ in range(300)]
+        query = made_up_dna(source, 80)
+        records = [made_up_dna(source, 100) for _ in range(300)]
         records[200] = records[200][:10] + query + records[200][90:]
-        (self.grid.directory / "query.fa").write_text(f">q\n{query}\n")
-        (self.grid.directory / "database.fa").write_text("".join(f">r{i}\n{text}\n" for i, text in enumerate(records)))
-        inputs = ["--input", f"query={self.grid.directory / 'query.fa'}", "--input",
-                  f"database={self.grid.directory / 'database.fa'}"]
+        inputs = made_up_search(self.grid.directory, query, records)
         parameters = dict(matrix="dnafull", top=1, chunk_residues=1000, item_cells=80000)
         items = self.grid.problem(self.planned("dsearch", *inputs, **parameters))["items"]
         self.assertGreater(items, 20)

@@ -4,15 +4,11 @@ import pathlib
 import random
 import unittest
 
-from harness import BUILD, Grid, main
+from harness import BUILD, Grid, made_up_dna, made_up_search, main
 
 BUNDLES = BUILD / "bundles"
 FAMILIES = {"classic self-scheduling": "gss", "workers' sizes": "wis", "mapping": "pn", "fluid": "gleaner"}
 CLIENTS = {"a": 1.0, "b": 0.5, "c": 0.5}
-
-
-def dna(source, length):
-    return "".join(source.choices("ACGT", k=length))
 
 
 class SixProblems(unittest.TestCase):
@@ -25,11 +21,9 @@ class SixProblems(unittest.TestCase):
         for name in CLIENTS:
             cls.grid.join(name)
         directory, source = pathlib.Path(cls.grid.directory), random.Random(7)
-        query = dna(source, 60)
-        records = [dna(source, 150) for _ in range(120)] + [dna(source, 40) + query[:50] + dna(source, 30)]
-        (directory / "query.fa").write_text(f">q\n{query}\n")
-        (directory / "database.fa").write_text("".join(f">r{i}\n{text}\n" for i, text in enumerate(records)))
-        inputs = ["--input", f"query={directory / 'query.fa'}", "--input", f"database={directory / 'database.fa'}"]
+        query = made_up_dna(source, 60)
+        records = [made_up_dna(source, 150) for _ in range(120)] + [made_up_dna(source, 40) + query[:50] + made_up_dna(source, 30)]
+        inputs = made_up_search(directory, query, records)
         passwords = dict(generate=100, maximum_length=3, item_candidates=4000)
         # As table 2.1 of the thesis names them: the application, further arguments, parameters.
         cls.problems = {
