@@ -1,4 +1,5 @@
-"""The six problems of the thesis at once under one server, with a strategy of each family: the artefacts of single processes."""
+"""The six problems of the thesis at once under one server, with a strategy of each family, and all applications through kills:
+the artefacts of single processes."""
 import json
 import pathlib
 import random
@@ -34,21 +35,28 @@ class SixProblems(unittest.TestCase):
             "ElGamal": ("dlog", [], dict(random_bits=44, item_walks=20)),
             "TSP": ("tsp", [], dict(random_cities=10, symmetry="true")),
         }
-        for application in sorted({application for application, _, _ in cls.problems.values()}):
+        # The other applications: with them, all eight.
+        cls.others = {
+            "rendering": ("raytrace", [], dict(scene="B", width=64, height=48)),
+            "zoom": ("mandelbrot", [], dict(width=96, height=64, iterations=5000)),
+            "focus": ("hologram", [], dict(synthetic="points", points=5, background=1, rows=256, columns=256, distance_millimetres=-12)),
+        }
+        for application in sorted({application for application, _, _ in [*cls.problems.values(), *cls.others.values()]}):
             cls.grid.add_application(BUNDLES / application)
         cls.expected = {name: cls.results_of(application, cls.grid.run_local(BUNDLES / application, *arguments, **parameters))
-                        for name, (application, arguments, parameters) in cls.problems.items()}
+                        for name, (application, arguments, parameters) in [*cls.problems.items(), *cls.others.items()]}
 
     @staticmethod
     def results_of(application, files):
         # How many walks a logarithm took depends on who computed what; the logarithm does not.
         return {"answer.json": files["answer.json"]} if application == "dlog" else files
 
+    def add_all(self, problems, strategy, label):
+        return {name: self.grid.add_problem(application, f"{name}-{label}", "--strategy", strategy, *arguments, **parameters)
+                for name, (application, arguments, parameters) in problems.items()}
+
     def run_all(self, strategy):
-        identities = {}
-        for name, (application, arguments, parameters) in self.problems.items():
-            identities[name] = self.grid.add_problem(application, f"{name}-{strategy}", "--strategy", strategy, *arguments,
-                                                     **parameters)
+        identities = self.add_all(self.problems, strategy, strategy)
         states = {info["name"]: info["state"] for info in self.grid.admin_json("problem", "list")["items"]}
         for name in self.problems:
             self.assertEqual(states[f"{name}-{strategy}"], "running")  # all of them, before any host has come
@@ -74,6 +82,33 @@ class SixProblems(unittest.TestCase):
         names, best = (line.split("\t") for line in self.expected["DSEARCH"]["hits.tsv"].decode().splitlines()[:2])
         self.assertEqual(dict(zip(names, best))["record"], "r120")
         self.assertNotEqual(self.expected["MD5"]["found.tsv"], self.expected["SHA1"]["found.tsv"])
+
+    def test_all_eight_applications_through_kills(self):
+        """Seven clients, of which two are killed with work in hand, and the server is killed: the same bytes, every item once."""
+        for name in "defg":
+            self.grid.join(name)
+        clients = [*"defg", *CLIENTS]
+        everything = {**self.problems, **self.others}
+        identities = self.add_all(everything, "gleaner", "killed")
+        for name in clients:
+            self.grid.start_client(name)
+
+        def in_hand(name):
+            asked = self.grid.control(name, "status", "--json", check=False)  # it may not listen yet
+            return asked.returncode == 0 and json.loads(asked.stdout)["status"]["units_in_hand"] > 0
+
+        self.grid.wait_until("work in the hands of two", lambda: in_hand("d") and in_hand("e"))
+        for name in ("d", "e"):
+            self.grid.kill(name)
+        self.grid.kill("server")
+        self.grid.start_server()
+        for name, identity in identities.items():
+            info = self.grid.wait_finished(identity)
+            self.assertEqual(info["accepted"], info["items"], name)
+            self.assertEqual(self.results_of(everything[name][0], self.grid.results(identity)), self.expected[name], name)
+        for name in clients:
+            if name not in ("d", "e"):
+                self.grid.kill(name)
 
     def test_all_families(self):
         for family, strategy in FAMILIES.items():
