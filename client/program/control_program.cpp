@@ -109,6 +109,8 @@ int control_main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? exit_ok : exit_usage;
   }
+  // Once: whoever acts as the client's user has another default.
+  options.state = state_of(options).root.string();
   // What is written as the superuser must be readable by the client.
   if (const auto owner = platform::become_owner_of(state_of(options).root); !owner.ok()) {
     fmt::print(stderr, "gleaner: {}\n", owner.error().message);
