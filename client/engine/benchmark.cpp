@@ -3,9 +3,11 @@
 #include <time.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "shared/base/random.h"
@@ -78,13 +80,20 @@ double residual_of(const System& original, const std::vector<double>& solution) 
   return norm_rest / (static_cast<double>(n) * norm_a * norm_x * std::numeric_limits<double>::epsilon());
 }
 
+double operations_of(int equations) {
+  const double n = equations;
+  return 2.0 / 3.0 * n * n * n + 2.0 * n * n;
+}
+
+double wall_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
 }  // namespace
 
 Result<LinpackResult> run_linpack(int equations, int runs) {
   CHECK_TRUE(equations > 0 && runs > 0);
   constexpr double residual_max = 16;
-  const double n = equations;
-  const double operations = 2.0 / 3.0 * n * n * n + 2.0 * n * n;
   LinpackResult result;
   std::vector<double> rates;
   for (int run = 0; run < runs; ++run) {
@@ -93,7 +102,7 @@ Result<LinpackResult> run_linpack(int equations, int runs) {
     const double start = thread_cpu_seconds();
     solve(work);
     const double seconds = std::max(thread_cpu_seconds() - start, 1e-9);
-    rates.push_back(operations / seconds / 1e6);
+    rates.push_back(operations_of(equations) / seconds / 1e6);
     const double residual = residual_of(original, work.b);
     if (!(residual <= residual_max))
       return Error{ErrorKind::internal, "this machine computes wrongly: the benchmark's residual is " +
@@ -104,6 +113,37 @@ Result<LinpackResult> run_linpack(int equations, int runs) {
   std::nth_element(rates.begin(), rates.begin() + runs / 2, rates.end());
   result.mflops = rates[static_cast<std::size_t>(runs / 2)];
   return result;
+}
+
+Result<double> run_linpack_on_all(int cores, int equations, int runs) {
+  CHECK_TRUE(cores > 0);
+  std::vector<Result<LinpackResult>> results(static_cast<std::size_t>(cores), LinpackResult{});
+  const double start = wall_seconds();
+  {
+    std::vector<std::jthread> threads;
+    for (Result<LinpackResult>& result : results)
+      threads.emplace_back([&result, equations, runs] { result = run_linpack(equations, runs); });
+  }
+  const double seconds = std::max(wall_seconds() - start, 1e-9);
+  for (const Result<LinpackResult>& result : results)
+    if (!result.ok()) return result.error();
+  return cores * runs * operations_of(equations) / seconds / 1e6;
+}
+
+double run_triad(std::size_t bytes) {
+  constexpr int passes = 5;
+  const std::size_t count = std::max<std::size_t>(bytes / sizeof(double), 1);
+  std::vector<double> a(count, 0), b(count, 1), c(count, 2);
+  double best = 0;
+  for (int pass = 0; pass < passes; ++pass) {
+    const double start = wall_seconds();
+    for (std::size_t i = 0; i < count; ++i) a[i] = b[i] + 3.0 * c[i];
+    best = std::max(
+        best, 3.0 * sizeof(double) * static_cast<double>(count) / std::max(wall_seconds() - start, 1e-9));
+    std::swap(a, b);
+  }
+  CHECK_TRUE(b[0] != 0);  // so that the loop is not left out
+  return best;
 }
 
 }  // namespace gleaner::engine

@@ -16,7 +16,7 @@ _gleaner_admin() {
     "host") offered="list show revoke --help" ;;
     "status") offered="--help" ;;
     "run-local") offered="--help --parameters --param --input --out --jobs --strategy --keep" ;;
-    "plan") offered="--help --problem --mflop --load-seconds --result-seconds --half-duplex --plot --show" ;;
+    "plan") offered="--help --problem --mflop --load-seconds --result-seconds --load-bytes --result-bytes --half-duplex --plot --show" ;;
     "keys create") offered="--help --out --name --days" ;;
     "keys signer") offered="--help --root --days --name --public-key --out" ;;
     "keys work") offered="--help --root --days --public-key --out" ;;

@@ -69,6 +69,8 @@ complete -c gleaner-admin -n '__gleaner_admin_at "plan"' -l problem -r -d 'plan 
 complete -c gleaner-admin -n '__gleaner_admin_at "plan"' -l mflop -r -d ''
 complete -c gleaner-admin -n '__gleaner_admin_at "plan"' -l load-seconds -r -d ''
 complete -c gleaner-admin -n '__gleaner_admin_at "plan"' -l result-seconds -r -d ''
+complete -c gleaner-admin -n '__gleaner_admin_at "plan"' -l load-bytes -r -d ''
+complete -c gleaner-admin -n '__gleaner_admin_at "plan"' -l result-bytes -r -d ''
 complete -c gleaner-admin -n '__gleaner_admin_at "plan"' -l half-duplex -d 'hosts and server cannot send while they receive'
 complete -c gleaner-admin -n '__gleaner_admin_at "plan"' -l plot -r -d 'draw who receives, computes and reports when (needs gnuplot)'
 complete -c gleaner-admin -n '__gleaner_admin_at "plan"' -l show -r -d ''

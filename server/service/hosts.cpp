@@ -16,6 +16,7 @@ protocol::HostInfo Service::describe(const Host& host) const {
   info.memory_bytes = row.memory_bytes;
   info.client_version = row.client_version;
   info.mflops = row.mflops;
+  if (row.speeds != protocol::HostSpeeds{}) info.speeds = row.speeds;
   info.items_accepted = row.items_accepted;
   info.cost_accepted = row.cost_accepted;
   info.failures = row.health.failures;

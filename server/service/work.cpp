@@ -52,13 +52,17 @@ Status Service::decide_work(HostId host_id, const protocol::WorkRequest& request
     outcome.acknowledgements.push_back(std::move(acknowledgement));
   }
   TRY(touch_host(host));
-  if (request.benchmark && request.benchmark->mflops > 0 && std::isfinite(request.benchmark->mflops) &&
-      request.benchmark->measured_at != host.row.benchmark_at) {
+  const bool measured = request.benchmark && request.benchmark->mflops > 0 &&
+                        std::isfinite(request.benchmark->mflops) &&
+                        request.benchmark->measured_at != host.row.benchmark_at;
+  if (measured) {
     host.row.mflops = request.benchmark->mflops;
     host.row.benchmark_at = request.benchmark->measured_at;
     update_slowest(model_);
-    TRY(store_->update_host(host.row));
   }
+  const bool told = request.speeds && *request.speeds != host.row.speeds;
+  if (told) host.row.speeds = *request.speeds;
+  if (measured || told) TRY(store_->update_host(host.row));
   TRY(give_back_unknown(host, request));
   TRY(take_reports(host_id, request.units, outcome.reply.units));
   TRY(hand_out(host, request, outcome));

@@ -278,10 +278,19 @@ ALTER TABLE host_records ADD COLUMN timed_seconds REAL NOT NULL DEFAULT 0;
 ALTER TABLE host_records ADD COLUMN timed_squares REAL NOT NULL DEFAULT 0;
 )";
 
+// 0: not measured.
+constexpr const char* host_speeds = R"(
+ALTER TABLE hosts ADD COLUMN all_cores_mflops REAL NOT NULL DEFAULT 0;
+ALTER TABLE hosts ADD COLUMN memory_rate REAL NOT NULL DEFAULT 0;
+ALTER TABLE hosts ADD COLUMN download_rate REAL NOT NULL DEFAULT 0;
+ALTER TABLE hosts ADD COLUMN upload_rate REAL NOT NULL DEFAULT 0;
+)";
+
 constexpr std::array steps{
     Migration{1, "first schema", first_schema},
     Migration{2, "units remember the end they were handed out with", handed_out_end},
     Migration{3, "sizing strategies remember batches and measured times", batches_and_times},
+    Migration{4, "what hosts measured of themselves", host_speeds},
 };
 
 Result<std::int64_t> number_of(Database& database, std::string_view sql) {

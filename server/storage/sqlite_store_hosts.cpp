@@ -15,6 +15,8 @@ void add_description(Query& query, const HostRow& row) {
   query.add(row.health.failures_in_row).add(row.health.failures).add(row.health.blocked_until);
   query.add(row.health.reason).add(row.enrolled_at).add(row.last_contact).add(row.items_accepted);
   query.add(row.cost_accepted).add(row.disagreements);
+  query.add(row.speeds.all_cores_mflops).add(row.speeds.memory_bytes_per_second);
+  query.add(row.speeds.download_bytes_per_second).add(row.speeds.upload_bytes_per_second);
 }
 
 void add_identity(Query& query, const HostRow& row) {
@@ -26,7 +28,9 @@ HostRow read_host(Query& query) {
   query.take_all(row.id, row.name, row.platform, row.cores, row.memory_bytes, row.client_version, row.mflops,
                  row.benchmark_at, row.state, row.state_reason, row.health.failures_in_row,
                  row.health.failures, row.health.blocked_until, row.health.reason, row.enrolled_at,
-                 row.last_contact, row.items_accepted, row.cost_accepted, row.disagreements, row.public_key,
+                 row.last_contact, row.items_accepted, row.cost_accepted, row.disagreements,
+                 row.speeds.all_cores_mflops, row.speeds.memory_bytes_per_second,
+                 row.speeds.download_bytes_per_second, row.speeds.upload_bytes_per_second, row.public_key,
                  row.machine, row.token_digest);
   return row;
 }
@@ -51,8 +55,8 @@ Result<HostId> SqliteStore::add_host(const HostRow& row) {
   Query query = database_->query(R"(
 INSERT INTO hosts (name, platform, cores, memory_bytes, client_version, mflops, benchmark_at, state, state_reason,
   failures_in_row, failures, blocked_until, blocked_reason, enrolled_at, last_contact, items_accepted, cost_accepted,
-  disagreements, public_key, machine, token_digest)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?))");
+  disagreements, all_cores_mflops, memory_rate, download_rate, upload_rate, public_key, machine, token_digest)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?))");
   add_description(query, row);
   add_identity(query, row);
   TRY(query.run());
@@ -65,7 +69,7 @@ Status SqliteStore::update_host(const HostRow& row) {
     Query query = database_->query(R"(
 UPDATE hosts SET (name, platform, cores, memory_bytes, client_version, mflops, benchmark_at, state, state_reason,
   failures_in_row, failures, blocked_until, blocked_reason, enrolled_at, last_contact, items_accepted, cost_accepted,
-  disagreements) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  disagreements, all_cores_mflops, memory_rate, download_rate, upload_rate) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 WHERE public_key = ? AND machine = ? AND token_digest = ? AND id = ?)");
     add_description(query, row);
     add_identity(query, row);
@@ -75,8 +79,8 @@ WHERE public_key = ? AND machine = ? AND token_digest = ? AND id = ?)");
   Query query = database_->query(R"(
 UPDATE hosts SET (name, platform, cores, memory_bytes, client_version, mflops, benchmark_at, state, state_reason,
   failures_in_row, failures, blocked_until, blocked_reason, enrolled_at, last_contact, items_accepted, cost_accepted,
-  disagreements, public_key, machine, token_digest) =
-  (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?)");
+  disagreements, all_cores_mflops, memory_rate, download_rate, upload_rate, public_key, machine, token_digest) =
+  (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?)");
   add_description(query, row);
   add_identity(query, row);
   TRY(query.add(row.id).run());
@@ -89,7 +93,7 @@ Result<std::vector<HostRow>> SqliteStore::hosts() {
   Query query = database_->query(R"(
 SELECT id, name, platform, cores, memory_bytes, client_version, mflops, benchmark_at, state, state_reason,
   failures_in_row, failures, blocked_until, blocked_reason, enrolled_at, last_contact, items_accepted, cost_accepted,
-  disagreements, public_key, machine, token_digest FROM hosts ORDER BY id)");
+  disagreements, all_cores_mflops, memory_rate, download_rate, upload_rate, public_key, machine, token_digest FROM hosts ORDER BY id)");
   return all_rows(query, read_host);
 }
 

@@ -39,6 +39,7 @@ struct HostRow {
   std::string client_version;
   double mflops = 0;
   Timestamp benchmark_at;
+  protocol::HostSpeeds speeds;
   protocol::HostState state = protocol::HostState::active;
   std::string state_reason;
   policy::HostHealth health;

@@ -140,6 +140,7 @@ struct HostInfo {
   std::int64_t memory_bytes = 0;
   std::string client_version;
   double mflops = 0;
+  std::optional<HostSpeeds> speeds;  // absent: none known
   std::int64_t items_accepted = 0;
   double cost_accepted = 0;
   std::int64_t failures = 0;

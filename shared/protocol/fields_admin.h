@@ -149,6 +149,7 @@ void visit(Archive& archive, Of<Archive, HostInfo>& message) {
   archive("memory_bytes", message.memory_bytes, Whole{0, limits::memory_bytes_max});
   archive("client_version", message.client_version, Text{});
   archive("mflops", message.mflops, Number{});
+  archive("speeds", message.speeds);
   archive("items_accepted", message.items_accepted, Whole{});
   archive("cost_accepted", message.cost_accepted, Number{});
   archive("failures", message.failures, Whole{});

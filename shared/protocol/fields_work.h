@@ -14,6 +14,16 @@ void visit(Archive& archive, Of<Archive, Benchmark>& message) {
 }
 
 template <>
+inline constexpr const char* title<HostSpeeds> = "host speeds";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, HostSpeeds>& message) {
+  archive("all_cores_mflops", message.all_cores_mflops, Number{});
+  archive("memory_bytes_per_second", message.memory_bytes_per_second, Number{});
+  archive("download_bytes_per_second", message.download_bytes_per_second, Number{});
+  archive("upload_bytes_per_second", message.upload_bytes_per_second, Number{});
+}
+
+template <>
 inline constexpr const char* title<EnrolRequest> = "enrolment";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, EnrolRequest>& message) {
@@ -118,6 +128,7 @@ void visit(Archive& archive, Of<Archive, WorkRequest>& message) {
   archive("proposal", message.proposal);
   archive("benchmark", message.benchmark);
   archive("applications", message.applications, List{limits::applications_permitted_max, Text{}});
+  archive("speeds", message.speeds);
 }
 
 template <>

@@ -109,6 +109,15 @@ struct Benchmark {
   Timestamp measured_at;
 };
 
+// What else a host measured of itself, each 0 where that is not known. For plans and for people; never
+// trusted for credit.
+struct HostSpeeds {
+  double all_cores_mflops = 0;         // Linpack on every core at once, their sum
+  double memory_bytes_per_second = 0;  // of one core (a STREAM triad)
+  double download_bytes_per_second = 0, upload_bytes_per_second = 0;  // of real transfers, medians
+  friend bool operator==(const HostSpeeds&, const HostSpeeds&) = default;
+};
+
 struct EnrolRequest {
   std::string secret;    // from the join code
   std::string host_key;  // the host's public key, 32 raw bytes
@@ -219,6 +228,7 @@ struct WorkRequest {
   Proposal proposal;
   std::optional<Benchmark> benchmark;
   std::optional<std::vector<std::string>> applications;  // the only ones that the owner permits; absent: any
+  std::optional<HostSpeeds> speeds;                      // absent: as told before
 };
 
 // How far a problem's present stage is, with what all computers gave: for people to look at.

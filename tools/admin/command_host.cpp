@@ -53,6 +53,15 @@ std::string reason_of(const protocol::HostInfo& host) {
   return protocol::clean_line(host.state_reason, limits::message_length_max);
 }
 
+std::string speed_text(double value, const char* unit) {
+  return value > 0 ? rate_text(value) + unit : "not measured";
+}
+
+std::string link_text(const protocol::HostSpeeds& speeds) {
+  return speed_text(speeds.download_bytes_per_second, "B/s down") + ", " +
+         speed_text(speeds.upload_bytes_per_second, "B/s up");
+}
+
 Result<ExitCode> list_hosts(Session& session, const NoOptions&) {
   TRY_ASSIGN(Api* const api, session.api());
   TRY_ASSIGN(const auto hosts, api->hosts());
@@ -93,6 +102,7 @@ Result<ExitCode> list_hosts(Session& session, const NoOptions&) {
 }
 
 std::string host_text(const protocol::HostInfo& host, Timestamp now, const Display& display) {
+  const protocol::HostSpeeds speeds = host.speeds.value_or(protocol::HostSpeeds{});
   return render_fields({{"host", {std::to_string(host.id.value) + " " + host.name, Tint::bold}},
                         {"state", {protocol::name_of(host.state), host_tint(host.state)}},
                         {"remark", reason_of(host)},
@@ -101,6 +111,9 @@ std::string host_text(const protocol::HostInfo& host, Timestamp now, const Displ
                         {"memory", bytes_text(host.memory_bytes)},
                         {"client", host.client_version},
                         {"MFLOP/s", rate_text(host.mflops)},
+                        {"all cores", speed_text(speeds.all_cores_mflops, " MFLOP/s")},
+                        {"memory", speed_text(speeds.memory_bytes_per_second, "B/s (one core)")},
+                        {"link", link_text(speeds)},
                         {"open units", std::to_string(host.open_units)},
                         {"items accepted", count_text(host.items_accepted)},
                         {"work accepted", rate_text(host.cost_accepted)},

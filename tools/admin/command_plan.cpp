@@ -14,6 +14,7 @@ struct PlanOptions {
   std::string problem;
   double mflop = default_mflop;
   double load_seconds = 0, result_seconds = 0;
+  double load_bytes = 0, result_bytes = 0;
   bool half_duplex = false;
   std::string plot;
   std::string shown;
@@ -26,6 +27,16 @@ Result<Fleet> read_fleet(const io::Files& files, const std::string& file) {
   return fleet;
 }
 
+Result<LiveLinks> links_of(Api& api, const PlanOptions& options) {
+  LiveLinks links{options.load_seconds, options.result_seconds};
+  if (options.load_bytes > 0 || options.result_bytes > 0) {
+    TRY_ASSIGN(const auto hosts, api.hosts());
+    TRY_ASSIGN(links, measured_links(hosts, options.load_bytes, options.result_bytes));
+  }
+  if (options.half_duplex) links.duplex = planning::Duplex::half;
+  return links;
+}
+
 // From the file, or from the server.
 Result<PlanView> make_view(Session& session, const PlanOptions& options) {
   PlanView view;
@@ -33,9 +44,8 @@ Result<PlanView> make_view(Session& session, const PlanOptions& options) {
   if (!options.file.empty()) {
     TRY_ASSIGN(view.fleet, read_fleet(session.outside().files, options.file));
   } else {
-    const LiveLinks links{options.load_seconds, options.result_seconds,
-                          options.half_duplex ? planning::Duplex::half : planning::Duplex::full};
     TRY_ASSIGN(Api* const api, session.api());
+    TRY_ASSIGN(const LiveLinks links, links_of(*api, options));
     LiveFleet live;
     if (!options.problem.empty()) {
       TRY_ASSIGN(problem, find_problem(*api, options.problem));
@@ -99,6 +109,15 @@ void add_plan_command(CLI::App& program, Action& chosen) {
       ->check(CLI::Range(0.0, limits::plan_number_max));
   command->add_option("--result-seconds", options->result_seconds, "the same for the whole result")
       ->check(CLI::Range(0.0, limits::plan_number_max));
+  CLI::Option* const load =
+      command->add_option("--load-bytes", options->load_bytes,
+                          "how large the whole load is, for the links that the hosts measured");
+  CLI::Option* const result =
+      command->add_option("--result-bytes", options->result_bytes, "the same for the whole result");
+  for (CLI::Option* const bytes : {load, result})
+    bytes->check(CLI::Range(0.0, limits::plan_number_max))
+        ->excludes("--load-seconds")
+        ->excludes("--result-seconds");
   command->add_flag("--half-duplex", options->half_duplex, "hosts and server cannot send while they receive");
   command->add_option("--plot", options->plot, "draw who receives, computes and reports when (needs gnuplot)")
       ->type_name("FILE.svg|FILE.png");

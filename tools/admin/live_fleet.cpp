@@ -32,10 +32,17 @@ bool at_work(const protocol::HostShare& share) {
   return is_rate(share.rate) && share.last_contact_seconds <= recent_seconds;
 }
 
-// z of 1 where links cost anything: the costs are given for the whole load.
-void add_host(LiveFleet& live, double rate, const std::string& name) {
-  const bool links = live.fleet.cost.tcm > 0 || live.fleet.cost.tsol > 0;
-  live.fleet.tree.add(0, 1 / rate, links ? 1 : 0, name);
+// The costs are given for the whole load over a link of z = 1.
+void add_host(LiveFleet& live, const LiveLinks& links, HostId host, double rate, const std::string& name) {
+  const bool costly = live.fleet.cost.tcm > 0 || live.fleet.cost.tsol > 0;
+  const auto found = links.relative.find(host);
+  live.fleet.tree.add(0, 1 / rate, !costly ? 0 : found == links.relative.end() ? 1 : found->second, name);
+}
+
+double median_of(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
 }
 
 Status check_size(std::size_t hosts) {
@@ -47,6 +54,31 @@ Status check_size(std::size_t hosts) {
 
 }  // namespace
 
+Result<LiveLinks> measured_links(const std::vector<protocol::HostInfo>& hosts, double load_bytes,
+                                 double result_bytes) {
+  std::vector<double> down, up;
+  for (const auto& host : hosts) {
+    if (!host.speeds) continue;
+    if (is_rate(host.speeds->download_bytes_per_second))
+      down.push_back(host.speeds->download_bytes_per_second);
+    if (is_rate(host.speeds->upload_bytes_per_second)) up.push_back(host.speeds->upload_bytes_per_second);
+  }
+  if (down.empty() && up.empty())
+    return Error{
+        ErrorKind::not_found,
+        "no host has measured its link yet (they do when they fetch or deliver something large): give "
+        "--load-seconds and --result-seconds instead"};
+  // One number stands for a link in these models: the way down, which the load takes.
+  const double typical = median_of(down.empty() ? up : down);
+  LiveLinks links;
+  links.load_seconds = load_bytes / typical;
+  links.result_seconds = result_bytes / (up.empty() ? typical : median_of(up));
+  for (const auto& host : hosts)
+    if (host.speeds && is_rate(host.speeds->download_bytes_per_second))
+      links.relative[host.id] = typical / host.speeds->download_bytes_per_second;
+  return links;
+}
+
 Result<LiveFleet> live_fleet(const std::vector<protocol::HostInfo>& hosts, double mflop,
                              const LiveLinks& links) {
   TRY(check_size(hosts.size()));
@@ -54,13 +86,14 @@ Result<LiveFleet> live_fleet(const std::vector<protocol::HostInfo>& hosts, doubl
   live.load = rate_text(mflop) + " MFLOP";
   std::int64_t away = 0, unknown = 0;
   for (const auto& host : hosts) {
-    const double rate = host.mflops * std::max(host.cores, 1);
+    const double together = host.speeds ? host.speeds->all_cores_mflops : 0;
+    const double rate = together > 0 ? together : host.mflops * std::max(host.cores, 1);
     if (host.state != protocol::HostState::active)
       ++away;
     else if (!is_rate(rate))
       ++unknown;
     else
-      add_host(live, rate, host.name);
+      add_host(live, links, host.id, rate, host.name);
   }
   if (away > 0) live.remarks.push_back(counted(away, "host") + " left or revoked: not counted");
   if (unknown > 0) live.remarks.push_back(counted(unknown, "host") + " without a benchmark yet: not counted");
@@ -88,7 +121,7 @@ Result<LiveFleet> live_fleet(const protocol::ProblemInfo& problem, const LiveLin
   std::int64_t away = 0;
   for (const auto& share : problem.shares) {
     if (at_work(share))
-      add_host(live, share.rate, share.name);
+      add_host(live, links, share.host, share.rate, share.name);
     else
       ++away;
   }

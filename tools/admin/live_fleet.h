@@ -1,8 +1,9 @@
 // The live project as a fleet: the server, which computes nothing, hands out to its hosts in a star. Their
-// speeds are what the admin API tells: benchmark times cores, or for one problem the rates measured on it.
-// Pure.
+// speeds are what the admin API tells: the benchmark on all cores, or for one problem the rates measured on
+// it; so are their links. Pure.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,12 +13,19 @@
 
 namespace gleaner::admin {
 
-// The API knows no link speeds: what the whole load would take over one host's link is told by the caller.
+// What the whole load and result would take over one host's link, and how much slower or faster (z) than that
+// the links of single hosts are; 1 for those that are not named.
 struct LiveLinks {
   double load_seconds = 0;
   double result_seconds = 0;
   planning::Duplex duplex = planning::Duplex::full;
+  std::map<HostId, double> relative = {};
 };
+
+// From the hosts' own measurements; the typical link is the median. Hosts without any count as typical.
+// not_found if no host has measured its link.
+[[nodiscard]] Result<LiveLinks> measured_links(const std::vector<protocol::HostInfo>& hosts,
+                                               double load_bytes, double result_bytes);
 
 struct LiveFleet {
   Fleet fleet;

@@ -175,6 +175,28 @@ TEST_CASE("the live project is a star below a server that computes nothing", "[p
   REQUIRE(world.run({"plan", "--load-seconds", "10", "--json"}) == 0);
   CHECK(json::parse(world.out).at("optimum").at("finish_replay").get<double>() > 100);
   CHECK(live_fleet({hosts[3]}, 1e6, {}).error().kind == ErrorKind::not_found);
+  CHECK(world.run({"plan", "--load-bytes", "1e9"}) == 4);
+  CHECK(world.error.find("no host has measured its link yet") != std::string::npos);
+}
+
+TEST_CASE("what hosts measured of themselves goes into the plan", "[plan]") {
+  std::vector<protocol::HostInfo> hosts{a_host(1, "near", 2000, 4), a_host(2, "far", 1000, 2),
+                                        a_host(3, "unknown", 1000, 1)};
+  hosts[0].speeds = protocol::HostSpeeds{6000, 0, 1e8, 1e7};
+  hosts[1].speeds = protocol::HostSpeeds{0, 0, 1e6, 1e5};
+  const auto links = measured_links(hosts, 1e9, 1e7);
+  REQUIRE(links.ok());
+  CHECK(links->load_seconds == Approx(10));  // the median of two is the faster one
+  CHECK(links->result_seconds == Approx(1));
+  CHECK(links->relative.at(HostId{1}) == 1);
+  CHECK(links->relative.at(HostId{2}) == Approx(100));
+  CHECK(links->relative.count(HostId{3}) == 0);
+  const auto live = live_fleet(hosts, 1e6, *links);
+  REQUIRE(live.ok());
+  CHECK(live->fleet.tree[1].w == Approx(1.0 / 6000));  // not four times its one core's
+  CHECK(live->fleet.tree[2].w == Approx(1.0 / 2000));
+  CHECK(live->fleet.tree[2].z == Approx(100));
+  CHECK(live->fleet.tree[3].z == 1);
 }
 
 TEST_CASE("a problem's finish is predicted with an interval", "[plan]") {

@@ -88,10 +88,12 @@ void fields(Visitor& visit, policy::Decision& value) {
 
 template <typename Visitor>
 void fields(Visitor& visit, HostRow& value) {
-  auto& [id, name, public_key, machine, token, platform, cores, memory, version, mflops, benchmark_at, state,
-         state_reason, health, enrolled_at, last_contact, items, cost, disagreements] = value;
-  visit(id, name, public_key, machine, token, platform, cores, memory, version, mflops, benchmark_at, state,
-        state_reason, health, enrolled_at, last_contact, items, cost, disagreements);
+  auto& [id, name, public_key, machine, token, platform, cores, memory, version, mflops, benchmark_at, speeds,
+         state, state_reason, health, enrolled_at, last_contact, items, cost, disagreements] = value;
+  auto& [together, memory_rate, download, upload] = speeds;
+  visit(id, name, public_key, machine, token, platform, cores, memory, version, mflops, benchmark_at,
+        together, memory_rate, download, upload, state, state_reason, health, enrolled_at, last_contact,
+        items, cost, disagreements);
 }
 
 template <typename Visitor>
