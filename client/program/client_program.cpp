@@ -12,6 +12,7 @@
 
 #include "client/engine/benchmark.h"
 #include "client/engine/join.h"
+#include "client/engine/projects.h"
 #include "client/platform/machine_facts.h"
 #include "client/platform/owner.h"
 #include "client/program/daemon.h"
@@ -29,6 +30,7 @@ struct Options {
   std::string state;
   std::string log_level = "info";
   std::string code;
+  std::string project;
   std::string name;
   std::string cpu_share;
   std::string run;
@@ -101,35 +103,73 @@ int do_join(const Options& options) {
   if (const Status made = files.make_directories(state.root); !made.ok()) return fail(made.error());
   const auto lock = StateLock::take(state.lock());
   if (!lock.ok()) return fail(lock.error());
-  const bool before = engine::load_identity(files, state).ok();
+  if (const Status migrated = engine::migrate_state(files, state); !migrated.ok())
+    return fail(migrated.error());
+  const engine::ProjectDirectory project = state.project(engine::project_key(code->root_fingerprint));
+  const bool before = engine::load_identity(files, project).ok();
   const auto http = io::make_curl_client(code->root_fingerprint, std::string("gleaner-client/") + version);
   engine::JoinFacts facts;
   facts.name = options.name;
   facts.client_version = version;
   const auto joined =
-      engine::join(*http, files, *platform::make_machine(), state, *code, facts, system_clock().now());
+      engine::join(*http, files, *platform::make_machine(), project, *code, facts, system_clock().now());
   if (!joined.ok()) return fail(joined.error());
   const std::string start =
       owner->empty() ? "gleaner-client run" + (options.state.empty() ? "" : " --state " + options.state)
                      : "systemctl start gleaner-client (it runs as " + *owner + ")";
-  fmt::print("{} {} as host {} (\"{}\"). State: {}\nStart computing with: {}\n",
+  const auto all = engine::joined_projects(files, state);
+  const std::string several =
+      all.ok() && all->size() > 1
+          ? fmt::format("This computer has joined {} projects: `gleaner projects` shows and shares them.\n",
+                        all->size())
+          : "";
+  fmt::print("{} {} as host {} (\"{}\"). State: {}\n{}Start computing with: {}\n",
              before ? "Joined before:" : "Joined", joined->code.base_url(), joined->host.host.value,
-             joined->name, state.root.string(), start);
+             joined->name, state.root.string(), several, start);
   return exit_ok;
+}
+
+// The one that is meant: the only one, or the one that is named.
+Result<engine::ProjectDirectory> project_to_leave(const Options& options,
+                                                  const engine::StateDirectory& state) {
+  io::Files& files = io::real_files();
+  TRY_ASSIGN(const auto names, engine::project_names(files, state));
+  if (names.empty())
+    return Error{ErrorKind::not_found, "this computer has not joined a project (nothing in " +
+                                           state.projects().string() + "): there is nothing to leave"};
+  if (options.project.empty() && names.size() == 1) return state.project(names.front().key);
+  if (options.project.empty())
+    return Error{ErrorKind::invalid,
+                 "this computer has joined several projects: say which to leave: " + engine::list_of(names)};
+  TRY_ASSIGN(const std::size_t index, engine::find_project(names, options.project));
+  return state.project(names[index].key);
 }
 
 int do_leave(const Options& options) {
   io::Files& files = io::real_files();
   const engine::StateDirectory state = state_of(options);
   if (const auto owner = platform::become_owner_of(state.root); !owner.ok()) return fail(owner.error());
-  const auto identity = engine::load_identity(files, state);
-  if (!identity.ok() && identity.error().kind == ErrorKind::not_found) return fail(identity.error());
+  if (!files.exists(state.root))
+    return fail({ErrorKind::not_found, "there is no state in " + state.root.string() +
+                                           ": this computer has not joined a project with it"});
   const auto lock = StateLock::take(state.lock());
   if (!lock.ok()) return fail(lock.error());
+  if (const Status migrated = engine::migrate_state(files, state); !migrated.ok())
+    return fail(migrated.error());
+  const auto project = project_to_leave(options, state);
+  if (!project.ok()) return fail(project.error());
+  const auto identity = engine::load_identity(files, *project);
   const auto http = io::make_curl_client(identity.ok() ? identity->code.root_fingerprint : Bytes(),
                                          std::string("gleaner-client/") + version);
-  if (const Status left = engine::leave(*http, files, state); !left.ok()) return fail(left.error());
-  fmt::print("Left the project; nothing of it is kept in {}.\n", state.root.string());
+  if (const Status left = engine::leave(*http, files, *project); !left.ok()) return fail(left.error());
+  const auto rest = engine::joined_projects(files, state);
+  const bool others = rest.ok() && !rest->empty();
+  if (!others)
+    for (const io::Path& path : {state.projects(), state.slots(), state.shares()})
+      if (const Status gone = files.remove_all(path); !gone.ok()) return fail(gone.error());
+  fmt::print("Left the project{}; nothing of it is kept in {}.\n",
+             identity.ok() ? " " + identity->project_name() : "", state.root.string());
+  if (others) fmt::print("This computer goes on with {} more.\n", rest->size());
   return exit_ok;
 }
 
@@ -189,7 +229,7 @@ void declare_run(CLI::App& run, Options& options) {
 
 int client_main(int argc, char** argv) {
   Options options;
-  CLI::App app{"gleaner-client: computes for a project while this computer has time", "gleaner-client"};
+  CLI::App app{"gleaner-client: computes for projects while this computer has time", "gleaner-client"};
   app.set_version_flag("--version", std::string("gleaner-client ") + version);
   app.require_subcommand(1);
   app.footer(
@@ -200,12 +240,14 @@ int client_main(int argc, char** argv) {
     command->add_option("--state", options.state, "Directory of the client's state");
     return command;
   };
-  CLI::App* join = with_state(app.add_subcommand("join", "Join a project"));
+  CLI::App* join = with_state(app.add_subcommand("join", "Join a project, or one more"));
   join->add_option("code", options.code, "The join code: gleaner://...")->required();
   join->add_option("--name", options.name, "What to call this computer (default: its name)");
   CLI::App* run = with_state(app.add_subcommand("run", "Compute until stopped"));
   declare_run(*run, options);
-  CLI::App* leave = with_state(app.add_subcommand("leave", "Leave the project and forget it"));
+  CLI::App* leave = with_state(app.add_subcommand("leave", "Leave a project and forget it"));
+  leave->add_option("project", options.project,
+                    "Which, if there are several: its name, the beginning of its key, or its server");
   CLI::App* benchmark = app.add_subcommand("benchmark", "Measure one core (Linpack 500)");
   CLI::App* sandbox =
       with_state(app.add_subcommand("sandbox", "Try and say how kernels are confined on this computer"));

@@ -14,7 +14,8 @@ World::World(int cores) {
   directory = std::filesystem::temp_directory_path() /
               ("gleaner-engine-" + std::to_string(::getpid()) + "-" + std::to_string(++count));
   std::filesystem::remove_all(directory);
-  std::filesystem::create_directories(directory / "identity");
+  project = StateDirectory{directory}.project(project_key(server.join_code().root_fingerprint)).root;
+  std::filesystem::create_directories(project / "identity");
   settings.cores = cores;
   settings.benchmark_mflops = 1000;
   settings.free_bytes_min = 0;
@@ -43,7 +44,7 @@ void World::start() {
                                              archives::unpack_bundle,
                                              settings,
                                              surroundings},
-                                    identity);
+                                    std::vector<Joined>{{{project}, identity, &workers}});
   const Status opened = engine->open();
   INFO((opened.ok() ? "" : opened.error().message));
   REQUIRE(opened.ok());
@@ -85,7 +86,7 @@ bool World::has_all(Range range) const {
 }
 
 bool World::nothing_in_hand() const {
-  return engine->status().units_in_hand == 0 && std::filesystem::is_empty(directory / "units");
+  return engine->status().units_in_hand == 0 && std::filesystem::is_empty(project / "units");
 }
 
 }  // namespace gleaner::engine::testing

@@ -110,6 +110,7 @@ class World {
   [[nodiscard]] bool nothing_in_hand() const;
 
   io::Path directory;
+  io::Path project;  // the project's, in it
   FakeServer server;
   FakeClock clock;
   Random random{42};

@@ -1,11 +1,9 @@
-// Engine: what it says to the server, and what it does with the answers (TalkOwner).
+// Membership: what it says to its server, and what it does with the answers (TalkOwner).
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 
-#include "client/engine/engine.h"
-#include "client/policy/prefetch.h"
-#include "client/policy/proposal.h"
+#include "client/engine/membership.h"
 #include "shared/base/limits.h"
 #include "shared/protocol/codec.h"
 #include "shared/protocol/text.h"
@@ -16,9 +14,6 @@ using client_policy::RunMode;
 using client_policy::UnitState;
 
 namespace {
-
-constexpr std::size_t outbox_max = 256;  // results without an answer: then no more is taken
-constexpr Duration benchmark_patience = std::chrono::seconds{10};  // the first request waits so long for it
 
 protocol::RunState run_state(UnitState state) {
   switch (state) {
@@ -38,60 +33,34 @@ protocol::RunState run_state(UnitState state) {
 
 }  // namespace
 
-client_policy::PrefetchView Engine::prefetch_view(const Slot& slot, SteadyTime now) const {
-  client_policy::PrefetchView view;
-  view.busy = slot.unit() != nullptr;
-  for (const auto& [id, unit] : units_)
-    if (unit->slot == slot.number() && unit.get() != slot.unit() && unit->state != UnitState::committing)
-      view.has_waiting = true;
-  view.remaining = view.busy && !slot.paused() ? slot.remaining(now) : std::nullopt;
-  view.round_trip = talk_.round_trip();
-  view.preparation = preparation_;
-  return view;
+std::vector<protocol::SlotRequest> Membership::wanted(SteadyTime now) {
+  return keeper_.slots_for(*this, now);
 }
 
-std::vector<protocol::SlotRequest> Engine::wanted(SteadyTime now) {
-  std::vector<protocol::SlotRequest> requests;
-  const bool allowed = decision_.mode != RunMode::pause && !controls_.finish && !stopping_ && !disk_low_ &&
-                       deliveries_.waiting() < outbox_max;
-  if (!allowed) return requests;
-  if (!benchmark_ && now - opened_ < benchmark_patience) {
-    alarm_.at(opened_ + benchmark_patience);
-    return requests;
-  }
-  int cores = cores_in_use();
-  for (const auto& slot : slots_) {
-    if (requests.size() >= static_cast<std::size_t>(limits::units_per_request_max)) break;
-    const client_policy::Ask ask = client_policy::should_ask(prefetch_view(*slot, now));
-    if (ask == client_policy::Ask::no) continue;
-    const bool urgent = ask == client_policy::Ask::now;
-    if (urgent && now < slot->start_at()) {
-      alarm_.at(slot->start_at());
-      continue;
-    }
-    // Cores that a kernel with several threads takes are not free.
-    if (urgent && ++cores > services_.settings.cores) break;
-    requests.push_back({slot->number(), urgent});
-  }
-  return requests;
+void Membership::describe(protocol::WorkRequest& request, SteadyTime) {
+  keeper_.describe(request, *this);
 }
 
-std::vector<protocol::UnitReport> Engine::reports(SteadyTime now) {
+std::vector<protocol::UnitReport> Membership::reports(SteadyTime now) {
   std::vector<protocol::UnitReport> reports;
+  const client_policy::RunDecision& decision = keeper_.decision();
   for (const auto& [id, unit] : units_) {
     if (reports.size() >= static_cast<std::size_t>(limits::units_per_host_max)) break;
     protocol::UnitReport report;
     report.unit = id;
     report.finished = unit->held->finished();
     report.state = run_state(unit->state);
-    if (report.state != protocol::RunState::running && decision_.mode == RunMode::pause &&
+    if (report.state != protocol::RunState::running && decision.mode == RunMode::pause &&
         unit->state != UnitState::committing) {
       report.state = protocol::RunState::paused;
-      report.reason = decision_.reason;
+      report.reason = decision.reason;
+    } else if (suspended_ && unit->state != UnitState::committing) {
+      report.state = protocol::RunState::paused;
+      report.reason = "the owner of this computer suspended the project";
     } else if (unit->held_back || !unit->order_reason.empty()) {
       report.reason = unit->order_reason;
     }
-    if (const Slot* slot = slot_of(*unit)) {
+    if (const Slot* slot = keeper_.slot_of(*unit)) {
       report.rate = report.state == protocol::RunState::running ? slot->rate().rate(now) : 0;
       report.item_seconds = to_seconds(slot->rate().on_item(now));
       report.running_seconds = to_seconds(slot->rate().on_unit(now));
@@ -102,47 +71,29 @@ std::vector<protocol::UnitReport> Engine::reports(SteadyTime now) {
   return reports;
 }
 
-void Engine::describe(protocol::WorkRequest& request, SteadyTime) {
-  request.platforms = services_.machine.platforms();
-  request.memory_bytes = services_.settings.memory_bytes;
-  request.cores = services_.settings.cores;
-  request.benchmark = benchmark_;
-  if (!services_.settings.applications.empty()) request.applications = services_.settings.applications;
-  client_policy::ProposalView view;
-  view.benchmark_mflops = benchmark_ ? benchmark_->mflops : 0;
-  view.cpu_share = services_.settings.cpu_share;
-  view.slowest_performance = talk_.slowest_performance();
-  view.foreign_unloaded = foreign_unloaded_;
-  double own = 0;
-  for (const auto& slot : slots_)
-    if (slot->unit() != nullptr && !slot->paused()) own += services_.settings.cpu_share * slot->threads();
-  const double foreign = std::max(0.0, services_.machine.runnable_jobs() - own);
-  view.foreign_current = foreign / std::max(1, services_.machine.cores());
-  request.proposal = client_policy::propose(view);
-}
-
-void Engine::take_grants(const protocol::WorkReply& reply, SteadyTime now) {
+void Membership::take_grants(const protocol::WorkReply& reply, SteadyTime now) {
   for (std::size_t i = 0; i < reply.grants.size(); ++i) {
     const int slot = i < reply.grant_slots.size() ? reply.grant_slots[i] : 0;
-    take_grant(reply.grants[i], std::clamp(slot, 0, static_cast<int>(slots_.size()) - 1), now);
+    take_grant(reply.grants[i], std::clamp(slot, 0, keeper_.slot_count() - 1), now);
   }
+  if (!reply.grants.empty()) keeper_.units_came(now);
   if (reply.progress) take_progress(*reply.progress);
 }
 
 // What was told of a problem stays until something else is told: viewers may still show its picture.
-void Engine::take_progress(const std::vector<protocol::ProblemProgress>& progress) {
+void Membership::take_progress(const std::vector<protocol::ProblemProgress>& progress) {
   std::vector<ProblemStatus> told;
   for (const protocol::ProblemProgress& one : progress)
     for (const auto& [id, unit] : units_)
       if (unit->grant().problem == one.problem) {
-        told.push_back({one.problem.value, unit->grant().problem_name, one.items,
+        told.push_back({key(), one.problem.value, unit->grant().problem_name, one.items,
                         std::min(one.accepted, one.items), one.hosts});
         break;
       }
   if (!told.empty()) problems_ = std::move(told);
 }
 
-void Engine::take_grant(const protocol::SignedStatement& statement, int slot, SteadyTime now) {
+void Membership::take_grant(const protocol::SignedStatement& statement, int slot, SteadyTime now) {
   const auto refuse = [this](UnitId unit, protocol::FailureKind kind, const std::string& message) {
     spdlog::error("a unit is not taken: {}", message);
     protocol::FailureReport report;
@@ -164,7 +115,7 @@ void Engine::take_grant(const protocol::SignedStatement& statement, int slot, St
       std::find(permitted.begin(), permitted.end(), trusted->application.name) == permitted.end())
     return refuse(id, protocol::FailureKind::not_executable,
                   "the owner of this computer does not permit the application " + trusted->application.name);
-  auto held = HeldUnit::create(services_.files, services_.state.unit(id), statement, trusted->grant);
+  auto held = HeldUnit::create(services_.files, directory_.unit(id), statement, trusted->grant);
   if (!held.ok()) {
     deliveries_.report_disk_trouble(held.error());
     return refuse(id, protocol::FailureKind::resource_limit, held.error().message);
@@ -175,20 +126,18 @@ void Engine::take_grant(const protocol::SignedStatement& statement, int slot, St
   spdlog::info("slot {}: unit {} of {}: items {}-{} ({})", slot, id.value, trusted->grant.problem_name,
                trusted->grant.range.begin, trusted->grant.range.end - 1, trusted->grant.reason);
   units_.emplace(id, std::move(unit));
-  prepare_units(now);
-  start_units(now);
 }
 
-void Engine::take_orders(const std::vector<protocol::UnitOrder>& orders, SteadyTime now) {
+void Membership::take_orders(const std::vector<protocol::UnitOrder>& orders, SteadyTime now) {
   for (const protocol::UnitOrder& order : orders) {
     const auto found = units_.find(order.unit);
     if (found != units_.end()) take_order(*found->second, order, now);
   }
-  apply_decision(now);
+  keeper_.orders_came(now);
 }
 
-void Engine::take_order(Unit& unit, const protocol::UnitOrder& order, SteadyTime now) {
-  Slot* const slot = slot_of(unit);
+void Membership::take_order(Unit& unit, const protocol::UnitOrder& order, SteadyTime now) {
+  Slot* const slot = keeper_.slot_of(unit);
   switch (order.action) {
     case protocol::UnitAction::cancel:
       if (unit.held->stopped()) return;
@@ -213,6 +162,24 @@ void Engine::take_order(Unit& unit, const protocol::UnitOrder& order, SteadyTime
   }
   if (slot != nullptr) slot->let_go(now);
   unit.stop();
+}
+
+void Membership::revoked(const std::string& reason) {
+  if (revoked_) return;
+  revoked_ = reason;
+  spdlog::error("{}: this host was revoked: join again with gleaner-client join CODE ({})", names_.name,
+                reason);
+  if (const Status marked = mark_revoked(services_.files, directory_); !marked.ok())
+    spdlog::warn("{}", marked.error().message);
+  keeper_.stop_kernels(*this, services_.clock.steady());
+}
+
+void Membership::project_known(const protocol::SignedStatement& statement) {
+  identity_.project = statement;
+  names_ = names_of(directory_, identity_);
+  deliveries_.receipts().know_project(statement);
+  if (const Status saved = save_document(services_.files, directory_, statement); !saved.ok())
+    spdlog::warn("{}", saved.error().message);
 }
 
 }  // namespace gleaner::engine
