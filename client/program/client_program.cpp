@@ -11,12 +11,9 @@
 #include <memory>
 
 #include "client/engine/benchmark.h"
-#include "client/engine/join.h"
-#include "client/engine/projects.h"
-#include "client/platform/machine_facts.h"
-#include "client/platform/owner.h"
 #include "client/program/daemon.h"
 #include "client/program/exit_status.h"
+#include "client/program/join_program.h"
 #include "client/program/state_lock.h"
 #include "client/program/version.h"
 
@@ -31,6 +28,7 @@ struct Options {
   std::string log_level = "info";
   std::string code;
   std::string project;
+  bool all_projects = false;
   std::string name;
   std::string cpu_share;
   std::string run;
@@ -91,86 +89,6 @@ engine::StateDirectory state_of(const Options& options) {
   return {
       std::filesystem::absolute(options.state.empty() ? default_state_directory() : io::Path(options.state))
           .lexically_normal()};
-}
-
-int do_join(const Options& options) {
-  const auto code = protocol::parse_join_code(options.code);
-  if (!code.ok()) return fail(code.error());
-  io::Files& files = io::real_files();
-  const engine::StateDirectory state = state_of(options);
-  const auto owner = platform::become_owner_of(state.root);
-  if (!owner.ok()) return fail(owner.error());
-  if (const Status made = files.make_directories(state.root); !made.ok()) return fail(made.error());
-  const auto lock = StateLock::take(state.lock());
-  if (!lock.ok()) return fail(lock.error());
-  if (const Status migrated = engine::migrate_state(files, state); !migrated.ok())
-    return fail(migrated.error());
-  const engine::ProjectDirectory project = state.project(engine::project_key(code->root_fingerprint));
-  const bool before = engine::load_identity(files, project).ok();
-  const auto http = io::make_curl_client(code->root_fingerprint, std::string("gleaner-client/") + version);
-  engine::JoinFacts facts;
-  facts.name = options.name;
-  facts.client_version = version;
-  const auto joined =
-      engine::join(*http, files, *platform::make_machine(), project, *code, facts, system_clock().now());
-  if (!joined.ok()) return fail(joined.error());
-  const std::string start =
-      owner->empty() ? "gleaner-client run" + (options.state.empty() ? "" : " --state " + options.state)
-                     : "systemctl start gleaner-client (it runs as " + *owner + ")";
-  const auto all = engine::joined_projects(files, state);
-  const std::string several =
-      all.ok() && all->size() > 1
-          ? fmt::format("This computer has joined {} projects: `gleaner projects` shows and shares them.\n",
-                        all->size())
-          : "";
-  fmt::print("{} {} as host {} (\"{}\"). State: {}\n{}Start computing with: {}\n",
-             before ? "Joined before:" : "Joined", joined->code.base_url(), joined->host.host.value,
-             joined->name, state.root.string(), several, start);
-  return exit_ok;
-}
-
-// The one that is meant: the only one, or the one that is named.
-Result<engine::ProjectDirectory> project_to_leave(const Options& options,
-                                                  const engine::StateDirectory& state) {
-  io::Files& files = io::real_files();
-  TRY_ASSIGN(const auto names, engine::project_names(files, state));
-  if (names.empty())
-    return Error{ErrorKind::not_found, "this computer has not joined a project (nothing in " +
-                                           state.projects().string() + "): there is nothing to leave"};
-  if (options.project.empty() && names.size() == 1) return state.project(names.front().key);
-  if (options.project.empty())
-    return Error{ErrorKind::invalid,
-                 "this computer has joined several projects: say which to leave: " + engine::list_of(names)};
-  TRY_ASSIGN(const std::size_t index, engine::find_project(names, options.project));
-  return state.project(names[index].key);
-}
-
-int do_leave(const Options& options) {
-  io::Files& files = io::real_files();
-  const engine::StateDirectory state = state_of(options);
-  if (const auto owner = platform::become_owner_of(state.root); !owner.ok()) return fail(owner.error());
-  if (!files.exists(state.root))
-    return fail({ErrorKind::not_found, "there is no state in " + state.root.string() +
-                                           ": this computer has not joined a project with it"});
-  const auto lock = StateLock::take(state.lock());
-  if (!lock.ok()) return fail(lock.error());
-  if (const Status migrated = engine::migrate_state(files, state); !migrated.ok())
-    return fail(migrated.error());
-  const auto project = project_to_leave(options, state);
-  if (!project.ok()) return fail(project.error());
-  const auto identity = engine::load_identity(files, *project);
-  const auto http = io::make_curl_client(identity.ok() ? identity->code.root_fingerprint : Bytes(),
-                                         std::string("gleaner-client/") + version);
-  if (const Status left = engine::leave(*http, files, *project); !left.ok()) return fail(left.error());
-  const auto rest = engine::joined_projects(files, state);
-  const bool others = rest.ok() && !rest->empty();
-  if (!others)
-    for (const io::Path& path : {state.projects(), state.slots(), state.shares()})
-      if (const Status gone = files.remove_all(path); !gone.ok()) return fail(gone.error());
-  fmt::print("Left the project{}; nothing of it is kept in {}.\n",
-             identity.ok() ? " " + identity->project_name() : "", state.root.string());
-  if (others) fmt::print("This computer goes on with {} more.\n", rest->size());
-  return exit_ok;
 }
 
 int do_benchmark() {
@@ -248,6 +166,7 @@ int client_main(int argc, char** argv) {
   CLI::App* leave = with_state(app.add_subcommand("leave", "Leave a project and forget it"));
   leave->add_option("project", options.project,
                     "Which, if there are several: its name, the beginning of its key, or its server");
+  leave->add_flag("--all", options.all_projects, "All of them");
   CLI::App* benchmark = app.add_subcommand("benchmark", "Measure one core (Linpack 500)");
   CLI::App* sandbox =
       with_state(app.add_subcommand("sandbox", "Try and say how kernels are confined on this computer"));
@@ -257,9 +176,10 @@ int client_main(int argc, char** argv) {
     return app.exit(error) == 0 ? exit_ok : exit_usage;
   }
   const auto memory = set_up_log(options.log_level);
-  if (join->parsed()) return do_join(options);
+  if (join->parsed())
+    return run_join({state_of(options), options.code, options.name, !options.state.empty()});
   if (run->parsed()) return do_run(options, memory);
-  if (leave->parsed()) return do_leave(options);
+  if (leave->parsed()) return run_leave({state_of(options), options.project, options.all_projects});
   if (sandbox->parsed()) return do_sandbox(options);
   CHECK_TRUE(benchmark->parsed());
   return do_benchmark();

@@ -28,11 +28,33 @@ World::~World() {
   std::filesystem::remove_all(directory);
 }
 
+void World::kill() {
+  engine.reset();
+  workers.drop();
+  for (const auto& one : neighbours) one->workers.drop();
+}
+
+Neighbour& World::join_neighbour() {
+  auto neighbour = std::make_unique<Neighbour>();
+  neighbour->server.now = clock.now();
+  neighbour->server.set_application(script_kernel());
+  neighbour->project =
+      StateDirectory{directory}.project(project_key(neighbour->server.join_code().root_fingerprint)).root;
+  std::filesystem::create_directories(neighbour->project / "identity");
+  neighbours.push_back(std::move(neighbour));
+  return *neighbours.back();
+}
+
 void World::start() {
-  Identity identity;
-  identity.code = server.join_code();
-  identity.host = {server.host, "token"};
-  identity.name = "test-host";
+  const auto joined = [](const io::Path& place, const FakeServer& of, Workers& lanes) {
+    Identity identity;
+    identity.code = of.join_code();
+    identity.host = {of.host, "token"};
+    identity.name = "test-host";
+    return Joined{{place}, identity, &lanes};
+  };
+  std::vector<Joined> projects = {joined(project, server, workers)};
+  for (const auto& one : neighbours) projects.push_back(joined(one->project, one->server, one->workers));
   engine = std::make_unique<Engine>(Services{clock,
                                              random,
                                              files,
@@ -44,7 +66,7 @@ void World::start() {
                                              archives::unpack_bundle,
                                              settings,
                                              surroundings},
-                                    std::vector<Joined>{{{project}, identity, &workers}});
+                                    std::move(projects));
   const Status opened = engine->open();
   INFO((opened.ok() ? "" : opened.error().message));
   REQUIRE(opened.ok());
@@ -67,6 +89,7 @@ bool World::run_until(const std::function<bool()>& done, Duration step) {
     if (!polled.empty()) ::poll(polled.data(), polled.size(), real_milliseconds);
     clock.advance(step);
     server.now = clock.now();
+    for (const auto& one : neighbours) one->server.now = clock.now();
   }
   return false;
 }
@@ -76,7 +99,7 @@ void World::run_for(Duration fake, Duration step) {
   REQUIRE(run_until([&] { return clock.steady() >= end; }, step));
 }
 
-bool World::has_all(Range range) const {
+bool World::has_all(const FakeServer& server, Range range) {
   for (std::int64_t i = range.begin; i < range.end; ++i) {
     const auto found = server.items.find(i);
     if (found == server.items.end() || found->second != expected_item(i) || server.times.at(i) != 1)
