@@ -118,22 +118,9 @@ std::string Engine::state_of(const Membership& project, SteadyTime now) const {
 }
 
 void Engine::add_project(EngineStatus& status, const Membership& project, SteadyTime now) const {
-  ProjectStatus one;
-  one.key = project.key();
-  one.name = project.names().name;
-  one.server = project.names().server;
-  one.host = project.identity().host.host.value;
-  one.share = project.share();
+  ProjectStatus one = project.status();
   one.recent_part = several() ? shares_.recent_part(project.key()) : 1;
-  one.suspended = project.suspended();
-  one.revoked = project.revoked().has_value();
   one.state = state_of(project, now);
-  one.units_in_hand = static_cast<std::int64_t>(project.units().size());
-  one.outbox = static_cast<std::int64_t>(project.deliveries().waiting());
-  const Contribution given = project.deliveries().receipts().contribution(services_.clock.now());
-  one.items_today = given.today;
-  one.items_week = given.week;
-  one.items_total = given.total;
   const Totals& totals = project.deliveries().totals();
   status.items_accepted += totals.items_accepted;
   status.commits_accepted += totals.commits_accepted;

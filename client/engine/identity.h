@@ -32,7 +32,7 @@ struct Identity {
                                    const protocol::SignedStatement& document);
 [[nodiscard]] Status mark_revoked(io::Files& files, const ProjectDirectory& project);
 // Leaves nothing of the membership: identity, units, results that were not delivered, caches. At once, by a
-// renaming: what a kill leaves of it is gone at the next start (joined_projects()).
+// renaming: what a kill leaves of it is gone at the next start (migrate_state()).
 [[nodiscard]] Status forget_membership(io::Files& files, const ProjectDirectory& project);
 inline constexpr const char* left_suffix = ".left";
 

@@ -247,4 +247,22 @@ std::string Membership::without_work(SteadyTime now) const {
   return "the server has no work now" + (why.empty() ? "" : " (" + why + ")");
 }
 
+ProjectStatus Membership::status() const {
+  ProjectStatus status;
+  status.key = key();
+  status.name = names_.name;
+  status.server = names_.server;
+  status.host = identity_.host.host.value;
+  status.share = share_;
+  status.suspended = suspended_;
+  status.revoked = revoked_.has_value();
+  status.units_in_hand = static_cast<std::int64_t>(units_.size());
+  status.outbox = static_cast<std::int64_t>(deliveries_.waiting());
+  const Contribution given = deliveries_.receipts().contribution(services_.clock.now());
+  status.items_today = given.today;
+  status.items_week = given.week;
+  status.items_total = given.total;
+  return status;
+}
+
 }  // namespace gleaner::engine

@@ -94,6 +94,7 @@ class Membership final : private TalkOwner {
   [[nodiscard]] std::string unreachable() const;
   [[nodiscard]] std::string waiting_for() const;
   [[nodiscard]] std::string without_work(SteadyTime now) const;
+  [[nodiscard]] ProjectStatus status() const;  // but for what only the engine knows
   // That the server told of last.
   [[nodiscard]] const std::vector<ProblemStatus>& problems() const { return problems_; }
 

@@ -42,6 +42,9 @@ std::string project_key(std::string_view root_fingerprint) {
 }
 
 Status migrate_state(io::Files& files, const StateDirectory& state) {
+  if (const auto names = files.list(state.projects()); names.ok())
+    for (const std::string& name : *names)
+      if (name.ends_with(left_suffix)) TRY(files.remove_all(state.projects() / name));
   const ProjectDirectory old{state.root};
   // Of a joining that never came to its end there is a key at most, which nobody knows.
   if (!files.exists(old.identity() / "join-code") && !files.exists(old.identity() / "host.json"))
@@ -58,13 +61,12 @@ Status migrate_state(io::Files& files, const StateDirectory& state) {
   return {};
 }
 
-Result<std::vector<ProjectDirectory>> joined_projects(io::Files& files, const StateDirectory& state) {
+Result<std::vector<ProjectDirectory>> joined_projects(const io::Files& files, const StateDirectory& state) {
   std::vector<ProjectDirectory> joined;
   if (!files.exists(state.projects())) return joined;
   TRY_ASSIGN(const std::vector<std::string> names, files.list(state.projects()));
   for (const std::string& name : names) {
     const ProjectDirectory project = state.project(name);
-    if (name.ends_with(left_suffix)) TRY(files.remove_all(project.root));
     const bool known =
         files.exists(project.identity() / "join-code") || files.exists(project.identity() / "host.json");
     if (is_directory_name(name) && known) joined.push_back(project);
@@ -82,7 +84,7 @@ bool is_named(const ProjectNames& project, std::string_view text) {
   return address == text || address.substr(0, address.rfind(':')) == text;
 }
 
-Result<std::vector<ProjectNames>> project_names(io::Files& files, const StateDirectory& state) {
+Result<std::vector<ProjectNames>> project_names(const io::Files& files, const StateDirectory& state) {
   TRY_ASSIGN(const auto joined, joined_projects(files, state));
   std::vector<ProjectNames> names;
   for (const ProjectDirectory& project : joined) {

@@ -14,12 +14,12 @@ inline constexpr std::size_t project_key_digits = 16;
 [[nodiscard]] std::string project_key(std::string_view root_fingerprint);
 
 // A state directory of a client that knew one project only becomes one of several. Renames, the identity
-// last: whatever a kill leaves of it, the next call finishes; nothing to do is success.
+// last: whatever a kill leaves of it, the next call finishes; nothing to do is success. Also removes what a
+// kill left of a project that was being left.
 [[nodiscard]] Status migrate_state(io::Files& files, const StateDirectory& state);
 
-// What was joined (or begun to be: join.h), by key; none is no error. Removes what was left of projects that
-// were left.
-[[nodiscard]] Result<std::vector<ProjectDirectory>> joined_projects(io::Files& files,
+// What was joined (or begun to be: join.h), by key; none is no error.
+[[nodiscard]] Result<std::vector<ProjectDirectory>> joined_projects(const io::Files& files,
                                                                     const StateDirectory& state);
 
 // How one is named by people: its name, the beginning of its key, or its server (HOST, HOST:PORT,
@@ -30,7 +30,8 @@ struct ProjectNames {
 [[nodiscard]] bool is_named(const ProjectNames& project, std::string_view text);
 [[nodiscard]] ProjectNames names_of(const ProjectDirectory& directory, const Identity& identity);
 // Of all that were joined, by key. Any process may ask.
-[[nodiscard]] Result<std::vector<ProjectNames>> project_names(io::Files& files, const StateDirectory& state);
+[[nodiscard]] Result<std::vector<ProjectNames>> project_names(const io::Files& files,
+                                                              const StateDirectory& state);
 [[nodiscard]] std::string list_of(const std::vector<ProjectNames>& projects);
 // Its index. not_found, or conflict if it could be several; the message lists them.
 [[nodiscard]] Result<std::size_t> find_project(const std::vector<ProjectNames>& projects,

@@ -106,6 +106,11 @@ double number_of(const Json& object, const char* name) {
   return found != object.end() && found->is_number() ? found->get<double>() : 0;
 }
 
+bool is_set(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_boolean() && found->get<bool>();
+}
+
 bool has_several_projects(const Json& status) {
   const auto projects = status.find("projects");
   return projects != status.end() && projects->is_array() && projects->size() > 1;

@@ -12,9 +12,10 @@ enum class Colour { no, yes };
 // Ends in a line feed. Missing or wrong fields show as blanks, never as errors.
 [[nodiscard]] std::string reply_text(const std::string& command, const nlohmann::json& reply, Colour colour);
 
-// A field of an answer; blank or 0 if it is missing or something else.
+// A field of an answer; blank, 0 or false if it is missing or something else.
 [[nodiscard]] std::string text_of(const nlohmann::json& object, const char* name);
 [[nodiscard]] double number_of(const nlohmann::json& object, const char* name);
+[[nodiscard]] bool is_set(const nlohmann::json& object, const char* name);
 
 // Of a status: does the client compute for several projects? Of one of its slots: the problem in it, then
 // with the project's name behind it.

@@ -48,7 +48,8 @@ Status leave_one(const engine::StateDirectory& state, const engine::ProjectNames
   io::Files& files = io::real_files();
   const engine::ProjectDirectory directory = state.project(project.key);
   const auto identity = engine::load_identity(files, directory);
-  const auto http = io::make_curl_client(identity.ok() ? identity->code.root_fingerprint : Bytes(), user_agent());
+  const auto http =
+      io::make_curl_client(identity.ok() ? identity->code.root_fingerprint : Bytes(), user_agent());
   TRY(engine::leave(*http, files, directory));
   fmt::print("Left the project {}; nothing of it is kept in {}.\n", project.name, state.root.string());
   return {};

@@ -26,9 +26,9 @@ int show(const ProjectsCommand& command) {
   const auto reply = platform::ask_daemon(command.socket, request.dump());
   if (!reply.ok()) return refuse(reply.error());
   const Json parsed = Json::parse(*reply, nullptr, false);
-  const Json projects = parsed.is_object() && parsed.contains("status")
-                            ? parsed["status"].value("projects", Json::array())
-                            : Json::array();
+  Json projects = Json::array();
+  if (const auto status = parsed.find("status"); status != parsed.end())
+    if (const auto found = status->find("projects"); found != status->end()) projects = *found;
   fmt::print("{}{}", command.json ? projects.dump(2) : projects_text(projects), command.json ? "\n" : "");
   return exit_ok;
 }

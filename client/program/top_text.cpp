@@ -48,7 +48,7 @@ std::string projects_line(const Json& projects) {
   for (const Json& project : projects)
     line += fmt::format("{}{} {:.0f} %{}", line.empty() ? "" : ", ", text_of(project, "name"),
                         100 * number_of(project, "recent_part"),
-                        project.value("suspended", false) ? " (suspended)" : "");
+                        is_set(project, "suspended") ? " (suspended)" : "");
   return line;
 }
 

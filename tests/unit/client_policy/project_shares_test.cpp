@@ -45,6 +45,8 @@ class Bench {
   Project& operator[](std::size_t i) { return projects_[i]; }
   ProjectShares& shares() { return shares_; }
   [[nodiscard]] double idle() const { return idle_; }
+  // Always asked one that has work, if there was any.
+  [[nodiscard]] bool sound() const { return sound_; }
   void reset() {
     for (Project& project : projects_) project.used = 0;
   }
@@ -73,13 +75,13 @@ class Bench {
       any = any || project.has_work;
     }
     const std::size_t chosen = shares_.next(claims);
-    REQUIRE((chosen < claims.size()) == any);  // work conserving, and total
+    sound_ = sound_ && (chosen < claims.size()) == any;  // work conserving, and total
     if (!any) {
       idle_ += 1;
       return ends_.push({now_ + 1, -1});
     }
-    Project& project = projects_[chosen];
-    REQUIRE(project.has_work);
+    Project& project = projects_.at(chosen);
+    sound_ = sound_ && project.has_work;
     ++project.held;
     const double seconds = project.unit_seconds * (0.2 + 1.6 * random_.uniform());
     ends_.push({now_ + seconds, static_cast<int>(chosen), seconds});
@@ -96,6 +98,7 @@ class Bench {
   std::priority_queue<End> ends_;
   double now_ = 0;
   double idle_ = 0;
+  bool sound_ = true;
 };
 
 std::uint64_t seed_of_today() {
@@ -124,6 +127,7 @@ TEST_CASE("While all have work, each has its share in the long run, whatever its
     const double end = 3000 * longest;
     bench.run_until(end);
     CHECK(bench.idle() == 0);
+    CHECK(bench.sound());
     for (std::size_t i = 0; i < projects.size(); ++i) {
       const double part = bench[i].used / (end * slots);
       CAPTURE(round, i, slots, bench[i].share, bench[i].unit_seconds);
@@ -170,6 +174,7 @@ TEST_CASE("Who has no work is passed over, and has no more than the others when 
   bench.reset();
   bench.run_until(151'000);
   CHECK(bench[0].used / (bench[0].used + bench[1].used) == Approx(0.75).margin(0.04));
+  CHECK(bench.sound());
 }
 
 TEST_CASE("A project that is new starts with those that have work, and one that left leaves nothing") {

@@ -270,6 +270,22 @@ TEST_CASE("A join code that waits to be used is found, one that cannot be read c
   CHECK(joined_projects(world.files, {world.directory})->empty());
 }
 
+TEST_CASE("What a kill left of a project that was being left is gone at the next start") {
+  World world;
+  std::filesystem::create_directories(world.project.string() + ".left/units/1");
+  REQUIRE(world.files.write(world.project / "identity/host.json", "{}", io::Mode::secret).ok());
+  CHECK(joined_projects(world.files, {world.directory})->size() == 1);
+  REQUIRE(migrate_state(world.files, {world.directory}).ok());
+  CHECK_FALSE(std::filesystem::exists(world.project.string() + ".left"));
+  // Cut off in the middle of it, it has been left all the same.
+  world.files.before_change = [removals = 0](std::string_view operation, const io::Path&) mutable -> Status {
+    if (operation == "remove_all" && ++removals == 2) return Error{ErrorKind::io, "the machine stopped here"};
+    return {};
+  };
+  CHECK_FALSE(forget_membership(world.files, {world.project}).ok());
+  CHECK(joined_projects(world.files, {world.directory})->empty());
+}
+
 TEST_CASE("Projects are named by people as they know them") {
   const std::vector<ProjectNames> all = {{"0123456789abcdef", "Atlas", "https://grid.example:8443"},
                                          {"01fedcba98765432", "Birds", "https://10.0.0.1:8443"},

@@ -109,9 +109,9 @@ class World {
   explicit World(int cores = 1);
   ~World();
 
-  Neighbour& join_neighbour();     // before start()
-  void start();                    // a new engine on the same state
-  void kill();                     // as SIGKILL: nothing is said or written any more
+  Neighbour& join_neighbour();  // before start()
+  void start();                 // a new engine on the same state
+  void kill();                  // as SIGKILL: nothing is said or written any more
   // Ticks until `done`, the fake clock going `step` a tick; false after ten real seconds.
   bool run_until(const std::function<bool()>& done, Duration step = std::chrono::milliseconds{20});
   void run_for(Duration fake, Duration step = std::chrono::milliseconds{50});
