@@ -12,20 +12,40 @@ using Json = nlohmann::json;
 constexpr double pause_request_seconds_max = 366.0 * 24 * 3600;
 
 Json to_json(const SlotStatus& slot) {
-  return {{"slot", slot.slot},       {"state", slot.state},
-          {"problem", slot.problem}, {"application", slot.application},
-          {"unit", slot.unit},       {"begin", slot.range.begin},
-          {"end", slot.range.end},   {"finished", slot.finished},
-          {"rate", slot.rate},       {"remaining_seconds", slot.remaining_seconds},
+  return {{"slot", slot.slot},
+          {"state", slot.state},
+          {"project", slot.project},
+          {"problem", slot.problem},
+          {"application", slot.application},
+          {"unit", slot.unit},
+          {"begin", slot.range.begin},
+          {"end", slot.range.end},
+          {"finished", slot.finished},
+          {"rate", slot.rate},
+          {"remaining_seconds", slot.remaining_seconds},
           {"reason", slot.reason}};
 }
 
 Json to_json(const ProblemStatus& problem) {
-  return {{"problem", problem.problem},
-          {"name", problem.name},
-          {"items", problem.items},
-          {"accepted", problem.accepted},
-          {"hosts", problem.hosts}};
+  return {{"project", problem.project}, {"problem", problem.problem},   {"name", problem.name},
+          {"items", problem.items},     {"accepted", problem.accepted}, {"hosts", problem.hosts}};
+}
+
+Json to_json(const ProjectStatus& project) {
+  return {{"key", project.key},
+          {"name", project.name},
+          {"server", project.server},
+          {"host", project.host},
+          {"share", project.share},
+          {"recent_part", project.recent_part},
+          {"suspended", project.suspended},
+          {"revoked", project.revoked},
+          {"state", project.state},
+          {"units_in_hand", project.units_in_hand},
+          {"outbox", project.outbox},
+          {"items_today", project.items_today},
+          {"items_week", project.items_week},
+          {"items_total", project.items_total}};
 }
 
 Json to_json(const EngineStatus& status) {
@@ -33,6 +53,8 @@ Json to_json(const EngineStatus& status) {
   for (const SlotStatus& slot : status.slots) slots.push_back(to_json(slot));
   Json problems = Json::array();
   for (const ProblemStatus& problem : status.problems) problems.push_back(to_json(problem));
+  Json projects = Json::array();
+  for (const ProjectStatus& project : status.projects) projects.push_back(to_json(project));
   return {{"server", status.server},
           {"project", status.project},
           {"project_name", status.project_name},
@@ -48,6 +70,7 @@ Json to_json(const EngineStatus& status) {
           {"benchmark_mflops", status.benchmark_mflops},
           {"slots", slots},
           {"problems", problems},
+          {"projects", projects},
           {"items_accepted", status.items_accepted},
           {"items_today", status.items_today},
           {"items_week", status.items_week},

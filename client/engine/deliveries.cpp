@@ -106,7 +106,7 @@ void Deliveries::start_upload(Unit& unit, Bytes segment) {
       unit_now.uploaded = true;
     };
   };
-  services_.workers.submit(Lane::data, std::move(job));
+  workers_.submit(Lane::data, std::move(job));
 }
 
 void Deliveries::tick(SteadyTime now, Closing closing, Alarm& alarm) {

@@ -24,12 +24,14 @@ enum class Closing { no, yes };
 
 class Deliveries {
  public:
-  Deliveries(Services& services, UnitBook& units, const Trust& trust, Server server)
+  Deliveries(Services& services, Workers& workers, const ProjectDirectory& directory, UnitBook& units,
+             const Trust& trust, Server server)
       : services_(services),
+        workers_(workers),
         units_(units),
         trust_(trust),
         server_(std::move(server)),
-        receipts_(services.files, services.state) {}
+        receipts_(services.files, directory) {}
 
   // Writes journals, cuts, starts uploads, closes units with nothing left. Closing: everything finished is
   // cut.
@@ -72,6 +74,7 @@ class Deliveries {
   [[nodiscard]] protocol::CommitRequest request(Unit& unit);
 
   Services& services_;
+  Workers& workers_;
   UnitBook& units_;
   const Trust& trust_;
   Server server_;

@@ -4,14 +4,13 @@
 
 #include <algorithm>
 
+#include "client/engine/usage.h"
 #include "shared/base/limits.h"
 #include "shared/protocol/codec.h"
 
 namespace gleaner::engine {
 
 using client_policy::RunMode;
-using client_policy::UnitEvent;
-using client_policy::UnitState;
 
 namespace {
 constexpr Duration wait_max = std::chrono::minutes{10};
@@ -22,30 +21,37 @@ constexpr Duration calendar_jump = std::chrono::seconds{30};
 constexpr Duration disk_check_interval = std::chrono::minutes{1};
 }  // namespace
 
-Engine::Engine(Services services, Identity identity)
-    : services_(std::move(services)),
-      identity_(std::move(identity)),
-      trust_(identity_.code.root_fingerprint, identity_.host.host),
-      warehouse_(services_.files, services_.state, services_.unpack, services_.settings.cache_bytes_max,
-                 services_.settings.free_bytes_min),
-      deliveries_(services_, units_, trust_, {identity_.code.base_url(), identity_.host.token}),
-      talk_(services_, {identity_.code.base_url(), identity_.host.token}, trust_, deliveries_, *this) {
+Engine::Engine(Services services, std::vector<Joined> projects) : services_(std::move(services)) {
+  CHECK_TRUE(!projects.empty());
   for (int number = 0; number < services_.settings.cores; ++number)
     slots_.push_back(std::make_unique<Slot>(services_, number));
+  workers_.push_back(&services_.workers);
+  SlotKeeper& keeper = *this;
+  for (Joined& joined : projects) {
+    if (std::find(workers_.begin(), workers_.end(), joined.workers) == workers_.end())
+      workers_.push_back(joined.workers);
+    projects_.push_back(std::make_unique<Membership>(services_, std::move(joined), keeper));
+  }
+  limit_caches();
 }
 
 Engine::~Engine() = default;
 
 Status Engine::open() {
-  TRY(warehouse_.clean());
+  TRY(services_.files.remove_all(services_.state.slots()));
+  TRY(services_.files.make_directories(services_.state.slots()));
   TRY_ASSIGN(controls_, load_controls(services_.files, services_.state.preferences()));
-  deliveries_.receipts().open();
-  if (identity_.project) {
-    deliveries_.receipts().know_project(*identity_.project);
-    if (const Status known = trust_.accept_project(*identity_.project, services_.clock.now()); !known.ok())
-      spdlog::warn("the stored project document is fetched again: {}", known.error().message);
+  ProjectUses uses = load_usage(services_.files, services_.state.shares());
+  std::erase_if(uses, [this](const auto& use) {
+    return std::none_of(projects_.begin(), projects_.end(),
+                        [&use](const auto& project) { return project->key() == use.first; });
+  });
+  shares_.restore(std::move(uses));
+  int next_slot = 0;
+  for (const auto& project : projects_) {
+    shares_.join(project->key());
+    TRY(project->open(next_slot));
   }
-  load_units();
   if (services_.settings.benchmark_mflops) {
     benchmark_ = protocol::Benchmark{*services_.settings.benchmark_mflops, services_.clock.now()};
   } else if (const auto text = services_.files.read(services_.state.benchmark(), limits::header_bytes_max);
@@ -53,30 +59,9 @@ Status Engine::open() {
     if (const auto stored = protocol::decode<protocol::Benchmark>(*text); stored.ok()) benchmark_ = *stored;
   }
   calendar_ = services_.clock.now();
-  calendar_at_ = opened_ = services_.clock.steady();
+  calendar_at_ = opened_ = shares_saved_ = services_.clock.steady();
   services_.gate.set_share(services_.settings.cpu_share);
   return {};
-}
-
-void Engine::load_units() {
-  const auto names = services_.files.list(services_.state.units());
-  if (!names.ok()) return;
-  int next_slot = 0;
-  for (const std::string& name : *names) {
-    auto held = HeldUnit::load(services_.files, services_.state.units() / name);
-    if (!held.ok()) {
-      spdlog::warn("a unit that was in hand cannot be read and is dropped: {}", held.error().message);
-      if (const Status gone = services_.files.remove_all(services_.state.units() / name); !gone.ok())
-        spdlog::warn("{}", gone.error().message);
-      continue;
-    }
-    auto unit = std::make_unique<Unit>(std::move(held).value());
-    unit->slot = next_slot++ % static_cast<int>(slots_.size());
-    spdlog::info("unit {} of {} goes on at item {} of {}-{}", unit->id().value, unit->grant().problem_name,
-                 unit->held->finished(), unit->grant().range.begin, unit->held->end() - 1);
-    if (unit->held->stopped() || unit->held->complete()) unit->stop();
-    units_.emplace(unit->id(), std::move(unit));
-  }
 }
 
 // A calendar that moved against the steady clock means suspend or a corrected clock: say hello at once.
@@ -89,20 +74,18 @@ void Engine::note_calendar(SteadyTime now) {
   spdlog::info("the calendar moved by {:.0f} s: this computer slept, or its clock was set",
                to_seconds(drift));
   leap_ = {drift, now};
-  talk_.forget_waits(now);
+  for (const auto& project : projects_) project->talk().forget_waits(now);
 }
 
 std::vector<client_policy::Signal> Engine::signals() const {
   std::vector<client_policy::Signal> signals;
-  if (revoked_)
-    signals.push_back(
-        {"server", RunMode::pause,
-         "this host was revoked: join again with gleaner-client join CODE (" + *revoked_ + ")"});
+  if (all_revoked()) signals.push_back({"server", RunMode::pause, projects_.front()->unreachable()});
   if (const std::string refusal = services_.launcher.refusal(); !refusal.empty())
     signals.push_back({"sandbox", RunMode::pause, refusal});
   if (stopping_) signals.push_back({"client", RunMode::pause, "the client is stopping"});
-  if (deliveries_.disk_trouble())
-    signals.push_back({"disk", RunMode::pause, "results cannot be written: " + *deliveries_.disk_trouble()});
+  for (const auto& project : projects_)
+    if (const auto& trouble = project->deliveries().disk_trouble())
+      signals.push_back({"disk", RunMode::pause, "results cannot be written: " + *trouble});
   return signals;
 }
 
@@ -119,7 +102,7 @@ void Engine::ask_owner(std::vector<client_policy::Signal>& signals, SteadyTime n
   before_sleep_ = verdict.before_sleep;
   const bool computing = verdict.signals.empty() && signals.empty() && cores_in_use() > 0;
   const bool people = wishes_.owner.run == client_policy::RunWhen::idle;
-  const bool nothing_to_do = units_.empty() && verdict.signals.empty();
+  const bool nothing_to_do = nothing_in_hand() && verdict.signals.empty();
   alarm_.at(now + (people && computing ? owner_look_interval
                    : nothing_to_do     ? owner_idle_interval
                                        : owner_rest_interval));
@@ -135,7 +118,7 @@ void Engine::set_wishes(const Wishes& wishes) {
   settings.cores = wishes.cores > 0 ? std::min(wishes.cores, slots) : slots;
   settings.cache_bytes_max = wishes.cache_bytes_max;
   settings.free_bytes_min = wishes.free_bytes_min;
-  warehouse_.set_limits(wishes.cache_bytes_max, wishes.free_bytes_min);
+  limit_caches();
   settings.applications = wishes.applications;
   disk_checked_ = {};
   if (wishes.memory_bytes > 0) settings.memory_bytes = wishes.memory_bytes;
@@ -143,6 +126,27 @@ void Engine::set_wishes(const Wishes& wishes) {
   if (settings.cpu_share == wishes.cpu_share) return;
   settings.cpu_share = wishes.cpu_share;
   services_.gate.set_share(wishes.cpu_share);
+}
+
+// Together they keep no more than the owner allows: each of them an equal part of it.
+void Engine::limit_caches() {
+  const EngineSettings& settings = services_.settings;
+  for (const auto& project : projects_)
+    project->set_cache(settings.cache_bytes_max / static_cast<std::int64_t>(projects_.size()),
+                       settings.free_bytes_min);
+}
+
+// Names become known and may change, so this is asked again and again.
+void Engine::share_out() {
+  for (const auto& project : projects_) {
+    double share = 1;
+    for (const ProjectWish& wish : wishes_.shares)
+      if (is_named(project->names(), wish.project)) share = wish.share;
+    const bool suspended =
+        std::any_of(wishes_.suspended.begin(), wishes_.suspended.end(),
+                    [&project](const std::string& name) { return is_named(project->names(), name); });
+    project->set_share(share, suspended);
+  }
 }
 
 void Engine::decide(SteadyTime now) {
@@ -159,12 +163,14 @@ void Engine::decide(SteadyTime now) {
   if (before.mode == decision_.mode) return;
   spdlog::info("{}: {}", client_policy::name_of(decision_.mode), decision_.reason);
   const bool paused_before = before.mode == RunMode::pause && !before.reason.empty();
-  if (paused_before || decision_.mode == RunMode::pause) talk_.heartbeat_soon(now);
+  if (paused_before || decision_.mode == RunMode::pause)
+    for (const auto& project : projects_) project->talk().heartbeat_soon(now);
 }
 
 void Engine::apply_decision(SteadyTime now) {
   const auto must_hold = [this](const Slot& slot) {
-    return decision_.mode == RunMode::pause || slot.unit()->held_back;
+    const Unit& unit = *slot.unit();
+    return decision_.mode == RunMode::pause || unit.held_back || owner_of(unit).suspended();
   };
   // All of them stop before anything else is done for any of them.
   for (const auto& slot : slots_)
@@ -191,11 +197,12 @@ void Engine::yield_at_once(SteadyTime now) {
 }
 
 // A kernel that is paused for long gives its memory back. What it finished is on disk; the item that it was
-// at is saved first where the kernel can, else it begins anew.
+// at is saved first where the kernel can, else it begins anew. At once, if other projects may use the slot.
 void Engine::give_back(SteadyTime now) {
   for (const auto& slot : slots_) {
     if (slot->unit() == nullptr || !slot->paused()) continue;
-    const SteadyTime at = slot->paused_at() + wishes_.give_back_after;
+    const bool gives_way = decision_.mode != RunMode::pause && must_give_way(*slot->unit());
+    const SteadyTime at = slot->paused_at() + (gives_way ? Duration{0} : wishes_.give_back_after);
     if (now < at) {
       alarm_.at(at);
       continue;
@@ -207,57 +214,44 @@ void Engine::give_back(SteadyTime now) {
   }
 }
 
-// Before the computer sleeps: it may wake up with an empty battery.
-void Engine::secure_units() {
-  if (before_sleep_ && !secured_)
-    for (const auto& [id, unit] : units_)
-      if (const Status safe = unit->held->uncut() > 0 ? unit->held->sync() : Status(); !safe.ok())
-        spdlog::warn("unit {} before sleep: {}", id.value, safe.error().message);
-  secured_ = before_sleep_;
+void Engine::check_disk(SteadyTime now) {
+  if (now - disk_checked_ < disk_check_interval && disk_checked_ != SteadyTime{}) return;
+  disk_checked_ = now;
+  const auto free = services_.files.free_bytes(services_.state.root);
+  disk_low_.reset();
+  if (free.ok() && *free < services_.settings.free_bytes_min)
+    disk_low_ = "the disk is nearly full: no new work is taken until " +
+                std::to_string(services_.settings.free_bytes_min >> 20) + " MiB are free";
 }
 
 void Engine::tick() {
   alarm_.reset();
   yield_at_once(services_.clock.steady());
-  services_.workers.deliver();
+  for (Workers* const workers : workers_) workers->deliver();
   const SteadyTime now = services_.clock.steady();
   note_calendar(now);
   for (const auto& slot : slots_) slot->pump(now);
-  if (now - disk_checked_ >= disk_check_interval || disk_checked_ == SteadyTime{}) {
-    disk_checked_ = now;
-    const auto free = services_.files.free_bytes(services_.state.root);
-    disk_low_.reset();
-    if (free.ok() && *free < services_.settings.free_bytes_min)
-      disk_low_ = "the disk is nearly full: no new work is taken until " +
-                  std::to_string(services_.settings.free_bytes_min >> 20) + " MiB are free";
-  }
+  check_disk(now);
+  share_out();
   decide(now);
   apply_decision(now);
-  secure_units();
+  // Before the computer sleeps: it may wake up with an empty battery.
+  if (before_sleep_ && !secured_)
+    for (const auto& project : projects_) project->secure_units();
+  secured_ = before_sleep_;
   give_back(now);
   for (const auto& slot : slots_) slot->watch(now);
+  charge_projects(now);
   start_benchmark(now);
-  prepare_units(now);
-  start_units(now);
-  // A finished unit's last commit waits a moment for the work request that is about to be sent.
-  SteadyTime ride = now;
-  for (const auto& slot : slots_) {
-    const auto until = client_policy::until_ask(prefetch_view(*slot, now));
-    if (until && *until <= std::chrono::seconds{1} && !stopping_)
-      ride = now + *until + std::chrono::milliseconds{50};
-    if (until) alarm_.at(now + *until);
-  }
-  deliveries_.hold_for_ride(ride);
-  deliveries_.allow_uploads(no_network_.empty());
-  deliveries_.tick(now, stopping_ ? Closing::yes : Closing::no, alarm_);
-  if (!revoked_ && no_network_.empty()) talk_.tick(now, alarm_);
+  units_came(now);
+  talk(now);
   for (const auto& slot : slots_) {
     slot->set_alarm(alarm_);
     if (slot->unit() != nullptr && !slot->paused())
       alarm_.at(now + std::max<Duration>(std::chrono::seconds{1},
                                          std::chrono::seconds{slot->unit()->grant().commit_seconds} -
                                              slot->unit()->run_time));
-    if (slot->unit() == nullptr && next_for(*slot) != nullptr && slot->start_at() > now)
+    if (slot->unit() == nullptr && slot->start_at() > now && next_for(*slot).unit != nullptr)
       alarm_.at(slot->start_at());
   }
 }
@@ -270,7 +264,8 @@ Duration Engine::wait_time() const {
 
 std::vector<int> Engine::descriptors() const {
   std::vector<int> all;
-  if (services_.workers.descriptor() >= 0) all.push_back(services_.workers.descriptor());
+  for (const Workers* const workers : workers_)
+    if (workers->descriptor() >= 0) all.push_back(workers->descriptor());
   for (const auto& slot : slots_)
     if (slot->output_descriptor() >= 0) all.push_back(slot->output_descriptor());
   if (services_.surroundings != nullptr)
@@ -286,33 +281,14 @@ void Engine::stop() {
     slot->take_away(now);
     slot->end_kernel();
   }
-  talk_.heartbeat_soon(now);
+  for (const auto& project : projects_) project->talk().heartbeat_soon(now);
   tick();
+  save_shares(now);
 }
 
 bool Engine::settled() const {
-  if (!stopping_) return false;
-  return revoked_.has_value() || (!talk_.busy() && !deliveries_.under_way());
-}
-
-void Engine::revoked(const std::string& reason) {
-  if (revoked_) return;
-  revoked_ = reason;
-  spdlog::error("this host was revoked: join again with gleaner-client join CODE ({})", reason);
-  if (const Status marked = mark_revoked(services_.files, services_.state); !marked.ok())
-    spdlog::warn("{}", marked.error().message);
-  const SteadyTime now = services_.clock.steady();
-  for (const auto& slot : slots_) {
-    slot->take_away(now);
-    slot->end_kernel();
-  }
-}
-
-void Engine::project_known(const protocol::SignedStatement& statement) {
-  identity_.project = statement;
-  deliveries_.receipts().know_project(statement);
-  if (const Status saved = save_project(services_.files, services_.state, statement); !saved.ok())
-    spdlog::warn("{}", saved.error().message);
+  return stopping_ && std::all_of(projects_.begin(), projects_.end(),
+                                  [](const auto& project) { return project->settled(); });
 }
 
 Status Engine::pause(std::optional<Duration> length) {

@@ -1,5 +1,5 @@
-// The client's engine: a loop of tick() and wait_time() around slots (kernels), units on disk, preparations,
-// deliveries and the conversation with the server. The owner polls descriptors() and calls tick() when one is
+// The client's engine: a loop of tick() and wait_time() around slots (kernels) and the projects that they
+// compute for (membership.h). The owner polls descriptors() and calls tick() when one is
 // readable or wait_time() is over. Everything runs on the calling thread but what goes through Workers. State
 // on disk is complete at every instant: a kill loses at most the item in progress and what a power cut takes
 // from the page cache since the last cut.
@@ -11,21 +11,18 @@
 #include <vector>
 
 #include "client/engine/controls.h"
-#include "client/engine/deliveries.h"
-#include "client/engine/identity.h"
-#include "client/engine/slot.h"
-#include "client/engine/status.h"
-#include "client/engine/talk.h"
+#include "client/engine/membership.h"
 #include "client/engine/wishes.h"
 #include "client/policy/owner.h"
 #include "client/policy/prefetch.h"
-#include "client/policy/run_decision.h"
+#include "client/policy/project_shares.h"
 
 namespace gleaner::engine {
 
-class Engine final : private TalkOwner {
+class Engine final : private SlotKeeper {
  public:
-  Engine(Services services, Identity identity);
+  // REQUIRES: at least one project; no two of them with the same key.
+  Engine(Services services, std::vector<Joined> projects);
   ~Engine() override;
 
   // Loads what an earlier run left. Call once, first.
@@ -50,48 +47,59 @@ class Engine final : private TalkOwner {
   [[nodiscard]] EngineStatus status() const;
 
  private:
-  // TalkOwner
-  std::vector<protocol::SlotRequest> wanted(SteadyTime now) override;
-  std::vector<protocol::UnitReport> reports(SteadyTime now) override;
-  void describe(protocol::WorkRequest& request, SteadyTime now) override;
-  void take_grants(const protocol::WorkReply& reply, SteadyTime now) override;
-  void take_orders(const std::vector<protocol::UnitOrder>& orders, SteadyTime now) override;
-  void revoked(const std::string& reason) override;
-  void project_known(const protocol::SignedStatement& statement) override;
+  // SlotKeeper
+  std::vector<protocol::SlotRequest> slots_for(const Membership& project, SteadyTime now) override;
+  void describe(protocol::WorkRequest& request, const Membership& project) override;
+  Slot* slot_of(const Unit& unit) const override;
+  int slot_count() const override { return static_cast<int>(slots_.size()); }
+  const client_policy::RunDecision& decision() const override { return decision_; }
+  void stop_kernels(const Membership& project, SteadyTime now) override;
+  void orders_came(SteadyTime now) override { apply_decision(now); }
+  void units_came(SteadyTime now) override;
 
-  void take_progress(const std::vector<protocol::ProblemProgress>& progress);
-  void take_grant(const protocol::SignedStatement& statement, int slot, SteadyTime now);
-  void take_order(Unit& unit, const protocol::UnitOrder& order, SteadyTime now);
-  void load_units();
   void decide(SteadyTime now);
   void apply_decision(SteadyTime now);
   void yield_at_once(SteadyTime now);
   void give_back(SteadyTime now);
-  void secure_units();
-  void prepare_units(SteadyTime now);
-  void submit_preparation(Unit& unit, TrustedGrant trusted);
-  void prepared(UnitId id, Result<Prepared> outcome, SteadyTime now);
-  [[nodiscard]] std::optional<Prepared> prepared_already(const Unit& unit) const;
+  void check_disk(SteadyTime now);
+  void limit_caches();
+  void share_out();
+  void charge_projects(SteadyTime now);
+  void save_shares(SteadyTime now);
+  void talk(SteadyTime now);
   void start_units(SteadyTime now);
   void note_calendar(SteadyTime now);
   void start_benchmark(SteadyTime now);
   [[nodiscard]] client_policy::PrefetchView prefetch_view(const Slot& slot, SteadyTime now) const;
-  [[nodiscard]] Slot* slot_of(const Unit& unit) const;
-  [[nodiscard]] Unit* next_for(const Slot& slot) const;
+  // A unit that waits for this slot: the oldest of the project that is to be served next.
+  struct Waiting {
+    Membership* project = nullptr;
+    Unit* unit = nullptr;
+  };
+  [[nodiscard]] Waiting next_for(const Slot& slot) const;
+  [[nodiscard]] Membership& owner_of(const Unit& unit) const;
+  // Must its slot make room for units of other projects?
+  [[nodiscard]] bool must_give_way(const Unit& unit) const;
+  [[nodiscard]] bool several() const { return projects_.size() > 1; }
+  [[nodiscard]] bool nothing_in_hand() const;
   [[nodiscard]] int cores_in_use() const;
   [[nodiscard]] std::string explain(SteadyTime now) const;
+  [[nodiscard]] std::string computing() const;
+  // With the project's name before it, if there are several.
+  [[nodiscard]] std::string told(const Membership& project, const std::string& text) const;
+  [[nodiscard]] std::string state_of(const Membership& project, SteadyTime now) const;
+  [[nodiscard]] SlotStatus status_of(const Slot& slot, SteadyTime now) const;
+  void add_project(EngineStatus& status, const Membership& project, SteadyTime now) const;
+  [[nodiscard]] bool all_revoked() const;
   [[nodiscard]] std::vector<client_policy::Signal> signals() const;
   void ask_owner(std::vector<client_policy::Signal>& signals, SteadyTime now);
 
   Services services_;
-  Identity identity_;
-  Trust trust_;
-  UnitBook units_;
-  Warehouse warehouse_;  // used on the data lane only
-  Deliveries deliveries_;
-  Talk talk_;
+  std::vector<Workers*> workers_;  // the engine's and the projects', each once
+  std::vector<std::unique_ptr<Membership>> projects_;
+  client_policy::ProjectShares shares_;
+  SteadyTime shares_saved_{};
   std::vector<std::unique_ptr<Slot>> slots_;
-  std::vector<ProblemStatus> problems_;  // that the server told of last
   Controls controls_;
   Wishes wishes_;
   client_policy::OwnerPolicy owner_;
@@ -99,7 +107,6 @@ class Engine final : private TalkOwner {
   std::string no_network_;             // why nothing may be fetched or delivered; empty: it may
   client_policy::RunDecision decision_;
   Alarm alarm_;
-  std::optional<std::string> revoked_;
   std::optional<std::string> disk_low_;
   SteadyTime disk_checked_{};
   bool stopping_ = false;
@@ -107,7 +114,6 @@ class Engine final : private TalkOwner {
   bool benchmark_running_ = false;
   SteadyTime benchmark_at_{};
   double foreign_unloaded_ = 0;
-  Duration preparation_{0};  // recent mean, from grant to ready
   bool before_sleep_ = false;
   bool secured_ = false;  // for this sleep
   struct Leap {

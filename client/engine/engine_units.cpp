@@ -1,49 +1,22 @@
-// Engine: from a grant to a running kernel.
+// Engine: from a unit in hand to a running kernel; the benchmark.
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "client/engine/benchmark.h"
 #include "client/engine/engine.h"
-#include "client/policy/prefetch.h"
 #include "shared/protocol/codec.h"
 
 namespace gleaner::engine {
 
 using client_policy::RunMode;
-using client_policy::UnitEvent;
 using client_policy::UnitState;
 
 namespace {
-constexpr double preparation_weight = 0.5;  // of the newest
 constexpr Duration benchmark_interval = std::chrono::hours{24};
-
-protocol::FailureKind kind_of(const Error& error) {
-  switch (error.kind) {
-    case ErrorKind::untrusted:
-    case ErrorKind::invalid:
-    case ErrorKind::conflict:
-    case ErrorKind::too_large:
-      return protocol::FailureKind::untrusted;
-    case ErrorKind::not_found:
-      return protocol::FailureKind::not_executable;
-    case ErrorKind::io:
-      return protocol::FailureKind::resource_limit;
-    case ErrorKind::unauthorized:
-    case ErrorKind::forbidden:
-    case ErrorKind::unavailable:
-    case ErrorKind::internal:
-      break;
-  }
-  return protocol::FailureKind::download_failed;
-}
-
-// What a preparation may be tried again for, and how often.
-bool worth_retrying(const Error& error, int failures) {
-  return (error.kind == ErrorKind::unavailable || error.kind == ErrorKind::io) && failures < 8;
-}
 
 }  // namespace
 
@@ -53,11 +26,41 @@ Slot* Engine::slot_of(const Unit& unit) const {
   return nullptr;
 }
 
-// The oldest unit that waits for this slot.
-Unit* Engine::next_for(const Slot& slot) const {
-  for (const auto& [id, unit] : units_)
-    if (unit->slot == slot.number() && unit->wants_kernel()) return unit.get();
-  return nullptr;
+Membership& Engine::owner_of(const Unit& unit) const {
+  const auto found = std::find_if(projects_.begin(), projects_.end(),
+                                  [&unit](const auto& project) { return project->holds(unit); });
+  CHECK_TRUE(found != projects_.end());
+  return **found;
+}
+
+bool Engine::must_give_way(const Unit& unit) const {
+  return owner_of(unit).suspended() || (several() && unit.held_back);
+}
+
+Engine::Waiting Engine::next_for(const Slot& slot) const {
+  Waiting best;
+  for (const auto& project : projects_) {
+    if (project->suspended()) continue;
+    const auto& units = project->units();
+    const auto first = std::find_if(units.begin(), units.end(), [&slot](const auto& entry) {
+      return entry.second->slot == slot.number() && entry.second->wants_kernel();
+    });
+    if (first == units.end()) continue;
+    if (best.unit == nullptr ||
+        shares_.virtual_time(project->key()) < shares_.virtual_time(best.project->key()))
+      best = {project.get(), first->second.get()};
+  }
+  return best;
+}
+
+bool Engine::all_revoked() const {
+  return std::all_of(projects_.begin(), projects_.end(),
+                     [](const auto& project) { return project->revoked().has_value(); });
+}
+
+bool Engine::nothing_in_hand() const {
+  return std::all_of(projects_.begin(), projects_.end(),
+                     [](const auto& project) { return project->units().empty(); });
 }
 
 int Engine::cores_in_use() const {
@@ -67,95 +70,28 @@ int Engine::cores_in_use() const {
   return cores;
 }
 
-// Everything that this unit needs is laid out for another one already: no need to queue behind downloads.
-std::optional<Prepared> Engine::prepared_already(const Unit& unit) const {
-  if (!unit.grant().inputs.empty()) return std::nullopt;
-  const io::Path directory = services_.state.problems() / problem_key(unit.grant());
-  for (const auto& [id, other] : units_)
-    if (other->prepared && other->prepared->problem_directory == directory &&
-        other->grant().application.payload == unit.grant().application.payload)
-      return other->prepared;
-  return std::nullopt;
-}
-
-void Engine::submit_preparation(Unit& unit, TrustedGrant trusted) {
-  const Server server{identity_.code.base_url(), identity_.host.token};
-  auto job = [this, id = unit.id(), server, trusted = std::move(trusted),
-              platforms = services_.machine.platforms()](JobContext& context) -> Completion {
-    auto outcome =
-        std::make_shared<Result<Prepared>>(warehouse_.prepare(context, server, trusted, platforms));
-    return [this, id, outcome] { prepared(id, std::move(*outcome), services_.clock.steady()); };
-  };
-  services_.workers.submit(Lane::data, std::move(job));
-}
-
-void Engine::prepare_units(SteadyTime now) {
-  for (auto& [id, unit] : units_) {
-    if (unit->state != UnitState::granted || revoked_) continue;
-    if (now < unit->prepare_at) {
-      alarm_.at(unit->prepare_at);
-      continue;
-    }
-    if (!trust_.knows_project()) continue;  // talk_ fetches it
-    if (!no_network_.empty() && !prepared_already(*unit)) continue;
-    auto trusted = trust_.check_grant(unit->held->statement(), services_.clock.now());
-    if (!trusted.ok()) {
-      unit->fail(protocol::FailureKind::untrusted, trusted.error().message);
-      continue;
-    }
-    if (trusted->grant.unit != id) {
-      unit->fail(protocol::FailureKind::untrusted, "the stored grant is for another unit");
-      continue;
-    }
-    unit->step(UnitEvent::prepare);
-    if (auto ready = prepared_already(*unit)) {
-      prepared(id, std::move(*ready), now);
-    } else {
-      submit_preparation(*unit, std::move(trusted).value());
-    }
-  }
-}
-
-void Engine::prepared(UnitId id, Result<Prepared> outcome, SteadyTime now) {
-  const auto found = units_.find(id);
-  if (found == units_.end() || found->second->state != UnitState::preparing) return;
-  Unit& unit = *found->second;
-  if (outcome.ok()) {
-    unit.prepared = std::move(outcome).value();
-    unit.step(UnitEvent::prepared);
-    const double took = to_seconds(now - unit.granted_at);
-    preparation_ =
-        from_seconds(to_seconds(preparation_) + preparation_weight * (took - to_seconds(preparation_)));
-    return;
-  }
-  const Error& error = outcome.error();
-  spdlog::warn("unit {} cannot be prepared: {}", id.value, error.message);
-  if (worth_retrying(error, unit.prepare_backoff.failures())) {
-    unit.step(UnitEvent::preparation_failed);
-    unit.prepare_at = now + unit.prepare_backoff.failed(services_.random);
-    unit.order_reason = error.message;
-    return;
-  }
-  unit.fail(kind_of(error), error.message);
+void Engine::units_came(SteadyTime now) {
+  for (const auto& project : projects_) project->prepare_units(now, alarm_);
+  start_units(now);
 }
 
 void Engine::start_units(SteadyTime now) {
   if (decision_.mode == RunMode::pause) return;
-  std::map<UnitId, std::pair<Slot*, Unit*>> waiting;  // oldest first
+  std::map<std::tuple<SteadyTime, std::string, UnitId>, std::pair<Slot*, Waiting>> waiting;  // oldest first
   for (const auto& slot : slots_) {
     if (!slot->ready(now) || now < slot->start_at()) continue;
-    if (Unit* unit = next_for(*slot); unit != nullptr) waiting[unit->id()] = {slot.get(), unit};
+    if (const Waiting next = next_for(*slot); next.unit != nullptr)
+      waiting[{next.unit->granted_at, next.project->key(), next.unit->id()}] = {slot.get(), next};
   }
-  for (const auto& [id, pair] : waiting) {
-    const auto [slot, unit] = pair;
+  for (const auto& [age, pair] : waiting) {
+    const auto& [slot, next] = pair;
+    Unit* const unit = next.unit;
     const int threads = unit->prepared->manifest.threads;
     const int wanted =
         std::clamp(threads == 0 ? services_.settings.cores : threads, 1, services_.settings.cores);
     // Younger ones wait as well, or a kernel with several threads would never find its cores free.
     if (cores_in_use() > 0 && cores_in_use() + wanted > services_.settings.cores) break;
-    // Again at every start: a certificate may have run out, the disk may have been changed.
-    if (const auto trusted = trust_.check_grant(unit->held->statement(), services_.clock.now());
-        !trusted.ok()) {
+    if (const Status trusted = next.project->check(*unit); !trusted.ok()) {
       unit->fail(protocol::FailureKind::untrusted, trusted.error().message);
       continue;
     }
@@ -167,8 +103,16 @@ void Engine::start_units(SteadyTime now) {
   }
 }
 
+void Engine::stop_kernels(const Membership& project, SteadyTime now) {
+  for (const auto& slot : slots_) {
+    if (slot->unit() != nullptr && !project.holds(*slot->unit())) continue;
+    slot->take_away(now);
+    slot->end_kernel();
+  }
+}
+
 void Engine::start_benchmark(SteadyTime now) {
-  if (services_.settings.benchmark_mflops || benchmark_running_ || stopping_ || revoked_) return;
+  if (services_.settings.benchmark_mflops || benchmark_running_ || stopping_ || all_revoked()) return;
   if (now < benchmark_at_) return alarm_.at(benchmark_at_);
   const bool fresh = benchmark_ && services_.clock.now() - benchmark_->measured_at < benchmark_interval &&
                      services_.clock.now() >= benchmark_->measured_at;

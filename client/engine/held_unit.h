@@ -26,6 +26,7 @@ class HeldUnit {
   [[nodiscard]] const protocol::SignedStatement& statement() const { return statement_; }
   [[nodiscard]] const protocol::Grant& grant() const { return grant_; }
   [[nodiscard]] UnitId id() const { return grant_.unit; }
+  [[nodiscard]] const io::Path& directory() const { return directory_; }
 
   [[nodiscard]] std::int64_t finished() const { return finished_; }          // first item not finished
   [[nodiscard]] std::int64_t end() const { return end_; }                    // as trimmed

@@ -39,16 +39,16 @@ Error explain(const Error& error, const protocol::JoinCode& code) {
 }
 
 Result<Identity> enrol(io::HttpClient& http, io::Files& files, const Machine& machine,
-                       const StateDirectory& state, const protocol::JoinCode& code, const JoinFacts& facts,
-                       Timestamp now) {
+                       const ProjectDirectory& project, const protocol::JoinCode& code,
+                       const JoinFacts& facts, Timestamp now) {
   const Server server{code.base_url(), ""};
   Identity identity;
   identity.code = code;
-  TRY_ASSIGN(const auto project,
+  TRY_ASSIGN(const auto document,
              understand<protocol::SignedStatement>(call(http, server, get_request(server, "/v1/project"))));
-  TRY_ASSIGN(const crypto::ProjectTrust trust, crypto::check_project(project, code.root_fingerprint, now));
-  identity.project = project;
-  TRY_ASSIGN(const crypto::PrivateKey key, load_or_make_key(files, state));
+  TRY_ASSIGN(const crypto::ProjectTrust trust, crypto::check_project(document, code.root_fingerprint, now));
+  identity.project = document;
+  TRY_ASSIGN(const crypto::PrivateKey key, load_or_make_key(files, project));
   identity.machine = machine.machine_digest(trust.project);
   identity.name =
       protocol::clean_line(facts.name.empty() ? machine.host_name() : facts.name, limits::name_length_max);
@@ -65,38 +65,39 @@ Result<Identity> enrol(io::HttpClient& http, io::Files& files, const Machine& ma
   request.benchmark = facts.benchmark;
   TRY_ASSIGN(identity.host, understand<protocol::EnrolReply>(call(
                                 http, server, json_request(server, "/v1/enrol", protocol::encode(request)))));
-  TRY(save_identity(files, state, identity));
+  TRY(save_identity(files, project, identity));
   return identity;
 }
 
 }  // namespace
 
 Result<Identity> join(io::HttpClient& http, io::Files& files, const Machine& machine,
-                      const StateDirectory& state, const protocol::JoinCode& code, const JoinFacts& facts,
+                      const ProjectDirectory& project, const protocol::JoinCode& code, const JoinFacts& facts,
                       Timestamp now) {
-  if (auto present = load_identity(files, state); present.ok()) {
+  if (auto present = load_identity(files, project); present.ok()) {
     const bool same = present->code.root_fingerprint == code.root_fingerprint;
     if (!same)
-      return Error{ErrorKind::conflict,
-                   "this computer has joined the project at " + place(present->code) +
-                       " already: run gleaner-client leave first, or give another directory "
-                       "with --state"};
+      return Error{
+          ErrorKind::conflict,
+          "the project at " + place(present->code) +
+              ", which this computer has joined, has a key that begins alike: give another directory "
+              "with --state"};
     if (!present->revoked) {
       // The server may have moved: the code is the newest word on where it is.
       present->code = code;
-      TRY(save_identity(files, state, *present));
+      TRY(save_identity(files, project, *present));
       return present;
     }
-    TRY(forget_membership(files, state));
+    TRY(forget_membership(files, project));
   }
-  auto joined = enrol(http, files, machine, state, code, facts, now);
+  auto joined = enrol(http, files, machine, project, code, facts, now);
   if (!joined.ok()) return explain(joined.error(), code);
   return joined;
 }
 
-Status leave(io::HttpClient& http, io::Files& files, const StateDirectory& state) {
-  const auto identity = load_identity(files, state);
-  if (!identity.ok() && identity.error().kind == ErrorKind::not_found) return identity.error();
+Status leave(io::HttpClient& http, io::Files& files, const ProjectDirectory& project) {
+  const auto identity = load_identity(files, project);
+  if (!identity.ok() && !files.exists(project.root)) return identity.error();
   if (identity.ok()) {
     const Server server{identity->code.base_url(), identity->host.token};
     const Answer answer = call(http, server, json_request(server, "/v1/leave", R"({"version":1})"));
@@ -104,13 +105,13 @@ Status leave(io::HttpClient& http, io::Files& files, const StateDirectory& state
       spdlog::warn("the server could not be told ({}); it will notice by itself",
                    answer.reply.error().message);
   }
-  return forget_membership(files, state);
+  return forget_membership(files, project);
 }
 
-Result<Identity> load_or_pending(const io::Files& files, const StateDirectory& state) {
-  auto identity = load_identity(files, state);
+Result<Identity> load_or_pending(const io::Files& files, const ProjectDirectory& project) {
+  auto identity = load_identity(files, project);
   if (identity.ok() || identity.error().kind != ErrorKind::not_found) return identity;
-  const auto text = files.read(state.identity() / "join-code", limits::text_length_max);
+  const auto text = files.read(project.identity() / "join-code", limits::text_length_max);
   if (!text.ok()) return identity;
   Identity pending;
   TRY_ASSIGN(pending.code, protocol::parse_join_code(*text));
@@ -118,18 +119,18 @@ Result<Identity> load_or_pending(const io::Files& files, const StateDirectory& s
 }
 
 Result<Identity> confirm_machine(io::HttpClient& http, io::Files& files, const Machine& machine,
-                                 const StateDirectory& state, const JoinFacts& facts, Timestamp now) {
-  TRY_ASSIGN(Identity identity, load_or_pending(files, state));
+                                 const ProjectDirectory& project, const JoinFacts& facts, Timestamp now) {
+  TRY_ASSIGN(Identity identity, load_or_pending(files, project));
   const protocol::JoinCode code = identity.code;
   if (identity.host.host.valid()) {
     if (machine.machine_digest(to_hex(code.root_fingerprint)) == identity.machine) return identity;
     spdlog::warn("this disk was copied from another computer: joining as a new host");
     // The units on the copied disk belong to the other computer.
-    TRY(forget_membership(files, state));
-    TRY(files.make_directories(state.identity()));
-    TRY(files.write(state.identity() / "join-code", protocol::to_text(code), io::Mode::secret));
+    TRY(forget_membership(files, project));
+    TRY(files.make_directories(project.identity()));
+    TRY(files.write(project.identity() / "join-code", protocol::to_text(code), io::Mode::secret));
   }
-  auto joined = enrol(http, files, machine, state, code, facts, now);
+  auto joined = enrol(http, files, machine, project, code, facts, now);
   if (!joined.ok()) return explain(joined.error(), code);
   return joined;
 }

@@ -16,23 +16,23 @@ struct JoinFacts {
 };
 
 // Verifies the server against the code, enrols, stores the identity. Errors say what to do: unavailable
-// (cannot be reached), untrusted (another server), forbidden (the code is withdrawn), conflict (joined
-// elsewhere already).
+// (cannot be reached), untrusted (another server), forbidden (the code is withdrawn), conflict (two projects
+// whose keys begin alike).
 [[nodiscard]] Result<Identity> join(io::HttpClient& http, io::Files& files, const Machine& machine,
-                                    const StateDirectory& state, const protocol::JoinCode& code,
+                                    const ProjectDirectory& project, const protocol::JoinCode& code,
                                     const JoinFacts& facts, Timestamp now);
 
 // Says good-bye (an unreachable server does not keep anybody) and forgets the membership.
-[[nodiscard]] Status leave(io::HttpClient& http, io::Files& files, const StateDirectory& state);
+[[nodiscard]] Status leave(io::HttpClient& http, io::Files& files, const ProjectDirectory& project);
 
 // What is known before anything is asked: the identity, or at least the join code of a joining that was begun
 // on a copied disk (confirm_machine() then finishes it). not_found: not joined.
-[[nodiscard]] Result<Identity> load_or_pending(const io::Files& files, const StateDirectory& state);
+[[nodiscard]] Result<Identity> load_or_pending(const io::Files& files, const ProjectDirectory& project);
 
 // A copied disk makes a new host: if the machine is not the one that joined, joins again under a new key.
 // Returns the identity to use.
 [[nodiscard]] Result<Identity> confirm_machine(io::HttpClient& http, io::Files& files, const Machine& machine,
-                                               const StateDirectory& state, const JoinFacts& facts,
+                                               const ProjectDirectory& project, const JoinFacts& facts,
                                                Timestamp now);
 
 }  // namespace gleaner::engine

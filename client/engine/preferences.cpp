@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <functional>
+#include <optional>
 #include <sstream>
 
 #include "shared/base/limits.h"
@@ -46,6 +48,10 @@ constexpr Described described[] = {
     {"on_battery", "Also while a battery is being discharged?"},
     {"temperature_max", "Degrees Celsius at which it pauses."},
     {"applications", "Only these, by their names, for example [\"raytrace\"]; empty: any of the project's."},
+    {"project_shares",
+     "Of several projects, for example [\"NAME=3\", \"KEY=0\"]: 1 where none is said; 0: no new work from "
+     "it."},
+    {"projects_suspended", "Nothing is computed for these, by name or key; finished results are delivered."},
     {"exclusive", "Programs that have this computer alone while they run, for example [\"steam\"]."},
     {"on_metered", "Also fetch and deliver on a network that costs by use?"},
     {"network_hours", "Fetch and deliver only then, written like hours; empty: at any hour."},
@@ -56,7 +62,8 @@ constexpr Described described[] = {
     {"sandbox",
      "on; or, for kernels without one, the words \"off: I accept that kernels run with my rights\"."}};
 
-constexpr std::array<const char*, 5> list_keys = {"hours", "expensive_hours", "applications", "exclusive",
+constexpr std::array<const char*, 7> list_keys = {"hours",          "expensive_hours",    "applications",
+                                                  "project_shares", "projects_suspended", "exclusive",
                                                   "network_hours"};
 constexpr std::array<const char*, 3> word_keys = {"preset", "run", "sandbox"};
 
@@ -99,6 +106,8 @@ io::Settings settings_of(OwnerPreferences& values) {
   flag("on_battery", &values.on_battery);
   number("temperature_max", &values.temperature_max, 30, 110);
   list("applications", &values.applications);
+  list("project_shares", &values.project_shares);
+  list("projects_suspended", &values.projects_suspended);
   list("exclusive", &values.exclusive);
   flag("on_metered", &values.on_metered);
   list("network_hours", &values.network_hours);
@@ -108,6 +117,20 @@ io::Settings settings_of(OwnerPreferences& values) {
   count("disk_free_megabytes", &values.disk_free_megabytes, 0, megabytes_max);
   word("sandbox", &values.sandbox, {"on", no_sandbox});
   return all;
+}
+
+// "NAME=NUMBER"; names may have '=' in them.
+std::optional<ProjectWish> parse_project_share(const std::string& text) {
+  constexpr double share_max = 1000;
+  const auto equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0) return std::nullopt;
+  const char* const begin = text.c_str() + equals + 1;
+  char* end = nullptr;
+  const double share = std::strtod(begin, &end);
+  // So small a share that its inverse is of no use is none.
+  if (end == begin || *end != '\0' || !(share == 0 || (share >= 0.001 && share <= share_max)))
+    return std::nullopt;
+  return ProjectWish{text.substr(0, equals), share};
 }
 
 Status check_lists(const OwnerPreferences& values, const std::string& file) {
@@ -121,6 +144,13 @@ Status check_lists(const OwnerPreferences& values, const std::string& file) {
         return Error{ErrorKind::invalid,
                      file + ": " + key + ": \"" + text +
                          "\" is not like \"mon-fri 18:00-08:00\", \"sat,sun\" or \"22-6\""};
+  for (const std::string& text : values.project_shares)
+    if (!parse_project_share(text))
+      return Error{ErrorKind::invalid, file + ": project_shares: \"" + text +
+                                           "\" is not like \"NAME=2\", with a number from 0 to 1000"};
+  if (values.project_shares.size() > names_max || values.projects_suspended.size() > names_max)
+    return Error{ErrorKind::invalid, file + ": project_shares, projects_suspended: at most " +
+                                         std::to_string(names_max) + " projects"};
   if (values.exclusive.size() > names_max || values.applications.size() > names_max)
     return Error{ErrorKind::invalid,
                  file + ": exclusive, applications: at most " + std::to_string(names_max) + " names"};
@@ -197,6 +227,9 @@ Wishes OwnerPreferences::wishes(std::int64_t memory) const {
   wishes.cores = static_cast<int>(cores);
   wishes.memory_bytes = static_cast<std::int64_t>(memory_share * static_cast<double>(memory));
   wishes.applications = applications;
+  for (const std::string& text : project_shares)
+    if (const auto wish = parse_project_share(text)) wishes.shares.push_back(*wish);
+  wishes.suspended = projects_suspended;
   wishes.exclusive = exclusive;
   wishes.give_back_after = from_seconds(60 * give_back_minutes);
   wishes.download_bytes_per_second = download_kilobytes * 1000;

@@ -27,6 +27,8 @@ struct OwnerPreferences {
   bool on_battery = false;
   double temperature_max = 85;
   std::vector<std::string> applications;
+  std::vector<std::string> project_shares;
+  std::vector<std::string> projects_suspended;
   std::vector<std::string> exclusive;
   bool on_metered = false;
   std::vector<std::string> network_hours;

@@ -58,8 +58,8 @@ void each_line(std::string_view text, const Visit& visit) {
 
 }  // namespace
 
-Receipts::Receipts(io::Files& files, const StateDirectory& state)
-    : files_(files), directory_(state.receipts()) {}
+Receipts::Receipts(io::Files& files, const ProjectDirectory& project)
+    : files_(files), directory_(project.receipts()) {}
 
 void Receipts::open() {
   total_ = 0;
@@ -141,7 +141,7 @@ Contribution Receipts::contribution(Timestamp now) const {
   return sum;
 }
 
-Result<ReceiptBook> read_receipts(const io::Files& files, const StateDirectory& state,
+Result<ReceiptBook> read_receipts(const io::Files& files, const ProjectDirectory& project,
                                   std::string_view root_fingerprint, HostId host) {
   ReceiptBook book;
   std::map<Bytes, std::optional<protocol::SignedStatement>> documents;
@@ -149,14 +149,14 @@ Result<ReceiptBook> read_receipts(const io::Files& files, const StateDirectory& 
     const auto known = documents.find(key);
     if (known != documents.end()) return known->second;
     auto& place = documents[key];
-    const auto text = files.read(state.receipts() / "keys" / key_file(key), limits::json_message_bytes_max);
+    const auto text = files.read(project.receipts() / "keys" / key_file(key), limits::json_message_bytes_max);
     if (text.ok())
       if (auto statement = protocol::decode<protocol::SignedStatement>(*text); statement.ok())
         place = std::move(*statement);
     return place;
   };
   for (int number = Receipts::files_max - 1; number >= 0; --number) {
-    const io::Path path = numbered(state.receipts() / "log", number);
+    const io::Path path = numbered(project.receipts() / "log", number);
     if (!files.exists(path)) continue;
     TRY_ASSIGN(const Bytes text, files.read(path, 2 * Receipts::log_bytes_max));
     each_line(text, [&](std::string_view one) {

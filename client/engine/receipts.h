@@ -1,5 +1,5 @@
 // What the server acknowledged, as it signed it: the proof of what this computer contributed. Kept in
-// receipts/ of the state directory: `log` has a line of JSON each, {"problem","application","statement"};
+// receipts/ of the project's directory: `log` has a line of JSON each, {"problem","application","statement"};
 // when it is full it becomes log.1 (and that log.2 ...), the oldest goes, and what they count stays in
 // `totals`; keys/KEY.json are the project documents that vouch for the work keys which signed. Bounded by
 // files_max times log_bytes_max. A receipt that cannot be written is no reason to stop: results matter more.
@@ -24,7 +24,7 @@ struct Contribution {  // items accepted from this computer
 
 class Receipts {
  public:
-  Receipts(io::Files& files, const StateDirectory& state);
+  Receipts(io::Files& files, const ProjectDirectory& project);
 
   // Counts what is there. Call once, first.
   void open();
@@ -66,7 +66,7 @@ struct ReceiptBook {
   std::vector<Receipt> receipts;
   int damaged = 0;
 };
-[[nodiscard]] Result<ReceiptBook> read_receipts(const io::Files& files, const StateDirectory& state,
+[[nodiscard]] Result<ReceiptBook> read_receipts(const io::Files& files, const ProjectDirectory& project,
                                                 std::string_view root_fingerprint, HostId host);
 
 }  // namespace gleaner::engine

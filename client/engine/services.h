@@ -39,7 +39,7 @@ struct Services {
   Machine& machine;
   Workers& workers;
   StateDirectory state;
-  bundle::Unpack unpack;  // called on the data lane
+  bundle::Unpack unpack;  // called on data lanes, of several projects at a time
   EngineSettings settings;
   Surroundings* surroundings = nullptr;  // none: nobody but the settings is asked
   Spectator* spectator = nullptr;        // none: nobody looks

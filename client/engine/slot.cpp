@@ -32,7 +32,7 @@ Status Slot::start_kernel(const Unit& unit) {
   launch.slot = number_;
   launch.program = prepared.kernel;
   launch.bundle_directory = prepared.bundle_directory;
-  launch.problems_directory = services_.state.problems();
+  launch.problems_directory = prepared.problem_directory.parent_path();
   launch.slot_directory = services_.state.slot(number_);
   const int wanted = prepared.manifest.threads == 0 ? services_.settings.cores : prepared.manifest.threads;
   launch.threads = std::clamp(wanted, 1, services_.settings.cores);
@@ -48,7 +48,6 @@ Status Slot::start_kernel(const Unit& unit) {
   threads_ = launch.threads;
   services_.gate.add(group_, threads_);
   session_ = std::make_unique<contract::KernelSession>(std::move(process), prepared.manifest.item_bytes);
-  archive_ = prepared.archive;
   problem_ = unit.grant().problem;
   problem_directory_.clear();
   cpu_accounted_ = Duration{0};
@@ -61,8 +60,8 @@ Status Slot::start(Unit& unit, SteadyTime now) {
   CHECK_TRUE(unit_ == nullptr && !draining_until_ && unit.wants_kernel() && unit.prepared);
   // A checkpoint is laid out where no kernel runs yet.
   const bool saved = services_.files.exists(checkpoint_of(unit));
-  if (session_ &&
-      (saved || archive_ != unit.prepared->archive || problem_ != unit.grant().problem || !session_->idle()))
+  if (session_ && (saved || launch_.bundle_directory != unit.prepared->bundle_directory ||
+                   problem_ != unit.grant().problem || !session_->idle()))
     end_kernel();
   if (!session_) {
     rate_ = {};
@@ -147,7 +146,7 @@ void Slot::put_off_saving(SteadyTime now) {
 
 // The file is the kernel's, and might be anything: it is moved, never looked at.
 io::Path Slot::checkpoint_of(const Unit& unit) const {
-  return services_.state.unit(unit.id()) / ("checkpoint-" + std::to_string(unit.held->finished()));
+  return unit.held->directory() / ("checkpoint-" + std::to_string(unit.held->finished()));
 }
 
 void Slot::keep_checkpoint(std::int64_t item) {
@@ -167,7 +166,10 @@ void Slot::account(SteadyTime now) {
   const Duration cpu = session_->process().cpu_time();
   unit_->cpu_time += std::max(Duration{0}, cpu - cpu_accounted_);
   cpu_accounted_ = cpu;
-  if (!paused_) unit_->run_time += now - accounted_;
+  if (!paused_) {
+    unit_->run_time += now - accounted_;
+    unit_->core_time += threads_ * (now - accounted_);
+  }
   accounted_ = now;
 }
 

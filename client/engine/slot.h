@@ -82,8 +82,7 @@ class Slot {
   Services& services_;
   int number_;
   std::unique_ptr<contract::KernelSession> session_;
-  KernelLaunch launch_;  // of the running kernel
-  std::string archive_;
+  KernelLaunch launch_;         // of the running kernel; its bundle is its project's own
   ProblemId problem_;           // that it serves
   io::Path problem_directory_;  // told to it last
   int group_ = 0;

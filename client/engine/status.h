@@ -12,7 +12,8 @@ namespace gleaner::engine {
 
 struct SlotStatus {
   int slot = 0;
-  std::string state;  // idle, running, paused, waiting, ...
+  std::string state;    // idle, running, paused, waiting, ...
+  std::string project;  // its name
   std::string problem;
   std::string application;
   std::int64_t unit = 0;
@@ -26,6 +27,7 @@ struct SlotStatus {
 
 // What all computers have of a problem that this one computes, when the server last said so.
 struct ProblemStatus {
+  std::string project;  // its key
   std::int64_t problem = 0;
   std::string name;
   std::int64_t items = 0;
@@ -33,6 +35,25 @@ struct ProblemStatus {
   std::int64_t hosts = 0;
 };
 
+struct ProjectStatus {
+  std::string key;
+  std::string name;
+  std::string server;
+  std::int64_t host = 0;  // this computer, to it
+  double share = 1;
+  double recent_part = 0;  // of what all projects had of this computer of late, [0, 1]
+  bool suspended = false;
+  bool revoked = false;
+  std::string state;  // one sentence
+  std::int64_t units_in_hand = 0;
+  std::int64_t outbox = 0;  // results without an answer yet
+  std::int64_t items_today = 0;
+  std::int64_t items_week = 0;
+  std::int64_t items_total = 0;
+};
+
+// Of several projects: the first one's server, project, project_name and host; the sums, and the first
+// trouble.
 struct EngineStatus {
   std::string server;
   std::string project;
@@ -49,6 +70,7 @@ struct EngineStatus {
   double benchmark_mflops = 0;
   std::vector<SlotStatus> slots;
   std::vector<ProblemStatus> problems;
+  std::vector<ProjectStatus> projects;
   std::int64_t items_accepted = 0;  // since this run began
   std::int64_t items_today = 0;     // by the receipts
   std::int64_t items_week = 0;

@@ -32,6 +32,7 @@ Status outcome_of(const Answer& answer) {
 
 void Talk::exchange(io::HttpRequest request, Handler handler) {
   busy_ = true;
+  busy_since_ = services_.clock.steady();
   auto job = [this, server = server_, request = std::move(request),
               handler = std::move(handler)](JobContext& context) mutable -> Completion {
     auto answer = std::make_shared<Answer>(call(context.http, server, std::move(request)));
@@ -41,7 +42,7 @@ void Talk::exchange(io::HttpRequest request, Handler handler) {
       after_exchange(*answer, handler(*answer, now), now);
     };
   };
-  services_.workers.submit(Lane::control, std::move(job));
+  workers_.submit(Lane::control, std::move(job));
 }
 
 void Talk::after_exchange(const Answer& answer, const Status& outcome, SteadyTime now) {
@@ -138,6 +139,7 @@ void Talk::take_work(const protocol::WorkReply& reply, std::size_t asked, bool u
     const double seconds = std::clamp(reply.retry_after_seconds * patience(reply, asked), 0.0,
                                       static_cast<double>(limits::retry_after_seconds_max));
     // A server that gives nothing and names no time is asked as seldom as one that fails.
+    refused_ = reply.grants.empty() && (urgent || refused_);
     prefetch_at_ = now + (seconds > 0 ? client_policy::spread(services_.random, from_seconds(seconds))
                                       : std::max<Duration>(std::chrono::seconds{1},
                                                            work_backoff_.failed(services_.random)));
@@ -145,6 +147,7 @@ void Talk::take_work(const protocol::WorkReply& reply, std::size_t asked, bool u
     // or only idle slots get the rest.
     work_at_ = urgent ? prefetch_at_ : std::min(prefetch_at_, now + idle_retry);
   } else {
+    refused_ = false;
     no_work_reason_.clear();
     work_backoff_.succeeded();
   }
@@ -165,8 +168,10 @@ bool Talk::send_work(SteadyTime now) {
   request.units = owner_.reports(now);
   owner_.describe(request, now);
   ++work_requests_;
+  asked_ = request.slots;
   auto handler = [this, ids = ids_of(request.commits), asked = request.slots.size(), urgent](
                      const Answer& answer, SteadyTime at) -> Status {
+    asked_.clear();
     const auto reply = understand<protocol::WorkReply>(answer);
     if (reply.ok()) take_work(*reply, asked, urgent, at);
     const Status outcome = reply.ok() ? Status() : Status(reply.error());
@@ -209,6 +214,16 @@ bool Talk::send_commit(SteadyTime now) {
              return outcome;
            });
   return true;
+}
+
+bool Talk::asks(int slot, SteadyTime now) const {
+  return now <= answer_due() &&
+         std::any_of(asked_.begin(), asked_.end(), [slot](const auto& one) { return one.slot == slot; });
+}
+
+bool Talk::askable(SteadyTime now, bool urgent) const {
+  if (busy_ && now > answer_due()) return false;
+  return now >= silent_until_ && now >= work_at_ && (urgent || now >= prefetch_at_);
 }
 
 void Talk::forget_waits(SteadyTime now) {

@@ -31,8 +31,10 @@ class TalkOwner {
 
 class Talk {
  public:
-  Talk(Services& services, Server server, Trust& trust, Deliveries& deliveries, TalkOwner& owner)
+  Talk(Services& services, Workers& workers, Server server, Trust& trust, Deliveries& deliveries,
+       TalkOwner& owner)
       : services_(services),
+        workers_(workers),
         server_(std::move(server)),
         trust_(trust),
         deliveries_(deliveries),
@@ -47,6 +49,16 @@ class Talk {
   void report_failure(protocol::FailureReport report);
 
   [[nodiscard]] bool busy() const { return busy_; }
+  // Could the server be asked for work, as soon as what is being said is said? `urgent`: for an idle slot.
+  [[nodiscard]] bool askable(SteadyTime now, bool urgent) const;
+  // Is the server being asked for a unit of that slot? Not after answer_due(): then slots ask elsewhere.
+  [[nodiscard]] bool asks(int slot, SteadyTime now) const;
+  [[nodiscard]] std::size_t asked() const { return asked_.size(); }
+  [[nodiscard]] SteadyTime answer_due() const { return busy_since_ + answer_patience; }  // REQUIRES: busy()
+  // It had nothing for an idle slot when it was asked last.
+  [[nodiscard]] bool refused() const { return refused_; }
+
+  static constexpr Duration answer_patience = std::chrono::seconds{2};
   [[nodiscard]] Duration round_trip() const { return round_trip_; }
   [[nodiscard]] SteadyTime work_at() const { return work_at_; }            // no work request before
   [[nodiscard]] SteadyTime silent_until() const { return silent_until_; }  // back-off
@@ -74,11 +86,15 @@ class Talk {
   void set_interval(double seconds, SteadyTime now);
 
   Services& services_;
+  Workers& workers_;
   Server server_;
   Trust& trust_;
   Deliveries& deliveries_;
   TalkOwner& owner_;
   bool busy_ = false;
+  SteadyTime busy_since_{};
+  std::vector<protocol::SlotRequest> asked_;
+  bool refused_ = false;
   client_policy::Backoff backoff_;
   int empty_replies_ = 0;                // in a row, of a project without work
   client_policy::Backoff work_backoff_;  // of a server that gives nothing and names no time

@@ -42,6 +42,10 @@ struct Unit {
   // Computing since the last cut.
   Duration run_time{0};
   Duration cpu_time{0};
+  // For its project's share: running time of its threads, altogether, and what of it was charged.
+  Duration core_time{0};
+  Duration charged{0};
+  bool measured = false;  // as one of its project's units that ended
 
   [[nodiscard]] UnitId id() const { return held->id(); }
   [[nodiscard]] const protocol::Grant& grant() const { return held->grant(); }

@@ -34,17 +34,16 @@ Result<std::string> digest_of_file(const io::Files& files, const io::Path& path)
   return digest.finish_hex();
 }
 
-std::string problem_key(const protocol::Grant& grant) {
+std::string problem_directory_name(const protocol::Grant& grant) {
   return std::to_string(grant.problem.value) + "-" + std::to_string(grant.stage) + "-" +
          grant.parameters_digest.substr(0, 16);
 }
 
 Status Warehouse::clean() {
-  TRY(files_.remove_all(state_.bundles()));
-  TRY(files_.remove_all(state_.problems()));
-  TRY(files_.remove_all(state_.slots()));
+  TRY(files_.remove_all(directory_.bundles()));
+  TRY(files_.remove_all(directory_.problems()));
   for (const io::Path& path :
-       {state_.blobs(), state_.bundles(), state_.problems(), state_.slots(), state_.units()})
+       {directory_.blobs(), directory_.bundles(), directory_.problems(), directory_.units()})
     TRY(files_.make_directories(path));
   return {};
 }
@@ -61,11 +60,11 @@ Status Warehouse::check_blob(const std::string& digest, const io::Path& path, st
 }
 
 Status Warehouse::make_room(std::int64_t bytes) {
-  TRY_ASSIGN(const std::vector<std::string> names, files_.list(state_.blobs()));
+  TRY_ASSIGN(const std::vector<std::string> names, files_.list(directory_.blobs()));
   std::int64_t total = bytes;
   std::vector<std::pair<std::int64_t, std::string>> by_use;  // oldest first
   for (const std::string& name : names) {
-    const auto size = files_.size(state_.blobs() / name);
+    const auto size = files_.size(directory_.blobs() / name);
     if (size.ok()) total += *size;
     const auto used = checked_.find(name);
     by_use.emplace_back(used == checked_.end() ? 0 : used->second, name);
@@ -73,12 +72,12 @@ Status Warehouse::make_room(std::int64_t bytes) {
   std::sort(by_use.begin(), by_use.end());
   for (const auto& [used, name] : by_use) {
     if (total <= cache_bytes_max_) break;
-    const auto size = files_.size(state_.blobs() / name);
-    TRY(files_.remove(state_.blobs() / name));
+    const auto size = files_.size(directory_.blobs() / name);
+    TRY(files_.remove(directory_.blobs() / name));
     checked_.erase(name);
     if (size.ok()) total -= *size;
   }
-  TRY_ASSIGN(const std::int64_t free, files_.free_bytes(state_.blobs()));
+  TRY_ASSIGN(const std::int64_t free, files_.free_bytes(directory_.blobs()));
   if (free - bytes < free_bytes_min_)
     return Error{ErrorKind::io, "the disk is nearly full: " + std::to_string(bytes >> 20) +
                                     " MiB are needed and " + std::to_string(free >> 20) +
@@ -89,7 +88,7 @@ Status Warehouse::make_room(std::int64_t bytes) {
 
 Status Warehouse::download(JobContext& context, const Server& server, const std::string& digest,
                            std::int64_t bytes) {
-  const io::Path partial = state_.blobs() / (digest + partial_suffix);
+  const io::Path partial = directory_.blobs() / (digest + partial_suffix);
   std::int64_t at = files_.size(partial).ok() ? *files_.size(partial) : 0;
   if (at > bytes) {
     TRY(files_.remove(partial));
@@ -120,14 +119,14 @@ Status Warehouse::download(JobContext& context, const Server& server, const std:
     TRY(files_.remove(partial));  // wrong bytes must not be resumed
     return checked;
   }
-  return files_.rename(partial, state_.blobs() / digest);
+  return files_.rename(partial, directory_.blobs() / digest);
 }
 
 Status Warehouse::ensure_blob(JobContext& context, const Server& server, const std::string& digest,
                               std::int64_t bytes) {
   if (bytes < 0 || bytes > limits::blob_bytes_max)
     return Error{ErrorKind::untrusted, "the grant names a file of an impossible size"};
-  const io::Path path = state_.blobs() / digest;
+  const io::Path path = directory_.blobs() / digest;
   if (files_.exists(path)) {
     if (checked_.contains(digest) || check_blob(digest, path, bytes).ok()) {
       checked_[digest] = ++uses_;
@@ -154,7 +153,7 @@ Status Warehouse::lay_out(JobContext& context, const Server& server, const proto
       TRY(files_.remove(path));
     }
     TRY(ensure_blob(context, server, input.digest, input.bytes));
-    TRY(place_file(state_.blobs() / input.digest, path));
+    TRY(place_file(directory_.blobs() / input.digest, path));
     placed_[path] = input.digest;
   }
   return {};
@@ -183,8 +182,8 @@ Result<Prepared> Warehouse::prepare(JobContext& context, const Server& server, c
     TRY(ensure_blob(context, server, archive, trusted.application.archive_bytes));
     Prepared prepared;
     prepared.archive = archive;
-    prepared.bundle_directory = state_.bundles() / archive;
-    TRY_ASSIGN(prepared.manifest, bundle::install_bundle(state_.blobs() / archive, trusted.application,
+    prepared.bundle_directory = directory_.bundles() / archive;
+    TRY_ASSIGN(prepared.manifest, bundle::install_bundle(directory_.blobs() / archive, trusted.application,
                                                          prepared.bundle_directory, unpack_));
     const std::string kernel = prepared.manifest.kernel_for(platforms);
     if (kernel.empty())
@@ -196,7 +195,7 @@ Result<Prepared> Warehouse::prepare(JobContext& context, const Server& server, c
     known = bundles_.emplace(archive, prepared).first;
   }
   Prepared prepared = known->second;
-  prepared.problem_directory = state_.problems() / problem_key(trusted.grant);
+  prepared.problem_directory = directory_.problems() / problem_directory_name(trusted.grant);
   TRY(lay_out(context, server, trusted.grant, prepared.problem_directory));
   forget_old_problems(prepared.problem_directory);
   return prepared;

@@ -28,10 +28,10 @@ struct Prepared {
 
 class Warehouse {
  public:
-  Warehouse(io::Files& files, StateDirectory state, bundle::Unpack unpack, std::int64_t cache_bytes_max,
+  Warehouse(io::Files& files, ProjectDirectory directory, bundle::Unpack unpack, std::int64_t cache_bytes_max,
             std::int64_t free_bytes_min)
       : files_(files),
-        state_(std::move(state)),
+        directory_(std::move(directory)),
         unpack_(std::move(unpack)),
         cache_bytes_max_(cache_bytes_max),
         free_bytes_min_(free_bytes_min) {}
@@ -66,7 +66,7 @@ class Warehouse {
   void forget_old_problems(const io::Path& in_use);
 
   io::Files& files_;
-  StateDirectory state_;
+  ProjectDirectory directory_;
   bundle::Unpack unpack_;
   std::atomic<std::int64_t> cache_bytes_max_;
   std::atomic<std::int64_t> free_bytes_min_;
@@ -81,6 +81,6 @@ class Warehouse {
 [[nodiscard]] Result<std::string> digest_of_file(const io::Files& files, const io::Path& path);
 
 // The directory's name says all that its contents depend on, but for inputs, which are added.
-[[nodiscard]] std::string problem_key(const protocol::Grant& grant);
+[[nodiscard]] std::string problem_directory_name(const protocol::Grant& grant);
 
 }  // namespace gleaner::engine

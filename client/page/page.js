@@ -29,9 +29,10 @@ function element(name, text, attributes = {}) {
   return made;
 }
 
-function showCore(slot) {
+function showCore(slot, several) {
   const row = element("tr");
-  row.append(element("td", slot.slot), element("td", slot.state), element("td", slot.problem || "–"));
+  const problem = slot.problem && several ? slot.problem + " (" + slot.project + ")" : slot.problem;
+  row.append(element("td", slot.slot), element("td", slot.state), element("td", problem || "–"));
   const done = element("td");
   if (slot.unit) {
     const part = (slot.finished - slot.begin) / Math.max(1, slot.end - slot.begin);
@@ -49,16 +50,27 @@ function showTogether(problem) {
                            problem.name + ", by " + computers);
 }
 
+function showProject(project) {
+  const row = element("tr");
+  row.append(element("th", project.name, { scope: "row" }), element("td", project.server), element("td", project.share),
+             element("td", Math.round(100 * project.recent_part) + " %"), element("td", project.state));
+  return row;
+}
+
 async function showStatus() {
   try {
     const status = (await ask("status")).status;
     set("sentence", status.reason);
     set("host", "on " + status.host_name);
-    set("project", status.project_name + " at " + status.server);
+    const several = status.projects.length > 1;
+    set("project", several ? "for " + status.projects.map((one) => one.name).join(", ")
+                           : status.project_name + " at " + status.server);
+    at("projects-section").hidden = !several;
+    at("projects").replaceChildren(...status.projects.map(showProject));
     set("today", status.items_today.toLocaleString());
     set("week", status.items_week.toLocaleString());
     set("total", status.items_total.toLocaleString());
-    at("work").replaceChildren(...status.slots.map(showCore));
+    at("work").replaceChildren(...status.slots.map((slot) => showCore(slot, several)));
     at("together").replaceChildren(...status.problems.map(showTogether));
     at("why").replaceChildren(...status.details.map((detail) => element("li", detail)));
   } catch (error) {

@@ -136,9 +136,10 @@ class LinuxSandbox final : public Sandbox {
   [[nodiscard]] std::string check(io::ProcessRunner& processes) {
     checking_ = true;
     engine::KernelLaunch launch;
-    launch.bundle_directory = settings_.state_root / "bundles";
-    launch.problems_directory = settings_.state_root / "problems";
-    launch.slot_directory = settings_.state_root / "slots" / "check";
+    const io::Path place = settings_.state_root / "slots" / "check";
+    launch.bundle_directory = place / "bundle";
+    launch.problems_directory = place / "problems";
+    launch.slot_directory = place / "slot";
     launch.program = settings_.helper;
     launch.memory_bytes = 64 << 20;
     launch.disk_bytes = 1 << 20;
@@ -147,7 +148,7 @@ class LinuxSandbox final : public Sandbox {
          {launch.bundle_directory, launch.problems_directory, launch.slot_directory})
       std::filesystem::create_directories(directory, error);
     const std::string trouble = run_check(processes, launch);
-    std::filesystem::remove_all(launch.slot_directory, error);
+    std::filesystem::remove_all(place, error);
     checking_ = false;
     return trouble;
   }
@@ -235,7 +236,7 @@ class LinuxSandbox final : public Sandbox {
   [[nodiscard]] std::vector<std::string> program(const engine::KernelLaunch& launch) const {
     if (checking_)
       return {walls_ == Walls::landlock ? settings_.helper.string() : inner_helper, "check", "/etc/shadow",
-              (settings_.state_root / "identity").string(), (settings_.state_root / "units").string()};
+              (settings_.state_root / "projects").string()};
     if (walls_ == Walls::landlock) return {launch.program.string()};
     return {("/app" / launch.program.lexically_relative(launch.bundle_directory)).string()};
   }

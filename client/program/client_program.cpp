@@ -11,11 +11,9 @@
 #include <memory>
 
 #include "client/engine/benchmark.h"
-#include "client/engine/join.h"
-#include "client/platform/machine_facts.h"
-#include "client/platform/owner.h"
 #include "client/program/daemon.h"
 #include "client/program/exit_status.h"
+#include "client/program/join_program.h"
 #include "client/program/state_lock.h"
 #include "client/program/version.h"
 
@@ -29,6 +27,8 @@ struct Options {
   std::string state;
   std::string log_level = "info";
   std::string code;
+  std::string project;
+  bool all_projects = false;
   std::string name;
   std::string cpu_share;
   std::string run;
@@ -91,48 +91,6 @@ engine::StateDirectory state_of(const Options& options) {
           .lexically_normal()};
 }
 
-int do_join(const Options& options) {
-  const auto code = protocol::parse_join_code(options.code);
-  if (!code.ok()) return fail(code.error());
-  io::Files& files = io::real_files();
-  const engine::StateDirectory state = state_of(options);
-  const auto owner = platform::become_owner_of(state.root);
-  if (!owner.ok()) return fail(owner.error());
-  if (const Status made = files.make_directories(state.root); !made.ok()) return fail(made.error());
-  const auto lock = StateLock::take(state.lock());
-  if (!lock.ok()) return fail(lock.error());
-  const bool before = engine::load_identity(files, state).ok();
-  const auto http = io::make_curl_client(code->root_fingerprint, std::string("gleaner-client/") + version);
-  engine::JoinFacts facts;
-  facts.name = options.name;
-  facts.client_version = version;
-  const auto joined =
-      engine::join(*http, files, *platform::make_machine(), state, *code, facts, system_clock().now());
-  if (!joined.ok()) return fail(joined.error());
-  const std::string start =
-      owner->empty() ? "gleaner-client run" + (options.state.empty() ? "" : " --state " + options.state)
-                     : "systemctl start gleaner-client (it runs as " + *owner + ")";
-  fmt::print("{} {} as host {} (\"{}\"). State: {}\nStart computing with: {}\n",
-             before ? "Joined before:" : "Joined", joined->code.base_url(), joined->host.host.value,
-             joined->name, state.root.string(), start);
-  return exit_ok;
-}
-
-int do_leave(const Options& options) {
-  io::Files& files = io::real_files();
-  const engine::StateDirectory state = state_of(options);
-  if (const auto owner = platform::become_owner_of(state.root); !owner.ok()) return fail(owner.error());
-  const auto identity = engine::load_identity(files, state);
-  if (!identity.ok() && identity.error().kind == ErrorKind::not_found) return fail(identity.error());
-  const auto lock = StateLock::take(state.lock());
-  if (!lock.ok()) return fail(lock.error());
-  const auto http = io::make_curl_client(identity.ok() ? identity->code.root_fingerprint : Bytes(),
-                                         std::string("gleaner-client/") + version);
-  if (const Status left = engine::leave(*http, files, state); !left.ok()) return fail(left.error());
-  fmt::print("Left the project; nothing of it is kept in {}.\n", state.root.string());
-  return exit_ok;
-}
-
 int do_benchmark() {
   const auto result = engine::run_linpack();
   if (!result.ok()) return fail(result.error());
@@ -189,7 +147,7 @@ void declare_run(CLI::App& run, Options& options) {
 
 int client_main(int argc, char** argv) {
   Options options;
-  CLI::App app{"gleaner-client: computes for a project while this computer has time", "gleaner-client"};
+  CLI::App app{"gleaner-client: computes for projects while this computer has time", "gleaner-client"};
   app.set_version_flag("--version", std::string("gleaner-client ") + version);
   app.require_subcommand(1);
   app.footer(
@@ -200,12 +158,15 @@ int client_main(int argc, char** argv) {
     command->add_option("--state", options.state, "Directory of the client's state");
     return command;
   };
-  CLI::App* join = with_state(app.add_subcommand("join", "Join a project"));
+  CLI::App* join = with_state(app.add_subcommand("join", "Join a project, or one more"));
   join->add_option("code", options.code, "The join code: gleaner://...")->required();
   join->add_option("--name", options.name, "What to call this computer (default: its name)");
   CLI::App* run = with_state(app.add_subcommand("run", "Compute until stopped"));
   declare_run(*run, options);
-  CLI::App* leave = with_state(app.add_subcommand("leave", "Leave the project and forget it"));
+  CLI::App* leave = with_state(app.add_subcommand("leave", "Leave a project and forget it"));
+  leave->add_option("project", options.project,
+                    "Which, if there are several: its name, the beginning of its key, or its server");
+  leave->add_flag("--all", options.all_projects, "All of them");
   CLI::App* benchmark = app.add_subcommand("benchmark", "Measure one core (Linpack 500)");
   CLI::App* sandbox =
       with_state(app.add_subcommand("sandbox", "Try and say how kernels are confined on this computer"));
@@ -215,9 +176,10 @@ int client_main(int argc, char** argv) {
     return app.exit(error) == 0 ? exit_ok : exit_usage;
   }
   const auto memory = set_up_log(options.log_level);
-  if (join->parsed()) return do_join(options);
+  if (join->parsed())
+    return run_join({state_of(options), options.code, options.name, !options.state.empty()});
   if (run->parsed()) return do_run(options, memory);
-  if (leave->parsed()) return do_leave(options);
+  if (leave->parsed()) return run_leave({state_of(options), options.project, options.all_projects});
   if (sandbox->parsed()) return do_sandbox(options);
   CHECK_TRUE(benchmark->parsed());
   return do_benchmark();

@@ -14,6 +14,7 @@
 #include "client/program/exit_status.h"
 #include "client/program/page_program.h"
 #include "client/program/preferences_program.h"
+#include "client/program/projects_program.h"
 #include "client/program/receipts_program.h"
 #include "client/program/state_lock.h"
 #include "client/program/top_program.h"
@@ -94,9 +95,23 @@ int control_main(int argc, char** argv) {
   explain->add_option("key", preferences.key, "One of them; else all");
   set->add_option("key", preferences.key, "Which, as in `gleaner prefs show`")->required();
   set->add_option("value", preferences.value, "To what")->required();
-  CLI::App* receipts = add("receipts", "What the server acknowledged: this computer's contribution");
+  CLI::App* receipts = add("receipts", "What the servers acknowledged: this computer's contribution");
   ReceiptsCommand wanted;
   receipts->add_flag("--all", wanted.all, "Not only the newest");
+  receipts->add_option("--project", wanted.project, "Of this one only: its name, key or server");
+  CLI::App* projects = add("projects", "Which projects it computes for, and how much each gets");
+  projects->require_subcommand(0, 1);
+  ProjectsCommand shared;
+  CLI::App* share = projects->add_subcommand("share", "How much of this computer one gets")->fallthrough();
+  CLI::App* suspend =
+      projects->add_subcommand("suspend", "Compute nothing for one; deliver its results")->fallthrough();
+  CLI::App* take_up = projects->add_subcommand("resume", "Compute for a suspended one again")->fallthrough();
+  for (CLI::App* one : {share, suspend, take_up})
+    one->add_option("project", shared.project, "Its name, the beginning of its key, or its server")
+        ->required();
+  share->add_option("share", shared.share, "Beside those of the others; 0: no new work from it")
+      ->required()
+      ->check(CLI::Range(0.0, 1000.0));
   CLI::App* page = add("page", "What it does, in a browser on this computer");
   PageCommand browse;
   page->add_option("--port", browse.port, "To listen on; 0: any")->check(CLI::Range(0, 65535));
@@ -126,6 +141,16 @@ int control_main(int argc, char** argv) {
     wanted.state = state_of(options);
     wanted.json = options.json;
     return run_receipts(wanted);
+  }
+  if (projects->parsed()) {
+    shared.state = state_of(options);
+    shared.socket = socket_of(options);
+    shared.verb = share->parsed()     ? "share"
+                  : suspend->parsed() ? "suspend"
+                  : take_up->parsed() ? "resume"
+                                      : "show";
+    shared.json = options.json;
+    return run_projects(shared);
   }
   if (page->parsed()) {
     browse.state = state_of(options);

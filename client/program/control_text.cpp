@@ -27,7 +27,7 @@ const char* code_of(const std::string& state) {
   return "2";
 }
 
-std::string slot_line(const Json& slot, Colour colour) {
+std::string slot_line(const Json& slot, bool several, Colour colour) {
   const std::string state = text_of(slot, "state");
   const std::string head = fmt::format("  core {:<3.0f} {}", number_of(slot, "slot"),
                                        painted(fmt::format("{:<10}", state), code_of(state), colour));
@@ -36,7 +36,7 @@ std::string slot_line(const Json& slot, Colour colour) {
   const double size = number_of(slot, "end") - begin;
   const double part = size > 0 ? 100 * (number_of(slot, "finished") - begin) / size : 100;
   std::string line = fmt::format("{} {}: unit {:.0f}, items {:.0f}-{:.0f}, {:.0f} %, {:.3g}/s", head,
-                                 text_of(slot, "problem"), number_of(slot, "unit"), begin,
+                                 problem_of(slot, several), number_of(slot, "unit"), begin,
                                  number_of(slot, "end") - 1, part, number_of(slot, "rate"));
   if (number_of(slot, "remaining_seconds") >= 0)
     line += ", " + duration_text(number_of(slot, "remaining_seconds")) + " left";
@@ -52,10 +52,22 @@ std::string problem_line(const Json& problem) {
                      hosts == 1 ? "computer" : "computers");
 }
 
+// With several projects a line each, else the one that is told of anyway.
+std::string projects_lines(const Json& status) {
+  if (!has_several_projects(status))
+    return fmt::format("  project   {} at {}\n", text_of(status, "project_name"), text_of(status, "server"));
+  std::string out;
+  for (const Json& project : status["projects"])
+    out += fmt::format("  project   {} at {}: share {:g}, {:.0f} % of late; {}\n", text_of(project, "name"),
+                       text_of(project, "server"), number_of(project, "share"),
+                       100 * number_of(project, "recent_part"), text_of(project, "state"));
+  return out;
+}
+
 std::string status_text(const Json& status, Colour colour) {
   const double contact = number_of(status, "last_contact_seconds");
   std::string out = painted(text_of(status, "reason"), "1", colour) + "\n";
-  out += fmt::format("  project   {} at {}\n", text_of(status, "project_name"), text_of(status, "server"));
+  out += projects_lines(status);
   out += fmt::format("  host      {:.0f} ({}), {:.0f} cores at {:.0f} %, {:.0f} MFLOP/s\n",
                      number_of(status, "host"), text_of(status, "host_name"), number_of(status, "cores"),
                      100 * number_of(status, "cpu_share"), number_of(status, "benchmark_mflops"));
@@ -70,7 +82,7 @@ std::string status_text(const Json& status, Colour colour) {
   if (const auto problems = status.find("problems"); problems != status.end() && problems->is_array())
     for (const Json& problem : *problems) out += problem_line(problem);
   if (const auto slots = status.find("slots"); slots != status.end() && slots->is_array())
-    for (const Json& slot : *slots) out += slot_line(slot, colour);
+    for (const Json& slot : *slots) out += slot_line(slot, has_several_projects(status), colour);
   return out;
 }
 
@@ -92,6 +104,21 @@ std::string text_of(const Json& object, const char* name) {
 double number_of(const Json& object, const char* name) {
   const auto found = object.find(name);
   return found != object.end() && found->is_number() ? found->get<double>() : 0;
+}
+
+bool is_set(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_boolean() && found->get<bool>();
+}
+
+bool has_several_projects(const Json& status) {
+  const auto projects = status.find("projects");
+  return projects != status.end() && projects->is_array() && projects->size() > 1;
+}
+
+std::string problem_of(const Json& slot, bool several) {
+  const std::string project = text_of(slot, "project");
+  return text_of(slot, "problem") + (several && !project.empty() ? " (" + project + ")" : "");
 }
 
 std::string reply_text(const std::string& command, const Json& reply, Colour colour) {

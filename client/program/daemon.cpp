@@ -14,8 +14,6 @@
 
 #include "client/engine/control.h"
 #include "client/engine/engine.h"
-#include "client/engine/join.h"
-#include "client/engine/thread_workers.h"
 #include "client/platform/control_socket.h"
 #include "client/platform/cpu_limiter.h"
 #include "client/platform/helpers.h"
@@ -23,6 +21,7 @@
 #include "client/platform/surroundings.h"
 #include "client/program/exit_status.h"
 #include "client/program/preferences_program.h"
+#include "client/program/served_projects.h"
 #include "client/program/state_lock.h"
 #include "client/program/version.h"
 #include "client/program/view_publisher.h"
@@ -133,11 +132,6 @@ std::vector<platform::AgentPlace> agent_places(const engine::StateDirectory& sta
   return places;
 }
 
-void take_rates(io::TransferRates& rates, const engine::Wishes& wishes) {
-  rates.download = wishes.download_bytes_per_second;
-  rates.upload = wishes.upload_bytes_per_second;
-}
-
 std::unique_ptr<engine::Launcher> make_launcher(const RunOptions& options, bool confined) {
   // As the superuser kernels run as users of their own, who have to read what was unpacked; the state
   // directory itself stays closed to them and all others.
@@ -161,22 +155,14 @@ Result<bool> serve(const RunOptions& options, const Signals& signals) {
   TRY_ASSIGN(const StateLock lock, StateLock::take(options.state.lock()));
   const auto machine = platform::make_machine();
   const int cores = options.cores > 0 ? options.cores : machine->cores();
-  const std::string agent = std::string("gleaner-client/") + version;
-
   engine::JoinFacts facts;
   facts.cores = cores;
   facts.client_version = version;
-  TRY_ASSIGN(const engine::Identity stored, engine::load_or_pending(files, options.state));
   TRY_ASSIGN(const Wanted wanted, wanted_by(options, machine->memory_bytes()));
-  const auto rates = std::make_shared<io::TransferRates>();
-  take_rates(*rates, wanted.wishes);
-  engine::ThreadWorkers workers(
-      [&] { return io::make_curl_client(stored.code.root_fingerprint, agent, rates); });
-  engine::Identity identity = stored;
-  {
-    const auto http = io::make_curl_client(stored.code.root_fingerprint, agent);
-    TRY_ASSIGN(identity, engine::confirm_machine(*http, files, *machine, options.state, facts, clock.now()));
-  }
+  TRY_ASSIGN(const std::vector<ServedProject> projects, served_projects(options.state, *machine, facts));
+  take_rates(projects, wanted.wishes);
+  // What belongs to no project: it talks to nobody.
+  engine::ThreadWorkers workers([] { return io::make_curl_client({}, "gleaner-client"); });
   const auto launcher = make_launcher(options, wanted.sandbox);
   const char* const elsewhere = std::getenv("GLEANER_SURROUNDINGS");  // tests': a computer of their own
   platform::SurroundingsRoots roots;
@@ -197,14 +183,17 @@ Result<bool> serve(const RunOptions& options, const Signals& signals) {
   ViewPublisher viewers(clock);
   if (const Status opened = viewers.open(platform::view_file_of(options.state.root)); !opened.ok())
     spdlog::warn("nothing is shown to viewers: {}", opened.error().message);
+  std::vector<engine::Joined> members;
+  for (const ServedProject& one : projects)
+    members.push_back({one.directory, one.identity, one.workers.get()});
   engine::Engine engine({clock, random, files, *launcher, limiter, *machine, workers, options.state, unpack,
                          settings, surroundings.get(), &viewers},
-                        identity);
+                        std::move(members));
   engine.set_wishes(wanted.wishes);
   TRY(engine.open());
   const auto reload = [&]() -> Status {
     TRY_ASSIGN(const Wanted now_wanted, wanted_by(options, machine->memory_bytes()));
-    take_rates(*rates, now_wanted.wishes);
+    take_rates(projects, now_wanted.wishes);
     engine.set_wishes(now_wanted.wishes);
     return {};
   };
@@ -216,11 +205,16 @@ Result<bool> serve(const RunOptions& options, const Signals& signals) {
                    quit = quit || outcome.quit;
                    return outcome.reply;
                  }));
-  spdlog::info("gleaner-client {}: host {} of {}, {} cores, state in {}", version, identity.host.host.value,
-               identity.code.base_url(), cores, options.state.root.string());
+  for (const ServedProject& one : projects)
+    spdlog::info("gleaner-client {}: host {} of {}, {} cores, state in {}", version,
+                 one.identity.host.host.value, one.identity.code.base_url(), cores,
+                 options.state.root.string());
   ::sd_notify(0, "READY=1");
   loop(engine, *control, viewers, signals, quit, clock);
-  if (!workers.stop(std::chrono::milliseconds{200})) {
+  bool ended = workers.stop(std::chrono::milliseconds{200});
+  for (const ServedProject& one : projects)
+    ended = one.workers->stop(std::chrono::milliseconds{200}) && ended;
+  if (!ended) {
     // A thread is stuck in a stalled connection. All that matters is on disk.
     spdlog::shutdown();
     ::_exit(exit_ok);

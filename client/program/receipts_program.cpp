@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "client/engine/identity.h"
+#include "client/engine/projects.h"
 #include "client/engine/receipts.h"
 #include "client/program/exit_status.h"
 
@@ -34,9 +34,10 @@ std::string local_time(Timestamp time) {
                      fmt::localtime(static_cast<std::time_t>(to_microseconds(time) / 1'000'000)));
 }
 
-nlohmann::json to_json(const Receipt& receipt) {
+nlohmann::json to_json(const Receipt& receipt, const std::string& project) {
   const protocol::Acknowledgement& said = receipt.acknowledgement;
   return {{"at", to_microseconds(said.at)},
+          {"project", project},
           {"problem", receipt.problem},
           {"application", receipt.application},
           {"host", said.host.value},
@@ -57,48 +58,91 @@ void print(const Receipt& receipt) {
              protocol::name_of(said.status), name_of(receipt.verdict));
 }
 
+// One project's, and what they say together.
+struct Account {
+  engine::ProjectNames project;
+  engine::ReceiptBook book;
+  std::size_t genuine = 0;
+  std::int64_t items = 0;
+};
+
+Result<Account> account_of(const engine::StateDirectory& state, const engine::ProjectNames& project) {
+  const io::Files& files = io::real_files();
+  const engine::ProjectDirectory directory = state.project(project.key);
+  TRY_ASSIGN(const engine::Identity identity, engine::load_identity(files, directory));
+  Account account{project, {}};
+  TRY_ASSIGN(account.book,
+             engine::read_receipts(files, directory, identity.code.root_fingerprint, identity.host.host));
+  for (const Receipt& receipt : account.book.receipts)
+    if (receipt.verdict == Verdict::genuine) {
+      ++account.genuine;
+      account.items += receipt.acknowledgement.items_accepted;
+    }
+  return account;
+}
+
+Result<std::vector<Account>> accounts(const ReceiptsCommand& command) {
+  TRY_ASSIGN(std::vector<engine::ProjectNames> names, engine::project_names(io::real_files(), command.state));
+  if (names.empty())
+    return Error{ErrorKind::not_found, "this computer has not joined a project yet (nothing in " +
+                                           command.state.projects().string() +
+                                           "): run gleaner-client join CODE"};
+  if (!command.project.empty()) {
+    TRY_ASSIGN(const std::size_t index, engine::find_project(names, command.project));
+    names = {names[index]};
+  }
+  std::vector<Account> all;
+  for (const engine::ProjectNames& name : names) {
+    TRY_ASSIGN(Account account, account_of(command.state, name));
+    all.push_back(std::move(account));
+  }
+  return all;
+}
+
+void print(const Account& account, bool all, bool named) {
+  const std::size_t count = account.book.receipts.size();
+  const std::size_t first = all || count <= newest_shown ? 0 : count - newest_shown;
+  if (named) fmt::print("{} at {}:\n", account.project.name, account.project.server);
+  for (std::size_t i = first; i < count; ++i) print(account.book.receipts[i]);
+  if (first > 0) fmt::print("({} older ones: --all)\n", first);
+  fmt::print("{} receipts, {} of them signed by this project: {} items accepted from this computer\n", count,
+             account.genuine, account.items);
+  if (account.book.damaged > 0) fmt::print("{} damaged lines were left out\n", account.book.damaged);
+}
+
+// `receipts` of all projects in one list.
+void print_json(const std::vector<Account>& all) {
+  nlohmann::json list = nlohmann::json::array();
+  std::size_t genuine = 0;
+  std::int64_t items = 0;
+  int damaged = 0;
+  for (const Account& account : all) {
+    for (const Receipt& receipt : account.book.receipts)
+      list.push_back(to_json(receipt, account.project.name));
+    genuine += account.genuine;
+    items += account.items;
+    damaged += account.book.damaged;
+  }
+  const nlohmann::json whole = {
+      {"receipts", list}, {"genuine", genuine}, {"items_accepted", items}, {"damaged", damaged}};
+  fmt::print("{}\n", whole.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
 }  // namespace
 
 int run_receipts(const ReceiptsCommand& command) {
-  const io::Files& files = io::real_files();
-  const auto identity = engine::load_identity(files, command.state);
-  if (!identity.ok()) {
-    fmt::print(stderr, "gleaner: {}\n", identity.error().message);
+  const auto all = accounts(command);
+  if (!all.ok()) {
+    fmt::print(stderr, "gleaner: {}\n", all.error().message);
     return exit_problem;
   }
-  const auto book =
-      engine::read_receipts(files, command.state, identity->code.root_fingerprint, identity->host.host);
-  if (!book.ok()) {
-    fmt::print(stderr, "gleaner: {}\n", book.error().message);
-    return exit_problem;
+  if (command.json) print_json(*all);
+  bool genuine = true;
+  for (const Account& account : *all) {
+    if (!command.json) print(account, command.all, all->size() > 1);
+    genuine = genuine && account.genuine == account.book.receipts.size();
   }
-  std::int64_t items = 0;
-  std::size_t genuine = 0;
-  for (const Receipt& receipt : book->receipts)
-    if (receipt.verdict == Verdict::genuine) {
-      ++genuine;
-      items += receipt.acknowledgement.items_accepted;
-    }
-  const std::size_t count = book->receipts.size();
-  const std::size_t first = command.all || command.json || count <= newest_shown ? 0 : count - newest_shown;
-  nlohmann::json list = nlohmann::json::array();
-  for (std::size_t i = first; i < count; ++i) {
-    if (command.json)
-      list.push_back(to_json(book->receipts[i]));
-    else
-      print(book->receipts[i]);
-  }
-  if (command.json) {
-    const nlohmann::json all = {
-        {"receipts", list}, {"genuine", genuine}, {"items_accepted", items}, {"damaged", book->damaged}};
-    fmt::print("{}\n", all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
-  } else {
-    if (first > 0) fmt::print("({} older ones: --all)\n", first);
-    fmt::print("{} receipts, {} of them signed by this project: {} items accepted from this computer\n",
-               count, genuine, items);
-    if (book->damaged > 0) fmt::print("{} damaged lines were left out\n", book->damaged);
-  }
-  return genuine == count ? exit_ok : exit_problem;
+  return genuine ? exit_ok : exit_problem;
 }
 
 }  // namespace gleaner::program

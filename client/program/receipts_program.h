@@ -1,6 +1,8 @@
-// `gleaner receipts`: what the server acknowledged, each checked against the project's keys. Reads the state
+// `gleaner receipts`: what the servers acknowledged, each checked against its project's keys. Reads the state
 // directory; the client need not run.
 #pragma once
+
+#include <string>
 
 #include "client/engine/state_directory.h"
 
@@ -9,7 +11,8 @@ namespace gleaner::program {
 struct ReceiptsCommand {
   engine::StateDirectory state;
   bool json = false;
-  bool all = false;  // else the newest only
+  bool all = false;     // else the newest only
+  std::string project;  // of this one only; empty: of all
 };
 
 // Exit status: 1 also if one is not genuine.

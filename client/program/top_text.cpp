@@ -30,7 +30,7 @@ std::string bar(double part) {
          std::string(static_cast<std::size_t>(bar_columns - full), '.');
 }
 
-std::string core_line(const Json& slot) {
+std::string core_line(const Json& slot, bool several) {
   const double begin = number_of(slot, "begin");
   const double size = number_of(slot, "end") - begin;
   const double part = size > 0 ? (number_of(slot, "finished") - begin) / size : 0;
@@ -38,7 +38,17 @@ std::string core_line(const Json& slot) {
                                  text_of(slot, "state"), bar(part), 100 * part);
   if (number_of(slot, "rate") > 0) line += fmt::format("  {:8.3g}/s", number_of(slot, "rate"));
   if (number_of(slot, "unit") > 0)
-    line += fmt::format("  {} {:.0f}-{:.0f}", text_of(slot, "problem"), begin, number_of(slot, "end") - 1);
+    line += fmt::format("  {} {:.0f}-{:.0f}", problem_of(slot, several), begin, number_of(slot, "end") - 1);
+  return line;
+}
+
+// "A 75 %, B 25 %": what each had of late.
+std::string projects_line(const Json& projects) {
+  std::string line;
+  for (const Json& project : projects)
+    line += fmt::format("{}{} {:.0f} %{}", line.empty() ? "" : ", ", text_of(project, "name"),
+                        100 * number_of(project, "recent_part"),
+                        is_set(project, "suspended") ? " (suspended)" : "");
   return line;
 }
 
@@ -57,8 +67,10 @@ std::string top_text(const Json& reply, TopSize size, Colour colour) {
   };
   add(text_of(status, "reason"), "1");
   add("");
-  add(fmt::format("{} for {} ({})", text_of(status, "host_name"), text_of(status, "project_name"),
-                  text_of(status, "server")));
+  const bool several = has_several_projects(status);
+  add(text_of(status, "host_name") + " for " +
+      (several ? projects_line(status["projects"])
+               : fmt::format("{} ({})", text_of(status, "project_name"), text_of(status, "server"))));
   add(fmt::format(
       "accepted {:.0f} today, {:.0f} in seven days, {:.0f} in all; waiting for an answer {:.0f}; "
       "refused {:.0f}",
@@ -79,9 +91,9 @@ std::string top_text(const Json& reply, TopSize size, Colour colour) {
     for (const Json& slot : *slots) {
       if (!slot.is_object()) continue;
       if (++shown > room) continue;
-      add(core_line(slot), text_of(slot, "state") == "running"  ? "32"
-                           : text_of(slot, "state") == "paused" ? "33"
-                                                                : "2");
+      add(core_line(slot, several), text_of(slot, "state") == "running"  ? "32"
+                                    : text_of(slot, "state") == "paused" ? "33"
+                                                                         : "2");
     }
     if (shown > room) add(fmt::format("       and {} more cores", shown - room));
   }

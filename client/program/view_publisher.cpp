@@ -92,13 +92,16 @@ void ViewPublisher::item_finished(const engine::Unit& unit, std::int64_t index, 
   if (!writer_ || !unit.prepared) return;
   const SteadyTime now = clock_.steady();
   const protocol::Grant& grant = unit.grant();
-  const bool same = shown_ && shown_->problem == grant.problem && shown_->stage == grant.stage;
+  const io::Path project = unit.held->directory().parent_path().parent_path();
+  const bool same_problem = shown_ && shown_->problem == grant.problem && shown_->project == project;
+  const bool same = same_problem && shown_->stage == grant.stage;
   if (!same) {
     const bundle::Manifest& manifest = unit.prepared->manifest;
     // One picture at a time; but of one problem, the declared one goes first.
-    const bool awaited = shown_ && shown_->problem == grant.problem && grant.stage == manifest.view.stage;
+    const bool awaited = same_problem && grant.stage == manifest.view.stage;
     if (shown_ && !awaited && now - shown_->last_item < stay) return;
     shown_.emplace(Shown{grant.problem,
+                         project,
                          grant.stage,
                          view::Picture(spec_of(manifest.view, grant.stage, grant.parameters)),
                          {},
@@ -145,8 +148,11 @@ Status ViewPublisher::write(const engine::EngineStatus& status) {
     shown_->facts.items = picture.items();
     view.picture = shown_->facts;
   }
+  const std::string key = shown_ ? shown_->project.filename().string() : "";
+  for (const engine::ProjectStatus& project : status.projects)
+    if (project.key == key) view.project = project.name;
   for (const engine::ProblemStatus& problem : status.problems) {
-    if (!shown_ || problem.problem != shown_->problem.value) continue;
+    if (!shown_ || problem.problem != shown_->problem.value || problem.project != key) continue;
     view.project_items = problem.items;
     view.project_accepted = problem.accepted;
     view.project_hosts = problem.hosts;

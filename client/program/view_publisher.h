@@ -38,6 +38,7 @@ class ViewPublisher final : public engine::Spectator {
  private:
   struct Shown {
     ProblemId problem;
+    io::Path project;  // its directory: problems of several projects may have the same number
     int stage = 0;
     view::Picture picture;
     view::PictureView facts;

@@ -11,7 +11,7 @@ _gleaner_client() {
     "") offered="join run leave benchmark sandbox --help --version" ;;
     "join") offered="--help --state --name" ;;
     "run") offered="--help --state --cores --run --cpu-share --benchmark-mflops --priority --sandbox --log-level" ;;
-    "leave") offered="--help --state" ;;
+    "leave") offered="--help --state --all" ;;
     "benchmark") offered="--help" ;;
     "sandbox") offered="--help --state" ;;
   esac

@@ -9,9 +9,9 @@ function __gleaner_client_at
     end
     test "$at" = "$argv[1]"
 end
-complete -c gleaner-client -n '__gleaner_client_at ""' -f -a join -d 'Join a project'
+complete -c gleaner-client -n '__gleaner_client_at ""' -f -a join -d 'Join a project, or one more'
 complete -c gleaner-client -n '__gleaner_client_at ""' -f -a run -d 'Compute until stopped'
-complete -c gleaner-client -n '__gleaner_client_at ""' -f -a leave -d 'Leave the project and forget it'
+complete -c gleaner-client -n '__gleaner_client_at ""' -f -a leave -d 'Leave a project and forget it'
 complete -c gleaner-client -n '__gleaner_client_at ""' -f -a benchmark -d 'Measure one core (Linpack 500)'
 complete -c gleaner-client -n '__gleaner_client_at ""' -f -a sandbox -d 'Try and say how kernels are confined on this computer'
 complete -c gleaner-client -n '__gleaner_client_at ""' -l help -d 'Print this help message and exit'
@@ -30,6 +30,7 @@ complete -c gleaner-client -n '__gleaner_client_at "run"' -l sandbox -r -d ''
 complete -c gleaner-client -n '__gleaner_client_at "run"' -l log-level -r -d ''
 complete -c gleaner-client -n '__gleaner_client_at "leave"' -l help -d 'Print this help message and exit'
 complete -c gleaner-client -n '__gleaner_client_at "leave"' -l state -r -d 'Directory of the client\'s state'
+complete -c gleaner-client -n '__gleaner_client_at "leave"' -l all -d 'All of them'
 complete -c gleaner-client -n '__gleaner_client_at "benchmark"' -l help -d 'Print this help message and exit'
 complete -c gleaner-client -n '__gleaner_client_at "sandbox"' -l help -d 'Print this help message and exit'
 complete -c gleaner-client -n '__gleaner_client_at "sandbox"' -l state -r -d 'Directory of the client\'s state'

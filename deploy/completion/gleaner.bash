@@ -3,19 +3,20 @@ _gleaner() {
   local at="" word
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "${at:+$at }$word" in
-      "status"|"pause"|"resume"|"finish"|"why"|"prefs"|"receipts"|"page"|"log"|"top"|"quit"|"prefs show"|"prefs explain"|"prefs set") at="${at:+$at }$word" ;;
+      "status"|"pause"|"resume"|"finish"|"why"|"prefs"|"receipts"|"projects"|"page"|"log"|"top"|"quit"|"prefs show"|"prefs explain"|"prefs set"|"projects share"|"projects suspend"|"projects resume") at="${at:+$at }$word" ;;
     esac
   done
   local offered=
   case "$at" in
-    "") offered="status pause resume finish why prefs receipts page log top quit --help --version --state --socket --json" ;;
+    "") offered="status pause resume finish why prefs receipts projects page log top quit --help --version --state --socket --json" ;;
     "status") offered="--help" ;;
     "pause") offered="--help" ;;
     "resume") offered="--help" ;;
     "finish") offered="--help" ;;
     "why") offered="--help" ;;
     "prefs") offered="show explain set --help" ;;
-    "receipts") offered="--help --all" ;;
+    "receipts") offered="--help --all --project" ;;
+    "projects") offered="share suspend resume --help" ;;
     "page") offered="--help --port --no-browser" ;;
     "log") offered="--help" ;;
     "top") offered="--help" ;;
@@ -23,6 +24,9 @@ _gleaner() {
     "prefs show") offered="--help" ;;
     "prefs explain") offered="--help" ;;
     "prefs set") offered="--help" ;;
+    "projects share") offered="--help" ;;
+    "projects suspend") offered="--help" ;;
+    "projects resume") offered="--help" ;;
   esac
   mapfile -t COMPREPLY < <(compgen -W "$offered" -- "${COMP_WORDS[COMP_CWORD]}")
 }

@@ -3,7 +3,7 @@ function __gleaner_at
     set -l at
     for word in (commandline -opc)[2..-1]
         set -l longer (string trim -- "$at $word")
-        if contains -- $longer "status" "pause" "resume" "finish" "why" "prefs" "receipts" "page" "log" "top" "quit" "prefs show" "prefs explain" "prefs set"
+        if contains -- $longer "status" "pause" "resume" "finish" "why" "prefs" "receipts" "projects" "page" "log" "top" "quit" "prefs show" "prefs explain" "prefs set" "projects share" "projects suspend" "projects resume"
             set at $longer
         end
     end
@@ -15,7 +15,8 @@ complete -c gleaner -n '__gleaner_at ""' -f -a resume -d 'Compute again; take wo
 complete -c gleaner -n '__gleaner_at ""' -f -a finish -d 'Complete the units in hand, take no more'
 complete -c gleaner -n '__gleaner_at ""' -f -a why -d 'Why is it computing, or why not? In one sentence'
 complete -c gleaner -n '__gleaner_at ""' -f -a prefs -d 'Show, explain and set the preferences'
-complete -c gleaner -n '__gleaner_at ""' -f -a receipts -d 'What the server acknowledged: this computer\'s contribution'
+complete -c gleaner -n '__gleaner_at ""' -f -a receipts -d 'What the servers acknowledged: this computer\'s contribution'
+complete -c gleaner -n '__gleaner_at ""' -f -a projects -d 'Which projects it computes for, and how much each gets'
 complete -c gleaner -n '__gleaner_at ""' -f -a page -d 'What it does, in a browser on this computer'
 complete -c gleaner -n '__gleaner_at ""' -f -a log -d 'What the client said lately'
 complete -c gleaner -n '__gleaner_at ""' -f -a top -d 'What it does, live in this terminal'
@@ -36,6 +37,11 @@ complete -c gleaner -n '__gleaner_at "prefs"' -f -a set -d 'Change one; it holds
 complete -c gleaner -n '__gleaner_at "prefs"' -l help -d 'Print this help message and exit'
 complete -c gleaner -n '__gleaner_at "receipts"' -l help -d 'Print this help message and exit'
 complete -c gleaner -n '__gleaner_at "receipts"' -l all -d 'Not only the newest'
+complete -c gleaner -n '__gleaner_at "receipts"' -l project -r -d 'Of this one only: its name, key or server'
+complete -c gleaner -n '__gleaner_at "projects"' -f -a share -d 'How much of this computer one gets'
+complete -c gleaner -n '__gleaner_at "projects"' -f -a suspend -d 'Compute nothing for one; deliver its results'
+complete -c gleaner -n '__gleaner_at "projects"' -f -a resume -d 'Compute for a suspended one again'
+complete -c gleaner -n '__gleaner_at "projects"' -l help -d 'Print this help message and exit'
 complete -c gleaner -n '__gleaner_at "page"' -l help -d 'Print this help message and exit'
 complete -c gleaner -n '__gleaner_at "page"' -l port -r -d ''
 complete -c gleaner -n '__gleaner_at "page"' -l no-browser -d 'Only print the address'
@@ -45,3 +51,6 @@ complete -c gleaner -n '__gleaner_at "quit"' -l help -d 'Print this help message
 complete -c gleaner -n '__gleaner_at "prefs show"' -l help -d 'Print this help message and exit'
 complete -c gleaner -n '__gleaner_at "prefs explain"' -l help -d 'Print this help message and exit'
 complete -c gleaner -n '__gleaner_at "prefs set"' -l help -d 'Print this help message and exit'
+complete -c gleaner -n '__gleaner_at "projects share"' -l help -d 'Print this help message and exit'
+complete -c gleaner -n '__gleaner_at "projects suspend"' -l help -d 'Print this help message and exit'
+complete -c gleaner -n '__gleaner_at "projects resume"' -l help -d 'Print this help message and exit'

@@ -295,7 +295,7 @@ class BadInput(unittest.TestCase):
             grid.add_client("patient")
             grid.wait_until("a result that has to wait",
                             lambda: "disk is nearly full" in grid.log("patient"), 60)
-            self.assertTrue(any((grid.state("patient") / "units").iterdir()), "the result is kept on disk")
+            self.assertTrue(any((grid.membership("patient") / "units").iterdir()), "the result is kept on disk")
             self.assertEqual(grid.problem(identity)["accepted"], 0)
             grid.kill("server", 15)
             grid.change_settings("store.disk_reserve_megabytes = 0")

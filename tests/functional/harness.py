@@ -67,18 +67,19 @@ def sandbox_arguments(directory, known=[]):
 class Grid:
     """One project: a directory, a server, any number of clients."""
 
-    def __init__(self, settings=""):
+    def __init__(self, settings="", name="A Gleaner project"):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="gleaner-test-"))
         self.project = self.directory / "project"
         self.offline = self.directory / "offline"
         self.port = free_port()
         self.settings = settings
+        self.name = name
         self.processes = {}
         self.failed = False
 
     def __enter__(self):
         self.run("gleaner-server", "init", self.project, "--offline", self.offline, "--address", "127.0.0.1", "--port",
-                 self.port)
+                 self.port, "--name", self.name)
         if self.settings:
             self.change_settings(self.settings)
         self.join_code = self.run("gleaner-server", "join-code", self.project).stdout.strip()
@@ -226,6 +227,11 @@ class Grid:
 
     def state(self, name):
         return self.directory / f"client-{name}"
+
+    def membership(self, name):
+        """What a client that joined one project keeps of it."""
+        found, = (self.state(name) / "projects").iterdir()
+        return found
 
     def join(self, name, *arguments, check=True, code=None):
         return self.run("gleaner-client", "join", code or self.join_code, "--state", self.state(name), "--name", name,

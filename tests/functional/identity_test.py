@@ -21,13 +21,13 @@ class Identity(unittest.TestCase):
             grid.add_application(MANDELBROT)
             grid.add_client("one")
             problem = grid.add_problem("mandelbrot", "work", width=200, height=600, iterations=20000)
-            grid.wait_until("results", lambda: (grid.state("one") / "receipts" / "log").exists(), 60)
+            grid.wait_until("results", lambda: (grid.membership("one") / "receipts" / "log").exists(), 60)
             # The image is taken while it computes: with a unit in hand, receipts and the host's key.
             grid.kill("one")
             shutil.copytree(grid.state("one"), grid.state("copy"), symlinks=True,
                             ignore=shutil.ignore_patterns("*.sock"))
             first = grid.host_id("one")
-            key = (grid.state("one") / "identity" / "host.key").read_text()
+            key = (grid.membership("one") / "identity" / "host.key").read_text()
             other = grid.directory / "machine-id"
             other.write_text("0123456789abcdef0123456789abcdef\n")
             grid.start_client("one")
@@ -44,7 +44,7 @@ class Identity(unittest.TestCase):
             log.close()
             grid.wait_until("a second host", lambda: len(grid.admin_json("host", "list")["items"]) == 2)
             self.assertIn("copied from another computer", grid.log("copy"))
-            self.assertNotEqual((grid.state("copy") / "identity" / "host.key").read_text(), key)
+            self.assertNotEqual((grid.membership("copy") / "identity" / "host.key").read_text(), key)
             grid.wait_finished(problem)
             self.assertNotEqual(grid.results(problem)["image.png"], b"")
             hosts = {host["id"] for host in grid.admin_json("host", "list")["items"]}
@@ -72,7 +72,7 @@ class Identity(unittest.TestCase):
             self.assertGreater(len(files), 5)
             self.assertEqual({path.lstat().st_uid for path in files}, {owner})
             grid.run("gleaner-client", "leave", "--state", state)
-            self.assertFalse((state / "identity").exists())
+            self.assertFalse((state / "projects").exists())
 
 
 if __name__ == "__main__":

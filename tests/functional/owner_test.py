@@ -81,7 +81,7 @@ class Owner(unittest.TestCase):
             grid.control("one", "prefs", "set", "exclusive", "steam")
             grid.wait_until("memory given back", lambda: grid.kernels_of("one") == [], 60)
             self.assertIn("item 0 of one long line is saved", grid.log("one"))
-            saved = [path for path in (grid.state("one") / "units").glob("*/checkpoint-0") if path.stat().st_size > 100]
+            saved = [path for path in (grid.membership("one") / "units").glob("*/checkpoint-0") if path.stat().st_size > 100]
             self.assertEqual(len(saved), 1)
             grid.control("one", "prefs", "set", "exclusive", "")
             grid.wait_finished(problem)

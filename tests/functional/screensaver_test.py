@@ -59,7 +59,7 @@ class Published(unittest.TestCase):
             self.assertTrue(0 < view["project_accepted"] <= 72, view)
             self.assertRegex(grid.control("one", "status").stdout, r"together  small: \d+ % of 72 items, by 1 computer\n")
             self.assertEqual((runtime / "view").stat().st_mode & 0o777, 0o644)
-            token = (grid.state("one") / "identity" / "host.json").read_text()
+            token = (grid.membership("one") / "identity" / "host.json").read_text()
             self.assertNotIn("token", (runtime / "view").read_bytes().decode(errors="replace"))
             self.assertIn("token", token)
             # The receipts say the same.
@@ -73,7 +73,7 @@ class Published(unittest.TestCase):
             grid.kill("one", signal.SIGTERM)
             self.assertFalse((runtime / "view").exists())
             # Somebody who changes a receipt is found out.
-            log = grid.state("one") / "receipts" / "log"
+            log = grid.membership("one") / "receipts" / "log"
             lines = [json.loads(line) for line in log.read_text().splitlines()]
             statement = lines[0]["statement"]
             payload = from_base64url(statement["payload"]).replace(b'"items_accepted":', b'"items_accepted":1', 1)

@@ -172,9 +172,9 @@ TEST_CASE("After a kill at any position of the journal, nothing is lost and noth
   REQUIRE(world.run_until([&] { return world.engine->status().outbox == 1; }));
   world.run_for(5s);
   world.kill();
-  const io::Path journal = world.directory / "units/1/journal";
+  const io::Path journal = world.project / "units/1/journal";
   const Bytes whole = io::real_files().read(journal, 1 << 20).value();
-  const Bytes grant = io::real_files().read(world.directory / "units/1/grant.json", 1 << 20).value();
+  const Bytes grant = io::real_files().read(world.project / "units/1/grant.json", 1 << 20).value();
   const auto items = world.server.items;
   const auto times = world.server.times;
   world.server.before = nullptr;

@@ -93,7 +93,7 @@ protocol::JoinCode FakeServer::join_code() const {
 protocol::SignedStatement FakeServer::project() const {
   protocol::ProjectDocument document;
   document.project = project_id_;
-  document.name = "Test project";
+  document.name = project_name;
   document.root_key = root_.public_key();
   protocol::KeyCertificate certificate{project_id_, work_key_.public_key(), "work",
                                        now - std::chrono::hours{1}, now + std::chrono::hours{24 * 365}};

@@ -34,6 +34,7 @@ class FakeServer {
   Result<io::HttpReply> handle(const io::HttpRequest& request);
 
   // What a test changes.
+  std::string project_name = "Test project";
   HostId host{7};
   Timestamp now{std::chrono::hours{24 * 365 * 56}};
   std::int64_t commit_seconds = 60;

@@ -13,7 +13,7 @@ namespace {
 struct Joining {
   World world;
   FakeServerClient http{world.server};
-  StateDirectory state{world.directory};
+  ProjectDirectory state{world.project};
   Result<Identity> join(const protocol::JoinCode& code) {
     return engine::join(http, world.files, world.machine, state, code, {}, world.clock.now());
   }
@@ -27,7 +27,7 @@ TEST_CASE("Joining stores an identity that only its owner can read, and is idemp
   CHECK(joined->host.host == HostId{7});
   for (const char* name : {"host.json", "host.key", "join-code"}) {
     struct stat facts {};
-    REQUIRE(::stat((joining.world.directory / "identity" / name).c_str(), &facts) == 0);
+    REQUIRE(::stat((joining.world.project / "identity" / name).c_str(), &facts) == 0);
     CHECK((facts.st_mode & 0777) == 0600);
   }
   const auto requests = joining.world.server.requests.size();
@@ -99,7 +99,7 @@ TEST_CASE(
 TEST_CASE("A copied disk becomes a new host, also if the first try fails") {
   Joining joining;
   REQUIRE(joining.join(joining.world.server.join_code()).ok());
-  std::filesystem::create_directories(joining.world.directory / "units/5");
+  std::filesystem::create_directories(joining.world.project / "units/5");
   const auto confirm = [&] {
     return confirm_machine(joining.http, joining.world.files, joining.world.machine, joining.state, {},
                            joining.world.clock.now());
@@ -114,7 +114,7 @@ TEST_CASE("A copied disk becomes a new host, also if the first try fails") {
     return std::nullopt;
   };
   CHECK_FALSE(confirm().ok());
-  CHECK_FALSE(std::filesystem::exists(joining.world.directory / "units/5"));
+  CHECK_FALSE(std::filesystem::exists(joining.world.project / "units/5"));
   down = false;
   joining.world.server.host = HostId{8};
   const auto fresh = confirm();
@@ -129,7 +129,7 @@ TEST_CASE("Leaving forgets everything, even if the server is away") {
     return std::optional<Result<io::HttpReply>>(Error{ErrorKind::unavailable, "down"});
   };
   REQUIRE(leave(joining.http, joining.world.files, joining.state).ok());
-  CHECK_FALSE(std::filesystem::exists(joining.world.directory / "identity"));
+  CHECK_FALSE(std::filesystem::exists(joining.world.project / "identity"));
   CHECK(leave(joining.http, joining.world.files, joining.state).error().kind == ErrorKind::not_found);
 }
 

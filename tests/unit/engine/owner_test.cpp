@@ -112,9 +112,9 @@ done
   REQUIRE(desk.world.run_until([&] { return !desk.world.gate.paused.empty(); }, 1ms));
   REQUIRE(desk.world.run_until([&] { return desk.world.gate.paused.empty(); }, 200ms));
   REQUIRE(desk.world.run_until([&] { return desk.world.gate.groups.empty(); }, 1ms));
-  const auto units = io::real_files().list(desk.world.directory / "units");
+  const auto units = io::real_files().list(desk.world.project / "units");
   REQUIRE(units.ok());
-  const io::Path saved = desk.world.directory / "units" / units->front() / "checkpoint-0";
+  const io::Path saved = desk.world.project / "units" / units->front() / "checkpoint-0";
   REQUIRE(std::filesystem::exists(saved));
   const auto before = steps();
   CHECK(before < 300);

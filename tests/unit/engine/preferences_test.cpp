@@ -31,7 +31,7 @@ TEST_CASE("Without files the defaults hold: only while nobody uses the computer"
   CHECK(wishes.memory_bytes == 4'000'000);
   CHECK(wishes.give_back_after == Duration{std::chrono::minutes{10}});
   CHECK(book->origin("run") == "default");
-  CHECK(book->lines().size() == 23);
+  CHECK(book->lines().size() == 25);
 }
 
 TEST_CASE("Every preset is whole, and the dedicated one leaves nothing alone") {
@@ -41,7 +41,7 @@ TEST_CASE("Every preset is whole, and the dedicated one leaves nothing alone") {
     const auto book = places.load();
     REQUIRE(book.ok());
     const auto lines = book->lines();
-    CHECK(lines.size() == 23);
+    CHECK(lines.size() == 25);
     for (const auto& line : lines) {
       CHECK_FALSE(line.value.empty());
       CHECK_FALSE(line.meaning.empty());
@@ -102,6 +102,25 @@ TEST_CASE("Setting a value writes a file that can be read again, and keeps the o
   CHECK(wishes.exclusive == std::vector<std::string>{"steam", "blender"});
   CHECK(wishes.owner.expensive_hours.size() == 5);
   CHECK(wishes.upload_bytes_per_second == 50'000);
+}
+
+TEST_CASE("Shares of projects are numbers by name, suspended ones are names") {
+  const Places places;
+  auto book = places.load();
+  REQUIRE(book.ok());
+  CHECK(book->set(places.files, "project_shares", R"(["a = b=3", "0123abcd=0", "Atlas=0.5"])").ok());
+  CHECK(book->set(places.files, "projects_suspended", "Birds").ok());
+  for (const char* wrong :
+       {"Atlas", "Atlas=", "=2", "Atlas=-1", "Atlas=2000", "Atlas=1e-9", "Atlas=nan", "Atlas=2x"})
+    CHECK_FALSE(book->set(places.files, "project_shares", wrong).ok());
+  const Wishes wishes = places.load()->values().wishes(0);
+  REQUIRE(wishes.shares.size() == 3);
+  CHECK(wishes.shares[0].project == "a = b");
+  CHECK(wishes.shares[0].share == 3);
+  CHECK(wishes.shares[1].share == 0);
+  CHECK(wishes.suspended == std::vector<std::string>{"Birds"});
+  CHECK(book->set(places.files, "projects_suspended", "[]").ok());
+  CHECK(places.load()->values().projects_suspended.empty());
 }
 
 TEST_CASE("A mistake in a file is named with file, line and key") {

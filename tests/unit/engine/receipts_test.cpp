@@ -17,7 +17,7 @@ constexpr std::int64_t day = std::int64_t{86400} * 1'000'000;
 
 struct Book {
   World world;
-  StateDirectory state{world.directory};
+  ProjectDirectory state{world.project};
   Receipts receipts{world.files, state};
   crypto::PrivateKey root = crypto::PrivateKey::generate();
   crypto::PrivateKey work = crypto::PrivateKey::generate();

@@ -80,7 +80,7 @@ TEST_CASE("A bundle or input with other bytes than were signed is never used, wh
   Bytes& blob = world.server.blobs[digest];
   blob[static_cast<std::size_t>(where * static_cast<double>(blob.size()))] ^= 1;
   expect_refusal(world, world.server.sign_grant(world.server.make_grant({0, 10})));
-  CHECK_FALSE(std::filesystem::exists(world.directory / "blobs" / digest));
+  CHECK_FALSE(std::filesystem::exists(world.project / "blobs" / digest));
 }
 
 TEST_CASE("A kernel changed on disk after it was unpacked is not started") {
@@ -90,7 +90,7 @@ TEST_CASE("A kernel changed on disk after it was unpacked is not started") {
   REQUIRE(world.run_until([&] { return world.has_all({0, 5}) && world.nothing_in_hand(); }));
   world.run_for(70s, 500ms);  // the idle kernel is let go
   CHECK(world.gate.groups.empty());
-  const io::Path kernel = world.directory / "bundles" / world.server.archive_digest / "bin/kernel";
+  const io::Path kernel = world.project / "bundles" / world.server.archive_digest / "bin/kernel";
   REQUIRE(io::real_files().write(kernel, script_kernel("echo evil"), io::Mode::executable).ok());
   world.server.queue_unit({5, 10});
   REQUIRE(world.run_until([&] { return world.server.failures.size() == 1; }, 200ms));
@@ -134,11 +134,10 @@ TEST_CASE("Inputs are fetched once, laid out, and a download that was cut off is
   const std::string digest = crypto::sha256_hex(text);
   world.server.blobs[digest] = text;
   world.server.inputs = {{"words.txt", digest, 10'000, std::nullopt}};
-  std::filesystem::create_directories(world.directory / "blobs");
-  REQUIRE(
-      io::real_files()
-          .write(world.directory / "blobs" / (digest + ".partial"), text.substr(0, 4000), io::Mode::normal)
-          .ok());
+  std::filesystem::create_directories(world.project / "blobs");
+  REQUIRE(io::real_files()
+              .write(world.project / "blobs" / (digest + ".partial"), text.substr(0, 4000), io::Mode::normal)
+              .ok());
   std::string range;
   world.server.before = [&](const io::HttpRequest& request) -> std::optional<Result<io::HttpReply>> {
     if (request.url.ends_with(digest))
@@ -154,7 +153,7 @@ TEST_CASE("Inputs are fetched once, laid out, and a download that was cut off is
   CHECK(std::count(world.server.requests.begin(), world.server.requests.end(), "GET /v1/blobs/" + digest) ==
         1);
   bool found = false;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(world.directory / "problems"))
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(world.project / "problems"))
     found = found || (entry.path().filename() == "words.txt" && entry.file_size() == 10'000);
   CHECK(found);
 }

@@ -14,7 +14,8 @@ World::World(int cores) {
   directory = std::filesystem::temp_directory_path() /
               ("gleaner-engine-" + std::to_string(::getpid()) + "-" + std::to_string(++count));
   std::filesystem::remove_all(directory);
-  std::filesystem::create_directories(directory / "identity");
+  project = StateDirectory{directory}.project(project_key(server.join_code().root_fingerprint)).root;
+  std::filesystem::create_directories(project / "identity");
   settings.cores = cores;
   settings.benchmark_mflops = 1000;
   settings.free_bytes_min = 0;
@@ -27,11 +28,33 @@ World::~World() {
   std::filesystem::remove_all(directory);
 }
 
+void World::kill() {
+  engine.reset();
+  workers.drop();
+  for (const auto& one : neighbours) one->workers.drop();
+}
+
+Neighbour& World::join_neighbour() {
+  auto neighbour = std::make_unique<Neighbour>();
+  neighbour->server.now = clock.now();
+  neighbour->server.set_application(script_kernel());
+  neighbour->project =
+      StateDirectory{directory}.project(project_key(neighbour->server.join_code().root_fingerprint)).root;
+  std::filesystem::create_directories(neighbour->project / "identity");
+  neighbours.push_back(std::move(neighbour));
+  return *neighbours.back();
+}
+
 void World::start() {
-  Identity identity;
-  identity.code = server.join_code();
-  identity.host = {server.host, "token"};
-  identity.name = "test-host";
+  const auto joined = [](const io::Path& place, const FakeServer& of, Workers& lanes) {
+    Identity identity;
+    identity.code = of.join_code();
+    identity.host = {of.host, "token"};
+    identity.name = "test-host";
+    return Joined{{place}, identity, &lanes};
+  };
+  std::vector<Joined> projects = {joined(project, server, workers)};
+  for (const auto& one : neighbours) projects.push_back(joined(one->project, one->server, one->workers));
   engine = std::make_unique<Engine>(Services{clock,
                                              random,
                                              files,
@@ -43,7 +66,7 @@ void World::start() {
                                              archives::unpack_bundle,
                                              settings,
                                              surroundings},
-                                    identity);
+                                    std::move(projects));
   const Status opened = engine->open();
   INFO((opened.ok() ? "" : opened.error().message));
   REQUIRE(opened.ok());
@@ -66,6 +89,7 @@ bool World::run_until(const std::function<bool()>& done, Duration step) {
     if (!polled.empty()) ::poll(polled.data(), polled.size(), real_milliseconds);
     clock.advance(step);
     server.now = clock.now();
+    for (const auto& one : neighbours) one->server.now = clock.now();
   }
   return false;
 }
@@ -75,7 +99,7 @@ void World::run_for(Duration fake, Duration step) {
   REQUIRE(run_until([&] { return clock.steady() >= end; }, step));
 }
 
-bool World::has_all(Range range) const {
+bool World::has_all(const FakeServer& server, Range range) {
   for (std::int64_t i = range.begin; i < range.end; ++i) {
     const auto found = server.items.find(i);
     if (found == server.items.end() || found->second != expected_item(i) || server.times.at(i) != 1)
@@ -85,7 +109,7 @@ bool World::has_all(Range range) const {
 }
 
 bool World::nothing_in_hand() const {
-  return engine->status().units_in_hand == 0 && std::filesystem::is_empty(directory / "units");
+  return engine->status().units_in_hand == 0 && std::filesystem::is_empty(project / "units");
 }
 
 }  // namespace gleaner::engine::testing

@@ -26,6 +26,7 @@ class ImmediateWorkers final : public Workers {
     }
   }
   int descriptor() const override { return -1; }
+  void drop() { jobs_.clear(); }
 
  private:
   FakeServerClient client_;
@@ -96,21 +97,32 @@ class ToldSurroundings final : public Surroundings {
   bool news = false;
 };
 
+// Another project that the client of a World has joined.
+struct Neighbour {
+  FakeServer server;
+  ImmediateWorkers workers{server};
+  io::Path project;
+};
+
 class World {
  public:
   explicit World(int cores = 1);
   ~World();
 
-  void start();                    // a new engine on the same state
-  void kill() { engine.reset(); }  // as SIGKILL: nothing is said or written any more
+  Neighbour& join_neighbour();  // before start()
+  void start();                 // a new engine on the same state
+  void kill();                  // as SIGKILL: nothing is said or written any more
   // Ticks until `done`, the fake clock going `step` a tick; false after ten real seconds.
   bool run_until(const std::function<bool()>& done, Duration step = std::chrono::milliseconds{20});
   void run_for(Duration fake, Duration step = std::chrono::milliseconds{50});
-  [[nodiscard]] bool has_all(Range range) const;
+  [[nodiscard]] bool has_all(Range range) const { return has_all(server, range); }
+  [[nodiscard]] static bool has_all(const FakeServer& server, Range range);
   [[nodiscard]] bool nothing_in_hand() const;
 
   io::Path directory;
+  io::Path project;  // the project's, in it
   FakeServer server;
+  std::vector<std::unique_ptr<Neighbour>> neighbours;
   FakeClock clock;
   Random random{42};
   io::FaultyFiles files{io::real_files()};

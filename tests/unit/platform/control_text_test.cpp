@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "client/program/projects_program.h"
+#include "client/program/top_program.h"
 #include "tests/catch.h"
 
 namespace gleaner::program {
@@ -37,6 +39,43 @@ TEST_CASE("Status is readable, coloured only when asked, and tolerant of missing
   CHECK(reply_text("why", reply, Colour::no) == "computing words on 1 of 1 core\n");
   CHECK(reply_text("pause", {{"message", "paused"}}, Colour::no) == "paused\n");
   CHECK_FALSE(reply_text("status", {{"status", {{"slots", {1, "x"}}}}}, Colour::no).empty());
+}
+
+TEST_CASE("Of several projects each is named; of one nothing more is said than before") {
+  nlohmann::json projects = {{{"key", "0123456789abcdef"},
+                              {"name", "Atlas"},
+                              {"server", "https://a:1"},
+                              {"share", 3},
+                              {"recent_part", 0.754},
+                              {"units_in_hand", 2},
+                              {"outbox", 1},
+                              {"state", "computing on 1 core"}}};
+  nlohmann::json reply = {
+      {"status",
+       {{"reason", "computing"},
+        {"project_name", "Atlas"},
+        {"server", "https://a:1"},
+        {"projects", projects},
+        {"slots",
+         {{{"slot", 0}, {"state", "running"}, {"unit", 9}, {"problem", "words"}, {"project", "Atlas"}}}}}}};
+  const std::string one = reply_text("status", reply, Colour::no);
+  CHECK(one.find("  project   Atlas at https://a:1\n") != std::string::npos);
+  CHECK(one.find(" words: unit 9") != std::string::npos);
+  CHECK(top_text(reply, {200, 40}, Colour::no).find("for Atlas (https://a:1)") != std::string::npos);
+  projects.push_back({{"name", "Birds"}, {"suspended", true}, {"state", "you suspended it"}});
+  projects.push_back("nonsense");
+  reply["status"]["projects"] = projects;
+  const std::string several = reply_text("status", reply, Colour::no);
+  CHECK(several.find("Atlas at https://a:1: share 3, 75 % of late; computing on 1 core\n") !=
+        std::string::npos);
+  CHECK(several.find("you suspended it") != std::string::npos);
+  CHECK(several.find(" words (Atlas): unit 9") != std::string::npos);
+  CHECK(top_text(reply, {200, 40}, Colour::no).find("Atlas 75 %, Birds 0 % (suspended)") !=
+        std::string::npos);
+  const std::string table = projects_text(projects);
+  CHECK(table.find("0123456789abcdef  Atlas") != std::string::npos);
+  CHECK(table.find("computing on 1 core\n") != std::string::npos);
+  CHECK(projects_text({}).find("of late") != std::string::npos);
 }
 
 }  // namespace

@@ -1,0 +1,119 @@
+#include "client/program/join_program.h"
+
+#include <fmt/format.h>
+
+#include "client/engine/join.h"
+#include "client/engine/projects.h"
+#include "client/platform/machine_facts.h"
+#include "client/platform/owner.h"
+#include "client/program/exit_status.h"
+#include "client/program/state_lock.h"
+#include "client/program/version.h"
+
+namespace gleaner::program {
+namespace {
+
+std::string user_agent() {
+  return std::string("gleaner-client/") + version;
+}
+
+int complain(const Error& error) {
+  fmt::print(stderr, "gleaner-client: {}\n", error.message);
+  return exit_problem;
+}
+
+// Nobody else uses the state while it lives, and it is in the present layout.
+Result<StateLock> take_state(const engine::StateDirectory& state) {
+  TRY_ASSIGN(StateLock lock, StateLock::take(state.lock()));
+  TRY(engine::migrate_state(io::real_files(), state));
+  return lock;
+}
+
+// Those that are meant: all, the only one, or the one that is named.
+Result<std::vector<engine::ProjectNames>> meant(const LeaveCommand& command) {
+  TRY_ASSIGN(std::vector<engine::ProjectNames> names, engine::project_names(io::real_files(), command.state));
+  if (names.empty())
+    return Error{ErrorKind::not_found, "this computer has not joined a project (nothing in " +
+                                           command.state.projects().string() +
+                                           "): there is nothing to leave"};
+  if (command.all || (command.project.empty() && names.size() == 1)) return names;
+  if (command.project.empty())
+    return Error{ErrorKind::invalid,
+                 "this computer has joined several projects: say which to leave: " + engine::list_of(names)};
+  TRY_ASSIGN(const std::size_t index, engine::find_project(names, command.project));
+  return std::vector{names[index]};
+}
+
+Status leave_one(const engine::StateDirectory& state, const engine::ProjectNames& project) {
+  io::Files& files = io::real_files();
+  const engine::ProjectDirectory directory = state.project(project.key);
+  const auto identity = engine::load_identity(files, directory);
+  const auto http =
+      io::make_curl_client(identity.ok() ? identity->code.root_fingerprint : Bytes(), user_agent());
+  TRY(engine::leave(*http, files, directory));
+  fmt::print("Left the project {}; nothing of it is kept in {}.\n", project.name, state.root.string());
+  return {};
+}
+
+Status leave(const LeaveCommand& command) {
+  io::Files& files = io::real_files();
+  const engine::StateDirectory& state = command.state;
+  if (!files.exists(state.root))
+    return Error{ErrorKind::not_found, "there is no state in " + state.root.string() +
+                                           ": this computer has not joined a project with it"};
+  TRY_ASSIGN(const StateLock lock, take_state(state));
+  TRY_ASSIGN(const auto projects, meant(command));
+  for (const engine::ProjectNames& project : projects) TRY(leave_one(state, project));
+  TRY_ASSIGN(const auto others, engine::joined_projects(files, state));
+  if (!others.empty()) {
+    fmt::print("This computer goes on with {} more.\n", others.size());
+    return {};
+  }
+  for (const io::Path& path : {state.projects(), state.slots(), state.shares()}) TRY(files.remove_all(path));
+  return {};
+}
+
+}  // namespace
+
+int run_join(const JoinCommand& command) {
+  const auto code = protocol::parse_join_code(command.code);
+  if (!code.ok()) return complain(code.error());
+  io::Files& files = io::real_files();
+  const engine::StateDirectory& state = command.state;
+  const auto owner = platform::become_owner_of(state.root);
+  if (!owner.ok()) return complain(owner.error());
+  if (const Status made = files.make_directories(state.root); !made.ok()) return complain(made.error());
+  const auto lock = take_state(state);
+  if (!lock.ok()) return complain(lock.error());
+  const engine::ProjectDirectory project = state.project(engine::project_key(code->root_fingerprint));
+  const bool before = engine::load_identity(files, project).ok();
+  const auto http = io::make_curl_client(code->root_fingerprint, user_agent());
+  engine::JoinFacts facts;
+  facts.name = command.name;
+  facts.client_version = version;
+  const auto joined =
+      engine::join(*http, files, *platform::make_machine(), project, *code, facts, system_clock().now());
+  if (!joined.ok()) return complain(joined.error());
+  const std::string start =
+      owner->empty() ? "gleaner-client run" + (command.named_state ? " --state " + state.root.string() : "")
+                     : "systemctl start gleaner-client (it runs as " + *owner + ")";
+  const auto all = engine::joined_projects(files, state);
+  const std::string several =
+      all.ok() && all->size() > 1
+          ? fmt::format("This computer has joined {} projects: `gleaner projects` shows and shares them.\n",
+                        all->size())
+          : "";
+  fmt::print("{} {} as host {} (\"{}\"). State: {}\n{}Start computing with: {}\n",
+             before ? "Joined before:" : "Joined", joined->code.base_url(), joined->host.host.value,
+             joined->name, state.root.string(), several, start);
+  return exit_ok;
+}
+
+int run_leave(const LeaveCommand& command) {
+  const auto owner = platform::become_owner_of(command.state.root);
+  if (!owner.ok()) return complain(owner.error());
+  const Status left = leave(command);
+  return left.ok() ? exit_ok : complain(left.error());
+}
+
+}  // namespace gleaner::program

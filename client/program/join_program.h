@@ -1,0 +1,27 @@
+// `gleaner-client join` and `leave`: no client may run with the state meanwhile.
+#pragma once
+
+#include <string>
+
+#include "client/engine/state_directory.h"
+
+namespace gleaner::program {
+
+struct JoinCommand {
+  engine::StateDirectory state;
+  std::string code;
+  std::string name;          // of this computer; empty: its own
+  bool named_state = false;  // the directory is not the usual one
+};
+
+struct LeaveCommand {
+  engine::StateDirectory state;
+  std::string project;  // empty: the only one
+  bool all = false;
+};
+
+// Return the exit status.
+[[nodiscard]] int run_join(const JoinCommand& command);
+[[nodiscard]] int run_leave(const LeaveCommand& command);
+
+}  // namespace gleaner::program

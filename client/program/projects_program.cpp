@@ -1,0 +1,94 @@
+#include "client/program/projects_program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "client/engine/projects.h"
+#include "client/platform/control_socket.h"
+#include "client/program/control_text.h"
+#include "client/program/exit_status.h"
+#include "client/program/preferences_program.h"
+
+namespace gleaner::program {
+namespace {
+
+using Json = nlohmann::json;
+
+int refuse(const Error& error) {
+  fmt::print(stderr, "gleaner: {}\n", error.message);
+  return error.kind == ErrorKind::not_found ? exit_not_running : exit_problem;
+}
+
+int show(const ProjectsCommand& command) {
+  const Json request = {{"version", 1}, {"command", "status"}};
+  const auto reply = platform::ask_daemon(command.socket, request.dump());
+  if (!reply.ok()) return refuse(reply.error());
+  const Json parsed = Json::parse(*reply, nullptr, false);
+  Json projects = Json::array();
+  if (const auto status = parsed.find("status"); status != parsed.end())
+    if (const auto found = status->find("projects"); found != status->end()) projects = *found;
+  fmt::print("{}{}", command.json ? projects.dump(2) : projects_text(projects), command.json ? "\n" : "");
+  return exit_ok;
+}
+
+// The list as in TOML, without those entries that are for this project, and with `added`.
+std::string list_with(std::vector<std::string> entries, const engine::ProjectNames& project,
+                      const std::string& added) {
+  const auto concerns = [&project](const std::string& entry) {
+    return engine::is_named(project, entry) || engine::is_named(project, entry.substr(0, entry.rfind('=')));
+  };
+  entries.erase(std::remove_if(entries.begin(), entries.end(), concerns), entries.end());
+  if (!added.empty()) entries.push_back(added);
+  return Json(entries).dump();  // TOML writes lists of strings as JSON does
+}
+
+// By its key: a project that calls itself like another one gets nothing by it.
+Result<std::string> change(const ProjectsCommand& command) {
+  io::Files& files = io::real_files();
+  TRY_ASSIGN(const auto names, engine::project_names(files, command.state));
+  TRY_ASSIGN(const std::size_t index, engine::find_project(names, command.project));
+  const engine::ProjectNames& project = names[index];
+  TRY_ASSIGN(const auto book, engine::PreferenceBook::load(files, preference_files(command.state)));
+  const bool shares = command.verb == "share";
+  const std::string added = shares                      ? fmt::format("{}={}", project.key, command.share)
+                            : command.verb == "suspend" ? project.key
+                                                        : "";
+  const auto& entries = shares ? book.values().project_shares : book.values().projects_suspended;
+  TRY(change_preference(command.state, command.socket, shares ? "project_shares" : "projects_suspended",
+                        list_with(entries, project, added)));
+  if (shares && command.share == 0) return "no new work is taken from " + project.name;
+  if (shares) return fmt::format("{} has a share of {} from now on", project.name, command.share);
+  if (command.verb == "suspend")
+    return "nothing is computed for " + project.name + " from now on; finished results are delivered";
+  return project.name + " is computed again";
+}
+
+}  // namespace
+
+std::string projects_text(const Json& projects) {
+  std::string out = fmt::format("{:<16}  {:<24} {:<32} {:>6} {:>7} {:>6} {:>8}  {}\n", "key", "project",
+                                "server", "share", "of late", "units", "waiting", "state");
+  if (!projects.is_array()) return out;
+  for (const Json& project : projects)
+    out +=
+        fmt::format("{:<16}  {:<24} {:<32} {:>6} {:>5.0f} % {:>6.0f} {:>8.0f}  {}\n", text_of(project, "key"),
+                    text_of(project, "name"), text_of(project, "server"), number_of(project, "share"),
+                    100 * number_of(project, "recent_part"), number_of(project, "units_in_hand"),
+                    number_of(project, "outbox"), text_of(project, "state"));
+  return out;
+}
+
+int run_projects(const ProjectsCommand& command) {
+  if (command.verb == "show") return show(command);
+  const auto changed = change(command);
+  if (!changed.ok()) {
+    fmt::print(stderr, "gleaner: {}\n", changed.error().message);
+    return exit_problem;
+  }
+  fmt::print("{}\n", *changed);
+  return exit_ok;
+}
+
+}  // namespace gleaner::program

@@ -1,0 +1,27 @@
+// `gleaner projects`: which projects this computer computes for, and how much of it each gets. Shows what the
+// running client says; changes preferences, with or without one.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "client/engine/state_directory.h"
+
+namespace gleaner::program {
+
+struct ProjectsCommand {
+  engine::StateDirectory state;
+  io::Path socket;
+  std::string verb;  // show, share, suspend, resume
+  std::string project;
+  double share = 1;
+  bool json = false;
+};
+
+// Returns the exit status.
+[[nodiscard]] int run_projects(const ProjectsCommand& command);
+
+// The client's `projects` as a table. Missing or wrong fields show as blanks. Pure.
+[[nodiscard]] std::string projects_text(const nlohmann::json& projects);
+
+}  // namespace gleaner::program
