@@ -131,6 +131,16 @@ class Projects(unittest.TestCase):
         self.assertEqual(sorted(self.projects()), ["Atlas", "Birds"])
         self.assertIn("Atlas at https://", self.control("receipts").stdout)
 
+    def test_a_code_that_a_package_laid_down(self):
+        identity = self.atlas.state("packaged") / "identity"
+        identity.mkdir(parents=True)
+        (identity / "join-code").write_text(self.atlas.join_code)
+        self.atlas.start_client("packaged")
+        self.wait("the client", lambda: self.atlas.control("packaged", "status", check=False).returncode == 0)
+        self.assertIn("Atlas", self.atlas.control("packaged", "projects").stdout)
+        self.assertFalse(identity.exists())
+        self.assertEqual(len(self.atlas.admin_json("host", "list")["items"]), 2)
+
 
 if __name__ == "__main__":
     main()

@@ -79,7 +79,7 @@ class Published(unittest.TestCase):
             payload = from_base64url(statement["payload"]).replace(b'"items_accepted":', b'"items_accepted":1', 1)
             statement["payload"] = base64url(payload)
             log.write_text("".join(json.dumps(line) + "\n" for line in lines))
-            forged = grid.control("one", "receipts", check=False)
+            forged = grid.control("one", "receipts", "--all", check=False)
             self.assertEqual(forged.returncode, 1)
             self.assertIn("NOT GENUINE", forged.stdout)
 

@@ -114,6 +114,12 @@ TEST_CASE("A server that is silent, or refuses this host, keeps no other project
     two.other.server.before = nullptr;
     REQUIRE(two.world.run_until([&] { return World::has_all(two.other.server, {0, 160}); }, 200ms));
   }
+  SECTION("stalled") {
+    two.other.workers.stalled = true;
+    REQUIRE(two.world.run_until([&] { return two.world.has_all({0, 160}); }));
+    two.other.workers.stalled = false;
+    REQUIRE(two.world.run_until([&] { return World::has_all(two.other.server, {0, 160}); }, 200ms));
+  }
   SECTION("revoked") {
     two.other.server.before = [](const io::HttpRequest&) {
       return std::optional<Result<io::HttpReply>>(problem_reply(401, "unknown host"));

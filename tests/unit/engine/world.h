@@ -18,6 +18,7 @@ class ImmediateWorkers final : public Workers {
   explicit ImmediateWorkers(FakeServer& server) : client_(server) {}
   void submit(Lane, Job job) override { jobs_.push_back(std::move(job)); }
   void deliver() override {
+    if (stalled) return;
     for (std::size_t count = jobs_.size(); count > 0; --count) {
       const Job job = std::move(jobs_.front());
       jobs_.pop_front();
@@ -27,6 +28,7 @@ class ImmediateWorkers final : public Workers {
   }
   int descriptor() const override { return -1; }
   void drop() { jobs_.clear(); }
+  bool stalled = false;  // nobody answers
 
  private:
   FakeServerClient client_;
