@@ -68,6 +68,8 @@ Json to_json(const EngineStatus& status) {
           {"finishing", status.finishing},
           {"revoked", status.revoked},
           {"benchmark_mflops", status.benchmark_mflops},
+          {"all_cores_mflops", status.all_cores_mflops},
+          {"memory_bytes_per_second", status.memory_bytes_per_second},
           {"slots", slots},
           {"problems", problems},
           {"projects", projects},

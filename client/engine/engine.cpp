@@ -21,7 +21,8 @@ constexpr Duration calendar_jump = std::chrono::seconds{30};
 constexpr Duration disk_check_interval = std::chrono::minutes{1};
 }  // namespace
 
-Engine::Engine(Services services, std::vector<Joined> projects) : services_(std::move(services)) {
+Engine::Engine(Services services, std::vector<Joined> projects)
+    : services_(std::move(services)), measurements_(services_) {
   CHECK_TRUE(!projects.empty());
   for (int number = 0; number < services_.settings.cores; ++number)
     slots_.push_back(std::make_unique<Slot>(services_, number));
@@ -52,12 +53,7 @@ Status Engine::open() {
     shares_.join(project->key());
     TRY(project->open(next_slot));
   }
-  if (services_.settings.benchmark_mflops) {
-    benchmark_ = protocol::Benchmark{*services_.settings.benchmark_mflops, services_.clock.now()};
-  } else if (const auto text = services_.files.read(services_.state.benchmark(), limits::header_bytes_max);
-             text.ok()) {
-    if (const auto stored = protocol::decode<protocol::Benchmark>(*text); stored.ok()) benchmark_ = *stored;
-  }
+  measurements_.open();
   calendar_ = services_.clock.now();
   calendar_at_ = opened_ = shares_saved_ = services_.clock.steady();
   services_.gate.set_share(services_.settings.cpu_share);
@@ -242,7 +238,8 @@ void Engine::tick() {
   give_back(now);
   for (const auto& slot : slots_) slot->watch(now);
   charge_projects(now);
-  start_benchmark(now);
+  if (!stopping_ && !all_revoked())
+    measurements_.tick(now, decision_.mode != RunMode::pause && cores_in_use() == 0, alarm_);
   units_came(now);
   talk(now);
   for (const auto& slot : slots_) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "client/engine/controls.h"
+#include "client/engine/measurements.h"
 #include "client/engine/membership.h"
 #include "client/engine/wishes.h"
 #include "client/policy/owner.h"
@@ -69,7 +70,6 @@ class Engine final : private SlotKeeper {
   void talk(SteadyTime now);
   void start_units(SteadyTime now);
   void note_calendar(SteadyTime now);
-  void start_benchmark(SteadyTime now);
   [[nodiscard]] client_policy::PrefetchView prefetch_view(const Slot& slot, SteadyTime now) const;
   // A unit that waits for this slot: the oldest of the project that is to be served next.
   struct Waiting {
@@ -110,10 +110,7 @@ class Engine final : private SlotKeeper {
   std::optional<std::string> disk_low_;
   SteadyTime disk_checked_{};
   bool stopping_ = false;
-  std::optional<protocol::Benchmark> benchmark_;
-  bool benchmark_running_ = false;
-  SteadyTime benchmark_at_{};
-  double foreign_unloaded_ = 0;
+  Measurements measurements_;
   bool before_sleep_ = false;
   bool secured_ = false;  // for this sleep
   struct Leap {

@@ -50,7 +50,7 @@ std::string Engine::explain(SteadyTime now) const {
     if (slot->start_at() > now)
       return "not computing: a kernel failed lately; the next try is in " +
              seconds_text(slot->start_at() - now);
-  if (!benchmark_) return "not computing yet: measuring how fast this computer is";
+  if (!measurements_.benchmark()) return "not computing yet: measuring how fast this computer is";
   std::vector<std::string> idle;
   for (const auto& project : projects_) {
     std::string why = project->unreachable();
@@ -165,7 +165,9 @@ EngineStatus Engine::status() const {
   status.cores = services_.settings.cores;
   status.finishing = controls_.finish;
   status.revoked = all_revoked();
-  status.benchmark_mflops = benchmark_ ? benchmark_->mflops : 0;
+  status.benchmark_mflops = measurements_.mflops();
+  status.all_cores_mflops = measurements_.speeds().all_cores_mflops;
+  status.memory_bytes_per_second = measurements_.speeds().memory_bytes_per_second;
   for (const auto& slot : slots_) status.slots.push_back(status_of(*slot, now));
   status.uptime_seconds = to_seconds(now - opened_);
   status.details.push_back("confinement of kernels: " + services_.launcher.describe());

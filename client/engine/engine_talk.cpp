@@ -37,7 +37,7 @@ client_policy::PrefetchView Engine::prefetch_view(const Slot& slot, SteadyTime n
 std::vector<protocol::SlotRequest> Engine::slots_for(const Membership& project, SteadyTime now) {
   std::vector<protocol::SlotRequest> requests;
   if (decision_.mode == RunMode::pause || controls_.finish || stopping_ || disk_low_) return requests;
-  if (!benchmark_ && now - opened_ < benchmark_patience) {
+  if (!measurements_.benchmark() && now - opened_ < benchmark_patience) {
     alarm_.at(opened_ + benchmark_patience);
     return requests;
   }
@@ -73,13 +73,13 @@ void Engine::describe(protocol::WorkRequest& request, const Membership& project)
   request.platforms = services_.machine.platforms();
   request.memory_bytes = services_.settings.memory_bytes;
   request.cores = services_.settings.cores;
-  request.benchmark = benchmark_;
+  request.benchmark = measurements_.benchmark();
+  request.speeds = measurements_.speeds();
   if (!services_.settings.applications.empty()) request.applications = services_.settings.applications;
   client_policy::ProposalView view;
-  view.benchmark_mflops = benchmark_ ? benchmark_->mflops : 0;
+  view.benchmark_mflops = measurements_.mflops();
   view.cpu_share = services_.settings.cpu_share;
   view.slowest_performance = project.talk().slowest_performance();
-  view.foreign_unloaded = foreign_unloaded_;
   double own = 0;
   for (const auto& slot : slots_)
     if (slot->unit() != nullptr && !slot->paused()) own += services_.settings.cpu_share * slot->threads();

@@ -1,4 +1,4 @@
-// Engine: from a unit in hand to a running kernel; the benchmark.
+// Engine: from a unit in hand to a running kernel.
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -6,7 +6,6 @@
 #include <tuple>
 #include <utility>
 
-#include "client/engine/benchmark.h"
 #include "client/engine/engine.h"
 #include "shared/protocol/codec.h"
 
@@ -14,11 +13,6 @@ namespace gleaner::engine {
 
 using client_policy::RunMode;
 using client_policy::UnitState;
-
-namespace {
-constexpr Duration benchmark_interval = std::chrono::hours{24};
-
-}  // namespace
 
 Slot* Engine::slot_of(const Unit& unit) const {
   for (const auto& slot : slots_)
@@ -109,35 +103,6 @@ void Engine::stop_kernels(const Membership& project, SteadyTime now) {
     slot->take_away(now);
     slot->end_kernel();
   }
-}
-
-void Engine::start_benchmark(SteadyTime now) {
-  if (services_.settings.benchmark_mflops || benchmark_running_ || stopping_ || all_revoked()) return;
-  if (now < benchmark_at_) return alarm_.at(benchmark_at_);
-  const bool fresh = benchmark_ && services_.clock.now() - benchmark_->measured_at < benchmark_interval &&
-                     services_.clock.now() >= benchmark_->measured_at;
-  // The first one at once; later ones when no kernel runs, or when waiting for that takes too long.
-  if (fresh || (benchmark_ && cores_in_use() > 0)) {
-    benchmark_at_ = now + std::chrono::minutes{10};
-    return alarm_.at(benchmark_at_);
-  }
-  benchmark_running_ = true;
-  services_.workers.submit(Lane::background, [this](JobContext&) -> Completion {
-    services_.machine.lower_thread_priority();
-    const auto measured = run_linpack();
-    return [this, measured] {
-      benchmark_running_ = false;
-      benchmark_at_ = services_.clock.steady() + benchmark_interval;
-      if (!measured.ok()) return spdlog::error("{}", measured.error().message);
-      benchmark_ = protocol::Benchmark{measured->mflops, services_.clock.now()};
-      foreign_unloaded_ = 0;
-      spdlog::info("benchmark: {:.0f} MFLOP/s", measured->mflops);
-      if (const Status saved = services_.files.write(services_.state.benchmark(),
-                                                     protocol::encode(*benchmark_), io::Mode::normal);
-          !saved.ok())
-        spdlog::warn("{}", saved.error().message);
-    };
-  });
 }
 
 }  // namespace gleaner::engine

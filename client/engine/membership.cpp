@@ -53,7 +53,8 @@ Membership::Membership(Services& services, Joined joined, SlotKeeper& keeper)
       warehouse_(services_.files, directory_, services_.unpack, services_.settings.cache_bytes_max,
                  services_.settings.free_bytes_min),
       deliveries_(services_, workers_, directory_, units_, trust_, server_),
-      talk_(services_, workers_, server_, trust_, deliveries_, *this) {}
+      talk_(services_, workers_, server_, trust_, deliveries_, *this),
+      link_(std::move(joined.link)) {}
 
 Status Membership::open(int& next_slot) {
   TRY(warehouse_.clean());

@@ -11,6 +11,7 @@
 
 #include "client/engine/deliveries.h"
 #include "client/engine/identity.h"
+#include "client/engine/link_meter.h"
 #include "client/engine/projects.h"
 #include "client/engine/slot.h"
 #include "client/engine/status.h"
@@ -44,6 +45,7 @@ struct Joined {
   ProjectDirectory directory;
   Identity identity;
   Workers* workers;
+  std::shared_ptr<const LinkMeter> link = {};  // of its transfers; none: nobody measures
 };
 
 class Membership final : private TalkOwner {
@@ -128,6 +130,8 @@ class Membership final : private TalkOwner {
   Warehouse warehouse_;  // used on the data lane only
   Deliveries deliveries_;
   Talk talk_;
+  std::shared_ptr<const LinkMeter> link_;
+  protocol::HostSpeeds told_speeds_, offered_speeds_;  // that the server has; that it was sent last
   std::vector<ProblemStatus> problems_;
   std::optional<std::string> revoked_;
   std::string no_network_;

@@ -31,14 +31,37 @@ protocol::RunState run_state(UnitState state) {
   return protocol::RunState::waiting;
 }
 
+bool alike(double now, double then) {
+  return now >= 0.8 * then && now <= 1.25 * then;
+}
+
+bool alike(const protocol::HostSpeeds& now, const protocol::HostSpeeds& then) {
+  return alike(now.all_cores_mflops, then.all_cores_mflops) &&
+         alike(now.memory_bytes_per_second, then.memory_bytes_per_second) &&
+         alike(now.download_bytes_per_second, then.download_bytes_per_second) &&
+         alike(now.upload_bytes_per_second, then.upload_bytes_per_second);
+}
+
 }  // namespace
 
 std::vector<protocol::SlotRequest> Membership::wanted(SteadyTime now) {
   return keeper_.slots_for(*this, now);
 }
 
+// Speeds are told when they have changed by more than they waver.
 void Membership::describe(protocol::WorkRequest& request, SteadyTime) {
   keeper_.describe(request, *this);
+  protocol::HostSpeeds speeds = request.speeds.value_or(protocol::HostSpeeds{});
+  if (link_) {
+    speeds.download_bytes_per_second = link_->download();
+    speeds.upload_bytes_per_second = link_->upload();
+  }
+  if (alike(speeds, told_speeds_)) {
+    request.speeds.reset();
+  } else {
+    request.speeds = speeds;
+    offered_speeds_ = speeds;
+  }
 }
 
 std::vector<protocol::UnitReport> Membership::reports(SteadyTime now) {
@@ -76,6 +99,7 @@ void Membership::take_grants(const protocol::WorkReply& reply, SteadyTime now) {
     const int slot = i < reply.grant_slots.size() ? reply.grant_slots[i] : 0;
     take_grant(reply.grants[i], std::clamp(slot, 0, keeper_.slot_count() - 1), now);
   }
+  told_speeds_ = offered_speeds_;
   if (!reply.grants.empty()) keeper_.units_came(now);
   if (reply.progress) take_progress(*reply.progress);
 }

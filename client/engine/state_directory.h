@@ -3,7 +3,7 @@
 //   projects/KEY/   one joined project each (ProjectDirectory); KEY: 16 digits of its root key's fingerprint
 //   slots/N/        working directories of kernels
 //   shares          what each project had of this computer (usage.h)
-//   preferences, preferences.toml, benchmark, view (client/view), control.sock, lock
+//   preferences, preferences.toml, benchmark, speeds, view (client/view), control.sock, lock
 #pragma once
 
 #include <string>
@@ -43,6 +43,7 @@ struct StateDirectory {
   [[nodiscard]] io::Path shares() const { return root / "shares"; }
   [[nodiscard]] io::Path preferences() const { return root / "preferences"; }
   [[nodiscard]] io::Path benchmark() const { return root / "benchmark"; }
+  [[nodiscard]] io::Path speeds() const { return root / "speeds"; }
   [[nodiscard]] io::Path socket() const { return root / "control.sock"; }
   [[nodiscard]] io::Path lock() const { return root / "lock"; }
 };

@@ -68,6 +68,7 @@ struct EngineStatus {
   bool finishing = false;
   bool revoked = false;
   double benchmark_mflops = 0;
+  double all_cores_mflops = 0, memory_bytes_per_second = 0;  // 0: not measured
   std::vector<SlotStatus> slots;
   std::vector<ProblemStatus> problems;
   std::vector<ProjectStatus> projects;

@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "client/engine/benchmark.h"
+#include "client/platform/machine_facts.h"
 #include "client/program/daemon.h"
 #include "client/program/exit_status.h"
 #include "client/program/join_program.h"
@@ -94,8 +95,14 @@ engine::StateDirectory state_of(const Options& options) {
 int do_benchmark() {
   const auto result = engine::run_linpack();
   if (!result.ok()) return fail(result.error());
-  fmt::print("{:.0f} MFLOP/s (Linpack 500, one core, double precision; residual {:.2f})\n", result->mflops,
-             result->residual);
+  const int cores = platform::make_machine()->cores();
+  const auto together = engine::run_linpack_on_all(cores);
+  if (!together.ok()) return fail(together.error());
+  fmt::print(
+      "one core   {:.0f} MFLOP/s (Linpack 500, double precision; residual {:.2f})\n"
+      "all {:<6} {:.0f} MFLOP/s at once\n"
+      "memory     {:.1f} GB/s (triad, one core)\n",
+      result->mflops, result->residual, cores, *together, 1e-9 * engine::run_triad());
   return exit_ok;
 }
 
@@ -167,7 +174,7 @@ int client_main(int argc, char** argv) {
   leave->add_option("project", options.project,
                     "Which, if there are several: its name, the beginning of its key, or its server");
   leave->add_flag("--all", options.all_projects, "All of them");
-  CLI::App* benchmark = app.add_subcommand("benchmark", "Measure one core (Linpack 500)");
+  CLI::App* benchmark = app.add_subcommand("benchmark", "Measure processor (Linpack 500) and memory");
   CLI::App* sandbox =
       with_state(app.add_subcommand("sandbox", "Try and say how kernels are confined on this computer"));
   try {

@@ -68,7 +68,7 @@ std::string status_text(const Json& status, Colour colour) {
   const double contact = number_of(status, "last_contact_seconds");
   std::string out = painted(text_of(status, "reason"), "1", colour) + "\n";
   out += projects_lines(status);
-  out += fmt::format("  host      {:.0f} ({}), {:.0f} cores at {:.0f} %, {:.0f} MFLOP/s\n",
+  out += fmt::format("  host      {:.0f} ({}), {:.0f} cores at {:.0f} %, {:.0f} MFLOP/s a core\n",
                      number_of(status, "host"), text_of(status, "host_name"), number_of(status, "cores"),
                      100 * number_of(status, "cpu_share"), number_of(status, "benchmark_mflops"));
   out += fmt::format("  accepted  {:.0f} items in {:.0f} commits ({:.0f} not needed, {:.0f} refused)\n",

@@ -38,8 +38,8 @@ Result<std::vector<ServedProject>> served_projects(const engine::StateDirectory&
     }
     ServedProject served{directory, *identity};
     served.workers = std::make_unique<engine::ThreadWorkers>(
-        [fingerprint = identity->code.root_fingerprint, agent, rates = served.rates] {
-          return io::make_curl_client(fingerprint, agent, rates);
+        [fingerprint = identity->code.root_fingerprint, agent, rates = served.rates, link = served.link] {
+          return engine::metered(io::make_curl_client(fingerprint, agent, rates), link);
         });
     all.push_back(std::move(served));
   }

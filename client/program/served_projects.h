@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "client/engine/join.h"
+#include "client/engine/link_meter.h"
 #include "client/engine/projects.h"
 #include "client/engine/thread_workers.h"
 #include "client/engine/wishes.h"
@@ -16,6 +17,7 @@ struct ServedProject {
   engine::ProjectDirectory directory;
   engine::Identity identity;
   std::shared_ptr<io::TransferRates> rates = std::make_shared<io::TransferRates>();
+  std::shared_ptr<engine::LinkMeter> link = std::make_shared<engine::LinkMeter>();
   std::unique_ptr<engine::ThreadWorkers> workers = {};
 };
 

@@ -12,7 +12,7 @@ end
 complete -c gleaner-client -n '__gleaner_client_at ""' -f -a join -d 'Join a project, or one more'
 complete -c gleaner-client -n '__gleaner_client_at ""' -f -a run -d 'Compute until stopped'
 complete -c gleaner-client -n '__gleaner_client_at ""' -f -a leave -d 'Leave a project and forget it'
-complete -c gleaner-client -n '__gleaner_client_at ""' -f -a benchmark -d 'Measure one core (Linpack 500)'
+complete -c gleaner-client -n '__gleaner_client_at ""' -f -a benchmark -d 'Measure processor (Linpack 500) and memory'
 complete -c gleaner-client -n '__gleaner_client_at ""' -f -a sandbox -d 'Try and say how kernels are confined on this computer'
 complete -c gleaner-client -n '__gleaner_client_at ""' -l help -d 'Print this help message and exit'
 complete -c gleaner-client -n '__gleaner_client_at ""' -l version -d 'Display program version information and exit'

@@ -9,7 +9,7 @@ _gleaner_client() {
     esac
   done
   case "$at" in
-    "") offered=('join:Join a project, or one more' 'run:Compute until stopped' 'leave:Leave a project and forget it' 'benchmark:Measure one core (Linpack 500)' 'sandbox:Try and say how kernels are confined on this computer' '--help:Print this help message and exit' '--version:Display program version information and exit') ;;
+    "") offered=('join:Join a project, or one more' 'run:Compute until stopped' 'leave:Leave a project and forget it' 'benchmark:Measure processor (Linpack 500) and memory' 'sandbox:Try and say how kernels are confined on this computer' '--help:Print this help message and exit' '--version:Display program version information and exit') ;;
     "join") offered=('--help:Print this help message and exit' '--state:Directory of the client'\''s state' '--name:What to call this computer (default\: its name)') ;;
     "run") offered=('--help:Print this help message and exit' '--state:Directory of the client'\''s state' '--cores:' '--run:' '--cpu-share:Of each core, for example 50% or 0.5' '--benchmark-mflops:' '--priority:' '--sandbox:' '--log-level:') ;;
     "leave") offered=('--help:Print this help message and exit' '--state:Directory of the client'\''s state' '--all:All of them') ;;

@@ -54,6 +54,28 @@ TEST_CASE("The proposal carries benchmark and WIS size once the slowest host is 
   CHECK(world.server.work.back().proposal.performance == 1000);
 }
 
+TEST_CASE("What was measured of the link is told when it is new, and not again and again") {
+  World world;
+  for (int i = 0; i < 4; ++i) world.server.queue_unit({i * 3, i * 3 + 3});
+  world.link->downloaded(1 << 20, 1s);
+  world.start();
+  REQUIRE(world.run_until([&] { return world.has_all({0, 12}); }));
+  REQUIRE(world.server.work.size() >= 3);
+  REQUIRE(world.server.work.front().speeds);
+  CHECK(world.server.work.front().speeds->download_bytes_per_second == 1 << 20);
+  CHECK(world.server.work.front().speeds->upload_bytes_per_second == 0);
+  CHECK_FALSE(world.server.work.back().speeds);
+  world.link->uploaded(1 << 20, 2s);
+  world.server.queue_unit({12, 15});
+  REQUIRE(world.run_until([&] { return world.has_all({0, 15}); }));
+  std::vector<protocol::HostSpeeds> told;
+  for (const auto& request : world.server.work)
+    if (request.speeds) told.push_back(*request.speeds);
+  REQUIRE(told.size() == 2);
+  CHECK(told.back().download_bytes_per_second == 1 << 20);
+  CHECK(told.back().upload_bytes_per_second == 1 << 19);
+}
+
 TEST_CASE("A server without work is asked again when it said, not before") {
   World world;
   world.server.retry_after = 30;

@@ -54,6 +54,7 @@ void World::start() {
     return Joined{{place}, identity, &lanes};
   };
   std::vector<Joined> projects = {joined(project, server, workers)};
+  projects.front().link = link;
   for (const auto& one : neighbours) projects.push_back(joined(one->project, one->server, one->workers));
   engine = std::make_unique<Engine>(Services{clock,
                                              random,

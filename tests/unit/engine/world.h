@@ -131,6 +131,7 @@ class World {
   PlainLauncher launcher;
   RecordingGate gate;
   FixedMachine machine;
+  std::shared_ptr<LinkMeter> link = std::make_shared<LinkMeter>();
   ImmediateWorkers workers{server};
   EngineSettings settings;
   Surroundings* surroundings = nullptr;  // the test's, if it has some

@@ -1,0 +1,77 @@
+#include "client/engine/measurements.h"
+
+#include <spdlog/spdlog.h>
+
+#include "client/engine/benchmark.h"
+#include "shared/base/limits.h"
+#include "shared/protocol/codec.h"
+
+namespace gleaner::engine {
+namespace {
+
+constexpr Duration interval = std::chrono::hours{24};
+constexpr Duration look_interval = std::chrono::minutes{10};
+
+template <typename Message>
+std::optional<Message> stored(const io::Files& files, const io::Path& path) {
+  const auto text = files.read(path, limits::header_bytes_max);
+  if (!text.ok()) return std::nullopt;
+  const auto message = protocol::decode<Message>(*text);
+  return message.ok() ? std::optional(*message) : std::nullopt;
+}
+
+}  // namespace
+
+void Measurements::open() {
+  if (services_.settings.benchmark_mflops) {
+    benchmark_ = protocol::Benchmark{*services_.settings.benchmark_mflops, services_.clock.now()};
+    return;
+  }
+  benchmark_ = stored<protocol::Benchmark>(services_.files, services_.state.benchmark());
+  speeds_ = stored<protocol::HostSpeeds>(services_.files, services_.state.speeds())
+                .value_or(protocol::HostSpeeds{});
+}
+
+void Measurements::tick(SteadyTime now, bool quiet, Alarm& alarm) {
+  if (services_.settings.benchmark_mflops || running_) return;
+  if (now < next_at_) return alarm.at(next_at_);
+  const Timestamp calendar = services_.clock.now();
+  const bool fresh = benchmark_ && calendar - benchmark_->measured_at < interval &&
+                     calendar >= benchmark_->measured_at && speeds_.memory_bytes_per_second > 0;
+  if (fresh || (benchmark_ && !quiet)) {
+    next_at_ = now + look_interval;
+    return alarm.at(next_at_);
+  }
+  running_ = true;
+  services_.workers.submit(Lane::background, [this](JobContext&) -> Completion {
+    services_.machine.lower_thread_priority();
+    Outcome measured;
+    const auto one = run_linpack();
+    measured.one_core = one.ok() ? Result<double>(one->mflops) : Result<double>(one.error());
+    measured.all_cores = run_linpack_on_all(services_.machine.cores());
+    measured.memory = run_triad();
+    return [this, measured] { take(measured); };
+  });
+}
+
+void Measurements::take(const Outcome& measured) {
+  running_ = false;
+  next_at_ = services_.clock.steady() + interval;
+  for (const Result<double>* one : {&measured.one_core, &measured.all_cores})
+    if (!one->ok()) return spdlog::error("{}", one->error().message);
+  ++count_;
+  benchmark_ = protocol::Benchmark{*measured.one_core, services_.clock.now()};
+  speeds_ = {*measured.all_cores, measured.memory, 0, 0};
+  spdlog::info("benchmark: {:.0f} MFLOP/s on one core, {:.0f} on all; memory {:.1f} GB/s", *measured.one_core,
+               *measured.all_cores, 1e-9 * measured.memory);
+  keep();
+}
+
+void Measurements::keep() {
+  for (const auto& [path, text] : {std::pair(services_.state.benchmark(), protocol::encode(*benchmark_)),
+                                   std::pair(services_.state.speeds(), protocol::encode(speeds_))})
+    if (const Status saved = services_.files.write(path, text, io::Mode::normal); !saved.ok())
+      spdlog::warn("{}", saved.error().message);
+}
+
+}  // namespace gleaner::engine
