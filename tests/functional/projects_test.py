@@ -5,7 +5,7 @@ import unittest
 
 from harness import SLOW, SQUARES, Grid, main
 
-ITEM_SECONDS = 0.3
+ITEM_SECONDS = 0.2
 
 
 def squares(count):
@@ -56,13 +56,15 @@ class Projects(unittest.TestCase):
         atlas, birds = self.add(self.atlas, 150), self.add(self.birds, 150)
         self.start()
         accepted = lambda: {name: one["items_total"] for name, one in self.projects().items()}
-        self.wait("a good part of it", lambda: sum(accepted().values()) >= 70)
-        shares = self.projects()
-        self.assertAlmostEqual(shares["Atlas"]["recent_part"], 0.75, delta=0.08)
+        # From when both have work: before, one has all of it.
+        self.wait("both to be at it", lambda: min(accepted().values()) >= 3)
+        before = accepted()
+        self.wait("a good part of it", lambda: sum(accepted().values()) >= sum(before.values()) + 70)
+        shares, after = self.projects(), accepted()
         self.assertEqual((shares["Atlas"]["share"], shares["Birds"]["share"]), (3, 1))
-        given = accepted()
-        self.assertGreater(given["Birds"], 8)
-        self.assertAlmostEqual(given["Atlas"] / given["Birds"], 3, delta=1.2)
+        given = {name: after[name] - before[name] for name in after}
+        # Roughly, here, where a busy computer's servers may answer late and are passed over then.
+        self.assertAlmostEqual(given["Atlas"] / sum(given.values()), 0.75, delta=0.12)
         self.assertIn("Atlas", self.control("status").stdout)
         self.assertRegex(self.control("why").stdout, "project Birds: ")
         # A server goes away: the other project has all; what was computed for the first one is kept.
@@ -116,8 +118,16 @@ class Projects(unittest.TestCase):
         atlas = self.add(self.atlas, 60)
         self.start()
         self.wait("results", lambda: self.status()["items_total"] > 5)
-        self.atlas.kill("desk")
         project, = (state / "projects").iterdir()
+
+        def killed_with_work():
+            self.atlas.kill("desk")
+            if list((project / "units").iterdir()):
+                return True
+            self.start()
+            return False
+
+        self.wait("work in hand at the end", killed_with_work)
         for path in project.iterdir():
             path.rename(state / path.name)
         project.rmdir()
