@@ -14,18 +14,22 @@ Range intersection(Range a, Range b) {
 void RangeSet::add(Range range) {
   if (range.empty()) return;
   auto next = ranges_.upper_bound(range.begin);
+  auto into = ranges_.end();  // the range that `range` continues
   if (next != ranges_.begin()) {
-    const auto before = std::prev(next);
-    if (before->second >= range.begin) next = before;
+    if (const auto before = std::prev(next); before->second >= range.begin) into = before;
   }
-  while (next != ranges_.end() && next->first <= range.end) {
-    range.begin = std::min(range.begin, next->first);
-    range.end = std::max(range.end, next->second);
-    total_ -= next->second - next->first;
+  if (into == ranges_.end()) {
+    into = ranges_.emplace_hint(next, range.begin, range.end);
+    total_ += range.size();
+  } else if (into->second < range.end) {
+    total_ += range.end - into->second;
+    into->second = range.end;
+  }
+  while (next != ranges_.end() && next->first <= into->second) {
+    total_ -= std::min(next->second, into->second) - next->first;
+    into->second = std::max(into->second, next->second);
     next = ranges_.erase(next);
   }
-  ranges_.emplace_hint(next, range.begin, range.end);
-  total_ += range.size();
 }
 
 void RangeSet::remove(Range range) {
@@ -34,16 +38,21 @@ void RangeSet::remove(Range range) {
   if (next != ranges_.begin()) --next;
   while (next != ranges_.end() && next->first < range.end) {
     const Range have{next->first, next->second};
-    if (!have.overlaps(range)) {
+    if (have.end <= range.begin) {
       ++next;
       continue;
     }
-    total_ -= have.size();
-    next = ranges_.erase(next);
-    for (const Range rest : {Range{have.begin, range.begin}, Range{range.end, have.end}}) {
-      if (rest.empty()) continue;
-      ranges_.emplace(rest.begin, rest.end);
-      total_ += rest.size();
+    total_ -= intersection(have, range).size();
+    if (have.begin < range.begin) {
+      next->second = range.begin;
+      ++next;
+      if (have.end > range.end) ranges_.emplace_hint(next, range.end, have.end);
+    } else if (have.end > range.end) {
+      auto rest = ranges_.extract(next++);
+      rest.key() = range.end;
+      ranges_.insert(next, std::move(rest));
+    } else {
+      next = ranges_.erase(next);
     }
   }
 }
@@ -61,7 +70,9 @@ bool RangeSet::contains(Range range) const {
 }
 
 bool RangeSet::overlaps(Range range) const {
-  return !range.empty() && !within(range).empty();
+  if (range.empty()) return false;
+  const auto next = ranges_.lower_bound(range.end);
+  return next != ranges_.begin() && std::prev(next)->second > range.begin;
 }
 
 std::vector<Range> RangeSet::within(Range range) const {
@@ -79,9 +90,11 @@ std::vector<Range> RangeSet::within(Range range) const {
 std::vector<Range> RangeSet::missing(Range range) const {
   std::vector<Range> gaps;
   std::int64_t position = range.begin;
-  for (const Range part : within(range)) {
-    if (part.begin > position) gaps.push_back({position, part.begin});
-    position = part.end;
+  auto next = ranges_.upper_bound(range.begin);
+  if (next != ranges_.begin()) position = std::max(position, std::prev(next)->second);
+  for (; next != ranges_.end() && next->first < range.end; ++next) {
+    if (next->first > position) gaps.push_back({position, next->first});
+    position = next->second;
   }
   if (position < range.end) gaps.push_back({position, range.end});
   return gaps;

@@ -23,6 +23,7 @@ policy::StageSetup stage_setup(const GridInstance& instance) {
   setup.straggler = instance.straggler;
   setup.may_split = instance.may_split;
   setup.rules = instance.rules;
+  setup.explain = instance.keep_decisions || instance.log;
   if (instance.benchmark_known) setup.benchmark_worth = 1 / instance.item_seconds;
   return setup;
 }

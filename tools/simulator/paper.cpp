@@ -122,6 +122,7 @@ class PaperLoop {
     view.free_cost = static_cast<double>(left_);
     view.cost_variation = cost_variation_;
     view.limits = instance_.limits;
+    view.explain = false;
     view.memory = memory_;
     if (instance_.slowest_registered > 0) {
       view.fleet = policy::fleet_of(view);

@@ -4,8 +4,6 @@
 //   D = sum sigma_j^2 / mu_j,  T = 1 / sum (1 / mu_j),
 //   size = (D + 2 T R - sqrt(D^2 + 4 D T R)) / (2 mu_j), rounded.
 // Workers without a result count as the mean of the others; one without a result gets factoring's ceil(R/2p).
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -26,7 +24,7 @@ class AdaptiveFactoring final : public PublishedRule {
     if (times.mean() <= 0 || fleet.timed <= 0) {
       return size_of(
           view, divided_up(view.free, 2 * workers),
-          fmt::format("af: nothing measured yet, one of {} parts of half of {}", workers, view.free));
+          because(view, "af: nothing measured yet, one of {} parts of half of {}", workers, view.free));
     }
     const double all = static_cast<double>(workers) / static_cast<double>(fleet.timed);
     const double spread = fleet.times_variance_sum * all;
@@ -36,7 +34,7 @@ class AdaptiveFactoring final : public PublishedRule {
         2 * rest * rest / (spread + 2 * rest + std::sqrt(spread * spread + 4 * spread * rest));
     const double items = std::min(seconds / times.mean(), 9e15);
     return size_of(view, std::max<std::int64_t>(1, std::llround(items)),
-                   fmt::format("af: {:.4g} s of {:.4g} s that all need, at {:.4g} +- {:.2g} s an item",
+                   because(view, "af: {:.4g} s of {:.4g} s that all need, at {:.4g} +- {:.2g} s an item",
                                seconds, rest, times.mean(), std::sqrt(times.variance())));
   }
 };

@@ -39,13 +39,13 @@ class AlphaGuided final : public PublishedRule {
     }
     if (share > 0) {
       return size_of(view, share,
-                     fmt::format("alpha-gss: its share of {}, the {:.3g} % of phase 1, by {}", first_phase,
+                     because(view, "alpha-gss: its share of {}, the {:.3g} % of phase 1, by {}", first_phase,
                                  100 * alpha_, policy::name_of(index_)));
     }
     const std::int64_t workers = workers_of(view);
     const std::int64_t rest = std::max<std::int64_t>(1, view.free - kept);
     return size_of(view, divided_up(rest, workers),
-                   fmt::format("alpha-gss: phase 2, one of {} parts of {} free", workers, rest));
+                   because(view, "alpha-gss: phase 2, one of {} parts of {} free", workers, rest));
   }
 
   double alpha_;

@@ -1,7 +1,5 @@
 #include "server/policy/sizing/awf.h"
 
-#include <fmt/format.h>
-
 #include "server/policy/sizing/classics.h"
 
 namespace gleaner::policy {
@@ -25,7 +23,7 @@ class AdaptiveWeighted final : public PublishedRule {
     const double weight = weight_of(view);
     Size size = size_of(
         view, rounded_up(weight * static_cast<double>(rest) / (2 * static_cast<double>(workers))),
-        fmt::format("{}: {:.3g} times one of {} parts of half of {}", variant_.name, weight, workers, rest));
+        because(view, "{}: {:.3g} times one of {} parts of half of {}", variant_.name, weight, workers, rest));
     size.memory = memory;
     return size;
   }

@@ -4,8 +4,6 @@
 //
 // The grid goes on from there: a share that was clamped, or a host that came after the division, gets an even
 // part of what is still free.
-#include <fmt/format.h>
-
 #include <cmath>
 
 #include "server/policy/sizing/classics.h"
@@ -24,7 +22,7 @@ class Equal final : public PublishedRule {
     if (worker.requests > 0) {
       if (mode() == SizingMode::paper) return size_of(view, 0, "equal: this worker's share is handed out");
       const std::int64_t part = divided_up(view.free, workers);
-      return size_of(view, part, fmt::format("equal: one of {} parts of {} free", workers, view.free));
+      return size_of(view, part, because(view, "equal: one of {} parts of {} free", workers, view.free));
     }
     const auto position = static_cast<std::int64_t>(view.requester);
     std::int64_t share = view.items / workers + (position < view.items % workers ? 1 : 0);
@@ -34,7 +32,7 @@ class Equal final : public PublishedRule {
       }
       share = 1;
     }
-    return size_of(view, share, fmt::format("equal: one of {} parts of {}", workers, view.items));
+    return size_of(view, share, because(view, "equal: one of {} parts of {}", workers, view.items));
   }
 };
 

@@ -41,7 +41,7 @@ class Factoring final : public PublishedRule {
                : rounded_up(static_cast<double>(memory.base) / (x * static_cast<double>(workers)));
     Size size = size_of(
         view, items,
-        fmt::format("fac: one of {} units of the batch that takes 1/{:.3g} of {}", workers, x, memory.base));
+        because(view, "fac: one of {} units of the batch that takes 1/{:.3g} of {}", workers, x, memory.base));
     size.memory = memory;
     return size;
   }

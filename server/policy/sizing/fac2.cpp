@@ -1,8 +1,6 @@
 // FAC2, practical factoring: half of what is left, in p equal units of ceil(R/2p) items, then half of the
 // rest. S. F. Hummel, E. Schonberg, L. E. Flynn, "Factoring: a method for scheduling parallel loops", Comm.
 // ACM 35(8), 1992: x = 2.
-#include <fmt/format.h>
-
 #include "server/policy/sizing/classics.h"
 
 namespace gleaner::policy {
@@ -17,7 +15,7 @@ class Factoring2 final : public PublishedRule {
     const std::int64_t workers = workers_of(view);
     const StageMemory memory = next_in_batch(view, workers);
     Size size = size_of(view, divided_up(memory.base, 2 * workers),
-                        fmt::format("fac2: one of {} equal parts of half of {}", workers, memory.base));
+                        because(view, "fac2: one of {} equal parts of half of {}", workers, memory.base));
     size.memory = memory;
     return size;
   }

@@ -37,14 +37,14 @@ class Gleaner final : public SizingStrategy {
     const double rate = rate_of(worker);
     if (rate <= 0 || fleet.rate_sum <= 0) {
       size.items = view.free / (unknown_part * std::max<std::int64_t>(1, fleet.workers));
-      size.reason = fmt::format("gleaner: no speed is known yet, a {}th of an even share", unknown_part);
+      size.reason = because(view, "gleaner: no speed is known yet, a {}th of an even share", unknown_part);
     } else {
       const double remaining = view.remaining_seconds > 0 ? view.remaining_seconds
                                                           : static_cast<double>(view.free) / fleet.rate_sum;
       const double seconds = duration(view, remaining);
       size.items = std::llround(std::min(rate * seconds, 9e15));
       size.reason =
-          fmt::format("gleaner: {:.4g} s at {:.4g} items/s, {:.4g} s remain", seconds, rate, remaining);
+          because(view, "gleaner: {:.4g} s at {:.4g} items/s, {:.4g} s remain", seconds, rate, remaining);
     }
     clamp_to_free(view, size);
     size.current_size = size.items;

@@ -19,8 +19,8 @@ class Guided final : public PublishedRule {
   [[nodiscard]] Size published(const SizingView& view) const override {
     const std::int64_t workers = workers_of(view);
     const std::int64_t part = divided_up(view.free, workers);
-    if (part < least_) return size_of(view, least_, fmt::format("gss: the least, {}", least_));
-    return size_of(view, part, fmt::format("gss: one of {} parts of {} free", workers, view.free));
+    if (part < least_) return size_of(view, least_, because(view, "gss: the least, {}", least_));
+    return size_of(view, part, because(view, "gss: one of {} parts of {} free", workers, view.free));
   }
 
   std::int64_t least_;

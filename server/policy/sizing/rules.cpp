@@ -1,7 +1,5 @@
 #include "server/policy/sizing/rules.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -128,32 +126,32 @@ void clamp_to_grid(const SizingView& view, Size& size) {
   if (rate <= 0) {
     const std::int64_t most = std::max<std::int64_t>(1, view.free / unknown_divisor);
     if (!limited || size.items <= most) return;
-    size.reason += fmt::format("; cut from {} to {}, a {}th of the pool, since no speed is known yet",
+    size.reason += because(view, "; cut from {} to {}, a {}th of the pool, since no speed is known yet",
                                size.items, most, unknown_divisor);
     size.items = most;
     return;
   }
   if (const double most = rate * limits.target_seconds; static_cast<double>(size.items) > most) {
     size.reason +=
-        fmt::format("; cut from {} to {:.3g} s at {:.4g} items/s", size.items, limits.target_seconds, rate);
+        because(view, "; cut from {} to {:.3g} s at {:.4g} items/s", size.items, limits.target_seconds, rate);
     size.items = floor_items(most);
   }
   if (const double most = 0.5 * rate * limits.lease_seconds; static_cast<double>(size.items) > most) {
-    size.reason += fmt::format("; cut from {} to half a lease of {:.3g} s", size.items, limits.lease_seconds);
+    size.reason += because(view, "; cut from {} to half a lease of {:.3g} s", size.items, limits.lease_seconds);
     size.items = floor_items(most);
   }
   const double least = std::ceil(rate * limits.minimum_seconds);
   const double fleet_rate = fleet_of(view).rate_sum;
   const bool plenty = static_cast<double>(view.free) > fleet_rate * limits.minimum_seconds * 2;
   if (plenty && static_cast<double>(size.items) < least) {
-    size.reason += fmt::format("; raised from {} to {:.3g} s at {:.4g} items/s", size.items,
+    size.reason += because(view, "; raised from {} to {:.3g} s at {:.4g} items/s", size.items,
                                limits.minimum_seconds, rate);
     size.items = floor_items(least);
   }
 }
 
 void clamp_to_free(const SizingView& view, Size& size) {
-  if (size.items > view.free) size.reason += fmt::format("; only {} left", view.free);
+  if (size.items > view.free) size.reason += because(view, "; only {} left", view.free);
   size.items = std::max<std::int64_t>(1, std::min(size.items, view.free));
 }
 

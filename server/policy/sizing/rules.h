@@ -3,6 +3,8 @@
 // divisible strategies, sections 2 and 4. All functions are pure.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <span>
 #include <string>
@@ -46,6 +48,13 @@ void add_times(FleetTotals& fleet, const WorkTimes& times, std::int64_t slots);
 
 // Standard deviation over mean; 0 for fewer than two numbers, or none above 0.
 [[nodiscard]] double variation_of(std::span<const double> costs);
+
+// The sentence of a Size, where anybody reads it: it costs more than the size.
+template <typename... Arguments>
+[[nodiscard]] std::string because(const SizingView& view, fmt::format_string<Arguments...> text,
+                                  Arguments&&... arguments) {
+  return view.explain ? fmt::format(text, std::forward<Arguments>(arguments)...) : std::string();
+}
 
 // Section 4: clamps size.items by target duration, half a lease and minimum duration, at the requester's
 // rate; while no rate is known at all, by a twentieth of the pool. Adds to size.reason what clamped it.

@@ -123,6 +123,7 @@ struct SizingView {
   double cost_variation = 0;  // of all items by the hints: standard deviation over mean
   GridLimits limits;
   StageMemory memory;
+  bool explain = true;  // false: nobody reads Size::reason
 };
 
 struct Size {

@@ -30,11 +30,11 @@ class Static final : public SizingStrategy {
     if (mode_ == SizingMode::grid && rate_of(worker) > 0 && fleet.rate_sum > 0) {
       const double part = std::min(1.0, rate_of(worker) / fleet.rate_sum);
       size.items = std::llround(static_cast<double>(whole) * part);
-      size.reason = fmt::format("static: {:.3g} % of {} by measured rates", 100 * part, name);
+      size.reason = because(view, "static: {:.3g} % of {} by measured rates", 100 * part, name);
     } else {
       size.items = share(view, whole);
       size.reason =
-          fmt::format("static: {} of {} by performance, {} workers", size.items, whole, fleet.workers);
+          because(view, "static: {} of {} by performance, {} workers", size.items, whole, fleet.workers);
       if (size.items == 0 && (mode_ == SizingMode::paper || !std::isfinite(view.limits.target_seconds))) {
         size.reason += ": fewer items than workers";
         return size;

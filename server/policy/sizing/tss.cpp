@@ -47,7 +47,7 @@ class Trapezoid final : public PublishedRule {
       items = first - divided_up(memory.units * (first - settings_.last), count - 1);
     }
     Size size = size_of(view, std::max(items, settings_.last),
-                        fmt::format("tss: unit {} of {} on the line from {} to {}", memory.units + 1, count,
+                        because(view, "tss: unit {} of {} on the line from {} to {}", memory.units + 1, count,
                                     first, settings_.last));
     ++memory.units;
     size.memory = memory;

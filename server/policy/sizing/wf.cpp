@@ -20,7 +20,7 @@ class WeightedFactoring final : public PublishedRule {
     const double part = performance_part(view, index_);
     Size size = size_of(
         view, rounded_up(static_cast<double>(memory.base) * part / 2),
-        fmt::format("wf: {:.3g} % of half of {}, by {}", 100 * part, memory.base, policy::name_of(index_)));
+        because(view, "wf: {:.3g} % of half of {}, by {}", 100 * part, memory.base, policy::name_of(index_)));
     size.memory = memory;
     return size;
   }

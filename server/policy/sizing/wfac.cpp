@@ -17,7 +17,7 @@ class HalfOfPart final : public PublishedRule {
   [[nodiscard]] Size published(const SizingView& view) const override {
     const double part = performance_part(view, index_);
     return size_of(view, rounded_up(static_cast<double>(view.free) * part / 2),
-                   fmt::format("wfac: half of its {:.3g} % of {} free, by {}", 100 * part, view.free,
+                   because(view, "wfac: half of its {:.3g} % of {} free, by {}", 100 * part, view.free,
                                policy::name_of(index_)));
   }
 

@@ -39,11 +39,11 @@ class Wis final : public SizingStrategy {
     const WorkerView& worker = view.workers[view.requester];
     const FleetTotals fleet = fleet_of(view);
     Size size;
-    const double proposal = propose(worker, fleet, size);
+    const double proposal = propose(view, fleet, size);
     const double scale = settings_.mode == SizingMode::grid ? grid_scale(view, fleet) : 1;
     if (scale != 1)
       size.reason +=
-          fmt::format(", times {:.4g} for the target of {:.3g} s", scale, view.limits.target_seconds);
+          because(view, ", times {:.4g} for the target of {:.3g} s", scale, view.limits.target_seconds);
     const double suggestion = whole(proposal * scale);
     size.items = static_cast<std::int64_t>(suggestion);
     shrink(view, worker, proposal * scale, suggestion, size);
@@ -60,10 +60,11 @@ class Wis final : public SizingStrategy {
 
  private:
   // (10)-(12), with the hysteresis on the current performance.
-  double propose(const WorkerView& worker, const FleetTotals& fleet, Size& size) const {
+  double propose(const SizingView& view, const FleetTotals& fleet, Size& size) const {
+    const WorkerView& worker = view.workers[view.requester];
     if (settings_.mode == SizingMode::grid && worker.proposed_items > 0) {
       size.used_performance = worker.performance;
-      size.reason = fmt::format("wis: the worker proposes {:.4g}", worker.proposed_items);
+      size.reason = because(view, "wis: the worker proposes {:.4g}", worker.proposed_items);
       return worker.proposed_items;
     }
     const double slowest = fleet.slowest_performance;
@@ -73,7 +74,7 @@ class Wis final : public SizingStrategy {
     const double initial = slowest > 0 ? unloaded / slowest : 1;
     const double proposal = initial * (size.used_performance / unloaded);
     size.reason =
-        fmt::format("wis: {:.4g} times the slowest worker, {:.4g} at its present load", initial, proposal);
+        because(view, "wis: {:.4g} times the slowest worker, {:.4g} at its present load", initial, proposal);
     return proposal;
   }
 
@@ -99,7 +100,7 @@ class Wis final : public SizingStrategy {
       size.items = static_cast<std::int64_t>(whole(settings_.factor * suggestion));
     }
     size.reason +=
-        fmt::format("; {} % handed out, so {} instead of {:.0f}",
+        because(view, "; {} % handed out, so {} instead of {:.0f}",
                     std::floor(100 * handed / static_cast<double>(view.items)), size.items, suggestion);
   }
 

@@ -1,7 +1,5 @@
 // Disputes: items for which two hosts delivered different results. A third host computes them again; what it
 // delivers overlaps accepted items, so the caller compares and decides, or asks for yet another.
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "server/policy/stage/state.h"
@@ -19,7 +17,7 @@ Grant StageState::grant_check(const Requester& requester, Timestamp now, Changes
       check.asked.push_back(open.at(check.unit).unit.host);  // stalled: its result may still come
     check.unit = requester.unit;
     open_unit(requester, UnitKind::check, check.range, {},
-              fmt::format("{} hosts disagree on these items", check.asked.size()), now, changes);
+              because("{} hosts disagree on these items", check.asked.size()), now, changes);
     return {requester.unit, 0, {}};
   }
   return {};
@@ -71,7 +69,7 @@ void Stage::dispute(Range range, const std::vector<HostId>& hosts, Timestamp now
     state.checks.push_back({part, hosts, {}});
     ++state.disputes_seen;
     state.decide(changes, now, {}, {}, "dispute", part,
-                 fmt::format("{} hosts delivered different results", hosts.size()));
+                 state.because("{} hosts delivered different results", hosts.size()));
   }
   tidy(changes);
 }

@@ -50,6 +50,16 @@ void Cover::add(UnitId unit, Range range) {
 
 void Cover::remove(UnitId unit, Range range) {
   if (range.empty()) return;
+  // Mostly the head of a piece that nobody else holds was delivered.
+  if (const auto piece = pieces_.find(range.begin);
+      piece != pieces_.end() && piece->second.end >= range.end && piece->second.units.size() == 1) {
+    if (piece->second.units.front() != unit) return;
+    auto rest = pieces_.extract(piece);
+    if (rest.mapped().end == range.end) return;
+    rest.key() = range.end;
+    pieces_.insert(std::move(rest));
+    return;
+  }
   cut_at(range.begin);
   cut_at(range.end);
   auto next = pieces_.lower_bound(range.begin);
@@ -67,6 +77,12 @@ Cover::Pieces::const_iterator Cover::first_over(std::int64_t item) const {
   auto next = pieces_.upper_bound(item);
   if (next != pieces_.begin() && std::prev(next)->second.end > item) --next;
   return next;
+}
+
+bool Cover::overlaps(Range range) const {
+  if (range.empty()) return false;
+  const auto piece = first_over(range.begin);
+  return piece != pieces_.end() && piece->first < range.end;
 }
 
 std::vector<UnitId> Cover::over(Range range) const {

@@ -17,6 +17,8 @@ class Cover {
   void add(UnitId unit, Range range);
   void remove(UnitId unit, Range range);
 
+  // Whether any item of `range` is held.
+  [[nodiscard]] bool overlaps(Range range) const;
   // Units that hold any item of `range`, by id, each once.
   [[nodiscard]] std::vector<UnitId> over(Range range) const;
   // Parts of `range` that nobody holds, in order.

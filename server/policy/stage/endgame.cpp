@@ -1,7 +1,5 @@
 // The endgame: nothing is free and a slot is idle. First it re-covers what stalled holders keep (R6a); then
 // it helps live ones (help.cpp).
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "server/policy/stage/state.h"
@@ -18,7 +16,7 @@ constexpr int stalled_looked_at = 64;
 
 bool StageState::holds_any(const Group& group, HostId host) const {
   return std::any_of(group.members.begin(), group.members.end(),
-                     [&](UnitId member) { return open.at(member).unit.host == host; });
+                     [&](const Held* member) { return member->unit.host == host; });
 }
 
 // What an answering host says it has finished will come; but nobody waits for it for ever.
@@ -31,9 +29,10 @@ void StageState::cut_group(UnitId group, std::int64_t end, UnitId except, const 
                            Timestamp now, Changes& changes) {
   const auto found = groups.find(group);
   if (found == groups.end()) return;
-  const std::vector<UnitId> members = found->second.members;
-  for (const UnitId member : members) {
-    if (member != except && open.at(member).unit.range.end > end) cut(member, end, reason, now, changes);
+  const std::vector<Held*> members = found->second.members;
+  for (const Held* member : members) {
+    if (member->unit.id != except && member->unit.range.end > end)
+      cut(member->unit.id, end, reason, now, changes);
   }
 }
 
@@ -52,7 +51,7 @@ Grant StageState::recover(const Requester& requester, double rate, const Endgame
     if (holds_any(candidate, requester.host)) continue;
     if (static_cast<int>(candidate.members.size()) >= members_max(rules)) continue;
     if (std::any_of(candidate.members.begin(), candidate.members.end(),
-                    [&](UnitId member) { return only_delivery_missing(open.at(member), now); })) {
+                    [&](const Held* member) { return only_delivery_missing(*member, now); })) {
       continue;
     }
     return recover_group(requester, work, group, now, changes);
@@ -63,17 +62,16 @@ Grant StageState::recover(const Requester& requester, double rate, const Endgame
 Grant StageState::recover_group(const Requester& requester, double work, UnitId group, Timestamp now,
                                 Changes& changes) {
   // The member that has the most left holds all that the others hold.
-  const std::vector<UnitId>& members = groups.at(group).members;
-  const UnitId most = *std::min_element(members.begin(), members.end(), [&](UnitId a, UnitId b) {
-    return open.at(a).unit.committed < open.at(b).unit.committed;
+  const std::vector<Held*>& members = groups.at(group).members;
+  const Held& held = **std::min_element(members.begin(), members.end(), [](const Held* a, const Held* b) {
+    return a->unit.committed < b->unit.committed;
   });
-  const Held& held = open.at(most);
   Range rest = accepted.missing({held.unit.committed, held.unit.range.end}).back();
   if (!held.silent && held.unit.finished < rest.end) rest.begin = std::max(rest.begin, held.unit.finished);
   const char* what = held.silent                                         ? "silent"
                      : held.unit.run_state == protocol::RunState::paused ? "paused"
                                                                          : "standing still";
-  const std::string why = fmt::format("host {} is {} since {:.1f} s", held.unit.host.value, what,
+  const std::string why = because("host {} is {} since {:.1f} s", held.unit.host.value, what,
                                       std::max(0.0, seconds_between(held.stalled_since, now)));
   std::int64_t from = costs.tail_worth(rest, work);
   if (work >= take_all_share * costs.of(rest)) from = rest.begin;
@@ -81,11 +79,11 @@ Grant StageState::recover_group(const Requester& requester, double work, UnitId 
   const bool as_copy = rest.size() == 1 || !setup.may_split;
   if (as_copy) from = rest.begin;
   const Range taken{from, rest.end};
-  const std::string reason = fmt::format("{}: {} of its last {} items{}", why, taken.size(), rest.size(),
+  const std::string reason = because("{}: {} of its last {} items{}", why, taken.size(), rest.size(),
                                          as_copy ? " as a copy" : "");
   open_unit(requester, UnitKind::recover, taken, as_copy ? group : UnitId{}, reason, now, changes);
   if (!as_copy)
-    cut_group(group, from, requester.unit, fmt::format("{}; host {} takes over", why, requester.host.value),
+    cut_group(group, from, requester.unit, because("{}; host {} takes over", why, requester.host.value),
               now, changes);
   return {requester.unit, 0, {}};
 }

@@ -28,9 +28,14 @@ constexpr double believable = 16;
 
 }  // namespace
 
-EndgameRules StageState::pace() const {
+const EndgameRules& StageState::pace() const {
   const double rate = fleet.rate_on();
-  return paced(setup.rules, rate > 0 ? costs.total() / rate : unknown_length);
+  const double length = rate > 0 ? costs.total() / rate : unknown_length;
+  if (length != paced_for) {
+    paced_for = length;
+    paced_rules = paced(setup.rules, length);
+  }
+  return paced_rules;
 }
 
 double StageState::heartbeat(const EndgameRules& rules) const {
@@ -49,31 +54,38 @@ Host& StageState::host_of(HostId id) {
 
 // ---- Who is on
 
-void StageState::contact_slot(const SlotKey& key, Timestamp now) {
-  const EndgameRules rules = pace();
-  Slot& slot = slots[key];
-  slot.off_at = later(now, std::max(rules.stall_silence, 2 * rules.park + 1));
-  if (slot.off_at < slot.watched_from) {
-    slots_by_off.erase({slot.watched_from, key});
-    slot.watched_from = slot.off_at;
-    slots_by_off.insert({slot.off_at, key});
+Slot& StageState::slot_of(const SlotKey& key) {
+  const auto [found, made] = slots.try_emplace(key);
+  Slot& slot = found->second;
+  if (made) {
+    slot.key = key;
+    slot.host = &host_of(key.first);
+    std::vector<int>& known = slot.host->slots;
+    known.insert(std::lower_bound(known.begin(), known.end(), key.second), key.second);
   }
-  std::vector<int>& known = host_of(key.first).slots;
-  const auto place = std::lower_bound(known.begin(), known.end(), key.second);
-  if (place == known.end() || *place != key.second) known.insert(place, key.second);
-  update_slot(key, now);
+  return slot;
 }
 
-void StageState::update_slot(const SlotKey& key, Timestamp now) {
-  Slot& slot = slots.at(key);
-  const bool stalled = !slot.units.empty() && !open.at(slot.units.front()).live();
+void StageState::contact_slot(Slot& slot, Timestamp now) {
+  const EndgameRules& rules = pace();
+  slot.off_at = later(now, std::max(rules.stall_silence, 2 * rules.park + 1));
+  if (slot.off_at < slot.watched_from) {
+    slots_by_off.erase({slot.watched_from, slot.key});
+    slot.watched_from = slot.off_at;
+    slots_by_off.insert({slot.off_at, slot.key});
+  }
+  update_slot(slot, now);
+}
+
+void StageState::update_slot(Slot& slot, Timestamp now) {
+  const bool stalled = !slot.units.empty() && !slot.units.front()->live();
   const bool on = now < slot.off_at && !stalled;
   const bool idle = on && slot.units.empty();
   if (idle != slot.idle) idle_slots += idle ? 1 : -1;
   slot.idle = idle;
   if (on == slot.on) return;
   slot.on = on;
-  change_host(hosts.at(key.first), [&](Host& host) { host.slots_on += on ? 1 : -1; });
+  change_host(*slot.host, [&](Host& host) { host.slots_on += on ? 1 : -1; });
 }
 
 void StageState::refresh(Timestamp now, Changes& changes) {
@@ -101,7 +113,7 @@ void StageState::refresh(Timestamp now, Changes& changes) {
     if (slot.off_at > now) {
       slots_by_off.insert({slot.off_at, key});
     } else {
-      update_slot(key, now);
+      update_slot(slot, now);
     }
   }
 }
@@ -109,8 +121,8 @@ void StageState::refresh(Timestamp now, Changes& changes) {
 void StageState::mark_stalled(Held& held, Timestamp since) {
   held.stalled_since = since;
   vain = {};
-  index_group(held.unit.group);
-  update_slot({held.unit.host, held.unit.slot}, since);
+  if (held.group != nullptr) index_group(*held.group);
+  update_slot(*held.slot, since);
 }
 
 void StageState::unstall(Held& held, Timestamp now) {
@@ -118,12 +130,12 @@ void StageState::unstall(Held& held, Timestamp now) {
   held.silent = false;
   silent_units.erase({held.unit.deadline, held.unit.id});
   held.clock_at = now;  // it was off, or cut off: no on-time that we know of
-  change_host(hosts.at(held.unit.host), [](Host& host) { ++host.record.interruptions; });
-  index_group(held.unit.group);
+  change_host(*held.host, [](Host& host) { ++host.record.interruptions; });
+  if (held.group != nullptr) index_group(*held.group);
 }
 
 void StageState::contact(Held& held, Timestamp now, const EndgameRules& rules) {
-  Host& host = hosts.at(held.unit.host);
+  Host& host = *held.host;
   unstall(held, now);
   const double gap = seconds_between(host.record.last_contact, now);
   if (gap > 0 && gap < 2 * rules.stall_silence) host.record.on_seconds += gap;
@@ -137,12 +149,12 @@ void StageState::contact(Held& held, Timestamp now, const EndgameRules& rules) {
     held.watched_from = held.stall_at;
     by_silence.insert({held.stall_at, held.unit.id});
   }
-  contact_slot({held.unit.host, held.unit.slot}, now);
+  contact_slot(*held.slot, now);
 }
 
 bool StageState::too_slow(const Held& held, const EndgameRules& rules) const {
   const Unit& unit = held.unit;
-  const double rate = fleet.rate(hosts.at(unit.host).record);
+  const double rate = fleet.rate(held.host->record);
   if (rate <= 0 || unit.running_seconds < rules.unit_minimum / 2) return false;
   if (unit.rate_minute > 0) return unit.rate_minute <= rules.stall_rate * rate;
   // A rate of 0 may only say that one long item has not ended yet.
@@ -155,11 +167,13 @@ bool StageState::too_slow(const Held& held, const EndgameRules& rules) const {
 
 double StageState::holder_rate(const Held& held) const {
   const Unit& unit = held.unit;
-  const double rate = fleet.rate(hosts.at(unit.host).record);
+  const double rate = fleet.rate(held.host->record);
   if (rate <= 0) return unit.rate_minute;
   if (unit.rate_minute <= 0 || !setup.rules.last_minute) return rate;
   const double left = costs.of({unit.finished, unit.range.end}) / rate;
-  const double weight = std::max(std::exp(-1.0), std::exp(-left / (2 * setup.rules.rate_memory)));
+  static const double least = std::exp(-1.0);
+  const double memory = 2 * setup.rules.rate_memory;
+  const double weight = left < memory ? std::max(least, std::exp(-left / memory)) : least;
   return weight * unit.rate_minute + (1 - weight) * rate;
 }
 
@@ -170,7 +184,7 @@ double StageState::hazard(const HostRecord& record) const {
 
 void StageState::estimate(Held& held, Timestamp now) {
   const Unit& unit = held.unit;
-  const EndgameRules rules = pace();
+  const EndgameRules& rules = pace();
   const std::int64_t position = std::clamp(unit.finished, unit.range.begin, unit.range.end);
   held.estimated_at = now;
   held.rate = holder_rate(held);
@@ -187,18 +201,22 @@ void StageState::estimate(Held& held, Timestamp now) {
   }
   const double seconds = std::max(0.0, end_cost - held.done_cost) / held.rate;
   const double interruption =
-      (1 - std::exp(-seconds * hazard(hosts.at(unit.host).record))) * interruption_units;
+      (1 - std::exp(-seconds * hazard(held.host->record))) * interruption_units;
   held.expected_end = later(std::max(now, held.starts), seconds + interruption * rules.unit_minimum);
-  index_group(unit.group);
+  if (held.group == nullptr) return;
+  if (held.group->live && held.live()) {
+    group_moved(*held.group);
+  } else {
+    index_group(*held.group);
+  }
 }
 
-void StageState::estimate_slot(const SlotKey& key, Timestamp now) {
+void StageState::estimate_slot(Slot& slot, Timestamp now) {
   Timestamp starts = now;
-  for (const UnitId id : slots.at(key).units) {
-    Held& held = open.at(id);
-    held.starts = starts;
-    estimate(held, now);
-    starts = std::max(starts, held.expected_end);
+  for (Held* held : slot.units) {
+    held->starts = starts;
+    estimate(*held, now);
+    starts = std::max(starts, held->expected_end);
   }
 }
 
@@ -217,10 +235,9 @@ double StageState::seconds_left(const Held& held, Timestamp now, const EndgameRu
 
 double StageState::seconds_left(const Group& group, Timestamp now, const EndgameRules& rules) const {
   double least = -1;
-  for (const UnitId id : group.members) {
-    const Held& held = open.at(id);
-    if (!held.live()) continue;
-    const double left = seconds_left(held, now, rules);
+  for (const Held* held : group.members) {
+    if (!held->live()) continue;
+    const double left = seconds_left(*held, now, rules);
     if (least < 0 || left < least) least = left;
   }
   return least;
@@ -247,7 +264,7 @@ void StageState::measure(Held& held, const EndgameRules& rules, bool ended, Chan
   held.measured_cost = cost;
   held.measured_seconds = seconds;
   held.measured_paused_seconds = held.paused_seconds;
-  Host& host = hosts.at(unit.host);
+  Host& host = *held.host;
   host.pending_cost += new_cost;
   host.pending_seconds += new_seconds;
   change_host(host, [&](Host& changed) { changed.record.times.add_piece(new_cost, new_seconds); });

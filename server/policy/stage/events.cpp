@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "server/policy/stage/straggler.h"
 
@@ -59,10 +60,10 @@ protocol::UnitOrder StageState::report(HostId host, const protocol::UnitReport& 
     mark_stalled(*held, now);
   } else if (!stuck && held->stuck) {
     held->stuck = false;
-    index_group(unit.group);
+    if (held->group != nullptr) index_group(*held->group);
   }
-  update_slot({host, unit.slot}, now);
-  estimate_slot({host, unit.slot}, now);
+  update_slot(*held->slot, now);
+  estimate_slot(*held->slot, now);
   return {unit.id, protocol::UnitAction::go_on, unit.range.end, {}};
 }
 
@@ -90,8 +91,11 @@ CommitOutcome StageState::judge(HostId host, UnitId id, Range range) const {
     outcome.refusal = "the problem needs no more results of this stage";
     return outcome;
   }
-  for (const Range part : accepted.missing(range)) {
-    for (const Range open_part : undecided.missing(part)) outcome.accepted.push_back(open_part);
+  outcome.accepted = accepted.missing(range);
+  if (!undecided.empty()) {
+    for (const Range part : std::exchange(outcome.accepted, {})) {
+      for (const Range open_part : undecided.missing(part)) outcome.accepted.push_back(open_part);
+    }
   }
   outcome.overlapping = accepted.within(range);
   return outcome;
@@ -105,7 +109,8 @@ CommitOutcome StageState::commit(HostId host_id, UnitId id, Range range, bool la
   Held& held = *find(id, host_id);
   Unit& unit = held.unit;
   const bool is_open = unit.state == UnitState::open;
-  HostRecord& record = hosts.at(host_id).record;
+  Host& host = hosts.at(host_id);
+  HostRecord& record = host.record;
   if (is_open) contact(held, now, pace());
 
   const Range fresh{unit.committed, std::max(unit.committed, range.end)};
@@ -138,7 +143,7 @@ CommitOutcome StageState::commit(HostId host_id, UnitId id, Range range, bool la
   unit.finished = std::max(unit.finished, unit.committed);
   if (!held.returned) {
     held.returned = true;
-    change_host(hosts.at(host_id), [](Host& host) { ++host.record.returned; });
+    change_host(host, [](Host& changed) { ++changed.record.returned; });
   }
   changes.units.push_back(id);
   changes.hosts.push_back(host_id);
@@ -152,7 +157,7 @@ CommitOutcome StageState::commit(HostId host_id, UnitId id, Range range, bool la
       close(id, UnitState::cancelled, "the host ended it early", now, changes);
     } else {
       measure(held, pace(), false, changes);
-      estimate_slot({host_id, unit.slot}, now);
+      estimate_slot(*held.slot, now);
     }
   }
   omit(now, changes);
@@ -170,7 +175,7 @@ void StageState::note_failure(HostId host, std::int64_t item, const std::string&
   if (static_cast<int>(by_host.size()) < limit && times < limit * failures_factor) return;
   const Range range{item, item + 1};
   decide(changes, now, host, {}, "set-aside", range,
-         fmt::format("it failed {} times on {} hosts; last: {}", times, by_host.size(), reason));
+         because("it failed {} times on {} hosts; last: {}", times, by_host.size(), reason));
   failures.erase(item);
   // Set aside before the units that hold it are cut, so that nobody gets it back as free.
   remove_free(range);
@@ -187,9 +192,11 @@ void StageState::omit(Timestamp now, Changes& changes) {
     change_host(host, [](Host& changed) { changed.record.omitted = true; });
     changes.hosts.push_back(id);
     decide(changes, now, id, {}, "omit", {}, "70 % are completed and it has returned nothing");
+    const auto first = static_cast<std::ptrdiff_t>(given_up.size());
     for (const auto& [unit, held] : open) {
       if (held.unit.host == id) given_up.push_back(unit);
     }
+    std::sort(given_up.begin() + first, given_up.end());
   }
   for (const UnitId unit : given_up) {
     if (open.contains(unit)) close(unit, UnitState::cancelled, "its host was left out", now, changes);
@@ -201,8 +208,8 @@ void StageState::expire(Timestamp now, Changes& changes) {
     const UnitId id = silent_units.begin()->second;
     const Held& held = open.at(id);
     decide(changes, now, held.unit.host, id, "expire", held.unit.range,
-           fmt::format("nothing was heard of it for {:.0f} s", seconds_between(held.unit.last_contact, now)));
-    change_host(hosts.at(held.unit.host), [](Host& host) { host.record.rate *= expiry_rate_factor; });
+           because("nothing was heard of it for {:.0f} s", seconds_between(held.unit.last_contact, now)));
+    change_host(*held.host, [](Host& host) { host.record.rate *= expiry_rate_factor; });
     close(id, UnitState::expired, "its lease ran out", now, changes);
   }
 }

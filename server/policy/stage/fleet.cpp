@@ -21,6 +21,14 @@ void change(std::multiset<double>& values, double value, int sign) {
   values.erase(place);
 }
 
+void move(std::multiset<double>& values, double from, double to) {
+  const auto place = values.find(from);
+  CHECK_TRUE(place != values.end());
+  auto node = values.extract(place);
+  node.value() = to;
+  values.insert(std::move(node));
+}
+
 }  // namespace
 
 void Fleet::in(const HostRecord& record, int slots_on) {
@@ -81,6 +89,11 @@ void Fleet::list(const Keys& keys, int sign) {
 
 void Fleet::relist(const Keys& before, const Keys& now) {
   if (before == now) return;
+  if (before.rate > 0 && now.rate > 0 && before.performance == now.performance && before.on == now.on) {
+    move(rates_, before.rate, now.rate);  // a measurement: the most frequent change
+    if (now.on) move(rates_on_, before.rate, now.rate);
+    return;
+  }
   list(before, -1);
   list(now, 1);
 }

@@ -1,7 +1,5 @@
 // How an idle slot helps live holders (R6b-R6e): split the unit that would end last so that both end
 // together; copy it where it cannot be split, within a budget; and flood the very last rests.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -23,18 +21,19 @@ constexpr double flood_factor = 2;  // Ti < max(60 s, 2 T)
 }  // namespace
 
 // The groups that end last, latest first (ties: lower id), overdue ones among them as R5 has it.
-std::vector<UnitId> StageState::latest_groups(const EndgameRules& rules, Timestamp now) const {
+std::vector<UnitId> StageState::latest_groups(const EndgameRules& rules, Timestamp now) {
+  const auto& live = latest_live();
   std::vector<std::pair<double, UnitId>> found;
   const auto add = [&](UnitId id) { found.emplace_back(-seconds_left(groups.at(id), now, rules), id); };
   const auto count = static_cast<std::size_t>(std::max(1, setup.rules.look_at));
-  for (auto next = live_groups.rbegin(); next != live_groups.rend() && found.size() < count; ++next)
+  for (auto next = live.rbegin(); next != live.rend() && found.size() < count; ++next)
     add(next->second);
   if (found.size() == count) {
     // Those not seen yet end sooner, unless they are overdue.
     const Timestamp overdue = later(now, -rules.heartbeat_endgame);
     std::size_t extra = 0;
-    for (const auto& [end, id] : live_groups) {
-      if (end >= overdue || live_groups.size() <= count || ++extra > count) break;
+    for (const auto& [end, id] : live) {
+      if (end >= overdue || live.size() <= count || ++extra > count) break;
       if (std::none_of(found.begin(), found.end(),
                        [&, wanted = id](const auto& have) { return have.second == wanted; }))
         add(id);
@@ -60,11 +59,10 @@ Grant StageState::split(const Requester& requester, double rate, UnitId group, c
                         Timestamp now, Changes& changes) {
   if (!setup.may_split || !rules.split_live) return {};
   const Held* live = nullptr;
-  for (const UnitId member : groups.at(group).members) {
-    const Held& held = open.at(member);
-    if (!held.live()) continue;
+  for (const Held* held : groups.at(group).members) {
+    if (!held->live()) continue;
     if (live != nullptr) return {};  // copied already: the first one ends it
-    live = &held;
+    live = held;
   }
   const Unit& unit = live->unit;
   const double left = seconds_left(*live, now, rules);
@@ -93,11 +91,11 @@ Grant StageState::split(const Requester& requester, double rate, UnitId group, c
   const Range taken{from, unit.range.end};
   open_unit(
       requester, UnitKind::split, taken, {},
-      fmt::format("the last {} items of unit {}: its host {} would need {:.1f} s, both together {:.1f} s",
+      because("the last {} items of unit {}: its host {} would need {:.1f} s, both together {:.1f} s",
                   taken.size(), unit.id.value, unit.host.value, left, sooner),
       now, changes);
   cut_group(group, from, requester.unit,
-            fmt::format("host {} computes the rest, to end in {:.1f} s instead of {:.1f} s",
+            because("host {} computes the rest, to end in {:.1f} s instead of {:.1f} s",
                         requester.host.value, sooner, left),
             now, changes);
   return {requester.unit, 0, {}};
@@ -109,11 +107,10 @@ Grant StageState::copy(const Requester& requester, double rate, UnitId group, co
   if (rules.copy_budget <= 0 || holds_any(members, requester.host)) return {};
   const Held* first = nullptr;  // the one that ends first
   int live = 0;
-  for (const UnitId member : members.members) {
-    const Held& held = open.at(member);
-    if (!held.live()) continue;
+  for (const Held* held : members.members) {
+    if (!held->live()) continue;
     ++live;
-    if (first == nullptr || held.expected_end < first->expected_end) first = &held;
+    if (first == nullptr || held->expected_end < first->expected_end) first = held;
   }
   const bool flood = static_cast<double>(idle_slots) > idle_per_unit * static_cast<double>(open.size());
   if (live >= (flood ? rules.flood_copies : rules.live_copies)) return {};
@@ -141,12 +138,13 @@ Grant StageState::copy(const Requester& requester, double rate, UnitId group, co
   if (copied_cost + work > setup.rules.copy_budget * costs.total()) {
     // In a small stage one item may exceed the budget: the very last unit may still have one copy that halves
     // the wait.
-    const bool last = live_groups.rbegin()->second == group || live_groups.size() == 1;
+    const auto& latest = latest_live();
+    const bool last = latest.rbegin()->second == group || latest.size() == 1;
     if (!last || live > 1 || !sooner || mine > budget_exempt_share * left) return {};
   }
   copied_cost += work;
   open_unit(requester, sooner || insurance ? UnitKind::copy : UnitKind::flood, taken, group,
-            fmt::format(
+            because(
                 "a copy of the last {} items of unit {}: its host {} would need {:.1f} s, this one {:.1f} s",
                 taken.size(), unit.id.value, unit.host.value, left, mine),
             now, changes);

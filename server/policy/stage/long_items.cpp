@@ -3,8 +3,6 @@
 // that does not fit. So units stay ranges: a long item is handed out alone, a shorter one with its
 // neighbours, and what is left of the pool keeps its order. Where hints say nothing, plain order stays, and
 // only the fit is watched.
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "server/policy/stage/state.h"

@@ -1,8 +1,6 @@
 // The free pool: which items a host gets and how many. Given-back ranges come first, most recent first, then
 // plain order (locality). An item that made a kernel fail is handed out alone, and not to a host that failed
 // on it.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -104,6 +102,7 @@ Size StageState::size_for(const Requester& requester, const EndgameRules& rules)
   view.mean_cost = mean_cost;
   view.cost_variation = cost_variation;
   view.memory = sizing_memory;
+  view.explain = setup.explain;
   std::vector<WorkerView> workers;
   if (sizing->mode() == SizingMode::paper) {
     for (const auto& [id, host] : hosts) {
@@ -111,11 +110,12 @@ Size StageState::size_for(const Requester& requester, const EndgameRules& rules)
       workers.push_back(view_of(host.record));
     }
   } else {
-    workers.push_back(view_of(hosts.at(requester.host).record));
+    const HostRecord& record = hosts.at(requester.host).record;
+    workers.push_back(view_of(record));
     view.fleet = fleet.totals(mean_cost);
-    view.limits = grid_limits(hosts.at(requester.host).record, rules);
+    view.limits = grid_limits(record, rules);
     view.guided_fraction = rules.guided_fraction;
-    view.interruption_seconds = uninterrupted_seconds(hosts.at(requester.host).record);
+    view.interruption_seconds = uninterrupted_seconds(record);
     if (const double rate = fleet.rate_on(); rate > 0)
       view.remaining_seconds = (free_cost + stalled_cost) / rate;
   }
@@ -146,7 +146,7 @@ Grant StageState::grant_fresh(const Requester& requester, Timestamp now, Changes
   parked_since = Timestamp::max();
   if (!pick.from.empty()) {
     range.end = fitting_end(range, pick.most_cost);
-    size.reason += fmt::format("; from item {} on, the longest that fits", range.begin);
+    size.reason += because("; from item {} on, the longest that fits", range.begin);
   }
   change_host(hosts.at(requester.host), [&](Host& host) {
     host.record.used_performance = size.used_performance;

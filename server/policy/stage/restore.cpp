@@ -88,7 +88,8 @@ void StageState::check_invariants() const {
     CHECK_TRUE(unit.finished >= unit.committed);
     if (unit_held.silent) ++silent;
     const Slot& slot = slots.at({unit.host, unit.slot});
-    CHECK_TRUE(std::count(slot.units.begin(), slot.units.end(), id) == 1);
+    CHECK_TRUE(unit_held.slot == &slot && unit_held.host == &hosts.at(unit.host));
+    CHECK_TRUE(std::count(slot.units.begin(), slot.units.end(), &unit_held) == 1);
     if (unit.kind == UnitKind::check) continue;
     ++covering;
     ++members[unit.group];
@@ -104,9 +105,10 @@ void StageState::check_invariants() const {
     CHECK_TRUE((group.live ? live_groups : stalled_groups).contains({group.key, id}));
     std::set<HostId> different;
     bool live = false;
-    for (const UnitId member : group.members) {
-      different.insert(open.at(member).unit.host);
-      live = live || open.at(member).live();
+    for (const Held* member : group.members) {
+      CHECK_TRUE(member->group == &group && open.at(member->unit.id).unit.group == id);
+      different.insert(member->unit.host);
+      live = live || member->live();
     }
     CHECK_TRUE(live == group.live);
     CHECK_TRUE(different.size() == group.members.size());  // never a copy on the same host

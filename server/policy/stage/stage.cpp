@@ -109,13 +109,13 @@ Grant Stage::request(const Requester& requester, Timestamp now, Changes& changes
     record.slots = std::max(record.slots, requester.slots);
     record.last_contact = now;
   });
-  const SlotKey key{requester.host, requester.slot};
-  state.contact_slot(key, now);
+  Slot& slot = state.slot_of({requester.host, requester.slot});
+  state.contact_slot(slot, now);
   const double park = state.pace().park;
   if (complete()) return {{}, park, "everything is delivered"};
   if (host.record.omitted)
     return {{}, park, "this host was left out: it had returned nothing when 70 % were completed"};
-  if (!requester.urgent && state.slots.at(key).units.size() >= units_per_slot_max) {
+  if (!requester.urgent && slot.units.size() >= units_per_slot_max) {
     return {{}, park, "a unit waits in this slot already"};
   }
   Grant grant = state.grant_check(requester, now, changes);
@@ -172,16 +172,15 @@ void Stage::host_left(HostId host, const std::string& reason, Timestamp now, Cha
   if (found == state.hosts.end()) return;
   const std::vector<int> slots = found->second.slots;
   for (const int slot : slots) {
-    const SlotKey key{host, slot};
-    const std::vector<UnitId> units = state.slots.at(key).units;
-    for (const UnitId unit : units) {
-      state.close(unit, UnitState::cancelled, reason, now, changes);
+    Slot& left = state.slots.at({host, slot});
+    const std::vector<Held*> units = left.units;
+    for (const Held* held : units) {
+      state.close(held->unit.id, UnitState::cancelled, reason, now, changes);
     }
-    Slot& left = state.slots.at(key);
-    state.slots_by_off.erase({left.watched_from, key});
+    state.slots_by_off.erase({left.watched_from, left.key});
     left.watched_from = Timestamp::max();
     left.off_at = Timestamp::min();
-    state.update_slot(key, now);
+    state.update_slot(left, now);
   }
   tidy(changes);
 }
@@ -199,6 +198,7 @@ void Stage::enough(Timestamp now, Changes& changes) {
   state.enough = true;
   std::vector<UnitId> units;
   for (const auto& [id, held] : state.open) units.push_back(id);
+  std::sort(units.begin(), units.end());
   for (const UnitId id : units)
     state.close(id, UnitState::cancelled, "no more items are needed", now, changes);
   state.checks.clear();

@@ -119,6 +119,9 @@ struct StageSetup {
   // What a unit of benchmark performance is worth in hint units per second, where that is known beforehand;
   // 0: it is learned from the first hosts that deliver.
   double benchmark_worth = 0;
+  // Decisions are told, with reasons (Changes::decisions, Unit::reason, Grant::reason). Words cost more than
+  // what they tell of: a simulation that shows them to nobody does without.
+  bool explain = true;
 };
 
 // A unit: a range leased to one host. Times as the server saw them.

@@ -13,12 +13,15 @@
 //   restore.cpp    from what was stored; invariants
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <deque>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -31,10 +34,17 @@
 namespace gleaner::policy {
 
 using SlotKey = std::pair<HostId, int>;
+struct Host;
+struct Slot;
+struct Group;
 
 // An open unit and what is derived of it.
 struct Held {
   Unit unit;
+  // While it is open; places in the maps below do not move. A check has no group.
+  Host* host = nullptr;
+  Slot* slot = nullptr;
+  Group* group = nullptr;
   Timestamp stall_at;                         // silent from then on if nothing is heard
   Timestamp watched_from = Timestamp::max();  // its key in by_silence; max: it is not there
   Timestamp told_contact;                     // when it was told to report next
@@ -65,7 +75,9 @@ struct Held {
 };
 
 struct Slot {
-  std::vector<UnitId> units;  // open, in order of issue: the first is computed, the rest wait
+  SlotKey key;
+  Host* host = nullptr;
+  std::vector<Held*> units;  // open, in order of issue: the first is computed, the rest wait
   Timestamp off_at;
   Timestamp watched_from = Timestamp::max();  // its key in slots_by_off; max: it is not there
   bool on = false;                            // heard of lately, and not stalled
@@ -82,9 +94,11 @@ struct Host {
 
 // The open units that compute the same items.
 struct Group {
-  std::vector<UnitId> members;  // by id
+  UnitId id;
+  std::vector<Held*> members;  // by id
   double stalled_rest = 0;      // its part of stalled_cost
   bool live = false;            // which index it is in, under which key
+  bool moved = false;  // is in StageState::moved_groups
   Timestamp key;
 };
 
@@ -143,8 +157,8 @@ struct StageState {
   bool omission_done = false;
 
   // Units
-  std::map<UnitId, Held> open;
-  std::map<UnitId, Held> closed;
+  std::unordered_map<UnitId, Held> open;
+  std::unordered_map<UnitId, Held> closed;
   std::deque<UnitId> closed_order;
   Cover cover;
   std::map<UnitId, Group> groups;
@@ -152,7 +166,10 @@ struct StageState {
   // moves stall_at need not move the entry. slots_by_off the same.
   std::set<std::pair<Timestamp, UnitId>> by_silence;
   std::set<std::pair<Timestamp, UnitId>> silent_units;    // (deadline, unit)
-  std::set<std::pair<Timestamp, UnitId>> live_groups;     // (expected end, group)
+  // (expected end, group), but for groups that moved since: only the endgame looks (latest_live()), and most
+  // ends are estimated many times before it does.
+  std::set<std::pair<Timestamp, UnitId>> live_groups;
+  std::vector<UnitId> moved_groups;
   std::set<std::pair<Timestamp, UnitId>> stalled_groups;  // (since, group)
   double stalled_cost = 0;                                // remaining of the stalled groups' units
   std::vector<Check> checks;
@@ -173,11 +190,16 @@ struct StageState {
   std::int64_t units_done = 0, open_copies = 0;
   double copied_cost = 0, wasted_cost = 0;
 
+  mutable EndgameRules paced_rules;  // of pace(), for that length
+  mutable double paced_for = -1;
+
   // ---- estimates.cpp
   void refresh(Timestamp now, Changes& changes);  // who fell silent since
-  [[nodiscard]] EndgameRules pace() const;
+  // The same object until the next call: copy what must last.
+  [[nodiscard]] const EndgameRules& pace() const;
   [[nodiscard]] double heartbeat(const EndgameRules& rules) const;
   Host& host_of(HostId id);
+  Slot& slot_of(const SlotKey& key);
   // Every change of a record or of slots_on goes through here.
   template <typename Change>
   void change_host(Host& host, Change change) {
@@ -187,14 +209,14 @@ struct StageState {
     fleet.in(host.record, host.slots_on);
     fleet.relist(before, Fleet::keys_of(host.record, host.slots_on));
   }
-  void contact_slot(const SlotKey& key, Timestamp now);
-  void update_slot(const SlotKey& key, Timestamp now);
+  void contact_slot(Slot& slot, Timestamp now);
+  void update_slot(Slot& slot, Timestamp now);
   void contact(Held& held, Timestamp now, const EndgameRules& rules);
   void unstall(Held& held, Timestamp now);
   void mark_stalled(Held& held, Timestamp since);
   [[nodiscard]] bool too_slow(const Held& held, const EndgameRules& rules) const;
   void estimate(Held& held, Timestamp now);
-  void estimate_slot(const SlotKey& key, Timestamp now);
+  void estimate_slot(Slot& slot, Timestamp now);
   [[nodiscard]] double holder_rate(const Held& held) const;
   [[nodiscard]] double hazard(const HostRecord& record) const;
   [[nodiscard]] double work_done(const Held& held, Timestamp at) const;
@@ -205,20 +227,28 @@ struct StageState {
   // ---- units.cpp
   Held& open_unit(const Requester& requester, UnitKind kind, Range range, UnitId group, std::string reason,
                   Timestamp now, Changes& changes);
-  void insert_open(Held held, Timestamp now);
+  Held& insert_open(Held made, Timestamp now);
   void cut(UnitId id, std::int64_t end, const std::string& reason, Timestamp now, Changes& changes);
   void close(UnitId id, UnitState state, const std::string& reason, Timestamp now, Changes& changes);
   void release(Range range);  // what nobody holds and is not accepted becomes free
   void add_free(Range range);
   void remove_free(Range range);
-  void index_group(UnitId group);
-  void unindex_group(Group& group, UnitId id);
+  void index_group(Group& group);
+  void unindex_group(Group& group);
+  void group_moved(Group& group);
+  // live_groups in order.
+  [[nodiscard]] const std::set<std::pair<Timestamp, UnitId>>& latest_live();
   void trim_others(UnitId by, HostId host, Range range, Timestamp now, Changes& changes);
   [[nodiscard]] double remaining_cost(const Unit& unit) const;
   [[nodiscard]] Held* find(UnitId id, HostId host);
   [[nodiscard]] const Held* find(UnitId id, HostId host) const;
   void decide(Changes& changes, Timestamp now, HostId host, UnitId unit, const char* kind, Range range,
               std::string reason) const;
+  // A reason, where anybody reads it.
+  template <typename... Arguments>
+  [[nodiscard]] std::string because(fmt::format_string<Arguments...> text, Arguments&&... arguments) const {
+    return setup.explain ? fmt::format(text, std::forward<Arguments>(arguments)...) : std::string();
+  }
 
   // ---- long_items.cpp
   [[nodiscard]] bool long_items_matter(const EndgameRules& rules);
@@ -267,7 +297,7 @@ struct StageState {
                             Timestamp now, Changes& changes);
   [[nodiscard]] Grant copy(const Requester& requester, double rate, UnitId group, const EndgameRules& rules,
                            Timestamp now, Changes& changes);
-  [[nodiscard]] std::vector<UnitId> latest_groups(const EndgameRules& rules, Timestamp now) const;
+  [[nodiscard]] std::vector<UnitId> latest_groups(const EndgameRules& rules, Timestamp now);
 
   // ---- checks.cpp
   [[nodiscard]] Grant grant_check(const Requester& requester, Timestamp now, Changes& changes);

@@ -65,7 +65,7 @@ std::vector<Outstanding> outstanding(const StageState& stage, Timestamp now) {
   for (const auto& [id, held] : stage.open) {
     const Unit& unit = held.unit;
     if (unit.kind == UnitKind::check || unit.group != id || stage.copied_once.contains(id)) continue;
-    if (stage.groups.at(id).members.size() > 1) continue;
+    if (held.group->members.size() > 1) continue;
     Outstanding one;
     one.unit = id;
     one.running = std::max(0.0, seconds_between(unit.issued, now));
@@ -76,6 +76,8 @@ std::vector<Outstanding> outstanding(const StageState& stage, Timestamp now) {
     one.left = one.progress > 0 ? rest / one.progress : std::numeric_limits<double>::infinity();
     found.push_back(one);
   }
+  std::sort(found.begin(), found.end(),
+            [](const Outstanding& a, const Outstanding& b) { return a.unit < b.unit; });
   return found;
 }
 
@@ -86,14 +88,13 @@ Grant copy_group(StageState& stage, const Requester& requester, UnitId group, co
   if (static_cast<int>(found->second.members.size()) >= stage.rule->holders_max(stage.setup.rules)) return {};
   // The member that has committed most tells where a copy may start.
   const Held* most = nullptr;
-  for (const UnitId member : found->second.members) {
-    const Held& held = stage.open.at(member);
-    if (most == nullptr || held.unit.committed > most->unit.committed) most = &held;
+  for (const Held* held : found->second.members) {
+    if (most == nullptr || held->unit.committed > most->unit.committed) most = held;
   }
   const std::vector<Range> lacking = stage.accepted.missing({most->unit.committed, most->unit.range.end});
   if (lacking.empty()) return {};
   const Range rest{lacking.front().begin, lacking.back().end};
-  const std::string reason = fmt::format("a copy of unit {}: {}", group.value, why);
+  const std::string reason = stage.because("a copy of unit {}: {}", group.value, why);
   stage.copied_once.insert(group);
   stage.copied_cost += stage.costs.of(rest);
   stage.open_unit(requester, UnitKind::copy, rest, group, reason, now, changes);

@@ -1,8 +1,6 @@
 // BOINC's rule: a unit has a deadline, a multiple of its estimate; when it has passed, the next host that
 // asks gets another instance, and the first result wins. Idle slots never help before [Anderson 2020, section
 // 4]. The other comparison rules may use the same lease (EndgameRules::lease_factor).
-#include <fmt/format.h>
-
 #include "server/policy/stage/straggler.h"
 
 namespace gleaner::policy {
@@ -29,7 +27,7 @@ void StageState::start_lease(Held& held, Timestamp now) {
   const EndgameRules rules = pace();
   const double factor = rule->lease_factor(rules);
   if (factor <= 0 || held.unit.kind == UnitKind::check) return;
-  const double rate = fleet.rate(hosts.at(held.unit.host).record);
+  const double rate = fleet.rate(held.host->record);
   const double estimate = rate > 0 ? remaining_cost(held.unit) / rate : 0;
   held.lease_end = later(now, std::max(rules.lease_minimum, factor * estimate));
   by_lease.insert({held.lease_end, held.unit.id});
@@ -44,7 +42,7 @@ Grant StageState::reissue(const Requester& requester, Timestamp now, Changes& ch
   for (const auto& [end, id] : by_lease) {
     if (end > now || ++looked > leases_looked_at) break;
     Held& held = open.at(id);
-    const std::string why = fmt::format("host {} has not delivered it in time", held.unit.host.value);
+    const std::string why = because("host {} has not delivered it in time", held.unit.host.value);
     Grant grant = copy_group(*this, requester, held.unit.group, why, now, changes);
     if (!grant.unit) continue;
     end_lease(held);

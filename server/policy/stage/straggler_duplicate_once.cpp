@@ -11,7 +11,7 @@ namespace {
 std::vector<UnitId> slowest_first(StageState& stage, Timestamp now) {
   std::vector<std::pair<double, UnitId>> found;
   for (const Outstanding& one : outstanding(stage, now)) {
-    const HostRecord& record = stage.hosts.at(stage.open.at(one.unit).unit.host).record;
+    const HostRecord& record = stage.open.at(one.unit).host->record;
     const double rate = stage.fleet.rate(record);
     found.emplace_back(rate > 0 ? rate : record.performance, one.unit);
   }

@@ -1,8 +1,6 @@
 // LATE, longest approximate time to end [Zaharia et al. 2008, section 4]: among the units whose progress is
 // in the slowest quarter, copy the one that would end last; not on a host of the slowest quarter; copies take
 // at most a tenth of the slots.
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "server/policy/stage/straggler.h"

@@ -1,7 +1,5 @@
 // Gleaner's own rule, R5-R9: re-cover what stalled holders keep (endgame.cpp), then split or copy what would
 // end last (help.cpp).
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "server/policy/stage/straggler.h"
@@ -28,7 +26,7 @@ class Split final : public StragglerRule {
     if (grant.unit) return grant;
     if (vain.count++ == 0) vain.since = now;
     vain.fastest = std::max(vain.fastest, rate);
-    grant.reason = fmt::format("nothing is free, and no help of this host would end the {} open units sooner",
+    grant.reason = stage.because("nothing is free, and no help of this host would end the {} open units sooner",
                                stage.open.size());
     return grant;
   }

@@ -1,8 +1,7 @@
 // A unit's life, and the one rule behind "handed out + free + accepted = N": whenever a unit lets go of
 // items, those that no other open unit holds and nobody delivered are free again.
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <optional>
 
 #include "server/policy/stage/state.h"
 
@@ -16,15 +15,20 @@ bool is_copy(UnitKind kind) {
   return kind == UnitKind::copy || kind == UnitKind::flood;
 }
 
-void erase_id(std::vector<UnitId>& ids, UnitId id) {
-  ids.erase(std::remove(ids.begin(), ids.end(), id), ids.end());
+// When the first of its live members is expected to end; nothing: none is live.
+std::optional<Timestamp> first_end(const Group& group) {
+  std::optional<Timestamp> first;
+  for (const Held* held : group.members) {
+    if (held->live() && (!first || held->expected_end < *first)) first = held->expected_end;
+  }
+  return first;
 }
 
 }  // namespace
 
 void StageState::decide(Changes& changes, Timestamp now, HostId host, UnitId unit, const char* kind,
                         Range range, std::string reason) const {
-  changes.decisions.push_back({now, host, unit, kind, range, std::move(reason)});
+  if (setup.explain) changes.decisions.push_back({now, host, unit, kind, range, std::move(reason)});
 }
 
 void StageState::add_free(Range range) {
@@ -34,6 +38,7 @@ void StageState::add_free(Range range) {
 }
 
 void StageState::remove_free(Range range) {
+  if (!free.overlaps(range)) return;
   for (const Range part : free.within(range)) free_cost -= costs.of(part);
   free.remove(range);
   if (free_by_cost) free_by_cost->remove(range);
@@ -70,46 +75,63 @@ double StageState::remaining_cost(const Unit& unit) const {
 
 // ---- Groups: which index a group is in follows from its members
 
-void StageState::unindex_group(Group& group, UnitId id) {
+void StageState::unindex_group(Group& group) {
   if (group.live) {
-    live_groups.erase({group.key, id});
+    live_groups.erase({group.key, group.id});
   } else {
-    stalled_groups.erase({group.key, id});
+    stalled_groups.erase({group.key, group.id});
     stalled_cost -= group.stalled_rest;
     if (stalled_groups.empty()) stalled_cost = 0;
   }
   group.stalled_rest = 0;
 }
 
-void StageState::index_group(UnitId id) {
-  const auto found = groups.find(id);
-  if (found == groups.end()) return;
-  Group& group = found->second;
-  unindex_group(group, id);
+void StageState::index_group(Group& group) {
+  unindex_group(group);
   if (group.members.empty()) {
+    const UnitId id = group.id;
     copied_once.erase(id);
-    groups.erase(found);
+    groups.erase(id);
     return;
   }
-  group.live = false;
-  for (const UnitId member : group.members) {
-    const Held& held = open.at(member);
-    if (!held.live()) continue;
-    group.key = group.live ? std::min(group.key, held.expected_end) : held.expected_end;
-    group.live = true;
-  }
-  if (group.live) {
-    live_groups.insert({group.key, id});
+  const auto end = first_end(group);
+  group.live = end.has_value();
+  if (end) {
+    group.key = *end;
+    live_groups.insert({group.key, group.id});
     return;
   }
   group.key = Timestamp::min();
-  for (const UnitId member : group.members) {
-    const Held& held = open.at(member);
-    group.key = std::max(group.key, held.stalled_since);
-    group.stalled_rest = std::max(group.stalled_rest, remaining_cost(held.unit));
+  for (const Held* held : group.members) {
+    group.key = std::max(group.key, held->stalled_since);
+    group.stalled_rest = std::max(group.stalled_rest, remaining_cost(held->unit));
   }
-  stalled_groups.insert({group.key, id});
+  stalled_groups.insert({group.key, group.id});
   stalled_cost += group.stalled_rest;
+}
+
+// A live group's end is another one, and it stays live.
+void StageState::group_moved(Group& group) {
+  if (group.moved) return;
+  group.moved = true;
+  moved_groups.push_back(group.id);
+  if (moved_groups.size() > 2 * live_groups.size() + 64) static_cast<void>(latest_live());  // many have ended since
+}
+
+const std::set<std::pair<Timestamp, UnitId>>& StageState::latest_live() {
+  for (const UnitId id : moved_groups) {
+    const auto found = groups.find(id);
+    if (found == groups.end() || !found->second.moved) continue;
+    Group& group = found->second;
+    group.moved = false;
+    const auto end = first_end(group);
+    if (!group.live || !end || *end == group.key) continue;
+    auto entry = live_groups.extract({group.key, id});
+    entry.value().first = group.key = *end;
+    live_groups.insert(std::move(entry));
+  }
+  moved_groups.clear();
+  return live_groups;
 }
 
 // ---- Life
@@ -143,17 +165,14 @@ Held& StageState::open_unit(const Requester& requester, UnitKind kind, Range ran
     ++copies;
     ++host.record.copies;
   }
-  const UnitId id = unit.id;
-  insert_open(std::move(held), now);
-  return open.at(id);
+  return insert_open(std::move(held), now);
 }
 
-void StageState::insert_open(Held made, Timestamp now) {
+Held& StageState::insert_open(Held made, Timestamp now) {
   const EndgameRules rules = pace();
   const UnitId id = made.unit.id;
-  const SlotKey key{made.unit.host, made.unit.slot};
   Held& held = open.emplace(id, std::move(made)).first->second;
-  host_of(key.first);
+  held.host = &host_of(held.unit.host);
   if (is_copy(held.unit.kind)) ++open_copies;
   vain = {};
   start_lease(held, now);
@@ -161,20 +180,27 @@ void StageState::insert_open(Held made, Timestamp now) {
     remove_free({held.unit.committed, held.unit.range.end});  // what it delivered may have been rejected
     cover.add(id, {held.unit.committed, held.unit.range.end});
     Group& group = groups[held.unit.group];
-    if (!group.members.empty()) unindex_group(group, held.unit.group);
-    group.members.push_back(id);
-    std::sort(group.members.begin(), group.members.end());
+    if (!group.members.empty()) unindex_group(group);
+    group.id = held.unit.group;
+    // Until it is estimated below it is in neither index.
+    group.live = false;
+    group.members.push_back(&held);
+    std::sort(group.members.begin(), group.members.end(),
+              [](const Held* a, const Held* b) { return a->unit.id < b->unit.id; });
+    held.group = &group;
   }
-  Slot& slot = slots[key];
+  Slot& slot = slot_of({held.unit.host, held.unit.slot});
+  held.slot = &slot;
   const bool first = slot.units.empty();
-  slot.units.push_back(id);
+  slot.units.push_back(&held);
   held.clock_at = now;
   held.clock_runs = first;
   held.measured_seconds = held.clock_seconds = held.unit.running_seconds;
   held.measured_cost = costs.of({held.unit.range.begin, held.unit.finished});
   held.stall_at = Timestamp::min();
   contact(held, now, rules);
-  estimate_slot(key, now);
+  estimate_slot(slot, now);
+  return held;
 }
 
 void StageState::cut(UnitId id, std::int64_t end, const std::string& reason, Timestamp now,
@@ -189,14 +215,14 @@ void StageState::cut(UnitId id, std::int64_t end, const std::string& reason, Tim
   vain = {};
   unit.range.end = end;
   unit.cut_unheard = true;
-  ++hosts.at(unit.host).record.cuts;
+  ++held.host->record.cuts;
   changes.units.push_back(id);
   decide(changes, now, unit.host, id, "cut", taken, reason);
   if (accepted.contains(Range{unit.committed, end})) {  // nothing of what it keeps is lacking
     close(id, UnitState::cancelled, reason, now, changes);
   } else {
     if (unit.finished >= end) held.finished_at = std::min(held.finished_at, now);
-    estimate_slot({unit.host, unit.slot}, now);
+    estimate_slot(*held.slot, now);
   }
   release(taken);
 }
@@ -213,16 +239,16 @@ void StageState::close(UnitId id, UnitState state, const std::string& reason, Ti
   if (ended) held.clock_at = now;
   measure(held, rules, ended, changes);
   unit.running_seconds = std::max(unit.running_seconds, held.clock_seconds);
-  change_host(hosts.at(unit.host), [&](Host& host) {
+  Host& host = *held.host;
+  change_host(host, [&](Host& changed) {
     const double elapsed = seconds_between(unit.issued, now);
-    host.record.times.add_unit(held.measured_cost, held.measured_seconds, elapsed);
+    changed.record.times.add_unit(held.measured_cost, held.measured_seconds, elapsed);
   });
   const Range rest{unit.committed, unit.range.end};
   const double lost =
       held.clock_seconds > 0 && state != UnitState::done
           ? costs.of({unit.committed, std::max(unit.committed, std::min(unit.finished, unit.range.end))})
           : 0;
-  Host& host = hosts.at(unit.host);
   host.record.busy_seconds += held.clock_seconds;
   held.waste_charged = lost;
   host.record.cost_wasted += lost;
@@ -237,17 +263,17 @@ void StageState::close(UnitId id, UnitState state, const std::string& reason, Ti
   const bool is_check = unit.kind == UnitKind::check;
   if (!is_check) {
     cover.remove(id, rest);
-    const auto group = groups.find(unit.group);
-    unindex_group(group->second, unit.group);
-    erase_id(group->second.members, id);
-    group->second.live = false;
-    group->second.key = Timestamp::min();
-    index_group(unit.group);
+    Group& group = *held.group;
+    unindex_group(group);
+    std::erase(group.members, &held);
+    group.live = false;
+    group.key = Timestamp::min();
+    index_group(group);
   }
-  const SlotKey key{unit.host, unit.slot};
-  Slot& slot = slots.at(key);
-  const bool was_first = !slot.units.empty() && slot.units.front() == id;
-  erase_id(slot.units, id);
+  Slot& slot = *held.slot;
+  const bool was_first = !slot.units.empty() && slot.units.front() == &held;
+  std::erase(slot.units, &held);
+  held.group = nullptr;
   unit.state = state;
   unit.closed = now;
   changes.units.push_back(id);
@@ -259,14 +285,14 @@ void StageState::close(UnitId id, UnitState state, const std::string& reason, Ti
   closed.insert(open.extract(node));
   closed_order.push_back(id);
   if (was_first && !slot.units.empty()) {
-    Held& next = open.at(slot.units.front());
+    Held& next = *slot.units.front();
     next.clock_at = now;
     next.clock_runs = true;
   }
-  update_slot(key, now);
-  if (!slot.units.empty()) estimate_slot(key, now);
+  update_slot(slot, now);
+  if (!slot.units.empty()) estimate_slot(slot, now);
   if (is_check) {
-    check_closed(id, state == UnitState::done, key.first);
+    check_closed(id, state == UnitState::done, slot.key.first);
   } else {
     release(rest);
   }
@@ -286,10 +312,10 @@ void StageState::trim_others(UnitId by, HostId host, Range range, Timestamp now,
     const Unit& unit = found->second.unit;
     const std::vector<Range> lacking = accepted.missing({unit.committed, unit.range.end});
     if (lacking.empty()) {
-      close(id, UnitState::cancelled, fmt::format("host {} delivered its items first", host.value), now,
+      close(id, UnitState::cancelled, because("host {} delivered its items first", host.value), now,
             changes);
     } else if (setup.may_split && lacking.back().end < unit.range.end) {
-      cut(id, lacking.back().end, fmt::format("host {} delivered what follows", host.value), now, changes);
+      cut(id, lacking.back().end, because("host {} delivered what follows", host.value), now, changes);
     }
   }
 }

@@ -33,6 +33,7 @@ std::vector<const Unit*> Stage::open_units() const {
   std::vector<const Unit*> units;
   units.reserve(state_->open.size());
   for (const auto& [id, held] : state_->open) units.push_back(&held.unit);
+  std::sort(units.begin(), units.end(), [](const Unit* a, const Unit* b) { return a->id < b->id; });
   return units;
 }
 
@@ -70,9 +71,9 @@ std::vector<SlotView> Stage::slots_on(Timestamp now) const {
     if (!slot.on) continue;
     SlotView view{key.first, key.second, 0};
     // The estimate of a unit that waits counts from the end of the one before it.
-    for (const UnitId unit : slot.units)
+    for (const Held* held : slot.units)
       view.seconds_left =
-          std::max(view.seconds_left, std::max(0.0, state.seconds_left(state.open.at(unit), now, rules)));
+          std::max(view.seconds_left, std::max(0.0, state.seconds_left(*held, now, rules)));
     views.push_back(view);
   }
   return views;

@@ -66,6 +66,7 @@ Result<Outcome> run_once(const Experiment& experiment, std::size_t variant, std:
   const bool detail = experiment.detail && seed == experiment.first_seed;
   if (detail) instance.sample_seconds = instance.ideal_seconds / samples;
   instance.log = experiment.log;
+  instance.keep_decisions = false;
   const double started = processor_seconds();
   TRY_ASSIGN(GridRun run, run_grid(instance));
   outcome.seconds = processor_seconds() - started;
