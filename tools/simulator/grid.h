@@ -79,8 +79,10 @@ struct GridInstance {
   std::vector<double> restarts;  // times at which the server is restored from what it stored
   std::uint64_t seed = 1;
   double give_up_after = 1e7;
-  double ideal_seconds = 0;      // the fluid bound, where it is known; 0: work it out
-  std::int64_t check_every = 1;  // messages at the server between two checks of all invariants; 0: never
+  double ideal_seconds = 0;  // the fluid bound, where it is known; 0: work it out
+  // Messages at the server between two checks of all invariants, and those of what a message changed are
+  // checked after it; 0: never any. All are checked at the end, too.
+  std::int64_t check_every = 1;
   bool keep_decisions = true;
   double sample_seconds = 0;                         // > 0: keep spans, grants, and a sample so often
   std::function<void(const std::string&)> log = {};  // the stage's log (server/policy/journal/lines.h)
@@ -104,7 +106,8 @@ struct GridRun {
   double idle_seconds = 0;    // of slots that could have computed until the end, but had nothing to do
   std::int64_t requests = 0;  // for work
   std::int64_t grants = 0;    // those that got some
-  std::int64_t events = 0;
+  std::int64_t events = 0;    // a message at the server, an answer at its host, something due at a host
+  std::int64_t decided = 0;   // what the messages brought the scheduler: reports, commits, requests, failures
   std::int64_t wrong_items = 0;  // accepted, though wrong
   policy::StageCounts counts;
   std::vector<GridHostResult> hosts;

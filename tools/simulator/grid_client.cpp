@@ -50,11 +50,11 @@ void GridLoop::send(Message message) {
     if (random_.chance(0.5)) {  // it came, but the answer did not come back: it is sent again
       Message unanswered = message;
       unanswered.answered = false;
-      arrivals_.push({at, ++order_, ArrivalKind::at_server, messages_.put(std::move(unanswered))});
+      push({at, ++order_, std::make_unique<Message>(std::move(unanswered))});
     }
     at += instance_.loss_retry;
   }
-  arrivals_.push({at, ++order_, ArrivalKind::at_server, messages_.put(std::move(message))});
+  push({at, ++order_, std::make_unique<Message>(std::move(message))});
 }
 
 // A host without a unit has nothing to tell.

@@ -1,6 +1,7 @@
 #include "tools/simulator/grid_loop.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "tools/simulator/fluid.h"
 
@@ -48,18 +49,16 @@ GridRun GridLoop::run() {
     if (!host.trace.next(host.coming)) host.coming.at = Agenda::never;
     agenda_.set(id, host.due());
   }
-  for (const double at : instance_.restarts) arrivals_.push({at, ++order_, ArrivalKind::restart, 0});
+  for (const double at : instance_.restarts) push({at, ++order_});
   while (!over_) {
-    const bool message = !arrivals_.empty() && arrivals_.top().time <= agenda_.time();
-    const double time = message ? arrivals_.top().time : agenda_.time();
+    const bool message = !arrivals_.empty() && arrivals_.front().time <= agenda_.time();
+    const double time = message ? arrivals_.front().time : agenda_.time();
     if (time > instance_.give_up_after) break;
     while (sample_at_ <= time) sample();
     now_ = time;
     ++run_.events;
     if (message) {
-      const Arrival arrival = arrivals_.top();
-      arrivals_.pop();
-      arrive(arrival);
+      arrive(pop());
     } else {
       const std::size_t host = agenda_.host();
       host_due(host);
@@ -70,20 +69,26 @@ GridRun GridLoop::run() {
   return std::move(run_);
 }
 
+void GridLoop::push(Arrival arrival) {
+  arrivals_.push_back(std::move(arrival));
+  std::push_heap(arrivals_.begin(), arrivals_.end(), std::greater<>());
+}
+
+GridLoop::Arrival GridLoop::pop() {
+  std::pop_heap(arrivals_.begin(), arrivals_.end(), std::greater<>());
+  Arrival first = std::move(arrivals_.back());
+  arrivals_.pop_back();
+  return first;
+}
+
 void GridLoop::arrive(const Arrival& arrival) {
-  switch (arrival.kind) {
-    case ArrivalKind::at_server:
-      at_server(messages_.take(arrival.index));
-      break;
-    case ArrivalKind::at_client: {
-      const Reply reply = replies_.take(arrival.index);
-      at_client(reply);
-      agenda_.set(reply.host, hosts_[reply.host].due());
-      break;
-    }
-    case ArrivalKind::restart:
-      restart();
-      break;
+  if (arrival.message) {
+    at_server(*arrival.message);
+  } else if (arrival.reply) {
+    at_client(*arrival.reply);
+    agenda_.set(arrival.reply->host, hosts_[arrival.reply->host].due());
+  } else {
+    restart();
   }
 }
 
@@ -123,6 +128,7 @@ void GridLoop::sample() {
 }
 
 void GridLoop::finish() {
+  if (instance_.check_every > 0) stage().check_invariants();
   run_.complete = stage().complete();
   run_.makespan = now_;
   run_.ideal = instance_.ideal_seconds > 0 ? instance_.ideal_seconds : ideal_makespan(instance_);

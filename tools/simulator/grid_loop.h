@@ -4,9 +4,8 @@
 //   grid_server.cpp  the server's side: the stage that decides
 #pragma once
 
-#include <deque>
+#include <memory>
 #include <optional>
-#include <queue>
 #include <vector>
 
 #include "server/policy/journal/recorded_stage.h"
@@ -18,30 +17,6 @@
 #include "tools/simulator/opinions.h"
 
 namespace gleaner::simulator {
-
-// Things under way between hosts and server, by index; places are used again.
-template <typename Thing>
-class Underway {
- public:
-  std::size_t put(Thing thing) {
-    if (unused_.empty()) {
-      things_.push_back(std::move(thing));
-      return things_.size() - 1;
-    }
-    const std::size_t index = unused_.back();
-    unused_.pop_back();
-    things_[index] = std::move(thing);
-    return index;
-  }
-  Thing take(std::size_t index) {
-    unused_.push_back(index);
-    return std::move(things_[index]);
-  }
-
- private:
-  std::deque<Thing> things_;  // a million at once must not be copied to grow
-  std::vector<std::size_t> unused_;
-};
 
 struct Reply {
   std::size_t host = 0;
@@ -63,18 +38,21 @@ class GridLoop {
   [[nodiscard]] GridRun run();
 
  private:
-  enum class ArrivalKind : std::int32_t { at_server, at_client, restart };
+  // A message at the server, a reply at its host, or, with neither, a restart. Each is allocated alone: a
+  // million are under way when all hosts begin, and hardly any later.
   struct Arrival {
     double time = 0;
     std::int64_t order = 0;  // ties: as sent
-    ArrivalKind kind = ArrivalKind::at_server;
-    std::size_t index = 0;
+    std::unique_ptr<Message> message = {};
+    std::unique_ptr<Reply> reply = {};
     bool operator>(const Arrival& other) const {
       return time != other.time ? time > other.time : order > other.order;
     }
   };
 
   [[nodiscard]] Timestamp stamp() const { return start_ + from_seconds(now_); }
+  void push(Arrival arrival);
+  [[nodiscard]] Arrival pop();
   void arrive(const Arrival& arrival);
   void host_due(std::size_t id);
   void finish();
@@ -109,9 +87,7 @@ class GridLoop {
   Random random_;
   std::vector<LocalHost> hosts_;
   Agenda agenda_;
-  std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>> arrivals_;
-  Underway<Message> messages_;
-  Underway<Reply> replies_;
+  std::vector<Arrival> arrivals_;  // a heap, the first in front
   Timestamp start_{std::chrono::hours{24 * 365 * 56}};
   double now_ = 0;
   double accepted_work_ = 0;

@@ -26,10 +26,17 @@ void GridLoop::at_server(const Message& message) {
   if (instance_.keep_decisions) {
     run_.decisions.insert(run_.decisions.end(), changes.decisions.begin(), changes.decisions.end());
   }
-  if (instance_.check_every > 0 && ++received_ % instance_.check_every == 0) stage().check_invariants();
+  run_.decided += static_cast<std::int64_t>(message.commits.size() + message.reports.size()) +
+                  (message.slot ? 1 : 0) + (message.failure ? 1 : 0);
+  if (instance_.check_every > 0) {
+    if (++received_ % instance_.check_every == 0) {
+      stage().check_invariants();
+    } else {
+      stage().check_changed(changes);
+    }
+  }
   over_ = over();
-  arrivals_.push(
-      {now_ + instance_.request_delay / 2, ++order_, ArrivalKind::at_client, replies_.put(std::move(reply))});
+  push({now_ + instance_.request_delay / 2, ++order_, {}, std::make_unique<Reply>(std::move(reply))});
 }
 
 // Everything is accepted, or the rest is set aside and no dispute over what was accepted goes on.

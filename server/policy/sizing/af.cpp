@@ -20,7 +20,7 @@ class AdaptiveFactoring final : public PublishedRule {
   [[nodiscard]] Size published(const SizingView& view) const override {
     const std::int64_t workers = workers_of(view);
     const WorkTimes& times = view.workers[view.requester].times;
-    const FleetTotals fleet = fleet_of(view);
+    const FleetTotals fleet = fleet_times_of(view);
     if (times.mean() <= 0 || fleet.timed <= 0) {
       return size_of(
           view, divided_up(view.free, 2 * workers),
@@ -35,7 +35,7 @@ class AdaptiveFactoring final : public PublishedRule {
     const double items = std::min(seconds / times.mean(), 9e15);
     return size_of(view, std::max<std::int64_t>(1, std::llround(items)),
                    because(view, "af: {:.4g} s of {:.4g} s that all need, at {:.4g} +- {:.2g} s an item",
-                               seconds, rest, times.mean(), std::sqrt(times.variance())));
+                           seconds, rest, times.mean(), std::sqrt(times.variance())));
   }
 };
 

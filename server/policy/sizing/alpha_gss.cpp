@@ -40,7 +40,7 @@ class AlphaGuided final : public PublishedRule {
     if (share > 0) {
       return size_of(view, share,
                      because(view, "alpha-gss: its share of {}, the {:.3g} % of phase 1, by {}", first_phase,
-                                 100 * alpha_, policy::name_of(index_)));
+                             100 * alpha_, policy::name_of(index_)));
     }
     const std::int64_t workers = workers_of(view);
     const std::int64_t rest = std::max<std::int64_t>(1, view.free - kept);

@@ -39,9 +39,9 @@ class Factoring final : public PublishedRule {
     const std::int64_t items =
         x == 2 ? divided_up(memory.base, 2 * workers)
                : rounded_up(static_cast<double>(memory.base) / (x * static_cast<double>(workers)));
-    Size size = size_of(
-        view, items,
-        because(view, "fac: one of {} units of the batch that takes 1/{:.3g} of {}", workers, x, memory.base));
+    Size size = size_of(view, items,
+                        because(view, "fac: one of {} units of the batch that takes 1/{:.3g} of {}", workers,
+                                x, memory.base));
     size.memory = memory;
     return size;
   }

@@ -55,9 +55,9 @@ class Mis final : public SizingStrategy {
     const double items = share_of_rest(factor * normalised, view.free, fleet.workers);
     size.items = std::max<std::int64_t>(1, std::llround(items));
     size.current_size = size.items;
-    size.reason = because(view, 
-        "mis: {:.4g} of {} free by F = {:.4g} and {:.4g} of the performance of {} workers, {} known", items,
-        view.free, factor, normalised, fleet.workers, fleet.known);
+    size.reason = because(
+        view, "mis: {:.4g} of {} free by F = {:.4g} and {:.4g} of the performance of {} workers, {} known",
+        items, view.free, factor, normalised, fleet.workers, fleet.known);
   }
 
   static double least(const SizingView& view, double fresh, double from_sums) {

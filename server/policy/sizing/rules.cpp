@@ -95,7 +95,6 @@ FleetTotals fleet_of(const SizingView& view) {
     if (const double rate = rate_of(worker); rate > 0) {
       fleet.slowest_rate = fleet.slowest_rate > 0 ? std::min(fleet.slowest_rate, rate) : rate;
     }
-    add_times(fleet, worker.times, 1);
     if (worker.returned <= 0) continue;
     const double performance = worker.used_performance > 0 ? worker.used_performance : worker.rate;
     if (performance <= 0) continue;
@@ -106,6 +105,13 @@ FleetTotals fleet_of(const SizingView& view) {
   for (const WorkerView& worker : view.workers) {
     fleet.performance_sum += worker.performance > 0 ? worker.performance : fleet.slowest_performance;
   }
+  return fleet;
+}
+
+FleetTotals fleet_times_of(const SizingView& view) {
+  if (view.fleet.workers > 0) return view.fleet;
+  FleetTotals fleet;
+  for (const WorkerView& worker : view.workers) add_times(fleet, worker.times, 1);
   return fleet;
 }
 
@@ -127,7 +133,7 @@ void clamp_to_grid(const SizingView& view, Size& size) {
     const std::int64_t most = std::max<std::int64_t>(1, view.free / unknown_divisor);
     if (!limited || size.items <= most) return;
     size.reason += because(view, "; cut from {} to {}, a {}th of the pool, since no speed is known yet",
-                               size.items, most, unknown_divisor);
+                           size.items, most, unknown_divisor);
     size.items = most;
     return;
   }
@@ -137,15 +143,17 @@ void clamp_to_grid(const SizingView& view, Size& size) {
     size.items = floor_items(most);
   }
   if (const double most = 0.5 * rate * limits.lease_seconds; static_cast<double>(size.items) > most) {
-    size.reason += because(view, "; cut from {} to half a lease of {:.3g} s", size.items, limits.lease_seconds);
+    size.reason +=
+        because(view, "; cut from {} to half a lease of {:.3g} s", size.items, limits.lease_seconds);
     size.items = floor_items(most);
   }
+  if (limits.minimum_seconds <= 0) return;
   const double least = std::ceil(rate * limits.minimum_seconds);
   const double fleet_rate = fleet_of(view).rate_sum;
   const bool plenty = static_cast<double>(view.free) > fleet_rate * limits.minimum_seconds * 2;
   if (plenty && static_cast<double>(size.items) < least) {
     size.reason += because(view, "; raised from {} to {:.3g} s at {:.4g} items/s", size.items,
-                               limits.minimum_seconds, rate);
+                           limits.minimum_seconds, rate);
     size.items = floor_items(least);
   }
 }

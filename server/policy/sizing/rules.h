@@ -42,6 +42,8 @@ enum class Hysteresis : int { a = 0, b = 1 };
 // What the strategies need of all workers: view.fleet if the caller filled it in, else summed over
 // view.workers.
 [[nodiscard]] FleetTotals fleet_of(const SizingView& view);
+// The same of what finished units say (`timed` and `times_*`), which fleet_of() leaves out.
+[[nodiscard]] FleetTotals fleet_times_of(const SizingView& view);
 
 // Adds (or, with a negative number, takes away) `slots` workers with these times.
 void add_times(FleetTotals& fleet, const WorkTimes& times, std::int64_t slots);

@@ -48,7 +48,7 @@ class Trapezoid final : public PublishedRule {
     }
     Size size = size_of(view, std::max(items, settings_.last),
                         because(view, "tss: unit {} of {} on the line from {} to {}", memory.units + 1, count,
-                                    first, settings_.last));
+                                first, settings_.last));
     ++memory.units;
     size.memory = memory;
     return size;

@@ -18,7 +18,7 @@ class HalfOfPart final : public PublishedRule {
     const double part = performance_part(view, index_);
     return size_of(view, rounded_up(static_cast<double>(view.free) * part / 2),
                    because(view, "wfac: half of its {:.3g} % of {} free, by {}", 100 * part, view.free,
-                               policy::name_of(index_)));
+                           policy::name_of(index_)));
   }
 
   PerformanceIndex index_;

@@ -101,7 +101,7 @@ class Wis final : public SizingStrategy {
     }
     size.reason +=
         because(view, "; {} % handed out, so {} instead of {:.0f}",
-                    std::floor(100 * handed / static_cast<double>(view.items)), size.items, suggestion);
+                std::floor(100 * handed / static_cast<double>(view.items)), size.items, suggestion);
   }
 
   Settings settings_;

@@ -68,23 +68,27 @@ Grant StageState::recover_group(const Requester& requester, double work, UnitId 
   });
   Range rest = accepted.missing({held.unit.committed, held.unit.range.end}).back();
   if (!held.silent && held.unit.finished < rest.end) rest.begin = std::max(rest.begin, held.unit.finished);
+  // An item that takes long is not thrown away: it stays with its holder, and may be copied later.
+  if (!held.silent && rest.size() > 1 && rest.begin == held.unit.finished &&
+      is_overlong(rest.begin, held.unit.host))
+    ++rest.begin;
   const char* what = held.silent                                         ? "silent"
                      : held.unit.run_state == protocol::RunState::paused ? "paused"
                                                                          : "standing still";
   const std::string why = because("host {} is {} since {:.1f} s", held.unit.host.value, what,
-                                      std::max(0.0, seconds_between(held.stalled_since, now)));
+                                  std::max(0.0, seconds_between(held.stalled_since, now)));
   std::int64_t from = costs.tail_worth(rest, work);
   if (work >= take_all_share * costs.of(rest)) from = rest.begin;
   from = std::min(from, rest.end - 1);
   const bool as_copy = rest.size() == 1 || !setup.may_split;
   if (as_copy) from = rest.begin;
   const Range taken{from, rest.end};
-  const std::string reason = because("{}: {} of its last {} items{}", why, taken.size(), rest.size(),
-                                         as_copy ? " as a copy" : "");
+  const std::string reason =
+      because("{}: {} of its last {} items{}", why, taken.size(), rest.size(), as_copy ? " as a copy" : "");
   open_unit(requester, UnitKind::recover, taken, as_copy ? group : UnitId{}, reason, now, changes);
   if (!as_copy)
-    cut_group(group, from, requester.unit, because("{}; host {} takes over", why, requester.host.value),
-              now, changes);
+    cut_group(group, from, requester.unit, because("{}; host {} takes over", why, requester.host.value), now,
+              changes);
   return {requester.unit, 0, {}};
 }
 

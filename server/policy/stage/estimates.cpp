@@ -21,6 +21,8 @@ constexpr double interruption_units = 5;
 constexpr double hazard_hours = 3;
 // An item in progress for so many times its hint counts as standing still where no rate is reported (2 %).
 constexpr double still_factor = 50;
+// A host that has spent so many times an item's proven cost on it is slow, not the item long.
+constexpr double doubt_factor = 4;
 // R1: on-time that one measurement takes, in shortest units; less for a host of unknown rate.
 constexpr double first_measured = 1.0 / 60, next_measured = 0.5;
 // A measured rate so far above what the host's benchmark promises is a mistake, or a lie to get work.
@@ -91,10 +93,10 @@ void StageState::update_slot(Slot& slot, Timestamp now) {
 void StageState::refresh(Timestamp now, Changes& changes) {
   while (setup.rules.see_stalls && !by_silence.empty() && by_silence.begin()->first <= now) {
     Held& held = open.at(by_silence.begin()->second);
-    by_silence.erase(by_silence.begin());
+    auto entry = by_silence.extract(by_silence.begin());
     if (held.stall_at != held.watched_from) {  // heard of since
-      held.watched_from = held.stall_at;
-      by_silence.insert({held.stall_at, held.unit.id});
+      entry.value().first = held.watched_from = held.stall_at;
+      by_silence.insert(std::move(entry));
       continue;
     }
     held.watched_from = Timestamp::max();
@@ -107,11 +109,12 @@ void StageState::refresh(Timestamp now, Changes& changes) {
   }
   while (!slots_by_off.empty() && slots_by_off.begin()->first <= now) {
     const SlotKey key = slots_by_off.begin()->second;
-    slots_by_off.erase(slots_by_off.begin());
+    auto entry = slots_by_off.extract(slots_by_off.begin());
     Slot& slot = slots.at(key);
     slot.watched_from = slot.off_at > now ? slot.off_at : Timestamp::max();
     if (slot.off_at > now) {
-      slots_by_off.insert({slot.off_at, key});
+      entry.value().first = slot.off_at;
+      slots_by_off.insert(std::move(entry));
     } else {
       update_slot(slot, now);
     }
@@ -156,6 +159,8 @@ bool StageState::too_slow(const Held& held, const EndgameRules& rules) const {
   const Unit& unit = held.unit;
   const double rate = fleet.rate(held.host->record);
   if (rate <= 0 || unit.running_seconds < rules.unit_minimum / 2) return false;
+  if (const double proven = proven_cost(unit.finished); proven > 0)
+    return unit.item_seconds * rate > doubt_factor * proven;
   if (unit.rate_minute > 0) return unit.rate_minute <= rules.stall_rate * rate;
   // A rate of 0 may only say that one long item has not ended yet.
   if (unit.finished >= unit.range.end) return false;
@@ -169,7 +174,7 @@ double StageState::holder_rate(const Held& held) const {
   const Unit& unit = held.unit;
   const double rate = fleet.rate(held.host->record);
   if (rate <= 0) return unit.rate_minute;
-  if (unit.rate_minute <= 0 || !setup.rules.last_minute) return rate;
+  if (unit.rate_minute <= 0 || !setup.rules.last_minute || proven_cost(unit.finished) > 0) return rate;
   const double left = costs.of({unit.finished, unit.range.end}) / rate;
   static const double least = std::exp(-1.0);
   const double memory = 2 * setup.rules.rate_memory;
@@ -198,10 +203,11 @@ void StageState::estimate(Held& held, Timestamp now) {
     const double hint = costs.of({position, position + 1});
     const double spent = unit.item_seconds * held.rate;
     held.done_cost += spent <= hint_share_believed * hint ? spent : hint - overrun_share * spent;
+    if (const double proven = proven_cost(position); proven > 0)
+      held.done_cost = costs.before(position) + hint - std::max(overrun_share * spent, proven - spent);
   }
   const double seconds = std::max(0.0, end_cost - held.done_cost) / held.rate;
-  const double interruption =
-      (1 - std::exp(-seconds * hazard(held.host->record))) * interruption_units;
+  const double interruption = (1 - std::exp(-seconds * hazard(held.host->record))) * interruption_units;
   held.expected_end = later(std::max(now, held.starts), seconds + interruption * rules.unit_minimum);
   if (held.group == nullptr) return;
   if (held.group->live && held.live()) {

@@ -49,6 +49,7 @@ protocol::UnitOrder StageState::report(HostId host, const protocol::UnitReport& 
   unit.running_seconds = std::max(unit.running_seconds, report.running_seconds);
   unit.cut_unheard = false;
   held->clock_seconds = std::max(held->clock_seconds, report.running_seconds);
+  learn(*held, rules);
   held->clock_at = now;
   held->clock_runs = report.state == protocol::RunState::running;
   measure(*held, rules, false, changes);
@@ -118,7 +119,8 @@ CommitOutcome StageState::commit(HostId host_id, UnitId id, Range range, bool la
     accepted.add(part);
     remove_free(part);
     set_aside.remove(part);
-    failures.erase(failures.lower_bound(part.begin), failures.lower_bound(part.end));
+    if (!failures.empty()) failures.erase(failures.lower_bound(part.begin), failures.lower_bound(part.end));
+    forget(part);
     const double cost = costs.of(part);
     accepted_cost += cost;
     if (record.items_accepted == 0 && part.size() > 0) ++givers;

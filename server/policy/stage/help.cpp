@@ -26,8 +26,7 @@ std::vector<UnitId> StageState::latest_groups(const EndgameRules& rules, Timesta
   std::vector<std::pair<double, UnitId>> found;
   const auto add = [&](UnitId id) { found.emplace_back(-seconds_left(groups.at(id), now, rules), id); };
   const auto count = static_cast<std::size_t>(std::max(1, setup.rules.look_at));
-  for (auto next = live.rbegin(); next != live.rend() && found.size() < count; ++next)
-    add(next->second);
+  for (auto next = live.rbegin(); next != live.rend() && found.size() < count; ++next) add(next->second);
   if (found.size() == count) {
     // Those not seen yet end sooner, unless they are overdue.
     const Timestamp overdue = later(now, -rules.heartbeat_endgame);
@@ -89,14 +88,13 @@ Grant StageState::split(const Requester& requester, double rate, UnitId group, c
   const double sooner = end_with(from);
   if (left - sooner <= rules.gain_minimum) return {};
   const Range taken{from, unit.range.end};
-  open_unit(
-      requester, UnitKind::split, taken, {},
-      because("the last {} items of unit {}: its host {} would need {:.1f} s, both together {:.1f} s",
-                  taken.size(), unit.id.value, unit.host.value, left, sooner),
-      now, changes);
+  open_unit(requester, UnitKind::split, taken, {},
+            because("the last {} items of unit {}: its host {} would need {:.1f} s, both together {:.1f} s",
+                    taken.size(), unit.id.value, unit.host.value, left, sooner),
+            now, changes);
   cut_group(group, from, requester.unit,
-            because("host {} computes the rest, to end in {:.1f} s instead of {:.1f} s",
-                        requester.host.value, sooner, left),
+            because("host {} computes the rest, to end in {:.1f} s instead of {:.1f} s", requester.host.value,
+                    sooner, left),
             now, changes);
   return {requester.unit, 0, {}};
 }
@@ -129,7 +127,11 @@ Grant StageState::copy(const Requester& requester, double rate, UnitId group, co
   // An item far beyond its hint is either costlier than hinted or its host slower than believed; between what
   // the two would mean for another host, the geometric mean.
   const double hint = costs.of({taken.begin, taken.begin + 1});
-  if (spent > hint) work += std::sqrt(hint * overrun_guess * spent) - hint;
+  if (const double proven = proven_cost(taken.begin); proven > 0) {
+    work += std::max(0.0, proven - hint);
+  } else if (spent > hint) {
+    work += std::sqrt(hint * overrun_guess * spent) - hint;
+  }
   const double mine = work / rate + rules.request_delay;
   const bool sooner = mine < sooner_share * left && left - mine > rules.gain_minimum;
   const bool insurance = left > rules.gain_minimum && mine < left + insurance_gains * rules.gain_minimum;
@@ -143,11 +145,11 @@ Grant StageState::copy(const Requester& requester, double rate, UnitId group, co
     if (!last || live > 1 || !sooner || mine > budget_exempt_share * left) return {};
   }
   copied_cost += work;
-  open_unit(requester, sooner || insurance ? UnitKind::copy : UnitKind::flood, taken, group,
-            because(
-                "a copy of the last {} items of unit {}: its host {} would need {:.1f} s, this one {:.1f} s",
-                taken.size(), unit.id.value, unit.host.value, left, mine),
-            now, changes);
+  open_unit(
+      requester, sooner || insurance ? UnitKind::copy : UnitKind::flood, taken, group,
+      because("a copy of the last {} items of unit {}: its host {} would need {:.1f} s, this one {:.1f} s",
+              taken.size(), unit.id.value, unit.host.value, left, mine),
+      now, changes);
   return {requester.unit, 0, {}};
 }
 

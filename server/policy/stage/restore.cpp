@@ -61,6 +61,38 @@ void StageState::restore(const std::vector<Range>& accepted_in, const std::vecto
     holders_limit = std::max(holders_limit, static_cast<int>(group.members.size()));
 }
 
+// What must hold of an open unit.
+void StageState::check_unit(const Held& held) const {
+  const Unit& unit = held.unit;
+  CHECK_TRUE(unit.state == UnitState::open && unit.host.valid());
+  CHECK_TRUE(unit.range.begin <= unit.committed && unit.committed < unit.range.end);
+  CHECK_TRUE(unit.range.begin >= 0 && unit.range.end <= setup.items && unit.handed_end >= unit.range.end);
+  CHECK_TRUE(unit.finished >= unit.committed);
+  CHECK_TRUE(std::count(held.slot->units.begin(), held.slot->units.end(), &held) == 1);
+  if (unit.kind == UnitKind::check) return;
+  const Range rest{unit.committed, unit.range.end};
+  CHECK_TRUE(cover.gaps(rest).empty() && !free.overlaps(rest) && !accepted.contains(rest));
+  const auto over = cover.over(rest);
+  CHECK_TRUE(std::find(over.begin(), over.end(), unit.id) != over.end());
+  const Group& group = *held.group;
+  CHECK_TRUE(group.id == unit.group && static_cast<int>(group.members.size()) <= holders_limit);
+  CHECK_TRUE(std::count(group.members.begin(), group.members.end(), &held) == 1);
+  CHECK_TRUE(std::count_if(group.members.begin(), group.members.end(), [&](const Held* other) {
+               return other->unit.host == unit.host;
+             }) == 1);  // never a copy on the same host
+  CHECK_TRUE(!held.live() || group.live);
+}
+
+void StageState::check_changed(const Changes& changes) const {
+  const std::int64_t ended = accepted.total() + set_aside.total() + dropped.total();
+  const std::int64_t not_held = free.total() + ended;
+  CHECK_TRUE(not_held <= setup.items && (!open.empty() || not_held == setup.items));
+  CHECK_TRUE(live_groups.size() + stalled_groups.size() == groups.size() && groups.size() <= open.size());
+  for (const UnitId id : changes.units) {
+    if (const auto found = open.find(id); found != open.end()) check_unit(found->second);
+  }
+}
+
 void StageState::check_invariants() const {
   // free + held + accepted + set aside + not needed any more = all, and the first does not touch the others.
   RangeSet all = accepted;
@@ -82,20 +114,13 @@ void StageState::check_invariants() const {
   std::map<UnitId, std::size_t> members;
   for (const auto& [id, unit_held] : open) {
     const Unit& unit = unit_held.unit;
-    CHECK_TRUE(unit.id == id && unit.state == UnitState::open && unit.host.valid());
-    CHECK_TRUE(unit.range.begin <= unit.committed && unit.committed < unit.range.end);
-    CHECK_TRUE(unit.range.begin >= 0 && unit.range.end <= setup.items && unit.handed_end >= unit.range.end);
-    CHECK_TRUE(unit.finished >= unit.committed);
+    CHECK_TRUE(unit.id == id);
+    check_unit(unit_held);
     if (unit_held.silent) ++silent;
-    const Slot& slot = slots.at({unit.host, unit.slot});
-    CHECK_TRUE(unit_held.slot == &slot && unit_held.host == &hosts.at(unit.host));
-    CHECK_TRUE(std::count(slot.units.begin(), slot.units.end(), &unit_held) == 1);
+    CHECK_TRUE(unit_held.slot == &slots.at({unit.host, unit.slot}) && unit_held.host == &hosts.at(unit.host));
     if (unit.kind == UnitKind::check) continue;
     ++covering;
     ++members[unit.group];
-    const auto over = cover.over({unit.committed, unit.range.end});
-    CHECK_TRUE(std::find(over.begin(), over.end(), id) != over.end());
-    CHECK_TRUE(!accepted.contains(Range{unit.committed, unit.range.end}));
   }
   CHECK_TRUE(silent == silent_units.size() && by_silence.size() == open.size() - silent);
   CHECK_TRUE(members.size() == groups.size() && live_groups.size() + stalled_groups.size() == groups.size());
@@ -106,7 +131,7 @@ void StageState::check_invariants() const {
     std::set<HostId> different;
     bool live = false;
     for (const Held* member : group.members) {
-      CHECK_TRUE(member->group == &group && open.at(member->unit.id).unit.group == id);
+      CHECK_TRUE(member->group == &group && &open.at(member->unit.id) == member);
       different.insert(member->unit.host);
       live = live || member->live();
     }

@@ -103,6 +103,7 @@ struct EndgameRules {
   bool see_hazard = true;        // R2, R5: interruptions to come
   bool see_overdue = true;       // R5: units that should have ended
   bool split_live = true;        // R6b
+  bool learn_costs = true;       // beyond the specification: items that prove longer than their hint
 };
 
 // The same numbers shortened for a stage that is expected to last `seconds` at the present rates. Never
@@ -311,6 +312,8 @@ class Stage {
   [[nodiscard]] StageCounts counts(Timestamp now) const;
   // Aborts, with what is wrong, if an invariant does not hold. Costs O(units + ranges).
   void check_invariants() const;
+  // The same of what an event changed, and the sums of items. Costs O(log n) a unit.
+  void check_changed(const Changes& changes) const;
 
  private:
   std::unique_ptr<StageState> state_;

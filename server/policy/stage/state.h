@@ -3,6 +3,7 @@
 //   stage.cpp      the public functions, each a few lines
 //   pool.cpp       the free pool: which items, how many (sizing)
 //   long_items.cpp which items while some are long (R3)
+//   overlong.cpp   items that prove longer than their hint
 //   units.cpp      a unit's life: opened, cut, closed; items that nobody holds any more become free
 //   events.cpp     reports, commits, failures, leases, omission
 //   estimates.cpp  rates (R1), where a holder is, when a unit ends (R5), who is on, pace
@@ -96,9 +97,9 @@ struct Host {
 struct Group {
   UnitId id;
   std::vector<Held*> members;  // by id
-  double stalled_rest = 0;      // its part of stalled_cost
-  bool live = false;            // which index it is in, under which key
-  bool moved = false;  // is in StageState::moved_groups
+  double stalled_rest = 0;     // its part of stalled_cost
+  bool live = false;           // which index it is in, under which key
+  bool moved = false;          // is in StageState::moved_groups
   Timestamp key;
 };
 
@@ -114,6 +115,12 @@ struct LongPick {
   Range from;            // a part of the free pool; empty: plain order
   double most_cost = 0;  // the unit ends before an item that costs more
   bool park = false;     // nothing for this host: faster ones will take it sooner to its end
+};
+
+// What a host has spent on an item in progress: seconds, and the hint cost that it computes in that time.
+struct Spent {
+  HostId host;
+  double seconds = 0, cost = 0;
 };
 
 // Comparison rules: what they found when they last looked at all units.
@@ -151,6 +158,7 @@ struct StageState {
   std::int64_t givers = 0;
   std::vector<Range> returned;  // given-back ranges, most recent last: hints into `free`, handed out first
   std::map<std::int64_t, std::map<HostId, int>> failures;  // item -> host -> times
+  std::map<std::int64_t, std::vector<Spent>> overlong;     // items in progress far beyond their hint
   std::optional<FreeByCost> free_by_cost;                  // made when long items first matter
   Timestamp parked_since = Timestamp::max();               // R3: hosts are passed over since then
   bool enough = false;
@@ -165,7 +173,7 @@ struct StageState {
   // (stall_at, unit) of those not silent, or an earlier time: it is looked up then, so that a report that
   // moves stall_at need not move the entry. slots_by_off the same.
   std::set<std::pair<Timestamp, UnitId>> by_silence;
-  std::set<std::pair<Timestamp, UnitId>> silent_units;    // (deadline, unit)
+  std::set<std::pair<Timestamp, UnitId>> silent_units;  // (deadline, unit)
   // (expected end, group), but for groups that moved since: only the endgame looks (latest_live()), and most
   // ends are estimated many times before it does.
   std::set<std::pair<Timestamp, UnitId>> live_groups;
@@ -255,6 +263,14 @@ struct StageState {
   [[nodiscard]] LongPick pick_long(const Requester& requester, const EndgameRules& rules, Timestamp now);
   [[nodiscard]] std::int64_t fitting_end(Range range, double most_cost) const;
 
+  // ---- overlong.cpp
+  void learn(const Held& held, const EndgameRules& rules);
+  void forget(Range range);
+  [[nodiscard]] bool is_overlong(std::int64_t item, HostId host) const;
+  [[nodiscard]] double proven_cost(std::int64_t item) const;
+  [[nodiscard]] Grant copy_overlong(const Requester& requester, const EndgameRules& rules, Timestamp now,
+                                    Changes& changes);
+
   // ---- pool.cpp
   [[nodiscard]] Grant grant_fresh(const Requester& requester, Timestamp now, Changes& changes);
   [[nodiscard]] Grant grant_planned(const Requester& requester, Timestamp now, Changes& changes);
@@ -308,6 +324,8 @@ struct StageState {
   void restore(const std::vector<Range>& accepted_in, const std::vector<Unit>& units,
                const std::vector<HostRecord>& records, const std::vector<Range>& set_aside_in, Timestamp now);
   void check_invariants() const;
+  void check_changed(const Changes& changes) const;
+  void check_unit(const Held& held) const;
 };
 
 // Stalled copies do not count against the limits of live ones, but they do not pile up for ever.

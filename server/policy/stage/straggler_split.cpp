@@ -26,8 +26,8 @@ class Split final : public StragglerRule {
     if (grant.unit) return grant;
     if (vain.count++ == 0) vain.since = now;
     vain.fastest = std::max(vain.fastest, rate);
-    grant.reason = stage.because("nothing is free, and no help of this host would end the {} open units sooner",
-                               stage.open.size());
+    grant.reason = stage.because(
+        "nothing is free, and no help of this host would end the {} open units sooner", stage.open.size());
     return grant;
   }
 };

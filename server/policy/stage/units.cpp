@@ -115,7 +115,8 @@ void StageState::group_moved(Group& group) {
   if (group.moved) return;
   group.moved = true;
   moved_groups.push_back(group.id);
-  if (moved_groups.size() > 2 * live_groups.size() + 64) static_cast<void>(latest_live());  // many have ended since
+  if (moved_groups.size() > 2 * live_groups.size() + 64)
+    static_cast<void>(latest_live());  // many have ended since
 }
 
 const std::set<std::pair<Timestamp, UnitId>>& StageState::latest_live() {
@@ -312,8 +313,7 @@ void StageState::trim_others(UnitId by, HostId host, Range range, Timestamp now,
     const Unit& unit = found->second.unit;
     const std::vector<Range> lacking = accepted.missing({unit.committed, unit.range.end});
     if (lacking.empty()) {
-      close(id, UnitState::cancelled, because("host {} delivered its items first", host.value), now,
-            changes);
+      close(id, UnitState::cancelled, because("host {} delivered its items first", host.value), now, changes);
     } else if (setup.may_split && lacking.back().end < unit.range.end) {
       cut(id, lacking.back().end, because("host {} delivered what follows", host.value), now, changes);
     }

@@ -1,4 +1,6 @@
 // What others may see of a stage.
+#include <algorithm>
+
 #include "server/policy/stage/state.h"
 
 namespace gleaner::policy {
@@ -72,8 +74,7 @@ std::vector<SlotView> Stage::slots_on(Timestamp now) const {
     SlotView view{key.first, key.second, 0};
     // The estimate of a unit that waits counts from the end of the one before it.
     for (const Held* held : slot.units)
-      view.seconds_left =
-          std::max(view.seconds_left, std::max(0.0, state.seconds_left(*held, now, rules)));
+      view.seconds_left = std::max(view.seconds_left, std::max(0.0, state.seconds_left(*held, now, rules)));
     views.push_back(view);
   }
   return views;
@@ -104,6 +105,10 @@ StageCounts Stage::counts(Timestamp /*now*/) const {
 
 void Stage::check_invariants() const {
   state_->check_invariants();
+}
+
+void Stage::check_changed(const Changes& changes) const {
+  state_->check_changed(changes);
 }
 
 }  // namespace gleaner::policy

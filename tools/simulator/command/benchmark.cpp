@@ -18,6 +18,7 @@ namespace {
 
 struct Options {
   std::int64_t hosts = 2000;
+  bool world = false;
   int slots = 0;
   double until = 0;
   std::string strategy = "wis";
@@ -29,6 +30,7 @@ struct Options {
 struct Speed {
   std::int64_t events = 0;
   double seconds = 0;
+  std::int64_t decided = 0;
   [[nodiscard]] double rate() const { return static_cast<double>(events) / seconds; }
 };
 
@@ -50,7 +52,7 @@ Result<Speed> paper_speed(const Options& options, const std::string& strategy) {
   instance.strategy = strategy;
   const double started = processor_seconds();
   TRY_ASSIGN(const PaperRun run, run_paper(instance));
-  return Speed{run.requests, processor_seconds() - started};
+  return Speed{run.requests, processor_seconds() - started, run.requests};
 }
 
 // The whole stage with clients, heartbeats and messages.
@@ -59,7 +61,8 @@ Result<Speed> grid_speed(const Options& options) {
   PopulationSetup population;
   population.hosts = static_cast<int>(options.hosts);
   population.slots = options.slots;
-  population.mix = {.always = 0.1, .office = 0.4, .home = 0.2, .lab = 0.3};
+  population.mix = options.world ? Mix{.always = 0.1, .office = 0.15, .home = 0.75, .lab = 0}
+                                 : Mix{.always = 0.1, .office = 0.4, .home = 0.2, .lab = 0.3};
   instance.hosts = make_population(population);
   JobSetup job;
   job.ideal_seconds = options.ideal_hours * 3600;
@@ -72,7 +75,7 @@ Result<Speed> grid_speed(const Options& options) {
   if (options.until > 0) instance.give_up_after = options.until;
   const double started = processor_seconds();
   TRY_ASSIGN(const GridRun run, run_grid(instance));
-  return Speed{run.events, processor_seconds() - started};
+  return Speed{run.events, processor_seconds() - started, run.decided};
 }
 
 Result<int> benchmark(Console& console, const Options& options) {
@@ -93,13 +96,17 @@ Result<int> benchmark(Console& console, const Options& options) {
                       {"until", options.until},
                       {"peak_megabytes", peak_megabytes()},
                       {"events", grid.events},
-                      {"events_per_second", grid.rate()}};
+                      {"events_per_second", grid.rate()},
+                      {"decided_per_second", static_cast<double>(grid.decided) / grid.seconds}};
   if (options.json) {
     console.out << document.dump(2) << '\n';
   } else {
     console.out << fmt::format(
-        "grid loop, {} hosts, {:<5} {:>10} events, {:>12.0f} events/s, at most {:.0f} MB\n", options.hosts,
-        options.strategy, grid.events, grid.rate(), peak_megabytes());
+        "grid loop, {} hosts, {:<5} {:>10} events, {:>12.0f} events/s, {:>12.0f} reports, commits and "
+        "requests "
+        "decided/s, at most {:.0f} MB\n",
+        options.hosts, options.strategy, grid.events, grid.rate(),
+        static_cast<double>(grid.decided) / grid.seconds, peak_megabytes());
   }
   return 0;
 }
@@ -112,6 +119,7 @@ void add_benchmark_command(CLI::App& program, Action& chosen) {
   command->add_option("--hosts", options->hosts, "of the grid")
       ->check(CLI::Range(1, 2'000'000))
       ->capture_default_str();
+  command->add_flag("--world", options->world, "the mix of the world scenarios, mostly home computers");
   command->add_option("--slots", options->slots, "of each host (0: as the population has them)")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();

@@ -174,6 +174,7 @@ void read_server(TableReader& reader, Scenario& scenario) {
     table.flag("see_hazard", rules.see_hazard);
     table.flag("see_overdue", rules.see_overdue);
     table.flag("split_live", rules.split_live);
+    table.flag("learn_costs", rules.learn_costs);
   });
 }
 
