@@ -38,7 +38,7 @@ void fields(Visit& visit, EndgameRules& rules) {
   visit("see_hazard", rules.see_hazard);
   visit("see_overdue", rules.see_overdue);
   visit("split_live", rules.split_live);
-  visit("learn_costs", rules.learn_costs);
+  visit.added("learn_costs", rules.learn_costs, false);
 }
 
 template <typename Visit>

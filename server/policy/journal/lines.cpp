@@ -42,6 +42,10 @@ class Writer {
   void operator()(const char* key, T& value) {
     object[key] = json_of(value);
   }
+  template <typename T>
+  void added(const char* key, T& value, const T&) {
+    (*this)(key, value);
+  }
   Json object = Json::object();
 
  private:
@@ -86,6 +90,14 @@ class Reader {
       return;
     }
     read(path_ + key, *found, value);
+  }
+  // Logs from before there was such a key mean `before`.
+  template <typename T>
+  void added(const char* key, T& value, const T& before) {
+    if (object_.contains(key))
+      (*this)(key, value);
+    else
+      value = before;
   }
 
  private:

@@ -119,6 +119,13 @@ TEST_CASE("a decision that was changed in the log is where the replay parts from
   CHECK(replay.parting()->replayed.find("unit 9") == 0);
 }
 
+TEST_CASE("a log from before a rule existed replays without it") {
+  const auto old = policy::read_setup_line(with(setup, "\"learn_costs\":", "\"other\":"));
+  REQUIRE(old.ok());
+  CHECK_FALSE(old->rules.learn_costs);
+  CHECK(policy::read_setup_line(setup)->rules.learn_costs);
+}
+
 TEST_CASE("every mistake in a log is named with its line and key") {
   policy::Replay fine;
   REQUIRE(feed(fine, {setup, request}).ok());
