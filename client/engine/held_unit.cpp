@@ -164,7 +164,9 @@ void HeldUnit::acknowledge() {
   journal_->add_acknowledged(acknowledged_);
 }
 
+// A kernel may still be at it until its slot is told: an end in front of its items lets them fall.
 void HeldUnit::abandon() {
+  trim(acknowledged_);
   stop();
   pending_.reset();
   places_.clear();

@@ -52,7 +52,8 @@ class HeldUnit {
   // The raw bytes of the pending cut; untrusted if they no longer have its digest.
   [[nodiscard]] Result<Bytes> segment() const;
   void acknowledge();  // the pending cut
-  // The disk lost what was cut: nothing more can be delivered of this unit.
+  // The server refused, or the disk lost, what was cut: nothing more is delivered of this unit, and items
+  // that are still added are dropped.
   void abandon();
   [[nodiscard]] Status remove();  // from disk
 

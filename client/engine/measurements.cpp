@@ -59,7 +59,6 @@ void Measurements::take(const Outcome& measured) {
   next_at_ = services_.clock.steady() + interval;
   for (const Result<double>* one : {&measured.one_core, &measured.all_cores})
     if (!one->ok()) return spdlog::error("{}", one->error().message);
-  ++count_;
   benchmark_ = protocol::Benchmark{*measured.one_core, services_.clock.now()};
   speeds_ = {*measured.all_cores, measured.memory, 0, 0};
   spdlog::info("benchmark: {:.0f} MFLOP/s on one core, {:.0f} on all; memory {:.1f} GB/s", *measured.one_core,

@@ -23,8 +23,6 @@ class Measurements {
   [[nodiscard]] double mflops() const { return benchmark_ ? benchmark_->mflops : 0; }
   // But for the links, which are each project's.
   [[nodiscard]] const protocol::HostSpeeds& speeds() const { return speeds_; }
-  // How often it was measured in this run.
-  [[nodiscard]] int count() const { return count_; }
 
  private:
   struct Outcome {
@@ -38,7 +36,6 @@ class Measurements {
   Services& services_;
   std::optional<protocol::Benchmark> benchmark_;
   protocol::HostSpeeds speeds_;
-  int count_ = 0;
   bool running_ = false;
   SteadyTime next_at_{};
 };

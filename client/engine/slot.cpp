@@ -279,6 +279,13 @@ void Slot::handle(const KernelEvent& event, SteadyTime now) {
 
 void Slot::pump(SteadyTime now) {
   if (!session_) return;
+  // The server refused, or the disk lost, what came before: nothing more of this unit is wanted.
+  if (unit_ != nullptr && unit_->held->stopped()) {
+    Unit& unit = *unit_;
+    let_go(now);
+    unit.stop();
+    if (!session_) return;
+  }
   session_->pump();
   for (int i = 0; i < events_per_pump_max && session_; ++i) {
     const std::optional<KernelEvent> event = session_->next_event();

@@ -181,7 +181,6 @@ Result<Prepared> Warehouse::prepare(JobContext& context, const Server& server, c
       return Error{ErrorKind::untrusted, "the application's archive is larger than any may be"};
     TRY(ensure_blob(context, server, archive, trusted.application.archive_bytes));
     Prepared prepared;
-    prepared.archive = archive;
     prepared.bundle_directory = directory_.bundles() / archive;
     TRY_ASSIGN(prepared.manifest, bundle::install_bundle(directory_.blobs() / archive, trusted.application,
                                                          prepared.bundle_directory, unpack_));

@@ -19,7 +19,6 @@ namespace gleaner::engine {
 
 struct Prepared {
   bundle::Manifest manifest;
-  std::string archive;  // digest of the bundle
   io::Path bundle_directory;
   io::Path kernel;             // in it
   std::string kernel_digest;   // as unpacked; checked again at each start

@@ -30,7 +30,7 @@ constexpr double believable = 16;
 
 }  // namespace
 
-const EndgameRules& StageState::pace() const {
+EndgameRules StageState::pace() const {
   const double rate = fleet.rate_on();
   const double length = rate > 0 ? costs.total() / rate : unknown_length;
   if (length != paced_for) {
@@ -69,7 +69,7 @@ Slot& StageState::slot_of(const SlotKey& key) {
 }
 
 void StageState::contact_slot(Slot& slot, Timestamp now) {
-  const EndgameRules& rules = pace();
+  const EndgameRules rules = pace();
   slot.off_at = later(now, std::max(rules.stall_silence, 2 * rules.park + 1));
   if (slot.off_at < slot.watched_from) {
     slots_by_off.erase({slot.watched_from, slot.key});
@@ -189,7 +189,7 @@ double StageState::hazard(const HostRecord& record) const {
 
 void StageState::estimate(Held& held, Timestamp now) {
   const Unit& unit = held.unit;
-  const EndgameRules& rules = pace();
+  const EndgameRules rules = pace();
   const std::int64_t position = std::clamp(unit.finished, unit.range.begin, unit.range.end);
   held.estimated_at = now;
   held.rate = holder_rate(held);

@@ -119,7 +119,7 @@ Grant Stage::request(const Requester& requester, Timestamp now, Changes& changes
   Grant grant = state.grant_check(requester, now, changes);
   if (!grant.unit && requester.urgent) grant = state.reissue(requester, now, changes);
   if (!grant.unit && state.setup.straggler == Straggler::split && !requester.planned && !state.free.empty())
-    grant = state.copy_overlong(requester, EndgameRules(state.pace()), now, changes);
+    grant = state.copy_overlong(requester, state.pace(), now, changes);
   if (!grant.unit) grant = state.grant_fresh(requester, now, changes);
   if (!grant.unit && requester.urgent) {
     if (Grant late = state.rule->help(state, requester, now, changes); late.unit || grant.reason.empty())

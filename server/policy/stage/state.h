@@ -203,8 +203,7 @@ struct StageState {
 
   // ---- estimates.cpp
   void refresh(Timestamp now, Changes& changes);  // who fell silent since
-  // The same object until the next call: copy what must last.
-  [[nodiscard]] const EndgameRules& pace() const;
+  [[nodiscard]] EndgameRules pace() const;
   [[nodiscard]] double heartbeat(const EndgameRules& rules) const;
   Host& host_of(HostId id);
   Slot& slot_of(const SlotKey& key);

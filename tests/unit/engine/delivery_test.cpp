@@ -47,6 +47,19 @@ TEST_CASE("A signed refusal lets the result go; an unsigned one does not") {
     CHECK(world.engine->status().commits_refused == 1);
     CHECK(world.server.items.empty());
   }
+  SECTION("signed, of a unit that is still computed") {
+    world.server.set_application(script_kernel("sleep 0.01"));
+    world.server.commit_seconds = 1;
+    world.server.queue_unit({8, 100'008});
+    world.start();
+    REQUIRE(world.run_until([&] { return world.server.items.count(20) == 1; }));
+    world.server.refuse_all = true;
+    REQUIRE(world.run_until([&] { return world.nothing_in_hand(); }));
+    CHECK(world.engine->status().commits_refused == 1);
+    world.server.refuse_all = false;
+    world.server.queue_unit({100'008, 100'016});
+    REQUIRE(world.run_until([&] { return world.has_all({100'008, 100'016}); }));
+  }
   SECTION("unsigned") {
     bool refuse = true;
     world.server.before = [&](const io::HttpRequest& request) -> std::optional<Result<io::HttpReply>> {

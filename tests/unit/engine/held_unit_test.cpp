@@ -93,6 +93,26 @@ TEST_CASE("A unit reads back as it was, at every stage of its life") {
   CHECK(unit->drained());
 }
 
+TEST_CASE("Items of an abandoned unit are dropped, also after a restart") {
+  for (const bool refused : {true, false}) {
+    const Directory directory;
+    auto unit = make(directory, {100, 110});
+    for (std::int64_t i = 100; i < 104; ++i) unit->add_item(i, expected_item(i));
+    REQUIRE(unit->cut(1.5).ok());
+    unit->add_item(104, expected_item(104));
+    if (refused) unit->acknowledge();  // a signed refusal ends the cut as an acceptance does
+    unit->abandon();
+    unit->add_item(105, expected_item(105));
+    CHECK(unit->stopped());
+    CHECK(unit->drained());
+    REQUIRE(unit->save().ok());
+    auto again = reload(directory);
+    CHECK(again->stopped());
+    CHECK(again->uncut() == 0);
+    CHECK(again->pending().has_value() == !refused);  // what the disk lost is found lost once more
+  }
+}
+
 TEST_CASE("However the journal is cut, a prefix is read, and the unit can go on") {
   const Directory directory;
   {
