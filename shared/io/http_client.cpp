@@ -239,6 +239,8 @@ class CurlClient final : public HttpClient {
 
   [[nodiscard]] Error failure(CURLcode result, const Target& target, const HttpRequest& request) const {
     if (!trust_.refusal().empty()) return {ErrorKind::untrusted, target.shown() + ": " + trust_.refusal()};
+    const auto plain = [](const std::string& text) { return Error{ErrorKind::unavailable, text}; };
+    // Where more is to be known than our words say, the library's follow.
     const auto error = [&](const std::string& text) {
       const std::string detail = detail_[0] != '\0' ? detail_.data() : curl_easy_strerror(result);
       return Error{ErrorKind::unavailable, text + " [" + detail + "]"};
@@ -246,17 +248,17 @@ class CurlClient final : public HttpClient {
     const std::string where = target.shown();
     switch (static_cast<int>(result)) {
       case CURLE_COULDNT_RESOLVE_HOST:
-        return error("no address is known for " + target.host +
+        return plain("no address is known for " + target.host +
                      ": check the name, and this computer's network connection");
       case CURLE_COULDNT_RESOLVE_PROXY:
-        return error("no address is known for the proxy: check the variable https_proxy");
+        return plain("no address is known for the proxy: check the variable https_proxy");
       case CURLE_COULDNT_CONNECT:
         if (info<long>(CURLINFO_OS_ERRNO) == ECONNREFUSED)
-          return error(where + " refuses connections: is the server running, and is the port right?");
+          return plain(where + " refuses connections: is the server running, and is the port right?");
         return error("no connection to " + where +
                      ": check this computer's network connection and firewalls");
       case CURLE_OPERATION_TIMEDOUT:
-        return error(where + " did not answer within " +
+        return plain(where + " did not answer within " +
                      std::to_string(request.timeout / std::chrono::milliseconds{1}) +
                      " ms: the network or the server is slow or down; try again later");
       case CURLE_SSL_CONNECT_ERROR:

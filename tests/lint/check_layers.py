@@ -55,6 +55,7 @@ ARROWS = {
     "apps/raytrace": ["apps/kit", "shared/base"],
     "apps/mandelbrot": ["apps/kit", "shared/base"],
     "tools/admin": ["tools/local", "shared/planning", *SHARED, *ARCHIVE],
+    "tools/build": [],
     "tools/local": ["server/policy/options", "server/policy/sizing", *SHARED],
     "tools/simulator/command": ["tools/simulator", "tools/simulator/report", "tools/simulator/reproduction",
                                 "tools/simulator/scenario", "shared/planning", *POLICY, *SHARED],

@@ -21,7 +21,7 @@ target_compile_options(gleaner_warnings INTERFACE
 # False alarms of g++ 12 in optimised builds: overlapping or overlong copies in `"text" + string` (GCC bugs 105651,
 # 105329) and every std::variant or std::optional that is moved (80635, 105562). Debug builds keep these warnings.
 target_compile_options(gleaner_warnings INTERFACE
-  "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<NOT:$<CONFIG:Debug>>>:-Wno-restrict;-Wno-array-bounds;-Wno-stringop-overflow;-Wno-maybe-uninitialized>")
+  "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<NOT:$<CONFIG:Debug>>>:-Wno-restrict;-Wno-array-bounds;-Wno-stringop-overflow;-Wno-stringop-overread;-Wno-maybe-uninitialized>")
 if(CMAKE_UNITY_BUILD)
   # Files compiled as one piece: what a class of one file holds of that file's unnamed namespace is fine there.
   target_compile_options(gleaner_warnings INTERFACE -Wno-subobject-linkage)
