@@ -1,6 +1,6 @@
 """A day at a desktop, played in a minute and a half: what `gleaner why` says of it, in order, and nothing else.
 
-GLEANER_WHY_SCALE=12 plays it in about ten minutes; GLEANER_RECORD=FILE keeps what was said.
+GLEANER_WHY_SCALE=20 plays it in about a quarter of an hour; GLEANER_RECORD=FILE keeps what was said.
 """
 import contextlib
 import json
