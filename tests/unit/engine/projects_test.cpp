@@ -160,7 +160,7 @@ TEST_CASE("A problem that its server pauses makes room for other projects") {
   Two two;
   two.world.server.commit_seconds = 1;
   two.world.server.set_application(script_kernel("sleep 0.01"));
-  two.queue(two.world.server, 1, 100);
+  two.queue(two.world.server, 1, 300);  // enough until the next heartbeat brings the order
   two.world.start();
   REQUIRE(two.world.run_until([&] { return two.first().items_total > 5; }));
   protocol::UnitOrder order;
@@ -169,12 +169,12 @@ TEST_CASE("A problem that its server pauses makes room for other projects") {
   order.reason = "the administrator paused it";
   two.world.server.orders = {order};
   two.queue(two.other.server, 3);
-  REQUIRE(two.world.run_until([&] { return World::has_all(two.other.server, {0, 12}); }, 50ms));
-  CHECK(two.world.server.items.size() < 100);
+  REQUIRE(two.world.run_until([&] { return World::has_all(two.other.server, {0, 12}); }, 500ms));
+  CHECK(two.world.server.items.size() < 300);
   order.action = protocol::UnitAction::go_on;
-  order.end = 100;
+  order.end = 300;
   two.world.server.orders = {order};
-  REQUIRE(two.world.run_until([&] { return two.world.has_all({0, 100}); }));
+  REQUIRE(two.world.run_until([&] { return two.world.has_all({0, 300}); }, 200ms));
 }
 
 TEST_CASE("Work in hand of all projects goes on after a kill") {
