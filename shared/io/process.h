@@ -24,7 +24,7 @@ struct ProcessLimits {
   std::int64_t file_bytes = 0;           // RLIMIT_FSIZE; 0 = none
   int open_files = 256;
   int nice = 0;
-  bool idle_class = false;      // SCHED_IDLE, the lowest I/O class, a session of the least weight
+  bool idle_class = false;      // SCHED_IDLE and the lowest I/O class
   bool die_with_parent = true;  // Linux: also with the *thread* that started it, so start from lasting ones
 };
 

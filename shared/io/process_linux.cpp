@@ -85,19 +85,8 @@ void reset_signals() {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-// Where the scheduler divides between sessions first (autogroup, sched(7)), the lowest class counts only
-// within one: a session of its own, with the least weight. Not fatal: it may not be built in, and takes one
-// change in a tenth of a second.
-void lower_session() {
-  const int file = ::open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
-  if (file < 0) return;
-  [[maybe_unused]] const ssize_t written = ::write(file, "19", 2);
-  ::close(file);
-}
-
 [[noreturn]] void become_program(const Preparation& prepared) {
-  if (prepared.limits.idle_class ? ::setsid() < 0 : ::setpgid(0, 0) != 0) give_up(prepared, Step::group);
-  if (prepared.limits.idle_class) lower_session();
+  if (::setpgid(0, 0) != 0) give_up(prepared, Step::group);
   if (prepared.limits.die_with_parent) {
     if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) give_up(prepared, Step::parent);
     if (::getppid() != prepared.parent) ::_exit(127);  // it died before the call above
