@@ -48,7 +48,7 @@ TEST_CASE("A signed refusal lets the result go; an unsigned one does not") {
     CHECK(world.server.items.empty());
   }
   SECTION("signed, of a unit that is still computed") {
-    world.server.set_application(script_kernel("sleep 0.01"));
+    world.server.set_application(script_kernel(at_a_pace));
     world.server.commit_seconds = 1;
     world.server.queue_unit({8, 100'008});
     world.start();
@@ -80,7 +80,7 @@ TEST_CASE("A signed refusal lets the result go; an unsigned one does not") {
 TEST_CASE("Prefixes are committed as time goes by, each once") {
   World world;
   world.server.commit_seconds = 2;
-  world.server.set_application(script_kernel("sleep 0.01"));
+  world.server.set_application(script_kernel(at_a_pace));
   world.server.queue_unit({0, 100});
   world.start();
   REQUIRE(world.run_until([&] { return world.has_all({0, 100}) && world.nothing_in_hand(); }, 50ms));
@@ -123,7 +123,7 @@ done
 
 TEST_CASE("A full disk holds kernels, keeps what is there, says so, and goes on later") {
   World world;
-  world.server.set_application(script_kernel("sleep 0.01"));
+  world.server.set_application(script_kernel(at_a_pace));
   world.server.commit_seconds = 1;
   world.server.queue_unit({0, 80});
   world.start();

@@ -54,6 +54,7 @@ TEST_CASE("A kernel that sleeps is taken for hung; one that fills its disk is st
   world.server.queue_unit({0, 10});
   world.start();
   REQUIRE(world.run_until([&] { return world.engine->status().slots[0].finished == 2; }));
+  world.patience = 1ms;
   SECTION("hung") {
     world.machine.asleep = true;
     REQUIRE(world.run_until([&] { return world.server.failures.size() == 1; }, 500ms));

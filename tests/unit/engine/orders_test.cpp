@@ -9,7 +9,7 @@ using protocol::UnitAction;
 struct Running {
   World world;
   Running() {
-    world.server.set_application(script_kernel("sleep 0.02"));
+    world.server.set_application(script_kernel(at_a_pace));
     world.server.queue_unit({0, 100'000});
     world.start();
     REQUIRE(world.run_until([&] { return world.engine->status().slots[0].finished >= 5; }));

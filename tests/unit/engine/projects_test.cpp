@@ -72,7 +72,7 @@ TEST_CASE("Two projects with units, problems and bundles of the same names are k
 TEST_CASE("The time that each project gets is near its share while both have work") {
   Two two(2);
   for (FakeServer* server : {&two.world.server, &two.other.server}) {
-    server->set_application(script_kernel("sleep 0.005"));
+    server->set_application(script_kernel(at_a_pace));
     two.queue(*server, 400);
   }
   two.world.start();
@@ -136,7 +136,7 @@ TEST_CASE("A server that is silent, or refuses this host, keeps no other project
 TEST_CASE("A suspended project stands still at once, and is delivered; the slot serves the other one") {
   Two two;
   two.world.server.commit_seconds = 1;
-  two.world.server.set_application(script_kernel("sleep 0.01"));
+  two.world.server.set_application(script_kernel(at_a_pace));
   two.queue(two.world.server, 1, 100);
   two.world.start();
   REQUIRE(two.world.run_until([&] { return two.first().items_total > 10; }));
@@ -159,8 +159,8 @@ TEST_CASE("A suspended project stands still at once, and is delivered; the slot 
 TEST_CASE("A problem that its server pauses makes room for other projects") {
   Two two;
   two.world.server.commit_seconds = 1;
-  two.world.server.set_application(script_kernel("sleep 0.01"));
-  two.queue(two.world.server, 1, 300);  // enough until the next heartbeat brings the order
+  two.world.server.set_application(script_kernel(at_a_pace));
+  two.queue(two.world.server, 1, 300);
   two.world.start();
   REQUIRE(two.world.run_until([&] { return two.first().items_total > 5; }));
   protocol::UnitOrder order;
@@ -180,7 +180,7 @@ TEST_CASE("A problem that its server pauses makes room for other projects") {
 TEST_CASE("Work in hand of all projects goes on after a kill") {
   Two two(2);
   for (FakeServer* server : {&two.world.server, &two.other.server}) {
-    server->set_application(script_kernel("sleep 0.005"));
+    server->set_application(script_kernel(at_a_pace));
     two.queue(*server, 2, 60);
   }
   two.world.start();

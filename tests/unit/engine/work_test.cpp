@@ -90,7 +90,7 @@ TEST_CASE("A server without work is asked again when it said, not before") {
 
 TEST_CASE("What a busy slot was refused, it is given when it falls idle") {
   World world;
-  world.server.set_application(script_kernel("sleep 0.02"));
+  world.server.set_application(script_kernel(at_a_pace));
   world.server.retry_after = 300;
   world.server.queue_unit({0, 60});
   // A far server: the slot asks for its next unit as soon as it knows its rate.
@@ -149,7 +149,7 @@ TEST_CASE("A transport failure is retried with back-off, and Retry-After is obey
 
 TEST_CASE("A revoked host stops computing and says what to do") {
   World world;
-  world.server.set_application(script_kernel("sleep 0.02"));
+  world.server.set_application(script_kernel(at_a_pace));
   world.server.queue_unit({0, 10'000});
   world.server.commit_seconds = 1;
   world.start();
@@ -184,7 +184,7 @@ TEST_CASE("A proxy's 403 page is not a revocation") {
 
 TEST_CASE("Pause holds kernels and asks for nothing; resume goes on; the choice survives a restart") {
   World world;
-  world.server.set_application(script_kernel("sleep 0.01"));
+  world.server.set_application(script_kernel(at_a_pace));
   world.server.queue_unit({0, 200});
   world.start();
   REQUIRE(world.run_until([&] { return world.engine->status().slots[0].finished > 3; }));
@@ -218,7 +218,7 @@ TEST_CASE("A pause of some length ends by itself, also if the calendar jumps") {
 
 TEST_CASE("Finish completes what is in hand and takes no more") {
   World world;
-  world.server.set_application(script_kernel("sleep 0.005"));
+  world.server.set_application(script_kernel(at_a_pace));
   for (int i = 0; i < 4; ++i) world.server.queue_unit({i * 20, i * 20 + 20});
   world.start();
   REQUIRE(world.run_until([&] { return world.engine->status().slots[0].finished > 2; }));
@@ -231,7 +231,7 @@ TEST_CASE("Finish completes what is in hand and takes no more") {
 
 TEST_CASE("Stopping delivers what is finished, and the next run goes on from there") {
   World world;
-  world.server.set_application(script_kernel("sleep 0.01"));
+  world.server.set_application(script_kernel(at_a_pace));
   world.server.queue_unit({0, 60});
   world.start();
   REQUIRE(world.run_until([&] { return world.engine->status().slots[0].finished > 10; }));

@@ -44,13 +44,18 @@ class PlainLauncher final : public Launcher {
     io::ProcessSpec spec;
     spec.arguments = {launch.program.string()};
     spec.working_directory = launch.slot_directory;
-    spec.environment = {{"PATH", "/usr/bin:/bin"}};
+    spec.environment = {{"PATH", "/usr/bin:/bin"}, {"PACE", pace.string()}};
     return io::real_processes().start(spec);
   }
   std::string describe() const override { return "test"; }
+  io::Path pace;  // where kernels wait for leave; see at_a_pace
   int started = 0;
   KernelLaunch last;
 };
+
+// For script_kernel(): an item is computed in about each tick, however fast the computer is. A kernel that
+// the engine holds is given no leave.
+inline const std::string at_a_pace = R"(read -r leave <"$PACE")";
 
 class RecordingGate final : public CpuGate {
  public:
@@ -114,7 +119,9 @@ class World {
   Neighbour& join_neighbour();  // before start()
   void start();                 // a new engine on the same state
   void kill();                  // as SIGKILL: nothing is said or written any more
-  // Ticks until `done`, the fake clock going `step` a tick; false after ten real seconds.
+  // Ticks until `done`, the fake clock going `step` a tick. Between ticks a kernel that computes has as much
+  // real time as it needs to say something, so that nothing depends on how fast the computer is; false if
+  // `done` does not come in real minutes.
   bool run_until(const std::function<bool()>& done, Duration step = std::chrono::milliseconds{20});
   void run_for(Duration fake, Duration step = std::chrono::milliseconds{50});
   [[nodiscard]] bool has_all(Range range) const { return has_all(server, range); }
@@ -136,6 +143,13 @@ class World {
   EngineSettings settings;
   Surroundings* surroundings = nullptr;  // the test's, if it has some
   std::unique_ptr<Engine> engine;
+  std::chrono::milliseconds patience = std::chrono::seconds{30};  // real; with kernels that say nothing, less
+
+ private:
+  [[nodiscard]] int computing() const;  // kernels that may say something soon
+  void wait_for_kernels();
+
+  int leave_ = -1;  // the pipe of at_a_pace
 };
 
 }  // namespace gleaner::engine::testing
