@@ -13,8 +13,8 @@ namespace gleaner::engine {
 
 class LinkMeter {
  public:
-  static constexpr std::int64_t telling_bytes = 64
-                                                << 10;  // less says more of the round trip than of the link
+  // Less says more of the round trip than of the link.
+  static constexpr std::int64_t telling_bytes = 64 << 10;
   static constexpr std::size_t kept = 15;
 
   void downloaded(std::int64_t bytes, Duration took) { downloads_.add(bytes, took); }

@@ -84,6 +84,11 @@ bool is_named(const ProjectNames& project, std::string_view text) {
   return address == text || address.substr(0, address.rfind(':')) == text;
 }
 
+Error none_joined(const StateDirectory& state) {
+  return {ErrorKind::not_found, "this computer has not joined a project yet (nothing in " +
+                                    state.projects().string() + "): run gleaner-client join CODE"};
+}
+
 Result<std::vector<ProjectNames>> project_names(const io::Files& files, const StateDirectory& state) {
   TRY_ASSIGN(const auto joined, joined_projects(files, state));
   std::vector<ProjectNames> names;

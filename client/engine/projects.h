@@ -22,6 +22,9 @@ inline constexpr std::size_t project_key_digits = 16;
 [[nodiscard]] Result<std::vector<ProjectDirectory>> joined_projects(const io::Files& files,
                                                                     const StateDirectory& state);
 
+// Nobody has joined anything yet: what to do.
+[[nodiscard]] Error none_joined(const StateDirectory& state);
+
 // How one is named by people: its name, the beginning of its key, or its server (HOST, HOST:PORT,
 // https://...).
 struct ProjectNames {

@@ -1,6 +1,5 @@
 #include "client/engine/usage.h"
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 namespace gleaner::engine {

@@ -21,10 +21,6 @@ void ProjectShares::join(const std::string& key) {
   uses_.try_emplace(key, ProjectUse{start_, 0, true});
 }
 
-void ProjectShares::leave(const std::string& key) {
-  uses_.erase(key);
-}
-
 void ProjectShares::charge(const std::string& key, double core_seconds, double share) {
   CHECK_TRUE(core_seconds >= 0 && share > 0);
   const double left = std::exp2(-core_seconds / half_life);

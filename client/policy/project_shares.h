@@ -32,7 +32,6 @@ class ProjectShares {
 
   // Known from now on; one that is new starts with those that have work.
   void join(const std::string& key);
-  void leave(const std::string& key);
   // Had `core_seconds` (>= 0) of this computer, at this share (> 0). REQUIRES, as all below: joined.
   void charge(const std::string& key, double core_seconds, double share);
   // Has work, as far as is known, or has none (or cannot be asked, or must not be).

@@ -12,8 +12,7 @@ struct ProposalView {
   double benchmark_mflops = 0;     // one core, unloaded; 0: not measured yet
   double cpu_share = 1;            // that kernels may use of a core
   double slowest_performance = 0;  // Pu_slowest in MFLOP/s, as the server told; 0: unknown
-  double foreign_unloaded = 0;     // runnable foreign jobs per core when the benchmark ran
-  double foreign_current = 0;      // the same now
+  double foreign_current = 0;      // runnable foreign jobs per core now; none when the benchmark ran
 };
 
 // `items` is 0 while the benchmark or the slowest performance is unknown.

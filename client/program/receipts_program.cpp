@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "client/engine/projects.h"
 #include "client/engine/receipts.h"
@@ -83,19 +84,22 @@ Result<Account> account_of(const engine::StateDirectory& state, const engine::Pr
 
 Result<std::vector<Account>> accounts(const ReceiptsCommand& command) {
   TRY_ASSIGN(std::vector<engine::ProjectNames> names, engine::project_names(io::real_files(), command.state));
-  if (names.empty())
-    return Error{ErrorKind::not_found, "this computer has not joined a project yet (nothing in " +
-                                           command.state.projects().string() +
-                                           "): run gleaner-client join CODE"};
+  if (names.empty()) return engine::none_joined(command.state);
   if (!command.project.empty()) {
     TRY_ASSIGN(const std::size_t index, engine::find_project(names, command.project));
     names = {names[index]};
   }
   std::vector<Account> all;
+  std::optional<Error> trouble;
   for (const engine::ProjectNames& name : names) {
-    TRY_ASSIGN(Account account, account_of(command.state, name));
-    all.push_back(std::move(account));
+    auto account = account_of(command.state, name);
+    if (account.ok())
+      all.push_back(std::move(account).value());
+    else if (account.error().kind != ErrorKind::not_found || names.size() == 1)  // else: its joining waits
+      trouble = account.error();
   }
+  if (trouble) return *trouble;
+  if (all.empty()) return engine::none_joined(command.state);
   return all;
 }
 

@@ -44,9 +44,7 @@ Result<std::vector<ServedProject>> served_projects(const engine::StateDirectory&
     all.push_back(std::move(served));
   }
   if (!all.empty()) return all;
-  return trouble.value_or(
-      Error{ErrorKind::not_found, "this computer has not joined a project yet (nothing in " +
-                                      state.projects().string() + "): run gleaner-client join CODE"});
+  return trouble.value_or(engine::none_joined(state));
 }
 
 void take_rates(const std::vector<ServedProject>& projects, const engine::Wishes& wishes) {

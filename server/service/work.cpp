@@ -153,7 +153,7 @@ Status Service::hand_out(Host& host, const protocol::WorkRequest& request, WorkO
   const auto order = problems_for(host, request);
   if (order.empty()) {
     reply.retry_after_seconds = 5;
-    reply.reason = "no problem has work for this host now";
+    reply.reason = "none of its problems has any for this host";
     for (const auto& [id, problem] : model_.problems) {
       if (problem.row.state != protocol::ProblemState::running || !problem.stage) continue;
       // Work may come back at any moment (a stalled holder): ask as often as the stage finds useful.
