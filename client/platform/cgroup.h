@@ -1,6 +1,8 @@
-// Control groups for kernels, where this process may make some: they bound memory and the number of processes
-// of all that a kernel starts, together. Version 1 (controllers memory and pids) and version 2 (what was
-// delegated to us). Not thread-safe. Platform file: cgroup_linux.cpp.
+// Control groups for kernels, where this process may make some: one for all of them, which gets the processor
+// when nothing else wants it (the lowest scheduling class and nice count only within the scheduler's group,
+// which without control groups is a session), and in it one for each slot, which bounds the memory and the
+// number of processes of all that its kernel starts, together. Version 1 (controllers cpu, memory and pids)
+// and version 2 (what was delegated to us). Not thread-safe. Platform file: cgroup_linux.cpp.
 #pragma once
 
 #include <memory>
@@ -20,7 +22,8 @@ struct CgroupRoots {
 class Cgroups {
  public:
   // Finds where groups can be made; none() if nowhere. Clears away what clients left that were killed.
-  explicit Cgroups(CgroupRoots roots = {});
+  // `last_in_line`: the processor is to be given to everything else first.
+  explicit Cgroups(bool last_in_line, CgroupRoots roots = {});
   ~Cgroups();  // removes the groups that are empty by then
   Cgroups(const Cgroups&) = delete;
   Cgroups& operator=(const Cgroups&) = delete;
@@ -29,18 +32,23 @@ class Cgroups {
   // The directories whose groups a new kernel is to join. Limits that cannot be set are left out, with their
   // group.
   [[nodiscard]] std::vector<io::Path> prepare(int slot, std::int64_t memory_bytes, int tasks);
-  [[nodiscard]] std::string describe() const;  // "control groups for memory and processes"; empty if none
+  [[nodiscard]] std::string describe()
+      const;  // "control groups for the processor, memory, processes"; empty if none
 
  private:
   struct Parent {
-    io::Path directory;
-    std::string controllers;  // "memory", "pids", "memory pids"
+    io::Path directory;                    // the group for all kernels
+    std::vector<std::string> controllers;  // "cpu", "memory", "pids": that it has
     bool unified = false;
   };
+  [[nodiscard]] bool has(const std::string& controller) const;
   void clear_away(const io::Path& mount) const;
-  void find_version_1(const std::string& membership, const io::Path& mount);
-  void find_version_2(const std::string& membership, const io::Path& mount);
+  void find_version_1(const std::string& controller, const io::Path& mount);
+  void find_version_2(const io::Path& mount);
+  // Whether the group is now the last to get the processor.
+  [[nodiscard]] static bool put_last(const io::Path& group);
 
+  bool last_in_line_;
   io::Path proc_;
   std::string name_;  // with the client's process id
   std::vector<Parent> parents_;

@@ -35,17 +35,23 @@ void remove_group(const io::Path& directory) {
   ::rmdir(directory.c_str());  // refused while something is in it: the next start tries again
 }
 
-bool listed(const std::string& list, const std::string& word) {
-  std::istringstream words(list);
-  for (std::string one; words >> one;)
-    if (one == word) return true;
-  return false;
+std::vector<std::string> split(const std::string& list, char separator) {
+  std::vector<std::string> words;
+  std::istringstream text(list);
+  for (std::string one; std::getline(text, one, separator);) words.push_back(one);
+  return words;
+}
+
+bool listed(const std::vector<std::string>& list, const std::string& word) {
+  return std::find(list.begin(), list.end(), word) != list.end();
 }
 
 }  // namespace
 
-Cgroups::Cgroups(CgroupRoots roots)
-    : proc_(roots.proc), name_(std::string(group_prefix) + std::to_string(::getpid())) {
+Cgroups::Cgroups(bool last_in_line, CgroupRoots roots)
+    : last_in_line_(last_in_line),
+      proc_(roots.proc),
+      name_(std::string(group_prefix) + std::to_string(::getpid())) {
   std::istringstream lines(contents(roots.proc / "self/cgroup"));  // "4:memory:/user.slice", "0::/user.slice"
   for (std::string line; std::getline(lines, line);) {
     const auto first = line.find(':');
@@ -58,9 +64,10 @@ Cgroups::Cgroups(CgroupRoots roots)
       std::error_code error;
       return std::filesystem::exists(mount / within / "cgroup.procs", error) ? mount / within : mount;
     };
-    if (controllers == "memory" || controllers == "pids")
-      find_version_1(controllers, below(roots.mount / controllers));
-    if (controllers.empty()) find_version_2(controllers, below(roots.mount));
+    if (controllers.empty()) find_version_2(below(roots.mount));
+    for (const std::string& one : split(controllers, ','))  // "cpu,cpuacct"
+      if ((one == "cpu" && last_in_line_) || one == "memory" || one == "pids")
+        find_version_1(one, below(roots.mount / one));
   }
 }
 
@@ -75,38 +82,69 @@ void Cgroups::clear_away(const io::Path& mount) const {
     std::error_code unknown;
     if (!std::filesystem::exists(proc_ / owner, unknown)) left.push_back(entry->path());
   }
-  for (const io::Path& group : left) remove_group(group);
+  for (const io::Path& group : left) {
+    std::vector<io::Path> slots;
+    for (std::filesystem::directory_iterator entry(group, error), end; !error && entry != end;
+         entry.increment(error))
+      if (entry->is_directory(error)) slots.push_back(entry->path());
+    for (const io::Path& slot : slots) remove_group(slot);
+    remove_group(group);
+  }
+}
+
+// Since Linux 5.15 a group can be idle as a whole; before, it can have the least weight.
+bool Cgroups::put_last(const io::Path& group) {
+  const auto there = [&group](const char* name) { return ::access((group / name).c_str(), W_OK) == 0; };
+  if (there("cpu.idle") && put(group / "cpu.idle", "1")) return true;
+  if (there("cpu.weight")) return put(group / "cpu.weight", "1");
+  return there("cpu.shares") && put(group / "cpu.shares", "2");
 }
 
 void Cgroups::find_version_1(const std::string& controller, const io::Path& mount) {
   clear_away(mount);
-  const io::Path trial = mount / (name_ + "-trial");
-  if (!make(trial)) return;
-  const bool works = ::access((trial / "cgroup.procs").c_str(), W_OK) == 0;
-  remove_group(trial);
-  if (works) parents_.push_back({mount, controller, false});
+  const io::Path kernels = mount / (name_ + "-kernels");
+  if (!make(kernels)) return;
+  if (::access((kernels / "cgroup.procs").c_str(), W_OK) != 0 || (controller == "cpu" && !put_last(kernels)))
+    return remove_group(kernels);
+  parents_.push_back({kernels, {controller}, false});
 }
 
 // Groups that hold processes cannot give controllers to their children: this process moves into one of its
 // own first.
-void Cgroups::find_version_2(const std::string&, const io::Path& mount) {
-  const std::string offered = contents(mount / "cgroup.controllers");
-  if (!listed(offered, "memory") || !listed(offered, "pids")) return;
+void Cgroups::find_version_2(const io::Path& mount) {
+  const std::string text = contents(mount / "cgroup.controllers");
+  const auto offered = split(text.substr(0, text.find('\n')), ' ');
+  std::vector<std::string> wanted;
+  for (const char* one : {"cpu", "memory", "pids"})
+    if (listed(offered, one) && (one != std::string("cpu") || last_in_line_)) wanted.emplace_back(one);
+  if (wanted.empty()) return;
   clear_away(mount);
   const io::Path own = mount / (name_ + "-client");
-  if (!make(own)) return;
-  if (!put(own / "cgroup.procs", std::to_string(::getpid())) ||
-      !put(mount / "cgroup.subtree_control", "+memory +pids")) {
-    put(mount / "cgroup.procs", std::to_string(::getpid()));
-    return remove_group(own);
+  const io::Path kernels = mount / (name_ + "-kernels");
+  if (!make(own) || !make(kernels) || !put(own / "cgroup.procs", std::to_string(::getpid())))
+    return remove_group(own), remove_group(kernels);
+  std::vector<std::string> had;
+  for (const std::string& one : wanted) {
+    if (!put(mount / "cgroup.subtree_control", "+" + one)) continue;
+    // The slots share the processor like processes of one group; the other controllers count each by itself.
+    if (one == "cpu" ? put_last(kernels) : put(kernels / "cgroup.subtree_control", "+" + one))
+      had.push_back(one);
   }
-  parents_.push_back({mount, "memory pids", true});
+  if (had.empty()) {
+    put(mount / "cgroup.procs", std::to_string(::getpid()));
+    return remove_group(own), remove_group(kernels);
+  }
+  parents_.push_back({kernels, had, true});
 }
 
 std::vector<io::Path> Cgroups::prepare(int slot, std::int64_t memory_bytes, int tasks) {
   std::vector<io::Path> joined;
   for (const Parent& parent : parents_) {
-    const io::Path group = parent.directory / (name_ + "-slot-" + std::to_string(slot));
+    if (!parent.unified && listed(parent.controllers, "cpu")) {
+      joined.push_back(parent.directory);
+      continue;
+    }
+    const io::Path group = parent.directory / ("slot-" + std::to_string(slot));
     if (!make(group)) continue;
     bool limited = true;
     if (listed(parent.controllers, "memory"))
@@ -124,20 +162,22 @@ std::vector<io::Path> Cgroups::prepare(int slot, std::int64_t memory_bytes, int 
   return joined;
 }
 
+bool Cgroups::has(const std::string& controller) const {
+  return std::any_of(parents_.begin(), parents_.end(),
+                     [&](const Parent& parent) { return listed(parent.controllers, controller); });
+}
+
 std::string Cgroups::describe() const {
-  bool memory = false;
-  bool processes = false;
-  for (const Parent& parent : parents_) {
-    memory = memory || listed(parent.controllers, "memory");
-    processes = processes || listed(parent.controllers, "pids");
-  }
-  if (!memory && !processes) return {};
-  return std::string("control groups for ") + (memory ? "memory" : "") +
-         (memory && processes ? " and " : "") + (processes ? "processes" : "");
+  std::string what;
+  for (const auto& [controller, word] :
+       {std::pair{"cpu", "the processor"}, {"memory", "memory"}, {"pids", "processes"}})
+    if (has(controller)) what += (what.empty() ? "" : ", ") + std::string(word);
+  return what.empty() ? what : "control groups for " + what;
 }
 
 Cgroups::~Cgroups() {
   for (const io::Path& group : made_) remove_group(group);
+  for (const Parent& parent : parents_) remove_group(parent.directory);
 }
 
 }  // namespace gleaner::platform

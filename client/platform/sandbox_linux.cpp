@@ -79,7 +79,7 @@ class LinuxSandbox final : public Sandbox {
       : settings_(std::move(settings)), walls_(walls), landlock_(landlock), superuser_(::geteuid() == 0) {
     const std::size_t digest = std::hash<std::string>{}(settings_.state_root.string());
     first_user_ = own_users_begin + static_cast<unsigned>(digest % (own_users_end - own_users_begin));
-    if (settings_.use_cgroups) cgroups_ = std::make_unique<Cgroups>();
+    if (settings_.use_cgroups) cgroups_ = std::make_unique<Cgroups>(settings_.priority == Priority::idle);
   }
 
   Result<io::ProcessSpec> confine(const engine::KernelLaunch& launch) override {

@@ -285,6 +285,37 @@ class Sandbox(unittest.TestCase):
             grid.control("victim", "resume")
             grid.wait_until("it to go on", lambda: used() > before + 20_000_000)
 
+    def test_other_programs_come_first(self):
+        """Also where each session has its part of the processor, whatever runs in it (autogroups, as desktops have them)."""
+        with Grid() as grid:
+            if "the processor" not in grid.run("gleaner-client", "sandbox", "--state", grid.state("probe")).stdout:
+                self.skipTest("no control group can be made for the processor")
+            grid.start_server()
+            grid.add_application(hostile(grid, "spinner", "while True: pass"))
+            cores = os.cpu_count()
+            grid.join("victim")
+            grid.start("victim", "gleaner-client", "run", "--state", grid.state("victim"), "--run", "always", "--cores", cores,
+                       "--benchmark-mflops", 1000)
+            grid.add_problem("spinner", "spinner", count=1000)
+            grid.wait_until("its kernels", lambda: len(self.survivors(grid)) >= cores)
+            others = [subprocess.Popen(["/usr/bin/python3", "-c", "while True: pass"], start_new_session=True)
+                      for _ in range(cores)]
+            try:
+                def used(pids):
+                    return sum(int(pathlib.Path(f"/proc/{pid}/schedstat").read_text().split()[0]) for pid in pids)
+
+                time.sleep(0.5)
+                kernels = grid.kernels_of("victim")
+                before = used(kernels), used(other.pid for other in others)
+                time.sleep(3)
+                after = used(kernels), used(other.pid for other in others)
+            finally:
+                for other in others:
+                    other.kill()
+                    other.wait()
+            theirs, ours = after[1] - before[1], after[0] - before[0]
+            self.assertLess(ours, 0.2 * (ours + theirs))
+
 
 if __name__ == "__main__":
     main()

@@ -72,26 +72,61 @@ TEST_CASE("Links that lead in circles, and programs that cannot be read, need no
   CHECK(runtime_files(system.root / "absent", system.root).empty());
 }
 
-TEST_CASE("Control groups of version 2: limits are written, and kernels join") {
+std::string first_word(const io::Path& file) {
+  std::string word;
+  std::ifstream(file) >> word;
+  return word;
+}
+
+// As this client makes it, with the files that a control group has.
+std::string kernels_group() {
+  return "gleaner-" + std::to_string(::getpid()) + "-kernels";
+}
+
+TEST_CASE("Control groups of version 2: all kernels come last, each is limited") {
   const Directory system;
+  const std::string service = "cgroup/user.slice/client/";
   system.put("proc/self/cgroup", "0::/user.slice/client\n");
-  system.put("cgroup/user.slice/client/cgroup.procs", "");
-  system.put("cgroup/user.slice/client/cgroup.controllers", "cpu memory pids\n");
-  Cgroups groups({system.root / "proc", system.root / "cgroup"});
+  system.put(service + "cgroup.procs", "");
+  system.put(service + "cgroup.controllers", "cpuset cpu memory pids\n");
+  system.put(service + kernels_group() + "/cpu.weight", "100\n");
+  const bool knows_idle = GENERATE(true, false);
+  if (knows_idle) system.put(service + kernels_group() + "/cpu.idle", "0\n");
+  Cgroups groups(true, {system.root / "proc", system.root / "cgroup"});
   REQUIRE_FALSE(groups.none());
-  CHECK(groups.describe() == "control groups for memory and processes");
+  CHECK(groups.describe() == "control groups for the processor, memory, processes");
+  const io::Path kernels = system.root / service / kernels_group();
+  CHECK(first_word(kernels / "cpu.idle") == (knows_idle ? "1" : ""));
+  CHECK(first_word(kernels / "cpu.weight") == (knows_idle ? "100" : "1"));
   const auto joined = groups.prepare(3, 1 << 20, 40);
   REQUIRE(joined.size() == 1);
-  std::string text;
-  std::ifstream(joined.front() / "memory.max") >> text;
-  CHECK(text == "1048576");
-  std::ifstream(joined.front() / "pids.max") >> text;
-  CHECK(text == "40");
+  CHECK(joined.front() == kernels / "slot-3");
+  CHECK(first_word(joined.front() / "memory.max") == "1048576");
+  CHECK(first_word(joined.front() / "pids.max") == "40");
+}
+
+TEST_CASE("Control groups of version 1: a kernel joins one of each hierarchy") {
+  const Directory system;
+  system.put("proc/self/cgroup", "3:cpu,cpuacct:/\n2:pids:/within\n1:name=systemd:/\n0::/\n");
+  for (const char* hierarchy : {"cpu", "pids"})
+    system.put("cgroup/" + std::string(hierarchy) + "/" + kernels_group() + "/cgroup.procs", "");
+  system.put("cgroup/cpu/" + kernels_group() + "/cpu.shares", "1024\n");
+  const bool last_in_line = GENERATE(true, false);
+  Cgroups groups(last_in_line, {system.root / "proc", system.root / "cgroup"});
+  CHECK(groups.describe() ==
+        (last_in_line ? "control groups for the processor, processes" : "control groups for processes"));
+  CHECK(first_word(system.root / "cgroup/cpu" / kernels_group() / "cpu.shares") ==
+        (last_in_line ? "2" : "1024"));
+  const auto joined = groups.prepare(0, 1 << 20, 40);
+  const io::Path slot = system.root / "cgroup/pids" / kernels_group() / "slot-0";
+  CHECK(std::find(joined.begin(), joined.end(), slot) != joined.end());
+  CHECK(first_word(slot / "pids.max") == "40");
+  CHECK(joined.size() == (last_in_line ? 2 : 1));
 }
 
 TEST_CASE("Where no control group can be made there is none, and nothing fails") {
   const Directory system;
-  Cgroups groups({system.root / "proc", system.root / "cgroup"});
+  Cgroups groups(true, {system.root / "proc", system.root / "cgroup"});
   CHECK(groups.none());
   CHECK(groups.describe().empty());
   CHECK(groups.prepare(0, 1, 1).empty());
