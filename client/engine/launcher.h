@@ -42,6 +42,8 @@ class Launcher {
   [[nodiscard]] virtual io::Path inside(const KernelLaunch&, const io::Path& problem) const {
     return problem;
   }
+  // Whether the system ended a process of the slot's kernel, which wanted more memory than it may.
+  [[nodiscard]] virtual bool out_of_memory(int) const { return false; }
   // How kernels are confined, in a few words, for status and `why`.
   [[nodiscard]] virtual std::string describe() const = 0;
   // Why no kernel is started at all, and what to do; empty if they are.

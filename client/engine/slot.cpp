@@ -320,6 +320,11 @@ void Slot::watch(SteadyTime now) {
 
 std::string Slot::excess(const io::TreeUse& use) const {
   const bundle::Manifest& manifest = unit_->prepared->manifest;
+  if (services_.launcher.out_of_memory(number_))
+    return "the kernel wanted more than " +
+           std::to_string(kernel_memory_max(manifest.memory_bytes, threads_) >> 20) +
+           " MiB of memory: the system ended one of its processes; the manifest allows " +
+           std::to_string(manifest.memory_bytes >> 20) + " MiB";
 #ifndef GLEANER_SANITIZED  // instrumented kernels hold several times what they use
   if (use.memory_bytes > kernel_memory_max(manifest.memory_bytes, threads_))
     return "the kernel holds " + std::to_string(use.memory_bytes >> 20) + " MiB of memory in " +

@@ -5,6 +5,7 @@
 // and version 2 (what was delegated to us). Not thread-safe. Platform file: cgroup_linux.cpp.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,8 +33,11 @@ class Cgroups {
   // The directories whose groups a new kernel is to join. Limits that cannot be set are left out, with their
   // group.
   [[nodiscard]] std::vector<io::Path> prepare(int slot, std::int64_t memory_bytes, int tasks);
-  [[nodiscard]] std::string describe()
-      const;  // "control groups for the processor, memory, processes"; empty if none
+  // Whether the system ended a process of the slot's since prepare(), because together they wanted more
+  // memory.
+  [[nodiscard]] bool out_of_memory(int slot) const;
+  // "control groups for the processor, memory, processes"; empty if none.
+  [[nodiscard]] std::string describe() const;
 
  private:
   struct Parent {
@@ -45,6 +49,7 @@ class Cgroups {
   void clear_away(const io::Path& mount) const;
   void find_version_1(const std::string& controller, const io::Path& mount);
   void find_version_2(const io::Path& mount);
+  [[nodiscard]] std::int64_t ended_for_memory(int slot) const;
   // Whether the group is now the last to get the processor.
   [[nodiscard]] static bool put_last(const io::Path& group);
 
@@ -53,6 +58,7 @@ class Cgroups {
   std::string name_;  // with the client's process id
   std::vector<Parent> parents_;
   std::vector<io::Path> made_;
+  std::map<int, std::int64_t> ended_before_;  // by slot: groups serve one kernel after the other
 };
 
 }  // namespace gleaner::platform

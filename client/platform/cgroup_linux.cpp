@@ -31,6 +31,10 @@ bool make(const io::Path& directory) {
   return !error && std::filesystem::is_directory(directory, error) && ::access(directory.c_str(), W_OK) == 0;
 }
 
+std::string slot_name(int slot) {
+  return "slot-" + std::to_string(slot);
+}
+
 void remove_group(const io::Path& directory) {
   ::rmdir(directory.c_str());  // refused while something is in it: the next start tries again
 }
@@ -144,7 +148,7 @@ std::vector<io::Path> Cgroups::prepare(int slot, std::int64_t memory_bytes, int 
       joined.push_back(parent.directory);
       continue;
     }
-    const io::Path group = parent.directory / ("slot-" + std::to_string(slot));
+    const io::Path group = parent.directory / slot_name(slot);
     if (!make(group)) continue;
     bool limited = true;
     if (listed(parent.controllers, "memory"))
@@ -159,7 +163,25 @@ std::vector<io::Path> Cgroups::prepare(int slot, std::int64_t memory_bytes, int 
     if (std::find(made_.begin(), made_.end(), group) == made_.end()) made_.push_back(group);
     joined.push_back(group);
   }
+  ended_before_[slot] = ended_for_memory(slot);
   return joined;
+}
+
+std::int64_t Cgroups::ended_for_memory(int slot) const {
+  for (const Parent& parent : parents_) {
+    if (!listed(parent.controllers, "memory")) continue;
+    std::ifstream events(parent.directory / slot_name(slot) /
+                         (parent.unified ? "memory.events" : "memory.oom_control"));
+    std::int64_t count = 0;
+    for (std::string name; events >> name >> count;)
+      if (name == "oom_kill") return count;
+  }
+  return 0;
+}
+
+bool Cgroups::out_of_memory(int slot) const {
+  const auto before = ended_before_.find(slot);
+  return before != ended_before_.end() && ended_for_memory(slot) > before->second;
 }
 
 bool Cgroups::has(const std::string& controller) const {

@@ -39,6 +39,7 @@ class ProcessLauncher final : public engine::Launcher {
   io::Path inside(const engine::KernelLaunch& launch, const io::Path& problem) const override {
     return sandbox_->inside(launch, problem);
   }
+  bool out_of_memory(int slot) const override { return sandbox_->out_of_memory(slot); }
   std::string describe() const override { return sandbox_->describe(); }
   std::string refusal() const override { return sandbox_->refusal(); }
 

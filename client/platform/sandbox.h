@@ -22,6 +22,8 @@ class Sandbox {
   [[nodiscard]] virtual Result<io::ProcessSpec> confine(const engine::KernelLaunch& launch) = 0;
   // How the kernel sees a problem's directory.
   [[nodiscard]] virtual io::Path inside(const engine::KernelLaunch& launch, const io::Path& problem) const;
+  // See engine::Launcher.
+  [[nodiscard]] virtual bool out_of_memory(int) const { return false; }
   [[nodiscard]] virtual std::string describe() const = 0;
   [[nodiscard]] virtual std::string refusal() const { return {}; }
 };

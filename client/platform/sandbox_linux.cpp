@@ -119,6 +119,8 @@ class LinuxSandbox final : public Sandbox {
     return "/problems" / problem.lexically_relative(launch.problems_directory);
   }
 
+  bool out_of_memory(int slot) const override { return cgroups_ && cgroups_->out_of_memory(slot); }
+
   std::string describe() const override {
     std::string text =
         walls_ == Walls::landlock

@@ -191,8 +191,9 @@ class Sandbox(unittest.TestCase):
         # Many processes, each below its own limit.
         self.attack("gluttons", """
             for _ in range(8):
-                if os.fork() == 0: break
-            hold = bytearray(os.urandom(1 << 20) * 150)
+                if os.fork() == 0:
+                    hold = bytearray(os.urandom(1 << 20) * 150)
+                    break
             while True: time.sleep(1)
             """, "resource-limit.*MiB of memory|signal 9")
 

@@ -103,6 +103,15 @@ TEST_CASE("Control groups of version 2: all kernels come last, each is limited")
   CHECK(joined.front() == kernels / "slot-3");
   CHECK(first_word(joined.front() / "memory.max") == "1048576");
   CHECK(first_word(joined.front() / "pids.max") == "40");
+  // A count of all kernels that the group served.
+  const std::string events = service + kernels_group() + "/slot-3/memory.events";
+  system.put(events, "low 0\nhigh 0\nmax 12\noom 2\noom_kill 1\n");
+  CHECK(groups.out_of_memory(3));
+  CHECK_FALSE(groups.out_of_memory(2));
+  (void)groups.prepare(3, 1 << 20, 40);
+  CHECK_FALSE(groups.out_of_memory(3));
+  system.put(events, "oom 3\noom_kill 2\noom_group_kill 0\n");
+  CHECK(groups.out_of_memory(3));
 }
 
 TEST_CASE("Control groups of version 1: a kernel joins one of each hierarchy") {
