@@ -184,16 +184,18 @@ TEST_CASE("a result that is wrong in one row is refused") {
   Application application("hologram", R"({"synthetic": "points", "rows": 64, "columns": 64})");
   application.plan(0);
   auto items = application.compute({0, application.items()});
+  // One of sixteen segments is looked at as a whole instead.
+  const auto whole = Catch::Contains("computed again, it is different");
   for (char& byte : items.at(2)) byte = static_cast<char>(byte ^ 1);
   CHECK_THAT(application.validate({2, 3}, items), Catch::StartsWith("invalid block 2: "));
   items.at(3).replace(0, 4, std::string("\0\0\x80\x7f", 4));  // infinity
-  CHECK_THAT(application.validate({3, 4}, items), Catch::Contains("not finite"));
+  CHECK_THAT(application.validate({3, 4}, items), Catch::Contains("not finite") || whole);
   Application windowed("hologram", R"({"apertures": "0,0,12,64"})", {{"hologram", noise(64, 64, 34)}});
   windowed.plan(0);
   items = windowed.compute({0, windowed.items()});
   CHECK(windowed.validate({0, 2}, items) == "valid");
   items.at(0)[3] = 1;  // of a row outside the window
-  CHECK_THAT(windowed.validate({0, 1}, items), Catch::Contains("not zero"));
+  CHECK_THAT(windowed.validate({0, 1}, items), Catch::Contains("not zero") || whole);
 }
 
 }  // namespace
