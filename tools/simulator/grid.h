@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,6 +32,10 @@ struct GridHost {
   double download_seconds = 0;         // of an item to it, all of a unit before it starts
   double upload_seconds = 0;           // of an item's result, before the server has it
   double wrong_chance = 0;             // that a unit's results are wrong
+  std::shared_ptr<const FleetOutages> outages = {};
+  std::uint64_t outage_seed = 0;
+  double rate_noise = 0;  // of each rate that it reports: lognormal, standard deviation of the logarithm
+  double boast = 1;       // times as fast as it is, it says
 };
 
 // How long a unit was in hand at a slot; kept if asked for.
@@ -64,6 +69,7 @@ struct GridInstance {
   bool may_split = true;
   policy::EndgameRules rules;
   double request_delay = 0.02;  // round trip
+  double service_seconds = 0;   // of the server for a message: it answers one after the other
   double commit_seconds = 60;   // between commits inside a unit
   double item_seconds = 1;      // what a mean item means: its time on a slot of unit speed (for reports)
   // A benchmark of 1 is a slot of unit speed, and the stage knows; else it learns.

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include "tools/simulator/grid_loop.h"
 
@@ -29,6 +31,7 @@ void GridLoop::trace_event(std::size_t id) {
 void GridLoop::wake(std::size_t id) {
   LocalHost& host = hosts_[id];
   host.advanced_to = now_;
+  for (Message& message : std::exchange(host.held, {})) send(std::move(message));
   beat(id);
   for (std::size_t slot = 0; slot < host.slots.size(); ++slot) {
     if (host.slots[slot].units.empty()) ask(id, slot, true);
@@ -38,8 +41,12 @@ void GridLoop::wake(std::size_t id) {
 void GridLoop::send(Message message) {
   LocalHost& host = hosts_[message.host];
   if (!host.answers()) return;
-  message.reports = host.reports(job_, now_);
   const GridHost& real = instance_.hosts[message.host];
+  message.reports = host.reports(job_, now_);
+  for (protocol::UnitReport& report : message.reports) {
+    report.rate *= real.boast;
+    if (real.rate_noise > 0) report.rate *= std::exp(random_.normal(0, real.rate_noise));
+  }
   double at = now_ + instance_.request_delay / 2 + real.latency;
   if (real.upload_seconds > 0) {
     for (const Commit& part : message.commits)
@@ -61,6 +68,7 @@ void GridLoop::send(Message message) {
 void GridLoop::beat(std::size_t id) {
   LocalHost& host = hosts_[id];
   host.beats_at = now_ + host.interval;
+  if (!host.answers()) return;
   if (std::all_of(host.slots.begin(), host.slots.end(), [](const LocalSlot& s) { return s.units.empty(); }))
     return;
   Message message;
@@ -72,12 +80,16 @@ void GridLoop::beat(std::size_t id) {
 void GridLoop::ask(std::size_t id, std::size_t slot, bool urgent, std::vector<Commit> commits,
                    std::optional<Commit> failure) {
   LocalHost& host = hosts_[id];
-  if (!host.answers()) return;
+  if (!host.on()) return;
   Message message;
   message.host = id;
   message.commits = std::move(commits);
   message.failure = failure;
   message.urgent = urgent;
+  if (!host.answers()) {  // cut off: what is finished is delivered later, what is wanted is asked for then
+    if (!message.commits.empty() || message.failure) host.held.push_back(std::move(message));
+    return;
+  }
   // A paused host delivers, but takes nothing new; it looks again when it goes on.
   const bool wants = !host.slots[slot].asking && !host.state.paused;
   if (wants) {

@@ -26,7 +26,7 @@ std::int64_t LocalUnit::finished(const policy::Costs& costs) const {
 void LocalHost::advance(const GridWork& job, double now) {
   const double seconds = now - advanced_to;
   advanced_to = now;
-  if (seconds <= 0 || !answers()) return;
+  if (seconds <= 0 || !on()) return;
   for (LocalSlot& slot : slots) {
     if (slot.units.empty()) {
       if (speed() > 0) slot.idle_seconds += seconds;
@@ -62,10 +62,11 @@ void LocalHost::advance(const GridWork& job, double now) {
 
 void LocalHost::apply(const GridWork& job, const HostEvent& event) {
   state.apply(event);
-  if (event.kind != HostEventKind::off) return;
+  if (event.kind != HostEventKind::off && event.kind != HostEventKind::cut) return;
   for (LocalSlot& slot : slots) {
     slot.asking = false;
     slot.retries_at = Agenda::never;
+    if (event.kind == HostEventKind::cut) continue;
     slot.mark = slot.old_mark = -1;
     slot.hint_done = slot.old_done = slot.mark_done = 0;
     if (slot.units.empty() || job.instance.checkpoint) continue;
@@ -123,7 +124,7 @@ void LocalHost::take_commits(const GridWork& job, double now, std::vector<Commit
 
 double LocalHost::due() const {
   double time = coming.at;
-  if (!answers()) return time;
+  if (!on()) return time;
   time = std::min(time, beats_at);
   for (const LocalSlot& slot : slots) time = std::min({time, slot.ends_at, slot.asks_at, slot.retries_at});
   return time;

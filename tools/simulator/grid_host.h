@@ -73,6 +73,7 @@ class LocalHost {
       : host_(&host), slots(static_cast<std::size_t>(host.slots)), trace(host) {}
 
   [[nodiscard]] double speed() const { return host_->speed * state.share(); }
+  [[nodiscard]] bool on() const { return state.on(); }
   [[nodiscard]] bool answers() const { return state.answers(); }
 
   // Computes on until `now` at the present speed.
@@ -93,6 +94,7 @@ class LocalHost {
 
  public:
   std::vector<LocalSlot> slots;
+  std::vector<Message> held;  // what it could not say while it was cut off
   HostTrace trace;
   HostState state;
   HostEvent coming{Agenda::never, HostEventKind::on, 1};

@@ -81,8 +81,14 @@ GridLoop::Arrival GridLoop::pop() {
   return first;
 }
 
-void GridLoop::arrive(const Arrival& arrival) {
+void GridLoop::arrive(Arrival arrival) {
   if (arrival.message) {
+    if (instance_.service_seconds > 0 && !arrival.waited) {  // its turn comes when all before it are served
+      server_free_at_ = std::max(server_free_at_, now_) + instance_.service_seconds;
+      arrival.time = server_free_at_;
+      arrival.waited = true;
+      return push(std::move(arrival));
+    }
     at_server(*arrival.message);
   } else if (arrival.reply) {
     at_client(*arrival.reply);

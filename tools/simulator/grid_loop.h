@@ -45,6 +45,7 @@ class GridLoop {
     std::int64_t order = 0;  // ties: as sent
     std::unique_ptr<Message> message = {};
     std::unique_ptr<Reply> reply = {};
+    bool waited = false;  // the message, for the server
     bool operator>(const Arrival& other) const {
       return time != other.time ? time > other.time : order > other.order;
     }
@@ -53,7 +54,7 @@ class GridLoop {
   [[nodiscard]] Timestamp stamp() const { return start_ + from_seconds(now_); }
   void push(Arrival arrival);
   [[nodiscard]] Arrival pop();
-  void arrive(const Arrival& arrival);
+  void arrive(Arrival arrival);
   void host_due(std::size_t id);
   void finish();
   void sample();
@@ -90,6 +91,7 @@ class GridLoop {
   std::vector<Arrival> arrivals_;  // a heap, the first in front
   Timestamp start_{std::chrono::hours{24 * 365 * 56}};
   double now_ = 0;
+  double server_free_at_ = 0;
   double accepted_work_ = 0;
   std::int64_t order_ = 0, next_unit_ = 1, received_ = 0;
   double sample_at_ = 0;

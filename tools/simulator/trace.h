@@ -1,10 +1,12 @@
 // What happens to a host over time: its owner comes and goes, it is switched off, it slows down, it vanishes.
 // Events are either listed (tests, files) or made one after the other from a seed (population.h), so that a
-// million hosts need no memory for their future. The grid (grid.h) and the fluid bound (fluid.h) walk the
+// million hosts need no memory for their future. What befalls several hosts together (a lab's power, a
+// building's network) lies over a host's own events. The grid (grid.h) and the fluid bound (fluid.h) walk the
 // very same events. Times in seconds of virtual time.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -17,6 +19,8 @@ enum class HostEventKind : int {
   off = 4,     // without notice: the item in progress is lost, finished ones survive
   on = 5,      // neither paused nor slow, whatever it was
   vanish = 6,  // for good
+  cut = 7,     // its network is gone: it computes on, and keeps what it has to say
+  back = 8,
 };
 
 struct HostEvent {
@@ -28,17 +32,38 @@ struct HostEvent {
 // What the events so far have made of a host.
 class HostState {
  public:
-  bool up = false, paused = false, vanished = false;
+  bool up = false, paused = false, vanished = false, cut = false;
   double factor = 1;
 
   void apply(const HostEvent& event);
-  [[nodiscard]] bool answers() const { return up && !vanished; }
+  [[nodiscard]] bool on() const { return up && !vanished; }
+  [[nodiscard]] bool answers() const { return on() && !cut; }
   // Of its full speed.
-  [[nodiscard]] double share() const { return answers() && !paused ? factor : 0; }
+  [[nodiscard]] double share() const { return on() && !paused ? factor : 0; }
+};
+
+// Times at which something is gone for a while: listed (from, until, from, until, ...; rising), and drawn
+// (exponential gaps and lengths).
+struct Outages {
+  std::vector<double> listed = {};
+  double gap = 0, length = 0;  // gap 0: none are drawn
+  std::uint64_t seed = 0;      // hosts with the same one have the same outages
+};
+
+// What lies over the events of all hosts of a fleet.
+struct FleetOutages {
+  Outages power;     // off without notice; afterwards on, and as its owner has it by then
+  Outages network;   // cut off
+  Outages each_cut;  // the same of each host by itself: seeded by the host
+  [[nodiscard]] bool any() const {
+    return !power.listed.empty() || power.gap > 0 || !network.listed.empty() || network.gap > 0 ||
+           each_cut.gap > 0;
+  }
 };
 
 struct GridHost;
 class OwnerTrace;
+class OutageTrace;
 
 // The events of one host, in order of time. The host must outlive it.
 class HostTrace {
@@ -52,9 +77,12 @@ class HostTrace {
   [[nodiscard]] bool next(HostEvent& event);
 
  private:
+  [[nodiscard]] bool next_own(HostEvent& event);
+
   const GridHost* host_;
   std::size_t index_ = 0;  // into the list; 0: switched on, where it joins
   std::unique_ptr<OwnerTrace> owner_;
+  std::unique_ptr<OutageTrace> outages_;
 };
 
 }  // namespace gleaner::simulator

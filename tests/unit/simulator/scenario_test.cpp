@@ -139,6 +139,12 @@ TEST_CASE("listed hosts may have benchmarks that say something else than their s
   CHECK(instance->hosts[1].performance == 500);
   CHECK_FALSE(instance->benchmark_known);
   CHECK(make_instance(*read_scenario(small, "s.toml"), 1)->benchmark_known);
+  CHECK(mistakes(small, {{"fleet.cuts", "[1, 2, 3]"}}).find("fleet.cuts: expected seconds in pairs") !=
+        std::string::npos);
+  CHECK(mistakes(small, {{"fleet.outages", "[5, 4]"}}).find("fleet.outages: expected seconds in pairs") !=
+        std::string::npos);
+  CHECK(mistakes(small, {{"fleet.outage_gap", "50"}}).find("expected both outage_gap and outage_length") !=
+        std::string::npos);
   CHECK(mistakes(small, {{"fleet.benchmarks", "[1]"}}).find("fleet.benchmarks: expected as many as") !=
         std::string::npos);
 }

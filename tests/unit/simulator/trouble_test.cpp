@@ -1,5 +1,7 @@
 // What may go wrong besides hosts that come and go: messages lost or late, results that are wrong, slow
-// links.
+// links, fleets without power or network, a busy server, false rates.
+#include <tuple>
+
 #include "shared/base/random.h"
 #include "tests/catch.h"
 #include "tests/unit/simulator/run.h"
@@ -94,6 +96,105 @@ TEST_CASE("wrong results are judged where results overlap, and every item ends a
   }
   CHECK(wrong > 0);  // nothing is audited: most lies are never compared
   CHECK(disputes > 0);
+}
+
+TEST_CASE("without power a host is off, and afterwards as its owner has it by then") {
+  GridHost host;
+  host.events = {{20, HostEventKind::pause}, {30, HostEventKind::slow, 0.5}, {70, HostEventKind::resume}};
+  auto outages = std::make_shared<FleetOutages>();
+  outages->power.listed = {10, 50, 90, 95};
+  outages->network.listed = {40, 60};
+  host.outages = outages;
+  std::vector<std::tuple<double, HostEventKind, double>> told;
+  HostTrace trace(host);
+  for (HostEvent event; trace.next(event);) told.emplace_back(event.at, event.kind, event.factor);
+  using Kind = HostEventKind;
+  CHECK(told == decltype(told){{0, Kind::on, 1},
+                               {10, Kind::off, 1},
+                               {40, Kind::cut, 1},
+                               {50, Kind::on, 1},
+                               {50, Kind::pause, 1},
+                               {50, Kind::slow, 0.5},
+                               {60, Kind::back, 1},
+                               {70, Kind::resume, 1},
+                               {90, Kind::off, 1},
+                               {95, Kind::on, 1},
+                               {95, Kind::slow, 0.5}});
+}
+
+TEST_CASE("drawn outages come at the same times for hosts of one seed, and about as often as said") {
+  auto outages = std::make_shared<FleetOutages>();
+  outages->power = {{}, 1000, 100, 7};
+  outages->each_cut = {{}, 500, 50, 0};
+  GridHost host;
+  host.outages = outages;
+  const auto times = [&](std::uint64_t own_seed, HostEventKind kind) {
+    host.outage_seed = own_seed;
+    HostTrace trace(host);
+    std::vector<double> at;
+    for (HostEvent event; trace.next(event) && event.at < 1e6;)
+      if (event.kind == kind) at.push_back(event.at);
+    return at;
+  };
+  CHECK(times(1, HostEventKind::off) == times(2, HostEventKind::off));
+  CHECK(times(1, HostEventKind::cut) != times(2, HostEventKind::cut));
+  CHECK(static_cast<double>(times(1, HostEventKind::off).size()) == Approx(909).epsilon(0.1));
+  CHECK(static_cast<double>(times(1, HostEventKind::cut).size()) == Approx(1818).epsilon(0.1));
+}
+
+TEST_CASE("a host that is cut off computes on and delivers later") {
+  GridInstance alone = even(100, 1);
+  auto outages = std::make_shared<FleetOutages>();
+  outages->network.listed = {5, 60, 80, 90};
+  const double before = run(alone).makespan;
+  alone.hosts[0].outages = outages;
+  const GridRun cut = run(alone);
+  CHECK(cut.complete);
+  CHECK(cut.counts.accepted == 100);
+  CHECK(cut.makespan < before + 60);                      // it may run dry while it is cut off
+  CHECK(cut.hosts[0].work == Approx(100).epsilon(1e-6));  // nothing was computed again
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    GridInstance instance = even(400, 6);
+    instance.seed = seed;
+    instance.sizing = seed % 2 == 0 ? "gleaner" : "wis";
+    instance.failure_chance = 0.05;
+    auto often = std::make_shared<FleetOutages>();
+    often->each_cut = {{}, 30, 10, 0};
+    often->power = {{}, 60, 5, seed};
+    for (GridHost& host : instance.hosts) {
+      host.outages = often;
+      host.outage_seed = 100 * seed + static_cast<std::uint64_t>(&host - instance.hosts.data());
+    }
+    const GridRun troubled = run(instance);
+    INFO("seed " << seed);
+    CHECK(troubled.counts.accepted + troubled.counts.set_aside == 400);  // kernels fail, too
+    CHECK(troubled.counts.set_aside <= 1);
+    CHECK(troubled.makespan >= troubled.ideal);
+  }
+}
+
+TEST_CASE("a server that takes its time for a message holds up its hosts") {
+  GridInstance instance = even(400, 8);
+  const double free = run(instance).makespan;
+  instance.service_seconds = 0.5;
+  const GridRun slow = run(instance);
+  CHECK(slow.complete);
+  CHECK(slow.makespan > free + 1);
+}
+
+TEST_CASE("hosts that say wrong rates cost time, never items") {
+  for (const double boast : {0.05, 20.0}) {
+    GridInstance instance = even(800, 8);
+    instance.sizing = "gleaner";
+    instance.hosts[0].boast = boast;
+    instance.hosts[0].performance = boast * instance.hosts[0].speed;
+    for (GridHost& host : instance.hosts) host.rate_noise = 0.5;
+    const GridRun misled = run(instance);
+    INFO(boast);
+    CHECK(misled.complete);
+    CHECK(misled.counts.accepted == 800);
+    CHECK(misled.makespan < 2 * misled.ideal);
+  }
 }
 
 TEST_CASE("opinions are judged by majority") {

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 
@@ -95,6 +97,24 @@ void read_habits(TableReader& reader, FleetSetup& fleet) {
   };
 }
 
+void read_outages(TableReader& reader, FleetSetup& fleet) {
+  const auto listed = [&](const char* key, std::vector<double>& times) {
+    if (!reader.numbers(key, times, 0, most)) return;
+    const bool rises = std::adjacent_find(times.begin(), times.end(), std::greater_equal<>()) == times.end();
+    if (times.size() % 2 != 0 || !rises)
+      reader.mistake(key, "expected seconds in pairs that rise: from, until, from, until");
+  };
+  const auto drawn = [&](const char* gap, const char* length, Outages& outages) {
+    const bool gaps = reader.number(gap, outages.gap, 1, most);
+    if (gaps != reader.number(length, outages.length, 1, most))
+      reader.mistake(gaps ? gap : length, fmt::format("expected both {} and {}", gap, length));
+  };
+  listed("outages", fleet.outages.power.listed);
+  drawn("outage_gap", "outage_length", fleet.outages.power);
+  listed("cuts", fleet.outages.network.listed);
+  drawn("cut_gap", "cut_length", fleet.outages.each_cut);
+}
+
 void read_fleet(TableReader& reader, Scenario& scenario, const ReadFile& read_file) {
   FleetSetup fleet;
   const bool drawn = reader.has("hosts"), listed = reader.has("speeds"), traced = reader.has("trace");
@@ -126,6 +146,10 @@ void read_fleet(TableReader& reader, Scenario& scenario, const ReadFile& read_fi
   reader.number("up_mbit", fleet.up_mbit, 0, 1e6);
   reader.number("wrong", fleet.wrong, 0, 1);
   reader.number("liars", fleet.liars, 0, 1);
+  read_outages(reader, fleet);
+  reader.number("rate_noise", fleet.rate_noise, 0, 10);
+  reader.number("boast", fleet.boast, 1e-6, 1e6);
+  reader.number("boasters", fleet.boasters, 0, 1);
   const double sum = fleet.mix.always + fleet.mix.office + fleet.mix.home + fleet.mix.lab;
   if (static_cast<int>(drawn) + static_cast<int>(listed) + static_cast<int>(traced) != 1) {
     reader.mistake("hosts", "give one of hosts (with mix), speeds and trace");
@@ -147,6 +171,7 @@ void read_server(TableReader& reader, Scenario& scenario) {
     return {};
   });
   reader.numbers("restarts", scenario.restarts, 0, most);
+  reader.number("service_seconds", scenario.service_seconds, 0, 3600);
   reader.flag("knows_benchmark", scenario.knows_benchmark);
   policy::EndgameRules& rules = scenario.rules;
   reader.table("rules", [&](TableReader& table) {
@@ -253,7 +278,19 @@ void add_fleet(const Scenario& scenario, const FleetSetup& fleet, Random& seeds,
     hosts = make_population(setup);
   }
   const auto seconds = [](double bytes, double mbit) { return mbit > 0 ? bytes * 8 / (mbit * 1e6) : 0; };
+  std::shared_ptr<FleetOutages> outages;
+  if (fleet.outages.any()) {
+    outages = std::make_shared<FleetOutages>(fleet.outages);
+    outages->power.seed = seeds.next();
+  }
   for (GridHost& host : hosts) {
+    host.outages = outages;
+    if (outages) host.outage_seed = seeds.next();
+    host.rate_noise = fleet.rate_noise;
+    if (fleet.boast != 1 && seeds.chance(fleet.boasters)) {
+      host.boast = fleet.boast;
+      host.performance *= fleet.boast;
+    }
     host.latency = fleet.latency;
     host.download_seconds = seconds(scenario.bytes_in, fleet.down_mbit);
     host.upload_seconds = seconds(scenario.bytes_out, fleet.up_mbit);
@@ -301,6 +338,7 @@ Result<GridInstance> make_instance(const Scenario& scenario, std::uint64_t seed)
   instance.rules = scenario.rules;
   instance.rules.request_delay = std::min(instance.rules.request_delay, scenario.request_delay);
   instance.request_delay = scenario.request_delay;
+  instance.service_seconds = scenario.service_seconds;
   instance.prefetch = scenario.prefetch;
   instance.commit_seconds = scenario.commit_seconds;
   instance.failure_chance = scenario.kernel_failures;

@@ -28,6 +28,9 @@ struct FleetSetup {
   double latency = 0, down_mbit = 0, up_mbit = 0;  // 0: no limit
   double wrong = 0;  // chance that a unit's results are wrong, on `liars` of the hosts
   double liars = 1;
+  FleetOutages outages;
+  double rate_noise = 0;
+  double boast = 1, boasters = 1;  // so many times as fast, that share of the hosts says
 };
 
 struct Scenario {
@@ -45,7 +48,8 @@ struct Scenario {
   std::string straggler = "split";
   policy::EndgameRules rules;
   std::vector<double> restarts;  // seconds
-  bool knows_benchmark = true;   // what a benchmark is worth in items a second, before any host has shown it
+  double service_seconds = 0;
+  bool knows_benchmark = true;  // what a benchmark is worth in items a second, before any host has shown it
   // [network]
   double request_delay = 2;
   bool prefetch = true;
