@@ -19,6 +19,7 @@ struct ThreadWorkers::Shared {
   struct LaneState {
     std::deque<Job> jobs;
     std::condition_variable wake;
+    std::thread thread;
     bool started = false;
     bool ended = false;
   };
@@ -47,6 +48,9 @@ struct ThreadWorkers::Shared {
       CHECK_TRUE(::write(event, &one, sizeof one) == sizeof one);
     }
     lane.jobs.clear();
+    lock.unlock();
+    client.reset();  // before anybody hears of the end
+    lock.lock();
     lane.ended = true;
     ended.notify_all();
   }
@@ -65,6 +69,8 @@ ThreadWorkers::ThreadWorkers(std::function<std::unique_ptr<io::HttpClient>()> ma
 
 ThreadWorkers::~ThreadWorkers() {
   (void)stop(Duration{0});
+  for (auto& lane : shared_->lanes)
+    if (lane.thread.joinable()) lane.thread.detach();
 }
 
 void ThreadWorkers::submit(Lane lane_name, Job job) {
@@ -74,7 +80,7 @@ void ThreadWorkers::submit(Lane lane_name, Job job) {
   lane.jobs.push_back(std::move(job));
   if (!lane.started) {
     lane.started = true;
-    std::thread([shared = shared_, &lane] { shared->run(lane); }).detach();
+    lane.thread = std::thread([shared = shared_, &lane] { shared->run(lane); });
   }
   lane.wake.notify_one();
 }
@@ -100,11 +106,15 @@ bool ThreadWorkers::stop(Duration patience) {
   std::unique_lock lock(shared_->mutex);
   shared_->stopping = true;
   for (auto& lane : shared_->lanes) lane.wake.notify_all();
-  return shared_->ended.wait_for(lock, patience, [this] {
+  const bool all = shared_->ended.wait_for(lock, patience, [this] {
     for (const auto& lane : shared_->lanes)
       if (lane.started && !lane.ended) return false;
     return true;
   });
+  // To its very end: a thread that lets go of its TLS state while the process exits damages the heap.
+  for (auto& lane : shared_->lanes)
+    if (lane.ended && lane.thread.joinable()) lane.thread.join();
+  return all;
 }
 
 }  // namespace gleaner::engine

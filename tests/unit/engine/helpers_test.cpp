@@ -87,6 +87,23 @@ TEST_CASE("Jobs run on lanes of their own, in order, and wake the engine") {
   CHECK(workers.stop(5s));
 }
 
+TEST_CASE("When lanes have ended, so have their connections") {
+  struct Slow final : io::HttpClient {
+    explicit Slow(std::atomic<bool>& flag) : gone(flag) {}
+    ~Slow() override {
+      std::this_thread::sleep_for(50ms);
+      gone = true;
+    }
+    Result<io::HttpReply> send(const io::HttpRequest&) override { return io::HttpReply{}; }
+    std::atomic<bool>& gone;
+  };
+  std::atomic<bool> gone{false};
+  ThreadWorkers workers([&] { return std::make_unique<Slow>(gone); });
+  workers.submit(Lane::control, [](JobContext&) -> Completion { return {}; });
+  CHECK(workers.stop(30s));
+  CHECK(gone.load());
+}
+
 TEST_CASE("Stopping does not wait for ever for a stalled job") {
   FakeServer server;
   auto workers = std::make_unique<ThreadWorkers>([&] { return std::make_unique<FakeServerClient>(server); });
