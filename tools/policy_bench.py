@@ -49,6 +49,7 @@ ABLATION = [
     ("R5: no overdue rule", ["server.rules.see_overdue=false"]),
     ("R5: parked slots ask every 60 s", ["server.rules.park=60"]),
     ("items that prove longer than their hint not learned", ["server.rules.learn_costs=false"]),
+    ("rates of the last minute not checked", ["server.rules.check_rates=false"]),
     ("R6b: live units not split", ["server.rules.split_live=false"]),
     ("R6b: only the latest unit", ["server.rules.look_at=1"]),
     ("R6c: at most 2 live copies", ["server.rules.live_copies=2"]),

@@ -39,6 +39,7 @@ void fields(Visit& visit, EndgameRules& rules) {
   visit("see_overdue", rules.see_overdue);
   visit("split_live", rules.split_live);
   visit.added("learn_costs", rules.learn_costs, false);
+  visit.added("check_rates", rules.check_rates, false);
 }
 
 template <typename Visit>

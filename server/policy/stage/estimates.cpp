@@ -27,6 +27,8 @@ constexpr double doubt_factor = 4;
 constexpr double first_measured = 1.0 / 60, next_measured = 0.5;
 // A measured rate so far above what the host's benchmark promises is a mistake, or a lie to get work.
 constexpr double believable = 16;
+// Times what was measured of a host, that its last minute may say: a foreign job that ended doubles it.
+constexpr double believable_minute = 2;
 
 }  // namespace
 
@@ -179,7 +181,9 @@ double StageState::holder_rate(const Held& held) const {
   static const double least = std::exp(-1.0);
   const double memory = 2 * setup.rules.rate_memory;
   const double weight = left < memory ? std::max(least, std::exp(-left / memory)) : least;
-  return weight * unit.rate_minute + (1 - weight) * rate;
+  const double minute =
+      setup.rules.check_rates ? std::min(unit.rate_minute, believable_minute * rate) : unit.rate_minute;
+  return weight * minute + (1 - weight) * rate;
 }
 
 double StageState::hazard(const HostRecord& record) const {

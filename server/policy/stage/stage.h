@@ -103,7 +103,9 @@ struct EndgameRules {
   bool see_hazard = true;        // R2, R5: interruptions to come
   bool see_overdue = true;       // R5: units that should have ended
   bool split_live = true;        // R6b
-  bool learn_costs = true;       // beyond the specification: items that prove longer than their hint
+  // Beyond the specification:
+  bool learn_costs = true;  // items that prove longer than their hint
+  bool check_rates = true;  // a last minute much faster than what was measured is not believed
 };
 
 // The same numbers shortened for a stage that is expected to last `seconds` at the present rates. Never

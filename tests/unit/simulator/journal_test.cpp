@@ -124,6 +124,10 @@ TEST_CASE("a log from before a rule existed replays without it") {
   REQUIRE(old.ok());
   CHECK_FALSE(old->rules.learn_costs);
   CHECK(policy::read_setup_line(setup)->rules.learn_costs);
+  const auto older = policy::read_setup_line(with(setup, "\"check_rates\":", "\"other\":"));
+  REQUIRE(older.ok());
+  CHECK_FALSE(older->rules.check_rates);
+  CHECK(policy::read_setup_line(setup)->rules.check_rates);
 }
 
 TEST_CASE("every mistake in a log is named with its line and key") {
@@ -202,7 +206,7 @@ TEST_CASE("what a stage cannot be restored from is named with its line and key")
 TEST_CASE("fields.h names every field") {
   // A size that changed means a field that fields.h lacks: add it there, then change the number here.
   CHECK(sizeof(policy::Requester) == 120);
-  CHECK(sizeof(policy::EndgameRules) == 168);
+  CHECK(sizeof(policy::EndgameRules) == 176);
   CHECK(sizeof(policy::Unit) == 216);
   CHECK(sizeof(policy::HostRecord) == 272);
 }

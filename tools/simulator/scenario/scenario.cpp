@@ -200,6 +200,7 @@ void read_server(TableReader& reader, Scenario& scenario) {
     table.flag("see_overdue", rules.see_overdue);
     table.flag("split_live", rules.split_live);
     table.flag("learn_costs", rules.learn_costs);
+    table.flag("check_rates", rules.check_rates);
   });
 }
 
