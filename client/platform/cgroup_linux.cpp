@@ -125,8 +125,11 @@ void Cgroups::find_version_2(const io::Path& mount) {
   clear_away(mount);
   const io::Path own = mount / (name_ + "-client");
   const io::Path kernels = mount / (name_ + "-kernels");
-  if (!make(own) || !make(kernels) || !put(own / "cgroup.procs", std::to_string(::getpid())))
-    return remove_group(own), remove_group(kernels);
+  const auto undo = [&own, &kernels] {
+    remove_group(own);
+    remove_group(kernels);
+  };
+  if (!make(own) || !make(kernels) || !put(own / "cgroup.procs", std::to_string(::getpid()))) return undo();
   std::vector<std::string> had;
   for (const std::string& one : wanted) {
     if (!put(mount / "cgroup.subtree_control", "+" + one)) continue;
@@ -136,7 +139,7 @@ void Cgroups::find_version_2(const io::Path& mount) {
   }
   if (had.empty()) {
     put(mount / "cgroup.procs", std::to_string(::getpid()));
-    return remove_group(own), remove_group(kernels);
+    return undo();
   }
   parents_.push_back({kernels, had, true});
 }

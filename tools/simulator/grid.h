@@ -16,6 +16,7 @@
 
 #include "server/policy/stage/stage.h"
 #include "shared/base/result.h"
+#include "tools/simulator/outages.h"
 #include "tools/simulator/population.h"
 #include "tools/simulator/trace.h"
 

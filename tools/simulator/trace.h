@@ -1,12 +1,11 @@
 // What happens to a host over time: its owner comes and goes, it is switched off, it slows down, it vanishes.
 // Events are either listed (tests, files) or made one after the other from a seed (population.h), so that a
 // million hosts need no memory for their future. What befalls several hosts together (a lab's power, a
-// building's network) lies over a host's own events. The grid (grid.h) and the fluid bound (fluid.h) walk the
-// very same events. Times in seconds of virtual time.
+// building's network) lies over a host's own events (outages.h). The grid (grid.h) and the fluid bound
+// (fluid.h) walk the very same events. Times in seconds of virtual time.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -40,25 +39,6 @@ class HostState {
   [[nodiscard]] bool answers() const { return on() && !cut; }
   // Of its full speed.
   [[nodiscard]] double share() const { return on() && !paused ? factor : 0; }
-};
-
-// Times at which something is gone for a while: listed (from, until, from, until, ...; rising), and drawn
-// (exponential gaps and lengths).
-struct Outages {
-  std::vector<double> listed = {};
-  double gap = 0, length = 0;  // gap 0: none are drawn
-  std::uint64_t seed = 0;      // hosts with the same one have the same outages
-};
-
-// What lies over the events of all hosts of a fleet.
-struct FleetOutages {
-  Outages power;     // off without notice; afterwards on, and as its owner has it by then
-  Outages network;   // cut off
-  Outages each_cut;  // the same of each host by itself: seeded by the host
-  [[nodiscard]] bool any() const {
-    return !power.listed.empty() || power.gap > 0 || !network.listed.empty() || network.gap > 0 ||
-           each_cut.gap > 0;
-  }
 };
 
 struct GridHost;

@@ -48,7 +48,7 @@ TEST_CASE("Repeated failures are backed off locally") {
   CHECK(world.server.failures.size() <= before + 20);  // the mean wait is half of 8, 16, 32 ... s by now
 }
 
-TEST_CASE("A kernel that sleeps is taken for hung; one that fills its disk is stopped") {
+TEST_CASE("A kernel that sleeps is taken for hung; one that takes too much is stopped") {
   World world;
   world.server.set_application(script_kernel("[ $i -ge 2 ] && sleep 60"), "disk_megabytes = 1");
   world.server.queue_unit({0, 10});
@@ -69,6 +69,12 @@ TEST_CASE("A kernel that sleeps is taken for hung; one that fills its disk is st
     world.machine.slot_usage = {0, 10'000};
     REQUIRE(world.run_until([&] { return world.server.failures.size() == 1; }, 200ms));
     CHECK(world.server.failures[0].kind == FailureKind::resource_limit);
+  }
+  SECTION("a process of it ended for want of memory") {
+    world.launcher.memory_gone = true;
+    REQUIRE(world.run_until([&] { return world.server.failures.size() == 1; }, 200ms));
+    CHECK(world.server.failures[0].kind == FailureKind::resource_limit);
+    CHECK(world.server.failures[0].message.find("of memory") != std::string::npos);
   }
   CHECK(world.gate.groups.empty());
   CHECK(world.has_all({0, 2}));

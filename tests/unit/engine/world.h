@@ -48,7 +48,9 @@ class PlainLauncher final : public Launcher {
     return io::real_processes().start(spec);
   }
   std::string describe() const override { return "test"; }
-  io::Path pace;  // where kernels wait for leave; see at_a_pace
+  bool out_of_memory(int) const override { return memory_gone; }
+  bool memory_gone = false;  // as if the system had ended one of the kernel's processes
+  io::Path pace;             // where kernels wait for leave; see at_a_pace
   int started = 0;
   KernelLaunch last;
 };

@@ -124,8 +124,9 @@ TEST_CASE("without power a host is off, and afterwards as its owner has it by th
 
 TEST_CASE("drawn outages come at the same times for hosts of one seed, and about as often as said") {
   auto outages = std::make_shared<FleetOutages>();
-  outages->power = {{}, 1000, 100, 7};
-  outages->each_cut = {{}, 500, 50, 0};
+  outages->power = {{}, 1000, 100};
+  outages->each_cut = {{}, 500, 50};
+  outages->seed = 7;
   GridHost host;
   host.outages = outages;
   const auto times = [&](std::uint64_t own_seed, HostEventKind kind) {
@@ -148,9 +149,16 @@ TEST_CASE("a host that is cut off computes on and delivers later") {
   outages->network.listed = {5, 60, 80, 90};
   const double before = run(alone).makespan;
   alone.hosts[0].outages = outages;
+  alone.sample_seconds = 1;
   const GridRun cut = run(alone);
   CHECK(cut.complete);
   CHECK(cut.counts.accepted == 100);
+  for (const GridGrant& grant : cut.grants_made) {
+    INFO("a unit at " << grant.at << " s");
+    CHECK((grant.at < 6 || grant.at >= 60));
+    CHECK((grant.at < 81 || grant.at >= 90));
+  }
+  CHECK(cut.makespan > before);
   CHECK(cut.makespan < before + 60);                      // it may run dry while it is cut off
   CHECK(cut.hosts[0].work == Approx(100).epsilon(1e-6));  // nothing was computed again
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
@@ -159,8 +167,9 @@ TEST_CASE("a host that is cut off computes on and delivers later") {
     instance.sizing = seed % 2 == 0 ? "gleaner" : "wis";
     instance.failure_chance = 0.05;
     auto often = std::make_shared<FleetOutages>();
-    often->each_cut = {{}, 30, 10, 0};
-    often->power = {{}, 60, 5, seed};
+    often->each_cut = {{}, 30, 10};
+    often->power = {{}, 60, 5};
+    often->seed = seed;
     for (GridHost& host : instance.hosts) {
       host.outages = often;
       host.outage_seed = 100 * seed + static_cast<std::uint64_t>(&host - instance.hosts.data());

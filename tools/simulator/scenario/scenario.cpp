@@ -282,7 +282,7 @@ void add_fleet(const Scenario& scenario, const FleetSetup& fleet, Random& seeds,
   std::shared_ptr<FleetOutages> outages;
   if (fleet.outages.any()) {
     outages = std::make_shared<FleetOutages>(fleet.outages);
-    outages->power.seed = seeds.next();
+    outages->seed = seeds.next();
   }
   for (GridHost& host : hosts) {
     host.outages = outages;
