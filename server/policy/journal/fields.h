@@ -40,6 +40,9 @@ void fields(Visit& visit, EndgameRules& rules) {
   visit("split_live", rules.split_live);
   visit.added("learn_costs", rules.learn_costs, false);
   visit.added("check_rates", rules.check_rates, false);
+  visit.added("copy_long", rules.copy_long, false);
+  visit.added("settle", rules.settle, false);
+  visit.added("fast_copies", rules.fast_copies, false);
 }
 
 template <typename Visit>

@@ -17,6 +17,7 @@ constexpr double overrun_guess = 1.5;
 // R6d: flooding begins when so many slots are idle for each open unit.
 constexpr double idle_per_unit = 3;
 constexpr double flood_factor = 2;  // Ti < max(60 s, 2 T)
+constexpr double much_faster = 2;
 
 }  // namespace
 
@@ -107,7 +108,8 @@ Grant StageState::copy(const Requester& requester, double rate, UnitId group, co
   int live = 0;
   for (const Held* held : members.members) {
     if (!held->live()) continue;
-    ++live;
+    // A slow copy, made before anybody knew how long the item is, does not keep a much faster one out.
+    if (!rules.fast_copies || rate <= much_faster * fleet.rate(held->host->record)) ++live;
     if (first == nullptr || held->expected_end < first->expected_end) first = held;
   }
   const bool flood = static_cast<double>(idle_slots) > idle_per_unit * static_cast<double>(open.size());

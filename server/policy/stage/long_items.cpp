@@ -21,11 +21,21 @@ constexpr std::int64_t items_looked_at = 10'000;
 
 }  // namespace
 
-bool StageState::long_items_matter(const EndgameRules& rules) {
+// Who asks first is not all that will come: for a minute nobody knows how long all will take.
+bool StageState::settling(const EndgameRules& rules, Timestamp now) const {
+  return rules.settle && now < later(first_request, rules.unit_minimum);
+}
+
+double StageState::fast_from() const {
+  return std::min(fast_factor * fleet.mean_rate(), fleet.fastest_rate());
+}
+
+bool StageState::long_items_matter(const EndgameRules& rules, Timestamp now) {
   if (!rules.long_items_first || free.empty() || sizing->mode() == SizingMode::paper) return false;
   const double fleet_rate = fleet.rate_on();
   if (fleet_rate <= 0) return false;
-  const double seconds = std::max(long_share * (free_cost + stalled_cost) / fleet_rate, rules.unit_minimum);
+  const double share = settling(rules, now) ? 0 : long_share;
+  const double seconds = std::max(share * (free_cost + stalled_cost) / fleet_rate, rules.unit_minimum);
   const double limit = seconds * fleet.mean_rate();
   if (costs.longest() <= limit) return false;
   if (!costs.differ()) return true;
@@ -40,6 +50,7 @@ LongPick StageState::pick_long(const Requester& requester, const EndgameRules& r
   const double all = (costs.total() - accepted_cost) / fleet.rate_on();  // Tall
   LongPick pick;
   pick.most_cost = rules.fit * all * rate;
+  if (settling(rules, now)) pick.most_cost = std::min(pick.most_cost, rules.unit_maximum * rate);
   std::optional<std::int64_t> item;
   if (free_by_cost) {
     item = free_by_cost->longest_up_to(pick.most_cost);
@@ -51,10 +62,7 @@ LongPick StageState::pick_long(const Requester& requester, const EndgameRules& r
   if (!item) return pick;
   const double cost = costs.of({*item, *item + 1});
   if (cost > pick.most_cost) {
-    const double mean = fleet.mean_rate();
-    const double fast = std::min(fast_factor * mean, fleet.fastest_rate());
-    const bool slow = rate < fast;
-    if (slow && cost / rate > park_factor * all + rules.unit_minimum) {
+    if (rate < fast_from() && cost / rate > park_factor * all + rules.unit_minimum) {
       // Faster hosts come as soon as they have ended what they hold. If none does, somebody must take it.
       if (parked_since > now) parked_since = now;
       if (now < later(parked_since, std::min(all, rules.unit_maximum) + 2 * rules.park)) {

@@ -128,7 +128,7 @@ Grant StageState::grant_fresh(const Requester& requester, Timestamp now, Changes
   if (requester.planned) return grant_planned(requester, now, changes);
   const EndgameRules rules = pace();
   LongPick pick;
-  if (long_items_matter(rules)) pick = pick_long(requester, rules, now);
+  if (long_items_matter(rules, now)) pick = pick_long(requester, rules, now);
   if (pick.park) return {{}, 0, "what is free would take this host too long: faster ones are to come"};
   Range from = allowed_part(pick.from, requester.host);
   if (from.empty()) {

@@ -110,6 +110,7 @@ Grant Stage::request(const Requester& requester, Timestamp now, Changes& changes
   Slot& slot = state.slot_of({requester.host, requester.slot});
   state.contact_slot(slot, now);
   const double park = state.pace().park;
+  state.first_request = std::min(state.first_request, now);
   if (complete()) return {{}, park, "everything is delivered"};
   if (host.record.omitted)
     return {{}, park, "this host was left out: it had returned nothing when 70 % were completed"};
@@ -119,7 +120,7 @@ Grant Stage::request(const Requester& requester, Timestamp now, Changes& changes
   Grant grant = state.grant_check(requester, now, changes);
   if (!grant.unit && requester.urgent) grant = state.reissue(requester, now, changes);
   if (!grant.unit && state.setup.straggler == Straggler::split && !requester.planned && !state.free.empty())
-    grant = state.copy_overlong(requester, state.pace(), now, changes);
+    grant = state.copy_early(requester, now, changes);
   if (!grant.unit) grant = state.grant_fresh(requester, now, changes);
   if (!grant.unit && requester.urgent) {
     if (Grant late = state.rule->help(state, requester, now, changes); late.unit || grant.reason.empty())

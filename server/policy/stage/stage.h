@@ -106,6 +106,9 @@ struct EndgameRules {
   // Beyond the specification:
   bool learn_costs = true;  // items that prove longer than their hint
   bool check_rates = true;  // a last minute much faster than what was measured is not believed
+  bool copy_long = true;    // a long item that would end after all the rest, copied in time
+  bool settle = true;       // R3: who asks in the first minute does not yet tell how long all will take
+  bool fast_copies = true;  // copies of such items are for fast hosts, and slow ones do not keep them out
 };
 
 // The same numbers shortened for a stage that is expected to last `seconds` at the present rates. Never

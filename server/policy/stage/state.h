@@ -4,6 +4,7 @@
 //   pool.cpp       the free pool: which items, how many (sizing)
 //   long_items.cpp which items while some are long (R3)
 //   overlong.cpp   items that prove longer than their hint
+//   early_copies.cpp  copies of either while there is free work, in time
 //   units.cpp      a unit's life: opened, cut, closed; items that nobody holds any more become free
 //   events.cpp     reports, commits, failures, leases, omission
 //   estimates.cpp  rates (R1), where a holder is, when a unit ends (R5), who is on, pace
@@ -160,7 +161,10 @@ struct StageState {
   std::map<std::int64_t, std::map<HostId, int>> failures;  // item -> host -> times
   std::map<std::int64_t, std::vector<Spent>> overlong;     // items in progress far beyond their hint
   std::optional<FreeByCost> free_by_cost;                  // made when long items first matter
-  Timestamp parked_since = Timestamp::max();               // R3: hosts are passed over since then
+  // By cost: handed out, and a minute or more for their holder. What is accepted goes when it is met.
+  std::set<std::pair<double, std::int64_t>> long_items;
+  Timestamp first_request = Timestamp::max();
+  Timestamp parked_since = Timestamp::max();  // R3: hosts are passed over since then
   bool enough = false;
   bool omission_done = false;
 
@@ -258,17 +262,30 @@ struct StageState {
   }
 
   // ---- long_items.cpp
-  [[nodiscard]] bool long_items_matter(const EndgameRules& rules);
+  [[nodiscard]] bool settling(const EndgameRules& rules, Timestamp now) const;
+  [[nodiscard]] bool long_items_matter(const EndgameRules& rules, Timestamp now);
   [[nodiscard]] LongPick pick_long(const Requester& requester, const EndgameRules& rules, Timestamp now);
   [[nodiscard]] std::int64_t fitting_end(Range range, double most_cost) const;
+  [[nodiscard]] double fast_from() const;  // rate of a host that is fast among those that are on
 
   // ---- overlong.cpp
   void learn(const Held& held, const EndgameRules& rules);
   void forget(Range range);
   [[nodiscard]] bool is_overlong(std::int64_t item, HostId host) const;
   [[nodiscard]] double proven_cost(std::int64_t item) const;
-  [[nodiscard]] Grant copy_overlong(const Requester& requester, const EndgameRules& rules, Timestamp now,
-                                    Changes& changes);
+
+  // ---- early_copies.cpp
+  struct ItemHolders;
+  void note_long(const Held& held, const EndgameRules& rules);
+  [[nodiscard]] ItemHolders holders_of(std::int64_t item, Timestamp now) const;
+  [[nodiscard]] Grant copy_early(const Requester& requester, Timestamp now, Changes& changes);
+  // `rate`: the host's; `rest`: the seconds that all that is free or stalled will take.
+  [[nodiscard]] Grant copy_long(const Requester& requester, double rate, double rest,
+                                const EndgameRules& rules, Timestamp now, Changes& changes);
+  [[nodiscard]] Grant copy_overlong(const Requester& requester, double rate, double rest,
+                                    const EndgameRules& rules, Timestamp now, Changes& changes);
+  Grant copy_item(const Requester& requester, std::int64_t item, double cost, UnitId group,
+                  const std::string& reason, Timestamp now, Changes& changes);
 
   // ---- pool.cpp
   [[nodiscard]] Grant grant_fresh(const Requester& requester, Timestamp now, Changes& changes);

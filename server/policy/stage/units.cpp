@@ -189,6 +189,7 @@ Held& StageState::insert_open(Held made, Timestamp now) {
     std::sort(group.members.begin(), group.members.end(),
               [](const Held* a, const Held* b) { return a->unit.id < b->unit.id; });
     held.group = &group;
+    note_long(held, rules);
   }
   Slot& slot = slot_of({held.unit.host, held.unit.slot});
   held.slot = &slot;

@@ -212,8 +212,8 @@ TEST_CASE("R6d: many idle slots flood the last rests with more copies") {
   held.bench.take(3);
   int copies = 0;
   for (int host = 4; host < 30; ++host) copies += held.bench.ask(host).unit ? 1 : 0;
-  CHECK(copies == 3);  // six live ones in all
-  CHECK(held.bench.stage.open_units().size() == 6);
+  CHECK(copies == 4);  // six live ones in all, and the first, which is twenty times slower
+  CHECK(held.bench.stage.open_units().size() == 7);
 }
 
 TEST_CASE("R7: items computed beyond a cut are accepted while they are open") {

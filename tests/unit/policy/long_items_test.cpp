@@ -13,7 +13,7 @@ using namespace gleaner::policy;
 namespace {
 
 // 1000 items of 10 s and a long one of `seconds` at `place`, for hosts of benchmark 1 (an item of hint 1
-// takes 1 / .85 s). Hosts 1 to `hosts` ask first and get nothing that is long.
+// takes 1 / .85 s).
 StageSetup with_long(std::int64_t place, double seconds) {
   StageSetup setup;
   setup.items = 1000;
@@ -21,8 +21,34 @@ StageSetup with_long(std::int64_t place, double seconds) {
   setup.costs[static_cast<std::size_t>(place)] = seconds;
   setup.sizing = "gleaner";
   setup.benchmark_worth = 1 / 0.85;
+  setup.rules.settle = false;
   return setup;
 }
+
+// A host of speed 1 is at item 5, which takes it 4000 s; one of speed 10 has done some of the rest meanwhile,
+// and needs twelve minutes for what is free.
+struct LateLong {
+  explicit LateLong(const StageSetup& setup) : bench(setup) {
+    slow = bench.take(1);
+    REQUIRE(slow.range == Range{5, 6});
+    bench.performance = 10;
+    while (bench.stage.free().total() > 800) {
+      const Unit unit = bench.take(2);
+      CHECK(unit.kind == UnitKind::fresh);  // for the long one there is time yet
+      const auto seconds = static_cast<int>(unit.range.size());
+      for (int i = 0; i < seconds; ++i) {
+        bench.wait(1);
+        if (i % 30 == 29) bench.report(unit, unit.range.begin + i + 1, i + 1, 10);
+        if (++running % 30 == 0) bench.report(slow, 5, running, 1, protocol::RunState::running, running);
+      }
+      bench.finish(unit);
+    }
+    REQUIRE_FALSE(bench.stage.free().empty());
+  }
+  StageBench bench;
+  Unit slow;
+  int running = 0;
+};
 
 }  // namespace
 
@@ -70,6 +96,7 @@ TEST_CASE("R3: when only too long items are left a slow host is parked, a fast o
   setup.items = 3;
   setup.costs = {5000, 4000, 6000};
   setup.sizing = "gleaner";
+  setup.rules.settle = false;
   setup.benchmark_worth = 1 / 0.85;
   StageBench bench(setup);
   bench.performance = 10;
@@ -147,5 +174,66 @@ TEST_CASE("free items by cost: searches agree with a plain look at all, whatever
       REQUIRE(shortest.has_value() == least.has_value());
       if (least) REQUIRE(costs.of({*shortest, *shortest + 1}) == Approx(costs.of({*least, *least + 1})));
     }
+  }
+}
+
+TEST_CASE("a long item that would end after all the rest is copied by a fast host, in time") {
+  LateLong late(with_long(5, 4000));
+  const bool restarted = GENERATE(false, true);
+  if (restarted) {
+    late.bench.restart();
+    late.bench.report(late.slow, 5, late.running, 1, protocol::RunState::running, late.running);
+  }
+  const Unit copy = late.bench.take(2);
+  CHECK(copy.kind == UnitKind::copy);
+  CHECK(copy.range == Range{5, 6});
+  CHECK(copy.group == late.slow.group);
+  CHECK(late.bench.take(2, 1).kind == UnitKind::fresh);  // never twice on a host
+  late.bench.commit(copy, {5, 6}, true);
+  CHECK(late.bench.see(late.slow).state == UnitState::cancelled);
+}
+
+TEST_CASE("copy_long off: what is free goes first") {
+  StageSetup setup = with_long(5, 4000);
+  setup.rules.copy_long = false;
+  LateLong late(setup);
+  CHECK(late.bench.take(2).kind == UnitKind::fresh);
+}
+
+TEST_CASE("a copy of a long item is for a fast host") {
+  for (const bool only_fast : {true, false}) {
+    StageSetup setup = with_long(5, 4000);
+    setup.rules.fast_copies = only_fast;
+    LateLong late(setup);
+    late.bench.performance = 4;
+    CHECK(late.bench.take(3).kind == (only_fast ? UnitKind::fresh : UnitKind::copy));
+  }
+}
+
+TEST_CASE("R3: who asks in the first minute gets nothing that takes it longer than the longest unit") {
+  StageSetup setup = with_long(600, 1500);
+  setup.rules.settle = true;
+  StageBench early(setup);
+  CHECK_FALSE(early.take(1).range.contains(600));
+  StageBench later(setup);
+  CHECK_FALSE(later.take(1).range.contains(600));
+  later.wait(61);
+  CHECK(later.take(2).range == Range{600, 601});
+}
+
+// The item takes slow hosts a minute; three have it, more are not wanted.
+TEST_CASE("slow copies do not keep a much faster host out") {
+  for (const bool only_fast : {true, false}) {
+    StageSetup setup{1, {}, "gleaner", Straggler::split, true, {}};
+    setup.rules.fast_copies = only_fast;
+    setup.rules.copy_budget = 100;
+    setup.benchmark_worth = 1.0 / 60;
+    StageBench bench(setup);
+    bench.take(1);
+    for (int host = 2; host <= setup.rules.live_copies; ++host) bench.take(host);
+    bench.performance = 1.5;
+    CHECK_FALSE(bench.ask(8).unit);
+    bench.performance = 10;
+    CHECK(bench.ask(9).unit.has_value() == only_fast);
   }
 }

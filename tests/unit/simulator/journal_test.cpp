@@ -120,14 +120,18 @@ TEST_CASE("a decision that was changed in the log is where the replay parts from
 }
 
 TEST_CASE("a log from before a rule existed replays without it") {
-  const auto old = policy::read_setup_line(with(setup, "\"learn_costs\":", "\"other\":"));
-  REQUIRE(old.ok());
-  CHECK_FALSE(old->rules.learn_costs);
-  CHECK(policy::read_setup_line(setup)->rules.learn_costs);
-  const auto older = policy::read_setup_line(with(setup, "\"check_rates\":", "\"other\":"));
-  REQUIRE(older.ok());
-  CHECK_FALSE(older->rules.check_rates);
-  CHECK(policy::read_setup_line(setup)->rules.check_rates);
+  using Rules = policy::EndgameRules;
+  for (const auto& [name, rule] : {std::pair{"learn_costs", &Rules::learn_costs},
+                                   {"check_rates", &Rules::check_rates},
+                                   {"copy_long", &Rules::copy_long},
+                                   {"settle", &Rules::settle},
+                                   {"fast_copies", &Rules::fast_copies}}) {
+    INFO(name);
+    const auto old = policy::read_setup_line(with(setup, "\"" + std::string(name) + "\":", "\"other\":"));
+    REQUIRE(old.ok());
+    CHECK_FALSE(old->rules.*rule);
+    CHECK(policy::read_setup_line(setup)->rules.*rule);
+  }
 }
 
 TEST_CASE("every mistake in a log is named with its line and key") {

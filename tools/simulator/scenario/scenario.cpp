@@ -201,6 +201,9 @@ void read_server(TableReader& reader, Scenario& scenario) {
     table.flag("split_live", rules.split_live);
     table.flag("learn_costs", rules.learn_costs);
     table.flag("check_rates", rules.check_rates);
+    table.flag("copy_long", rules.copy_long);
+    table.flag("settle", rules.settle);
+    table.flag("fast_copies", rules.fast_copies);
   });
 }
 
