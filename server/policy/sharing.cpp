@@ -9,12 +9,12 @@ namespace {
 constexpr int priority_most = 8;
 constexpr double weight_least = 1e-6;  // a weight of 0 would make service infinite
 
+}  // namespace
+
 double share(const ShareView& view) {
   return std::max(view.weight, weight_least) *
          std::exp2(std::clamp(view.priority, -priority_most, priority_most));
 }
-
-}  // namespace
 
 std::vector<ProblemId> order_by_share(std::span<const ShareView> candidates) {
   std::vector<ShareView> sorted(candidates.begin(), candidates.end());

@@ -17,6 +17,8 @@ struct ShareView {
   double service = 0;  // virtual service so far: granted slot-seconds / (weight * 2^priority)
 };
 
+// Of the slots, relative to the others': weight * 2^priority.
+[[nodiscard]] double share(const ShareView& view);
 // All candidates, most deserving first. Ties: lower id.
 [[nodiscard]] std::vector<ProblemId> order_by_share(std::span<const ShareView> candidates);
 // Virtual service after `slot_seconds` were granted.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "server/policy/sharing.h"
 #include "server/policy/stage/costs.h"
 
 namespace gleaner::simulator {
@@ -53,6 +54,50 @@ double fluid_time(const std::vector<GridHost>& hosts, double work) {
     time = newton > low && newton < high ? newton : (low + high) / 2;
   }
   return high;
+}
+
+std::vector<double> fair_ends(const GridInstance& instance) {
+  constexpr double never = std::numeric_limits<double>::infinity();
+  const std::vector<const GridProblem*> problems = instance.problems();
+  std::vector<double> left, ends(problems.size(), never);
+  for (const GridProblem* problem : problems)
+    left.push_back(policy::Costs(problem->items, problem->costs).total());
+  double time = 0;
+  for (;;) {
+    double shares = 0, next_arrival = never, smallest = never;
+    for (std::size_t i = 0; i < problems.size(); ++i) {
+      const GridProblem& problem = *problems[i];
+      if (left[i] <= 0) continue;
+      if (problem.arrives_at > time) {
+        next_arrival = std::min(next_arrival, problem.arrives_at);
+        continue;
+      }
+      const double share = policy::share({{}, problem.weight, problem.priority, 0});
+      shares += share;
+      smallest = std::min(smallest, left[i] / share);
+    }
+    if (shares == 0 && next_arrival == never) return ends;
+    const double before = delivered(instance.hosts, time).work;
+    double until = next_arrival, work = smallest * shares;  // until the first one ends
+    if (shares > 0) {
+      const double end = fluid_time(instance.hosts, before + work);
+      if (end <= next_arrival) {
+        if (end == never) return ends;
+        until = end;
+      } else {
+        work = delivered(instance.hosts, until).work - before;
+      }
+    }
+    for (std::size_t i = 0; i < problems.size() && shares > 0; ++i) {
+      const GridProblem& problem = *problems[i];
+      if (left[i] <= 0 || problem.arrives_at > time) continue;
+      const double share = policy::share({{}, problem.weight, problem.priority, 0});
+      const bool ended = until != next_arrival && left[i] / share <= smallest * (1 + 1e-9);
+      left[i] = ended ? 0 : left[i] - work * share / shares;
+      if (ended) ends[i] = until;
+    }
+    time = until;
+  }
 }
 
 double ideal_makespan(const GridInstance& instance) {

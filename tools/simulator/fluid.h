@@ -19,7 +19,11 @@ struct Delivered {
 // When `work` is delivered; infinite if that takes more than 10 years or the hosts can never do it.
 [[nodiscard]] double fluid_time(const std::vector<GridHost>& hosts, double work);
 
-// The bound of an instance.
+// When each problem would end if the delivered speed were divided at every moment among those that are there,
+// by their shares (generalised processor sharing); the last is the bound of all together.
+[[nodiscard]] std::vector<double> fair_ends(const GridInstance& instance);
+
+// The bound of an instance with one problem.
 [[nodiscard]] double ideal_makespan(const GridInstance& instance);
 
 }  // namespace gleaner::simulator

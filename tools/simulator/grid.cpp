@@ -24,18 +24,29 @@ Status check_costs(const std::vector<double>& costs, std::int64_t items, const c
 
 }  // namespace
 
+std::vector<const GridProblem*> GridInstance::problems() const {
+  std::vector<const GridProblem*> all{this};
+  for (const GridProblem& problem : more) all.push_back(&problem);
+  return all;
+}
+
 Result<GridRun> run_grid(const GridInstance& instance) {
-  if (instance.items < 1) return invalid("an instance needs at least one item");
   if (instance.hosts.empty()) return invalid("an instance needs at least one host");
-  TRY(check_costs(instance.costs, instance.items, "costs"));
-  TRY(check_costs(instance.hint_costs, instance.items, "hints"));
+  for (const GridProblem* problem : instance.problems()) {
+    if (problem->items < 1) return invalid("a problem needs at least one item");
+    TRY(check_costs(problem->costs, problem->items, "costs"));
+    TRY(check_costs(problem->hint_costs, problem->items, "hints"));
+    if (!(problem->transfer_seconds >= 0)) return invalid("an item's transfer must take at least 0 s");
+    if (!(problem->weight > 0)) return invalid("a problem's weight must be above 0");
+    if (!(problem->arrives_at >= 0)) return invalid("a problem is added at 0 s or later");
+  }
+  if (instance.log && !instance.more.empty()) return invalid("a scheduler's log is of one problem");
   for (const GridHost& host : instance.hosts) {
     if (!std::isfinite(host.speed) || host.speed <= 0)
       return invalid("a host's speed must be a number above 0");
     if (host.slots < 1) return invalid("a host needs at least one slot");
   }
   if (!(instance.request_delay >= 0)) return invalid("the request delay must be at least 0 s");
-  if (!(instance.transfer_seconds >= 0)) return invalid("an item's transfer must take at least 0 s");
   TRY_ASSIGN(const auto sizing, policy::make_sizing(instance.sizing));
   return GridLoop(instance).run();
 }

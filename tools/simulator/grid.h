@@ -1,4 +1,4 @@
-// A stage of the live server in virtual time: hosts of given speeds compute, commit, heartbeat, ask ahead,
+// The stages of the live server in virtual time: hosts of given speeds compute, commit, heartbeat, ask ahead,
 // pause, slow down, power off, return and vanish; every decision is made by policy::Stage, the live server's
 // object. Messages take half the request delay each way; a host computes on meanwhile.
 //
@@ -30,8 +30,8 @@ struct GridHost {
   std::vector<HostEvent> events = {};  // by time; unless it has an owner
   std::optional<Owner> owner = {};     // its events are made on the fly
   double latency = 0;                  // of its link, added to each way
-  double download_seconds = 0;         // of an item to it, all of a unit before it starts
-  double upload_seconds = 0;           // of an item's result, before the server has it
+  double download_byte_seconds = 0;    // of its link; all of a unit comes before it starts
+  double upload_byte_seconds = 0;      // the server has a result only afterwards
   double wrong_chance = 0;             // that a unit's results are wrong
   std::shared_ptr<const FleetOutages> outages = {};
   std::uint64_t outage_seed = 0;
@@ -59,25 +59,35 @@ struct GridSample {
   std::int64_t able = 0, busy = 0;
 };
 
-struct GridInstance {
+struct GridProblem {
   std::int64_t items = 0;
-  std::vector<double> costs;       // true costs, one an item; empty: all 1
-  bool hints = true;               // whether the stage knows them, or `hint_costs` in their place
-  std::vector<double> hint_costs;  // what the stage is told, if that is not the truth
+  std::vector<double> costs;           // true costs, one an item; empty: all 1
+  bool hints = true;                   // whether the stage knows them, or `hint_costs` in their place
+  std::vector<double> hint_costs;      // what the stage is told, if that is not the truth
+  double item_seconds = 1;             // what a mean item means: its time on a slot of unit speed
+  double transfer_seconds = 0;         // of an item to any host, besides its link's
+  double bytes_in = 0, bytes_out = 0;  // of an item, over its host's link
+  bool may_split = true;
+  bool checkpoint = false;  // the item in progress survives a power cut
+  // Among several problems: its share (server/policy/sharing.h), and when it is added.
+  double weight = 1;
+  int priority = 0;
+  double arrives_at = 0;
+};
+
+// The first problem, and all that it shares with the others. Costs are in the same unit for all problems.
+struct GridInstance : GridProblem {
+  std::vector<GridProblem> more;
   std::vector<GridHost> hosts;
   std::string sizing = "wis";
   policy::Straggler straggler = policy::Straggler::split;
-  bool may_split = true;
   policy::EndgameRules rules;
   double request_delay = 0.02;  // round trip
   double service_seconds = 0;   // of the server for a message: it answers one after the other
   double commit_seconds = 60;   // between commits inside a unit
-  double item_seconds = 1;      // what a mean item means: its time on a slot of unit speed (for reports)
   // A benchmark of 1 is a slot of unit speed, and the stage knows; else it learns.
   bool benchmark_known = false;
-  double transfer_seconds = 0;  // of an item to any host, besides its link's
   bool prefetch = true;
-  bool checkpoint = false;    // the item in progress survives a power cut
   double failure_chance = 0;  // that a unit's kernel fails somewhere in it
   double loss_chance = 0;     // that a message, or its answer, is lost: the client sends it again
   double loss_retry = 15;     // seconds until then
@@ -91,8 +101,11 @@ struct GridInstance {
   // checked after it; 0: never any. All are checked at the end, too.
   std::int64_t check_every = 1;
   bool keep_decisions = true;
-  double sample_seconds = 0;                         // > 0: keep spans, grants, and a sample so often
-  std::function<void(const std::string&)> log = {};  // the stage's log (server/policy/journal/lines.h)
+  double sample_seconds = 0;  // > 0: keep spans, grants, and a sample so often
+  // The stage's log (server/policy/journal/lines.h); of one problem.
+  std::function<void(const std::string&)> log = {};
+  // The instance itself first.
+  [[nodiscard]] std::vector<const GridProblem*> problems() const;
 };
 
 struct GridHostResult {
@@ -101,6 +114,13 @@ struct GridHostResult {
   std::int64_t units = 0;
   std::int64_t items = 0;    // accepted
   double cost_accepted = 0;  // by the hints
+};
+
+struct GridProblemResult {
+  bool complete = false;
+  double ended_at = 0;  // everything is accepted or set aside
+  // When it would end at best if the hosts' speed were divided among the problems by their shares.
+  double fair_end = 0;
 };
 
 struct GridRun {
@@ -116,7 +136,8 @@ struct GridRun {
   std::int64_t events = 0;    // a message at the server, an answer at its host, something due at a host
   std::int64_t decided = 0;   // what the messages brought the scheduler: reports, commits, requests, failures
   std::int64_t wrong_items = 0;  // accepted, though wrong
-  policy::StageCounts counts;
+  policy::StageCounts counts;    // of all problems
+  std::vector<GridProblemResult> problems;
   std::vector<GridHostResult> hosts;
   std::vector<policy::Decision> decisions;
   std::vector<GridSpan> spans;

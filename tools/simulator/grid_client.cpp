@@ -17,7 +17,7 @@ constexpr int tries_max = 50;
 void GridLoop::trace_event(std::size_t id) {
   LocalHost& host = hosts_[id];
   const bool was_up = host.answers();
-  host.apply(job_, host.coming);
+  host.apply(jobs_, host.coming);
   if (host.state.vanished || !host.trace.next(host.coming)) host.coming.at = Agenda::never;
   if (!was_up && host.answers()) wake(id);
   if (was_up && host.answers() && !host.state.paused) {  // what ran dry while it was paused
@@ -42,16 +42,15 @@ void GridLoop::send(Message message) {
   LocalHost& host = hosts_[message.host];
   if (!host.answers()) return;
   const GridHost& real = instance_.hosts[message.host];
-  message.reports = host.reports(job_, now_);
-  for (protocol::UnitReport& report : message.reports) {
+  message.reports = host.reports(jobs_, now_);
+  for (auto& [problem, report] : message.reports) {
     report.rate *= real.boast;
     if (real.rate_noise > 0) report.rate *= std::exp(random_.normal(0, real.rate_noise));
   }
   double at = now_ + instance_.request_delay / 2 + real.latency;
-  if (real.upload_seconds > 0) {
-    for (const Commit& part : message.commits)
-      at += real.upload_seconds * static_cast<double>(part.range.size());
-  }
+  for (const Commit& part : message.commits)
+    at += real.upload_byte_seconds * jobs_[part.problem].problem.bytes_out *
+          static_cast<double>(part.range.size());
   if (random_.chance(instance_.late_chance)) at += random_.exponential(instance_.late_seconds);
   for (int tries = 0; tries < tries_max && random_.chance(instance_.loss_chance); ++tries) {
     if (random_.chance(0.5)) {  // it came, but the answer did not come back: it is sent again
@@ -73,7 +72,7 @@ void GridLoop::beat(std::size_t id) {
     return;
   Message message;
   message.host = id;
-  host.take_commits(job_, now_, message.commits);
+  host.take_commits(jobs_, now_, instance_.commit_seconds, message.commits);
   send(std::move(message));
 }
 
@@ -105,15 +104,16 @@ void GridLoop::slot_end(std::size_t id, std::size_t index) {
   LocalSlot& slot = host.slots[index];
   const LocalUnit unit = slot.units.front();
   drop(id, index, 0);
-  const std::int64_t finished = unit.finished(job_.costs);
+  const std::int64_t finished = unit.finished(jobs_[unit.problem].costs);
   std::vector<Commit> commits;
   std::optional<Commit> failure;
   if (unit.fails_at >= 0 && finished >= unit.fails_at && finished < unit.range.end) {
     if (finished > unit.committed)
-      commits.push_back({unit.id, {unit.committed, finished}, false, unit.wrong});
-    failure = Commit{unit.id, {finished, finished + 1}, false};
+      commits.push_back({unit.id, {unit.committed, finished}, false, unit.wrong, unit.problem});
+    failure = Commit{unit.id, {finished, finished + 1}, false, false, unit.problem};
   } else if (finished > unit.committed) {
-    commits.push_back({unit.id, {unit.committed, finished}, finished >= unit.range.end, unit.wrong});
+    commits.push_back(
+        {unit.id, {unit.committed, finished}, finished >= unit.range.end, unit.wrong, unit.problem});
   }
   ask(id, index, slot.units.empty(), std::move(commits), failure);
   predict(id, index);
@@ -123,7 +123,7 @@ void GridLoop::slot_end(std::size_t id, std::size_t index) {
 void GridLoop::predict(std::size_t id, std::size_t index) {
   LocalHost& host = hosts_[id];
   LocalSlot& slot = host.slots[index];
-  const double left = host.seconds_left(job_, slot);
+  const double left = host.seconds_left(jobs_, slot);
   slot.ends_at = now_ + left;
   slot.asks_at = Agenda::never;
   if (!instance_.prefetch || left == Agenda::never || slot.units.size() > 1 || slot.asking) return;
@@ -133,7 +133,7 @@ void GridLoop::predict(std::size_t id, std::size_t index) {
 
 void GridLoop::at_client(const Reply& reply) {
   LocalHost& host = hosts_[reply.host];
-  host.advance(job_, now_);
+  host.advance(jobs_, now_);
   if (!host.answers()) return;
   if (reply.interval < host.interval) host.beats_at = std::min(host.beats_at, now_ + reply.interval);
   host.interval = reply.interval;
@@ -152,12 +152,14 @@ void GridLoop::take(std::size_t id, std::size_t slot_index, const Reply& reply) 
   }
   LocalUnit unit;
   unit.id = reply.unit;
+  unit.problem = reply.problem;
   unit.range = reply.range;
   unit.committed = unit.range.begin;
-  unit.work = job_.costs.before(unit.range.begin);
+  unit.work = jobs_[unit.problem].costs.before(unit.range.begin);
   const GridHost& host = instance_.hosts[id];
-  unit.transfer_left =
-      (instance_.transfer_seconds + host.download_seconds) * static_cast<double>(unit.range.size());
+  const GridProblem& problem = jobs_[unit.problem].problem;
+  unit.transfer_left = (problem.transfer_seconds + host.download_byte_seconds * problem.bytes_in) *
+                       static_cast<double>(unit.range.size());
   unit.taken_at = now_;
   unit.kind = reply.kind;
   unit.wrong = host.wrong_chance > 0 && random_.chance(host.wrong_chance);
@@ -185,14 +187,14 @@ void GridLoop::obey(std::size_t id, const protocol::UnitOrder& order) {
         std::find_if(units.begin(), units.end(), [&](const LocalUnit& u) { return u.id == order.unit; });
     if (unit == units.end()) continue;
     if (order.action == protocol::UnitAction::cancel) {
-      const std::int64_t finished = unit->finished(job_.costs);
+      const std::int64_t finished = unit->finished(jobs_[unit->problem].costs);
       std::vector<Commit> commits;
       if (finished > unit->committed)
-        commits.push_back({unit->id, {unit->committed, finished}, true, unit->wrong});
+        commits.push_back({unit->id, {unit->committed, finished}, true, unit->wrong, unit->problem});
       drop(id, index, static_cast<std::size_t>(unit - units.begin()));
       ask(id, index, units.empty(), std::move(commits));
     } else if (order.end < unit->range.end) {
-      unit->range.end = std::max(order.end, unit->finished(job_.costs));
+      unit->range.end = std::max(order.end, unit->finished(jobs_[unit->problem].costs));
     } else {
       return;
     }

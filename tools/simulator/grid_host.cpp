@@ -23,7 +23,13 @@ std::int64_t LocalUnit::finished(const policy::Costs& costs) const {
   return std::clamp(costs.item_at(work + slack), range.begin, range.end);
 }
 
-void LocalHost::advance(const GridWork& job, double now) {
+void LocalSlot::forget_rate(std::size_t problem) {
+  rated = problem;
+  mark = old_mark = -1;
+  hint_done = old_done = mark_done = 0;
+}
+
+void LocalHost::advance(const Jobs& jobs, double now) {
   const double seconds = now - advanced_to;
   advanced_to = now;
   if (seconds <= 0 || !on()) return;
@@ -39,6 +45,8 @@ void LocalHost::advance(const GridWork& job, double now) {
       if (&unit == &slot.units.front()) computes -= fetching;
     }
     LocalUnit& unit = slot.units.front();
+    const GridWork& job = jobs[unit.problem];
+    if (slot.rated != unit.problem) slot.forget_rate(unit.problem);
     unit.running_seconds += computes;
     const double end = job.costs.before(unit.range.end);
     const double done = std::min(speed() * computes, std::max(0.0, end - unit.work));
@@ -60,31 +68,34 @@ void LocalHost::advance(const GridWork& job, double now) {
   }
 }
 
-void LocalHost::apply(const GridWork& job, const HostEvent& event) {
+void LocalHost::apply(const Jobs& jobs, const HostEvent& event) {
   state.apply(event);
   if (event.kind != HostEventKind::off && event.kind != HostEventKind::cut) return;
   for (LocalSlot& slot : slots) {
     slot.asking = false;
     slot.retries_at = Agenda::never;
     if (event.kind == HostEventKind::cut) continue;
-    slot.mark = slot.old_mark = -1;
-    slot.hint_done = slot.old_done = slot.mark_done = 0;
-    if (slot.units.empty() || job.instance.checkpoint) continue;
+    slot.forget_rate(slot.rated);
+    if (slot.units.empty()) continue;
     LocalUnit& unit = slot.units.front();
+    const GridWork& job = jobs[unit.problem];
+    if (job.problem.checkpoint) continue;
     unit.work = job.costs.before(unit.finished(job.costs));
   }
 }
 
-double LocalHost::seconds_left(const GridWork& job, const LocalSlot& slot) const {
+double LocalHost::seconds_left(const Jobs& jobs, const LocalSlot& slot) const {
   if (slot.units.empty() || speed() <= 0) return Agenda::never;
   const LocalUnit& unit = slot.units.front();
+  const GridWork& job = jobs[unit.problem];
   const std::int64_t end = unit.fails_at < 0 ? unit.range.end : std::min(unit.range.end, unit.fails_at);
   return unit.transfer_left + std::max(0.0, job.costs.before(end) - unit.work) / speed();
 }
 
-protocol::UnitReport LocalHost::report(const GridWork& job, const LocalSlot& slot, const LocalUnit& unit,
+protocol::UnitReport LocalHost::report(const Jobs& jobs, const LocalSlot& slot, const LocalUnit& unit,
                                        double now) const {
   const bool first = &unit == &slot.units.front();
+  const GridWork& job = jobs[unit.problem];
   protocol::UnitReport report;
   report.unit = unit.id;
   report.finished = unit.finished(job.costs);
@@ -96,26 +107,27 @@ protocol::UnitReport LocalHost::report(const GridWork& job, const LocalSlot& slo
   const double partial = std::max(0.0, unit.work - job.costs.before(report.finished));
   report.item_seconds = std::min(unit.running_seconds, partial / (host_->speed * state.factor));
   const double seconds = now - slot.old_mark;
-  if (slot.old_mark >= 0 && seconds > 1) report.rate = (slot.hint_done - slot.old_done) / seconds;
+  if (slot.rated == unit.problem && slot.old_mark >= 0 && seconds > 1)
+    report.rate = (slot.hint_done - slot.old_done) / seconds;
   return report;
 }
 
-std::vector<protocol::UnitReport> LocalHost::reports(const GridWork& job, double now) const {
-  std::vector<protocol::UnitReport> all;
+std::vector<Report> LocalHost::reports(const Jobs& jobs, double now) const {
+  std::vector<Report> all;
   for (const LocalSlot& slot : slots) {
-    for (const LocalUnit& unit : slot.units) all.push_back(report(job, slot, unit, now));
+    for (const LocalUnit& unit : slot.units) all.push_back({unit.problem, report(jobs, slot, unit, now)});
   }
   return all;
 }
 
-void LocalHost::take_commits(const GridWork& job, double now, std::vector<Commit>& commits) {
+void LocalHost::take_commits(const Jobs& jobs, double now, double every, std::vector<Commit>& commits) {
   for (LocalSlot& slot : slots) {
     for (LocalUnit& unit : slot.units) {
       // A host that is paused delivers what it has: it does not know when it may go on.
-      if (!state.paused && now - unit.last_commit < job.instance.commit_seconds) continue;
-      const std::int64_t finished = unit.finished(job.costs);
+      if (!state.paused && now - unit.last_commit < every) continue;
+      const std::int64_t finished = unit.finished(jobs[unit.problem].costs);
       if (finished <= unit.committed) continue;
-      commits.push_back({unit.id, {unit.committed, finished}, false, unit.wrong});
+      commits.push_back({unit.id, {unit.committed, finished}, false, unit.wrong, unit.problem});
       unit.committed = finished;
       unit.last_commit = now;
     }

@@ -13,17 +13,20 @@
 
 namespace gleaner::simulator {
 
-// What every host of a run computes from.
+// What every host of a run computes from; one a problem.
 struct GridWork {
-  const GridInstance& instance;
+  const GridProblem& problem;
   policy::Costs costs;
   policy::Costs hints;
   // Hint cost of all items before `work`, the item in progress in proportion.
   [[nodiscard]] double hint_done(double work) const;
 };
 
+using Jobs = std::vector<GridWork>;
+
 struct LocalUnit {
   UnitId id;
+  std::size_t problem = 0;
   Range range;
   std::int64_t committed = 0;
   double work = 0;  // true cost done, counted from item 0
@@ -42,13 +45,19 @@ struct Commit {
   Range range;
   bool last = false;
   bool wrong = false;
+  std::size_t problem = 0;
+};
+
+struct Report {
+  std::size_t problem = 0;
+  protocol::UnitReport report;
 };
 
 // What a client tells the server in one message.
 struct Message {
   std::size_t host = 0;
   std::vector<Commit> commits;
-  std::vector<protocol::UnitReport> reports;
+  std::vector<Report> reports;
   std::optional<Commit> failure;  // range.begin: the item
   std::optional<int> slot;        // asks for work for it
   bool urgent = true;
@@ -62,9 +71,11 @@ struct LocalSlot {
   double dry_at = 0;
   double idle_seconds = 0;
   // The last minute's rate: hint cost done at two marks, at least `rate_window` apart once it has run so
-  // long.
+  // long. Each problem's hints are its own: another problem's unit starts it anew.
+  std::size_t rated = 0;  // the problem
   double hint_done = 0;
   double old_mark = -1, old_done = 0, mark = -1, mark_done = 0;
+  void forget_rate(std::size_t problem);
 };
 
 class LocalHost {
@@ -77,18 +88,18 @@ class LocalHost {
   [[nodiscard]] bool answers() const { return state.answers(); }
 
   // Computes on until `now` at the present speed.
-  void advance(const GridWork& job, double now);
-  void apply(const GridWork& job, const HostEvent& event);
+  void advance(const Jobs& jobs, double now);
+  void apply(const Jobs& jobs, const HostEvent& event);
   // Seconds until the unit in hand of `slot` ends or fails at the present speed; never: not at this speed.
-  [[nodiscard]] double seconds_left(const GridWork& job, const LocalSlot& slot) const;
-  [[nodiscard]] std::vector<protocol::UnitReport> reports(const GridWork& job, double now) const;
-  // Finished prefixes that are due.
-  void take_commits(const GridWork& job, double now, std::vector<Commit>& commits);
+  [[nodiscard]] double seconds_left(const Jobs& jobs, const LocalSlot& slot) const;
+  [[nodiscard]] std::vector<Report> reports(const Jobs& jobs, double now) const;
+  // Finished prefixes that are due, `every` so many seconds.
+  void take_commits(const Jobs& jobs, double now, double every, std::vector<Commit>& commits);
   // When the first of its own events is due.
   [[nodiscard]] double due() const;
 
  private:
-  [[nodiscard]] protocol::UnitReport report(const GridWork& job, const LocalSlot& slot, const LocalUnit& unit,
+  [[nodiscard]] protocol::UnitReport report(const Jobs& jobs, const LocalSlot& slot, const LocalUnit& unit,
                                             double now) const;
   const GridHost* host_;
 

@@ -8,33 +8,57 @@
 namespace gleaner::simulator {
 namespace {
 
-const std::vector<double>& hints_of(const GridInstance& instance) {
+const std::vector<double>& hints_of(const GridProblem& problem) {
   static const std::vector<double> none;
-  if (!instance.hints) return none;
-  return instance.hint_costs.empty() ? instance.costs : instance.hint_costs;
+  if (!problem.hints) return none;
+  return problem.hint_costs.empty() ? problem.costs : problem.hint_costs;
+}
+
+double ideal_of(const GridInstance& instance) {
+  return instance.ideal_seconds > 0 ? instance.ideal_seconds : ideal_makespan(instance);
+}
+
+void add(const policy::StageCounts& one, policy::StageCounts& all) {
+  all.items += one.items;
+  all.accepted += one.accepted;
+  all.free += one.free;
+  all.handed_out += one.handed_out;
+  all.set_aside += one.set_aside;
+  all.cost += one.cost;
+  all.cost_accepted += one.cost_accepted;
+  all.cost_wasted += one.cost_wasted;
+  all.units += one.units;
+  all.open_units += one.open_units;
+  all.splits += one.splits;
+  all.recovered += one.recovered;
+  all.copies += one.copies;
+  all.disputes += one.disputes;
+  all.givers = std::max(all.givers, one.givers);
 }
 
 }  // namespace
 
-policy::StageSetup stage_setup(const GridInstance& instance) {
+policy::RecordedStage GridLoop::make_stage(std::size_t index) const {
+  const GridProblem& problem = jobs_[index].problem;
   policy::StageSetup setup;
-  setup.items = instance.items;
-  setup.costs = hints_of(instance);
-  setup.sizing = instance.sizing;
-  setup.straggler = instance.straggler;
-  setup.may_split = instance.may_split;
-  setup.rules = instance.rules;
-  setup.explain = instance.keep_decisions || instance.log;
-  if (instance.benchmark_known) setup.benchmark_worth = 1 / instance.item_seconds;
-  return setup;
+  setup.items = problem.items;
+  setup.costs = hints_of(problem);
+  setup.sizing = instance_.sizing;
+  setup.straggler = instance_.straggler;
+  setup.may_split = problem.may_split;
+  setup.rules = instance_.rules;
+  setup.explain = instance_.keep_decisions || instance_.log;
+  if (instance_.benchmark_known) setup.benchmark_worth = 1 / problem.item_seconds;
+  return policy::RecordedStage(setup, instance_.log);
 }
 
 GridLoop::GridLoop(const GridInstance& instance)
-    : instance_(instance),
-      job_{instance, {instance.items, instance.costs}, {instance.items, hints_of(instance)}},
-      recorded_(stage_setup(instance), instance.log),
-      random_(instance.seed),
-      agenda_(instance.hosts.size()) {
+    : instance_(instance), random_(instance.seed), agenda_(instance.hosts.size()) {
+  for (const GridProblem* problem : instance.problems()) {
+    jobs_.push_back({*problem, {problem->items, problem->costs}, {problem->items, hints_of(*problem)}});
+    problems_.push_back({make_stage(problems_.size()), {}, {}});
+    total_work_ += jobs_.back().costs.total();
+  }
   hosts_.reserve(instance.hosts.size());
   for (const GridHost& host : instance.hosts) {
     hosts_.emplace_back(host);
@@ -50,6 +74,14 @@ GridRun GridLoop::run() {
     agenda_.set(id, host.due());
   }
   for (const double at : instance_.restarts) push({at, ++order_});
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    const double at = jobs_[i].problem.arrives_at;
+    if (at > 0) {
+      push({at, ++order_, {}, {}, i});
+    } else {
+      add_problem(i);
+    }
+  }
   while (!over_) {
     const bool message = !arrivals_.empty() && arrivals_.front().time <= agenda_.time();
     const double time = message ? arrivals_.front().time : agenda_.time();
@@ -93,6 +125,8 @@ void GridLoop::arrive(Arrival arrival) {
   } else if (arrival.reply) {
     at_client(*arrival.reply);
     agenda_.set(arrival.reply->host, hosts_[arrival.reply->host].due());
+  } else if (arrival.problem) {
+    add_problem(*arrival.problem);
   } else {
     restart();
   }
@@ -101,7 +135,7 @@ void GridLoop::arrive(Arrival arrival) {
 // One thing that is due at host `id` now.
 void GridLoop::host_due(std::size_t id) {
   LocalHost& host = hosts_[id];
-  host.advance(job_, now_);
+  host.advance(jobs_, now_);
   if (host.coming.at <= now_) return trace_event(id);
   for (std::size_t index = 0; index < host.slots.size(); ++index) {
     LocalSlot& slot = host.slots[index];
@@ -134,16 +168,25 @@ void GridLoop::sample() {
 }
 
 void GridLoop::finish() {
-  if (instance_.check_every > 0) stage().check_invariants();
-  run_.complete = stage().complete();
+  run_.complete = true;
+  const std::vector<double> fair =
+      problems_.size() > 1 ? fair_ends(instance_) : std::vector<double>{ideal_of(instance_)};
+  for (std::size_t i = 0; i < problems_.size(); ++i) {
+    const SimulatedProblem& problem = problems_[i];
+    if (instance_.check_every > 0) problem.stage().check_invariants();
+    const bool complete = problem.stage().complete();
+    run_.complete = run_.complete && complete;
+    run_.problems.push_back({complete, problem.over ? problem.ended_at : now_, fair[i]});
+    run_.ideal = std::max(run_.ideal, fair[i]);
+    run_.wrong_items += problem.opinions.wrong_items();
+    add(problem.stage().counts(stamp()), run_.counts);
+  }
   run_.makespan = now_;
-  run_.ideal = instance_.ideal_seconds > 0 ? instance_.ideal_seconds : ideal_makespan(instance_);
-  run_.counts = stage().counts(stamp());
   double work = 0;
   run_.first_dry = now_;
   for (std::size_t id = 0; id < hosts_.size(); ++id) {
     LocalHost& host = hosts_[id];
-    host.advance(job_, now_);
+    host.advance(jobs_, now_);
     work += host.work;
     GridHostResult result;
     result.work = host.work;
@@ -157,15 +200,16 @@ void GridLoop::finish() {
       result.dry_at = std::max(result.dry_at, slot.dry_at);
       run_.idle_seconds += slot.idle_seconds;
     }
-    if (const auto* record = stage().host(HostId{static_cast<std::int64_t>(id) + 1})) {
-      result.units = record->units;
-      result.items = record->items_accepted;
-      result.cost_accepted = record->cost_accepted;
+    for (const SimulatedProblem& problem : problems_) {
+      const auto* record = problem.stage().host(HostId{static_cast<std::int64_t>(id) + 1});
+      if (record == nullptr) continue;
+      result.units += record->units;
+      result.items += record->items_accepted;
+      result.cost_accepted += record->cost_accepted;
     }
     if (host.speed() > 0) run_.first_dry = std::min(run_.first_dry, result.dry_at);
     run_.hosts.push_back(result);
   }
-  run_.wrong_items = opinions_.wrong_items();
   run_.waste =
       accepted_work_ > 0 ? work / accepted_work_ - 1 : 0;  // a run that was cut off counts what it got
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "server/policy/journal/recorded_stage.h"
+#include "server/policy/sharing.h"
 #include "server/policy/stage/stage.h"
 #include "shared/base/random.h"
 #include "tools/simulator/agenda.h"
@@ -24,13 +25,24 @@ struct Reply {
   std::optional<int> slot;
   bool urgent = true;
   UnitId unit;  // granted; none: nothing
+  std::size_t problem = 0;
   Range range;
   policy::UnitKind kind = policy::UnitKind::fresh;
   double retry_after = 0;
   double interval = 60;
 };
 
-[[nodiscard]] policy::StageSetup stage_setup(const GridInstance& instance);
+// The server's side of one problem.
+struct SimulatedProblem {
+  policy::RecordedStage recorded;
+  Opinions opinions;
+  RangeSet accepted;   // our own count, where invariants are checked
+  double service = 0;  // received (server/policy/sharing.h)
+  bool here = false;   // it was added
+  bool over = false;
+  double ended_at = 0;
+  [[nodiscard]] const policy::Stage& stage() const { return recorded.view(); }
+};
 
 class GridLoop {
  public:
@@ -38,13 +50,14 @@ class GridLoop {
   [[nodiscard]] GridRun run();
 
  private:
-  // A message at the server, a reply at its host, or, with neither, a restart. Each is allocated alone: a
-  // million are under way when all hosts begin, and hardly any later.
+  // A message at the server, a reply at its host, a problem that is added, or, with none of these, a restart.
+  // Each is allocated alone: a million are under way when all hosts begin, and hardly any later.
   struct Arrival {
     double time = 0;
     std::int64_t order = 0;  // ties: as sent
     std::unique_ptr<Message> message = {};
     std::unique_ptr<Reply> reply = {};
+    std::optional<std::size_t> problem = {};
     bool waited = false;  // the message, for the server
     bool operator>(const Arrival& other) const {
       return time != other.time ? time > other.time : order > other.order;
@@ -77,14 +90,19 @@ class GridLoop {
   void at_server(const Message& message);
   void commit(HostId host, const Commit& commit, policy::Changes& changes);
   void request(const Message& message, Reply& reply, policy::Changes& changes);
-  void judge(const std::vector<Range>& ranges);
-  [[nodiscard]] bool over() const;
+  [[nodiscard]] std::vector<std::size_t> order_for(HostId host) const;
+  bool request_of(std::size_t problem, const Message& message, Reply& reply, policy::Changes& changes);
+  void judge(SimulatedProblem& problem, const std::vector<Range>& ranges);
+  void look_whether_over();
+  void add_problem(std::size_t problem);
   void restart();
-  [[nodiscard]] const policy::Stage& stage() const { return recorded_.view(); }
+  [[nodiscard]] policy::ShareView share_of(std::size_t problem) const;
+  [[nodiscard]] policy::RecordedStage make_stage(std::size_t problem) const;
 
   const GridInstance& instance_;
-  GridWork job_;
-  policy::RecordedStage recorded_;
+  Jobs jobs_;
+  std::vector<SimulatedProblem> problems_;  // as jobs_
+  double total_work_ = 0;
   Random random_;
   std::vector<LocalHost> hosts_;
   Agenda agenda_;
@@ -95,9 +113,7 @@ class GridLoop {
   double accepted_work_ = 0;
   std::int64_t order_ = 0, next_unit_ = 1, received_ = 0;
   double sample_at_ = 0;
-  Opinions opinions_;
   bool liars_ = false;
-  RangeSet accepted_;  // our own count, where invariants are checked
   bool over_ = false;
   GridRun run_;
 };

@@ -100,43 +100,65 @@ Result<std::int64_t> items_for(const JobSetup& setup, const std::vector<GridHost
   return std::max<std::int64_t>(1, std::llround(wanted));
 }
 
-}  // namespace
-
-Status set_job(const JobSetup& setup, std::int64_t items, GridInstance& instance) {
+// `unit`: seconds of a slot of unit speed in the hosts' unit of work.
+Status set_problem(const JobSetup& setup, std::int64_t items, const std::vector<GridHost>& hosts, double unit,
+                   GridProblem& problem, double& ideal_seconds) {
   double item_seconds = setup.item_seconds;
   if (items > 0) {
-    instance.items = items;
-    instance.ideal_seconds = fluid_time(instance.hosts, static_cast<double>(items) * item_seconds);
-    if (!std::isfinite(instance.ideal_seconds))
+    problem.items = items;
+    ideal_seconds = fluid_time(hosts, static_cast<double>(items) * item_seconds / unit);
+    if (!std::isfinite(ideal_seconds))
       return Error{ErrorKind::invalid, fmt::format("the hosts of seed {} never get so far", setup.seed)};
   } else {
-    const double total = delivered(instance.hosts, setup.ideal_seconds).work;
-    TRY_ASSIGN(instance.items, items_for(setup, instance.hosts, total));
-    item_seconds = total / static_cast<double>(instance.items);
-    instance.ideal_seconds = setup.ideal_seconds;
+    const double total = delivered(hosts, setup.ideal_seconds).work * unit;
+    TRY_ASSIGN(problem.items, items_for(setup, hosts, total));
+    item_seconds = total / static_cast<double>(problem.items);
+    ideal_seconds = setup.ideal_seconds;
   }
   Work work;
   if (setup.given.costs.empty()) {
-    work = make_work(setup.profile, instance.items, setup.seed ^ 0x9e3779b97f4a7c15U);
-  } else if (static_cast<std::int64_t>(setup.given.costs.size()) != instance.items) {
+    work = make_work(setup.profile, problem.items, setup.seed ^ 0x9e3779b97f4a7c15U);
+  } else if (static_cast<std::int64_t>(setup.given.costs.size()) != problem.items) {
     return Error{ErrorKind::invalid, fmt::format("{} costs for {} items: give one an item",
-                                                 setup.given.costs.size(), instance.items)};
+                                                 setup.given.costs.size(), problem.items)};
   } else {
     work = setup.given;
   }
-  // A mean item is the unit of work from here on.
   const double mean = work.costs.empty() ? 1
                                          : std::accumulate(work.costs.begin(), work.costs.end(), 0.0) /
-                                               static_cast<double>(instance.items);
+                                               static_cast<double>(problem.items);
   for (double& cost : work.costs) cost /= mean;
   for (double& hint : work.hints) hint /= mean;
-  for (GridHost& host : instance.hosts) host.speed /= item_seconds;
-  instance.costs = std::move(work.costs);
-  instance.hint_costs = std::move(work.hints);
-  instance.hints = !instance.hint_costs.empty() || instance.costs.empty();
-  instance.item_seconds = item_seconds;
+  problem.costs = std::move(work.costs);
+  problem.hint_costs = std::move(work.hints);
+  problem.hints = !problem.hint_costs.empty() || problem.costs.empty();
+  problem.item_seconds = item_seconds;
+  problem.transfer_seconds = setup.transfer_share * item_seconds;
+  return {};
+}
+
+}  // namespace
+
+Status set_job(const JobSetup& setup, std::int64_t items, GridInstance& instance) {
+  TRY(set_problem(setup, items, instance.hosts, 1, instance, instance.ideal_seconds));
+  // A mean item is the unit of work from here on.
+  for (GridHost& host : instance.hosts) host.speed /= instance.item_seconds;
   instance.benchmark_known = true;
-  instance.transfer_seconds = setup.transfer_share * item_seconds;
+  return {};
+}
+
+Status add_job(const JobSetup& setup, std::int64_t items, GridInstance& instance) {
+  GridProblem problem;
+  double alone = 0;
+  TRY(set_problem(setup, items, instance.hosts, instance.item_seconds, problem, alone));
+  const double scale = problem.item_seconds / instance.item_seconds;
+  if (problem.costs.empty() && scale != 1) {
+    problem.costs.assign(static_cast<std::size_t>(problem.items), 1);
+    problem.hints = false;
+  }
+  for (double& cost : problem.costs) cost *= scale;
+  instance.more.push_back(std::move(problem));
+  instance.ideal_seconds += alone;
   return {};
 }
 

@@ -44,4 +44,9 @@ struct JobSetup {
 // all; if there are costs, but not one an item.
 [[nodiscard]] Status set_job(const JobSetup& setup, std::int64_t items, GridInstance& instance);
 
+// Another problem beside the first; its `ideal_seconds` are those that it would take alone. Then the
+// instance's are the sum, which no bound is: fair_ends() says when all can end. REQUIRES: set_job() came
+// before. Errors: as set_job's.
+[[nodiscard]] Status add_job(const JobSetup& setup, std::int64_t items, GridInstance& instance);
+
 }  // namespace gleaner::simulator

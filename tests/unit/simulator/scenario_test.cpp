@@ -32,7 +32,7 @@ TEST_CASE("a scenario is read, overridden and run") {
   const auto scenario =
       read_scenario(small, "s.toml", {{"problem.items", "200"}, {"server.strategy", "mis"}});
   REQUIRE(scenario.ok());
-  CHECK(scenario->items == 200);
+  CHECK(scenario->problems.front().items == 200);
   CHECK(scenario->strategy == "mis");
   const auto instance = make_instance(*scenario, 1);
   REQUIRE(instance.ok());
@@ -88,7 +88,7 @@ TEST_CASE("a problem's costs may come from a file") {
   };
   const auto scenario = read_scenario(text, "s.toml", {}, read_file);
   REQUIRE(scenario.ok());
-  CHECK(scenario->items == 4);
+  CHECK(scenario->problems.front().items == 4);
   const auto instance = make_instance(*scenario, 1);
   REQUIRE(instance.ok());
   CHECK(instance->costs == std::vector<double>{0.5, 1.75, 0.25, 1.5});

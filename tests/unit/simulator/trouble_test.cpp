@@ -70,10 +70,11 @@ TEST_CASE("a slow link holds up the start of a unit and its delivery") {
   GridInstance instance = even(100, 1);
   instance.prefetch = false;
   const double free = run(instance).makespan;
-  instance.hosts[0].download_seconds = 0.5;
+  instance.bytes_in = instance.bytes_out = 100;
+  instance.hosts[0].download_byte_seconds = 0.005;
   const double down = run(instance).makespan;
   CHECK(down == Approx(free + 50).margin(1));
-  instance.hosts[0].upload_seconds = 0.5;
+  instance.hosts[0].upload_byte_seconds = 0.005;
   CHECK(run(instance).makespan > down);
 }
 
@@ -291,7 +292,7 @@ late = 0.1
   REQUIRE(instance.ok());
   REQUIRE(instance->hosts.size() == 21);
   CHECK(instance->hosts[0].slots == 2);
-  CHECK(instance->hosts[0].download_seconds == Approx(1));
+  CHECK(instance->hosts[0].download_byte_seconds * instance->bytes_in == Approx(1));
   int liars = 0;
   for (std::size_t i = 1; i < 21; ++i) {
     const GridHost& host = instance->hosts[i];

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "server/policy/sharing.h"
 #include "tools/simulator/command/run.h"
 #include "tools/simulator/scenario/statistics.h"
 
@@ -65,6 +66,32 @@ const Outcome& worst_of(const std::vector<Outcome>& outcomes) {
                            [](const Outcome& a, const Outcome& b) { return a.ratio < b.ratio; });
 }
 
+// When each problem ended, and when it would at best by its share.
+void print_problems(std::ostream& out, const Experiment& experiment, const std::vector<Outcome>& outcomes) {
+  const auto& problems = experiment.scenario.problems;
+  if (problems.size() < 2) return;
+  out << fmt::format("\n{:<34} {:<20} {:>8} {:>12} {:>12} {:>8}\n", "strategy, straggler", "problem",
+                     "weight", "ended", "fair end", "ratio");
+  for (std::size_t variant = 0; variant < experiment.variants.size(); ++variant) {
+    const auto mine = of_variant(outcomes, variant);
+    for (std::size_t i = 0; i < problems.size(); ++i) {
+      std::vector<double> ended, fair, ratio;
+      for (const Outcome& outcome : mine) {
+        const ProblemOutcome& problem = outcome.problems[i];
+        ended.push_back(problem.ended_at);
+        fair.push_back(problem.fair_end);
+        ratio.push_back(problem.ended_at / problem.fair_end);
+      }
+      out << fmt::format(
+          "{:<34} {:<20} {:>8} {:>12.1f} {:>12.1f} {:>8.3f}\n",
+          experiment.variants[variant].strategy + ", " + experiment.variants[variant].straggler,
+          problems[i].name,
+          policy::share({{}, problems[i].weight, static_cast<int>(problems[i].priority), 0}),
+          mean_of(ended).mean, mean_of(fair).mean, mean_of(ratio).mean);
+    }
+  }
+}
+
 }  // namespace
 
 void print_table(std::ostream& out, const Experiment& experiment, const std::vector<Outcome>& outcomes) {
@@ -88,6 +115,7 @@ void print_table(std::ostream& out, const Experiment& experiment, const std::vec
         100 * waste.mean, 100 * waste.half, figure_of(mine, "units_per_slot").mean,
         figure_of(mine, "requests_per_slot").mean, cut > 0 ? fmt::format("  {} cut off", cut) : "");
   }
+  print_problems(out, experiment, outcomes);
 }
 
 void print_json(std::ostream& out, const Experiment& experiment, const std::vector<Outcome>& outcomes) {
@@ -110,6 +138,14 @@ void print_json(std::ostream& out, const Experiment& experiment, const std::vect
                                  {"items", outcome.items}, {"requests", outcome.requests},
                                  {"units", outcome.grants}};
       for (const Figure& figure : figures) run[figure.name] = figure.of(outcome);
+      for (std::size_t i = 0; i < outcome.problems.size() && outcome.problems.size() > 1; ++i) {
+        const ProblemOutcome& problem = outcome.problems[i];
+        run["problems"].push_back({{"name", experiment.scenario.problems[i].name},
+                                   {"items", problem.items},
+                                   {"complete", problem.complete},
+                                   {"ended", problem.ended_at},
+                                   {"fair_end", problem.fair_end}});
+      }
       entry["runs"].push_back(run);
     }
     document["strategies"].push_back(entry);

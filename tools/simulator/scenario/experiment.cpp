@@ -59,7 +59,11 @@ Result<Outcome> run_once(const Experiment& experiment, std::size_t variant, std:
   outcome.seed = seed;
   outcome.hosts = static_cast<std::int64_t>(instance.hosts.size());
   outcome.slots = slots_of(instance);
-  outcome.items = instance.items;
+  double work = 0;  // in mean items of the first problem
+  for (const GridProblem* problem : instance.problems()) {
+    outcome.items += problem->items;
+    work += static_cast<double>(problem->items) * problem->item_seconds / instance.item_seconds;
+  }
   instance.check_every = experiment.check_every >= 0          ? experiment.check_every
                          : outcome.slots <= checked_slots_max ? 1
                                                               : slots_per_check * outcome.slots;
@@ -75,7 +79,6 @@ Result<Outcome> run_once(const Experiment& experiment, std::size_t variant, std:
   outcome.ideal = run.ideal;
   outcome.ratio = run.makespan / run.ideal;
   outcome.t95 = run.t95 / run.ideal;
-  const double work = static_cast<double>(instance.items);  // in mean items
   outcome.speedup = work * instance.item_seconds / run.makespan;
   outcome.efficiency = work / delivered(instance.hosts, run.makespan).work;
   outcome.waste = run.waste;
@@ -87,6 +90,9 @@ Result<Outcome> run_once(const Experiment& experiment, std::size_t variant, std:
   outcome.copies = run.counts.copies;
   outcome.events = run.events;
   outcome.wrong_items = run.wrong_items;
+  for (std::size_t i = 0; i < run.problems.size(); ++i)
+    outcome.problems.push_back({instance.problems()[i]->items, run.problems[i].complete,
+                                run.problems[i].ended_at, run.problems[i].fair_end});
   if (detail) {
     for (GridHost& host : instance.hosts) host.events.clear();
     outcome.detail = std::make_shared<const Detail>(Detail{std::move(run), std::move(instance.hosts)});

@@ -23,6 +23,12 @@ struct Detail {
   std::vector<GridHost> hosts;  // without their events
 };
 
+struct ProblemOutcome {
+  std::int64_t items = 0;
+  bool complete = false;
+  double ended_at = 0, fair_end = 0;  // grid.h
+};
+
 // One run in figures. Ratios are to the fluid bound.
 struct Outcome {
   std::size_t variant = 0;
@@ -40,7 +46,8 @@ struct Outcome {
   std::int64_t splits = 0, recovered = 0, copies = 0;
   std::int64_t events = 0;
   std::int64_t wrong_items = 0;
-  double seconds = 0;  // of processor time that the loop took
+  double seconds = 0;                         // of processor time that the loop took
+  std::vector<ProblemOutcome> problems = {};  // as the scenario's
   std::shared_ptr<const Detail> detail = {};
 };
 

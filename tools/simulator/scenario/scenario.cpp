@@ -33,28 +33,31 @@ Result<double> start_from(const std::string& text) {
 }
 
 void read_problem(TableReader& reader, Scenario& scenario, const ReadFile& read_file) {
+  ProblemSetup problem;
+  problem.name = fmt::format("problem {}", scenario.problems.size() + 1);
+  reader.text("name", problem.name);
   std::string profile;
   reader.text("profile", profile, [&](const std::string& text) -> Status {
-    TRY_ASSIGN(scenario.job.profile, profile_from(text));
+    TRY_ASSIGN(problem.job.profile, profile_from(text));
     return {};
   });
   double hours = 0;
   const bool sized = reader.has("ideal_hours"), counted = reader.has("items");
   reader.number("ideal_hours", hours, 1e-4, 10'000);
-  scenario.job.ideal_seconds = hours * 3600;
-  reader.whole("items", scenario.items, 1, 1'000'000'000);
+  problem.job.ideal_seconds = hours * 3600;
+  reader.whole("items", problem.items, 1, 1'000'000'000);
   const bool listed = reader.has("costs");
   std::string costs;
   reader.text("costs", costs, [&](const std::string& name) -> Status {
     if (!read_file) return Error{ErrorKind::invalid, "there are no files of costs here"};
     TRY_ASSIGN(const std::string text, read_file(name));
-    TRY_ASSIGN(scenario.job.given, read_costs(text, name));
-    scenario.items = static_cast<std::int64_t>(scenario.job.given.costs.size());
+    TRY_ASSIGN(problem.job.given, read_costs(text, name));
+    problem.items = static_cast<std::int64_t>(problem.job.given.costs.size());
     return {};
   });
   bool hints = true;
   reader.flag("hints", hints);
-  if (!hints) scenario.job.given.hints.clear();
+  if (!hints) problem.job.given.hints.clear();
   if (listed && (sized || counted || reader.has("profile"))) {
     reader.mistake("costs",
                    "the file says how many items there are, of what costs: leave out profile, items "
@@ -64,12 +67,16 @@ void read_problem(TableReader& reader, Scenario& scenario, const ReadFile& read_
   }
   if (!listed && sized == counted)
     reader.mistake(sized ? "items" : "ideal_hours", "give either ideal_hours or items");
-  reader.number("item_seconds", scenario.job.item_seconds, 1e-6, 1e7);
-  reader.number("transfer_share", scenario.job.transfer_share, 0, 100);
-  reader.number("bytes_in", scenario.bytes_in, 0, 1e12);
-  reader.number("bytes_out", scenario.bytes_out, 0, 1e12);
-  reader.flag("checkpoint", scenario.checkpoint);
-  reader.flag("may_split", scenario.may_split);
+  reader.number("item_seconds", problem.job.item_seconds, 1e-6, 1e7);
+  reader.number("transfer_share", problem.job.transfer_share, 0, 100);
+  reader.number("bytes_in", problem.bytes_in, 0, 1e12);
+  reader.number("bytes_out", problem.bytes_out, 0, 1e12);
+  reader.flag("checkpoint", problem.checkpoint);
+  reader.flag("may_split", problem.may_split);
+  reader.number("weight", problem.weight, 1e-6, 1e6);
+  reader.whole("priority", problem.priority, -8, 8);
+  reader.number("arrives", problem.arrives, 0, most);
+  scenario.problems.push_back(std::move(problem));
 }
 
 // Keys that replace one of every class's habits.
@@ -215,7 +222,7 @@ void read_top(TableReader& reader, Scenario& scenario, const ReadFile& read_file
     return {};
   });
   if (!reader.has("problem")) reader.mistake("problem", "expected a table [problem]");
-  reader.table("problem", [&](TableReader& table) { read_problem(table, scenario, read_file); });
+  reader.tables("problem", [&](TableReader& table) { read_problem(table, scenario, read_file); });
   if (!reader.has("fleet")) reader.mistake("fleet", "expected one or more tables [[fleet]]");
   reader.tables("fleet", [&](TableReader& table) { read_fleet(table, scenario, read_file); });
   reader.table("server", [&](TableReader& table) { read_server(table, scenario); });
@@ -281,7 +288,7 @@ void add_fleet(const Scenario& scenario, const FleetSetup& fleet, Random& seeds,
     setup.seed = seeds.next();
     hosts = make_population(setup);
   }
-  const auto seconds = [](double bytes, double mbit) { return mbit > 0 ? bytes * 8 / (mbit * 1e6) : 0; };
+  const auto byte_seconds = [](double mbit) { return mbit > 0 ? 8 / (mbit * 1e6) : 0; };
   std::shared_ptr<FleetOutages> outages;
   if (fleet.outages.any()) {
     outages = std::make_shared<FleetOutages>(fleet.outages);
@@ -296,8 +303,8 @@ void add_fleet(const Scenario& scenario, const FleetSetup& fleet, Random& seeds,
       host.performance *= fleet.boast;
     }
     host.latency = fleet.latency;
-    host.download_seconds = seconds(scenario.bytes_in, fleet.down_mbit);
-    host.upload_seconds = seconds(scenario.bytes_out, fleet.up_mbit);
+    host.download_byte_seconds = byte_seconds(fleet.down_mbit);
+    host.upload_byte_seconds = byte_seconds(fleet.up_mbit);
     if (fleet.wrong > 0 && seeds.chance(fleet.liars)) host.wrong_chance = fleet.wrong;
   }
   all.insert(all.end(), std::make_move_iterator(hosts.begin()), std::make_move_iterator(hosts.end()));
@@ -330,15 +337,24 @@ Result<GridInstance> make_instance(const Scenario& scenario, std::uint64_t seed)
   GridInstance instance;
   Random seeds(seed);
   for (const FleetSetup& fleet : scenario.fleets) add_fleet(scenario, fleet, seeds, instance.hosts);
-  JobSetup job = scenario.job;
-  job.seed = seed;
-  if (scenario.items > 0) job.ideal_seconds = 0;
-  TRY(set_job(job, scenario.items, instance));
+  for (const ProblemSetup& setup : scenario.problems) {
+    const bool first = &setup == &scenario.problems.front();
+    JobSetup job = setup.job;
+    job.seed = seed + static_cast<std::uint64_t>(&setup - scenario.problems.data());
+    if (setup.items > 0) job.ideal_seconds = 0;
+    TRY(first ? set_job(job, setup.items, instance) : add_job(job, setup.items, instance));
+    GridProblem& problem = first ? instance : instance.more.back();
+    problem.bytes_in = setup.bytes_in;
+    problem.bytes_out = setup.bytes_out;
+    problem.may_split = setup.may_split;
+    problem.checkpoint = setup.checkpoint;
+    problem.weight = setup.weight;
+    problem.priority = static_cast<int>(setup.priority);
+    problem.arrives_at = setup.arrives;
+  }
   instance.benchmark_known = scenario.knows_benchmark;
   instance.sizing = scenario.strategy;
   TRY_ASSIGN(instance.straggler, policy::straggler_from(scenario.straggler));
-  instance.may_split = scenario.may_split;
-  instance.checkpoint = scenario.checkpoint;
   instance.rules = scenario.rules;
   instance.rules.request_delay = std::min(instance.rules.request_delay, scenario.request_delay);
   instance.request_delay = scenario.request_delay;
@@ -353,6 +369,7 @@ Result<GridInstance> make_instance(const Scenario& scenario, std::uint64_t seed)
   instance.restarts = scenario.restarts;
   instance.seed = seeds.next();
   instance.give_up_after = give_up_ideals * instance.ideal_seconds + give_up_extra;
+  for (const ProblemSetup& setup : scenario.problems) instance.give_up_after += setup.arrives;
   instance.keep_decisions = false;
   return instance;
 }

@@ -33,15 +33,23 @@ struct FleetSetup {
   double boast = 1, boasters = 1;  // so many times as fast, that share of the hosts says
 };
 
-struct Scenario {
+// One [[problem]]: ideal_seconds > 0 sizes it; else `items` of item_seconds each.
+struct ProblemSetup {
   std::string name;
-  double start_hour = 10;  // of the week
-  // [problem]: ideal_seconds > 0 sizes it; else `items` of item_seconds each
   JobSetup job;
   std::int64_t items = 0;
   double bytes_in = 0, bytes_out = 0;  // of an item
   bool checkpoint = false;
   bool may_split = true;
+  double weight = 1;
+  std::int64_t priority = 0;
+  double arrives = 0;  // s
+};
+
+struct Scenario {
+  std::string name;
+  double start_hour = 10;  // of the week
+  std::vector<ProblemSetup> problems;
   std::vector<FleetSetup> fleets;
   // [server]
   std::string strategy = "wis";

@@ -1,0 +1,140 @@
+// Several problems on one fleet: shares as the live server divides them, and what is fair.
+#include "tests/unit/simulator/run.h"
+#include "tools/simulator/fluid.h"
+#include "tools/simulator/scenario/scenario.h"
+
+using namespace gleaner;
+using namespace gleaner::simulator;
+
+namespace {
+
+// Four hosts of speed 1, two problems of 2000 items each.
+GridInstance two_problems(double weight) {
+  GridInstance instance;
+  instance.hosts.resize(4);
+  instance.sizing = "gleaner";
+  instance.items = 2000;
+  GridProblem other;
+  other.items = 2000;
+  other.weight = weight;
+  instance.more.push_back(other);
+  return instance;
+}
+
+}  // namespace
+
+TEST_CASE("fair ends: the speed is divided by shares among the problems that are there") {
+  GridInstance instance;
+  instance.hosts.resize(1);
+  instance.items = 10;
+  GridProblem other;
+  other.items = 10;
+  instance.more.push_back(other);
+  CHECK(fair_ends(instance)[0] == Approx(20));
+  CHECK(fair_ends(instance)[1] == Approx(20));
+  instance.more[0].weight = 3;
+  CHECK(fair_ends(instance)[0] == Approx(20));
+  CHECK(fair_ends(instance)[1] == Approx(40.0 / 3));
+  instance.more[0].arrives_at = 4;  // then the first has 6 left, and 3.33 when the second ends at 4 + 13.33
+  CHECK(fair_ends(instance)[1] == Approx(4 + 40.0 / 3));
+  CHECK(fair_ends(instance)[0] == Approx(20));
+  instance.more[0].arrives_at = 100;  // nothing to do in between
+  CHECK(fair_ends(instance)[0] == Approx(10));
+  CHECK(fair_ends(instance)[1] == Approx(110));
+  instance.more[0].weight = 1;
+  instance.more[0].priority = 1;
+  instance.more[0].arrives_at = 0;
+  CHECK(fair_ends(instance)[1] == Approx(15));
+  instance.hosts[0].events = {{12, HostEventKind::off}};
+  CHECK(fair_ends(instance)[0] == std::numeric_limits<double>::infinity());
+}
+
+TEST_CASE("two problems share a fleet by their weights") {
+  const GridRun even = run(two_problems(1));
+  REQUIRE(even.complete);
+  REQUIRE(even.problems.size() == 2);
+  CHECK(even.counts.accepted == 4000);
+  CHECK(even.ideal == Approx(1000));
+  CHECK(even.makespan < 1.1 * even.ideal);
+  CHECK(even.problems[0].ended_at > 0.8 * even.makespan);
+  CHECK(even.problems[1].ended_at > 0.8 * even.makespan);
+
+  const GridRun weighted = run(two_problems(4));
+  CHECK(weighted.problems[1].fair_end == Approx(625));
+  CHECK(weighted.problems[1].ended_at < 1.15 * weighted.problems[1].fair_end);
+  CHECK(weighted.problems[0].ended_at > 0.95 * weighted.problems[0].fair_end);
+}
+
+TEST_CASE("a problem that is added later starts then, and the fleet waits for it") {
+  GridInstance instance = two_problems(1);
+  instance.more[0].arrives_at = 2000;
+  instance.sample_seconds = 10;
+  const GridRun later = run(instance);
+  REQUIRE(later.complete);
+  CHECK(later.problems[0].ended_at < 600);
+  CHECK(later.problems[1].ended_at > 2500);
+  CHECK(later.problems[1].ended_at < 2600);
+  CHECK(later.ideal == Approx(2500));
+  CHECK(later.makespan == later.problems[1].ended_at);
+}
+
+TEST_CASE("several problems through losses, crashes, cuts and restarts: every item once") {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    INFO("seed " << seed);
+    GridInstance instance = two_problems(2);
+    instance.seed = seed;
+    instance.sizing = seed % 2 == 0 ? "gleaner" : "wis";
+    instance.more.push_back(instance.more[0]);
+    instance.more[1].costs.assign(2000, 0.25);
+    instance.more[1].hints = false;
+    instance.more[1].item_seconds = 0.25;
+    instance.more[1].arrives_at = 200;
+    instance.more[1].priority = 3;
+    instance.loss_chance = instance.failure_chance = 0.05;
+    instance.restarts = {100, 400};
+    instance.hosts[2].events = {{50, HostEventKind::off}, {300, HostEventKind::on}};
+    const GridRun got = run(instance);
+    CHECK(got.complete);
+    CHECK(got.counts.accepted == 6000);
+    for (const GridProblemResult& problem : got.problems) CHECK(problem.complete);
+  }
+}
+
+TEST_CASE("a scenario's problems are sized each as if alone, and share one unit of work") {
+  const auto scenario = read_scenario(R"(
+[[problem]]
+name = "a"
+ideal_hours = 1
+item_seconds = 10
+[[problem]]
+ideal_hours = 0.5
+item_seconds = 2
+weight = 3
+arrives = 60
+[[fleet]]
+speeds = [1, 2]
+)",
+                                      "test.toml");
+  REQUIRE(scenario.ok());
+  CHECK(scenario->problems[0].name == "a");
+  CHECK(scenario->problems[1].name == "problem 2");
+  auto instance = make_instance(*scenario, 1);
+  REQUIRE(instance.ok());
+  CHECK(instance->items == 1080);  // 3 slots' worth of an hour
+  REQUIRE(instance->more.size() == 1);
+  CHECK(instance->more[0].items == 2700);
+  CHECK(instance->more[0].costs.front() == Approx(0.2));
+  CHECK_FALSE(instance->more[0].hints);
+  CHECK(instance->more[0].weight == 3);
+  CHECK(fair_ends(*instance)[0] == Approx(5400));
+  instance->log = [](const std::string&) {};
+  const auto refused = run_grid(*instance);
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().message == "a scheduler's log is of one problem");
+
+  const auto bad = read_scenario(
+      "[[problem]]\nideal_hours = 1\n[[problem]]\nitems = 5\nweight = 0\n[[fleet]]\nspeeds = [1]\n",
+      "bad.toml");
+  REQUIRE_FALSE(bad.ok());
+  CHECK(bad.error().message.find("bad.toml:5: problem.weight") != std::string::npos);
+}
