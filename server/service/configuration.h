@@ -19,7 +19,7 @@ struct Configuration {
   std::int64_t connections_max = 4000;
   std::int64_t heartbeat_seconds = 60;
   std::int64_t commit_seconds = 60;
-  std::string strategy = "wis";
+  std::string strategy = "gleaner";
   std::string straggler = "split";
   double unit_minimum_seconds = 60;
   double unit_maximum_seconds = 1200;

@@ -32,11 +32,11 @@ struct AddApplication {
 struct AddProblem {
   std::string application;  // name, or name@version; the newest version without one
   std::string name;
-  std::string parameters;        // JSON text
-  std::vector<Input> inputs;     // uploaded before
-  std::string strategy = "wis";  // NAME[,key=value...]
-  // split | duplicate-once | none | deadline | late | spark | wqr | rdlb
-  std::string straggler = "split";
+  std::string parameters;     // JSON text
+  std::vector<Input> inputs;  // uploaded before
+  std::string strategy;       // NAME[,key=value...]; empty: as the server's settings say
+  // split | duplicate-once | none | deadline | late | spark | wqr | rdlb; empty: as the server's settings say
+  std::string straggler;
   double weight = 1;
   int priority = 0;
   std::int64_t commit_seconds = 0;  // 0: the project's

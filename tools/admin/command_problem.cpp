@@ -207,8 +207,6 @@ Result<ExitCode> decisions(Session& session, const ProblemChoice& choice) {
 void declare_add(CLI::App& problems, Action& chosen) {
   const auto options = std::make_shared<AddOptions>();
   protocol::AddProblem& problem = options->problem;
-  problem.strategy.clear();  // what is not given here is as the server's settings say
-  problem.straggler.clear();
   CLI::App* command =
       problems.add_subcommand("add", "Add a problem: an application with parameters and inputs");
   command->add_option("--app", problem.application, "the application; its newest version without one")

@@ -76,7 +76,7 @@ TEST_CASE("run prints every strategy and straggler rule with its interval") {
   }
   const std::string table = contents(csv);
   CHECK(std::count(table.begin(), table.end(), '\n') == 1 + 4 * 3);
-  CHECK(call({"run", path}).out.find("wis, split") != std::string::npos);
+  CHECK(call({"run", path}).out.find("gleaner, split") != std::string::npos);
 }
 
 TEST_CASE("run writes plots and a table of the hosts") {
@@ -89,7 +89,7 @@ TEST_CASE("run writes plots and a table of the hosts") {
     CHECK(std::filesystem::file_size(plots + "/" + name) > 50);
   }
   const std::string table = contents(hosts);
-  CHECK(table.find("# four, wis, split, seed 1\nhost,class,slots,") == 0);
+  CHECK(table.find("# four, gleaner, split, seed 1\nhost,class,slots,") == 0);
   CHECK(std::count(table.begin(), table.end(), '\n') == 2 + 4);
 }
 

@@ -52,7 +52,7 @@ struct Scenario {
   std::vector<ProblemSetup> problems;
   std::vector<FleetSetup> fleets;
   // [server]
-  std::string strategy = "wis";
+  std::string strategy = "gleaner";
   std::string straggler = "split";
   policy::EndgameRules rules;
   std::vector<double> restarts;  // seconds
