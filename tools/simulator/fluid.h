@@ -23,7 +23,7 @@ struct Delivered {
 // by their shares (generalised processor sharing); the last is the bound of all together.
 [[nodiscard]] std::vector<double> fair_ends(const GridInstance& instance);
 
-// The bound of an instance with one problem.
+// The bound of an instance with one problem that is there from the beginning.
 [[nodiscard]] double ideal_makespan(const GridInstance& instance);
 
 }  // namespace gleaner::simulator

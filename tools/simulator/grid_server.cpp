@@ -114,7 +114,7 @@ void GridLoop::judge(SimulatedProblem& problem, const std::vector<Range>& ranges
 
 // Whose turn it is, as in the live server (service/work.cpp).
 std::vector<std::size_t> GridLoop::order_for(HostId host) const {
-  if (problems_.size() == 1) return {0};
+  if (problems_.size() == 1 && problems_[0].here) return {0};
   std::vector<policy::ShareView> candidates;
   for (std::size_t i = 0; i < problems_.size(); ++i) {
     const SimulatedProblem& problem = problems_[i];

@@ -78,6 +78,17 @@ TEST_CASE("a problem that is added later starts then, and the fleet waits for it
   CHECK(later.makespan == later.problems[1].ended_at);
 }
 
+TEST_CASE("a single problem may be added later, too") {
+  GridInstance instance = two_problems(1);
+  instance.more.clear();
+  instance.arrives_at = 1000;
+  const GridRun later = run(instance);
+  CHECK(later.complete);
+  CHECK(later.ideal == Approx(1500));
+  CHECK(later.makespan > 1500);
+  CHECK(later.makespan < 1600);
+}
+
 TEST_CASE("several problems through losses, crashes, cuts and restarts: every item once") {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     INFO("seed " << seed);
