@@ -53,6 +53,7 @@ ABLATION = [
     ("long items not copied in time", ["server.rules.copy_long=false"]),
     ("R3: the first minute's hosts taken for all", ["server.rules.settle=false"]),
     ("copies for slow hosts, too", ["server.rules.fast_copies=false"]),
+    ("what is done of items not looked at", ["server.rules.see_progress=false"]),
     ("R6b: live units not split", ["server.rules.split_live=false"]),
     ("R6b: only the latest unit", ["server.rules.look_at=1"]),
     ("R6c: at most 2 live copies", ["server.rules.live_copies=2"]),

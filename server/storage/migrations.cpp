@@ -286,11 +286,18 @@ ALTER TABLE hosts ADD COLUMN download_rate REAL NOT NULL DEFAULT 0;
 ALTER TABLE hosts ADD COLUMN upload_rate REAL NOT NULL DEFAULT 0;
 )";
 
+// A first item that another host began; 0: none did.
+constexpr const char* begun_items = R"(
+ALTER TABLE units ADD COLUMN begun_share REAL NOT NULL DEFAULT 0;
+ALTER TABLE units ADD COLUMN begun_by INTEGER NOT NULL DEFAULT 0;
+)";
+
 constexpr std::array steps{
     Migration{1, "first schema", first_schema},
     Migration{2, "units remember the end they were handed out with", handed_out_end},
     Migration{3, "sizing strategies remember batches and measured times", batches_and_times},
     Migration{4, "what hosts measured of themselves", host_speeds},
+    Migration{5, "units go on with items that others began", begun_items},
 };
 
 Result<std::int64_t> number_of(Database& database, std::string_view sql) {

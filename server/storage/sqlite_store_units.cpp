@@ -17,7 +17,7 @@ policy::Unit read_unit(Query& query) {
   query.take_all(unit.id, unit.group, unit.host, unit.slot, unit.kind, unit.state, unit.range, unit.committed,
                  unit.finished, unit.run_state, unit.pause_reason, unit.rate_minute, unit.item_seconds,
                  unit.running_seconds, unit.issued, unit.last_contact, unit.deadline, unit.closed,
-                 unit.cut_unheard, unit.reason, unit.handed_end);
+                 unit.cut_unheard, unit.reason, unit.handed_end, unit.begun_share, unit.begun_by);
   return unit;
 }
 
@@ -41,14 +41,16 @@ Status SqliteStore::put_unit(ProblemId problem, int stage, const policy::Unit& u
   Query query = database_->query(R"(
 INSERT INTO units (id, group_unit, host, slot, kind, state, range_begin, range_end, committed, finished, run_state,
   pause_reason, rate_minute, item_seconds, running_seconds, issued, last_contact, deadline, closed, cut_unheard, reason,
-  handed_end, problem, stage) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  handed_end, begun_share, begun_by, problem, stage)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT DO UPDATE SET group_unit = excluded.group_unit, host = excluded.host, slot = excluded.slot,
   kind = excluded.kind, state = excluded.state, range_begin = excluded.range_begin, range_end = excluded.range_end,
   committed = excluded.committed, finished = excluded.finished, run_state = excluded.run_state,
   pause_reason = excluded.pause_reason, rate_minute = excluded.rate_minute, item_seconds = excluded.item_seconds,
   running_seconds = excluded.running_seconds, issued = excluded.issued, last_contact = excluded.last_contact,
   deadline = excluded.deadline, closed = excluded.closed, cut_unheard = excluded.cut_unheard, reason = excluded.reason,
-  handed_end = excluded.handed_end, problem = excluded.problem, stage = excluded.stage)");
+  handed_end = excluded.handed_end, begun_share = excluded.begun_share, begun_by = excluded.begun_by,
+  problem = excluded.problem, stage = excluded.stage)");
   query.add(unit.id)
       .add(unit.group)
       .add(unit.host)
@@ -63,13 +65,15 @@ ON CONFLICT DO UPDATE SET group_unit = excluded.group_unit, host = excluded.host
       .add(unit.rate_minute);
   query.add(unit.item_seconds).add(unit.running_seconds).add(unit.issued).add(unit.last_contact);
   query.add(unit.deadline).add(unit.closed).add(unit.cut_unheard).add(unit.reason).add(unit.handed_end);
+  query.add(unit.begun_share).add(unit.begun_by);
   return query.add(problem).add(stage).run();
 }
 
 Result<std::vector<policy::Unit>> SqliteStore::open_units(ProblemId problem, int stage) {
   Query query = database_->query(R"(
 SELECT id, group_unit, host, slot, kind, state, range_begin, range_end, committed, finished, run_state, pause_reason,
-  rate_minute, item_seconds, running_seconds, issued, last_contact, deadline, closed, cut_unheard, reason, handed_end
+  rate_minute, item_seconds, running_seconds, issued, last_contact, deadline, closed, cut_unheard, reason, handed_end,
+  begun_share, begun_by
 FROM units WHERE problem = ? AND stage = ? AND state = ? ORDER BY id)");
   query.add(problem).add(stage).add(policy::UnitState::open);
   return all_rows(query, read_unit);
@@ -79,7 +83,7 @@ Result<std::optional<Store::UnitPlace>> SqliteStore::unit(UnitId id) {
   Query query = database_->query(R"(
 SELECT id, group_unit, host, slot, kind, state, range_begin, range_end, committed, finished, run_state, pause_reason,
   rate_minute, item_seconds, running_seconds, issued, last_contact, deadline, closed, cut_unheard, reason, handed_end,
-  problem, stage
+  begun_share, begun_by, problem, stage
 FROM units WHERE id = ?)");
   query.add(id);
   return first_row(query, [](Query& row) {

@@ -69,6 +69,7 @@ void visit(Archive& archive, Of<Archive, UnitReport>& message) {
   archive("reason", message.reason, Prose{});
   archive("rate", message.rate, Number{});
   archive("item_seconds", message.item_seconds, Number{});
+  archive.defaulted("item_share", message.item_share, Number{0, 1});
   archive("running_seconds", message.running_seconds, Number{});
 }
 

@@ -179,6 +179,7 @@ struct UnitReport {
   std::string reason;          // why paused
   double rate = 0;             // hint units per second over the last minute; 0 unknown or standing still
   double item_seconds = 0;     // spent on the item in progress
+  double item_share = 0;       // of that item done, as its kernel says: 0 to 1; 0: unknown
   double running_seconds = 0;  // spent on this unit, pauses included, power-off excluded
 };
 

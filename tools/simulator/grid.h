@@ -68,7 +68,10 @@ struct GridProblem {
   double transfer_seconds = 0;         // of an item to any host, besides its link's
   double bytes_in = 0, bytes_out = 0;  // of an item, over its host's link
   bool may_split = true;
-  bool checkpoint = false;  // the item in progress survives a power cut
+  // Kernels save the item in progress: it survives a power cut, and goes on elsewhere. What a liar saved of
+  // an item is right all the same.
+  bool checkpoint = false;
+  bool progress = true;  // kernels say how much of the item in progress is done
   // Among several problems: its share (server/policy/sharing.h), and when it is added.
   double weight = 1;
   int priority = 0;

@@ -73,6 +73,7 @@ void GridLoop::beat(std::size_t id) {
   Message message;
   message.host = id;
   host.take_commits(jobs_, now_, instance_.commit_seconds, message.commits);
+  host.take_saved(jobs_, now_, instance_.commit_seconds, message.saved);
   send(std::move(message));
 }
 
@@ -155,7 +156,9 @@ void GridLoop::take(std::size_t id, std::size_t slot_index, const Reply& reply) 
   unit.problem = reply.problem;
   unit.range = reply.range;
   unit.committed = unit.range.begin;
-  unit.work = jobs_[unit.problem].costs.before(unit.range.begin);
+  const policy::Costs& costs = jobs_[unit.problem].costs;
+  unit.work =
+      costs.before(unit.range.begin) + reply.begun_share * costs.of({unit.range.begin, unit.range.begin + 1});
   const GridHost& host = instance_.hosts[id];
   const GridProblem& problem = jobs_[unit.problem].problem;
   unit.transfer_left = (problem.transfer_seconds + host.download_byte_seconds * problem.bytes_in) *

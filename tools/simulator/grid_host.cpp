@@ -106,6 +106,8 @@ protocol::UnitReport LocalHost::report(const Jobs& jobs, const LocalSlot& slot, 
   if (!first) return report;
   const double partial = std::max(0.0, unit.work - job.costs.before(report.finished));
   report.item_seconds = std::min(unit.running_seconds, partial / (host_->speed * state.factor));
+  if (job.problem.progress && report.finished < unit.range.end)
+    report.item_share = std::min(1.0, partial / job.costs.of({report.finished, report.finished + 1}));
   const double seconds = now - slot.old_mark;
   if (slot.rated == unit.problem && slot.old_mark >= 0 && seconds > 1)
     report.rate = (slot.hint_done - slot.old_done) / seconds;
@@ -131,6 +133,18 @@ void LocalHost::take_commits(const Jobs& jobs, double now, double every, std::ve
       unit.committed = finished;
       unit.last_commit = now;
     }
+  }
+}
+
+void LocalHost::take_saved(const Jobs& jobs, double now, double every, std::vector<Saved>& saved) {
+  if (state.paused) return;  // what was saved before stands
+  for (LocalSlot& slot : slots) {
+    if (slot.units.empty() || !jobs[slot.units.front().problem].problem.checkpoint) continue;
+    LocalUnit& unit = slot.units.front();
+    const protocol::UnitReport present = report(jobs, slot, unit, now);
+    if (present.item_seconds < every || now - unit.last_save < every || present.item_share <= 0) continue;
+    saved.push_back({unit.problem, unit.id, present.finished, present.item_share});
+    unit.last_save = now;
   }
 }
 

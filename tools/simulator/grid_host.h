@@ -33,6 +33,7 @@ struct LocalUnit {
   double transfer_left = 0;
   double running_seconds = 0;
   double last_commit = 0;
+  double last_save = 0;
   std::int64_t fails_at = -1;  // item; -1: none
   double taken_at = 0;
   policy::UnitKind kind = policy::UnitKind::fresh;
@@ -53,11 +54,20 @@ struct Report {
   protocol::UnitReport report;
 };
 
+// What it has done of its item in progress goes on elsewhere.
+struct Saved {
+  std::size_t problem = 0;
+  UnitId unit;
+  std::int64_t item = 0;
+  double share = 0;
+};
+
 // What a client tells the server in one message.
 struct Message {
   std::size_t host = 0;
   std::vector<Commit> commits;
   std::vector<Report> reports;
+  std::vector<Saved> saved;
   std::optional<Commit> failure;  // range.begin: the item
   std::optional<int> slot;        // asks for work for it
   bool urgent = true;
@@ -95,6 +105,8 @@ class LocalHost {
   [[nodiscard]] std::vector<Report> reports(const Jobs& jobs, double now) const;
   // Finished prefixes that are due, `every` so many seconds.
   void take_commits(const Jobs& jobs, double now, double every, std::vector<Commit>& commits);
+  // Items in progress that are saved `every` so many seconds, where kernels can.
+  void take_saved(const Jobs& jobs, double now, double every, std::vector<Saved>& saved);
   // When the first of its own events is due.
   [[nodiscard]] double due() const;
 

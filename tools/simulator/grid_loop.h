@@ -28,6 +28,7 @@ struct Reply {
   std::size_t problem = 0;
   Range range;
   policy::UnitKind kind = policy::UnitKind::fresh;
+  double begun_share = 0;  // of the first item: it goes on from there
   double retry_after = 0;
   double interval = 60;
 };

@@ -18,6 +18,8 @@ void GridLoop::at_server(const Message& message) {
   for (const auto& [problem, report] : message.reports) {
     reply.orders.push_back(problems_[problem].recorded.report(host, report, stamp(), changes));
   }
+  for (const auto& [problem, unit, item, share] : message.saved)
+    problems_[problem].recorded.save(host, unit, item, share, stamp());
   if (message.failure) {
     problems_[message.failure->problem].recorded.give_back(
         host, message.failure->unit, policy::Stage::GiveBack::failed, message.failure->range.begin,
@@ -166,6 +168,7 @@ bool GridLoop::request_of(std::size_t index, const Message& message, Reply& repl
   reply.problem = index;
   reply.range = granted->range;
   reply.kind = granted->kind;
+  reply.begun_share = granted->begun_share;
   const policy::HostRecord* record = problem.stage().host(requester.host);
   problem.service = policy::charge(share_of(index), record != nullptr && record->rate > 0
                                                         ? problem.stage().cost(granted->range) / record->rate

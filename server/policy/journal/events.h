@@ -64,10 +64,16 @@ struct StragglerEvent {
 struct RememberEvent {
   Unit unit;
 };
+struct SaveEvent {
+  HostId host;
+  UnitId unit;
+  std::int64_t item = 0;
+  double share = 0;
+};
 
 using StageEvent = std::variant<RestoreEvent, RequestEvent, ReportEvent, CommitEvent, GiveBackEvent,
                                 HostLeftEvent, TickEvent, DisputeEvent, ResolveEvent, RejectEvent,
-                                EnoughEvent, SizingEvent, StragglerEvent, RememberEvent>;
+                                EnoughEvent, SizingEvent, StragglerEvent, RememberEvent, SaveEvent>;
 
 // What the stage made of an event, in words that say all that was decided: equal texts are equal decisions.
 struct StageAnswer {

@@ -43,6 +43,8 @@ void fields(Visit& visit, EndgameRules& rules) {
   visit.added("copy_long", rules.copy_long, false);
   visit.added("settle", rules.settle, false);
   visit.added("fast_copies", rules.fast_copies, false);
+  visit.added("see_progress", rules.see_progress, false);
+  visit.added("move_checkpoints", rules.move_checkpoints, false);
 }
 
 template <typename Visit>
@@ -68,6 +70,8 @@ void fields(Visit& visit, Unit& unit) {
   visit("cut_unheard", unit.cut_unheard);
   visit("reason", unit.reason);
   visit("handed_end", unit.handed_end);
+  visit.added("begun_share", unit.begun_share, 0.0);
+  visit.added("begun_by", unit.begun_by, HostId{});
 }
 
 template <typename Visit>
@@ -141,6 +145,7 @@ void fields(Visit& visit, ReportEvent& event) {
   visit("reason", event.report.reason);
   visit("rate", event.report.rate);
   visit("item_seconds", event.report.item_seconds);
+  visit.added("item_share", event.report.item_share, 0.0);
   visit("running_seconds", event.report.running_seconds);
 }
 
@@ -195,6 +200,14 @@ void fields(Visit& visit, SizingEvent& event) {
 template <typename Visit>
 void fields(Visit& visit, StragglerEvent& event) {
   visit("rule", event.rule);
+}
+
+template <typename Visit>
+void fields(Visit& visit, SaveEvent& event) {
+  visit("host", event.host);
+  visit("unit", event.unit);
+  visit("item", event.item);
+  visit("share", event.share);
 }
 
 template <typename Visit>

@@ -18,9 +18,9 @@ constexpr int version = 1;
 constexpr std::int64_t items_max = 1'000'000'000'000;
 constexpr std::int64_t whole_max = 1'000'000'000'000'000;
 constexpr int enumeration_max = 99;
-const char* const event_names[] = {"restore",   "request", "report",    "commit",  "give_back",
-                                   "host_left", "tick",    "dispute",   "resolve", "reject",
-                                   "enough",    "sizing",  "straggler", "remember"};
+const char* const event_names[] = {"restore",   "request", "report",    "commit",   "give_back",
+                                   "host_left", "tick",    "dispute",   "resolve",  "reject",
+                                   "enough",    "sizing",  "straggler", "remember", "save"};
 static_assert(std::size(event_names) == std::variant_size_v<StageEvent>);
 
 template <typename T>
@@ -201,6 +201,8 @@ std::string impossible(const StageEvent& event, std::int64_t items) {
     return impossible(*restore, items);
   } else if (const auto* remember = std::get_if<RememberEvent>(&event)) {
     return impossible(*remember, items);
+  } else if (const auto* save = std::get_if<SaveEvent>(&event)) {
+    if (save->item >= items) return "item: expected one of the stage's";
   } else if (const auto* dispute = std::get_if<DisputeEvent>(&event)) {
     if (dispute->hosts.size() < 2) return "hosts: expected two or more";
   }

@@ -71,6 +71,9 @@ struct Player {
     stage.remember(event.unit);
     return {};
   }
+  std::string operator()(const SaveEvent& event) {
+    return text_of_save(stage.save(event.host, event.unit, event.item, event.share));
+  }
 };
 
 }  // namespace
@@ -98,6 +101,10 @@ std::string text_of(const CommitOutcome& outcome) {
   std::string text = "accepted" + text_of(outcome.accepted);
   if (!outcome.overlapping.empty()) text += ", had" + text_of(outcome.overlapping);
   return text;
+}
+
+std::string text_of_save(bool kept) {
+  return kept ? "kept" : "of no use";
 }
 
 std::string text_of(const Decision& decision) {

@@ -11,5 +11,6 @@ namespace gleaner::policy {
 [[nodiscard]] std::string text_of(const protocol::UnitOrder& order);
 [[nodiscard]] std::string text_of(const CommitOutcome& outcome);
 [[nodiscard]] std::string text_of(const Decision& decision);
+[[nodiscard]] std::string text_of_save(bool kept);
 
 }  // namespace gleaner::policy

@@ -81,6 +81,12 @@ void RecordedStage::remember(const Unit& unit, Timestamp now) {
   if (sink_) record(RememberEvent{unit}, {}, now, {}, 0);
 }
 
+bool RecordedStage::save(HostId host, UnitId unit, std::int64_t item, double share, Timestamp now) {
+  const bool kept = stage_.save(host, unit, item, share);
+  if (sink_) record(SaveEvent{host, unit, item, share}, text_of_save(kept), now, {}, 0);
+  return kept;
+}
+
 Status RecordedStage::set_sizing(const std::string& text, Timestamp now) {
   Status status = stage_.set_sizing(text);
   if (sink_) record(SizingEvent{text}, status.ok() ? "" : status.error().message, now, {}, 0);

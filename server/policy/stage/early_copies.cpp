@@ -94,15 +94,16 @@ Grant StageState::copy_long(const Requester& requester, double rate, double rest
     }
     ++looked;
     const ItemHolders holders = holders_of(item, now);
-    const double mine = cost / rate + rules.request_delay;
+    const double left = (1 - saved_share(item)) * cost;
+    const double mine = left / rate + rules.request_delay;
     if (holders.all == 0 || holders.live >= rules.live_copies || holders.all >= members_max(rules)) continue;
     if (holders.left <= rest + rules.gain_minimum || mine >= sooner_by * holders.left) continue;
     // In a small stage one item may exceed the budget: the longest may still have one copy (R6e).
     const bool exempt = looked == 1 && holders.all == 1 && mine <= exempt_share * holders.left;
-    if (!exempt && copied_cost + cost > setup.rules.copy_budget * costs.total()) continue;
+    if (!exempt && copied_cost + left > setup.rules.copy_budget * costs.total()) continue;
     if (holds_any(groups.at(holders.group), requester.host)) continue;
     return copy_item(
-        requester, item, cost, holders.group,
+        requester, item, left, holders.group,
         because(
             "item {} would be done in {:.0f} s where it is, all the rest in {:.0f} s, and here in {:.0f} s",
             item, holders.left, rest, mine),
@@ -114,7 +115,9 @@ Grant StageState::copy_long(const Requester& requester, double rate, double rest
 Grant StageState::copy_overlong(const Requester& requester, double rate, double rest,
                                 const EndgameRules& rules, Timestamp now, Changes& changes) {
   int looked = 0;
-  for (const auto& [item, known] : overlong) {
+  for (const auto& [item, what] : overlong) {
+    if (what.listed > 0) continue;  // copy_long() looks after it
+    const std::vector<Spent>& known = what.spent;
     const Spent& longest = *std::max_element(
         known.begin(), known.end(), [](const Spent& a, const Spent& b) { return a.seconds < b.seconds; });
     const bool soon = expected_more * longest.seconds > rest;

@@ -206,9 +206,14 @@ void StageState::estimate(Held& held, Timestamp now) {
   if (position < unit.range.end) {
     const double hint = costs.of({position, position + 1});
     const double spent = unit.item_seconds * held.rate;
-    held.done_cost += spent <= hint_share_believed * hint ? spent : hint - overrun_share * spent;
+    const double begun = position == unit.range.begin ? unit.begun_share : 0;
+    const double share = held.item_share - begun;
+    double rest = spent <= hint_share_believed * hint ? hint - spent : overrun_share * spent;
     if (const double proven = proven_cost(position); proven > 0)
-      held.done_cost = costs.before(position) + hint - std::max(overrun_share * spent, proven - spent);
+      rest = std::max(overrun_share * spent, proven - spent);
+    rest *= 1 - begun;
+    if (share > 0) rest = (1 - held.item_share) * spent / share;
+    held.done_cost += hint - rest;
   }
   const double seconds = std::max(0.0, end_cost - held.done_cost) / held.rate;
   const double interruption = (1 - std::exp(-seconds * hazard(held.host->record))) * interruption_units;

@@ -14,6 +14,8 @@ namespace {
 constexpr double omission_share = 0.7;
 // An item that failed so often on few hosts is set aside, too.
 constexpr int failures_factor = 3;
+// What is done of an item tells how long it will take once it has taken so much of the shortest unit.
+constexpr double share_after = 1.0 / 6;
 // Section 4: a lease that ran out halves the worker's rate.
 constexpr double expiry_rate_factor = 0.5;
 
@@ -46,6 +48,9 @@ protocol::UnitOrder StageState::report(HostId host, const protocol::UnitReport& 
   unit.pause_reason = report.state == protocol::RunState::paused ? report.reason : std::string();
   unit.rate_minute = std::max(0.0, report.rate);
   unit.item_seconds = std::max(0.0, report.item_seconds);
+  held->item_share = rules.see_progress && unit.item_seconds >= share_after * rules.unit_minimum
+                         ? std::clamp(report.item_share, 0.0, 1.0)
+                         : 0;
   unit.running_seconds = std::max(unit.running_seconds, report.running_seconds);
   unit.cut_unheard = false;
   held->clock_seconds = std::max(held->clock_seconds, report.running_seconds);
@@ -121,6 +126,7 @@ CommitOutcome StageState::commit(HostId host_id, UnitId id, Range range, bool la
     set_aside.remove(part);
     if (!failures.empty()) failures.erase(failures.lower_bound(part.begin), failures.lower_bound(part.end));
     forget(part);
+    forget_saved(part);
     const double cost = costs.of(part);
     accepted_cost += cost;
     if (record.items_accepted == 0 && part.size() > 0) ++givers;
@@ -169,6 +175,7 @@ CommitOutcome StageState::commit(HostId host_id, UnitId id, Range range, bool la
 void StageState::note_failure(HostId host, std::int64_t item, const std::string& reason, Timestamp now,
                               Changes& changes) {
   if (accepted.contains(item) || set_aside.contains(item)) return;
+  forget_saved({item, item + 1});  // it may be why
   auto& by_host = failures[item];
   ++by_host[host];
   int times = 0;

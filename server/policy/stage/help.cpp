@@ -131,9 +131,12 @@ Grant StageState::copy(const Requester& requester, double rate, UnitId group, co
   const double hint = costs.of({taken.begin, taken.begin + 1});
   if (const double proven = proven_cost(taken.begin); proven > 0) {
     work += std::max(0.0, proven - hint);
+  } else if (const double told = told_cost(taken.begin); told > 0) {
+    work += std::sqrt(hint * told) - hint;
   } else if (spent > hint) {
     work += std::sqrt(hint * overrun_guess * spent) - hint;
   }
+  work -= saved_share(taken.begin) * (work - costs.of(taken) + hint);
   const double mine = work / rate + rules.request_delay;
   const bool sooner = mine < sooner_share * left && left - mine > rules.gain_minimum;
   const bool insurance = left > rules.gain_minimum && mine < left + insurance_gains * rules.gain_minimum;

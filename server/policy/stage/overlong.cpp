@@ -19,39 +19,74 @@ constexpr double expected_factor = 1.5;
 
 void StageState::learn(const Held& held, const EndgameRules& rules) {
   const Unit& unit = held.unit;
-  if (!rules.learn_costs || held.group == nullptr || unit.item_seconds < rules.unit_minimum) return;
-  if (unit.finished >= unit.range.end) return;
-  const double cost = unit.item_seconds * fleet.rate(held.host->record);
-  if (cost <= overlong_factor * costs.of({unit.finished, unit.finished + 1})) return;
-  std::vector<Spent>& known = overlong[unit.finished];
-  const auto mine =
-      std::find_if(known.begin(), known.end(), [&](const Spent& spent) { return spent.host == unit.host; });
-  if (mine == known.end()) {
-    known.push_back({unit.host, unit.item_seconds, cost});
-  } else {
-    mine->seconds = std::max(mine->seconds, unit.item_seconds);
-    mine->cost = std::max(mine->cost, cost);
+  if (!rules.learn_costs || held.group == nullptr || unit.finished >= unit.range.end) return;
+  const std::int64_t item = unit.finished;
+  const double rate = fleet.rate(held.host->record);
+  const double least = overlong_factor * costs.of({item, item + 1});
+  const double cost = unit.item_seconds * rate;
+  const double share = held.item_share - (item == unit.range.begin ? unit.begun_share : 0);
+  double whole = share > 0 && !costs.differ() ? cost / share : 0;
+  if (whole <= std::max(least, rules.unit_minimum * rate)) whole = 0;
+  if (whole == 0 && (cost <= least || unit.item_seconds < rules.unit_minimum)) {
+    // Somebody else was slow, then: here it takes no longer than hinted.
+    if (held.item_share > 0 && overlong.contains(item)) forget({item, item + 1});
+    return;
   }
+  std::vector<Spent>& known = overlong[item].spent;
+  auto mine =
+      std::find_if(known.begin(), known.end(), [&](const Spent& spent) { return spent.host == unit.host; });
+  if (mine == known.end()) mine = known.insert(known.end(), {unit.host, 0, 0, 0});
+  mine->seconds = std::max(mine->seconds, unit.item_seconds);
+  mine->cost = std::max(mine->cost, cost);
+  mine->whole = whole;
+  list_overlong(item, rules);
+}
+
+void StageState::list_overlong(std::int64_t item, const EndgameRules& rules) {
+  Overlong& known = overlong.at(item);
+  const double cost = told_cost(item);
+  if (cost == known.listed || !rules.copy_long) return;
+  if (known.listed > 0) long_items.erase({known.listed, item});
+  if (cost > 0) long_items.insert({cost, item});
+  known.listed = cost;
 }
 
 void StageState::forget(Range range) {
-  if (!overlong.empty()) overlong.erase(overlong.lower_bound(range.begin), overlong.lower_bound(range.end));
+  if (overlong.empty()) return;
+  const auto first = overlong.lower_bound(range.begin), end = overlong.lower_bound(range.end);
+  for (auto each = first; each != end; ++each) {
+    if (each->second.listed > 0) long_items.erase({each->second.listed, each->first});
+  }
+  overlong.erase(first, end);
 }
 
 bool StageState::is_overlong(std::int64_t item, HostId host) const {
   if (overlong.empty()) return false;
   const auto found = overlong.find(item);
-  return found != overlong.end() && std::any_of(found->second.begin(), found->second.end(),
+  return found != overlong.end() && std::any_of(found->second.spent.begin(), found->second.spent.end(),
                                                 [&](const Spent& spent) { return spent.host == host; });
+}
+
+// What the item costs by the word of the host that is fastest at it; 0: nobody knows.
+double StageState::told_cost(std::int64_t item) const {
+  if (overlong.empty()) return 0;
+  const auto found = overlong.find(item);
+  if (found == overlong.end()) return 0;
+  double least = 0;
+  for (const Spent& spent : found->second.spent) {
+    if (spent.whole > 0 && (least == 0 || spent.whole < least)) least = spent.whole;
+  }
+  return least;
 }
 
 // What the item costs by the word of two hosts; 0: no two say that it costs more than its hint.
 double StageState::proven_cost(std::int64_t item) const {
   if (overlong.empty()) return 0;
   const auto found = overlong.find(item);
-  if (found == overlong.end() || found->second.size() < 2) return 0;
+  if (found == overlong.end() || found->second.spent.size() < 2) return 0;
+  if (const double told = told_cost(item); told > 0) return told;
   double most = 0, second = 0;
-  for (const Spent& spent : found->second) {
+  for (const Spent& spent : found->second.spent) {
     second = std::max(second, std::min(most, spent.cost));
     most = std::max(most, spent.cost);
   }

@@ -141,6 +141,10 @@ protocol::UnitOrder Stage::report(HostId host, const protocol::UnitReport& repor
   return order;
 }
 
+bool Stage::save(HostId host, UnitId unit, std::int64_t item, double share) {
+  return state_->save(host, unit, item, share);
+}
+
 CommitOutcome Stage::preview_commit(HostId host, UnitId unit, Range range) const {
   return state_->judge(host, unit, range);
 }

@@ -104,11 +104,13 @@ struct EndgameRules {
   bool see_overdue = true;       // R5: units that should have ended
   bool split_live = true;        // R6b
   // Beyond the specification:
-  bool learn_costs = true;  // items that prove longer than their hint
-  bool check_rates = true;  // a last minute much faster than what was measured is not believed
-  bool copy_long = true;    // a long item that would end after all the rest, copied in time
-  bool settle = true;       // R3: who asks in the first minute does not yet tell how long all will take
-  bool fast_copies = true;  // copies of such items are for fast hosts, and slow ones do not keep them out
+  bool learn_costs = true;   // items that prove longer than their hint
+  bool check_rates = true;   // a last minute much faster than what was measured is not believed
+  bool copy_long = true;     // a long item that would end after all the rest, copied in time
+  bool settle = true;        // R3: who asks in the first minute does not yet tell how long all will take
+  bool fast_copies = true;   // copies of such items are for fast hosts, and slow ones do not keep them out
+  bool see_progress = true;  // an item in progress takes as long as what is done of it says
+  bool move_checkpoints = true;  // what a host saved of an item, another one goes on from
 };
 
 // The same numbers shortened for a stage that is expected to last `seconds` at the present rates. Never
@@ -152,6 +154,8 @@ struct Unit {
   Timestamp closed;
   bool cut_unheard = false;  // its end changed since the host last asked
   std::string reason;        // why it was handed out with this size
+  double begun_share = 0;    // of its first item: what was saved of it, from which this host goes on
+  HostId begun_by;           // the host that began that item
   std::int64_t handed_end =
       0;  // its end when it was handed out (results up to there are welcome); 0: range.end
 };
@@ -277,6 +281,9 @@ class Stage {
                                            Changes& changes);
   // What commit() would answer, without changing anything: ask before validating and storing the bytes.
   [[nodiscard]] CommitOutcome preview_commit(HostId host, UnitId unit, Range range) const;
+  // What a host saved of its item in progress is kept (`share` of it is done), and no less of it than was
+  // kept before: units that start with the item go on from there (Unit::begun_share). False: it is of no use.
+  bool save(HostId host, UnitId unit, std::int64_t item, double share);
   // A stored, valid segment. `last`: the host says the unit is finished.
   [[nodiscard]] CommitOutcome commit(HostId host, UnitId unit, Range range, bool last, Timestamp now,
                                      Changes& changes);

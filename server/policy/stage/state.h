@@ -4,6 +4,7 @@
 //   pool.cpp       the free pool: which items, how many (sizing)
 //   long_items.cpp which items while some are long (R3)
 //   overlong.cpp   items that prove longer than their hint
+//   checkpoints.cpp  items in progress that another host goes on with
 //   early_copies.cpp  copies of either while there is free work, in time
 //   units.cpp      a unit's life: opened, cut, closed; items that nobody holds any more become free
 //   events.cpp     reports, commits, failures, leases, omission
@@ -72,6 +73,7 @@ struct Held {
   double measured_paused_seconds = 0;
   double waste_charged = 0;  // assumed lost when it was closed; taken back if it comes after all
   bool returned = false;     // has delivered anything
+  double item_share = 0;     // of the item in progress done, as reported; 0: unknown, or too soon to tell
 
   [[nodiscard]] bool live() const { return !silent && !stuck; }
 };
@@ -122,6 +124,19 @@ struct LongPick {
 struct Spent {
   HostId host;
   double seconds = 0, cost = 0;
+  double whole = 0;  // what the item costs, if what is done of it took that; 0: nobody knows
+};
+
+// What is kept of an item in progress, and who began it.
+struct SavedItem {
+  double share = 0;
+  HostId begun_by;
+};
+
+// An item in progress far beyond its hint, or told to become so.
+struct Overlong {
+  std::vector<Spent> spent;
+  double listed = 0;  // its cost in long_items; 0: it is not there for this
 };
 
 // Comparison rules: what they found when they last looked at all units.
@@ -159,8 +174,9 @@ struct StageState {
   std::int64_t givers = 0;
   std::vector<Range> returned;  // given-back ranges, most recent last: hints into `free`, handed out first
   std::map<std::int64_t, std::map<HostId, int>> failures;  // item -> host -> times
-  std::map<std::int64_t, std::vector<Spent>> overlong;     // items in progress far beyond their hint
+  std::map<std::int64_t, Overlong> overlong;               // items in progress
   std::optional<FreeByCost> free_by_cost;                  // made when long items first matter
+  std::map<std::int64_t, SavedItem> saved;                 // items in progress
   // By cost: handed out, and a minute or more for their holder. What is accepted goes when it is met.
   std::set<std::pair<double, std::int64_t>> long_items;
   Timestamp first_request = Timestamp::max();
@@ -270,9 +286,17 @@ struct StageState {
 
   // ---- overlong.cpp
   void learn(const Held& held, const EndgameRules& rules);
+  void list_overlong(std::int64_t item, const EndgameRules& rules);
   void forget(Range range);
   [[nodiscard]] bool is_overlong(std::int64_t item, HostId host) const;
   [[nodiscard]] double proven_cost(std::int64_t item) const;
+  [[nodiscard]] double told_cost(std::int64_t item) const;
+
+  // ---- checkpoints.cpp
+  bool save(HostId host, UnitId unit, std::int64_t item, double share);
+  void forget_saved(Range range);
+  void go_on_from_saved(Unit& unit) const;
+  [[nodiscard]] double saved_share(std::int64_t item) const;
 
   // ---- early_copies.cpp
   struct ItemHolders;

@@ -150,6 +150,7 @@ Held& StageState::open_unit(const Requester& requester, UnitKind kind, Range ran
   unit.kind = kind;
   unit.range = range;
   unit.handed_end = range.end;
+  go_on_from_saved(unit);
   unit.committed = unit.finished = range.begin;
   unit.issued = unit.last_contact = now;
   unit.reason = std::move(reason);

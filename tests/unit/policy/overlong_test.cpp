@@ -63,6 +63,66 @@ TEST_CASE("an item that would end after all the rest is copied by a much faster 
   CHECK(bench.see(slow).state == UnitState::cancelled);
 }
 
+namespace {
+
+// Two hosts of which the second is ten times as fast; the slow one says after half a minute how much of its
+// first item is done.
+struct Told {
+  explicit Told(double share, bool see_progress = true, bool learn = true, const char* sizing = "gleaner")
+      : bench(setup_of(see_progress, learn, sizing)) {
+    slow = bench.take(1);
+    bench.performance = 10;
+    const Unit first = bench.take(2);
+    bench.wait(30);
+    bench.report(slow, 0, 30, share, protocol::RunState::running, 30, share);
+    const std::int64_t done = std::min<std::int64_t>(300, first.range.size());
+    bench.report(first, first.range.begin + done, 30, 10);
+    bench.commit(first, {first.range.begin, first.range.begin + done});
+  }
+  static StageSetup setup_of(bool see_progress, bool learn, const char* sizing) {
+    StageSetup setup = setup_with(sizing, 10'000, learn);
+    setup.rules.see_progress = see_progress;
+    return setup;
+  }
+  [[nodiscard]] double expected() {
+    for (const SlotView& slot : bench.stage.slots_on(bench.now)) {
+      if (slot.host == slow.host) return slot.seconds_left;
+    }
+    return -1;
+  }
+  StageBench bench;
+  Unit slow;
+};
+
+}  // namespace
+
+TEST_CASE("what is done of an item tells when it ends") {
+  CHECK(Told(0.25, true, true, "rts,mode=paper").expected() == Approx(90).margin(10));
+  CHECK(Told(0.025, true, true, "rts,mode=paper").expected() == Approx(1170).margin(100));
+  CHECK(Told(0.025, false, true, "rts,mode=paper").expected() < 60);
+}
+
+TEST_CASE("an item that is told to be long is copied by a faster host in time") {
+  Told told(0.005);  // 6000 s here, 600 s there; all the rest takes 900 s
+  const Unit copy = told.bench.take(2, 1);
+  CHECK(copy.kind == UnitKind::copy);
+  CHECK(copy.range == Range{0, 1});
+  CHECK(told.bench.see(told.slow).range == Range{0, 1});
+  SECTION("not where it ends before all the rest") {
+    Told soon(0.1);
+    CHECK(soon.bench.take(2, 1).kind == UnitKind::fresh);
+  }
+  SECTION("nor where nobody looks") {
+    CHECK(Told(0.005, false).bench.take(2, 1).kind == UnitKind::fresh);
+    CHECK(Told(0.005, true, false).bench.take(2, 1).kind == UnitKind::fresh);
+  }
+  SECTION("the copy finds that the other host was slow: the item costs what it was thought to") {
+    told.bench.wait(10);
+    told.bench.report(copy, 0, 10, 1, protocol::RunState::running, 10, 0.9);
+    CHECK(told.bench.take(3).kind == UnitKind::fresh);
+  }
+}
+
 TEST_CASE("learn_costs switches both off") {
   StageBench paused(setup_with("static,mode=paper", 100, false));
   Unit holder;

@@ -46,7 +46,7 @@ class StageBench {
   }
   protocol::UnitOrder report(const Unit& unit, std::int64_t finished, double running_seconds = 0,
                              double rate = 0, protocol::RunState state = protocol::RunState::running,
-                             double item_seconds = 0) {
+                             double item_seconds = 0, double item_share = 0) {
     protocol::UnitReport report;
     report.unit = unit.id;
     report.finished = finished;
@@ -54,6 +54,7 @@ class StageBench {
     report.state = state;
     report.running_seconds = running_seconds;
     report.item_seconds = item_seconds;
+    report.item_share = item_share;
     auto order = stage.report(unit.host, report, now, changes);
     stage.check_invariants();
     return order;

@@ -56,7 +56,7 @@ TEST_CASE("golden: heartbeat and its reply") {
   check_golden(
       HeartbeatRequest{{report}},
       R"({"version":1,"units":[{"unit":7,"finished":113,"state":"paused",)"
-      R"("reason":"the owner is back: \"wait\"","rate":0.25,"item_seconds":0,"running_seconds":61.5}]})");
+      R"("reason":"the owner is back: \"wait\"","rate":0.25,"item_seconds":0,"item_share":0,"running_seconds":61.5}]})");
   check_golden(
       HeartbeatReply{{{UnitId{7}, UnitAction::go_on, 118, ""}, {UnitId{8}, UnitAction::cancel, 0, "done"}},
                      15},

@@ -305,3 +305,28 @@ late = 0.1
   CHECK(read_scenario(text, "s.toml").error().message ==
         "s.toml:5: fleet.trace: there are no trace files here");
 }
+
+TEST_CASE("items that are saved survive their hosts: less is computed twice, and sooner") {
+  // Items of half an hour on hosts that go off in the middle of one; every other one for good.
+  const auto with = [](bool move, bool checkpoint) {
+    GridInstance instance;
+    instance.items = 24;
+    instance.item_seconds = 1800;
+    instance.checkpoint = checkpoint;
+    instance.rules.move_checkpoints = move;
+    instance.sizing = "gleaner";
+    for (int i = 0; i < 6; ++i) {
+      GridHost host;
+      host.speed = 1.0 / 1800;
+      host.events.push_back({3200, HostEventKind::off, 1});
+      if (i % 2 == 0) host.events.push_back({4000, HostEventKind::on, 1});
+      instance.hosts.push_back(host);
+    }
+    return run(instance);
+  };
+  const GridRun moved = with(true, true), local = with(false, true), none = with(true, false);
+  CHECK((moved.complete && local.complete && none.complete));
+  CHECK(moved.makespan < local.makespan);
+  CHECK(local.waste < none.waste);
+  CHECK(moved.waste < 0.1);
+}

@@ -52,10 +52,10 @@ template <typename Visitor>
 void fields(Visitor& visit, policy::Unit& value) {
   auto& [id, group, host, slot, kind, state, range, committed, finished, run_state, pause_reason, rate,
          item_seconds, running_seconds, issued, last_contact, deadline, closed, cut_unheard, reason,
-         handed_end] = value;
+         handed_end, begun_share, begun_by] = value;
   visit(id, group, host, slot, kind, state, range, committed, finished, run_state, pause_reason, rate,
         item_seconds, running_seconds, issued, last_contact, deadline, closed, cut_unheard, reason,
-        handed_end);
+        handed_end, begun_share, begun_by);
 }
 
 template <typename Visitor>

@@ -72,6 +72,7 @@ void read_problem(TableReader& reader, Scenario& scenario, const ReadFile& read_
   reader.number("bytes_in", problem.bytes_in, 0, 1e12);
   reader.number("bytes_out", problem.bytes_out, 0, 1e12);
   reader.flag("checkpoint", problem.checkpoint);
+  reader.flag("progress", problem.progress);
   reader.flag("may_split", problem.may_split);
   reader.number("weight", problem.weight, 1e-6, 1e6);
   reader.whole("priority", problem.priority, -8, 8);
@@ -211,6 +212,8 @@ void read_server(TableReader& reader, Scenario& scenario) {
     table.flag("copy_long", rules.copy_long);
     table.flag("settle", rules.settle);
     table.flag("fast_copies", rules.fast_copies);
+    table.flag("see_progress", rules.see_progress);
+    table.flag("move_checkpoints", rules.move_checkpoints);
   });
 }
 
@@ -348,6 +351,7 @@ Result<GridInstance> make_instance(const Scenario& scenario, std::uint64_t seed)
     problem.bytes_out = setup.bytes_out;
     problem.may_split = setup.may_split;
     problem.checkpoint = setup.checkpoint;
+    problem.progress = setup.progress;
     problem.weight = setup.weight;
     problem.priority = static_cast<int>(setup.priority);
     problem.arrives_at = setup.arrives;

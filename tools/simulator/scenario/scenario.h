@@ -40,6 +40,7 @@ struct ProblemSetup {
   std::int64_t items = 0;
   double bytes_in = 0, bytes_out = 0;  // of an item
   bool checkpoint = false;
+  bool progress = true;
   bool may_split = true;
   double weight = 1;
   std::int64_t priority = 0;
