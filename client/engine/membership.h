@@ -104,6 +104,7 @@ class Membership final : private TalkOwner {
   // TalkOwner
   std::vector<protocol::SlotRequest> wanted(SteadyTime now) override;
   std::vector<protocol::UnitReport> reports(SteadyTime now) override;
+  std::vector<protocol::SavedItem> take_saved() override;
   void describe(protocol::WorkRequest& request, SteadyTime now) override;
   void take_grants(const protocol::WorkReply& reply, SteadyTime now) override;
   void take_orders(const std::vector<protocol::UnitOrder>& orders, SteadyTime now) override;

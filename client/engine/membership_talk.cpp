@@ -2,9 +2,11 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "client/engine/membership.h"
 #include "shared/base/limits.h"
+#include "shared/io/compression.h"
 #include "shared/protocol/codec.h"
 #include "shared/protocol/text.h"
 
@@ -86,12 +88,29 @@ std::vector<protocol::UnitReport> Membership::reports(SteadyTime now) {
     if (const Slot* slot = keeper_.slot_of(*unit)) {
       report.rate = report.state == protocol::RunState::running ? slot->rate().rate(now) : 0;
       report.item_seconds = to_seconds(slot->rate().on_item(now));
+      report.item_share = slot->item_share(now);
       report.running_seconds = to_seconds(slot->rate().on_unit(now));
     }
     report.reason = protocol::clean_line(report.reason, limits::message_length_max);
     reports.push_back(std::move(report));
   }
   return reports;
+}
+
+// If it gets lost on its way, what is saved next is told instead. Too much to tell stays here.
+std::vector<protocol::SavedItem> Membership::take_saved() {
+  std::vector<protocol::SavedItem> items;
+  for (const auto& [id, unit] : units_) {
+    if (!unit->saved || items.size() == static_cast<std::size_t>(limits::saved_per_heartbeat_max)) continue;
+    const SavedHere saved = *std::exchange(unit->saved, std::nullopt);
+    if (saved.item != unit->held->finished()) continue;
+    const auto data = services_.files.read(saved.path, limits::saved_bytes_max);
+    if (!data.ok()) continue;  // it is of use here all the same, or is being gone on with
+    Bytes packed = io::compress(*data);
+    if (static_cast<std::int64_t>(packed.size()) > limits::saved_inline_bytes_max) continue;
+    items.push_back({id, saved.item, saved.share, std::move(packed)});
+  }
+  return items;
 }
 
 void Membership::take_grants(const protocol::WorkReply& reply, SteadyTime now) {

@@ -6,6 +6,8 @@
 
 #include "client/engine/spectator.h"
 #include "client/policy/hang.h"
+#include "shared/base/limits.h"
+#include "shared/io/compression.h"
 
 namespace gleaner::engine {
 
@@ -40,8 +42,7 @@ Status Slot::start_kernel(const Unit& unit) {
   launch.disk_bytes = prepared.manifest.disk_bytes;
   TRY(services_.files.remove_all(launch.slot_directory));
   TRY(services_.files.make_directories(launch.slot_directory));
-  if (const io::Path saved = checkpoint_of(unit); services_.files.exists(saved))
-    TRY(services_.files.rename(saved, launch.slot_directory / checkpoint_file));
+  TRY(lay_out(unit, saved(unit)));
   TRY_ASSIGN(std::unique_ptr<io::Process> process, services_.launcher.start(launch));
   launch_ = launch;
   group_ = process->pid();
@@ -56,11 +57,28 @@ Status Slot::start_kernel(const Unit& unit) {
   return {};
 }
 
+Slot::Saved Slot::saved(const Unit& unit) const {
+  if (services_.files.exists(checkpoint_of(unit))) return Saved::here;
+  const bool begun = unit.grant().begun && unit.held->finished() == unit.grant().range.begin;
+  return begun && unit.prepared->manifest.checkpoint ? Saved::elsewhere : Saved::nowhere;
+}
+
+Status Slot::lay_out(const Unit& unit, Saved saved) {
+  const io::Path path = services_.state.slot(number_) / checkpoint_file;
+  if (saved == Saved::here) return services_.files.rename(checkpoint_of(unit), path);
+  if (saved == Saved::nowhere) return {};
+  const auto data = io::decompress(unit.grant().begun->data, limits::saved_bytes_max);
+  if (data.ok()) return services_.files.write(path, *data, io::Mode::normal);
+  spdlog::warn("slot {}: what another computer saved of item {} of {} cannot be read ({}): it begins anew",
+               number_, unit.held->finished(), unit.grant().problem_name, data.error().message);
+  return services_.files.write(path, "", io::Mode::normal);
+}
+
 Status Slot::start(Unit& unit, SteadyTime now) {
   CHECK_TRUE(unit_ == nullptr && !draining_until_ && unit.wants_kernel() && unit.prepared);
   // A checkpoint is laid out where no kernel runs yet.
-  const bool saved = services_.files.exists(checkpoint_of(unit));
-  if (session_ && (saved || launch_.bundle_directory != unit.prepared->bundle_directory ||
+  const Saved saved = this->saved(unit);
+  if (session_ && (saved != Saved::nowhere || launch_.bundle_directory != unit.prepared->bundle_directory ||
                    problem_ != unit.grant().problem || !session_->idle()))
     end_kernel();
   if (!session_) {
@@ -82,14 +100,19 @@ Status Slot::start(Unit& unit, SteadyTime now) {
   saving_ = Saving::no;
   unit.step(UnitEvent::start);
   const protocol::Grant& grant = unit.grant();
-  rate_.start_unit(now, grant.cost > 0 ? grant.cost / static_cast<double>(grant.range.size()) : 1);
+  rate_.start_unit(now, grant.cost > 0 ? grant.cost / static_cast<double>(grant.range.size()) : 1,
+                   saved == Saved::nowhere ? client_policy::LastMinuteRate::First::anew
+                                           : client_policy::LastMinuteRate::First::begun);
+  continued_ = saved == Saved::here;
+  save_asked_ = false;
+  saved_at_ = now;
   accounted_ = watched_ = now;
   asleep_ = Duration{0};
   cpu_at_item_ = cpu_watched_ = session_->process().cpu_time();
-  session_->start_unit(grant.stage, {unit.held->finished(), unit.held->end()}, saved);
-  if (saved)
-    spdlog::info("slot {}: item {} of {} goes on where it was saved", number_, unit.held->finished(),
-                 grant.problem_name);
+  session_->start_unit(grant.stage, {unit.held->finished(), unit.held->end()}, saved != Saved::nowhere);
+  if (saved != Saved::nowhere)
+    spdlog::info("slot {}: item {} of {} goes on where {}", number_, unit.held->finished(),
+                 grant.problem_name, saved == Saved::here ? "it was saved" : "another computer left it");
   session_->pump();
   return {};
 }
@@ -149,16 +172,31 @@ io::Path Slot::checkpoint_of(const Unit& unit) const {
   return unit.held->directory() / ("checkpoint-" + std::to_string(unit.held->finished()));
 }
 
-void Slot::keep_checkpoint(std::int64_t item) {
-  services_.gate.pause(group_);
-  saving_ = Saving::ended;
+// Long items are saved as often as finished ones are delivered, while the kernel goes on.
+void Slot::save_now_and_then(SteadyTime now) {
+  const Duration every = std::chrono::seconds{unit_->grant().commit_seconds};
+  if (save_asked_ || !unit_->prepared->manifest.checkpoint || !session_->offers_checkpoints()) return;
+  if (rate_.on_item(now) < every || now - saved_at_ < every) return;
+  save_asked_ = true;
+  saved_at_ = now;
+  session_->request_checkpoint();
+  session_->pump();
+}
+
+void Slot::keep_checkpoint(std::int64_t item, SteadyTime now) {
+  const bool ends = saving_ == Saving::asked;
+  if (ends) {
+    services_.gate.pause(group_);
+    saving_ = Saving::ended;
+  }
+  save_asked_ = false;
   if (item != unit_->held->finished()) return;  // none, or of an item that is done by now
-  const Status kept =
-      services_.files.rename(services_.state.slot(number_) / checkpoint_file, checkpoint_of(*unit_));
-  if (kept.ok())
-    spdlog::info("slot {}: item {} of {} is saved", number_, item, unit_->grant().problem_name);
-  else
-    spdlog::warn("slot {}: item {} is not saved: {}", number_, item, kept.error().message);
+  const io::Path kept = checkpoint_of(*unit_);
+  const Status moved = services_.files.rename(services_.state.slot(number_) / checkpoint_file, kept);
+  if (!moved.ok())
+    return spdlog::warn("slot {}: item {} is not saved: {}", number_, item, moved.error().message);
+  if (ends) spdlog::info("slot {}: item {} of {} is saved", number_, item, unit_->grant().problem_name);
+  if (const double share = rate_.share(now); share > 0) unit_->saved = SavedHere{item, share, kept};
 }
 
 void Slot::account(SteadyTime now) {
@@ -247,10 +285,11 @@ void Slot::handle(const KernelEvent& event, SteadyTime now) {
       unit_->held->add_item(event.item, event.data);
       if (services_.spectator != nullptr) services_.spectator->item_finished(*unit_, event.item, event.data);
       rate_.finish_item(now);
+      continued_ = false;
       cpu_at_item_ = session_->process().cpu_time();
       return;
     case KernelEvent::Kind::progress:
-      rate_.progress(event.fraction);
+      rate_.progress(now, event.fraction);
       return;
     case KernelEvent::Kind::done: {
       draining_until_.reset();
@@ -270,7 +309,7 @@ void Slot::handle(const KernelEvent& event, SteadyTime now) {
       spdlog::debug("slot {}: kernel: {}", number_, event.text);
       return;
     case KernelEvent::Kind::checkpointed:
-      if (unit_ != nullptr && saving_ == Saving::asked) keep_checkpoint(event.item);
+      if (unit_ != nullptr && (saving_ == Saving::asked || save_asked_)) keep_checkpoint(event.item, now);
       return;
     case KernelEvent::Kind::failed:
       return fail_unit(event.failure, event.text, now);
@@ -315,7 +354,8 @@ void Slot::watch(SteadyTime now) {
     return fail_unit(protocol::FailureKind::kernel_hung,
                      "one item took more than three times the longest time that the manifest allows", now);
   if (const std::string what = excess(use); !what.empty())
-    fail_unit(protocol::FailureKind::resource_limit, what, now);
+    return fail_unit(protocol::FailureKind::resource_limit, what, now);
+  save_now_and_then(now);
 }
 
 std::string Slot::excess(const io::TreeUse& use) const {

@@ -55,6 +55,9 @@ class Slot {
   // When ready() or anything else of this slot must be looked at again, without the kernel saying anything.
   void set_alarm(Alarm& alarm) const;
 
+  // Of the item in progress done, where that tells how fast it is computed here; 0: unknown.
+  [[nodiscard]] double item_share(SteadyTime now) const { return continued_ ? 0 : rate_.share(now); }
+
   // Moves bytes and handles what the kernel said. A finished or failed unit is handed back: unit() is null
   // after.
   void pump(SteadyTime now);
@@ -71,7 +74,13 @@ class Slot {
  private:
   [[nodiscard]] Status start_kernel(const Unit& unit);
   [[nodiscard]] io::Path checkpoint_of(const Unit& unit) const;
-  void keep_checkpoint(std::int64_t item);
+  // Lays out where the kernel finds it what was saved of the unit's next item: here, or by the host that
+  // began the unit's first item.
+  enum class Saved { nowhere, here, elsewhere };
+  [[nodiscard]] Saved saved(const Unit& unit) const;
+  [[nodiscard]] Status lay_out(const Unit& unit, Saved saved);
+  void save_now_and_then(SteadyTime now);
+  void keep_checkpoint(std::int64_t item, SteadyTime now);
   void handle(const contract::KernelEvent& event, SteadyTime now);
   // What the kernel takes beyond what it may; empty if nothing.
   [[nodiscard]] std::string excess(const io::TreeUse& use) const;
@@ -92,6 +101,9 @@ class Slot {
   SteadyTime paused_at_{};
   enum class Saving { no, asked, ended } saving_ = Saving::no;
   SteadyTime saving_until_{};
+  bool continued_ = false;   // the item in progress goes on from where it was saved here
+  bool save_asked_ = false;  // of a kernel that goes on
+  SteadyTime saved_at_{};
   std::optional<SteadyTime> draining_until_;  // the kernel still works on a unit that was let go
   client_policy::LastMinuteRate rate_;
   client_policy::Backoff failures_;

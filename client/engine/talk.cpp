@@ -190,6 +190,7 @@ bool Talk::send_heartbeat(SteadyTime now) {
     heartbeat_at_ = SteadyTime::max();  // nothing to tell; take_grants() sets it again
     return false;
   }
+  if (auto saved = owner_.take_saved(); !saved.empty()) request.saved = std::move(saved);
   set_interval(static_cast<double>(trust_.project().document.heartbeat_seconds), now);
   exchange(json_request(server_, "/v1/heartbeat", protocol::encode(request)),
            [this](const Answer& answer, SteadyTime at) -> Status {

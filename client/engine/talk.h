@@ -21,6 +21,8 @@ class TalkOwner {
   // Slots that want a unit now; empty also while none may be taken.
   [[nodiscard]] virtual std::vector<protocol::SlotRequest> wanted(SteadyTime now) = 0;
   [[nodiscard]] virtual std::vector<protocol::UnitReport> reports(SteadyTime now) = 0;
+  // Items in progress that other hosts may go on with; told once.
+  [[nodiscard]] virtual std::vector<protocol::SavedItem> take_saved() = 0;
   // Fills in what the host is and proposes.
   virtual void describe(protocol::WorkRequest& request, SteadyTime now) = 0;
   virtual void take_grants(const protocol::WorkReply& reply, SteadyTime now) = 0;

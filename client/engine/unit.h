@@ -13,6 +13,13 @@
 
 namespace gleaner::engine {
 
+// What a kernel saved of its item in progress, not told to the server yet.
+struct SavedHere {
+  std::int64_t item = 0;
+  double share = 0;  // of it done
+  io::Path path;
+};
+
 struct Unit {
   explicit Unit(std::unique_ptr<HeldUnit> on_disk) : held(std::move(on_disk)) {}
 
@@ -38,6 +45,8 @@ struct Unit {
   SteadyTime deliver_at{};     // not before
   client_policy::Backoff deliver_backoff;
   std::optional<protocol::FailureReport> failure;  // to be reported when what was finished is delivered
+
+  std::optional<SavedHere> saved;
 
   // Computing since the last cut.
   Duration run_time{0};

@@ -16,15 +16,19 @@ namespace gleaner::client_policy {
 class LastMinuteRate {
  public:
   // A unit (the next one of the same problem) begins; `item_cost` in hint units. Starts running.
-  void start_unit(SteadyTime now, double item_cost);
+  // `first`: whether its first item begins anew, or goes on from where somebody saved it.
+  enum class First { anew, begun };
+  void start_unit(SteadyTime now, double item_cost, First first = First::anew);
   void pause(SteadyTime now);
   void resume(SteadyTime now);
   void finish_item(SteadyTime now);
-  void progress(double fraction) { fraction_ = fraction; }  // of the item in progress, as the kernel says
-  void end_unit(SteadyTime now);                            // finished or taken away
+  void progress(SteadyTime now, double fraction);  // of the item in progress, as the kernel says
+  void end_unit(SteadyTime now);                   // finished or taken away
 
   [[nodiscard]] double rate(SteadyTime now) const;       // 0: unknown or standing still
   [[nodiscard]] Duration on_item(SteadyTime now) const;  // running time of the item in progress
+  // Of the item in progress done, as its kernel said lately; 0: unknown.
+  [[nodiscard]] double share(SteadyTime now) const;
   [[nodiscard]] Duration on_unit(SteadyTime now) const;  // since start_unit, pauses included
   // Time that `items` more items need at the mean of the recent ones, less what the item in progress has had.
   [[nodiscard]] std::optional<Duration> remaining(SteadyTime now, std::int64_t items) const;
@@ -37,15 +41,21 @@ class LastMinuteRate {
     SteadyTime to;
     double cost;
   };
+  void forget_fraction();
   void close_stretch(SteadyTime now);
   void add_piece(SteadyTime from, SteadyTime to, double cost);
   [[nodiscard]] Duration running_on_item(SteadyTime now) const;
-  [[nodiscard]] double expected_seconds(double spent) const;
+  [[nodiscard]] double whole_seconds(double spent) const;
+  [[nodiscard]] double rest_seconds(double spent) const;
 
   bool in_unit_ = false;
   bool running_ = false;
   double item_cost_ = 1;
   double fraction_ = 0;
+  double fraction_seconds_ = 0;  // running time of the item when the kernel said so
+  // Where the item in progress began: what is known of its speed counts from there.
+  bool begun_ = false;
+  double first_fraction_ = 0, first_seconds_ = 0;
   std::optional<double> mean_seconds_;  // running seconds of an item, recent mean
   SteadyTime first_{};                  // when anything was measured first
   bool measured_ = false;

@@ -207,6 +207,7 @@ Status Service::record_commit(Host& host, Problem& problem, const PreparedCommit
   for (const Range range : outcome.accepted) {
     TRY(store_->accept(problem.row.id, prepared.stage, range, row.id));
     acknowledgement.items_accepted += range.size();
+    problem.saved.forget(range);
     host.row.cost_accepted += problem.stage->view().cost(range);
   }
   host.row.items_accepted += acknowledgement.items_accepted;

@@ -270,6 +270,7 @@ Status Service::finish_problem(Problem& problem, protocol::ProblemState state, c
     }
   }
   problem.stage.reset();
+  problem.saved = {};
   problem.row.state = state;
   problem.row.message = message;
   problem.row.finished_at = now();

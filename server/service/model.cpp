@@ -87,6 +87,7 @@ policy::StageSetup stage_setup(const Problem& problem, const Configuration& conf
 void make_stage(Problem& problem, io::Files& files, const ProjectDirectory& directory,
                 const Configuration& configuration) {
   problem.log.reset();
+  problem.saved = {};
   policy::RecordedStage::Sink sink;
   if (configuration.decisions_megabytes > 0) {
     problem.log = std::make_shared<DecisionLog>(

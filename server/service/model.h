@@ -16,6 +16,7 @@
 #include "server/service/decision_log.h"
 #include "server/service/mapping_group.h"
 #include "server/service/project_directory.h"
+#include "server/service/saved_items.h"
 #include "server/storage/store.h"
 #include "shared/base/result.h"
 #include "shared/bundle/manifest.h"
@@ -40,6 +41,7 @@ struct Problem {
   bool job_running = false;                          // planning or combining on the pool
   std::vector<storage::FailureRow> recent_failures;  // newest last, at most 100
   std::int64_t disagreements = 0;
+  SavedItems saved;         // of its stage, compressed
   double kept_service = 0;  // row.service as stored
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "server/service/service.h"
+#include "shared/base/limits.h"
 
 namespace gleaner::service {
 namespace {
@@ -13,7 +14,8 @@ constexpr std::size_t recent_failures_max = 100;
 void Service::heartbeat(HostId host_id, protocol::HeartbeatRequest request,
                         Done<protocol::HeartbeatReply> done) {
   decide<protocol::HeartbeatReply>(
-      [this, host_id, request = std::move(request)](Result<protocol::HeartbeatReply>& result) -> Status {
+      [this, host_id,
+       request = std::move(request)](Result<protocol::HeartbeatReply>& result) mutable -> Status {
         const auto found = model_.hosts.find(host_id);
         if (found == model_.hosts.end()) {
           result = Error{ErrorKind::unauthorized, "this host is not known: join again"};
@@ -22,6 +24,7 @@ void Service::heartbeat(HostId host_id, protocol::HeartbeatRequest request,
         TRY(touch_host(found->second));
         protocol::HeartbeatReply reply;
         TRY(take_reports(host_id, request.units, reply.units));
+        if (request.saved) keep_saved(found->second, *request.saved);
         reply.interval_seconds = heartbeat_interval(found->second);
         result = std::move(reply);
         return {};
@@ -51,6 +54,20 @@ Status Service::take_reports(HostId host, const std::vector<protocol::UnitReport
     TRY(store_stage(problem, changes));
   }
   return {};
+}
+
+void Service::keep_saved(const Host& host, std::vector<protocol::SavedItem>& saved) {
+  if (host.row.disagreements > 0) return;  // as wrong as its results were, for all anybody knows
+  for (protocol::SavedItem& one : saved) {
+    const auto place = model_.open_units.find(one.unit);
+    if (place == model_.open_units.end()) continue;
+    Problem& problem = model_.problems.at(place->second);
+    if (!problem.stage || !problem.manifest.checkpoint) continue;
+    if (!problem.stage->save(host.row.id, one.unit, one.item, one.share, now())) continue;
+    if (!problem.saved.put(one.item, std::move(one.data)))
+      spdlog::warn("problem {}: what hosts save of their items takes more than {} MiB: no more is kept",
+                   problem.row.id.value, limits::saved_per_problem_bytes_max >> 20);
+  }
 }
 
 double Service::heartbeat_interval(const Host& host) const {

@@ -21,11 +21,21 @@ Status Service::start_review(Problem& problem, const std::vector<Range>& ranges)
     job->manager = manager_setup(problem);
     job->item_bytes_max = problem.manifest.item_bytes;
     TRY_ASSIGN(job->segments, store_->segments_over(job->problem, job->stage, range));
+    if (problem.manifest.checkpoint) TRY(note_begun_items(*job));
     ++problem.reviews;
     on_pool([this, job] {
       auto findings = std::make_shared<Result<std::vector<ReviewFinding>>>(compare(*job));
       decide_later([this, job, findings] { return settle_review(*job, *findings); });
     });
+  }
+  return {};
+}
+
+Status Service::note_begun_items(ReviewJob& job) {
+  for (const auto& segment : job.segments) {
+    TRY_ASSIGN(const auto place, store_->unit(segment.unit));
+    if (place && place->unit.begun_by.valid())
+      job.begun_by[{segment.id, place->unit.range.begin}] = place->unit.begun_by;
   }
   return {};
 }
@@ -77,7 +87,9 @@ Result<std::vector<Service::ReviewFinding>> Service::compare(const ReviewJob& jo
     std::vector<std::string_view> bytes;
     for (const auto& segment : loaded) {
       if (!segment.row->range.contains(item)) continue;
-      finding.opinions.push_back({segment.row->host, segment.row->id});
+      const auto begun = job.begun_by.find({segment.row->id, item});
+      finding.opinions.push_back(
+          {begun == job.begun_by.end() ? segment.row->host : begun->second, segment.row->id});
       bytes.push_back(segment.items[static_cast<std::size_t>(item - segment.row->range.begin)]);
     }
     Status compared;

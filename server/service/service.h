@@ -154,6 +154,8 @@ class Service {
     ManagerSetup manager;
     std::int64_t item_bytes_max = 0;
     std::vector<storage::SegmentRow> segments;  // all that overlap the range, oldest first
+    // Whose opinion an item in a segment is, if not that of its host: who began it stands for it.
+    std::map<std::pair<SegmentId, std::int64_t>, HostId> begun_by;
   };
   struct ReviewFinding {
     Range range;  // consecutive items with the same verdict
@@ -161,6 +163,7 @@ class Service {
     std::vector<policy::Opinion> opinions;
   };
   Status start_review(Problem& problem, const std::vector<Range>& ranges);
+  Status note_begun_items(ReviewJob& job);
   Status resume_reviews(Problem& problem);
   [[nodiscard]] Result<std::vector<ReviewFinding>> compare(const ReviewJob& job);
   Status settle_review(const ReviewJob& job, const Result<std::vector<ReviewFinding>>& findings);
@@ -177,6 +180,7 @@ class Service {
   Status touch_host(Host& host);
   Status take_reports(HostId host, const std::vector<protocol::UnitReport>& reports,
                       std::vector<protocol::UnitOrder>& orders);
+  void keep_saved(const Host& host, std::vector<protocol::SavedItem>& saved);
   [[nodiscard]] double heartbeat_interval(const Host& host) const;
   Status give_back_unknown(Host& host, const protocol::WorkRequest& request);
   Status hand_out(Host& host, const protocol::WorkRequest& request, WorkOutcome& outcome);

@@ -251,6 +251,8 @@ protocol::Grant Service::make_grant(const Problem& problem, const policy::Unit& 
     for (const auto& input : *inputs)
       if (!input.range || input.range->overlaps(unit.range)) grant.inputs.push_back(input);
   }
+  if (const Bytes* saved = problem.saved.find(unit.range.begin); saved != nullptr && unit.begun_share > 0)
+    grant.begun = protocol::BegunItem{unit.begun_share, *saved};
   grant.cost = problem.stage->view().cost(unit.range);
   // A problem that is over in a minute cannot wait a minute for its first results.
   const auto paced =

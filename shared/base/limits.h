@@ -14,6 +14,11 @@ inline constexpr std::int64_t json_list_values_max =
     250'000;  // admin lists and parameters; about 25 MB as a tree
 inline constexpr std::int64_t inline_segment_bytes_max =
     64 << 10;  // larger ones are uploaded, so that they resume
+// An item in progress that another host goes on with: more stays where it was saved.
+inline constexpr std::int64_t saved_bytes_max = 4 << 20;                // raw
+inline constexpr std::int64_t saved_inline_bytes_max = 64 << 10;        // compressed
+inline constexpr int saved_per_heartbeat_max = 16;                      // the others with the next ones
+inline constexpr std::int64_t saved_per_problem_bytes_max = 256 << 20;  // in the server's memory
 inline constexpr std::int64_t upload_chunk_bytes_max = 4 << 20;  // one PATCH; bounds memory per connection
 inline constexpr std::int64_t segment_bytes_max = std::int64_t{1}
                                                   << 30;  // raw; a 2^16 hologram row group is 512 MiB

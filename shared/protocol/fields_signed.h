@@ -69,6 +69,14 @@ void visit(Archive& archive, Of<Archive, Input>& message) {
 }
 
 template <>
+inline constexpr const char* title<BegunItem> = "begun item";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, BegunItem>& message) {
+  archive("share", message.share, Number{0, 1});
+  archive("data", message.data, Raw{0, limits::saved_inline_bytes_max});
+}
+
+template <>
 inline constexpr const char* title<Grant> = "grant";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, Grant>& message) {
@@ -83,6 +91,7 @@ void visit(Archive& archive, Of<Archive, Grant>& message) {
   archive("parameters", message.parameters, Document{});
   archive("parameters_digest", message.parameters_digest, Digest{});
   archive("inputs", message.inputs, List{limits::inputs_max});
+  archive("begun", message.begun);
   archive("cost", message.cost, Number{});
   archive("commit_seconds", message.commit_seconds, period_seconds);
   archive("issued_at", message.issued_at);

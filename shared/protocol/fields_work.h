@@ -74,10 +74,21 @@ void visit(Archive& archive, Of<Archive, UnitReport>& message) {
 }
 
 template <>
+inline constexpr const char* title<SavedItem> = "saved item";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, SavedItem>& message) {
+  archive("unit", message.unit);
+  archive("item", message.item, Whole{});
+  archive("share", message.share, Number{0, 1});
+  archive("data", message.data, Raw{0, limits::saved_inline_bytes_max});
+}
+
+template <>
 inline constexpr const char* title<HeartbeatRequest> = "heartbeat";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, HeartbeatRequest>& message) {
   archive("units", message.units, List{limits::units_per_host_max});
+  archive("saved", message.saved, List{limits::saved_per_heartbeat_max});
 }
 
 template <>

@@ -82,6 +82,12 @@ struct Input {
   std::optional<Range> range;
 };
 
+// A unit's first item as another host left it: the kernel goes on from there.
+struct BegunItem {
+  double share = 0;  // of it done
+  Bytes data;        // what that host's kernel saved, zlib-compressed
+};
+
 // Everything a client acts on when it computes a unit; signed by the work key.
 struct Grant {
   UnitId unit;
@@ -95,6 +101,7 @@ struct Grant {
   std::string parameters;       // JSON text
   std::string parameters_digest;
   std::vector<Input> inputs;
+  std::optional<BegunItem> begun;
   double cost = 0;  // hint units in the range
   std::int64_t commit_seconds = 60;
   Timestamp issued_at;
@@ -183,8 +190,17 @@ struct UnitReport {
   double running_seconds = 0;  // spent on this unit, pauses included, power-off excluded
 };
 
+// What a kernel saved of its item in progress, for a host that may go on with it.
+struct SavedItem {
+  UnitId unit;
+  std::int64_t item = 0;
+  double share = 0;  // of it done, above 0
+  Bytes data;        // zlib-compressed
+};
+
 struct HeartbeatRequest {
   std::vector<UnitReport> units;
+  std::optional<std::vector<SavedItem>> saved;
 };
 
 enum class UnitAction : int {

@@ -26,11 +26,12 @@ void StageState::forget_saved(Range range) {
 }
 
 // Who gives another opinion begins anew.
-void StageState::go_on_from_saved(Unit& unit) const {
+bool StageState::go_on_from_saved(Unit& unit) const {
   const auto found = saved.find(unit.range.begin);
-  if (found == saved.end() || unit.kind == UnitKind::check) return;
+  if (found == saved.end() || unit.kind == UnitKind::check) return false;
   unit.begun_share = found->second.share;
   unit.begun_by = found->second.begun_by;
+  return true;
 }
 
 double StageState::saved_share(std::int64_t item) const {

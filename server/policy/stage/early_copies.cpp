@@ -139,7 +139,8 @@ Grant StageState::copy_overlong(const Requester& requester, double rate, double 
     }
     if (holders == 0 || holders >= rules.live_copies || left <= rest || (!soon && left < never)) continue;
     if (holds_any(groups.at(group), requester.host)) continue;
-    const double cost = known.size() > 1 ? proven_cost(item) : (1 + expected_more) * longest.cost;
+    const double proven = proven_cost(item);
+    const double cost = proven > 0 ? proven : (1 + expected_more) * longest.cost;
     const double mine = cost / rate + rules.request_delay;
     if (mine >= sooner_by * left || copied_cost + cost > setup.rules.copy_budget * costs.total()) continue;
     return copy_item(

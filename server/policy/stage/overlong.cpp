@@ -27,7 +27,8 @@ void StageState::learn(const Held& held, const EndgameRules& rules) {
   const double share = held.item_share - (item == unit.range.begin ? unit.begun_share : 0);
   double whole = share > 0 && !costs.differ() ? cost / share : 0;
   if (whole <= std::max(least, rules.unit_minimum * rate)) whole = 0;
-  if (whole == 0 && (cost <= least || unit.item_seconds < rules.unit_minimum)) {
+  const bool proves = cost > least && unit.item_seconds >= rules.unit_minimum;
+  if (!proves && whole == 0) {
     // Somebody else was slow, then: here it takes no longer than hinted.
     if (held.item_share > 0 && overlong.contains(item)) forget({item, item + 1});
     return;
@@ -36,8 +37,10 @@ void StageState::learn(const Held& held, const EndgameRules& rules) {
   auto mine =
       std::find_if(known.begin(), known.end(), [&](const Spent& spent) { return spent.host == unit.host; });
   if (mine == known.end()) mine = known.insert(known.end(), {unit.host, 0, 0, 0});
-  mine->seconds = std::max(mine->seconds, unit.item_seconds);
-  mine->cost = std::max(mine->cost, cost);
+  if (proves) {
+    mine->seconds = std::max(mine->seconds, unit.item_seconds);
+    mine->cost = std::max(mine->cost, cost);
+  }
   mine->whole = whole;
   list_overlong(item, rules);
 }
@@ -63,8 +66,9 @@ void StageState::forget(Range range) {
 bool StageState::is_overlong(std::int64_t item, HostId host) const {
   if (overlong.empty()) return false;
   const auto found = overlong.find(item);
-  return found != overlong.end() && std::any_of(found->second.spent.begin(), found->second.spent.end(),
-                                                [&](const Spent& spent) { return spent.host == host; });
+  return found != overlong.end() &&
+         std::any_of(found->second.spent.begin(), found->second.spent.end(),
+                     [&](const Spent& spent) { return spent.host == host && spent.cost > 0; });
 }
 
 // What the item costs by the word of the host that is fastest at it; 0: nobody knows.
@@ -83,8 +87,7 @@ double StageState::told_cost(std::int64_t item) const {
 double StageState::proven_cost(std::int64_t item) const {
   if (overlong.empty()) return 0;
   const auto found = overlong.find(item);
-  if (found == overlong.end() || found->second.spent.size() < 2) return 0;
-  if (const double told = told_cost(item); told > 0) return told;
+  if (found == overlong.end()) return 0;
   double most = 0, second = 0;
   for (const Spent& spent : found->second.spent) {
     second = std::max(second, std::min(most, spent.cost));

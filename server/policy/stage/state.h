@@ -120,11 +120,12 @@ struct LongPick {
   bool park = false;     // nothing for this host: faster ones will take it sooner to its end
 };
 
-// What a host has spent on an item in progress: seconds, and the hint cost that it computes in that time.
+// What a host has spent on an item in progress: seconds, and the hint cost that it computes in that time; 0:
+// not long yet.
 struct Spent {
   HostId host;
   double seconds = 0, cost = 0;
-  double whole = 0;  // what the item costs, if what is done of it took that; 0: nobody knows
+  double whole = 0;  // what the item costs, by what is done of it; 0: nobody knows
 };
 
 // What is kept of an item in progress, and who began it.
@@ -295,7 +296,7 @@ struct StageState {
   // ---- checkpoints.cpp
   bool save(HostId host, UnitId unit, std::int64_t item, double share);
   void forget_saved(Range range);
-  void go_on_from_saved(Unit& unit) const;
+  bool go_on_from_saved(Unit& unit) const;  // whether it does
   [[nodiscard]] double saved_share(std::int64_t item) const;
 
   // ---- early_copies.cpp

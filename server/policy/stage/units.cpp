@@ -150,10 +150,12 @@ Held& StageState::open_unit(const Requester& requester, UnitKind kind, Range ran
   unit.kind = kind;
   unit.range = range;
   unit.handed_end = range.end;
-  go_on_from_saved(unit);
   unit.committed = unit.finished = range.begin;
   unit.issued = unit.last_contact = now;
   unit.reason = std::move(reason);
+  if (go_on_from_saved(unit))
+    unit.reason += because("; item {} goes on where host {} left it, {:.0f} % done", range.begin,
+                           unit.begun_by.value, 100 * unit.begun_share);
   unit.reason.shrink_to_fit();  // a million of them may be open
   decide(changes, now, unit.host, unit.id, name_of(kind), range, unit.reason);
   changes.units.push_back(unit.id);

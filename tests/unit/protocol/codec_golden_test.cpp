@@ -54,7 +54,7 @@ TEST_CASE("golden: heartbeat and its reply") {
   report.rate = 0.25;
   report.running_seconds = 61.5;
   check_golden(
-      HeartbeatRequest{{report}},
+      HeartbeatRequest{{report}, {}},
       R"({"version":1,"units":[{"unit":7,"finished":113,"state":"paused",)"
       R"("reason":"the owner is back: \"wait\"","rate":0.25,"item_seconds":0,"item_share":0,"running_seconds":61.5}]})");
   check_golden(

@@ -18,9 +18,9 @@
 namespace gleaner::protocol::json {
 
 using AllMessages =
-    std::tuple<SignedStatement, KeyCertificate, ProjectDocument, ApplicationStatement, Input, Grant,
-               Acknowledgement, Benchmark, EnrolRequest, EnrolReply, CommitRequest, UnitReport,
-               HeartbeatRequest, UnitOrder, HeartbeatReply, Proposal, SlotRequest, WorkRequest,
+    std::tuple<SignedStatement, KeyCertificate, ProjectDocument, ApplicationStatement, Input, BegunItem,
+               Grant, Acknowledgement, Benchmark, EnrolRequest, EnrolReply, CommitRequest, UnitReport,
+               SavedItem, HeartbeatRequest, UnitOrder, HeartbeatReply, Proposal, SlotRequest, WorkRequest,
                ProblemProgress, WorkReply, FailureReport, UploadState, ProblemDocument, ApplicationInfo,
                AddApplication, AddProblem, ResultFile, Preview, HostShare, SetAside, ProblemInfo, HostInfo,
                ServerStatus, DecisionInfo, ChangeStrategy, StrategyInfo>;
