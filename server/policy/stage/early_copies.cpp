@@ -73,6 +73,9 @@ Grant StageState::copy_early(const Requester& requester, Timestamp now, Changes&
   const double rate = fleet.rate(hosts.at(requester.host).record), fleet_rate = fleet.rate_on();
   if (!setup.may_split || rate <= 0 || fleet_rate <= 0) return {};
   if (rules.fast_copies && rate < fast_from()) return {};
+  if (const auto slot = slots.find({requester.host, requester.slot});
+      slot != slots.end() && slot->second.slow)
+    return {};
   const double rest = (free_cost + stalled_cost) / fleet_rate;
   Grant grant = copy_overlong(requester, rate, rest, rules, now, changes);
   if (!grant.unit) grant = copy_long(requester, rate, rest, rules, now, changes);

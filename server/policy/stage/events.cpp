@@ -42,7 +42,7 @@ protocol::UnitOrder StageState::report(HostId host, const protocol::UnitReport& 
   if (material) changes.units.push_back(unit.id);
   if (unit.run_state == protocol::RunState::paused)
     held->paused_seconds += std::max(0.0, report.running_seconds - held->clock_seconds);
-  unit.finished = finished;
+  finish_up_to(*held, finished);
   if (finished >= unit.range.end && held->finished_at == Timestamp::max()) held->finished_at = now;
   unit.run_state = report.state;
   unit.pause_reason = report.state == protocol::RunState::paused ? report.reason : std::string();
@@ -148,7 +148,7 @@ CommitOutcome StageState::commit(HostId host_id, UnitId id, Range range, bool la
     cover.remove(id, {unit.committed, std::min(std::max(unit.committed, range.end), unit.range.end)});
   }
   unit.committed = std::max(unit.committed, range.end);
-  unit.finished = std::max(unit.finished, unit.committed);
+  finish_up_to(held, unit.committed);
   if (!held.returned) {
     held.returned = true;
     change_host(host, [](Host& changed) { ++changed.record.returned; });

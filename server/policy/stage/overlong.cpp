@@ -12,6 +12,8 @@ namespace {
 
 // From so many hints on, and from the shortest unit's duration on, an item in progress is worth remembering.
 constexpr double overlong_factor = 2;
+// Items that are told to be so long, one right after the other, tell of a slow host.
+constexpr double slow_factor = 10;
 // As R6c has it: the longer an item has taken, the longer it is expected to go on.
 constexpr double expected_factor = 1.5;
 
@@ -27,6 +29,8 @@ void StageState::learn(const Held& held, const EndgameRules& rules) {
   const double share = held.item_share - (item == unit.range.begin ? unit.begun_share : 0);
   double whole = share > 0 && !costs.differ() ? cost / share : 0;
   if (whole <= std::max(least, rules.unit_minimum * rate)) whole = 0;
+  const bool copy = unit.group != unit.id;  // of what another host told, maybe
+  if (whole > slow_factor * costs.of({item, item + 1}) && !copy && !tells(*held.slot, item)) whole = 0;
   const bool proves = cost > least && unit.item_seconds >= rules.unit_minimum;
   if (!proves && whole == 0) {
     // Somebody else was slow, then: here it takes no longer than hinted.
@@ -43,6 +47,27 @@ void StageState::learn(const Held& held, const EndgameRules& rules) {
   }
   mine->whole = whole;
   list_overlong(item, rules);
+}
+
+// Closed units have left their slot.
+void StageState::finish_up_to(Held& held, std::int64_t item) {
+  if (item <= held.unit.finished) return;
+  if (held.unit.state == UnitState::open) {
+    Slot& slot = *held.slot;
+    slot.items_done += item - held.unit.finished;
+    if (slot.items_done > slot.told_after + 1) slot.slow = false;
+  }
+  held.unit.finished = item;
+}
+
+// Whether a slot's word is believed that an item is long.
+bool StageState::tells(Slot& slot, std::int64_t item) {
+  if (item != slot.told_item) {
+    if (slot.told_item >= 0 && slot.items_done <= slot.told_after + 1) slot.slow = true;
+    slot.told_item = item;
+    slot.told_after = slot.items_done;
+  }
+  return !slot.slow;
 }
 
 void StageState::list_overlong(std::int64_t item, const EndgameRules& rules) {

@@ -85,7 +85,11 @@ struct Slot {
   Timestamp off_at;
   Timestamp watched_from = Timestamp::max();  // its key in slots_by_off; max: it is not there
   bool on = false;                            // heard of lately, and not stalled
-  bool idle = false;                          // on, without a unit
+  // Items that proved long here, one right after the other, tell of a slow host and not of long items.
+  std::int64_t items_done = 0;
+  std::int64_t told_item = -1, told_after = 0;  // the latest that was told to be long, and items_done then
+  bool slow = false;
+  bool idle = false;  // on, without a unit
 };
 
 struct Host {
@@ -287,6 +291,8 @@ struct StageState {
 
   // ---- overlong.cpp
   void learn(const Held& held, const EndgameRules& rules);
+  static void finish_up_to(Held& held, std::int64_t item);
+  [[nodiscard]] static bool tells(Slot& slot, std::int64_t item);
   void list_overlong(std::int64_t item, const EndgameRules& rules);
   void forget(Range range);
   [[nodiscard]] bool is_overlong(std::int64_t item, HostId host) const;
