@@ -18,6 +18,11 @@ namespace {
 constexpr std::int64_t slot_files_max = 10'000;
 constexpr const char* checkpoint_file = "checkpoint";  // apps/CONTRACT.md
 constexpr int events_per_pump_max = 10'000;  // a chatty kernel must not keep the engine from everything else
+
+io::Path noted_digest(io::Path checkpoint) {
+  return checkpoint += ".sha256";
+}
+
 }  // namespace
 
 int Slot::output_descriptor() const {
@@ -57,21 +62,32 @@ Status Slot::start_kernel(const Unit& unit) {
   return {};
 }
 
+// What lay on the disk when the power went may be anything: it counts if it has the digest that was noted.
+bool Slot::is_whole(const io::Path& checkpoint) const {
+  if (!services_.files.exists(checkpoint)) return false;
+  const auto noted = services_.files.read(noted_digest(checkpoint), limits::name_length_max);
+  const auto digest = digest_of_file(services_.files, checkpoint);
+  return noted.ok() && digest.ok() && *noted == *digest;
+}
+
 Slot::Saved Slot::saved(const Unit& unit) const {
-  if (services_.files.exists(checkpoint_of(unit))) return Saved::here;
-  const bool begun = unit.grant().begun && unit.held->finished() == unit.grant().range.begin;
-  return begun && unit.prepared->manifest.checkpoint ? Saved::elsewhere : Saved::nowhere;
+  if (is_whole(checkpoint_of(unit))) return Saved::here;
+  const protocol::Grant& grant = unit.grant();
+  if (!grant.begun || unit.held->finished() != grant.range.begin) return Saved::nowhere;
+  if (const auto data = io::decompress(grant.begun->data, limits::saved_bytes_max); !data.ok()) {
+    spdlog::warn("slot {}: what another computer saved of item {} of {} cannot be read: {}", number_,
+                 grant.range.begin, grant.problem_name, data.error().message);
+    return Saved::nowhere;
+  }
+  return unit.prepared->manifest.checkpoint ? Saved::elsewhere : Saved::nowhere;
 }
 
 Status Slot::lay_out(const Unit& unit, Saved saved) {
   const io::Path path = services_.state.slot(number_) / checkpoint_file;
-  if (saved == Saved::here) return services_.files.rename(checkpoint_of(unit), path);
   if (saved == Saved::nowhere) return {};
-  const auto data = io::decompress(unit.grant().begun->data, limits::saved_bytes_max);
-  if (data.ok()) return services_.files.write(path, *data, io::Mode::normal);
-  spdlog::warn("slot {}: what another computer saved of item {} of {} cannot be read ({}): it begins anew",
-               number_, unit.held->finished(), unit.grant().problem_name, data.error().message);
-  return services_.files.write(path, "", io::Mode::normal);
+  if (saved == Saved::here) return services_.files.rename(checkpoint_of(unit), path);
+  TRY_ASSIGN(const Bytes data, io::decompress(unit.grant().begun->data, limits::saved_bytes_max));
+  return services_.files.write(path, data, io::Mode::normal);
 }
 
 Status Slot::start(Unit& unit, SteadyTime now) {
@@ -106,6 +122,7 @@ Status Slot::start(Unit& unit, SteadyTime now) {
   continued_ = saved == Saved::here;
   save_asked_ = false;
   saved_at_ = now;
+  kept_.reset();
   accounted_ = watched_ = now;
   asleep_ = Duration{0};
   cpu_at_item_ = cpu_watched_ = session_->process().cpu_time();
@@ -167,7 +184,6 @@ void Slot::put_off_saving(SteadyTime now) {
   paused_at_ = now;
 }
 
-// The file is the kernel's, and might be anything: it is moved, never looked at.
 io::Path Slot::checkpoint_of(const Unit& unit) const {
   return unit.held->directory() / ("checkpoint-" + std::to_string(unit.held->finished()));
 }
@@ -192,11 +208,29 @@ void Slot::keep_checkpoint(std::int64_t item, SteadyTime now) {
   save_asked_ = false;
   if (item != unit_->held->finished()) return;  // none, or of an item that is done by now
   const io::Path kept = checkpoint_of(*unit_);
-  const Status moved = services_.files.rename(services_.state.slot(number_) / checkpoint_file, kept);
-  if (!moved.ok())
-    return spdlog::warn("slot {}: item {} is not saved: {}", number_, item, moved.error().message);
+  if (const Status done = move_checkpoint(kept); !done.ok())
+    return spdlog::warn("slot {}: item {} is not saved: {}", number_, item, done.error().message);
   if (ends) spdlog::info("slot {}: item {} of {} is saved", number_, item, unit_->grant().problem_name);
   if (const double share = rate_.share(now); share > 0) unit_->saved = SavedHere{item, share, kept};
+}
+
+// The file is the kernel's, and might be anything. Once it is here, the kernel cannot put another one there.
+Status Slot::move_checkpoint(const io::Path& to) {
+  io::Files& files = services_.files;
+  if (kept_ && *kept_ != to) {  // of an item that is done
+    TRY(files.remove(*kept_));
+    TRY(files.remove(noted_digest(*kept_)));
+  }
+  kept_ = to;
+  TRY(files.remove(noted_digest(to)));
+  TRY(files.rename(services_.state.slot(number_) / checkpoint_file, to));
+  const auto size = files.size(to);
+  if (!files.is_plain(to) || !size.ok() || *size > limits::checkpoint_bytes_max) {
+    TRY(files.remove_all(to));
+    return Error{ErrorKind::invalid, "what the kernel wrote is no file, or larger than any may be"};
+  }
+  TRY_ASSIGN(const std::string digest, digest_of_file(files, to));
+  return files.write_at(noted_digest(to), 0, digest);
 }
 
 void Slot::account(SteadyTime now) {

@@ -81,6 +81,8 @@ class Slot {
   [[nodiscard]] Status lay_out(const Unit& unit, Saved saved);
   void save_now_and_then(SteadyTime now);
   void keep_checkpoint(std::int64_t item, SteadyTime now);
+  [[nodiscard]] Status move_checkpoint(const io::Path& to);
+  [[nodiscard]] bool is_whole(const io::Path& checkpoint) const;
   void handle(const contract::KernelEvent& event, SteadyTime now);
   // What the kernel takes beyond what it may; empty if nothing.
   [[nodiscard]] std::string excess(const io::TreeUse& use) const;
@@ -104,6 +106,7 @@ class Slot {
   bool continued_ = false;   // the item in progress goes on from where it was saved here
   bool save_asked_ = false;  // of a kernel that goes on
   SteadyTime saved_at_{};
+  std::optional<io::Path> kept_;              // the unit's latest
   std::optional<SteadyTime> draining_until_;  // the kernel still works on a unit that was let go
   client_policy::LastMinuteRate rate_;
   client_policy::Backoff failures_;

@@ -14,7 +14,8 @@ inline constexpr std::int64_t json_list_values_max =
     250'000;  // admin lists and parameters; about 25 MB as a tree
 inline constexpr std::int64_t inline_segment_bytes_max =
     64 << 10;  // larger ones are uploaded, so that they resume
-// An item in progress that another host goes on with: more stays where it was saved.
+inline constexpr std::int64_t checkpoint_bytes_max = 64 << 20;  // an item in progress, as its kernel saved it
+// The same for a host that goes on with it: more stays where it was saved.
 inline constexpr std::int64_t saved_bytes_max = 4 << 20;                // raw
 inline constexpr std::int64_t saved_inline_bytes_max = 64 << 10;        // compressed
 inline constexpr int saved_per_heartbeat_max = 16;                      // the others with the next ones

@@ -52,6 +52,9 @@ Status FaultyFiles::remove_all(const Path& path) {
 bool FaultyFiles::exists(const Path& path) const {
   return base_.exists(path);
 }
+bool FaultyFiles::is_plain(const Path& path) const {
+  return base_.is_plain(path);
+}
 
 Result<std::int64_t> FaultyFiles::size(const Path& path) const {
   return base_.size(path);

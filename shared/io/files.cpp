@@ -176,6 +176,11 @@ class RealFiles final : public Files {
 
   bool exists(const Path& path) const override { return ::access(path.c_str(), F_OK) == 0; }
 
+  bool is_plain(const Path& path) const override {
+    struct stat status {};
+    return ::lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+  }
+
   Result<std::int64_t> size(const Path& path) const override {
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0) return failure("read", path);

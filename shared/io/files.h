@@ -40,6 +40,8 @@ class Files {
   [[nodiscard]] virtual Status remove(const Path& path) = 0;      // a file; absent is success
   [[nodiscard]] virtual Status remove_all(const Path& path) = 0;  // a tree; absent is success
   [[nodiscard]] virtual bool exists(const Path& path) const = 0;
+  // A regular file itself, and no link to one: what a program that is not trusted wrote may point anywhere.
+  [[nodiscard]] virtual bool is_plain(const Path& path) const = 0;
   [[nodiscard]] virtual Result<std::int64_t> size(const Path& path) const = 0;
   [[nodiscard]] virtual Result<std::vector<std::string>> list(
       const Path& directory) const = 0;  // names, sorted
@@ -70,6 +72,7 @@ class FaultyFiles final : public Files {
   Status remove(const Path& path) override;
   Status remove_all(const Path& path) override;
   bool exists(const Path& path) const override;
+  bool is_plain(const Path& path) const override;
   Result<std::int64_t> size(const Path& path) const override;
   Result<std::vector<std::string>> list(const Path& directory) const override;
   Result<std::int64_t> free_bytes(const Path& path) const override;

@@ -103,7 +103,8 @@ protocol::SignedStatement FakeServer::project() const {
   return crypto::sign_statement(StatementType::project, protocol::encode(document), work_key_);
 }
 
-void FakeServer::set_application(const std::string& kernel_script, const std::string& manifest_extra) {
+void FakeServer::set_application(const std::string& kernel_script, const std::string& manifest_extra,
+                                 const std::string& items_extra) {
   static int count = 0;
   const io::Path directory = std::filesystem::temp_directory_path() /
                              ("gleaner-bundle-" + std::to_string(::getpid()) + "-" + std::to_string(++count));
@@ -113,8 +114,8 @@ void FakeServer::set_application(const std::string& kernel_script, const std::st
   REQUIRE(files.write(directory / "bin/manager", "#!/bin/sh\nexit 0\n", io::Mode::executable).ok());
   const std::string manifest = "manifest = 1\nname = \"test\"\nversion = \"1.0." + std::to_string(count) +
                                "\"\ntitle = \"Test\"\n[kernel]\nany = \"bin/kernel\"\n[manager]\nprogram = "
-                               "\"bin/manager\"\n[items]\nmeaning = \"a word\"\n[limits]\n" +
-                               manifest_extra + "\n";
+                               "\"bin/manager\"\n[items]\nmeaning = \"a word\"\n" +
+                               items_extra + "\n[limits]\n" + manifest_extra + "\n";
   REQUIRE(files.write(directory / "manifest.toml", manifest, io::Mode::normal).ok());
   const auto packed = archives::pack_bundle(directory);
   INFO((packed.ok() ? "" : packed.error().message));

@@ -21,8 +21,9 @@ class FakeServer {
  public:
   FakeServer();
 
-  // An application made of this kernel script; manifest_extra goes into [limits].
-  void set_application(const std::string& kernel_script, const std::string& manifest_extra = "");
+  // An application made of this kernel script; manifest_extra goes into [limits], items_extra into [items].
+  void set_application(const std::string& kernel_script, const std::string& manifest_extra = "",
+                       const std::string& items_extra = "");
   protocol::Grant make_grant(Range range);
   protocol::SignedStatement sign_grant(const protocol::Grant& grant) const;
   void queue_unit(Range range) { queue_.push_back(sign_grant(make_grant(range))); }

@@ -72,37 +72,8 @@ TEST_CASE("A long pause gives the memory back, and what was finished is not comp
 
 TEST_CASE("Before a kernel that can save its item ends, it does, and goes on there") {
   Desk desk;
-  // One item of eight hundred steps, each in about a tick, which are counted.
-  desk.world.server.set_application(R"(#!/bin/bash
-while read -r command a b c option; do
-  case $command in
-    gleaner) echo "ready 1 checkpoint" ;;
-    problem) echo ok ;;
-    unit) i=$b step=0
-      [ "$option" = checkpoint ] && step=$(cat checkpoint)
-      while [ "$i" -lt "$c" ]; do
-        while [ "$step" -lt 800 ]; do
-          read -r leave <"$PACE"
-          step=$((step + 1)); echo "$step" >>../../steps; echo "progress $i 0.5"
-          if read -r -t 0 && read -r command rest; then
-            case $command in
-              checkpoint) echo "$step" >checkpoint; echo "checkpoint $i" ;;
-              quit) exit 0 ;;
-            esac
-          fi
-        done
-        text="item-$i"; printf 'item %s %s\n%s' "$i" "${#text}" "$text"
-        i=$((i + 1)) step=0
-      done
-      echo "done $c" ;;
-    quit) exit 0 ;;
-  esac
-done
-)");
-  const auto steps = [&] {
-    const auto text = io::real_files().read(desk.world.directory / "steps", 1 << 20);
-    return text.ok() ? std::count(text->begin(), text->end(), '\n') : 0;
-  };
+  desk.world.server.set_application(saving_kernel);
+  const auto steps = [&] { return desk.world.lines_of("steps"); };
   desk.world.server.queue_unit({0, 1});
   Wishes wishes = when_idle();
   wishes.give_back_after = 1s;

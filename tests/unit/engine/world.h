@@ -59,6 +59,35 @@ class PlainLauncher final : public Launcher {
 // the engine holds is given no leave.
 inline const std::string at_a_pace = R"(read -r leave <"$PACE")";
 
+// Items of eight hundred steps, each in about a tick, which are counted in the world's file `steps`; it saves
+// the item in progress when it is asked to.
+inline const std::string saving_kernel = R"kernel(#!/bin/bash
+while read -r command a b c option; do
+  case $command in
+    gleaner) echo "ready 1 checkpoint" ;;
+    problem) echo ok ;;
+    unit) i=$b step=0
+      [ "$option" = checkpoint ] && step=$(cat checkpoint)
+      while [ "$i" -lt "$c" ]; do
+        while [ "$step" -lt 800 ]; do
+          read -r leave <"$PACE"
+          step=$((step + 1)); echo "$step" >>../../steps; printf "progress %s 0.%04d\n" "$i" "$((step * 12))"
+          if read -r -t 0 && read -r command rest; then
+            case $command in
+              checkpoint) echo "$step" >checkpoint; echo "checkpoint $i" ;;
+              quit) exit 0 ;;
+            esac
+          fi
+        done
+        text="item-$i"; printf 'item %s %s\n%s' "$i" "${#text}" "$text"
+        i=$((i + 1)) step=0
+      done
+      echo "done $c" ;;
+    quit) exit 0 ;;
+  esac
+done
+)kernel";
+
 class RecordingGate final : public CpuGate {
  public:
   void add(int group, int) override { groups.insert(group); }
@@ -129,6 +158,7 @@ class World {
   [[nodiscard]] bool has_all(Range range) const { return has_all(server, range); }
   [[nodiscard]] static bool has_all(const FakeServer& server, Range range);
   [[nodiscard]] bool nothing_in_hand() const;
+  [[nodiscard]] std::int64_t lines_of(const char* file) const;  // in its directory; 0: it is not there
 
   io::Path directory;
   io::Path project;  // the project's, in it

@@ -123,6 +123,18 @@ TEST_CASE("an item that is told to be long is copied by a faster host in time") 
   }
 }
 
+TEST_CASE("one item after the other that proves long tells of a slow host") {
+  const bool between = GENERATE(false, true);  // was there one that did not?
+  Told told(0.005);
+  StageBench& bench = told.bench;
+  const std::int64_t next = between ? 2 : 1;
+  bench.wait(60);
+  bench.report(told.slow, next, 90, 0.005, protocol::RunState::running, 30, 0.005);
+  const Unit given = bench.take(2, 1);
+  CHECK(given.kind == (between ? UnitKind::copy : UnitKind::fresh));
+  if (between) CHECK(given.range == Range{next, next + 1});
+}
+
 TEST_CASE("learn_costs switches both off") {
   StageBench paused(setup_with("static,mode=paper", 100, false));
   Unit holder;

@@ -10,8 +10,10 @@ using namespace gleaner::simulator;
 namespace {
 
 // With the disturbances of section 3.6, and without.
-WisExperiment experiment_of(bool disturbed) {
+WisExperiment experiment_of(bool disturbed, int loads = 4) {
   WisSettings settings = disturbed ? WisSettings() : undisturbed();
+  while (static_cast<int>(settings.load_seeds.size()) < loads)
+    settings.load_seeds.push_back(settings.load_seeds.back() + 1);
 #ifdef GLEANER_SANITIZED
   settings.load_seeds = {11};
   settings.machine_seeds = {1, 2};
@@ -36,12 +38,17 @@ TEST_CASE("A1, A2, A5: static, RTS, MIS and WIS on the machines of the paper") {
   check(gate_a5(disturbed));
 }
 
-// Known misses, which the report states: A3 by half a request at 4 machines, A4 in one of 20 cells (scene A,
-// 12).
-TEST_CASE("A3, A4: MIS", "[!mayfail]") {
+// A known miss, which the report states: by half a request at 4 machines.
+TEST_CASE("A3: requests of MIS", "[!mayfail]") {
   check(gate_a3(experiment_of(false)));
-  check(gate_a4(experiment_of(true)));
 }
+
+#ifndef GLEANER_SANITIZED
+// As in the full report; with four loads, one of the 20 cells (scene A, 12 machines) is off by chance.
+TEST_CASE("A4: MIS over forty foreign loads") {
+  check(gate_a4(experiment_of(true, 40)));
+}
+#endif
 
 // What of A4 holds must go on holding.
 TEST_CASE("A4: mean error and gain of MIS over RTS") {
