@@ -27,6 +27,7 @@ struct GridHost {
   int slots = 1;
   double performance = 0;  // its benchmark; 0: the speed
   double joins_at = 0;
+  double queue = 1;  // runnable jobs of others, and its own, as it reports them (worker-initiated sizing)
   std::vector<HostEvent> events = {};  // by time; unless it has an owner
   std::optional<Owner> owner = {};     // its events are made on the fly
   double latency = 0;                  // of its link, added to each way

@@ -154,6 +154,7 @@ bool GridLoop::request_of(std::size_t index, const Message& message, Reply& repl
   requester.urgent = message.urgent;
   requester.slots = real.slots;
   requester.performance = real.performance > 0 ? real.performance : real.speed;
+  requester.queue_current = real.queue;
   requester.unit = UnitId{next_unit_};
   const policy::Grant grant = problem.recorded.request(requester, stamp(), changes);
   if (!grant.unit) {

@@ -130,13 +130,18 @@ TEST_CASE("rules can be switched off") {
 }
 
 TEST_CASE("listed hosts may have benchmarks that say something else than their speeds") {
-  const auto scenario = read_scenario(
-      small, "s.toml", {{"fleet.benchmarks", "[900, 500, 250]"}, {"server.knows_benchmark", "false"}});
+  const auto scenario = read_scenario(small, "s.toml",
+                                      {{"fleet.benchmarks", "[900, 500, 250]"},
+                                       {"fleet.joins", "[0, 5, 7]"},
+                                       {"fleet.queues", "[1, 2, 3]"},
+                                       {"server.knows_benchmark", "false"}});
   REQUIRE(scenario.ok());
   const auto instance = make_instance(*scenario, 1);
   REQUIRE(instance.ok());
   CHECK(instance->hosts[1].speed == 1);  // items of 2 s
   CHECK(instance->hosts[1].performance == 500);
+  CHECK(instance->hosts[1].joins_at == 5);
+  CHECK(instance->hosts[1].queue == 2);
   CHECK_FALSE(instance->benchmark_known);
   CHECK(make_instance(*read_scenario(small, "s.toml"), 1)->benchmark_known);
   CHECK(mistakes(small, {{"fleet.cuts", "[1, 2, 3]"}}).find("fleet.cuts: expected seconds in pairs") !=

@@ -137,10 +137,15 @@ void read_fleet(TableReader& reader, Scenario& scenario, const ReadFile& read_fi
   reader.number("harsh", fleet.harsh, 0.001, 1000);
   read_habits(reader, fleet);
   reader.numbers("speeds", fleet.speeds, 1e-9, most);
-  reader.numbers("benchmarks", fleet.benchmarks, 1e-9, most);
-  if (!fleet.benchmarks.empty() && fleet.benchmarks.size() != fleet.speeds.size())
-    reader.mistake("benchmarks", fmt::format("expected as many as there are speeds, {}, got {}",
-                                             fleet.speeds.size(), fleet.benchmarks.size()));
+  const auto listed_numbers = [&](const char* key, std::vector<double>& numbers, double least) {
+    reader.numbers(key, numbers, least, most);
+    if (!numbers.empty() && numbers.size() != fleet.speeds.size())
+      reader.mistake(key, fmt::format("expected as many as there are speeds, {}, got {}", fleet.speeds.size(),
+                                      numbers.size()));
+  };
+  listed_numbers("benchmarks", fleet.benchmarks, 1e-9);
+  listed_numbers("joins", fleet.joins, 0);
+  listed_numbers("queues", fleet.queues, 1);
   std::string trace;
   reader.text("trace", trace, [&](const std::string& name) -> Status {
     if (!read_file) return Error{ErrorKind::invalid, "there are no trace files here"};
@@ -278,6 +283,8 @@ void add_fleet(const Scenario& scenario, const FleetSetup& fleet, Random& seeds,
     hosts.emplace_back();
     hosts.back().speed = fleet.speeds[i];
     hosts.back().performance = fleet.benchmarks.empty() ? fleet.speeds[i] : fleet.benchmarks[i];
+    if (!fleet.joins.empty()) hosts.back().joins_at = fleet.joins[i];
+    if (!fleet.queues.empty()) hosts.back().queue = fleet.queues[i];
   }
   for (GridHost& host : hosts) host.slots = static_cast<int>(std::max<std::int64_t>(1, fleet.slots));
   if (fleet.hosts > 0) {

@@ -22,6 +22,8 @@ struct FleetSetup {
   double harsh = 1;
   std::vector<double> speeds;                      // listed hosts
   std::vector<double> benchmarks;                  // theirs; empty: the speeds
+  std::vector<double> joins;                       // when they look for work first; empty: at once
+  std::vector<double> queues;                      // that they report; empty: 1
   std::vector<GridHost> traced;                    // of a trace file, with their events
   std::int64_t slots = 0;                          // of each of those
   std::function<void(Habits&)> habits = {};        // what it changes of them
