@@ -60,8 +60,10 @@ void Service::keep_saved(const Host& host, std::vector<protocol::SavedItem>& sav
   if (host.row.disagreements > 0) return;  // as wrong as its results were, for all anybody knows
   for (protocol::SavedItem& one : saved) {
     const auto place = model_.open_units.find(one.unit);
-    if (place == model_.open_units.end()) continue;
-    Problem& problem = model_.problems.at(place->second);
+    const auto found =
+        place == model_.open_units.end() ? model_.problems.end() : model_.problems.find(place->second);
+    if (found == model_.problems.end()) continue;
+    Problem& problem = found->second;
     if (!problem.stage || !problem.manifest.checkpoint) continue;
     if (!problem.stage->save(host.row.id, one.unit, one.item, one.share, now())) continue;
     if (!problem.saved.put(one.item, std::move(one.data)))

@@ -14,11 +14,12 @@ inline constexpr std::int64_t json_list_values_max =
     250'000;  // admin lists and parameters; about 25 MB as a tree
 inline constexpr std::int64_t inline_segment_bytes_max =
     64 << 10;  // larger ones are uploaded, so that they resume
-inline constexpr std::int64_t checkpoint_bytes_max = 64 << 20;  // an item in progress, as its kernel saved it
+// An item in progress as its kernel saved it; the client reads all of it once a minute, on its main thread.
+inline constexpr std::int64_t checkpoint_bytes_max = 16 << 20;
 // The same for a host that goes on with it: more stays where it was saved.
-inline constexpr std::int64_t saved_bytes_max = 4 << 20;                // raw
+inline constexpr std::int64_t saved_bytes_max = 512 << 10;              // raw; a few milliseconds to compress
 inline constexpr std::int64_t saved_inline_bytes_max = 64 << 10;        // compressed
-inline constexpr int saved_per_heartbeat_max = 16;                      // the others with the next ones
+inline constexpr int saved_per_heartbeat_max = 8;                       // the others with the next ones
 inline constexpr std::int64_t saved_per_problem_bytes_max = 256 << 20;  // in the server's memory
 inline constexpr std::int64_t upload_chunk_bytes_max = 4 << 20;  // one PATCH; bounds memory per connection
 inline constexpr std::int64_t segment_bytes_max = std::int64_t{1}
