@@ -35,11 +35,18 @@ class Checkpoints(unittest.TestCase):
         return grid.project / "decisions" / f"problem-{identity}" / "stage-0.jsonl"
 
     def saved(self, grid, identity):
-        """The largest share of an item that the server keeps."""
+        """The largest share of an item in progress that the server keeps."""
+        shares = {}
         if not self.log(grid, identity).exists():
             return 0
-        events = (json.loads(line) for line in self.log(grid, identity).read_text().splitlines() if line.endswith("}"))
-        return max((event["share"] for event in events if event.get("event") == "save" and event["answer"] == "kept"), default=0)
+        for line in self.log(grid, identity).read_text().splitlines():
+            event = json.loads(line) if line.endswith("}") else {}
+            if event.get("event") == "save" and event["answer"] == "kept":
+                shares[event["item"]] = event["share"]
+            elif event.get("event") == "commit":
+                for item in range(*event["range"]):
+                    shares.pop(item, None)
+        return max(shares.values(), default=0)
 
 
 
