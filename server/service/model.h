@@ -42,6 +42,7 @@ struct Problem {
   std::vector<storage::FailureRow> recent_failures;  // newest last, at most 100
   std::int64_t disagreements = 0;
   SavedItems saved;         // of its stage, compressed
+  bool saved_full = false;  // said in the log already
   double kept_service = 0;  // row.service as stored
 };
 

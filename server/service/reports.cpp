@@ -2,6 +2,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "server/service/service.h"
 #include "shared/base/limits.h"
@@ -65,10 +66,15 @@ void Service::keep_saved(const Host& host, std::vector<protocol::SavedItem>& sav
     if (found == model_.problems.end()) continue;
     Problem& problem = found->second;
     if (!problem.stage || !problem.manifest.checkpoint) continue;
-    if (!problem.stage->save(host.row.id, one.unit, one.item, one.share, now())) continue;
-    if (!problem.saved.put(one.item, std::move(one.data)))
-      spdlog::warn("problem {}: what hosts save of their items takes more than {} MiB: no more is kept",
-                   problem.row.id.value, limits::saved_per_problem_bytes_max >> 20);
+    // Before the stage counts on it: whoever goes on with an item needs what was saved.
+    if (!problem.saved.has_room(one.item, one.data.size())) {
+      if (!std::exchange(problem.saved_full, true))
+        spdlog::warn("problem {}: what hosts save of their items takes more than {} MiB: no more is kept",
+                     problem.row.id.value, limits::saved_per_problem_bytes_max >> 20);
+      continue;
+    }
+    if (problem.stage->save(host.row.id, one.unit, one.item, one.share, now()))
+      problem.saved.put(one.item, std::move(one.data));
   }
 }
 

@@ -2,18 +2,25 @@
 
 #include <utility>
 
+#include "shared/base/check.h"
 #include "shared/base/limits.h"
 
 namespace gleaner::service {
 
-bool SavedItems::put(std::int64_t item, Bytes data) {
+std::int64_t SavedItems::bytes_with(std::int64_t item, std::size_t bytes) const {
   const Bytes* before = find(item);
-  const std::int64_t less = before == nullptr ? 0 : static_cast<std::int64_t>(before->size());
-  const std::int64_t bytes = bytes_ - less + static_cast<std::int64_t>(data.size());
-  if (bytes > limits::saved_per_problem_bytes_max) return false;
+  const std::size_t less = before == nullptr ? 0 : before->size();
+  return bytes_ + static_cast<std::int64_t>(bytes) - static_cast<std::int64_t>(less);
+}
+
+bool SavedItems::has_room(std::int64_t item, std::size_t bytes) const {
+  return bytes_with(item, bytes) <= limits::saved_per_problem_bytes_max;
+}
+
+void SavedItems::put(std::int64_t item, Bytes data) {
+  CHECK_TRUE(has_room(item, data.size()));
+  bytes_ = bytes_with(item, data.size());
   items_[item] = std::move(data);
-  bytes_ = bytes;
-  return true;
 }
 
 const Bytes* SavedItems::find(std::int64_t item) const {

@@ -12,12 +12,14 @@ namespace gleaner::service {
 
 class SavedItems {
  public:
-  // False, and nothing changes: there is no room for it.
-  [[nodiscard]] bool put(std::int64_t item, Bytes data);
+  [[nodiscard]] bool has_room(std::int64_t item, std::size_t bytes) const;
+  void put(std::int64_t item, Bytes data);                   // where there is room for it
   [[nodiscard]] const Bytes* find(std::int64_t item) const;  // null: none
   void forget(Range items);
 
  private:
+  [[nodiscard]] std::int64_t bytes_with(std::int64_t item, std::size_t bytes) const;
+
   std::map<std::int64_t, Bytes> items_;
   std::int64_t bytes_ = 0;
 };
