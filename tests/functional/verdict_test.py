@@ -1,8 +1,10 @@
 """Overlapping results are compared; a third host decides; lies are replaced and recorded."""
+import shutil
 import sqlite3
 import unittest
+import zlib
 
-from harness import SQUARES, FakeHost, Grid, main
+from harness import SQUARES, FakeHost, Grid, base64url, main
 
 
 def squares(begin, end):
@@ -46,6 +48,45 @@ class Verdicts(unittest.TestCase):
             store = sqlite3.connect(grid.project / "store.sqlite")
             verdicts = store.execute("select count(*) from verdicts").fetchone()[0]
             self.assertGreaterEqual(verdicts, 2)  # the difference, and its resolution
+
+    def test_who_began_an_item_stands_for_what_another_host_ended(self):
+        with Grid() as grid:
+            grid.start_server()
+            saving = grid.directory / "saving"
+            shutil.copytree(SQUARES, saving)
+            manifest = saving / "manifest.toml"
+            manifest.write_text(manifest.read_text().replace("checkpoint = false", "checkpoint = true"))
+            grid.add_application(saving)
+            identity = grid.add_problem("squares", "begun", "--strategy", "rts", count=2)
+            liar, honest, heir, third, slow = (FakeHost(grid, n) for n in ("liar", "honest", "heir", "third", "slow"))
+            held = liar.work()[1]["decoded"][0]
+            other = slow.work()[1]["decoded"][0]["range"]["begin"]  # keeps the stage open
+            item = held["range"]["begin"]
+
+            def copied(host, *holders):
+                for holder in holders:
+                    holder.work(slots=0, reports=[holder.report(unit, state="paused", rate=0) for unit in holder.units])
+                slow.work(slots=0)
+                return host.work()[1]["decoded"]
+
+            anew = grid.wait_until("a copy", lambda: copied(honest, liar))[0]
+            self.assertNotIn("begun", anew)
+            self.assertEqual(liar.save(held["unit"], item, 0.5, b"made up"), 200)
+            begun = grid.wait_until("another copy", lambda: copied(heir, liar, honest))[0]
+            self.assertEqual(begun["range"], held["range"])
+            self.assertEqual(begun["begun"], {"share": 0.5, "data": base64url(zlib.compress(b"made up"))})
+            # It could not know better.
+            self.assertEqual(heir.commit(begun["unit"], item, [b"1234"])[1]["status"], "accepted")
+            truth = str(item * item).encode()
+            self.assertEqual(honest.commit(anew["unit"], item, [truth])[1]["status"], "duplicate")
+            check = grid.wait_until("the third host is asked", lambda: third.work()[1]["decoded"])[0]
+            self.assertNotIn("begun", check)
+            third.commit(check["unit"], item, [truth])
+            slow.commit(next(iter(slow.units)), other, [str(other * other).encode()])
+            grid.wait_finished(identity)
+            self.assertEqual(grid.results(identity)["sum.txt"], b"1\n")
+            hosts = {h["name"]: h["disagreements"] for h in grid.admin_json("host", "list")["items"]}
+            self.assertEqual(hosts, {"liar": 1, "honest": 0, "heir": 0, "third": 0, "slow": 0})
 
     def test_a_difference_is_found_although_the_server_dies_before_it_compares(self):
         with Grid() as grid:
