@@ -29,7 +29,7 @@ int Slot::output_descriptor() const {
   return session_ ? session_->process().output_descriptor() : -1;
 }
 
-Status Slot::start_kernel(const Unit& unit) {
+Status Slot::start_kernel(const Unit& unit, const Saved& saved) {
   const Prepared& prepared = *unit.prepared;
   TRY_ASSIGN(const std::string digest, digest_of_file(services_.files, prepared.kernel));
   if (digest != prepared.kernel_digest)
@@ -47,7 +47,7 @@ Status Slot::start_kernel(const Unit& unit) {
   launch.disk_bytes = prepared.manifest.disk_bytes;
   TRY(services_.files.remove_all(launch.slot_directory));
   TRY(services_.files.make_directories(launch.slot_directory));
-  TRY(lay_out(unit, saved(unit)));
+  TRY(lay_out(unit, saved));
   TRY_ASSIGN(std::unique_ptr<io::Process> process, services_.launcher.start(launch));
   launch_ = launch;
   group_ = process->pid();
@@ -71,35 +71,41 @@ bool Slot::is_whole(const io::Path& checkpoint) const {
 }
 
 Slot::Saved Slot::saved(const Unit& unit) const {
-  if (is_whole(checkpoint_of(unit))) return Saved::here;
+  using Where = Saved::Where;
+  if (is_whole(checkpoint_of(unit))) return {Where::here, {}};
   const protocol::Grant& grant = unit.grant();
-  if (!grant.begun || unit.held->finished() != grant.range.begin) return Saved::nowhere;
-  if (const auto data = io::decompress(grant.begun->data, limits::saved_bytes_max); !data.ok()) {
-    spdlog::warn("slot {}: what another computer saved of item {} of {} cannot be read: {}", number_,
-                 grant.range.begin, grant.problem_name, data.error().message);
-    return Saved::nowhere;
-  }
-  return unit.prepared->manifest.checkpoint ? Saved::elsewhere : Saved::nowhere;
+  if (!grant.begun || unit.held->finished() != grant.range.begin || !unit.prepared->manifest.checkpoint)
+    return {};
+  auto data = io::decompress(grant.begun->data, limits::saved_bytes_max);
+  if (data.ok()) return {Where::elsewhere, std::move(data).value()};
+  spdlog::warn("slot {}: what another computer saved of item {} of {} cannot be read: {}", number_,
+               grant.range.begin, grant.problem_name, data.error().message);
+  return {};
 }
 
-Status Slot::lay_out(const Unit& unit, Saved saved) {
+Status Slot::lay_out(const Unit& unit, const Saved& saved) {
   const io::Path path = services_.state.slot(number_) / checkpoint_file;
-  if (saved == Saved::nowhere) return {};
-  if (saved == Saved::here) return services_.files.rename(checkpoint_of(unit), path);
-  TRY_ASSIGN(const Bytes data, io::decompress(unit.grant().begun->data, limits::saved_bytes_max));
-  return services_.files.write(path, data, io::Mode::normal);
+  switch (saved.where) {
+    case Saved::Where::nowhere:
+      return {};
+    case Saved::Where::here:
+      return services_.files.rename(checkpoint_of(unit), path);
+    case Saved::Where::elsewhere:
+      return services_.files.write(path, saved.data, io::Mode::normal);
+  }
+  return {};
 }
 
 Status Slot::start(Unit& unit, SteadyTime now) {
   CHECK_TRUE(unit_ == nullptr && !draining_until_ && unit.wants_kernel() && unit.prepared);
   // A checkpoint is laid out where no kernel runs yet.
   const Saved saved = this->saved(unit);
-  if (session_ && (saved != Saved::nowhere || launch_.bundle_directory != unit.prepared->bundle_directory ||
+  if (session_ && (saved.any() || launch_.bundle_directory != unit.prepared->bundle_directory ||
                    problem_ != unit.grant().problem || !session_->idle()))
     end_kernel();
   if (!session_) {
     rate_ = {};
-    if (Status started = start_kernel(unit); !started.ok()) {
+    if (Status started = start_kernel(unit, saved); !started.ok()) {
       const auto kind = started.error().kind == ErrorKind::untrusted ? protocol::FailureKind::untrusted
                                                                      : protocol::FailureKind::not_executable;
       unit.fail(kind, started.error().message);
@@ -116,20 +122,20 @@ Status Slot::start(Unit& unit, SteadyTime now) {
   saving_ = Saving::no;
   unit.step(UnitEvent::start);
   const protocol::Grant& grant = unit.grant();
-  rate_.start_unit(now, grant.cost > 0 ? grant.cost / static_cast<double>(grant.range.size()) : 1,
-                   saved == Saved::nowhere ? client_policy::LastMinuteRate::First::anew
-                                           : client_policy::LastMinuteRate::First::begun);
-  continued_ = saved == Saved::here;
+  rate_.start_unit(
+      now, grant.cost > 0 ? grant.cost / static_cast<double>(grant.range.size()) : 1,
+      saved.any() ? client_policy::LastMinuteRate::First::begun : client_policy::LastMinuteRate::First::anew);
+  continued_ = saved.where == Saved::Where::here;
   save_asked_ = false;
   saved_at_ = now;
   kept_.reset();
   accounted_ = watched_ = now;
   asleep_ = Duration{0};
   cpu_at_item_ = cpu_watched_ = session_->process().cpu_time();
-  session_->start_unit(grant.stage, {unit.held->finished(), unit.held->end()}, saved != Saved::nowhere);
-  if (saved != Saved::nowhere)
+  session_->start_unit(grant.stage, {unit.held->finished(), unit.held->end()}, saved.any());
+  if (saved.any())
     spdlog::info("slot {}: item {} of {} goes on where {}", number_, unit.held->finished(),
-                 grant.problem_name, saved == Saved::here ? "it was saved" : "another computer left it");
+                 grant.problem_name, continued_ ? "it was saved" : "another computer left it");
   session_->pump();
   return {};
 }

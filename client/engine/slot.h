@@ -72,13 +72,18 @@ class Slot {
   static constexpr Duration watch_interval = std::chrono::seconds{1};
 
  private:
-  [[nodiscard]] Status start_kernel(const Unit& unit);
-  [[nodiscard]] io::Path checkpoint_of(const Unit& unit) const;
-  // Lays out where the kernel finds it what was saved of the unit's next item: here, or by the host that
-  // began the unit's first item.
-  enum class Saved { nowhere, here, elsewhere };
+  // What was saved of a unit's next item: here, in checkpoint_of() the unit, or by the host that began the
+  // unit's first item.
+  struct Saved {
+    enum class Where { nowhere, here, elsewhere } where = Where::nowhere;
+    Bytes data;  // from elsewhere
+
+    [[nodiscard]] bool any() const { return where != Where::nowhere; }
+  };
   [[nodiscard]] Saved saved(const Unit& unit) const;
-  [[nodiscard]] Status lay_out(const Unit& unit, Saved saved);
+  [[nodiscard]] Status start_kernel(const Unit& unit, const Saved& saved);
+  [[nodiscard]] io::Path checkpoint_of(const Unit& unit) const;
+  [[nodiscard]] Status lay_out(const Unit& unit, const Saved& saved);  // where the kernel finds it
   void save_now_and_then(SteadyTime now);
   void keep_checkpoint(std::int64_t item, SteadyTime now);
   [[nodiscard]] Status move_checkpoint(const io::Path& to);
