@@ -17,8 +17,6 @@ constexpr double in_time_share = 0.5;
 constexpr double sooner_by = 0.8;
 // A copy beyond the budget has to halve the wait (R6e).
 constexpr double exempt_share = 0.5;
-// As R6c has it: the longer an item has taken, the longer it is expected to go on.
-constexpr double expected_more = 0.5;
 // Items looked at for one that the host should copy.
 constexpr int looked_at = 64;
 // Items of a unit looked at for long ones; in a unit of more none is.

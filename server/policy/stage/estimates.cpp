@@ -11,10 +11,9 @@ namespace {
 
 // A stage of unknown length is paced as one of so many seconds: reports come soon, and with them rates.
 constexpr double unknown_length = 200;
-// R5: from here on the hint of the item in progress is not believed any more; it then needs half of what it
-// took.
+// R5: from here on the hint of the item in progress is not believed any more; it then needs
+// `expected_more` of what it took.
 constexpr double hint_share_believed = 0.9;
-constexpr double overrun_share = 0.5;
 // R5: T grows by (1 - exp(-T hz)) times this many shortest units: what an interruption costs.
 constexpr double interruption_units = 5;
 // Hazard of a host never seen before: one interruption in three hours.
@@ -206,11 +205,11 @@ void StageState::estimate(Held& held, Timestamp now) {
   if (position < unit.range.end) {
     const double hint = costs.of({position, position + 1});
     const double spent = unit.item_seconds * held.rate;
-    const double begun = position == unit.range.begin ? unit.begun_share : 0;
+    const double begun = begun_share(unit, position);
     const double share = held.item_share - begun;
-    double rest = spent <= hint_share_believed * hint ? hint - spent : overrun_share * spent;
+    double rest = spent <= hint_share_believed * hint ? hint - spent : expected_more * spent;
     if (const double proven = proven_cost(position); proven > 0)
-      rest = std::max(overrun_share * spent, proven - spent);
+      rest = std::max(expected_more * spent, proven - spent);
     rest *= 1 - begun;
     if (share > 0) rest = (1 - held.item_share) * spent / share;
     held.done_cost += hint - rest;

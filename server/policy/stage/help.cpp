@@ -12,8 +12,6 @@ namespace {
 constexpr double sooner_share = 0.8;
 constexpr double budget_exempt_share = 0.5;
 constexpr double insurance_gains = 2;  // "Ti < T + 10 s" in shortest gains of 5 s
-// R6c: an item that took longer than its hint is expected to take this much of what it took already.
-constexpr double overrun_guess = 1.5;
 // R6d: flooding begins when so many slots are idle for each open unit.
 constexpr double idle_per_unit = 3;
 constexpr double flood_factor = 2;  // Ti < max(60 s, 2 T)
@@ -124,19 +122,19 @@ Grant StageState::copy(const Requester& requester, double rate, UnitId group, co
   const Range taken{std::max(from, lacking.front().begin), unit.range.end};
 
   const double left = seconds_left(members, now, rules);
-  double work = costs.of(taken);
   const double spent = unit.item_seconds * first->rate;
   // An item far beyond its hint is either costlier than hinted or its host slower than believed; between what
   // the two would mean for another host, the geometric mean.
   const double hint = costs.of({taken.begin, taken.begin + 1});
+  double item = hint;
   if (const double proven = proven_cost(taken.begin); proven > 0) {
-    work += std::max(0.0, proven - hint);
+    item = std::max(hint, proven);
   } else if (const double told = told_cost(taken.begin); told > 0) {
-    work += std::sqrt(hint * told) - hint;
+    item = std::sqrt(hint * told);
   } else if (spent > hint) {
-    work += std::sqrt(hint * overrun_guess * spent) - hint;
+    item = std::sqrt(hint * (1 + expected_more) * spent);
   }
-  work -= saved_share(taken.begin) * (work - costs.of(taken) + hint);
+  const double work = costs.of(taken) - hint + (1 - saved_share(taken.begin)) * item;
   const double mine = work / rate + rules.request_delay;
   const bool sooner = mine < sooner_share * left && left - mine > rules.gain_minimum;
   const bool insurance = left > rules.gain_minimum && mine < left + insurance_gains * rules.gain_minimum;

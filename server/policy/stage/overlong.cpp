@@ -14,8 +14,6 @@ namespace {
 constexpr double overlong_factor = 2;
 // Items that are told to be so long, one right after the other, tell of a slow host.
 constexpr double slow_factor = 10;
-// As R6c has it: the longer an item has taken, the longer it is expected to go on.
-constexpr double expected_factor = 1.5;
 
 }  // namespace
 
@@ -26,11 +24,11 @@ void StageState::learn(const Held& held, const EndgameRules& rules) {
   const double rate = fleet.rate(held.host->record);
   const double least = overlong_factor * costs.of({item, item + 1});
   const double cost = unit.item_seconds * rate;
-  const double share = held.item_share - (item == unit.range.begin ? unit.begun_share : 0);
+  const double share = held.item_share - begun_share(unit, item);
   double whole = share > 0 && !costs.differ() ? cost / share : 0;
   if (whole <= std::max(least, rules.unit_minimum * rate)) whole = 0;
   const bool copy = unit.group != unit.id;  // of what another host told, maybe
-  if (whole > slow_factor * costs.of({item, item + 1}) && !copy && !tells(*held.slot, item)) whole = 0;
+  if (whole > slow_factor * costs.of({item, item + 1}) && !copy && !hear_of_long(*held.slot, item)) whole = 0;
   const bool proves = cost > least && unit.item_seconds >= rules.unit_minimum;
   if (!proves && whole == 0) {
     // Somebody else was slow, then: here it takes no longer than hinted.
@@ -60,8 +58,8 @@ void StageState::finish_up_to(Held& held, std::int64_t item) {
   held.unit.finished = item;
 }
 
-// Whether a slot's word is believed that an item is long.
-bool StageState::tells(Slot& slot, std::int64_t item) {
+// Notes that a slot says of an item that it is long. False: the slot's word is not believed.
+bool StageState::hear_of_long(Slot& slot, std::int64_t item) {
   if (item != slot.told_item) {
     if (slot.told_item >= 0 && slot.items_done <= slot.told_after + 1) slot.slow = true;
     slot.told_item = item;
@@ -118,7 +116,7 @@ double StageState::proven_cost(std::int64_t item) const {
     second = std::max(second, std::min(most, spent.cost));
     most = std::max(most, spent.cost);
   }
-  return expected_factor * second;
+  return (1 + expected_more) * second;
 }
 
 }  // namespace gleaner::policy

@@ -292,7 +292,7 @@ struct StageState {
   // ---- overlong.cpp
   void learn(const Held& held, const EndgameRules& rules);
   static void finish_up_to(Held& held, std::int64_t item);
-  [[nodiscard]] static bool tells(Slot& slot, std::int64_t item);
+  [[nodiscard]] static bool hear_of_long(Slot& slot, std::int64_t item);
   void list_overlong(std::int64_t item, const EndgameRules& rules);
   void forget(Range range);
   [[nodiscard]] bool is_overlong(std::int64_t item, HostId host) const;
@@ -304,6 +304,10 @@ struct StageState {
   void forget_saved(Range range);
   bool go_on_from_saved(Unit& unit) const;  // whether it does
   [[nodiscard]] double saved_share(std::int64_t item) const;
+  // What somebody else had done of an item of the unit.
+  [[nodiscard]] static double begun_share(const Unit& unit, std::int64_t item) {
+    return item == unit.range.begin ? unit.begun_share : 0;
+  }
 
   // ---- early_copies.cpp
   struct ItemHolders;
@@ -374,6 +378,9 @@ struct StageState {
   void check_changed(const Changes& changes) const;
   void check_unit(const Held& held) const;
 };
+
+// R6c: the longer an item has taken, the longer it is expected to go on; by this much of what it took.
+inline constexpr double expected_more = 0.5;
 
 // Stalled copies do not count against the limits of live ones, but they do not pile up for ever.
 [[nodiscard]] inline int members_max(const EndgameRules& rules) {
