@@ -96,12 +96,14 @@ TEST_CASE("What was saved here counts only as it was") {
 }
 
 TEST_CASE("A kernel that leaves a link to another file has saved nothing") {
-  Saving saving(replaced(saving_kernel, R"(echo "$step" >checkpoint;)", "ln -sf /etc/hostname checkpoint;"));
+  Saving saving(replaced(saving_kernel, R"(echo "$step" >checkpoint;)",
+                         "ln -sf /etc/hostname checkpoint; echo >>../../asked;"));
   saving.world.server.queue_unit({0, 1});
   REQUIRE(saving.world.run_until([&] { return saving.world.has_all({0, 1}); }));
   CHECK_FALSE(saving.told());
   CHECK(saving.files().empty());
   CHECK(saving.world.server.heartbeats.size() > 0);
+  CHECK(saving.world.lines_of("asked") > 0);
 }
 
 }  // namespace

@@ -87,6 +87,28 @@ TEST_CASE("a log replays to the same decisions, restarts of the server included"
   }
 }
 
+TEST_CASE("a log with items that were saved and gone on with elsewhere replays to the same decisions") {
+  GridInstance instance = troubled(1);
+  instance.checkpoint = true;
+  instance.commit_seconds = 5;
+  for (double& cost : instance.costs) cost *= 60;
+  for (GridHost& host : instance.hosts)
+    for (HostEvent& event : host.events) event.at *= 60;
+  const auto lines = log_of(instance);
+  const auto mention = [&](const std::string& text) {
+    return std::count_if(lines.begin(), lines.end(),
+                         [&](const std::string& line) { return line.find(text) != std::string::npos; });
+  };
+  CHECK(mention(R"("event":"save")") > 10);
+  CHECK(mention("goes on") > 0);
+  policy::Replay replay;
+  const Status status = feed(replay, lines);
+  INFO((status.ok() ? "" : status.error().message));
+  REQUIRE(status.ok());
+  CHECK_FALSE(replay.parting());
+  CHECK(replay.stage()->complete());
+}
+
 TEST_CASE("every line is read back to what was written") {
   for (const std::string& line : log_of(troubled(3))) {
     if (line.find("gleaner_stage_log") != std::string::npos) {
