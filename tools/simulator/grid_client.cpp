@@ -52,6 +52,9 @@ void GridLoop::send(Message message) {
     at += real.upload_byte_seconds * jobs_[part.problem].problem.bytes_out *
           static_cast<double>(part.range.size());
   if (random_.chance(instance_.late_chance)) at += random_.exponential(instance_.late_seconds);
+  // A client delivers one part of a unit after the other.
+  const bool delivers = !message.commits.empty();
+  if (delivers) at = std::max(at, host.delivered_at);
   for (int tries = 0; tries < tries_max && random_.chance(instance_.loss_chance); ++tries) {
     if (random_.chance(0.5)) {  // it came, but the answer did not come back: it is sent again
       Message unanswered = message;
@@ -60,6 +63,7 @@ void GridLoop::send(Message message) {
     }
     at += instance_.loss_retry;
   }
+  if (delivers) host.delivered_at = at;
   push({at, ++order_, std::make_unique<Message>(std::move(message))});
 }
 

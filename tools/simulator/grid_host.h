@@ -118,6 +118,7 @@ class LocalHost {
  public:
   std::vector<LocalSlot> slots;
   std::vector<Message> held;  // what it could not say while it was cut off
+  double delivered_at = 0;    // when what it delivered last arrives
   HostTrace trace;
   HostState state;
   HostEvent coming{Agenda::never, HostEventKind::on, 1};
