@@ -13,6 +13,7 @@ void fields(Visit& visit, EndgameRules& rules) {
   visit("heartbeat", rules.heartbeat);
   visit("heartbeat_endgame", rules.heartbeat_endgame);
   visit("stall_silence", rules.stall_silence);
+  visit.added("stall_silence_endgame", rules.stall_silence_endgame, rules.stall_silence);
   visit("stall_rate", rules.stall_rate);
   visit("look_ahead", rules.look_ahead);
   visit("gain_minimum", rules.gain_minimum);

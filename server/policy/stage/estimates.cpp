@@ -147,7 +147,7 @@ void StageState::contact(Held& held, Timestamp now, const EndgameRules& rules) {
   held.unit.last_contact = now;
   held.unit.deadline = later(now, rules.lease);
   held.told_contact = later(now, heartbeat(rules));
-  held.stall_at = later(now, rules.stall_silence);
+  held.stall_at = later(now, free.empty() ? rules.stall_silence_endgame : rules.stall_silence);
   if (held.stall_at < held.watched_from) {
     by_silence.erase({held.watched_from, held.unit.id});
     held.watched_from = held.stall_at;

@@ -23,6 +23,8 @@ EndgameRules paced(const EndgameRules& rules, double seconds) {
   paced.heartbeat = shortened(seconds / 40, 1, rules.heartbeat);
   paced.heartbeat_endgame = shortened(seconds / 60, 1, rules.heartbeat_endgame);
   paced.stall_silence = shortened(1.5 * paced.heartbeat + 1, 2.5, rules.stall_silence);
+  paced.stall_silence_endgame =
+      std::min(paced.stall_silence, shortened(seconds / 25, 2.5, rules.stall_silence_endgame));
   paced.look_ahead = shortened(seconds / 400, 0.1, rules.look_ahead);
   paced.gain_minimum = shortened(seconds / 400, 0.1, rules.gain_minimum);
   paced.unit_minimum = shortened(seconds / 60, 0.5, rules.unit_minimum);

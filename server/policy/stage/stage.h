@@ -76,6 +76,8 @@ struct EndgameRules {
   double heartbeat = 60;     // R4
   double heartbeat_endgame = 15;
   double stall_silence = 90;     // R5 theta
+  // The same while heartbeats are those of the endgame. Beyond the specification; off-switch: 90.
+  double stall_silence_endgame = 35;
   double stall_rate = 0.02;      // of the host's own rate
   double look_ahead = 5;         // R6b: beyond the next heartbeat
   double gain_minimum = 5;       // R6b gmin

@@ -161,10 +161,12 @@ TEST_CASE("pace: constants shrink with the stage and never exceed the rules") {
   const EndgameRules hours = paced(rules, 7200);
   CHECK(hours.heartbeat == 60);
   CHECK(hours.stall_silence == 90);
+  CHECK(hours.stall_silence_endgame == 35);
   CHECK(hours.unit_maximum == 1200);
   const EndgameRules quick = paced(rules, 40);
   CHECK(quick.heartbeat == 1);
   CHECK(quick.stall_silence == 2.5);
+  CHECK(quick.stall_silence_endgame == 2.5);
   CHECK(quick.unit_maximum == 2);
   CHECK(quick.park == Approx(0.4));
   EndgameRules short_rules;

@@ -156,6 +156,9 @@ TEST_CASE("a log from before a rule existed replays without it") {
     CHECK_FALSE(old->rules.*rule);
     CHECK(policy::read_setup_line(setup)->rules.*rule);
   }
+  const auto old = policy::read_setup_line(with(setup, "\"stall_silence_endgame\":", "\"other\":"));
+  REQUIRE(old.ok());
+  CHECK(old->rules.stall_silence_endgame == old->rules.stall_silence);
 }
 
 TEST_CASE("every mistake in a log is named with its line and key") {
@@ -234,7 +237,7 @@ TEST_CASE("what a stage cannot be restored from is named with its line and key")
 TEST_CASE("fields.h names every field") {
   // A size that changed means a field that fields.h lacks: add it there, then change the number here.
   CHECK(sizeof(policy::Requester) == 120);
-  CHECK(sizeof(policy::EndgameRules) == 176);
+  CHECK(sizeof(policy::EndgameRules) == 184);
   CHECK(sizeof(policy::Unit) == 232);
   CHECK(sizeof(policy::HostRecord) == 272);
 }

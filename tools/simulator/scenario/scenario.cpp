@@ -192,6 +192,7 @@ void read_server(TableReader& reader, Scenario& scenario) {
     table.number("heartbeat", rules.heartbeat, 0.1, 1e6);
     table.number("heartbeat_endgame", rules.heartbeat_endgame, 0.1, 1e6);
     table.number("stall_silence", rules.stall_silence, 0.1, 1e7);
+    table.number("stall_silence_endgame", rules.stall_silence_endgame, 0.1, 1e7);
     table.number("copy_budget", rules.copy_budget, 0, 100);
     table.number("guided_fraction", rules.guided_fraction, 0.001, 1);
     table.number("unit_minimum", rules.unit_minimum, 0.001, 1e7);
