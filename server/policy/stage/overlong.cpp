@@ -21,6 +21,7 @@ void StageState::learn(const Held& held, const EndgameRules& rules) {
   const Unit& unit = held.unit;
   if (!rules.learn_costs || held.group == nullptr || unit.finished >= unit.range.end) return;
   const std::int64_t item = unit.finished;
+  if (accepted.contains(item)) return;  // from another host: this one has not heard of it
   const double rate = fleet.rate(held.host->record);
   const double least = overlong_factor * costs.of({item, item + 1});
   const double cost = unit.item_seconds * rate;

@@ -63,6 +63,22 @@ TEST_CASE("an item that would end after all the rest is copied by a much faster 
   CHECK(bench.see(slow).state == UnitState::cancelled);
 }
 
+TEST_CASE("an item that somebody else has delivered is not copied, though its holder is still at it") {
+  StageBench bench(setup_with("gleaner", 1000, true));
+  const Unit before = bench.take(3);
+  bench.give_back(before, Stage::GiveBack::returned);
+  const Unit slow = bench.take(1);
+  REQUIRE(slow.range.begin == 0);
+  CHECK(bench.commit(before, {0, 1}).accepted.size() == 1);  // late, and welcome
+  bench.performance = 100;
+  const Unit first = bench.take(2);
+  bench.wait(40);
+  bench.report(slow, 0, 40, 0, protocol::RunState::running, 40);
+  bench.report(first, first.range.begin);
+  REQUIRE_FALSE(bench.stage.free().empty());
+  CHECK(bench.take(2, 1).kind == UnitKind::fresh);
+}
+
 namespace {
 
 // Two hosts of which the second is ten times as fast; the slow one says after half a minute how much of its
