@@ -119,6 +119,7 @@ void Engine::set_wishes(const Wishes& wishes) {
   disk_checked_ = {};
   if (wishes.memory_bytes > 0) settings.memory_bytes = wishes.memory_bytes;
   if (services_.surroundings != nullptr) services_.surroundings->watch_programs(wishes.exclusive);
+  settings.watts_per_core = wishes.watts_per_core;
   if (settings.cpu_share == wishes.cpu_share) return;
   settings.cpu_share = wishes.cpu_share;
   services_.gate.set_share(wishes.cpu_share);

@@ -79,6 +79,7 @@ void Engine::describe(protocol::WorkRequest& request, const Membership& project)
   client_policy::ProposalView view;
   view.benchmark_mflops = measurements_.mflops();
   view.cpu_share = services_.settings.cpu_share;
+  view.watts_per_core = services_.settings.watts_per_core;
   view.slowest_performance = project.talk().slowest_performance();
   double own = 0;
   for (const auto& slot : slots_)

@@ -42,6 +42,9 @@ constexpr Described described[] = {
     {"hours", "Only then, for example [\"mon-fri 18:00-08:00\", \"sat,sun\"]; empty: at any hour."},
     {"expensive_hours", "Not then, written like hours: when electricity is dear."},
     {"cpu_share", "Of each core, over 0 to 1."},
+    {"watts_per_core",
+     "That one draws more while it computes; 0: not said. Told to projects, which prefer "
+     "who draws less where others would be as fast."},
     {"cores", "That kernels may use; 0: all."},
     {"memory_share", "Of this computer's memory, that kernels may use altogether."},
     {"give_back_minutes", "A kernel that was paused for so long ends, and its memory is free."},
@@ -100,6 +103,7 @@ io::Settings settings_of(OwnerPreferences& values) {
   list("hours", &values.hours);
   list("expensive_hours", &values.expensive_hours);
   number("cpu_share", &values.cpu_share, 0.01, 1);
+  number("watts_per_core", &values.watts_per_core, 0, limits::watts_max);
   count("cores", &values.cores, 0, 4096);
   number("memory_share", &values.memory_share, 0.01, 1);
   number("give_back_minutes", &values.give_back_minutes, 0, 1440);
@@ -224,6 +228,7 @@ Wishes OwnerPreferences::wishes(std::int64_t memory) const {
   owner.on_metered = on_metered;
   owner.network_hours = spans_of(network_hours);
   wishes.cpu_share = cpu_share;
+  wishes.watts_per_core = watts_per_core;
   wishes.cores = static_cast<int>(cores);
   wishes.memory_bytes = static_cast<std::int64_t>(memory_share * static_cast<double>(memory));
   wishes.applications = applications;

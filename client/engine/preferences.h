@@ -21,6 +21,7 @@ struct OwnerPreferences {
   std::vector<std::string> hours;
   std::vector<std::string> expensive_hours;
   double cpu_share = 1;
+  double watts_per_core = 0;
   std::int64_t cores = 0;
   double memory_share = 0.5;
   double give_back_minutes = 10;

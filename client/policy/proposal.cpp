@@ -10,6 +10,7 @@ namespace gleaner::client_policy {
 protocol::Proposal propose(const ProposalView& view) {
   protocol::Proposal proposal;
   proposal.performance = std::max(0.0, view.benchmark_mflops * view.cpu_share);
+  proposal.watts = view.watts_per_core * view.cpu_share;
   proposal.queue_unloaded = 1;
   proposal.queue_current = 1 + std::max(0.0, view.foreign_current);
   if (proposal.performance <= 0 || view.slowest_performance <= 0) return proposal;

@@ -13,6 +13,7 @@ struct ProposalView {
   double cpu_share = 1;            // that kernels may use of a core
   double slowest_performance = 0;  // Pu_slowest in MFLOP/s, as the server told; 0: unknown
   double foreign_current = 0;      // runnable foreign jobs per core now; none when the benchmark ran
+  double watts_per_core = 0;       // that all of a core draws, by the owner's word; 0: not said
 };
 
 // `items` is 0 while the benchmark or the slowest performance is unknown.

@@ -177,6 +177,7 @@ Status Service::begin_stage(Problem& problem, PlannedStage planned) {
     problem.row.state = protocol::ProblemState::running;
   }
   make_stage(problem, dependencies_.files, directory_, configuration_);
+  if (const auto waiting = waiting_hosts(); !waiting.empty()) problem.stage->expect(waiting, now());
   spdlog::info("problem {} ({}): stage {} has {} items", problem.row.id.value, problem.row.name,
                problem.row.stage, problem.stage_row.items);
   TRY(store_->put_stage(problem.stage_row));

@@ -50,6 +50,10 @@ struct Host {
   storage::HostRow row;
   Timestamp stored_contact{};  // last_contact as written
   std::set<UnitId> units;      // open ones
+  // As it last asked: slots that got nothing, when it asks again at the latest, and what it says of itself.
+  int waiting_slots = 0;
+  Timestamp asked_at{}, asks_at{};
+  protocol::Proposal proposal = {};
 };
 
 struct Model {

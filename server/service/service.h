@@ -187,6 +187,11 @@ class Service {
   // True if the slot got a unit.
   Status hand_out_slot(Host& host, const protocol::WorkRequest& request, const protocol::SlotRequest& slot,
                        const std::vector<ProblemId>& order, WorkOutcome& outcome);
+  // Who waits for work, and what it draws by its owner's word, for stages that begin.
+  // `waited`: seconds since the host last got nothing; 0: it had work.
+  static void note_waiting(Host& host, const protocol::WorkRequest& request, const WorkOutcome& outcome,
+                           double waited);
+  [[nodiscard]] std::vector<policy::IdleHost> waiting_hosts() const;
   // Of what this host has units of, after all that was decided.
   [[nodiscard]] std::vector<protocol::ProblemProgress> progress_for(const Host& host) const;
   [[nodiscard]] bool can_compute(const Problem& problem, const protocol::WorkRequest& request) const;

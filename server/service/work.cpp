@@ -14,7 +14,10 @@
 namespace gleaner::service {
 namespace {
 constexpr double commits_per_heartbeat = 4;  // a commit is dearer than a heartbeat
-}
+// Clients that find nothing wait longer each time (client/engine/talk.cpp): so much, and so many seconds at
+// most.
+constexpr double rest_growth = 1.15, rest_max = 60;
+}  // namespace
 
 void Service::work(HostId host, protocol::WorkRequest request, Done<protocol::WorkReply> done) {
   std::vector<protocol::CommitRequest> commits = request.commits;
@@ -143,6 +146,10 @@ std::vector<ProblemId> Service::problems_for(const Host& host, const protocol::W
 
 Status Service::hand_out(Host& host, const protocol::WorkRequest& request, WorkOutcome& outcome) {
   if (request.slots.empty()) return {};
+  host.proposal = request.proposal;
+  const double waited = host.waiting_slots > 0 ? to_seconds(now() - host.asked_at) : 0;
+  host.asked_at = now();
+  host.waiting_slots = 0;
   auto& reply = outcome.reply;
   if (const auto blocked = policy::blocked_for(host.row.health, now())) {
     reply.retry_after_seconds = *blocked;
@@ -160,10 +167,34 @@ Status Service::hand_out(Host& host, const protocol::WorkRequest& request, WorkO
       reply.retry_after_seconds =
           std::min(reply.retry_after_seconds, std::max(0.25, problem.stage->view().heartbeat_seconds(now())));
     }
+    note_waiting(host, request, outcome, waited);
     return {};
   }
   for (const auto& slot : request.slots) TRY(hand_out_slot(host, request, slot, order, outcome));
+  note_waiting(host, request, outcome, waited);
   return {};
+}
+
+void Service::note_waiting(Host& host, const protocol::WorkRequest& request, const WorkOutcome& outcome,
+                           double waited) {
+  const auto& served = outcome.reply.grant_slots;
+  for (const auto& slot : request.slots) {
+    if (slot.urgent && std::find(served.begin(), served.end(), slot.slot) == served.end())
+      ++host.waiting_slots;
+  }
+  const double wait = std::max(outcome.reply.retry_after_seconds, std::min(rest_growth * waited, rest_max));
+  host.asks_at = host.asked_at + from_seconds(policy::latest_return(wait));
+}
+
+std::vector<policy::IdleHost> Service::waiting_hosts() const {
+  std::vector<policy::IdleHost> waiting;
+  for (const auto& [id, host] : model_.hosts) {
+    if (host.waiting_slots == 0 || host.asks_at < now()) continue;
+    const double performance = host.proposal.performance > 0 ? host.proposal.performance : host.row.mflops;
+    if (host.proposal.watts > 0 && performance > 0)
+      waiting.push_back({id, host.waiting_slots, performance, host.proposal.watts, host.asks_at});
+  }
+  return waiting;
 }
 
 Status Service::hand_out_slot(Host& host, const protocol::WorkRequest& request,
@@ -201,6 +232,7 @@ Status Service::hand_out_slot(Host& host, const protocol::WorkRequest& request,
     requester.queue_unloaded = request.proposal.queue_unloaded;
     requester.queue_current = request.proposal.queue_current;
     requester.proposed_items = request.proposal.items;
+    requester.watts = request.proposal.watts;
     requester.unit = *model_.spare_unit;
     if (planned) {
       requester.planned = planned->range;

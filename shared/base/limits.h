@@ -54,6 +54,7 @@ inline constexpr int signers_max = 64;                 // signer certificates in
 inline constexpr int applications_permitted_max = 64;  // that an owner lists by name
 inline constexpr int platforms_max = 16;               // that one host can execute, or one application has
 inline constexpr int cores_max = 1 << 16;
+inline constexpr double watts_max = 1000;  // of a core
 inline constexpr std::int64_t memory_bytes_max = std::int64_t{1} << 50;
 
 // Planning

@@ -117,6 +117,7 @@ void visit(Archive& archive, Of<Archive, Proposal>& message) {
   archive("queue_unloaded", message.queue_unloaded, Number{});
   archive("queue_current", message.queue_current, Number{});
   archive("items", message.items, Number{});
+  archive.defaulted("watts", message.watts, Number{0, limits::watts_max});
 }
 
 template <>

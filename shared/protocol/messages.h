@@ -228,6 +228,7 @@ struct Proposal {
   double queue_unloaded = 1;  // runnable foreign jobs + 1 when unloaded
   double queue_current = 1;   // the same now
   double items = 0;           // the size it proposes for its next unit; 0: it cannot say yet
+  double watts = 0;           // that a core draws for it while it computes, its owner says; 0: not said
 };
 
 struct SlotRequest {

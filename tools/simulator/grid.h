@@ -38,6 +38,7 @@ struct GridHost {
   std::uint64_t outage_seed = 0;
   double rate_noise = 0;  // of each rate that it reports: lognormal, standard deviation of the logarithm
   double boast = 1;       // times as fast as it is, it says
+  double watts = 0;       // that a slot draws while it computes; 0: nobody knows
 };
 
 // How long a unit was in hand at a slot; kept if asked for.
@@ -134,6 +135,7 @@ struct GridRun {
   double waste = 0;
   double first_dry = 0;       // when the first host that was on to the end ran dry for good
   double t95 = 0;             // when 95 % of the true cost was accepted
+  double joules = 0;          // of all kernels, useful or not
   double idle_seconds = 0;    // of slots that could have computed until the end, but had nothing to do
   std::int64_t requests = 0;  // for work
   std::int64_t grants = 0;    // those that got some

@@ -188,6 +188,7 @@ void GridLoop::finish() {
     LocalHost& host = hosts_[id];
     host.advance(jobs_, now_);
     work += host.work;
+    run_.joules += instance_.hosts[id].watts * host.work / instance_.hosts[id].speed;
     GridHostResult result;
     result.work = host.work;
     for (std::size_t slot_index = 0; slot_index < host.slots.size(); ++slot_index) {

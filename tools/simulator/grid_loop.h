@@ -96,6 +96,7 @@ class GridLoop {
   void judge(SimulatedProblem& problem, const std::vector<Range>& ranges);
   void look_whether_over();
   void add_problem(std::size_t problem);
+  [[nodiscard]] std::vector<policy::IdleHost> idle_hosts() const;
   void restart();
   [[nodiscard]] policy::ShareView share_of(std::size_t problem) const;
   [[nodiscard]] policy::RecordedStage make_stage(std::size_t problem) const;

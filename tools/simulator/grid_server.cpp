@@ -7,6 +7,10 @@ constexpr double tail_share = 0.95;
 // Where no problem has anything for a host: as the live server says it.
 constexpr double nothing_retry = 5, soonest_retry = 0.25;
 
+double performance_of(const GridHost& host) {
+  return host.performance > 0 ? host.performance : host.speed;
+}
+
 }  // namespace
 
 void GridLoop::at_server(const Message& message) {
@@ -79,6 +83,26 @@ void GridLoop::add_problem(std::size_t problem) {
   }
   problems_[problem].service = policy::starting_service(others);
   problems_[problem].here = true;
+  problems_[problem].recorded.expect(idle_hosts(), stamp());
+}
+
+// Who was told to ask again, and what its owner says it draws, as the live server knows it.
+std::vector<policy::IdleHost> GridLoop::idle_hosts() const {
+  std::vector<policy::IdleHost> idle;
+  for (std::size_t id = 0; id < hosts_.size(); ++id) {
+    const GridHost& real = instance_.hosts[id];
+    if (real.watts <= 0 || !hosts_[id].answers()) continue;
+    policy::IdleHost host{HostId{static_cast<std::int64_t>(id) + 1}, 0, performance_of(real), real.watts, {}};
+    double asks_at = Agenda::never;
+    for (const LocalSlot& slot : hosts_[id].slots) {
+      if (!slot.units.empty() || slot.retries_at == Agenda::never) continue;
+      ++host.slots;
+      asks_at = std::min(asks_at, slot.retries_at);
+    }
+    host.asks_at = start_ + from_seconds(asks_at + instance_.request_delay / 2);
+    if (host.slots > 0) idle.push_back(host);
+  }
+  return idle;
 }
 
 void GridLoop::commit(HostId host, const Commit& commit, policy::Changes& changes) {
@@ -153,8 +177,9 @@ bool GridLoop::request_of(std::size_t index, const Message& message, Reply& repl
   requester.slot = *message.slot;
   requester.urgent = message.urgent;
   requester.slots = real.slots;
-  requester.performance = real.performance > 0 ? real.performance : real.speed;
+  requester.performance = performance_of(real);
   requester.queue_current = real.queue;
+  requester.watts = real.watts;
   requester.unit = UnitId{next_unit_};
   const policy::Grant grant = problem.recorded.request(requester, stamp(), changes);
   if (!grant.unit) {

@@ -70,10 +70,14 @@ struct SaveEvent {
   std::int64_t item = 0;
   double share = 0;
 };
+struct ExpectEvent {
+  std::vector<IdleHost> hosts;
+};
 
-using StageEvent = std::variant<RestoreEvent, RequestEvent, ReportEvent, CommitEvent, GiveBackEvent,
-                                HostLeftEvent, TickEvent, DisputeEvent, ResolveEvent, RejectEvent,
-                                EnoughEvent, SizingEvent, StragglerEvent, RememberEvent, SaveEvent>;
+using StageEvent =
+    std::variant<RestoreEvent, RequestEvent, ReportEvent, CommitEvent, GiveBackEvent, HostLeftEvent,
+                 TickEvent, DisputeEvent, ResolveEvent, RejectEvent, EnoughEvent, SizingEvent, StragglerEvent,
+                 RememberEvent, SaveEvent, ExpectEvent>;
 
 // What the stage made of an event, in words that say all that was decided: equal texts are equal decisions.
 struct StageAnswer {

@@ -46,6 +46,7 @@ void fields(Visit& visit, EndgameRules& rules) {
   visit.added("fast_copies", rules.fast_copies, false);
   visit.added("see_progress", rules.see_progress, false);
   visit.added("move_checkpoints", rules.move_checkpoints, false);
+  visit.added("save_energy", rules.save_energy, false);
 }
 
 template <typename Visit>
@@ -132,6 +133,7 @@ void fields(Visit& visit, RequestEvent& event) {
   visit("queue_unloaded", requester.queue_unloaded);
   visit("queue_current", requester.queue_current);
   visit("proposed_items", requester.proposed_items);
+  visit.added("watts", requester.watts, 0.0);
   visit("unit", requester.unit);
   visit("planned", requester.planned);
   visit("planned_reason", requester.planned_reason);
@@ -209,6 +211,20 @@ void fields(Visit& visit, SaveEvent& event) {
   visit("unit", event.unit);
   visit("item", event.item);
   visit("share", event.share);
+}
+
+template <typename Visit>
+void fields(Visit& visit, IdleHost& host) {
+  visit("host", host.host);
+  visit("slots", host.slots);
+  visit("performance", host.performance);
+  visit("watts", host.watts);
+  visit("asks_at", host.asks_at);
+}
+
+template <typename Visit>
+void fields(Visit& visit, ExpectEvent& event) {
+  visit("hosts", event.hosts);
 }
 
 template <typename Visit>

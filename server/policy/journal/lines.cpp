@@ -18,9 +18,9 @@ constexpr int version = 1;
 constexpr std::int64_t items_max = 1'000'000'000'000;
 constexpr std::int64_t whole_max = 1'000'000'000'000'000;
 constexpr int enumeration_max = 99;
-const char* const event_names[] = {"restore",   "request", "report",    "commit",   "give_back",
-                                   "host_left", "tick",    "dispute",   "resolve",  "reject",
-                                   "enough",    "sizing",  "straggler", "remember", "save"};
+const char* const event_names[] = {"restore",   "request",  "report",  "commit", "give_back", "host_left",
+                                   "tick",      "dispute",  "resolve", "reject", "enough",    "sizing",
+                                   "straggler", "remember", "save",    "expect"};
 static_assert(std::size(event_names) == std::variant_size_v<StageEvent>);
 
 template <typename T>
@@ -203,6 +203,11 @@ std::string impossible(const StageEvent& event, std::int64_t items) {
     return impossible(*remember, items);
   } else if (const auto* save = std::get_if<SaveEvent>(&event)) {
     if (save->item >= items) return "item: expected one of the stage's";
+  } else if (const auto* expect = std::get_if<ExpectEvent>(&event)) {
+    for (const IdleHost& host : expect->hosts) {
+      if (!host.host.valid() || host.slots < 1 || host.slots > 100'000)
+        return "hosts: expected numbers from 1 on, with 1 to 100000 slots";
+    }
   } else if (const auto* dispute = std::get_if<DisputeEvent>(&event)) {
     if (dispute->hosts.size() < 2) return "hosts: expected two or more";
   }

@@ -71,6 +71,10 @@ struct Player {
     stage.remember(event.unit);
     return {};
   }
+  std::string operator()(const ExpectEvent& event) {
+    stage.expect(event.hosts);
+    return {};
+  }
   std::string operator()(const SaveEvent& event) {
     return text_of_save(stage.save(event.host, event.unit, event.item, event.share));
   }

@@ -81,6 +81,11 @@ void RecordedStage::remember(const Unit& unit, Timestamp now) {
   if (sink_) record(RememberEvent{unit}, {}, now, {}, 0);
 }
 
+void RecordedStage::expect(const std::vector<IdleHost>& hosts, Timestamp now) {
+  stage_.expect(hosts);
+  if (sink_) record(ExpectEvent{hosts}, {}, now, {}, 0);
+}
+
 bool RecordedStage::save(HostId host, UnitId unit, std::int64_t item, double share, Timestamp now) {
   const bool kept = stage_.save(host, unit, item, share);
   if (sink_) record(SaveEvent{host, unit, item, share}, text_of_save(kept), now, {}, 0);

@@ -31,6 +31,7 @@ class RecordedStage {
   void resolve(Range range, bool decided, Timestamp now, Changes& changes);
   void enough(Timestamp now, Changes& changes);
   void remember(const Unit& unit, Timestamp now);
+  void expect(const std::vector<IdleHost>& hosts, Timestamp now);
   bool save(HostId host, UnitId unit, std::int64_t item, double share, Timestamp now);
   [[nodiscard]] Status set_sizing(const std::string& text, Timestamp now);
   void set_straggler(Straggler rule, Timestamp now);

@@ -54,7 +54,8 @@ Grant StageState::recover(const Requester& requester, double rate, const Endgame
                     [&](const Held* member) { return only_delivery_missing(*member, now); })) {
       continue;
     }
-    return recover_group(requester, work, group, now, changes);
+    Grant grant = recover_group(requester, work, group, now, changes);
+    if (grant.unit) return grant;
   }
   return {};
 }
@@ -83,6 +84,7 @@ Grant StageState::recover_group(const Requester& requester, double work, UnitId 
   const bool as_copy = rest.size() == 1 || !setup.may_split;
   if (as_copy) from = rest.begin;
   const Range taken{from, rest.end};
+  if (leave_to_thriftier(requester, group, costs.of(taken), now)) return {};
   const std::string reason =
       because("{}: {} of its last {} items{}", why, taken.size(), rest.size(), as_copy ? " as a copy" : "");
   open_unit(requester, UnitKind::recover, taken, as_copy ? group : UnitId{}, reason, now, changes);

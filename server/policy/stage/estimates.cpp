@@ -86,6 +86,7 @@ void StageState::update_slot(Slot& slot, Timestamp now) {
   const bool idle = on && slot.units.empty();
   if (idle != slot.idle) idle_slots += idle ? 1 : -1;
   slot.idle = idle;
+  if (!idle) unlist_draw(slot);
   if (on == slot.on) return;
   slot.on = on;
   change_host(*slot.host, [&](Host& host) { host.slots_on += on ? 1 : -1; });

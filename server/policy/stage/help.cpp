@@ -87,6 +87,7 @@ Grant StageState::split(const Requester& requester, double rate, UnitId group, c
   const double sooner = end_with(from);
   if (left - sooner <= rules.gain_minimum) return {};
   const Range taken{from, unit.range.end};
+  if (leave_to_thriftier(requester, group, costs.of(taken), now)) return {};
   open_unit(requester, UnitKind::split, taken, {},
             because("the last {} items of unit {}: its host {} would need {:.1f} s, both together {:.1f} s",
                     taken.size(), unit.id.value, unit.host.value, left, sooner),
@@ -147,6 +148,7 @@ Grant StageState::copy(const Requester& requester, double rate, UnitId group, co
     const bool last = latest.rbegin()->second == group || latest.size() == 1;
     if (!last || live > 1 || !sooner || mine > budget_exempt_share * left) return {};
   }
+  if (leave_to_thriftier(requester, group, work, now)) return {};
   copied_cost += work;
   open_unit(
       requester, sooner || insurance ? UnitKind::copy : UnitKind::flood, taken, group,

@@ -145,6 +145,7 @@ void StageState::check_invariants() const {
     in_slots += slot.units.size();
     idle += slot.idle ? 1 : 0;
   }
+  for (const auto& [draw, key] : idle_by_draw) CHECK_TRUE(slots.at(key).idle && slots.at(key).draw == draw);
   CHECK_TRUE(in_slots == open.size() && static_cast<std::int64_t>(idle) == idle_slots);
   std::int64_t on = 0;
   for (const auto& [id, host] : hosts) on += host.slots_on;

@@ -108,6 +108,7 @@ Grant Stage::request(const Requester& requester, Timestamp now, Changes& changes
     record.last_contact = now;
   });
   Slot& slot = state.slot_of({requester.host, requester.slot});
+  state.has_asked(requester, slot);
   state.contact_slot(slot, now);
   const double park = state.pace().park;
   state.first_request = std::min(state.first_request, now);
@@ -121,14 +122,19 @@ Grant Stage::request(const Requester& requester, Timestamp now, Changes& changes
   if (!grant.unit && requester.urgent) grant = state.reissue(requester, now, changes);
   if (!grant.unit && state.setup.straggler == Straggler::split && !requester.planned && !state.free.empty())
     grant = state.copy_early(requester, now, changes);
-  if (!grant.unit) grant = state.grant_fresh(requester, now, changes);
-  if (!grant.unit && requester.urgent) {
+  const bool chooses = state.setup.straggler == Straggler::split && requester.urgent && !requester.planned;
+  if (!grant.unit && chooses && state.leave_free_to_thriftier(requester, now))
+    grant.reason = "hosts that draw less for it are about to ask for what is free";
+  else if (!grant.unit)
+    grant = state.grant_fresh(requester, now, changes);
+  if (!grant.unit && requester.urgent && !state.left_to_thriftier) {
     if (Grant late = state.rule->help(state, requester, now, changes); late.unit || grant.reason.empty())
       grant = std::move(late);
   }
   if (!grant.unit) {
     grant.retry_after = park;
     if (grant.reason.empty()) grant.reason = "nothing is free; the last units go to idle slots";
+    state.waits_until(slot, later(now, latest_return(grant.retry_after)));
   }
   tidy(changes);
   return grant;
@@ -139,6 +145,10 @@ protocol::UnitOrder Stage::report(HostId host, const protocol::UnitReport& repor
   auto order = state_->report(host, report, now, changes);
   tidy(changes);
   return order;
+}
+
+void Stage::expect(const std::vector<IdleHost>& hosts) {
+  state_->expect(hosts);
 }
 
 bool Stage::save(HostId host, UnitId unit, std::int64_t item, double share) {

@@ -75,7 +75,7 @@ struct EndgameRules {
   double rate_memory = 900;  // R1 tau
   double heartbeat = 60;     // R4
   double heartbeat_endgame = 15;
-  double stall_silence = 90;     // R5 theta
+  double stall_silence = 90;  // R5 theta
   // The same while heartbeats are those of the endgame. Beyond the specification; off-switch: 90.
   double stall_silence_endgame = 35;
   double stall_rate = 0.02;      // of the host's own rate
@@ -113,6 +113,7 @@ struct EndgameRules {
   bool fast_copies = true;   // copies of such items are for fast hosts, and slow ones do not keep them out
   bool see_progress = true;  // an item in progress takes as long as what is done of it says
   bool move_checkpoints = true;  // what a host saved of an item, another one goes on from
+  bool save_energy = true;       // of hosts that would end as soon, the one that draws least
 };
 
 // The same numbers shortened for a stage that is expected to last `seconds` at the present rates. Never
@@ -220,11 +221,26 @@ struct Requester {
   double queue_unloaded = 1;
   double queue_current = 1;
   double proposed_items = 0;
-  UnitId unit;  // the id to use if a unit is handed out
+  double watts = 0;  // that a slot draws while it computes, by its owner's word; 0: not said
+  UnitId unit;       // the id to use if a unit is handed out
   // Where a mapping strategy governs: what it planned for this slot (nothing: an empty range), instead of
   // what the sizing strategy would say of the free pool; and why.
   std::optional<Range> planned = {};
   std::string planned_reason = {};
+};
+
+// When a client that was told to wait so many seconds is back at the latest: it spreads waits by a tenth
+// (client/policy/backoff.h).
+[[nodiscard]] inline double latest_return(double wait) {
+  return 1.1 * wait;
+}
+
+// A host of the project that waits for work, with `slots` slots: it will ask again by `asks_at`.
+struct IdleHost {
+  HostId host;
+  int slots = 0;
+  double performance = 0, watts = 0;  // as in Requester
+  Timestamp asks_at;
 };
 
 // A slot that is on (heard of lately, and not stalled).
@@ -275,6 +291,9 @@ class Stage {
   // later): from now on its host's late commits are judged as if it had never been forgotten. Nothing happens
   // if it is known.
   void remember(const Unit& unit);
+
+  // Who waits for work as the stage begins, before any of them asks it.
+  void expect(const std::vector<IdleHost>& hosts);
 
   // A host asks for work for one slot. At most one unit.
   [[nodiscard]] Grant request(const Requester& requester, Timestamp now, Changes& changes);

@@ -90,6 +90,10 @@ struct Slot {
   std::int64_t told_item = -1, told_after = 0;  // the latest that was told to be long, and items_done then
   bool slow = false;
   bool idle = false;  // on, without a unit
+  // While it is idle and its owner has said what it draws (energy.cpp):
+  double draw = 0;    // its key in idle_by_draw; 0: it is not there
+  Timestamp asks_at;  // when it was told to ask again
+  UnitId kept_for;    // the group that another slot left to it; none: it may have any
 };
 
 struct Host {
@@ -98,6 +102,7 @@ struct Host {
   std::vector<int> slots;   // that ever asked, sorted
   double pending_cost = 0;  // R1: pieces too short to be measured alone
   double pending_seconds = 0;
+  double watts = 0;  // that a slot draws while it computes; 0: not said
 };
 
 // The open units that compute the same items.
@@ -210,6 +215,9 @@ struct StageState {
   std::set<UnitId> copied_once;                     // groups that had their copy
   CopyPlan plan;
   SearchesInVain vain;
+  std::set<std::pair<double, SlotKey>> idle_by_draw;  // idle slots, by joules for a hint unit
+  std::vector<IdleHost> expected;                     // those that have not asked yet, thriftiest first
+  bool left_to_thriftier = false;                     // the slot that asks was passed over
 
   // Hosts
   std::map<HostId, Host> hosts;
@@ -308,6 +316,16 @@ struct StageState {
   [[nodiscard]] static double begun_share(const Unit& unit, std::int64_t item) {
     return item == unit.range.begin ? unit.begun_share : 0;
   }
+
+  // ---- energy.cpp
+  void expect(const std::vector<IdleHost>& idle);
+  void has_asked(const Requester& requester, Slot& slot);
+  void waits_until(Slot& slot, Timestamp asks_at);
+  void unlist_draw(Slot& slot);
+  [[nodiscard]] double speed_of(const HostRecord& record) const;
+  [[nodiscard]] double draw_of(const Host& host) const;
+  [[nodiscard]] bool leave_free_to_thriftier(const Requester& requester, Timestamp now);
+  [[nodiscard]] bool leave_to_thriftier(const Requester& requester, UnitId group, double work, Timestamp now);
 
   // ---- early_copies.cpp
   struct ItemHolders;

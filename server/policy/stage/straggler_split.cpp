@@ -19,11 +19,16 @@ class Split final : public StragglerRule {
     SearchesInVain& vain = stage.vain;
     if (now >= later(vain.since, rules.park) || now < vain.since) vain = {};
     Grant grant;
-    if (vain.count < searches_in_vain_max || rate > vain.fastest) {
+    const bool kept = stage.slots.at({requester.host, requester.slot}).kept_for.valid();
+    if (vain.count < searches_in_vain_max || rate > vain.fastest || kept) {
       grant = stage.recover(requester, rate, rules, now, changes);
       if (!grant.unit && rate > 0) grant = stage.help(requester, rate, rules, now, changes);
     }
     if (grant.unit) return grant;
+    if (stage.left_to_thriftier) {
+      grant.reason = "hosts that draw less for it and end it as soon are about to ask";
+      return grant;
+    }
     if (vain.count++ == 0) vain.since = now;
     vain.fastest = std::max(vain.fastest, rate);
     grant.reason = stage.because(

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 
 #include "server/policy/stage/stage.h"
 #include "tests/catch.h"
@@ -21,6 +22,7 @@ class StageBench {
     requester.slot = slot;
     requester.urgent = urgent;
     requester.performance = performance;
+    if (const auto said = watts.find(host); said != watts.end()) requester.watts = said->second;
     requester.unit = UnitId{next_unit};
     const Grant grant = stage.request(requester, now, changes);
     if (grant.unit) ++next_unit;
@@ -91,6 +93,7 @@ class StageBench {
   Timestamp now{std::chrono::hours{24 * 365 * 56}};
   std::int64_t next_unit = 1;
   double performance = 1;
+  std::map<int, double> watts;  // of hosts whose owners said
 };
 
 }  // namespace gleaner::policy

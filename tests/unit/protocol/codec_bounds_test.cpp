@@ -25,7 +25,8 @@ bool may_be_absent(const std::string& title, const std::string& name) {
     return name == "inputs" || name == "strategy" || name == "straggler" || name == "weight" ||
            name == "priority" || name == "commit_seconds" || name == "range";
   if (name == "benchmark" || name == "data") return true;
-  if (name == "item_share" || name == "saved" || name == "begun" || name == "progress") return true;
+  if (name == "item_share" || name == "saved" || name == "begun" || name == "progress" || name == "watts")
+    return true;
   if ((name == "applications" || name == "speeds") && title == "work request") return true;
   return name == "range" && (title == "input" || title == "grant");
 }

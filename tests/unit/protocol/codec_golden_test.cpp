@@ -79,13 +79,13 @@ TEST_CASE("golden: work request") {
   request.platforms = {"x86_64-linux"};
   request.memory_bytes = 1 << 30;
   request.cores = 4;
-  request.proposal = {1234.5, 1, 2, 17.5};
+  request.proposal = {1234.5, 1, 2, 17.5, 12};
   check_golden(
       request,
       R"({"version":1,"commits":[{"unit":7,"range":{"begin":100,"end":120},"digest":")" + zeros +
           R"(","bytes":5,"data":"AQL-","compute_seconds":1.5,"last":true}],"units":[],)"
           R"("slots":[{"slot":2,"urgent":false}],"platforms":["x86_64-linux"],"memory_bytes":1073741824,)"
-          R"("cores":4,"proposal":{"performance":1234.5,"queue_unloaded":1,"queue_current":2,"items":17.5}})");
+          R"("cores":4,"proposal":{"performance":1234.5,"queue_unloaded":1,"queue_current":2,"items":17.5,"watts":12}})");
 }
 
 TEST_CASE("golden: a list") {

@@ -2,6 +2,7 @@
 // links, fleets without power or network, a busy server, false rates.
 #include <tuple>
 
+#include "server/policy/journal/replay.h"
 #include "shared/base/random.h"
 #include "tests/catch.h"
 #include "tests/unit/simulator/run.h"
@@ -329,4 +330,34 @@ TEST_CASE("items that are saved survive their hosts: less is computed twice, and
   CHECK(moved.makespan < local.makespan);
   CHECK(local.waste < none.waste);
   CHECK(moved.waste < 0.1);
+}
+
+TEST_CASE("a problem with fewer items than cores is computed by those that draw least") {
+  // 40 cores as fast as each other, every other one of four times the draw; they wait when it is added.
+  const auto with = [](bool save) {
+    GridInstance instance;
+    instance.items = 20;
+    instance.item_seconds = 300;
+    instance.arrives_at = 60;
+    instance.rules.save_energy = save;
+    instance.sizing = "gleaner";
+    for (int i = 0; i < 40; ++i) {
+      GridHost host;
+      host.speed = 1.0 / 300;
+      host.watts = i % 2 == 0 ? 20 : 5;
+      instance.hosts.push_back(host);
+    }
+    std::vector<std::string> lines;
+    instance.log = [&](const std::string& line) { lines.push_back(line); };
+    const GridRun done = run(instance);
+    policy::Replay replay;
+    for (const std::string& line : lines) REQUIRE(replay.feed(line, "a.log").ok());
+    CHECK_FALSE(replay.parting());
+    return done;
+  };
+  const GridRun saved = with(true), not_saved = with(false);
+  CHECK((saved.complete && not_saved.complete));
+  CHECK(not_saved.joules > 20 * 300 * 10);
+  CHECK(saved.joules < 20 * 300 * 6.5);
+  CHECK(saved.makespan < not_saved.makespan + 5);
 }

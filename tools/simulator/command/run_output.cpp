@@ -33,6 +33,7 @@ const Figure figures[] = {
     {"speedup", [](const Outcome& o) { return o.speedup; }},
     {"efficiency", [](const Outcome& o) { return o.efficiency; }},
     {"idle_hours", [](const Outcome& o) { return o.idle_hours; }},
+    {"kilowatt_hours", [](const Outcome& o) { return o.kilowatt_hours; }},
     {"splits", [](const Outcome& o) { return static_cast<double>(o.splits); }},
     {"recovered", [](const Outcome& o) { return static_cast<double>(o.recovered); }},
     {"copies", [](const Outcome& o) { return static_cast<double>(o.copies); }},
@@ -106,6 +107,7 @@ void print_table(std::ostream& out, const Experiment& experiment, const std::vec
     const Outcome& worst = worst_of(mine);
     const Mean ratio = figure_of(mine, "ratio"), t95 = figure_of(mine, "t95"),
                waste = figure_of(mine, "waste");
+    const double energy = figure_of(mine, "kilowatt_hours").mean;
     const auto cut = std::count_if(mine.begin(), mine.end(), [](const Outcome& o) { return !o.complete; });
     out << fmt::format(
         "{:<34} {:>10.1f} {:>8.4f} ±{:.4f} {:>6.3f} ({:>3}) {:>6.3f} ±{:.3f} {:>8.3f} ±{:.3f} "
@@ -113,7 +115,9 @@ void print_table(std::ostream& out, const Experiment& experiment, const std::vec
         experiment.variants[variant].strategy + ", " + experiment.variants[variant].straggler,
         figure_of(mine, "makespan").mean, ratio.mean, ratio.half, worst.ratio, worst.seed, t95.mean, t95.half,
         100 * waste.mean, 100 * waste.half, figure_of(mine, "units_per_slot").mean,
-        figure_of(mine, "requests_per_slot").mean, cut > 0 ? fmt::format("  {} cut off", cut) : "");
+        figure_of(mine, "requests_per_slot").mean,
+        (energy > 0 ? fmt::format("  {:.3f} kWh", energy) : "") +
+            (cut > 0 ? fmt::format("  {} cut off", cut) : ""));
   }
   print_problems(out, experiment, outcomes);
 }

@@ -83,6 +83,7 @@ Result<Outcome> run_once(const Experiment& experiment, std::size_t variant, std:
   outcome.efficiency = work / delivered(instance.hosts, run.makespan).work;
   outcome.waste = run.waste;
   outcome.idle_hours = run.idle_seconds / 3600;
+  outcome.kilowatt_hours = run.joules / 3.6e6;
   outcome.requests = run.requests;
   outcome.grants = run.grants;
   outcome.splits = run.counts.splits;

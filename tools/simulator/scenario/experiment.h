@@ -36,10 +36,11 @@ struct Outcome {
   bool complete = false;
   double makespan = 0, ideal = 0;
   double ratio = 0, t95 = 0;
-  double speedup = 0;     // over one slot of unit speed that is never disturbed
-  double efficiency = 0;  // of what all hosts delivered until the end
-  double waste = 0;       // kernel time over the useful, minus 1
-  double idle_hours = 0;  // of slots that had nothing to do
+  double speedup = 0;         // over one slot of unit speed that is never disturbed
+  double efficiency = 0;      // of what all hosts delivered until the end
+  double waste = 0;           // kernel time over the useful, minus 1
+  double idle_hours = 0;      // of slots that had nothing to do
+  double kilowatt_hours = 0;  // of all kernels; 0: nobody knows
   std::int64_t hosts = 0, slots = 0;
   std::int64_t items = 0;
   std::int64_t requests = 0, grants = 0;

@@ -163,6 +163,8 @@ void read_fleet(TableReader& reader, Scenario& scenario, const ReadFile& read_fi
   reader.number("rate_noise", fleet.rate_noise, 0, 10);
   reader.number("boast", fleet.boast, 1e-6, 1e6);
   reader.number("boasters", fleet.boasters, 0, 1);
+  reader.number("watts", fleet.watts, 0, 1e6);
+  reader.number("watts_spread", fleet.watts_spread, 0, 10);
   const double sum = fleet.mix.always + fleet.mix.office + fleet.mix.home + fleet.mix.lab;
   if (static_cast<int>(drawn) + static_cast<int>(listed) + static_cast<int>(traced) != 1) {
     reader.mistake("hosts", "give one of hosts (with mix), speeds and trace");
@@ -220,6 +222,7 @@ void read_server(TableReader& reader, Scenario& scenario) {
     table.flag("fast_copies", rules.fast_copies);
     table.flag("see_progress", rules.see_progress);
     table.flag("move_checkpoints", rules.move_checkpoints);
+    table.flag("save_energy", rules.save_energy);
   });
 }
 
@@ -313,6 +316,7 @@ void add_fleet(const Scenario& scenario, const FleetSetup& fleet, Random& seeds,
       host.boast = fleet.boast;
       host.performance *= fleet.boast;
     }
+    if (fleet.watts > 0) host.watts = fleet.watts * std::exp(seeds.normal(0, fleet.watts_spread));
     host.latency = fleet.latency;
     host.download_byte_seconds = byte_seconds(fleet.down_mbit);
     host.upload_byte_seconds = byte_seconds(fleet.up_mbit);

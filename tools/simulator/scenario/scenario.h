@@ -33,6 +33,7 @@ struct FleetSetup {
   FleetOutages outages;
   double rate_noise = 0;
   double boast = 1, boasters = 1;  // so many times as fast, that share of the hosts says
+  double watts = 0, watts_spread = 0;
 };
 
 // One [[problem]]: ideal_seconds > 0 sizes it; else `items` of item_seconds each.
