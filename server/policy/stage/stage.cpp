@@ -60,6 +60,7 @@ const char* name_of(UnitState state) {
 }
 
 StageState::StageState(StageSetup setup_in) : setup(std::move(setup_in)), costs(setup.items, setup.costs) {
+  setup.rules.unit_minimum = std::min(setup.rules.unit_minimum, setup.rules.unit_maximum);
   auto made = make_sizing(setup.sizing);
   CHECK_TRUE(made.ok());
   sizing = std::move(made).value();

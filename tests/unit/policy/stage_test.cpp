@@ -156,6 +156,15 @@ TEST_CASE("a stage's rules can be switched while it runs") {
   CHECK_FALSE(straggler_from("hope").ok());
 }
 
+TEST_CASE("a shortest unit above the longest one is the longest one") {
+  StageSetup setup{100, {}, "gleaner", Straggler::split, true, {}};
+  setup.rules.unit_minimum = 200;
+  setup.rules.unit_maximum = 10;
+  setup.benchmark_worth = 1 / 0.85;
+  StageBench bench(setup);
+  CHECK(bench.take(1).range.size() <= 10);  // of a second each
+}
+
 TEST_CASE("pace: constants shrink with the stage and never exceed the rules") {
   const EndgameRules rules;
   const EndgameRules hours = paced(rules, 7200);

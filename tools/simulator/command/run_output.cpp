@@ -117,7 +117,7 @@ void print_table(std::ostream& out, const Experiment& experiment, const std::vec
         100 * waste.mean, 100 * waste.half, figure_of(mine, "units_per_slot").mean,
         figure_of(mine, "requests_per_slot").mean,
         (energy > 0 ? fmt::format("  {:.3f} kWh", energy) : "") +
-            (cut > 0 ? fmt::format("  {} cut off", cut) : ""));
+            (cut > 0 ? fmt::format("  {} incomplete", cut) : ""));
   }
   print_problems(out, experiment, outcomes);
 }
