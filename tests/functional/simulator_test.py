@@ -21,7 +21,7 @@ class Simulator(unittest.TestCase):
         self.assertGreaterEqual(len(SCENARIOS), 14)
         for path in SCENARIOS:
             with self.subTest(path.name):
-                small = [] if path.stem == "four-clients" else [
+                small = [] if path.stem in ("four-clients", "office-surplus") else [
                     "--set", "fleet.hosts=15", "--set", "problem.ideal_hours=0.5"]
                 done = run("run", path, *small, "--json")
                 self.assertEqual(done.returncode, 0, done.stderr)

@@ -55,8 +55,8 @@ TEST_CASE("Proposals follow equations 10 to 12") {
   CHECK(propose({50, 1, 100, 0}).items == 1);  // never less than one
   CHECK(propose({50, 0.5, 100, 0, 12}).watts == 6);
   CHECK(propose({50, 0.5, 100, 0}).watts == 0);
-  CHECK(propose({0, 1, 100, 0}).items == 0);   // not measured
-  CHECK(propose({100, 1, 0, 0}).items == 0);   // nobody to compare with
+  CHECK(propose({0, 1, 100, 0}).items == 0);  // not measured
+  CHECK(propose({100, 1, 0, 0}).items == 0);  // nobody to compare with
   CHECK(propose({100, 1, 0, 2}).queue_current == 3);
 }
 
