@@ -174,7 +174,7 @@ class BadInput(unittest.TestCase):
                 self.skipTest("root may not mount here: " + mounted.stderr)
             try:
                 grid.add_client("small")
-                rows = {"width": 300, "height": 400, "iterations": 60000}
+                rows = {"width": 300, "height": 2000, "iterations": 60000}
                 identity = grid.add_problem("mandelbrot", "kept", **rows)
                 grid.wait_until("some results", lambda: grid.problem(identity)["accepted"] > 20, 60)
                 ballast = grid.state("small") / "ballast"
