@@ -1,5 +1,6 @@
 // What may go wrong besides hosts that come and go: messages lost or late, results that are wrong, slow
 // links, fleets without power or network, a busy server, false rates.
+#include <cmath>
 #include <tuple>
 
 #include "server/policy/journal/replay.h"
@@ -360,4 +361,42 @@ TEST_CASE("a problem with fewer items than cores is computed by those that draw 
   CHECK(not_saved.joules > 20 * 300 * 10);
   CHECK(saved.joules < 20 * 300 * 6.5);
   CHECK(saved.makespan < not_saved.makespan + 5);
+}
+
+TEST_CASE("from the second week on units are longer at hours at which nobody switches computers off") {
+  // Ten hosts, each off from half past five to half past six in the evening.
+  const auto with = [](bool see, int days) {
+    GridInstance instance;
+    instance.item_seconds = 600;
+    instance.sizing = "gleaner";
+    instance.rules.see_hours = see;
+    instance.rules.unit_maximum = 50'000;
+    instance.sample_seconds = 3600;  // keeps grants
+    for (int i = 0; i < 10; ++i) {
+      GridHost host;
+      host.speed = 1.0 / 600;
+      for (int day = 0; day <= days; ++day) {
+        const double evening = 86'400.0 * day + 17.5 * 3600;
+        host.events.push_back({evening, HostEventKind::off, 1});
+        host.events.push_back({evening + 3600, HostEventKind::on, 1});
+      }
+      instance.hosts.push_back(host);
+    }
+    instance.items = std::int64_t{10} * 6 * 23 * days;
+    return run(instance);
+  };
+  const auto mean_items = [](const GridRun& run, double from, double until) {
+    double items = 0, grants = 0;
+    for (const GridGrant& grant : run.grants_made) {
+      const double hour = std::fmod(grant.at / 3600, 24);
+      if (grant.at < 8 * 86'400.0 || grant.at > 12 * 86'400.0 || hour < from || hour >= until) continue;
+      items += static_cast<double>(grant.items);
+      ++grants;
+    }
+    return items / grants;
+  };
+  CHECK(with(true, 6).grants == with(false, 6).grants);  // what it learns counts a week later
+  const GridRun seen = with(true, 14), not_seen = with(false, 14);
+  CHECK((seen.complete && not_seen.complete));
+  CHECK(mean_items(seen, 0, 16) > 1.2 * mean_items(not_seen, 0, 16));
 }
