@@ -71,7 +71,7 @@ class BadInput(unittest.TestCase):
             grid.start_server()
             grid.add_application(MANDELBROT)
             grid.add_client("bad")
-            grid.add_problem("mandelbrot", "long", width=300, height=3000, iterations=20000)
+            grid.add_problem("mandelbrot", "long", width=300, height=3000, iterations=200000)
             grid.wait_until("work", lambda: grid.kernels_of("bad"))
             grid.admin("host", "revoke", grid.host_id("bad"), "--yes")
             grid.wait_until("it to stop", lambda: "revoked" in grid.control("bad", "why", check=False).stdout.lower()
@@ -153,7 +153,7 @@ class BadInput(unittest.TestCase):
             for name in ("a", "b"):
                 grid.join(name)
                 grid.start_client(name, env=calendars[name].env)
-            rows = {"width": 300, "height": 400, "iterations": 40000}
+            rows = {"width": 300, "height": 1600, "iterations": 40000}
             identity = grid.add_problem("mandelbrot", "jumpy", **rows)
             for name, offset in (("a", "+3h"), ("server", "+40m"), ("b", "-2h"), ("server", "-1h"), ("a", "-1d"), ("a", "+0"),
                                  ("server", "+0"), ("b", "+0")):

@@ -41,7 +41,7 @@ class WholeGrid(unittest.TestCase):
         with Grid("work.unit_minimum_seconds = 0.1\nwork.unit_maximum_seconds = 1.0") as grid:
             grid.start_server()
             grid.add_application(MANDELBROT)
-            size = {"width": 200, "height": 600, "iterations": 30000}
+            size = {"width": 200, "height": 3000, "iterations": 30000}
             heavy = grid.add_problem("mandelbrot", "heavy", "--weight", "3", **size)
             light = grid.add_problem("mandelbrot", "light", "--weight", "1", **size)
             grid.add_client("one")
@@ -61,7 +61,7 @@ class WholeGrid(unittest.TestCase):
             grid.start_server()
             grid.add_application(MANDELBROT)
             grid.add_client("one")
-            identity = grid.add_problem("mandelbrot", "slow", width=300, height=2000, iterations=20000)
+            identity = grid.add_problem("mandelbrot", "slow", width=300, height=2000, iterations=200000)
             grid.wait_until("a first result", lambda: grid.problem(identity)["accepted"] > 0)
             grid.admin("problem", "pause", identity)
             self.assertEqual(grid.problem(identity)["state"], "paused")
@@ -112,7 +112,7 @@ class WholeGrid(unittest.TestCase):
             grid.start_server()
             grid.add_application(MANDELBROT)
             grid.add_client("one")
-            grid.add_problem("mandelbrot", "slow", width=300, height=4000, iterations=20000)
+            grid.add_problem("mandelbrot", "slow", width=300, height=4000, iterations=200000)
             grid.wait_until("a kernel", lambda: grid.kernels_of("one"))
             grid.control("one", "pause")
 

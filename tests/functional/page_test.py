@@ -54,7 +54,7 @@ class Page(unittest.TestCase):
             self.assertEqual(self.ask(port, "POST", "/api/command", token, {"command": "quit"})[0], 400)
             status, _, reply = self.ask(port, "GET", "/api/status", token)
             self.assertEqual((status, json.loads(reply)["status"]["host_name"]), (200, "one"))
-            grid.add_problem("mandelbrot", "long", width=300, height=4000, iterations=20000)
+            grid.add_problem("mandelbrot", "long", width=300, height=4000, iterations=200000)
             told = grid.wait_until("what all gave", lambda: json.loads(self.ask(port, "GET", "/api/status", token)[2])["status"][
                 "problems"])
             self.assertEqual([(one["name"], one["items"]) for one in told], [("long", 4000)])
@@ -88,7 +88,7 @@ class Page(unittest.TestCase):
     def test_by_clicks(self):
         with Grid() as grid:
             port, _, address = self.start(grid)
-            grid.add_problem("mandelbrot", "long", width=300, height=4000, iterations=20000)
+            grid.add_problem("mandelbrot", "long", width=300, height=4000, iterations=200000)
             with Browser(grid.directory / "profile") as browser:
                 browser.open(address)
                 wait = lambda what, script: grid.wait_until(what, lambda: browser.run(script), 40)
