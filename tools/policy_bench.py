@@ -1,5 +1,5 @@
-"""Parts of tools/bench strategies: Gleaner's policy with one rule changed after the other, and against the limits of its
-specification, in the simulator."""
+"""Parts of tools/bench strategies: Gleaner's policy with one rule changed after the other, and against its limits, in
+the simulator."""
 import json
 import os
 import pathlib
@@ -32,7 +32,7 @@ def run_scenario(options, name, scenario, sets, straggler="split", seeds=None):
     return json.loads(text)["strategies"][0]
 
 
-# What is changed, one thing at a time: the table of section 4 of the policy's specification.
+# What is changed, one thing at a time.
 ABLATION = [
     ("nothing", []),
     ("R2: f 0.2", ["server.rules.guided_fraction=0.2"]),
@@ -80,7 +80,7 @@ def bench_ablation(options):
 
 
 # Name, scenario, changes, how many seeds at most; limits: ratio's mean and worst, waste's mean and worst %, units a slot.
-# The specification's section 6.
+# tests/reproduction/GATES.md has what they held.
 GATES = [
     ("classroom 2 h uniform", "classroom-2h", [], 20, (1.03, 1.05, 0.4, 1, 14)),
     ("classroom 2 h hump", "classroom-2h", ["problem.profile=hump"], 20, (1.03, 1.05, 0.4, 1, 14)),

@@ -21,7 +21,7 @@ constexpr const char* reference_file = "reference.bin";
 constexpr double pixel_overhead =
     12;  // a pixel costs about as much as this many iterations even if it escapes at once
 
-// Totals over all points; spec 4.8 has golden numbers for them.
+// Totals over all points; apps/mandelbrot/README.md has golden numbers for them.
 struct Totals {
   std::int64_t never_escaping = 0;
   std::int64_t summed_counts = 0;  // below 2^31 pixels times 10^8

@@ -1,4 +1,4 @@
-// The closed-loop CPU limiter (platform-notes section 7): from the CPU time that a kernel really used,
+// The closed-loop CPU limiter: from the CPU time that a kernel really used,
 // decides whether it may run in the next slice. What it used beyond its share is a debt that stopped slices
 // pay back; what it could not use because the machine was busy is credit only up to `credit_max`, so it never
 // bursts later. Open-loop slices fail (up to 20 % off) because other load eats them unseen; this one is

@@ -1,7 +1,7 @@
-// Worker-initiated sizing, the client's part. Source: divisible-strategies.md, [WIS] equations 10 to 12 and
-// the note on (11): queue lengths count runnable jobs without our own kernels, plus one, on both sides. (10)
-// tinit = Pu / Pu_slowest   (11) Pc = Pu * Qu / Qc   (12) t = tinit * Pc / Pu; size = max(1, floor(t)) The
-// server clamps what is proposed here and says why. Pure. Cost: O(1).
+// Worker-initiated sizing, the client's part. Source: Qureshi and Hatanaka 1999, equations 10 to 12,
+// as server/policy/sizing/SIZING.md reads them: queue lengths count runnable jobs without our own kernels,
+// plus one, on both sides. (10) tinit = Pu / Pu_slowest   (11) Pc = Pu * Qu / Qc   (12) t = tinit * Pc / Pu;
+// size = max(1, floor(t)) The server clamps what is proposed here and says why. Pure. Cost: O(1).
 #pragma once
 
 #include "shared/protocol/messages.h"

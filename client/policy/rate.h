@@ -1,4 +1,4 @@
-// The rate of the last minute in hint units per second, as heartbeats report it (gleaner-policy.md R1, R4),
+// The rate of the last minute in hint units per second, as heartbeats report it,
 // and how long a unit's rest will take. A finished item counts evenly over the time it ran, and the item in
 // progress counts as far as it can be told to have come, so that long items do not look like a standstill.
 // Pauses count as time in which nothing was done; power-off is not seen because the clock is steady. Pure.

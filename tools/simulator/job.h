@@ -1,4 +1,4 @@
-// The jobs of the specification of Gleaner's policy, section 1: item-cost profiles with the hints that the
+// The jobs of tools/simulator/MODEL.md: item-cost profiles with the hints that the
 // server gets to see, scaled so that a population's fluid bound is exactly the wanted time.
 #pragma once
 

@@ -1,6 +1,7 @@
 // Machines as Qureshi and Hatanaka's experiments had them: a master that serves one request at a time,
-// latency, a cost of every request on the worker, and foreign jobs on the workers (divisible strategies,
-// section 3.6). Times in seconds; CPU seconds are those of a worker of speed 1 without foreign jobs.
+// latency, a cost of every request on the worker, and foreign jobs on the workers
+// (server/policy/sizing/SIZING.md, "Published machines"). Times in seconds; CPU seconds are those of a worker
+// of speed 1 without foreign jobs.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // A grid under a mapping strategy, in virtual time: the server keeps a queue for each host, plans batches,
 // and maps again what is queued and not begun; a host holds one task and polls while there is none for it.
-// Source: Page 2009, sections 3.3 and 4.3, as read in the specification of estimation and matching, sections
-// 2 and 3. Deterministic by seed; no threads. Seconds and MFLOP. Errors: an unknown strategy.
+// Source: Page 2009, sections 3.3 and 4.3, as read in server/policy/mapping/MAPPING.md. Deterministic by
+// seed; no threads. Seconds and MFLOP. Errors: an unknown strategy.
 #pragma once
 
 #include <cstdint>

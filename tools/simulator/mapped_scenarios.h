@@ -1,6 +1,6 @@
-// The grids of Page's thesis for run_mapped(), as the specification of estimation and matching, section 3,
-// reads them. What the thesis leaves open (link spread, task sizes of a problem, which problems are staged)
-// is a guess of that specification or stated here. Deterministic by seed.
+// The grids of Page's thesis for run_mapped(), as server/policy/mapping/MAPPING.md reads them. What the
+// thesis leaves open (link spread, task sizes of a problem, which problems are staged) is a guess and stated
+// here. Deterministic by seed.
 #pragma once
 
 #include "tools/simulator/mapped.h"

@@ -13,9 +13,10 @@
 namespace gleaner::simulator {
 namespace {
 
-// Share of the items whose completion leaves out the workers that have returned nothing (section 2a).
+// Share of the items whose completion leaves out the workers that have returned nothing
+// (server/policy/sizing/SIZING.md).
 constexpr double omission_share = 0.7;
-// "elapsed = 0: treat as 1 ns" (section 6).
+// A result that took no time counts as this.
 constexpr double elapsed_least = 1e-9;
 
 struct Task {

@@ -1,6 +1,6 @@
 // A divisible job under the papers' own conditions, in virtual time: workers of constant speed; without a
 // machine model no overheads and no foreign load. The sizing strategy asked is the live server's object.
-// Event loop: divisible strategies, section 2b, with the papers' duplication (each outstanding sub-task once)
+// Event loop: server/policy/sizing/SIZING.md, with the papers' duplication (each outstanding sub-task once)
 // and omission (at 70 % completed) as options.
 //
 // Deterministic: events at the same time are taken by worker index. Speeds are in cost units per second.

@@ -1,7 +1,7 @@
-// The synthetic population of the specification of Gleaner's policy, section 1: four classes of PCs, their
+// The synthetic population of tools/simulator/MODEL.md: four classes of PCs, their
 // speeds and cores, when they are on, paused, loaded, slowed down or gone for good; everything from a seed.
 //
-// What the specification leaves open is read so: "lognormal x" has median x; gaps and lengths without a
+// Words of that page are read so: "lognormal x" has median x; gaps and lengths without a
 // distribution are exponential; hosts are in the steady state when the job starts; overnight PCs of an office
 // are the same ones every day; a lab's PCs are switched on in its opening hours (8 to 20 on weekdays) and
 // stay on till their session ends; home PCs are switched on mostly in the evening of their own time zone.

@@ -1,6 +1,6 @@
 // Estimates for the tasks of one problem: ETC (seconds of computation), C (seconds of communication) and ET
 // (predicted relative error of ETC), for a host. Source: Page 2009, section 2.3 and (4.2)-(4.4); the
-// fall-back chain and the clamps of the project's specification, sections 1.4 and 1.5:
+// fall-back chain and the clamps are those of server/policy/estimation/ESTIMATION.md:
 //
 //   1. the nearest neighbours among this host's own observations (quality high);
 //   2. with fewer than five of them: among those of all hosts, by the ratio of rates (optional; medium);

@@ -1,5 +1,5 @@
 // SA: simulated annealing over moves and exchanges. The thesis tuned an existing package by hand and gives no
-// parameters; these are the specification's.
+// parameters; these are ours.
 #include <fmt/format.h>
 
 #include <algorithm>

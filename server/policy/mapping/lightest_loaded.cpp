@@ -1,6 +1,6 @@
 // LL and its sorted forms. The load is the time until the host is idle, in seconds: in queued work (the other
 // reading of the thesis) the rule is hardly better than round robin. LL itself counts communication into the
-// load, as the specification's golden queues show.
+// load, as the golden instance of server/policy/mapping/MAPPING.md has it.
 #include <algorithm>
 #include <cmath>
 

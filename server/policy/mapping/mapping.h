@@ -2,8 +2,7 @@
 // estimated costs. The plan is a queue of tasks for each host.
 //
 // Source: A. J. Page, "Adaptive Scheduling in Heterogeneous Distributed Computing Systems", PhD thesis, NUI
-// Maynooth, 2009, as read (and corrected) in the project's specification of estimation and matching, section
-// 2.
+// Maynooth, 2009, as read (and corrected) in server/policy/mapping/MAPPING.md.
 //
 // A strategy is a pure function of a MappingInput: no clock, no state; the same input and seed give the same
 // schedule. Tasks and hosts are indices; the caller keeps their ids. Everything is in seconds. Thread-safe:

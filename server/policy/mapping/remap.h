@@ -1,6 +1,6 @@
 // When a server plans again, how many tasks it plans at once, and whether it takes the new plan. Only tasks
 // that are queued and not begun are ever mapped again. Source: Page 2009, sections 3.2 and 4.1, with the
-// rules of the project's specification (section 2) where the thesis gives the idea only. Pure; seconds.
+// rules of server/policy/mapping/MAPPING.md where the thesis gives the idea only. Pure; seconds.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // TA: tabu search out of the most loaded host, from ef. A task that left a host may not come back for a
-// while, unless that gives the best schedule so far. Parameters: the specification's, as for sa.
+// while, unless that gives the best schedule so far. The parameters are ours, as for sa.
 #include <fmt/format.h>
 
 #include <algorithm>

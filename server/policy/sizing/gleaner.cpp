@@ -1,4 +1,4 @@
-// Gleaner's own sizing [specification of Gleaner's policy, R2]: far from the end every unit lasts a fixed
+// Gleaner's own sizing (server/policy/POLICY.md): far from the end every unit lasts a fixed
 // share of the time that remains, between a shortest and a longest duration, and no longer than half of the
 // mean time between interruptions of its host. What happens at the end is the straggler rule's business.
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ struct Settings {
   double tmax = 0;  // s
 };
 
-// The specification's, for views without limits (paper mode).
+// For views without limits (paper mode).
 constexpr double default_f = 0.7, default_tmin = 60, default_tmax = 1200;
 
 class Gleaner final : public SizingStrategy {
@@ -89,7 +89,7 @@ Result<std::unique_ptr<SizingStrategy>> make(SizingOptions& options, SizingMode 
 SizingEntry gleaner_entry() {
   return {{"gleaner",
            "a share of the time that remains, between a shortest and a longest duration",
-           "Gleaner's policy, R2",
+           "Gleaner's own policy",
            {"f=NUMBER  the share, default 0.7", "tmin=SECONDS  shortest, default 60 (less in short stages)",
             "tmax=SECONDS  longest, default 1200 (less in short stages)"}},
           make};

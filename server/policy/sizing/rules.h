@@ -1,6 +1,6 @@
 // The equations behind the sizing strategies, each alone so that it can be checked against hand-made numbers.
-// Source: Qureshi and Hatanaka 1999, equations (1)-(12), with the roundings of the project's specification of
-// divisible strategies, sections 2 and 4. All functions are pure.
+// Source: Qureshi and Hatanaka 1999, equations (1)-(12), read and rounded as
+// server/policy/sizing/SIZING.md says. All functions are pure.
 #pragma once
 
 #include <fmt/format.h>
@@ -58,7 +58,7 @@ template <typename... Arguments>
   return view.explain ? fmt::format(text, std::forward<Arguments>(arguments)...) : std::string();
 }
 
-// Section 4: clamps size.items by target duration, half a lease and minimum duration, at the requester's
+// Grid mode: clamps size.items by target duration, half a lease and minimum duration, at the requester's
 // rate; while no rate is known at all, by a twentieth of the pool. Adds to size.reason what clamped it.
 // Nothing changes where view.limits are the paper's (infinite).
 void clamp_to_grid(const SizingView& view, Size& size);

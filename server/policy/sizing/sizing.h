@@ -1,8 +1,8 @@
 // Sizing strategies for a divisible range of items: how many the next unit of a requesting host gets.
 //
-// Each strategy's file names its paper. The rules around them are those of the project's specification of
-// divisible strategies. Paper mode reproduces the published rules exactly; grid mode clamps the same sizes by
-// target duration, minimum duration and half a lease, from measured rates (section 4 of that specification).
+// Each strategy's file names its paper; server/policy/sizing/SIZING.md has the rules around them. Paper mode
+// reproduces the published rules exactly; grid mode clamps the same sizes by target duration, minimum
+// duration and half a lease, from measured rates (the same page, "Grid mode").
 //
 // A strategy is a pure function of a SizingView: no clock, no state, no randomness. What it must remember of
 // a host is in WorkerView, what it must remember of the stage is in StageMemory; both are handed back in Size
@@ -117,7 +117,7 @@ struct SizingView {
   double free_cost = 0;                 // hint units in `free`; equals free where there are no hints
   double mean_cost = 1;                 // hint units of a typical free item
   double remaining_seconds = 0;         // until free and stalled work is done at the present rates; 0 unknown
-  double guided_fraction = 0;           // of it that a unit should last (R2's f); 0: the strategy's own
+  double guided_fraction = 0;           // of it that a unit should last (f); 0: the strategy's own
   // Half of the mean time between interruptions of the requester.
   double interruption_seconds = std::numeric_limits<double>::infinity();
   double cost_variation = 0;  // of all items by the hints: standard deviation over mean

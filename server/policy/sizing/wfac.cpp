@@ -1,6 +1,6 @@
 // WFAC, weighted factoring without batches: half of the requester's part of what is left, max(1, ceil(R PF_j
 // / 2)). Ours, after Hummel, Schmidt, Uma and Wein 1996: the remedy for alpha-gss where a slow worker without
-// a share of phase 1 takes the largest unit of phase 2 (divisible strategies, section 5.1).
+// a share of phase 1 takes the largest unit of phase 2 (server/policy/sizing/SIZING.md).
 #include <fmt/format.h>
 
 #include "server/policy/sizing/classics.h"

@@ -1,5 +1,5 @@
 // A built application driven through the contract as server and clients do, and the properties that every one
-// of them must have (the letters P1 to P5 of the applications' specification).
+// of them must have (P1 to P5 below).
 #pragma once
 
 #include <cstdint>

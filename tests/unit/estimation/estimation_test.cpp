@@ -1,5 +1,5 @@
 // Estimation: the golden counter-examples of the printed form, the properties of the corrected one, the
-// fall-back chain and the clamps (specification of estimation and matching, section 1).
+// fall-back chain and the clamps (server/policy/estimation/ESTIMATION.md).
 #include <algorithm>
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// The gates of the specification of estimation and matching, section 3, in quick form, and what must hold of
+// The gates of server/policy/mapping/MAPPING.md in quick form, and what must hold of
 // the server's loop around any mapping strategy (A5).
 #include <map>
 
@@ -124,7 +124,7 @@ TEST_CASE("Figure 3.2: more rebalances, shorter schedules") {
   CHECK(sums[1] < sums[0]);
 }
 
-TEST_CASE("the staged grid of chapter 4: gates of section 3.3") {
+TEST_CASE("the staged grid of chapter 4: its gates") {
   std::map<std::string, double> sums;
   for (std::uint64_t seed = 1; seed <= (judged ? 12 : 1); ++seed) {
     const MappedGrid grid = staged_grid(seed);

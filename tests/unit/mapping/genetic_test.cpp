@@ -1,4 +1,4 @@
-// PN and its machine: what the specification demands of section 2.2, and the other searches.
+// PN and its machine: what server/policy/mapping/MAPPING.md says of genetic search, and the other searches.
 #include <algorithm>
 #include <numeric>
 

@@ -1,5 +1,4 @@
-// The golden instance of the specification of estimation and matching, section 2.4: queues and makespans,
-// exactly.
+// The golden instance of server/policy/mapping/MAPPING.md: queues and makespans, exactly.
 #include "tests/unit/mapping/instances.h"
 
 using namespace gleaner;
@@ -69,7 +68,7 @@ TEST_CASE("the golden instance: the optimum is 47, and PN comes within 50 for an
   CHECK(at_most_48 >= 25);  // "typically 47 or 48"
 }
 
-TEST_CASE("all hosts and tasks alike: the first of equals, by the specification's tie-break") {
+TEST_CASE("all hosts and tasks alike: the first of equals") {
   MappingInput input;
   input.computation = Matrix(5, 3, 0.1);
   input.communication = Matrix(5, 3, 0.2);

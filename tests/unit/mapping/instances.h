@@ -1,4 +1,4 @@
-// Instances for the tests of mapping: the golden one of the specification (section 2.4), and random ones.
+// Instances for the tests of mapping: the golden one of server/policy/mapping/MAPPING.md, and random ones.
 #pragma once
 
 #include <limits>

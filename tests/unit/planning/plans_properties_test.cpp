@@ -1,4 +1,4 @@
-// What must hold for plans of any tree: the invariants of the specification's part D.
+// What must hold for plans of any tree: the invariants of shared/planning/PLANNING.md.
 #include <cmath>
 #include <numeric>
 

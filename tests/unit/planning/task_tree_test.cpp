@@ -1,4 +1,5 @@
-// The best rate of trees of relays: the specification's golden linear programs, and what any solution keeps.
+// The best rate of trees of relays: the golden linear programs of shared/planning/PLANNING.md, and what any
+// solution keeps.
 #include "shared/planning/task_tree.h"
 
 #include <numeric>

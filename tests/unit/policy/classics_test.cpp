@@ -1,4 +1,4 @@
-// The classical self-scheduling rules: golden lists of the specification of divisible strategies, section 8,
+// The classical self-scheduling rules: golden lists of server/policy/sizing/SIZING.md
 // and hand-made numbers from the named papers' formulas.
 #include <numeric>
 

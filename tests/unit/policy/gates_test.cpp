@@ -1,5 +1,6 @@
-// Gleaner's strategy on the model of its specification, the quick form of section 6's gates: sizing `gleaner`
-// with the straggler rule `split`, and what the best of the literature does in the same runs.
+// Gleaner's strategy on the model of tools/simulator/MODEL.md, the gates of tests/reproduction/GATES.md in
+// quick form: sizing `gleaner` with the straggler rule `split`, and what the best of the literature does in
+// the same runs.
 #include <algorithm>
 
 #include "tests/catch.h"

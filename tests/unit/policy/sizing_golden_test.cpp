@@ -1,5 +1,5 @@
-// The golden numbers of the specification of divisible strategies, section 8, and the request counts of
-// section 3.
+// The golden numbers of server/policy/sizing/SIZING.md, and the request counts of Qureshi and Hatanaka's
+// Table 3.
 #include <numeric>
 
 #include "server/policy/sizing/rules.h"
@@ -158,7 +158,7 @@ TEST_CASE("omission of a worker that never answers") {
   CHECK_FALSE(run(ten).complete);
 }
 
-// Section 3.1 and 3.2: the speeds read from the published speed-ups, uniform items, no overheads. Published
+// The speeds read from the published speed-ups, uniform items, no overheads. Published
 // counts of Table 3: 80 88 130 170 225; acceptance criterion A2 asks for 25 %.
 TEST_CASE("WIS request counts over the number of workers") {
   const std::vector<double> speeds{1,   1,   1,   1,   .70, .65, .60, .55, .35, .30,

@@ -1,4 +1,4 @@
-// Section 7 of the specification of divisible strategies, over random jobs: seeds are the run numbers.
+// The invariants of server/policy/sizing/SIZING.md over random jobs: seeds are the run numbers.
 #include <algorithm>
 #include <numeric>
 
@@ -74,7 +74,7 @@ PaperRun run(const PaperInstance& job) {
 
 }  // namespace
 
-TEST_CASE("section 7: random jobs in paper mode") {
+TEST_CASE("invariants: random jobs in paper mode") {
   for (std::uint64_t seed = 1; seed <= runs; ++seed) {
     const PaperInstance job = random_job(seed);
     const PaperRun done = run(job);
@@ -95,7 +95,7 @@ TEST_CASE("section 7: random jobs in paper mode") {
   }
 }
 
-TEST_CASE("section 7: random jobs in grid mode with limits") {
+TEST_CASE("invariants: random jobs in grid mode with limits") {
   for (std::uint64_t seed = 1; seed <= runs; ++seed) {
     PaperInstance job = random_job(seed);
     Random random(seed + 2'000'000);
@@ -115,7 +115,7 @@ TEST_CASE("section 7: random jobs in grid mode with limits") {
   }
 }
 
-TEST_CASE("section 7: guided, factoring and trapezoid sizes never grow") {
+TEST_CASE("invariants: guided, factoring and trapezoid sizes never grow") {
   for (std::uint64_t seed = 1; seed <= runs; ++seed) {
     PaperInstance job = random_job(seed);
     const std::int64_t workers = static_cast<std::int64_t>(job.hosts.size());
@@ -136,7 +136,7 @@ TEST_CASE("section 7: guided, factoring and trapezoid sizes never grow") {
   }
 }
 
-TEST_CASE("section 7: workers that die, with omission") {
+TEST_CASE("invariants: workers that die, with omission") {
   for (std::uint64_t seed = 1; seed <= runs; ++seed) {
     PaperInstance job = random_job(seed);
     Random random(seed + 1'000'000);
@@ -156,7 +156,7 @@ TEST_CASE("section 7: workers that die, with omission") {
   }
 }
 
-TEST_CASE("section 7: shares are exact and within one of their quota") {
+TEST_CASE("invariants: shares are exact and within one of their quota") {
   Random random(3);
   for (int round = 0; round < static_cast<int>(runs); ++round) {
     const std::int64_t items = random.between(1, 1'000'000);
@@ -174,7 +174,7 @@ TEST_CASE("section 7: shares are exact and within one of their quota") {
   }
 }
 
-TEST_CASE("section 7: MIS grows with F, performance and what is left; WIS shrinks as it says") {
+TEST_CASE("invariants: MIS grows with F, performance and what is left; WIS shrinks as it says") {
   for (double x = 0.1; x < 5; x += 0.1) {
     CHECK(share_of_rest(x, 640, 8) < share_of_rest(x + 0.1, 640, 8));
     CHECK(share_of_rest(x, 640, 8) < share_of_rest(x, 700, 8));

@@ -1,4 +1,4 @@
-// Sizing strategies: their text form, the grid's clamps, and the properties of section 7.
+// Sizing strategies: their text form, the grid's clamps, and their invariants.
 #include "server/policy/sizing/sizing.h"
 
 #include "server/policy/sizing/rules.h"

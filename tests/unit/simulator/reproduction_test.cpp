@@ -1,5 +1,4 @@
-// Acceptance criteria A1-A5 and B2-B3 of the specification of divisible strategies, section 9, in their fast
-// form.
+// Acceptance criteria A1-A5 and B2-B3 of server/policy/sizing/SIZING.md in their fast form.
 #include "tests/catch.h"
 #include "tools/simulator/reproduction/loops_runs.h"
 #include "tools/simulator/reproduction/wis_gates.h"
@@ -9,7 +8,7 @@ using namespace gleaner::simulator;
 
 namespace {
 
-// With the disturbances of section 3.6, and without.
+// With foreign load and benchmark errors, and without.
 WisExperiment experiment_of(bool disturbed, int loads = 4) {
   WisSettings settings = disturbed ? WisSettings() : undisturbed();
   while (static_cast<int>(settings.load_seeds.size()) < loads)
@@ -72,7 +71,8 @@ TEST_CASE("B2, B3: loop partitioning at 64, 128 and 192 rows") {
   }
 }
 
-// The worked table of section 5.1, to what its sampling of the picture and ours have in common.
+// The worked table of server/policy/sizing/SIZING.md, to what its sampling of the picture and ours have in
+// common.
 TEST_CASE("loop partitioning comes out as specified") {
   const auto ratios = [](LoopTruth truth, const char* scheme) {
     std::vector<double> all;

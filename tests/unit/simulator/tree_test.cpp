@@ -1,4 +1,4 @@
-// Trees of relays in virtual time: the specification's invariants and acceptance criteria.
+// Trees of relays in virtual time: the gates of shared/planning/PLANNING.md.
 #include "tools/simulator/tree.h"
 
 #include <cmath>

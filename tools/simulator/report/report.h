@@ -16,7 +16,7 @@
 
 namespace gleaner::simulator {
 
-// `reported`: nothing published to compare with, or the specification says that it must not be judged.
+// `reported`: nothing published to compare with, or it cannot be judged fairly; say why.
 enum class Verdict { reproduced, ordering_reproduced, not_reproduced, reported };
 [[nodiscard]] const char* name_of(Verdict verdict);  // "ordering reproduced"
 

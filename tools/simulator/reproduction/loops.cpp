@@ -1,5 +1,5 @@
 // Loop partitioning on a heterogeneous PC cluster: static equal, GSS and alpha self-scheduling by clock and
-// by HPL, on the rows of a Mandelbrot picture (divisible strategies, section 5.1).
+// by HPL, on the rows of a Mandelbrot picture (server/policy/sizing/SIZING.md).
 #include "tools/simulator/reproduction/loops_runs.h"
 
 #include <fmt/format.h>

@@ -10,12 +10,12 @@
 namespace gleaner::simulator {
 namespace {
 
-// HPL GFLOP/s and clock of the dual nodes, in the order of the paper's Table 1. HPL is estimated (section 5).
+// HPL GFLOP/s and clock of the dual nodes, in the order of the paper's Table 1. HPL is estimated.
 constexpr std::array<double, 8> hpl{6.53, 3.96, 4.84, 4.40, 4.40, 1.07, 8.16, 8.16};
 constexpr std::array<double, 8> clocks{2.4, 1.8, 2.2, 2.0, 2.0, 0.866, 3.0, 3.0};
 // Cycles of one step of a loop that waits for its own floating-point result: the NetBurst chips need 1.75
-// times as many as the others. The specification does not state its factor; this one gives its static column
-// (2.78 2.76 2.76).
+// times as many as the others. The factor is a guess that gives the static column of
+// server/policy/sizing/SIZING.md (2.78 2.76 2.76).
 constexpr std::array<double, 8> cycles{14, 8, 8, 8, 8, 8, 14, 14};
 
 constexpr double request_overhead = 0.0005;  // of the ideal time

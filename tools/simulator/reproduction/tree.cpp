@@ -91,7 +91,7 @@ void add_result_claims(Claims& claims) {
              large.mean > 2 * large.error, "Geo - BC " + text_of(large));
 }
 
-// Reported only: the specification could not reproduce it, and says that it must not be a gate.
+// Reported only: it could not be reproduced and is no gate (shared/planning/PLANNING.md).
 void add_dynamic_claims(Claims& claims) {
   for (const std::string scenario : {"dynamic 1000", "dynamic 1"}) {
     for (const std::string rule : {"otf", "round-robin"}) {

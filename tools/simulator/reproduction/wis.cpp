@@ -1,5 +1,5 @@
-// Qureshi and Hatanaka 1999: static, RTS, MIS and WIS on 4 to 20 machines. The machines are those of
-// divisible strategies, section 3.6; acceptance criteria A1-A5 are the gates of its section 9 (wis_gates.h).
+// Qureshi and Hatanaka 1999: static, RTS, MIS and WIS on 4 to 20 machines. Machines and
+// acceptance criteria A1-A5 (wis_gates.h) are those of server/policy/sizing/SIZING.md.
 #include <fmt/format.h>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Acceptance criteria A1-A5 of divisible strategies, section 9, on a run of the experiment. Pure.
+// Acceptance criteria A1-A5 of server/policy/sizing/SIZING.md, on a run of the experiment. Pure.
 #pragma once
 
 #include <string>

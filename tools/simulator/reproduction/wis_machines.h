@@ -1,5 +1,5 @@
-// The machines and scenes of Qureshi and Hatanaka's experiments, as divisible strategies, sections 3.1
-// and 3.6, read them from Table 4; all runs of the experiment on them.
+// The machines and scenes of Qureshi and Hatanaka's experiments, as server/policy/sizing/SIZING.md
+// ("Published machines") reads them from Table 4; all runs of the experiment on them.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ struct WisSettings {
   bool foreign_load = true;
   bool benchmark_errors = true;
 };
-// Section 3.2 and 3.3 count requests on machines without either.
+// Without either: what the request counts of Table 3 are compared on.
 [[nodiscard]] WisSettings undisturbed();
 
 // One run's instance. REQUIRES: machines 1..20, scene 0..3.

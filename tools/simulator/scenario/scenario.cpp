@@ -18,7 +18,7 @@ namespace {
 constexpr double most = 1e12;
 constexpr std::size_t scenario_bytes_max = 1 << 20;
 constexpr std::int64_t hosts_max = 2'000'000;
-constexpr double give_up_ideals = 6, give_up_extra = 6 * 3600;  // the specification's cut-off
+constexpr double give_up_ideals = 6, give_up_extra = 6 * 3600;  // tools/simulator/MODEL.md
 
 // "mon 10:00" as the hour of the week.
 Result<double> start_from(const std::string& text) {
