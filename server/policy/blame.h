@@ -1,0 +1,143 @@
+// Whom a failed kernel is held against: the item, the application version, the host with that application
+// (a missing library, too little memory), or the host with everything. One failure never tells; what else
+// failed and succeeded does. Pure; not thread-safe.
+//
+// Each suspect is either sound or broken, and a broken one fails almost always. Its odds are the prior odds
+// times one likelihood ratio a witness (naive Bayes), and a witness that another suspect explains as well
+// counts for as much as that leaves open ("explaining away", Pearl 1988, section 2.3): with weight w its
+// ratio L becomes 1 + w (L - 1) where it speaks against the suspect. The weights and the odds are computed in
+// turn a few times, which settles at once where the causes are distinct.
+//
+//   item          witnesses: hosts that failed on it, and are not broken themselves. Set aside at two hosts
+//                 or more (a lone host: after `lone_failures` of its own).
+//   host with an  witnesses: items that failed in a row, and are not broken themselves; what it delivered
+//   application   before speaks for it. Held back from this application, longer each time.
+//   application   witnesses: hosts that fail with it; those that deliver, and a little those that compute it
+//                 without a word, speak for it. Stopped.
+//   host          witnesses: applications that it fails with and others do not; one that it delivers for
+//                 speaks for it. Held back from all.
+//
+// Cost: proportional to the failures remembered of the problem and the host concerned (bounded below).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "shared/base/clock.h"
+#include "shared/base/ids.h"
+
+namespace gleaner::policy {
+
+// Probabilities and ratios, with their reasons. Times in seconds.
+struct BlameRules {
+  double item_prior = 0.01;            // of a thousand items some crash their kernel
+  double pair_prior = 0.02;            // of fifty computers one lacks what an application needs
+  double host_prior = 0.02;            // and as many are broken altogether
+  double application_prior = 0.01;     // of one that has delivered before
+  double new_application_prior = 0.2;  // of one that has not: it was never seen to work anywhere
+  double failure_ratio = 50;           // a broken suspect fails 50 times as often as a sound one
+  double success_ratio = 0.02;  // and succeeds a fiftieth as often: as many for as against decide nothing
+  double silence_ratio = 0.5;   // computing without a word speaks a little for an application
+  double convicted = 0.9;       // items, hosts
+  double stopped = 0.75;        // an application: at two of two hosts, not at two of three
+  int lone_failures = 4;        // of one host on one item, or with an application nobody else has
+  double first_hold = 30, longest_hold = 6 * 3600;  // doubled with each further failure
+};
+
+struct Failure {
+  HostId host;
+  ApplicationId application;
+  ProblemId problem;
+  int stage = 0;
+  std::int64_t item = 0;
+  std::string message;
+};
+
+struct Ruling {
+  enum class Kind { set_aside, give_back, hold_pair, hold_host, stop_application } kind;
+  std::int64_t item = 0;  // set_aside: of the failure's stage; give_back: its earlier ruling was wrong
+  double seconds = 0;     // hold_*
+  std::string reason;
+};
+
+class Blame {
+ public:
+  explicit Blame(const BlameRules& rules = {}) : rules_(rules) {}
+
+  // Rulings that follow, each once. `computing`: other hosts that compute the application now, have not
+  // delivered for it yet and have not failed with it.
+  [[nodiscard]] std::vector<Ruling> failed(const Failure& failure, int computing, Timestamp now);
+  // Something of this host's was accepted.
+  void delivered(HostId host, ApplicationId application);
+  // Seconds until the host may compute for the application, and why not now; nothing: now.
+  struct Hold {
+    double seconds = 0;
+    std::string reason;
+  };
+  [[nodiscard]] std::optional<Hold> held(HostId host, ApplicationId application, Timestamp now) const;
+  // All that is remembered of a stage's items; its set-aside items are to be tried again or it is over.
+  void forget_items(ProblemId problem);
+  // The application is to be tried again (its problem was resumed): every host starts afresh with it.
+  void forgive(ApplicationId application);
+  void forget_host(HostId host);
+
+  // For explanations and tests: what is believed now, 0 to 1.
+  [[nodiscard]] double item_broken(ProblemId problem, std::int64_t item) const;
+  [[nodiscard]] double pair_broken(HostId host, ApplicationId application) const;
+  [[nodiscard]] double host_broken(HostId host) const;
+  [[nodiscard]] double application_broken(ApplicationId application, int computing) const;
+
+  // Of a problem's suspicious items, those that failed first are forgotten first.
+  static constexpr std::size_t items_max = 1000;
+
+ private:
+  struct Item {
+    std::map<HostId, int> failures;  // of each host that failed on it, how often
+    ApplicationId application;
+    bool set_aside = false;
+    std::int64_t order = 0;
+  };
+  struct Pair {
+    bool has_delivered = false;
+    std::set<std::pair<ProblemId, std::int64_t>> failed;  // items in a row, since it last delivered
+    int failures = 0;                                     // the same, with repeats
+    Timestamp held_until{};
+    std::string reason;
+  };
+  struct Host {
+    Timestamp held_until{};
+    std::string reason;
+    int holds = 0;  // since it last delivered
+  };
+  using Items = std::map<std::int64_t, Item>;
+  using PairKey = std::pair<HostId, ApplicationId>;
+  // What is believed of the items and pairs that bear on one failure.
+  struct Belief {
+    std::map<std::int64_t, double> items;
+    std::map<HostId, double> pairs;
+  };
+  [[nodiscard]] Belief settle(ProblemId problem, ApplicationId application) const;
+  [[nodiscard]] double item_odds(const Item& item, const std::map<HostId, double>& pairs) const;
+  [[nodiscard]] double pair_odds(const Pair& pair, ProblemId problem,
+                                 const std::map<std::int64_t, double>& items) const;
+  void rule_on_items(const Failure& failure, const Belief& belief, std::vector<Ruling>& rulings);
+  void rule_on_pair(const Failure& failure, const Belief& belief, Timestamp now,
+                    std::vector<Ruling>& rulings);
+  void rule_on_host(const Failure& failure, Timestamp now, std::vector<Ruling>& rulings);
+  void rule_on_application(const Failure& failure, int computing, std::vector<Ruling>& rulings) const;
+  [[nodiscard]] double hold_for(int times) const;
+
+  BlameRules rules_;
+  std::map<ProblemId, Items> items_;
+  std::map<PairKey, Pair> pairs_;
+  std::map<HostId, Host> hosts_;
+  std::set<ApplicationId> proven_;  // something of theirs was accepted
+  std::int64_t order_ = 0;
+};
+
+}  // namespace gleaner::policy

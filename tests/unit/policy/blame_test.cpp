@@ -1,0 +1,236 @@
+// Who is to blame for failed kernels: items, applications, hosts, and hosts with one application, told apart.
+#include "server/policy/blame.h"
+
+#include "shared/base/random.h"
+#include "tests/catch.h"
+
+using namespace gleaner;
+using namespace gleaner::policy;
+
+namespace {
+
+constexpr ApplicationId renderer{1}, searcher{2};
+constexpr ProblemId picture{1}, database{2};
+const Timestamp start = Timestamp{} + std::chrono::hours{1};
+
+struct World {
+  Blame blame;
+  Timestamp now = start;
+
+  std::vector<Ruling> fails(std::int64_t host, std::int64_t item, ApplicationId application = renderer,
+                            ProblemId problem = picture, int computing = 0) {
+    now += std::chrono::seconds{1};
+    return blame.failed({HostId{host}, application, problem, 0, item, "division by zero"}, computing, now);
+  }
+  void delivers(std::int64_t host, ApplicationId application = renderer) {
+    blame.delivered(HostId{host}, application);
+  }
+  bool held(std::int64_t host, ApplicationId application = renderer) const {
+    return blame.held(HostId{host}, application, now).has_value();
+  }
+};
+
+int count(const std::vector<Ruling>& rulings, Ruling::Kind kind) {
+  return static_cast<int>(std::count_if(rulings.begin(), rulings.end(),
+                                        [&](const Ruling& ruling) { return ruling.kind == kind; }));
+}
+
+}  // namespace
+
+TEST_CASE("one failure proves nothing") {
+  World world;
+  CHECK(world.fails(1, 7).empty());
+  CHECK_FALSE(world.held(1));
+}
+
+TEST_CASE("an item that fails on two working hosts is set aside, and nobody waits for it") {
+  World world;
+  world.delivers(1);
+  world.delivers(2);
+  CHECK(world.fails(1, 7).empty());
+  const auto rulings = world.fails(2, 7);
+  REQUIRE(count(rulings, Ruling::Kind::set_aside) == 1);
+  CHECK(rulings.size() == 1);
+  CHECK(rulings[0].item == 7);
+  CHECK(rulings[0].reason.find("division by zero") != std::string::npos);
+  CHECK_FALSE(world.held(1));
+  CHECK_FALSE(world.held(2));
+}
+
+TEST_CASE("an item that fails on two fresh hosts is set aside, too") {
+  World world;
+  CHECK(world.fails(1, 7).empty());
+  CHECK(count(world.fails(2, 7), Ruling::Kind::set_aside) == 1);
+}
+
+TEST_CASE("a lone host that fails on the same item only is believed after some tries") {
+  World world;
+  world.delivers(1);
+  int set_aside = 0, tries = 0;
+  for (; tries < 10 && set_aside == 0; ++tries) set_aside = count(world.fails(1, 3), Ruling::Kind::set_aside);
+  CHECK(set_aside == 1);
+  CHECK(tries == BlameRules{}.lone_failures);
+  CHECK_FALSE(world.held(1));
+}
+
+TEST_CASE("a host that fails with one application and works with another waits for that one alone") {
+  World world;
+  for (int host = 1; host <= 3; ++host) world.delivers(host);
+  world.delivers(9, searcher);
+  CHECK(world.fails(9, 1).empty());
+  const auto rulings = world.fails(9, 2);
+  REQUIRE(count(rulings, Ruling::Kind::hold_pair) == 1);
+  CHECK(rulings.size() == 1);
+  CHECK(world.held(9, renderer));
+  CHECK_FALSE(world.held(9, searcher));
+}
+
+TEST_CASE("a hold doubles with each further failure, up to six hours, and ends with a success") {
+  World world;
+  world.delivers(1);
+  static_cast<void>(world.fails(2, 0));
+  double expected = 30;
+  for (int item = 1; item < 20; ++item) {
+    const auto rulings = world.fails(2, item);
+    REQUIRE(count(rulings, Ruling::Kind::hold_pair) == 1);
+    CHECK(rulings[0].seconds == Approx(expected));
+    expected = std::min(6 * 3600.0, 2 * expected);
+  }
+  CHECK(world.blame.held(HostId{2}, renderer, world.now)->seconds == Approx(6 * 3600));
+  CHECK_FALSE(world.blame.held(HostId{2}, renderer, world.now + std::chrono::hours{6}));
+  world.delivers(2);
+  CHECK_FALSE(world.held(2));
+}
+
+TEST_CASE("a host that fails with everything is held back from everything") {
+  World world;
+  for (int host = 1; host <= 3; ++host) {
+    world.delivers(host, renderer);
+    world.delivers(host, searcher);
+  }
+  for (int item = 0; item < 2; ++item) static_cast<void>(world.fails(9, item));
+  CHECK_FALSE(world.held(9, searcher));
+  static_cast<void>(world.fails(9, 0, searcher, database));
+  const auto rulings = world.fails(9, 1, searcher, database);
+  CHECK(count(rulings, Ruling::Kind::hold_host) == 1);
+  CHECK(world.held(9, ApplicationId{77}));
+  CHECK(count(rulings, Ruling::Kind::stop_application) == 0);
+  CHECK_FALSE(world.held(1, renderer));
+}
+
+TEST_CASE("an application that fails wherever it is tried is stopped, and no item is set aside") {
+  World world;
+  int stopped = 0, set_aside = 0;
+  for (int item = 0; item < 3 && stopped == 0; ++item) {
+    for (int host = 1; host <= 2 && stopped == 0; ++host) {
+      const auto rulings = world.fails(host, 2 * item + host);
+      stopped += count(rulings, Ruling::Kind::stop_application);
+      set_aside += count(rulings, Ruling::Kind::set_aside);
+    }
+  }
+  CHECK(stopped == 1);
+  CHECK(set_aside == 0);
+}
+
+TEST_CASE("items that only broken hosts failed on are given back") {
+  World world;
+  static_cast<void>(world.fails(1, 7));
+  REQUIRE(count(world.fails(2, 7), Ruling::Kind::set_aside) == 1);
+  int given_back = 0;
+  for (int item = 10; item < 14; ++item) {
+    for (int host = 1; host <= 2; ++host)
+      given_back +=
+          count(world.fails(host, item + 100 * host, renderer, picture, 50), Ruling::Kind::give_back);
+  }
+  CHECK(given_back == 1);
+  CHECK(world.blame.item_broken(picture, 7) < 0.5);
+}
+
+TEST_CASE("most hosts stop an application, a few do not") {
+  for (const auto& [failing, delivering, stops] : {std::tuple{2, 0, true},
+                                                   {2, 1, false},
+                                                   {3, 1, true},
+                                                   {3, 2, false},
+                                                   {4, 2, true},
+                                                   {2, 30, false},
+                                                   {20, 15, true}}) {
+    World world;
+    for (int host = 1; host <= delivering; ++host) world.delivers(host);
+    int stopped = 0;
+    for (int item = 0; item < 3; ++item)
+      for (int host = 100; host < 100 + failing; ++host)
+        stopped += count(world.fails(host, 1000 * host + item), Ruling::Kind::stop_application);
+    INFO(failing << " of " << failing + delivering);
+    CHECK((stopped > 0) == stops);
+  }
+}
+
+TEST_CASE("hosts that compute an application without a word speak for it") {
+  World world;
+  int stopped = 0;
+  for (int item = 0; item < 2; ++item)
+    for (int host = 1; host <= 2; ++host)
+      stopped +=
+          count(world.fails(host, 10 * host + item, renderer, picture, 98), Ruling::Kind::stop_application);
+  CHECK(stopped == 0);
+}
+
+TEST_CASE("an application that a single host cannot run at all is stopped in the end") {
+  World world;
+  int stopped = 0, tries = 0;
+  for (; tries < 10 && stopped == 0; ++tries)
+    stopped = count(world.fails(1, tries), Ruling::Kind::stop_application);
+  CHECK(stopped == 1);
+  CHECK(tries == BlameRules{}.lone_failures);
+}
+
+TEST_CASE("forgiven applications and retried items start afresh") {
+  World world;
+  for (int item = 0; item < 3; ++item) static_cast<void>(world.fails(1, item));
+  REQUIRE(world.held(1));
+  world.blame.forgive(renderer);
+  CHECK_FALSE(world.held(1));
+  CHECK(world.blame.application_broken(renderer, 0) == Approx(BlameRules{}.new_application_prior));
+  world.delivers(2);
+  world.delivers(3);
+  static_cast<void>(world.fails(2, 7));
+  REQUIRE(count(world.fails(3, 7), Ruling::Kind::set_aside) == 1);
+  world.blame.forget_items(picture);
+  CHECK(world.fails(2, 7).empty());
+}
+
+TEST_CASE("a bad item, a bad application, a bad host and a missing library at once are told apart") {
+  const auto seed = static_cast<std::uint64_t>(GENERATE(range(1, 21)));
+  INFO("seed " << seed);
+  Random random(seed);
+  World world;
+  constexpr std::int64_t bad_item = 7, bad_host = 3, without_library = 4;
+  constexpr ApplicationId bad_application{5};
+  std::set<std::int64_t> set_aside, held_altogether;
+  std::set<ApplicationId> stopped;
+  for (int step = 0; step < 3000; ++step) {
+    const std::int64_t host = random.between(1, 8);
+    const int which = static_cast<int>(random.between(1, 3));
+    const ApplicationId application = which == 3 ? bad_application : ApplicationId{which};
+    if (stopped.contains(application) || world.held(host, application)) continue;
+    const std::int64_t item = random.between(0, 30);
+    if (application == renderer && set_aside.contains(item)) continue;
+    const bool fails = application == bad_application || host == bad_host ||
+                       (host == without_library && application == searcher) ||
+                       (item == bad_item && application == renderer);
+    if (!fails) {
+      world.delivers(host, application);
+      continue;
+    }
+    for (const Ruling& ruling : world.fails(host, item, application, ProblemId{which})) {
+      if (ruling.kind == Ruling::Kind::set_aside && which == 1) set_aside.insert(ruling.item);
+      if (ruling.kind == Ruling::Kind::give_back && which == 1) set_aside.erase(ruling.item);
+      if (ruling.kind == Ruling::Kind::stop_application) stopped.insert(application);
+      if (ruling.kind == Ruling::Kind::hold_host) held_altogether.insert(host);
+    }
+    world.now += std::chrono::minutes{1};
+  }
+  CHECK(set_aside == std::set<std::int64_t>{bad_item});
+  CHECK(stopped == std::set<ApplicationId>{bad_application});
+  CHECK(held_altogether == std::set<std::int64_t>{bad_host});
+}
