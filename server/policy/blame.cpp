@@ -9,7 +9,7 @@ namespace gleaner::policy {
 namespace {
 
 constexpr int rounds = 4;  // of items and pairs in turn; distinct causes settle in two
-constexpr int doublings_max = 20;
+constexpr int hold_doublings_max = 20;
 constexpr std::size_t message_length_max = 400;
 constexpr double even = 0.5;
 
@@ -114,7 +114,7 @@ double Blame::host_broken(HostId host) const {
 
 double Blame::hold_for(int times) const {
   return std::min(rules_.longest_hold,
-                  rules_.first_hold * std::pow(2.0, std::clamp(times - 1, 0, doublings_max)));
+                  rules_.first_hold * std::pow(2.0, std::clamp(times - 1, 0, hold_doublings_max)));
 }
 
 std::vector<Ruling> Blame::failed(const Failure& failure, int computing, Timestamp now) {
