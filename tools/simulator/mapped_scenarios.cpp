@@ -8,7 +8,7 @@
 namespace gleaner::simulator {
 namespace {
 
-constexpr double reference_rate = 110;  // MFLOP/s: about the mean of the hosts of section 4.3
+constexpr double reference_rate = 110;  // MFLOP/s: about the mean of the thesis' section 4.3
 constexpr int stages = 4;
 
 double poisson(double mean, Random& random) {

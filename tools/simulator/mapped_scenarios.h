@@ -22,9 +22,9 @@ struct PublishedProblem {
 };
 [[nodiscard]] const std::vector<PublishedProblem>& thesis_problems();  // Table 2.1
 
-// Section 4.3: 45 hosts of 28 to 31 and 45 of 180 to 200 MFLOP/s; a quarter of the tasks of Table 2.1 in
-// mixed order, SLTT and TSP in four stages each; sizes lognormal (0.3) around the mean at 110 MFLOP/s;
-// estimates off by 0.5 / sqrt(1 + observations) in the logarithm; polling every minute; remapping.
+// Section 4.3 of the thesis: 45 hosts of 28 to 31 and 45 of 180 to 200 MFLOP/s; a quarter of the tasks of
+// Table 2.1 in mixed order, SLTT and TSP in four stages each; sizes lognormal (0.3) around the mean at 110
+// MFLOP/s; estimates off by 0.5 / sqrt(1 + observations) in the logarithm; polling every minute; remapping.
 [[nodiscard]] MappedGrid staged_grid(std::uint64_t seed);
 // The same on so many slow and fast hosts.
 [[nodiscard]] MappedGrid staged_grid(int slow, int fast, std::uint64_t seed);

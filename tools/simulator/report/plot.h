@@ -1,5 +1,5 @@
-// A plot as files: STEM.csv with the numbers, STEM.gp for gnuplot, and STEM.svg if gnuplot is installed.
-// Errors: io.
+// A plot as files: <stem>.csv with the numbers, <stem>.gp for gnuplot, and <stem>.svg if gnuplot is
+// installed. Errors: io.
 #pragma once
 
 #include "tools/simulator/report/report.h"

@@ -1,9 +1,9 @@
 // A section of the reproduction report: published numbers beside ours, cell by cell with a verdict, and
 // plots. A section is made in memory by a file of tools/simulator/reproduction and written by
-// write_section(): into the directory go NAME.md (a fragment, headings from level 2 on), NAME_TABLE.csv for
-// every table, NAME_PLOT.csv, NAME_PLOT.gp and, where gnuplot is installed, NAME_PLOT.svg for every plot. The
-// files depend on the section alone. Value types. Errors of write_section: io (what could not be written, or
-// what gnuplot said).
+// write_section(): into the directory go <name>.md (a fragment, headings from level 2 on), <name>_<table>.csv
+// for every table, <name>_<plot>.csv, .gp and, where gnuplot is installed, <name>_<plot>.svg for every plot.
+// The files depend on the section alone. Value types. Errors of write_section: io (what could not be written,
+// or what gnuplot said).
 #pragma once
 
 #include <optional>

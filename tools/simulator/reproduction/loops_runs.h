@@ -1,6 +1,6 @@
 // The runs behind the section "loops": rows of the Mandelbrot set on the eight nodes of Yang, Shih and
-// Tseng's cluster under three assumptions about the nodes' real speed (divisible strategies, sections 5
-// and 5.1).
+// Tseng's cluster under three assumptions about the nodes' real speed
+// (server/policy/sizing/SIZING.md).
 #pragma once
 
 #include <array>
