@@ -46,7 +46,6 @@ void fields(Visit& visit, EndgameRules& rules) {
   visit.added("fast_copies", rules.fast_copies, false);
   visit.added("see_progress", rules.see_progress, false);
   visit.added("move_checkpoints", rules.move_checkpoints, false);
-  visit.added("see_hours", rules.see_hours, false);
   visit.added("save_energy", rules.save_energy, false);
 }
 

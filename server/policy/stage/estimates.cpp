@@ -136,7 +136,6 @@ void StageState::unstall(Held& held, Timestamp now) {
   silent_units.erase({held.unit.deadline, held.unit.id});
   held.clock_at = now;  // it was off, or cut off: no on-time that we know of
   change_host(*held.host, [](Host& host) { ++host.record.interruptions; });
-  hours.interrupted(held.unit.last_contact);
   if (held.group != nullptr) index_group(*held.group);
 }
 
@@ -144,10 +143,7 @@ void StageState::contact(Held& held, Timestamp now, const EndgameRules& rules) {
   Host& host = *held.host;
   unstall(held, now);
   const double gap = seconds_between(host.record.last_contact, now);
-  if (gap > 0 && gap < 2 * rules.stall_silence) {
-    host.record.on_seconds += gap;
-    hours.on(now, gap);
-  }
+  if (gap > 0 && gap < 2 * rules.stall_silence) host.record.on_seconds += gap;
   host.record.last_contact = now;
   held.unit.last_contact = now;
   held.unit.deadline = later(now, rules.lease);
@@ -190,10 +186,9 @@ double StageState::holder_rate(const Held& held) const {
   return weight * minute + (1 - weight) * rate;
 }
 
-double StageState::hazard(const HostRecord& record, Timestamp now) const {
+double StageState::hazard(const HostRecord& record) const {
   if (!setup.rules.see_hazard) return 0;
-  const double hour = setup.rules.see_hours ? hours.factor(now) : 1;
-  return hour * (static_cast<double>(record.interruptions) + 1) / (record.on_seconds + hazard_hours * 3600);
+  return (static_cast<double>(record.interruptions) + 1) / (record.on_seconds + hazard_hours * 3600);
 }
 
 void StageState::estimate(Held& held, Timestamp now) {
@@ -221,7 +216,7 @@ void StageState::estimate(Held& held, Timestamp now) {
     held.done_cost += hint - rest;
   }
   const double seconds = std::max(0.0, end_cost - held.done_cost) / held.rate;
-  const double interruption = (1 - std::exp(-seconds * hazard(held.host->record, now))) * interruption_units;
+  const double interruption = (1 - std::exp(-seconds * hazard(held.host->record))) * interruption_units;
   held.expected_end = later(std::max(now, held.starts), seconds + interruption * rules.unit_minimum);
   if (held.group == nullptr) return;
   if (held.group->live && held.live()) {

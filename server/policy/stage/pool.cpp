@@ -56,12 +56,12 @@ Range StageState::next_free(HostId host) {
   return {};
 }
 
-double StageState::uninterrupted_seconds(const HostRecord& record, Timestamp now) const {
-  return setup.rules.see_hazard ? 0.5 / hazard(record, now) : std::numeric_limits<double>::infinity();
+double StageState::uninterrupted_seconds(const HostRecord& record) const {
+  return setup.rules.see_hazard ? 0.5 / hazard(record) : std::numeric_limits<double>::infinity();
 }
 
 // R2, as the limits that the sizing strategies know.
-GridLimits StageState::grid_limits(const HostRecord& record, const EndgameRules& rules, Timestamp now) const {
+GridLimits StageState::grid_limits(const HostRecord& record, const EndgameRules& rules) const {
   GridLimits limits;
   limits.lease_seconds = rules.lease;
   limits.minimum_seconds = rules.unit_minimum;
@@ -71,11 +71,11 @@ GridLimits StageState::grid_limits(const HostRecord& record, const EndgameRules&
     limits.target_seconds = std::clamp(rules.guided_fraction * left, rules.unit_minimum, rules.unit_maximum);
   }
   limits.target_seconds =
-      std::min(limits.target_seconds, std::max(rules.unit_minimum, uninterrupted_seconds(record, now)));
+      std::min(limits.target_seconds, std::max(rules.unit_minimum, uninterrupted_seconds(record)));
   return limits;
 }
 
-Size StageState::size_for(const Requester& requester, const EndgameRules& rules, Timestamp now) {
+Size StageState::size_for(const Requester& requester, const EndgameRules& rules) {
   const double mean_cost = free_cost / static_cast<double>(free.total());
   const auto view_of = [&](const HostRecord& record) {
     WorkerView worker;
@@ -113,9 +113,9 @@ Size StageState::size_for(const Requester& requester, const EndgameRules& rules,
     const HostRecord& record = hosts.at(requester.host).record;
     workers.push_back(view_of(record));
     view.fleet = fleet.totals(mean_cost);
-    view.limits = grid_limits(record, rules, now);
+    view.limits = grid_limits(record, rules);
     view.guided_fraction = rules.guided_fraction;
-    view.interruption_seconds = uninterrupted_seconds(record, now);
+    view.interruption_seconds = uninterrupted_seconds(record);
     if (const double rate = fleet.rate_on(); rate > 0)
       view.remaining_seconds = (free_cost + stalled_cost) / rate;
   }
@@ -136,7 +136,7 @@ Grant StageState::grant_fresh(const Requester& requester, Timestamp now, Changes
     from = next_free(requester.host);
   }
   if (from.empty()) return {{}, 0, "what is free made a kernel fail on this host"};
-  Size size = size_for(requester, rules, now);
+  Size size = size_for(requester, rules);
   if (size.items <= 0) return {{}, 0, size.reason};
   Range range{from.begin, std::min(from.end, from.begin + size.items)};
   if (sizing->mode() == SizingMode::grid && costs.hinted()) {

@@ -113,7 +113,6 @@ struct EndgameRules {
   bool fast_copies = true;   // copies of such items are for fast hosts, and slow ones do not keep them out
   bool see_progress = true;  // an item in progress takes as long as what is done of it says
   bool move_checkpoints = true;  // what a host saved of an item, another one goes on from
-  bool see_hours = true;         // R2, R5: interruptions to come, by the hour of the week
   bool save_energy = true;       // of hosts that would end as soon, the one that draws least
 };
 

@@ -32,7 +32,6 @@
 #include "server/policy/stage/cover.h"
 #include "server/policy/stage/fleet.h"
 #include "server/policy/stage/free_by_cost.h"
-#include "server/policy/stage/hours_of_week.h"
 #include "server/policy/stage/stage.h"
 
 namespace gleaner::policy {
@@ -226,7 +225,6 @@ struct StageState {
   std::set<std::pair<Timestamp, SlotKey>> slots_by_off;
   std::int64_t idle_slots = 0;
   Fleet fleet;
-  HoursOfWeek hours;
 
   // Counters
   std::int64_t units_made = 0, splits = 0, recovered = 0, copies = 0, disputes_seen = 0;
@@ -260,7 +258,7 @@ struct StageState {
   void estimate(Held& held, Timestamp now);
   void estimate_slot(Slot& slot, Timestamp now);
   [[nodiscard]] double holder_rate(const Held& held) const;
-  [[nodiscard]] double hazard(const HostRecord& record, Timestamp now) const;
+  [[nodiscard]] double hazard(const HostRecord& record) const;
   [[nodiscard]] double work_done(const Held& held, Timestamp at) const;
   [[nodiscard]] double seconds_left(const Held& held, Timestamp now, const EndgameRules& rules) const;
   [[nodiscard]] double seconds_left(const Group& group, Timestamp now, const EndgameRules& rules) const;
@@ -348,10 +346,9 @@ struct StageState {
   [[nodiscard]] Range next_free(HostId host);
   [[nodiscard]] Range allowed_part(Range range, HostId host) const;
   [[nodiscard]] bool may_take(std::int64_t item, HostId host) const;
-  [[nodiscard]] double uninterrupted_seconds(const HostRecord& record, Timestamp now) const;
-  [[nodiscard]] GridLimits grid_limits(const HostRecord& record, const EndgameRules& rules,
-                                       Timestamp now) const;
-  [[nodiscard]] Size size_for(const Requester& requester, const EndgameRules& rules, Timestamp now);
+  [[nodiscard]] double uninterrupted_seconds(const HostRecord& record) const;
+  [[nodiscard]] GridLimits grid_limits(const HostRecord& record, const EndgameRules& rules) const;
+  [[nodiscard]] Size size_for(const Requester& requester, const EndgameRules& rules);
 
   // ---- events.cpp
   [[nodiscard]] CommitOutcome judge(HostId host, UnitId unit, Range range) const;

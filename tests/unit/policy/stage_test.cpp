@@ -1,6 +1,5 @@
 // Stage: the free pool, commits, give-backs, failures, leases, restarts, disputes. The endgame has its own
 // file.
-#include "server/policy/stage/hours_of_week.h"
 #include "tests/unit/policy/stage_bench.h"
 
 using namespace gleaner;
@@ -155,26 +154,6 @@ TEST_CASE("a stage's rules can be switched while it runs") {
   CHECK(bench.take(2).range.size() == 50);
   CHECK(straggler_from("duplicate-once").value() == Straggler::duplicate_once);
   CHECK_FALSE(straggler_from("hope").ok());
-}
-
-TEST_CASE("hours of the week: the same hour of the weeks before tells") {
-  HoursOfWeek hours;
-  const Timestamp monday{std::chrono::hours{24 * 365 * 56}};
-  const auto at = [&](int day, int hour) { return monday + std::chrono::hours{24 * day + hour}; };
-  for (int day = 0; day < 7; ++day) {
-    for (int hour = 0; hour < 24; ++hour) {
-      hours.on(at(day, hour), 3600 * 20);
-      if (hour == 17)
-        for (int i = 0; i < 10; ++i) hours.interrupted(at(day, hour) + std::chrono::minutes{30});
-      CHECK(hours.factor(at(day, hour)) == 1);  // of this week nothing counts yet
-    }
-  }
-  hours.on(at(7, 0), 60);  // the last hour of the first week is over
-  CHECK(hours.factor(at(7, 17)) > 3);
-  CHECK(hours.factor(at(8, 12)) < 1);
-  CHECK(hours.factor(at(8, 12)) > 0.8);  // little is known of rare things
-  hours.interrupted(at(1, 12));          // heard of a week later
-  CHECK(hours.factor(at(8, 12)) > 1);
 }
 
 TEST_CASE("a shortest unit above the longest one is the longest one") {

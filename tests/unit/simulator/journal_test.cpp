@@ -150,7 +150,6 @@ TEST_CASE("a log from before a rule existed replays without it") {
                                    {"fast_copies", &Rules::fast_copies},
                                    {"see_progress", &Rules::see_progress},
                                    {"move_checkpoints", &Rules::move_checkpoints},
-                                   {"see_hours", &Rules::see_hours},
                                    {"save_energy", &Rules::save_energy}}) {
     INFO(name);
     const auto old = policy::read_setup_line(with(setup, "\"" + std::string(name) + "\":", "\"other\":"));

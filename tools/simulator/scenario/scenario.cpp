@@ -222,7 +222,6 @@ void read_server(TableReader& reader, Scenario& scenario) {
     table.flag("fast_copies", rules.fast_copies);
     table.flag("see_progress", rules.see_progress);
     table.flag("move_checkpoints", rules.move_checkpoints);
-    table.flag("see_hours", rules.see_hours);
     table.flag("save_energy", rules.save_energy);
   });
 }
