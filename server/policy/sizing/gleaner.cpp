@@ -1,6 +1,5 @@
-// Gleaner's own sizing (server/policy/POLICY.md): far from the end every unit lasts a fixed
-// share of the time that remains, between a shortest and a longest duration, and no longer than half of the
-// mean time between interruptions of its host. What happens at the end is the straggler rule's business.
+// Gleaner's own sizing (server/policy/POLICY.md): far from the end every unit lasts a fixed share of the time that
+// remains, between a shortest and a longest duration. What happens at the end is the straggler rule's business.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -69,7 +68,7 @@ class Gleaner final : public SizingStrategy {
     const double least = settings_.tmin > 0 ? settings_.tmin : rules_least;
     const double most = std::max(least, settings_.tmax > 0 ? settings_.tmax : rules_most);
     const double seconds = std::clamp(f * remaining, least, most);
-    return std::min({seconds, std::max(least, view.interruption_seconds), 0.5 * limits.lease_seconds});
+    return std::min(seconds, 0.5 * limits.lease_seconds);
   }
 
   Settings settings_;

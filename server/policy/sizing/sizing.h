@@ -118,8 +118,6 @@ struct SizingView {
   double mean_cost = 1;                 // hint units of a typical free item
   double remaining_seconds = 0;         // until free and stalled work is done at the present rates; 0 unknown
   double guided_fraction = 0;           // of it that a unit should last (f); 0: the strategy's own
-  // Half of the mean time between interruptions of the requester.
-  double interruption_seconds = std::numeric_limits<double>::infinity();
   double cost_variation = 0;  // of all items by the hints: standard deviation over mean
   GridLimits limits;
   StageMemory memory;

@@ -14,10 +14,6 @@ constexpr double unknown_length = 200;
 // R5: from here on the hint of the item in progress is not believed any more; it then needs
 // `expected_more` of what it took.
 constexpr double hint_share_believed = 0.9;
-// R5: T grows by (1 - exp(-T hz)) times this many shortest units: what an interruption costs.
-constexpr double interruption_units = 5;
-// Hazard of a host never seen before: one interruption in three hours.
-constexpr double hazard_hours = 3;
 // An item in progress for so many times its hint counts as standing still where no rate is reported (2 %).
 constexpr double still_factor = 50;
 // A host that has spent so many times an item's proven cost on it is slow, not the item long.
@@ -186,14 +182,8 @@ double StageState::holder_rate(const Held& held) const {
   return weight * minute + (1 - weight) * rate;
 }
 
-double StageState::hazard(const HostRecord& record) const {
-  if (!setup.rules.see_hazard) return 0;
-  return (static_cast<double>(record.interruptions) + 1) / (record.on_seconds + hazard_hours * 3600);
-}
-
 void StageState::estimate(Held& held, Timestamp now) {
   const Unit& unit = held.unit;
-  const EndgameRules rules = pace();
   const std::int64_t position = std::clamp(unit.finished, unit.range.begin, unit.range.end);
   held.estimated_at = now;
   held.rate = holder_rate(held);
@@ -216,8 +206,7 @@ void StageState::estimate(Held& held, Timestamp now) {
     held.done_cost += hint - rest;
   }
   const double seconds = std::max(0.0, end_cost - held.done_cost) / held.rate;
-  const double interruption = (1 - std::exp(-seconds * hazard(held.host->record))) * interruption_units;
-  held.expected_end = later(std::max(now, held.starts), seconds + interruption * rules.unit_minimum);
+  held.expected_end = later(std::max(now, held.starts), seconds);
   if (held.group == nullptr) return;
   if (held.group->live && held.live()) {
     group_moved(*held.group);

@@ -3,7 +3,6 @@
 // on it.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "server/policy/stage/state.h"
 
@@ -56,12 +55,8 @@ Range StageState::next_free(HostId host) {
   return {};
 }
 
-double StageState::uninterrupted_seconds(const HostRecord& record) const {
-  return setup.rules.see_hazard ? 0.5 / hazard(record) : std::numeric_limits<double>::infinity();
-}
-
 // R2, as the limits that the sizing strategies know.
-GridLimits StageState::grid_limits(const HostRecord& record, const EndgameRules& rules) const {
+GridLimits StageState::grid_limits(const EndgameRules& rules) const {
   GridLimits limits;
   limits.lease_seconds = rules.lease;
   limits.minimum_seconds = rules.unit_minimum;
@@ -70,8 +65,6 @@ GridLimits StageState::grid_limits(const HostRecord& record, const EndgameRules&
     const double left = (free_cost + stalled_cost) / rate;
     limits.target_seconds = std::clamp(rules.guided_fraction * left, rules.unit_minimum, rules.unit_maximum);
   }
-  limits.target_seconds =
-      std::min(limits.target_seconds, std::max(rules.unit_minimum, uninterrupted_seconds(record)));
   return limits;
 }
 
@@ -113,9 +106,8 @@ Size StageState::size_for(const Requester& requester, const EndgameRules& rules)
     const HostRecord& record = hosts.at(requester.host).record;
     workers.push_back(view_of(record));
     view.fleet = fleet.totals(mean_cost);
-    view.limits = grid_limits(record, rules);
+    view.limits = grid_limits(rules);
     view.guided_fraction = rules.guided_fraction;
-    view.interruption_seconds = uninterrupted_seconds(record);
     if (const double rate = fleet.rate_on(); rate > 0)
       view.remaining_seconds = (free_cost + stalled_cost) / rate;
   }

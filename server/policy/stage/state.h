@@ -258,7 +258,6 @@ struct StageState {
   void estimate(Held& held, Timestamp now);
   void estimate_slot(Slot& slot, Timestamp now);
   [[nodiscard]] double holder_rate(const Held& held) const;
-  [[nodiscard]] double hazard(const HostRecord& record) const;
   [[nodiscard]] double work_done(const Held& held, Timestamp at) const;
   [[nodiscard]] double seconds_left(const Held& held, Timestamp now, const EndgameRules& rules) const;
   [[nodiscard]] double seconds_left(const Group& group, Timestamp now, const EndgameRules& rules) const;
@@ -346,8 +345,7 @@ struct StageState {
   [[nodiscard]] Range next_free(HostId host);
   [[nodiscard]] Range allowed_part(Range range, HostId host) const;
   [[nodiscard]] bool may_take(std::int64_t item, HostId host) const;
-  [[nodiscard]] double uninterrupted_seconds(const HostRecord& record) const;
-  [[nodiscard]] GridLimits grid_limits(const HostRecord& record, const EndgameRules& rules) const;
+  [[nodiscard]] GridLimits grid_limits(const EndgameRules& rules) const;
   [[nodiscard]] Size size_for(const Requester& requester, const EndgameRules& rules);
 
   // ---- events.cpp
