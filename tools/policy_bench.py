@@ -46,7 +46,6 @@ ABLATION = [
     ("R5: silent after 300 s", ["server.rules.stall_silence=300", "server.rules.stall_silence_endgame=300"]),
     ("R5: silent after 90 s at the end, too", ["server.rules.stall_silence_endgame=90"]),
     ("R1, R5: no rate of the last minute", ["server.rules.last_minute=false"]),
-    ("R5: no overdue rule", ["server.rules.see_overdue=false"]),
     ("R5: parked slots ask every 60 s", ["server.rules.park=60"]),
     ("items that prove longer than their hint not learned", ["server.rules.learn_costs=false"]),
     ("rates of the last minute not checked", ["server.rules.check_rates=false"]),

@@ -36,7 +36,6 @@ void fields(Visit& visit, EndgameRules& rules) {
   visit("see_stalls", rules.see_stalls);
   visit("see_pauses", rules.see_pauses);
   visit("last_minute", rules.last_minute);
-  visit("see_overdue", rules.see_overdue);
   visit("split_live", rules.split_live);
   visit.added("learn_costs", rules.learn_costs, false);
   visit.added("check_rates", rules.check_rates, false);

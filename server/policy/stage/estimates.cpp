@@ -230,18 +230,15 @@ double StageState::work_done(const Held& held, Timestamp at) const {
   return std::min(held.done_cost + ran * held.rate, costs.before(held.unit.range.end));
 }
 
-double StageState::seconds_left(const Held& held, Timestamp now, const EndgameRules& rules) const {
-  const double left = seconds_between(now, held.expected_end);
-  if (left >= 0) return left;
-  if (!setup.rules.see_overdue) return 0;
-  return left < -rules.heartbeat_endgame ? rules.unit_minimum : 0;  // R5, overdue
+double StageState::seconds_left(const Held& held, Timestamp now) {
+  return std::max(0.0, seconds_between(now, held.expected_end));
 }
 
-double StageState::seconds_left(const Group& group, Timestamp now, const EndgameRules& rules) const {
+double StageState::seconds_left(const Group& group, Timestamp now) {
   double least = -1;
   for (const Held* held : group.members) {
     if (!held->live()) continue;
-    const double left = seconds_left(*held, now, rules);
+    const double left = seconds_left(*held, now);
     if (least < 0 || left < least) least = left;
   }
   return least;

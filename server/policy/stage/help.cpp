@@ -19,24 +19,13 @@ constexpr double much_faster = 2;
 
 }  // namespace
 
-// The groups that end last, latest first (ties: lower id), overdue ones among them as R5 has it.
-std::vector<UnitId> StageState::latest_groups(const EndgameRules& rules, Timestamp now) {
+// The groups that end last, latest first; those that should have ended by now by id.
+std::vector<UnitId> StageState::latest_groups(Timestamp now) {
   const auto& live = latest_live();
   std::vector<std::pair<double, UnitId>> found;
-  const auto add = [&](UnitId id) { found.emplace_back(-seconds_left(groups.at(id), now, rules), id); };
   const auto count = static_cast<std::size_t>(std::max(1, setup.rules.look_at));
-  for (auto next = live.rbegin(); next != live.rend() && found.size() < count; ++next) add(next->second);
-  if (found.size() == count) {
-    // Those not seen yet end sooner, unless they are overdue.
-    const Timestamp overdue = later(now, -rules.heartbeat_endgame);
-    std::size_t extra = 0;
-    for (const auto& [end, id] : live) {
-      if (end >= overdue || live.size() <= count || ++extra > count) break;
-      if (std::none_of(found.begin(), found.end(),
-                       [&, wanted = id](const auto& have) { return have.second == wanted; }))
-        add(id);
-    }
-  }
+  for (auto next = live.rbegin(); next != live.rend() && found.size() < count; ++next)
+    found.emplace_back(-seconds_left(groups.at(next->second), now), next->second);
   std::sort(found.begin(), found.end());
   std::vector<UnitId> ids;
   for (const auto& [left, id] : found) ids.push_back(id);
@@ -45,7 +34,7 @@ std::vector<UnitId> StageState::latest_groups(const EndgameRules& rules, Timesta
 
 Grant StageState::help(const Requester& requester, double rate, const EndgameRules& rules, Timestamp now,
                        Changes& changes) {
-  for (const UnitId group : latest_groups(rules, now)) {
+  for (const UnitId group : latest_groups(now)) {
     Grant grant = split(requester, rate, group, rules, now, changes);
     if (!grant.unit) grant = copy(requester, rate, group, rules, now, changes);
     if (grant.unit) return grant;
@@ -63,7 +52,7 @@ Grant StageState::split(const Requester& requester, double rate, UnitId group, c
     live = held;
   }
   const Unit& unit = live->unit;
-  const double left = seconds_left(*live, now, rules);
+  const double left = seconds_left(*live, now);
   if (left <= rules.gain_minimum) return {};
 
   // Where the holder will be when it hears of the cut: beyond that, nobody computes an item twice.
@@ -122,7 +111,7 @@ Grant StageState::copy(const Requester& requester, double rate, UnitId group, co
   if (lacking.empty()) return {};
   const Range taken{std::max(from, lacking.front().begin), unit.range.end};
 
-  const double left = seconds_left(members, now, rules);
+  const double left = seconds_left(members, now);
   const double spent = unit.item_seconds * first->rate;
   // An item far beyond its hint is either costlier than hinted or its host slower than believed; between what
   // the two would mean for another host, the geometric mean.

@@ -102,7 +102,6 @@ struct EndgameRules {
   bool see_stalls = true;        // R5, R6a: silent and paused holders
   bool see_pauses = true;        // R5: of these, holders that answer
   bool last_minute = true;       // R5: the rate of the last minute
-  bool see_overdue = true;       // R5: units that should have ended
   bool split_live = true;        // R6b
   // Beyond the specification:
   bool learn_costs = true;   // items that prove longer than their hint

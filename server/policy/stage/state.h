@@ -259,8 +259,8 @@ struct StageState {
   void estimate_slot(Slot& slot, Timestamp now);
   [[nodiscard]] double holder_rate(const Held& held) const;
   [[nodiscard]] double work_done(const Held& held, Timestamp at) const;
-  [[nodiscard]] double seconds_left(const Held& held, Timestamp now, const EndgameRules& rules) const;
-  [[nodiscard]] double seconds_left(const Group& group, Timestamp now, const EndgameRules& rules) const;
+  [[nodiscard]] static double seconds_left(const Held& held, Timestamp now);
+  [[nodiscard]] static double seconds_left(const Group& group, Timestamp now);
   void measure(Held& held, const EndgameRules& rules, bool ended, Changes& changes);
 
   // ---- units.cpp
@@ -380,7 +380,7 @@ struct StageState {
                             Timestamp now, Changes& changes);
   [[nodiscard]] Grant copy(const Requester& requester, double rate, UnitId group, const EndgameRules& rules,
                            Timestamp now, Changes& changes);
-  [[nodiscard]] std::vector<UnitId> latest_groups(const EndgameRules& rules, Timestamp now);
+  [[nodiscard]] std::vector<UnitId> latest_groups(Timestamp now);
 
   // ---- checks.cpp
   [[nodiscard]] Grant grant_check(const Requester& requester, Timestamp now, Changes& changes);

@@ -67,14 +67,13 @@ double Stage::cost(Range range) const {
 
 std::vector<SlotView> Stage::slots_on(Timestamp now) const {
   const StageState& state = *state_;
-  const EndgameRules rules = state.pace();
   std::vector<SlotView> views;
   for (const auto& [key, slot] : state.slots) {
     if (!slot.on) continue;
     SlotView view{key.first, key.second, 0};
     // The estimate of a unit that waits counts from the end of the one before it.
     for (const Held* held : slot.units)
-      view.seconds_left = std::max(view.seconds_left, std::max(0.0, state.seconds_left(*held, now, rules)));
+      view.seconds_left = std::max(view.seconds_left, StageState::seconds_left(*held, now));
     views.push_back(view);
   }
   return views;

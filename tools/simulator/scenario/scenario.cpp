@@ -212,7 +212,6 @@ void read_server(TableReader& reader, Scenario& scenario) {
     table.flag("see_stalls", rules.see_stalls);
     table.flag("see_pauses", rules.see_pauses);
     table.flag("last_minute", rules.last_minute);
-    table.flag("see_overdue", rules.see_overdue);
     table.flag("split_live", rules.split_live);
     table.flag("learn_costs", rules.learn_costs);
     table.flag("check_rates", rules.check_rates);
