@@ -35,10 +35,8 @@ void fields(Visit& visit, EndgameRules& rules) {
   visit("long_items_first", rules.long_items_first);
   visit("see_stalls", rules.see_stalls);
   visit("see_pauses", rules.see_pauses);
-  visit("last_minute", rules.last_minute);
   visit("split_live", rules.split_live);
   visit.added("learn_costs", rules.learn_costs, false);
-  visit.added("check_rates", rules.check_rates, false);
   visit.added("copy_long", rules.copy_long, false);
   visit.added("settle", rules.settle, false);
   visit.added("fast_copies", rules.fast_copies, false);

@@ -22,8 +22,6 @@ constexpr double doubt_factor = 4;
 constexpr double first_measured = 1.0 / 60, next_measured = 0.5;
 // A measured rate so far above what the host's benchmark promises is a mistake, or a lie to get work.
 constexpr double believable = 16;
-// Times what was measured of a host, that its last minute may say: a foreign job that ended doubles it.
-constexpr double believable_minute = 2;
 
 }  // namespace
 
@@ -171,15 +169,7 @@ bool StageState::too_slow(const Held& held, const EndgameRules& rules) const {
 double StageState::holder_rate(const Held& held) const {
   const Unit& unit = held.unit;
   const double rate = fleet.rate(held.host->record);
-  if (rate <= 0) return unit.rate_minute;
-  if (unit.rate_minute <= 0 || !setup.rules.last_minute || proven_cost(unit.finished) > 0) return rate;
-  const double left = costs.of({unit.finished, unit.range.end}) / rate;
-  static const double least = std::exp(-1.0);
-  const double memory = 2 * setup.rules.rate_memory;
-  const double weight = left < memory ? std::max(least, std::exp(-left / memory)) : least;
-  const double minute =
-      setup.rules.check_rates ? std::min(unit.rate_minute, believable_minute * rate) : unit.rate_minute;
-  return weight * minute + (1 - weight) * rate;
+  return rate > 0 ? rate : unit.rate_minute;
 }
 
 void StageState::estimate(Held& held, Timestamp now) {

@@ -101,11 +101,9 @@ struct EndgameRules {
   bool long_items_first = true;  // R3
   bool see_stalls = true;        // R5, R6a: silent and paused holders
   bool see_pauses = true;        // R5: of these, holders that answer
-  bool last_minute = true;       // R5: the rate of the last minute
   bool split_live = true;        // R6b
   // Beyond the specification:
   bool learn_costs = true;   // items that prove longer than their hint
-  bool check_rates = true;   // a last minute much faster than what was measured is not believed
   bool copy_long = true;     // a long item that would end after all the rest, copied in time
   bool settle = true;        // R3: who asks in the first minute does not yet tell how long all will take
   bool fast_copies = true;   // copies of such items are for fast hosts, and slow ones do not keep them out

@@ -144,7 +144,6 @@ TEST_CASE("a decision that was changed in the log is where the replay parts from
 TEST_CASE("a log from before a rule existed replays without it") {
   using Rules = policy::EndgameRules;
   for (const auto& [name, rule] : {std::pair{"learn_costs", &Rules::learn_costs},
-                                   {"check_rates", &Rules::check_rates},
                                    {"copy_long", &Rules::copy_long},
                                    {"settle", &Rules::settle},
                                    {"fast_copies", &Rules::fast_copies},

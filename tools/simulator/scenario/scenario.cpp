@@ -211,10 +211,8 @@ void read_server(TableReader& reader, Scenario& scenario) {
     table.flag("long_items_first", rules.long_items_first);
     table.flag("see_stalls", rules.see_stalls);
     table.flag("see_pauses", rules.see_pauses);
-    table.flag("last_minute", rules.last_minute);
     table.flag("split_live", rules.split_live);
     table.flag("learn_costs", rules.learn_costs);
-    table.flag("check_rates", rules.check_rates);
     table.flag("copy_long", rules.copy_long);
     table.flag("settle", rules.settle);
     table.flag("fast_copies", rules.fast_copies);
