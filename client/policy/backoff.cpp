@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "shared/base/limits.h"
+#include "shared/protocol/pacing.h"
 
 namespace gleaner::client_policy {
 namespace {
@@ -27,7 +28,8 @@ Duration Backoff::failed(Random& random, std::optional<Duration> retry_after) {
 
 Duration spread(Random& random, Duration wait) {
   if (wait <= Duration{0}) return Duration{0};
-  return wait + Duration{random.between(0, wait.count() / 10)};
+  const auto most = static_cast<std::int64_t>(protocol::wait_spread * static_cast<double>(wait.count()));
+  return wait + Duration{random.between(0, most)};
 }
 
 }  // namespace gleaner::client_policy

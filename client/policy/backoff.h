@@ -32,8 +32,8 @@ class Backoff {
   int failures_ = 0;
 };
 
-// A wait that the server asked for, spread by up to a tenth so that hosts parked together do not return
-// together.
+// A wait that the server asked for, spread (shared/protocol/pacing.h) so that hosts parked together do not
+// return together.
 [[nodiscard]] Duration spread(Random& random, Duration wait);
 
 }  // namespace gleaner::client_policy
