@@ -17,6 +17,7 @@ namespace {
 constexpr Duration save_retry = std::chrono::seconds{10};
 constexpr std::size_t probe_bytes = std::size_t{1} << 16;
 constexpr std::int64_t raw_small_max = 1 << 20;  // larger segments are not tried to be made small
+constexpr std::size_t refused_max = 64;          // reports; more of them tell nothing new
 }  // namespace
 
 void Deliveries::report_disk_trouble(const Error& error) {
@@ -161,20 +162,43 @@ std::vector<protocol::CommitRequest> Deliveries::take_for_ride(SteadyTime now) {
   return commits;
 }
 
-std::optional<protocol::CommitRequest> Deliveries::take_one(SteadyTime now) {
-  if (disk_trouble_) return std::nullopt;
-  for (auto& [id, unit] : units_)
-    if (ready(*unit, now)) return request(*unit);
-  return std::nullopt;
+bool Deliveries::commit_due(SteadyTime now) const {
+  return !disk_trouble_ && std::any_of(units_.begin(), units_.end(),
+                                       [this, now](const auto& entry) { return ready(*entry.second, now); });
 }
 
-std::optional<protocol::FailureReport> Deliveries::next_failure(SteadyTime now) {
-  for (auto& [id, unit] : units_)
-    if (unit->failure && unit->held->drained() && !unit->in_flight && now >= unit->deliver_at) {
-      unit->in_flight = true;
-      return unit->failure;
-    }
-  return std::nullopt;
+protocol::CommitRequest Deliveries::take_one(SteadyTime now) {
+  const auto first = std::find_if(units_.begin(), units_.end(),
+                                  [this, now](const auto& entry) { return ready(*entry.second, now); });
+  CHECK_TRUE(first != units_.end() && !disk_trouble_);
+  return request(*first->second);
+}
+
+void Deliveries::refuse(protocol::FailureReport report) {
+  if (refused_.size() < refused_max) refused_.push_back(std::move(report));
+}
+
+bool Deliveries::failure_ready(const Unit& unit, SteadyTime now) {
+  return unit.failure && unit.held->drained() && !unit.in_flight && now >= unit.deliver_at;
+}
+
+bool Deliveries::failure_due(SteadyTime now) const {
+  return !refused_.empty() || std::any_of(units_.begin(), units_.end(), [now](const auto& entry) {
+    return failure_ready(*entry.second, now);
+  });
+}
+
+protocol::FailureReport Deliveries::next_failure(SteadyTime now) {
+  if (!refused_.empty()) {
+    protocol::FailureReport report = std::move(refused_.front());
+    refused_.erase(refused_.begin());
+    return report;
+  }
+  const auto first = std::find_if(units_.begin(), units_.end(),
+                                  [now](const auto& entry) { return failure_ready(*entry.second, now); });
+  CHECK_TRUE(first != units_.end());
+  first->second->in_flight = true;
+  return *first->second->failure;
 }
 
 void Deliveries::acknowledged(const protocol::SignedStatement& statement, SteadyTime now) {
@@ -240,15 +264,20 @@ void Deliveries::answered(const std::vector<UnitId>& units, const Status& outcom
   }
 }
 
-void Deliveries::failure_reported(UnitId id, const Status& outcome, SteadyTime now) {
-  const auto found = units_.find(id);
-  if (found == units_.end()) return;
+void Deliveries::failure_reported(const protocol::FailureReport& report, const Status& outcome,
+                                  SteadyTime now) {
+  const bool again = !outcome.ok() && outcome.error().kind == ErrorKind::unavailable;
+  const auto found = units_.find(report.unit);
+  if (found == units_.end()) {
+    if (again) refuse(report);
+    return;
+  }
   Unit& unit = *found->second;
   unit.in_flight = false;
-  if (outcome.ok() || outcome.error().kind != ErrorKind::unavailable)
-    unit.failure.reset();  // told, or the server does not want to know
-  else
+  if (again)
     unit.deliver_at = now + unit.deliver_backoff.failed(services_.random);
+  else
+    unit.failure.reset();  // told, or the server does not want to know
 }
 
 bool Deliveries::under_way() const {

@@ -37,20 +37,24 @@ class Deliveries {
   // cut.
   void tick(SteadyTime now, Closing closing, Alarm& alarm);
 
-  // Commits that can be sent now and are not under way; marks them as under way. `alone`: the first of them
-  // only.
+  // A unit that was refused when it was granted: there is nothing of it but this report.
+  void refuse(protocol::FailureReport report);
+
+  [[nodiscard]] bool commit_due(SteadyTime now) const;
+  [[nodiscard]] bool failure_due(SteadyTime now) const;
+  // Commits that can be sent now and are not under way; marks them as under way.
   [[nodiscard]] std::vector<protocol::CommitRequest> take_for_ride(SteadyTime now);
-  [[nodiscard]] std::optional<protocol::CommitRequest> take_one(SteadyTime now);
-  [[nodiscard]] std::optional<protocol::FailureReport> next_failure(SteadyTime now);
+  [[nodiscard]] protocol::CommitRequest take_one(SteadyTime now);      // REQUIRES: commit_due(now)
+  [[nodiscard]] protocol::FailureReport next_failure(SteadyTime now);  // REQUIRES: failure_due(now)
   // What became of them.
   void acknowledged(const protocol::SignedStatement& statement, SteadyTime now);
   void answered(const std::vector<UnitId>& units, const Status& outcome, SteadyTime now);
-  void failure_reported(UnitId unit, const Status& outcome, SteadyTime now);
+  void failure_reported(const protocol::FailureReport& report, const Status& outcome, SteadyTime now);
 
   // Final commits wait until then for the next work request, if one is near.
   void hold_for_ride(SteadyTime until) { ride_until_ = until; }
 
-  // May large results be uploaded? Small ones ride in what Talk sends.
+  // May large results be uploaded? Small ones ride in what the session sends.
   void allow_uploads(bool allowed) { may_upload_ = allowed; }
 
   [[nodiscard]] bool under_way() const;       // something could still be acknowledged soon
@@ -71,6 +75,7 @@ class Deliveries {
   void prepare_cut(Unit& unit, SteadyTime now, Closing closing);
   void start_upload(Unit& unit, Bytes segment);
   [[nodiscard]] bool ready(const Unit& unit, SteadyTime now) const;
+  [[nodiscard]] static bool failure_ready(const Unit& unit, SteadyTime now);
   [[nodiscard]] protocol::CommitRequest request(Unit& unit);
 
   Services& services_;
@@ -80,6 +85,7 @@ class Deliveries {
   Server server_;
   Receipts receipts_;
   Totals totals_;
+  std::vector<protocol::FailureReport> refused_;  // of units that are not in the book
   std::optional<std::string> disk_trouble_;
   SteadyTime save_at_{};
   SteadyTime ride_until_{};

@@ -1,4 +1,4 @@
-// Engine: from a unit in hand to a running kernel.
+// Engine: what answers ask of units in hand, and which of them have a kernel.
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -7,66 +7,110 @@
 #include <utility>
 
 #include "client/engine/engine.h"
-#include "shared/protocol/codec.h"
 
 namespace gleaner::engine {
 
 using client_policy::RunMode;
-using client_policy::UnitState;
 
-Slot* Engine::slot_of(const Unit& unit) const {
-  for (const auto& slot : slots_)
-    if (slot->unit() == &unit) return slot.get();
-  return nullptr;
+void Engine::take_answers(SteadyTime now) {
+  for (const auto& project : projects_) {
+    const SlotOrders orders = project->take_answers(now);
+    for (const protocol::UnitOrder& order : orders.units)
+      if (const auto found = project->units().find(order.unit); found != project->units().end())
+        carry_out(order, *found->second, now);
+    if (!orders.end_kernels) continue;
+    for (const auto& slot : slots_) {
+      if (slot->unit() != nullptr && !project->holds(*slot->unit())) continue;
+      slot->take_away(now);
+      slot->end_kernel();
+    }
+  }
 }
 
-Membership& Engine::owner_of(const Unit& unit) const {
-  const auto found = std::find_if(projects_.begin(), projects_.end(),
-                                  [&unit](const auto& project) { return project->holds(unit); });
-  CHECK_TRUE(found != projects_.end());
-  return **found;
+void Engine::carry_out(const protocol::UnitOrder& order, Unit& unit, SteadyTime now) {
+  Slot* const slot = slots_.of(unit);
+  switch (order.action) {
+    case protocol::UnitAction::cancel:
+      if (unit.held->stopped()) return;
+      spdlog::info("unit {} is cancelled: {}", unit.id().value, order.reason);
+      if (slot != nullptr) slot->let_go(now);
+      unit.order_reason = order.reason;
+      return unit.stop();
+    case protocol::UnitAction::pause:
+      unit.held_back = true;
+      unit.order_reason = order.reason.empty() ? "the server paused the problem" : order.reason;
+      return;
+    case protocol::UnitAction::go_on:
+      break;
+  }
+  unit.held_back = false;
+  if (order.end >= unit.held->end()) return;
+  spdlog::info("unit {} now ends before item {}: {}", unit.id().value, order.end, order.reason);
+  unit.held->trim(order.end);
+  if (!unit.held->complete()) {
+    if (slot != nullptr) slot->trim(order.end);
+    return;
+  }
+  if (slot != nullptr) slot->let_go(now);
+  unit.stop();
+}
+
+void Engine::apply_decision(SteadyTime now) {
+  const auto must_hold = [this](const Slot& slot) {
+    const Unit& unit = *slot.unit();
+    return decision_.mode == RunMode::pause || unit.held_back || projects_.of(unit).terms().suspended;
+  };
+  // All of them stop before anything else is done for any of them.
+  for (const auto& slot : slots_)
+    if (slot->unit() != nullptr && !slot->paused() && must_hold(*slot)) slot->hold();
+  int cores = 0;
+  for (const auto& slot : slots_) {
+    if (slot->unit() == nullptr) continue;
+    const bool hold = must_hold(*slot);
+    if (hold && !slot->paused()) slot->pause(now);
+    if (!hold && slot->paused()) slot->resume(now);
+    if (slot->paused()) continue;
+    cores += slot->threads();
+    // The owner wants fewer cores used than before.
+    if (cores > services_.settings.cores && cores > slot->threads()) slot->let_go(now);
+  }
 }
 
 bool Engine::must_give_way(const Unit& unit) const {
-  return owner_of(unit).suspended() || (several() && unit.held_back);
+  return projects_.of(unit).terms().suspended || (projects_.several() && unit.held_back);
+}
+
+// A kernel that is paused for long gives its memory back. What it finished is on disk; the item that it was
+// at is saved first where the kernel can, else it begins anew. At once, if other projects may use the slot.
+void Engine::give_back(SteadyTime now) {
+  for (const auto& slot : slots_) {
+    if (slot->unit() == nullptr || !slot->paused()) continue;
+    const bool gives_way = decision_.mode != RunMode::pause && must_give_way(*slot->unit());
+    const SteadyTime at = slot->paused_at() + (gives_way ? Duration{0} : wishes_.give_back_after);
+    if (now < at) {
+      alarm_.at(at);
+      continue;
+    }
+    if (slot->saving(now)) continue;
+    spdlog::info("slot {}: paused for {}: the kernel ends and gives its memory back", slot->number(),
+                 client_policy::rough_text(now - slot->paused_at()));
+    slot->take_away(now);
+  }
 }
 
 Engine::Waiting Engine::next_for(const Slot& slot) const {
   Waiting best;
   for (const auto& project : projects_) {
-    if (project->suspended()) continue;
+    if (project->terms().suspended) continue;
     const auto& units = project->units();
     const auto first = std::find_if(units.begin(), units.end(), [&slot](const auto& entry) {
       return entry.second->slot == slot.number() && entry.second->wants_kernel();
     });
     if (first == units.end()) continue;
-    if (best.unit == nullptr ||
-        shares_.virtual_time(project->key()) < shares_.virtual_time(best.project->key()))
+    if (best.unit == nullptr || accounts_.virtual_time(*project) < accounts_.virtual_time(*best.project))
       best = {project.get(), first->second.get()};
   }
   return best;
-}
-
-bool Engine::all_revoked() const {
-  return std::all_of(projects_.begin(), projects_.end(),
-                     [](const auto& project) { return project->revoked().has_value(); });
-}
-
-bool Engine::nothing_in_hand() const {
-  return std::all_of(projects_.begin(), projects_.end(),
-                     [](const auto& project) { return project->units().empty(); });
-}
-
-int Engine::cores_in_use() const {
-  int cores = 0;
-  for (const auto& slot : slots_)
-    if (slot->unit() != nullptr) cores += slot->threads();
-  return cores;
-}
-
-void Engine::units_came(SteadyTime now) {
-  for (const auto& project : projects_) project->prepare_units(now, alarm_);
-  start_units(now);
 }
 
 void Engine::start_units(SteadyTime now) {
@@ -75,7 +119,7 @@ void Engine::start_units(SteadyTime now) {
   for (const auto& slot : slots_) {
     if (!slot->ready(now) || now < slot->start_at()) continue;
     if (const Waiting next = next_for(*slot); next.unit != nullptr)
-      waiting[{next.unit->granted_at, next.project->key(), next.unit->id()}] = {slot.get(), next};
+      waiting[{next.unit->granted_at, next.project->names().key, next.unit->id()}] = {slot.get(), next};
   }
   for (const auto& [age, pair] : waiting) {
     const auto& [slot, next] = pair;
@@ -84,7 +128,8 @@ void Engine::start_units(SteadyTime now) {
     const int wanted =
         std::clamp(threads == 0 ? services_.settings.cores : threads, 1, services_.settings.cores);
     // Younger ones wait as well, or a kernel with several threads would never find its cores free.
-    if (cores_in_use() > 0 && cores_in_use() + wanted > services_.settings.cores) break;
+    const int used = slots_.cores_in_use();
+    if (used > 0 && used + wanted > services_.settings.cores) break;
     if (const Status trusted = next.project->check(*unit); !trusted.ok()) {
       unit->fail(protocol::FailureKind::untrusted, trusted.error().message);
       continue;
@@ -94,14 +139,6 @@ void Engine::start_units(SteadyTime now) {
       spdlog::error("slot {}: {}", slot->number(), started.error().message);
     else
       slot->pump(now);
-  }
-}
-
-void Engine::stop_kernels(const Membership& project, SteadyTime now) {
-  for (const auto& slot : slots_) {
-    if (slot->unit() != nullptr && !project.holds(*slot->unit())) continue;
-    slot->take_away(now);
-    slot->end_kernel();
   }
 }
 

@@ -47,8 +47,12 @@ TEST_CASE("A unit, an order or a short wait ends the rest") {
     pacing.answered({2, 1, true, false, 5}, begun, random);
     CHECK_FALSE(pacing.refused());
   }
-  SECTION("an order") { outcome.orders = true; }
-  SECTION("work that others hold") { outcome.retry_after_seconds = 1; }
+  SECTION("an order") {
+    outcome.orders = true;
+  }
+  SECTION("work that others hold") {
+    outcome.retry_after_seconds = 1;
+  }
   pacing.answered(outcome, begun, random);
   CHECK(wait_of(pacing, begun) <= protocol::latest_return(5) + 1e-6);
 }

@@ -1,0 +1,235 @@
+#include "client/engine/engine_view.h"
+
+#include <algorithm>
+
+namespace gleaner::engine {
+
+using client_policy::RunMode;
+using client_policy::UnitState;
+
+namespace {
+
+std::string seconds_text(Duration wait) {
+  const auto seconds = std::max<std::int64_t>(1, std::chrono::ceil<std::chrono::seconds>(wait).count());
+  return std::to_string(seconds) + " s";
+}
+
+std::string signed_text(Duration drift) {
+  return drift < Duration{0} ? "-" + client_policy::rough_text(-drift) : client_policy::rough_text(drift);
+}
+
+constexpr std::size_t told_max = 3;  // projects, in one sentence
+
+std::string joined(const std::vector<std::string>& texts, const char* between) {
+  std::string all;
+  for (std::size_t i = 0; i < texts.size() && i < told_max; ++i) all += (i == 0 ? "" : between) + texts[i];
+  return texts.size() > told_max ? all + between + std::to_string(texts.size() - told_max) + " more" : all;
+}
+
+// Why what is in hand is not computed.
+std::string waiting_for(const Membership& project) {
+  for (const auto& [id, unit] : project.units())
+    if (unit->held_back && !unit->held->stopped()) return "not computing: " + unit->order_reason;
+  for (const auto& [id, unit] : project.units())
+    if (unit->state == UnitState::granted || unit->state == UnitState::preparing)
+      return "not computing yet: fetching what " + unit->grant().problem_name + " needs" +
+             (unit->order_reason.empty() ? "" : " (" + unit->order_reason + ")");
+  return {};
+}
+
+std::string without_work(const Membership& project, SteadyTime now) {
+  const std::string& why = project.session().no_work_reason();
+  if (project.session().work_at() <= now && why.empty()) return {};
+  return "the server has no work now" + (why.empty() ? "" : " (" + why + ")");
+}
+
+// With the project's name before it, if there are several.
+std::string told(const EngineView& engine, const Membership& project, const std::string& text) {
+  return engine.projects.several() ? project.names().name + ": " + text : text;
+}
+
+// "computing X on 1 of 2 cores"; with several projects "computing X (P) and Y (Q) on 2 of 2 cores".
+std::string computing(const EngineView& engine) {
+  int running = 0;
+  std::vector<std::string> problems;
+  for (const auto& slot : engine.slots) {
+    if (slot->unit() == nullptr || slot->paused()) continue;
+    running += slot->threads();
+    const std::string& problem = slot->unit()->grant().problem_name;
+    const std::string named = engine.projects.several()
+                                  ? problem + " (" + engine.projects.of(*slot->unit()).names().name + ")"
+                                  : problem;
+    if (std::find(problems.begin(), problems.end(), named) == problems.end()) problems.push_back(named);
+  }
+  if (running == 0) return {};
+  const std::string what = engine.projects.several() ? joined(problems, " and ") : problems.back();
+  return "computing " + what + " on " + std::to_string(running) + " of " +
+         std::to_string(engine.slots.size()) + (engine.slots.size() == 1 ? " core" : " cores");
+}
+
+std::string explain(const EngineView& engine, SteadyTime now) {
+  if (engine.decision.mode == RunMode::pause) return "not computing: " + engine.decision.reason;
+  if (const std::string what = computing(engine); !what.empty()) return what + ": " + engine.decision.reason;
+  if (!engine.owner.no_network().empty())
+    return "not computing: no work may be fetched: " + engine.owner.no_network();
+  std::vector<std::string> reasons;
+  for (const auto& project : engine.projects)
+    if (const std::string why = unreachable(*project); !why.empty())
+      reasons.push_back(told(engine, *project, why));
+  if (reasons.size() == engine.projects.size()) return "not computing: " + joined(reasons, "; ");
+  if (engine.disk_shortage) return "not computing: " + *engine.disk_shortage;
+  for (const auto& project : engine.projects)
+    if (const std::string why = waiting_for(*project); !why.empty()) return why;
+  if (engine.finishing) return "not computing: you asked to finish: `gleaner resume` takes work again";
+  for (const auto& slot : engine.slots)
+    if (slot->start_at() > now)
+      return "not computing: a kernel failed lately; the next try is in " +
+             seconds_text(slot->start_at() - now);
+  if (!engine.measurements.benchmark()) return "not computing yet: measuring how fast this computer is";
+  std::vector<std::string> idle;
+  for (const auto& project : engine.projects) {
+    std::string why = unreachable(*project);
+    if (why.empty()) why = without_work(*project, now);
+    if (why.empty()) return "not computing yet: asking the server for work";
+    idle.push_back(told(engine, *project, why));
+  }
+  return "not computing: " + joined(idle, "; ");
+}
+
+SlotStatus status_of(const EngineView& engine, const Slot& slot, SteadyTime now) {
+  SlotStatus view;
+  view.slot = slot.number();
+  view.state = "idle";
+  const Unit* unit = slot.unit();
+  for (const auto& project : engine.projects)
+    for (const auto& [id, other] : project->units())
+      if (unit == nullptr && other->slot == slot.number() && other->state != UnitState::committing)
+        unit = other.get();
+  if (unit == nullptr) return view;
+  view.state = client_policy::name_of(unit->state);
+  view.project = engine.projects.of(*unit).names().name;
+  view.problem = unit->grant().problem_name;
+  view.unit = unit->id().value;
+  view.range = {unit->grant().range.begin, unit->held->end()};
+  view.finished = unit->held->finished();
+  if (unit->prepared)
+    view.application = unit->prepared->manifest.name + "@" + unit->prepared->manifest.version;
+  if (unit == slot.unit()) {
+    view.rate = slot.rate().rate(now);
+    if (const auto left = slot.remaining(now)) view.remaining_seconds = to_seconds(*left);
+  }
+  view.reason = engine.decision.mode == RunMode::pause ? engine.decision.reason : unit->order_reason;
+  return view;
+}
+
+std::string state_of(const EngineView& engine, const Membership& project, SteadyTime now) {
+  if (const std::string why = unreachable(project); !why.empty()) return why;
+  if (engine.decision.mode == RunMode::pause) return "not computing: " + engine.decision.reason;
+  const auto cores = std::count_if(engine.slots.begin(), engine.slots.end(), [&project](const auto& slot) {
+    return slot->unit() != nullptr && !slot->paused() && project.holds(*slot->unit());
+  });
+  if (cores > 0) return "computing on " + std::to_string(cores) + (cores == 1 ? " core" : " cores");
+  if (std::string why = waiting_for(project); !why.empty()) return why;
+  if (std::string why = without_work(project, now); !why.empty()) return why;
+  return project.units().empty() ? "asked when its turn comes" : "its turn comes";
+}
+
+ProjectStatus project_status(const EngineView& engine, const Membership& project) {
+  ProjectStatus status;
+  status.key = project.names().key;
+  status.name = project.names().name;
+  status.server = project.names().server;
+  status.host = project.identity().host.host.value;
+  status.share = project.terms().share;
+  status.recent_part = engine.accounts.recent_part(project);
+  status.suspended = project.terms().suspended;
+  status.revoked = project.revoked().has_value();
+  status.units_in_hand = static_cast<std::int64_t>(project.units().size());
+  status.outbox = static_cast<std::int64_t>(project.deliveries().waiting());
+  const Contribution given = project.deliveries().receipts().contribution(engine.services.clock.now());
+  status.items_today = given.today;
+  status.items_week = given.week;
+  status.items_total = given.total;
+  return status;
+}
+
+void add_project(const EngineView& engine, EngineStatus& status, const Membership& project, SteadyTime now) {
+  ProjectStatus one = project_status(engine, project);
+  one.state = state_of(engine, project, now);
+  const Totals& totals = project.deliveries().totals();
+  status.items_accepted += totals.items_accepted;
+  status.commits_accepted += totals.commits_accepted;
+  status.commits_duplicate += totals.commits_duplicate;
+  status.commits_refused += totals.commits_refused;
+  status.items_today += one.items_today;
+  status.items_week += one.items_week;
+  status.items_total += one.items_total;
+  status.outbox += one.outbox;
+  status.units_in_hand += one.units_in_hand;
+  status.work_requests += project.session().work_requests();
+  if (const auto contact = project.session().last_contact()) {
+    const double ago = to_seconds(now - *contact);
+    if (status.last_contact_seconds < 0 || ago < status.last_contact_seconds)
+      status.last_contact_seconds = ago;
+  }
+  const std::string& trouble = project.session().trouble();
+  if (status.trouble.empty() && !trouble.empty()) status.trouble = told(engine, project, trouble);
+  for (const ProblemStatus& problem : project.problems()) status.problems.push_back(problem);
+  if (engine.projects.several()) status.details.push_back("project " + one.name + ": " + one.state);
+  // Not in the sentence: that stays as it is while time goes by.
+  const SteadyTime ask_at = std::max(project.session().work_at(), project.session().silent_until());
+  const bool wants_work =
+      engine.decision.mode != RunMode::pause && engine.slots.cores_in_use() == 0 && !engine.finishing;
+  if (wants_work && ask_at > now && !one.suspended && one.share > 0)
+    status.details.push_back(told(engine, project, "work: asking again in " + seconds_text(ask_at - now)));
+  if (!trouble.empty()) status.details.push_back(told(engine, project, "connection: " + trouble));
+  status.projects.push_back(std::move(one));
+}
+
+}  // namespace
+
+std::string unreachable(const Membership& project) {
+  const auto& revoked = project.revoked();
+  const std::string& key = project.names().key;
+  const std::string& trouble = project.session().trouble();
+  if (revoked) return "this host was revoked: join again with gleaner-client join CODE (" + *revoked + ")";
+  if (project.terms().suspended)
+    return "you suspended it: `gleaner projects resume " + key + "` takes it up again";
+  if (project.terms().share == 0)
+    return "it has no share: `gleaner projects share " + key + " 1` takes work from it again";
+  if (!trouble.empty()) return "the server cannot be asked for work (" + trouble + ")";
+  return {};
+}
+
+EngineStatus status_of(const EngineView& engine, SteadyTime now) {
+  const Identity& first = engine.projects[0].identity();
+  EngineStatus status;
+  status.server = first.code.base_url();
+  status.project = to_hex(first.code.root_fingerprint);
+  if (first.project) status.project_name = first.project_name();
+  status.host = first.host.host.value;
+  status.host_name = first.name;
+  status.mode = client_policy::name_of(engine.decision.mode);
+  status.reason = explain(engine, now);
+  status.cpu_share = engine.services.settings.cpu_share;
+  status.cores = engine.services.settings.cores;
+  status.finishing = engine.finishing;
+  status.revoked = engine.projects.all_revoked();
+  status.benchmark_mflops = engine.measurements.mflops();
+  status.all_cores_mflops = engine.measurements.speeds().all_cores_mflops;
+  status.memory_bytes_per_second = engine.measurements.speeds().memory_bytes_per_second;
+  for (const auto& slot : engine.slots) status.slots.push_back(status_of(engine, *slot, now));
+  status.uptime_seconds = to_seconds(now - engine.opened);
+  status.details.push_back("confinement of kernels: " + engine.services.launcher.describe());
+  if (!engine.owner.no_network().empty()) status.details.push_back("network: " + engine.owner.no_network());
+  if (engine.disk_shortage) status.details.push_back(*engine.disk_shortage);
+  for (const std::string& one : engine.owner.details()) status.details.push_back(one);
+  if (engine.leap)
+    status.details.push_back("clock: moved by " + signed_text(engine.leap->by) + " " +
+                             client_policy::rough_text(now - engine.leap->at) +
+                             " ago: this computer slept, or its clock was set");
+  for (const auto& project : engine.projects) add_project(engine, status, *project, now);
+  return status;
+}
+
+}  // namespace gleaner::engine

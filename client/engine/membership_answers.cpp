@@ -1,0 +1,117 @@
+// Membership: what the server answered, applied.
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "client/engine/membership.h"
+#include "shared/base/limits.h"
+#include "shared/protocol/codec.h"
+#include "shared/protocol/text.h"
+
+namespace gleaner::engine {
+
+SlotOrders Membership::take_answers(SteadyTime now) {
+  SlotOrders orders;
+  for (SessionEvent& event : session_.take_events())
+    std::visit([&](auto& one) { take(one, orders, now); }, event);
+  return orders;
+}
+
+void Membership::take(ProjectRenewed& event, SlotOrders&, SteadyTime) {
+  deliveries_.project_renewed();
+  deliveries_.receipts().know_project(event.document);
+  if (const Status saved = save_document(services_.files, directory_, event.document); !saved.ok())
+    spdlog::warn("{}", saved.error().message);
+  identity_.project = std::move(event.document);
+  names_ = names_of(directory_, identity_);
+}
+
+void Membership::take(FailureAnswered& event, SlotOrders&, SteadyTime now) {
+  deliveries_.failure_reported(event.report, event.outcome, now);
+}
+
+void Membership::take(WorkAnswered& event, SlotOrders& orders, SteadyTime now) {
+  if (event.reply.ok()) {
+    protocol::WorkReply& reply = *event.reply;
+    for (const auto& statement : reply.acknowledgements) deliveries_.acknowledged(statement, now);
+    std::move(reply.units.begin(), reply.units.end(), std::back_inserter(orders.units));
+    for (std::size_t i = 0; i < reply.grants.size(); ++i)
+      take_grant(reply.grants[i], i < reply.grant_slots.size() ? reply.grant_slots[i] : 0, now);
+    speeds_.arrived();
+    if (reply.progress) take_progress(*reply.progress);
+  }
+  deliveries_.answered(event.commits, event.reply.ok() ? Status() : Status(event.reply.error()), now);
+}
+
+void Membership::take(HeartbeatAnswered& event, SlotOrders& orders, SteadyTime) {
+  std::move(event.reply.units.begin(), event.reply.units.end(), std::back_inserter(orders.units));
+}
+
+void Membership::take(CommitAnswered& event, SlotOrders&, SteadyTime now) {
+  const auto& statement = event.acknowledgement;
+  if (statement.ok()) deliveries_.acknowledged(*statement, now);
+  deliveries_.answered({event.unit}, statement.ok() ? Status() : Status(statement.error()), now);
+}
+
+void Membership::take(HostRevoked& event, SlotOrders& orders, SteadyTime) {
+  if (revoked_) return;
+  orders.end_kernels = true;
+  spdlog::error("{}: this host was revoked: join again with gleaner-client join CODE ({})", names_.name,
+                event.reason);
+  revoked_ = std::move(event.reason);
+  if (const Status marked = mark_revoked(services_.files, directory_); !marked.ok())
+    spdlog::warn("{}", marked.error().message);
+}
+
+// What was told of a problem stays until something else is told: viewers may still show its picture.
+void Membership::take_progress(const std::vector<protocol::ProblemProgress>& progress) {
+  std::vector<ProblemStatus> told;
+  for (const protocol::ProblemProgress& one : progress)
+    for (const auto& [id, unit] : units_)
+      if (unit->grant().problem == one.problem) {
+        told.push_back({names_.key, one.problem.value, unit->grant().problem_name, one.items,
+                        std::min(one.accepted, one.items), one.hosts});
+        break;
+      }
+  if (!told.empty()) problems_ = std::move(told);
+}
+
+void Membership::refuse(UnitId unit, protocol::FailureKind kind, const std::string& message) {
+  spdlog::error("a unit is not taken: {}", message);
+  if (!unit.valid()) return;
+  protocol::FailureReport report;
+  report.unit = unit;
+  report.kind = kind;
+  report.message = protocol::clean_text(message, limits::message_length_max);
+  deliveries_.refuse(std::move(report));
+}
+
+void Membership::take_grant(const protocol::SignedStatement& statement, int slot, SteadyTime now) {
+  const auto trusted = trust_.check_grant(statement, services_.clock.now());
+  if (!trusted.ok()) {
+    const auto claimed = protocol::decode<protocol::Grant>(statement.payload);
+    return refuse(claimed.ok() ? claimed->unit : UnitId{}, protocol::FailureKind::untrusted,
+                  trusted.error().message);
+  }
+  const UnitId id = trusted->grant.unit;
+  if (units_.contains(id)) return;  // an answer that was repeated
+  const auto& permitted = services_.settings.applications;
+  if (!permitted.empty() &&
+      std::find(permitted.begin(), permitted.end(), trusted->application.name) == permitted.end())
+    return refuse(id, protocol::FailureKind::not_executable,
+                  "the owner of this computer does not permit the application " + trusted->application.name);
+  auto held = HeldUnit::create(services_.files, directory_.unit(id), statement, trusted->grant);
+  if (!held.ok()) {
+    deliveries_.report_disk_trouble(held.error());
+    return refuse(id, protocol::FailureKind::resource_limit, held.error().message);
+  }
+  auto unit = std::make_unique<Unit>(std::move(held).value());
+  unit->slot = std::clamp(slot, 0, slots_ - 1);
+  unit->granted_at = now;
+  spdlog::info("slot {}: unit {} of {}: items {}-{} ({})", unit->slot, id.value, trusted->grant.problem_name,
+               trusted->grant.range.begin, trusted->grant.range.end - 1, trusted->grant.reason);
+  units_.emplace(id, std::move(unit));
+}
+
+}  // namespace gleaner::engine

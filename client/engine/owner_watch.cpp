@@ -1,0 +1,39 @@
+#include "client/engine/owner_watch.h"
+
+#include <algorithm>
+
+namespace gleaner::engine {
+namespace {
+// Who computes only while nobody is here looks every two seconds whether somebody came (agents, and input
+// devices where they may be watched, say it themselves), and every ten whether they left; with nothing in
+// hand, seldom.
+constexpr Duration owner_look_interval = std::chrono::seconds{2};
+constexpr Duration owner_rest_interval = std::chrono::seconds{10};
+constexpr Duration owner_idle_interval = std::chrono::minutes{1};
+constexpr Duration recheck_min = std::chrono::milliseconds{100};
+}  // namespace
+
+void OwnerWatch::set(const client_policy::OwnerWishes& wishes, const std::vector<std::string>& programs) {
+  wishes_ = wishes;
+  policy_ = {};
+  if (surroundings_ != nullptr) surroundings_->watch_programs(programs);
+}
+
+std::vector<client_policy::Signal> OwnerWatch::look(const Hands& hands, SteadyTime now, Alarm& alarm) {
+  if (surroundings_ == nullptr) return {};
+  const auto observations = surroundings_->observe(now);
+  seen_ = policy_.judge({wishes_, observations, now, surroundings_->minute_of_week()});
+  const bool spared = seen_.signals.empty();
+  const bool people = wishes_.run == client_policy::RunWhen::idle;
+  alarm.at(now + (people && spared && hands.kernels ? owner_look_interval
+                  : spared && !hands.units          ? owner_idle_interval
+                                                    : owner_rest_interval));
+  if (seen_.recheck) alarm.at(now + std::max<Duration>(*seen_.recheck, recheck_min));
+  return seen_.signals;
+}
+
+std::vector<int> OwnerWatch::descriptors() const {
+  return surroundings_ == nullptr ? std::vector<int>{} : surroundings_->descriptors();
+}
+
+}  // namespace gleaner::engine

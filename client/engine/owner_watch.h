@@ -1,0 +1,44 @@
+// What the owner does with this computer, and what that means for computing: asks the system's signs often
+// enough, and client/policy/owner.h what they mean. Not thread-safe.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "client/engine/services.h"
+#include "client/policy/owner.h"
+
+namespace gleaner::engine {
+
+class OwnerWatch {
+ public:
+  explicit OwnerWatch(Surroundings* surroundings) : surroundings_(surroundings) {}
+
+  // From now on; what was seen before counts anew. `programs`: beside which nothing is computed.
+  void set(const client_policy::OwnerWishes& wishes, const std::vector<std::string>& programs);
+
+  struct Hands {
+    bool kernels = false;  // some compute, or would if the owner did not mind
+    bool units = false;    // there is something that could be computed
+  };
+  // What stands against computing. `alarm`: when to look again.
+  [[nodiscard]] std::vector<client_policy::Signal> look(const Hands& hands, SteadyTime now, Alarm& alarm);
+  // Did somebody come since? Then look() again, before anything else.
+  [[nodiscard]] bool touched() const { return surroundings_ != nullptr && surroundings_->touched(); }
+  // Readable ones mean the same.
+  [[nodiscard]] std::vector<int> descriptors() const;
+
+  // As seen last. In words:
+  [[nodiscard]] const std::vector<std::string>& details() const { return seen_.details; }
+  // Why nothing may be fetched or delivered; empty: it may.
+  [[nodiscard]] const std::string& no_network() const { return seen_.no_network; }
+  [[nodiscard]] bool before_sleep() const { return seen_.before_sleep; }
+
+ private:
+  Surroundings* surroundings_;  // none: nobody but the settings is asked
+  client_policy::OwnerWishes wishes_;
+  client_policy::OwnerPolicy policy_;
+  client_policy::OwnerVerdict seen_;
+};
+
+}  // namespace gleaner::engine

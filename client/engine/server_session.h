@@ -1,0 +1,127 @@
+// The session with one project's server over the control lane: one exchange at a time, the most urgent first.
+// It decides when to speak (intervals, Retry-After, back-off) and is passive otherwise: its owner asks what
+// is due(), sends that, and takes what came of it with take_events(), in its own time; it calls nobody. Not
+// thread-safe.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "client/engine/server_call.h"
+#include "client/engine/services.h"
+#include "client/engine/trust.h"
+#include "client/policy/work_pacing.h"
+
+namespace gleaner::engine {
+
+// In order of urgency. `project`: its document is fetched; `failure`: of a unit.
+enum class Exchange { none, project, failure, work, heartbeat, commit };
+
+// What there is to say now.
+struct Outgoing {
+  bool project_doubted = false;  // something signed did not verify: its keys may have changed
+  bool failure = false;
+  bool work = false;   // slots that want a unit
+  bool units = false;  // in hand, for a heartbeat to tell of
+  bool commit = false;
+};
+
+// What came of an exchange. The project's document has been checked and is trusted; all else is as received.
+struct ProjectRenewed {
+  protocol::SignedStatement document;
+};
+struct FailureAnswered {
+  protocol::FailureReport report;
+  Status outcome;
+};
+struct WorkAnswered {
+  std::vector<UnitId> commits;  // that went with the request
+  Result<protocol::WorkReply> reply;
+};
+struct HeartbeatAnswered {
+  protocol::HeartbeatReply reply;
+};
+struct CommitAnswered {
+  UnitId unit;
+  Result<protocol::SignedStatement> acknowledgement;
+};
+struct HostRevoked {  // or was never known
+  std::string reason;
+};
+using SessionEvent = std::variant<ProjectRenewed, FailureAnswered, WorkAnswered, HeartbeatAnswered,
+                                  CommitAnswered, HostRevoked>;
+
+class ServerSession {
+ public:
+  ServerSession(Services& services, Workers& workers, Server server, Trust& trust)
+      : services_(services), workers_(workers), server_(std::move(server)), trust_(trust) {}
+
+  // Which exchange is to be made now; `alarm`: when to ask again, if none is.
+  [[nodiscard]] Exchange due(const Outgoing& outgoing, SteadyTime now, Alarm& alarm) const;
+  // REQUIRES, each of them: it is due().
+  void fetch_project(SteadyTime now);
+  void send(protocol::FailureReport report);
+  void send(const protocol::WorkRequest& request);
+  void send(const protocol::HeartbeatRequest& request, SteadyTime now);
+  void send(const protocol::CommitRequest& request);
+  // What came since the last call, oldest first.
+  [[nodiscard]] std::vector<SessionEvent> take_events() { return std::exchange(events_, {}); }
+
+  void heartbeat_soon(SteadyTime now) { heartbeat_at_ = now; }
+  // After a suspend or a change of networks: old waits mean nothing.
+  void forget_waits(SteadyTime now);
+
+  [[nodiscard]] bool busy() const { return busy_since_.has_value(); }
+  // Could the server be asked for work, as soon as what is being said is said? `urgent`: for an idle slot.
+  [[nodiscard]] bool askable(SteadyTime now, bool urgent) const;
+  // Is the server being asked for a unit of that slot? Not after answer_due(): then slots ask elsewhere.
+  [[nodiscard]] bool asks(int slot, SteadyTime now) const;
+  [[nodiscard]] std::size_t asked() const { return asked_.size(); }
+  [[nodiscard]] SteadyTime answer_due() const { return *busy_since_ + answer_patience; }  // REQUIRES: busy()
+  // It had nothing for an idle slot when it was asked last.
+  [[nodiscard]] bool refused() const { return pacing_.refused(); }
+
+  static constexpr Duration answer_patience = std::chrono::seconds{2};
+  [[nodiscard]] Duration round_trip() const { return round_trip_; }
+  // No slot is asked for before, by what the server said of work; nor because exchanges failed.
+  [[nodiscard]] SteadyTime work_at() const { return pacing_.idle_at(); }
+  [[nodiscard]] SteadyTime silent_until() const { return silent_until_; }
+  [[nodiscard]] double slowest_performance() const { return slowest_performance_; }
+  [[nodiscard]] const std::string& no_work_reason() const { return no_work_reason_; }
+  // Why the last exchange failed; empty: it did not.
+  [[nodiscard]] const std::string& trouble() const { return trouble_; }
+  [[nodiscard]] std::optional<SteadyTime> last_contact() const { return last_contact_; }
+  [[nodiscard]] std::int64_t work_requests() const { return work_requests_; }
+
+ private:
+  // Notes the answer; an error if it was not what the protocol says, which counts as a failed exchange.
+  using Handler = std::function<Status(const Answer&, SteadyTime)>;
+  void exchange(io::HttpRequest request, Handler handler);
+  void after_exchange(const Answer& answer, const Status& outcome, SteadyTime now);
+  void note_work(const protocol::WorkReply& reply, bool urgent, SteadyTime now);
+  void set_interval(double seconds, SteadyTime now);
+
+  Services& services_;
+  Workers& workers_;
+  Server server_;
+  Trust& trust_;
+  std::vector<SessionEvent> events_;
+  std::optional<SteadyTime> busy_since_;
+  std::vector<protocol::SlotRequest> asked_;
+  client_policy::WorkPacing pacing_;
+  client_policy::Backoff backoff_;
+  SteadyTime silent_until_{};
+  SteadyTime heartbeat_at_{};
+  SteadyTime project_at_{};  // a doubted document is fetched no sooner
+  std::optional<SteadyTime> last_contact_;
+  Duration round_trip_{0};
+  double slowest_performance_ = 0;
+  std::int64_t work_requests_ = 0;
+  std::string no_work_reason_;
+  std::string trouble_;
+};
+
+}  // namespace gleaner::engine

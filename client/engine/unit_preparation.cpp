@@ -1,0 +1,109 @@
+#include "client/engine/unit_preparation.h"
+
+#include <spdlog/spdlog.h>
+
+namespace gleaner::engine {
+
+using client_policy::UnitEvent;
+using client_policy::UnitState;
+
+namespace {
+
+constexpr double preparation_weight = 0.5;  // of the mean
+constexpr int preparation_failures_max = 8;
+
+protocol::FailureKind kind_of(const Error& error) {
+  switch (error.kind) {
+    case ErrorKind::untrusted:
+    case ErrorKind::invalid:
+    case ErrorKind::conflict:
+    case ErrorKind::too_large:
+      return protocol::FailureKind::untrusted;
+    case ErrorKind::not_found:
+      return protocol::FailureKind::not_executable;
+    case ErrorKind::io:
+      return protocol::FailureKind::resource_limit;
+    case ErrorKind::unauthorized:
+    case ErrorKind::forbidden:
+    case ErrorKind::unavailable:
+    case ErrorKind::internal:
+      break;
+  }
+  return protocol::FailureKind::download_failed;
+}
+
+bool worth_retrying(const Error& error, int failures) {
+  return (error.kind == ErrorKind::unavailable || error.kind == ErrorKind::io) &&
+         failures < preparation_failures_max;
+}
+
+}  // namespace
+
+// Everything that this unit needs is laid out for another one already: no need to queue behind downloads.
+std::optional<Prepared> UnitPreparation::prepared_already(const Unit& unit) const {
+  if (!unit.grant().inputs.empty()) return std::nullopt;
+  const io::Path directory = directory_.problems() / problem_directory_name(unit.grant());
+  for (const auto& [id, other] : units_)
+    if (other->prepared && other->prepared->problem_directory == directory &&
+        other->grant().application.payload == unit.grant().application.payload)
+      return other->prepared;
+  return std::nullopt;
+}
+
+void UnitPreparation::submit(const Unit& unit, TrustedGrant trusted) {
+  auto job = [this, id = unit.id(), server = server_, trusted = std::move(trusted),
+              platforms = services_.machine.platforms()](JobContext& context) -> Completion {
+    auto outcome =
+        std::make_shared<Result<Prepared>>(warehouse_.prepare(context, server, trusted, platforms));
+    return [this, id, outcome] { finish(id, std::move(*outcome), services_.clock.steady()); };
+  };
+  workers_.submit(Lane::data, std::move(job));
+}
+
+Status UnitPreparation::begin(Unit& unit, SteadyTime now) {
+  TRY_ASSIGN(TrustedGrant trusted, trust_.check_grant(unit.held->statement(), services_.clock.now()));
+  if (trusted.grant.unit != unit.id())
+    return Error{ErrorKind::untrusted, "the stored grant is for another unit"};
+  unit.step(UnitEvent::prepare);
+  if (auto ready = prepared_already(unit))
+    finish(unit.id(), std::move(*ready), now);
+  else
+    submit(unit, std::move(trusted));
+  return {};
+}
+
+void UnitPreparation::tick(SteadyTime now, Network network, Alarm& alarm) {
+  if (!trust_.knows_project()) return;  // the session fetches it
+  for (auto& [id, unit] : units_) {
+    if (unit->state != UnitState::granted) continue;
+    if (now < unit->prepare_at) {
+      alarm.at(unit->prepare_at);
+      continue;
+    }
+    if (network == Network::none && !prepared_already(*unit)) continue;
+    if (const Status begun = begin(*unit, now); !begun.ok())
+      unit->fail(protocol::FailureKind::untrusted, begun.error().message);
+  }
+}
+
+void UnitPreparation::finish(UnitId id, Result<Prepared> outcome, SteadyTime now) {
+  const auto found = units_.find(id);
+  if (found == units_.end() || found->second->state != UnitState::preparing) return;
+  Unit& unit = *found->second;
+  if (outcome.ok()) {
+    unit.prepared = std::move(outcome).value();
+    unit.step(UnitEvent::prepared);
+    const double took = to_seconds(now - unit.granted_at);
+    mean_ = from_seconds(to_seconds(mean_) + preparation_weight * (took - to_seconds(mean_)));
+    return;
+  }
+  const Error& error = outcome.error();
+  spdlog::warn("unit {} cannot be prepared: {}", id.value, error.message);
+  if (!worth_retrying(error, unit.prepare_backoff.failures()))
+    return unit.fail(kind_of(error), error.message);
+  unit.step(UnitEvent::preparation_failed);
+  unit.prepare_at = now + unit.prepare_backoff.failed(services_.random);
+  unit.order_reason = error.message;
+}
+
+}  // namespace gleaner::engine

@@ -1,0 +1,54 @@
+// From a grant to a unit that is ready for its kernel: checks the chain of trust, then has the cache fetch,
+// verify and lay out what the unit needs, on the data lane. Outcomes go to the unit's state. Not thread-safe.
+#pragma once
+
+#include "client/engine/server_call.h"
+#include "client/engine/services.h"
+#include "client/engine/trust.h"
+#include "client/engine/unit.h"
+#include "client/engine/warehouse.h"
+
+namespace gleaner::engine {
+
+class UnitPreparation {
+ public:
+  UnitPreparation(Services& services, Workers& workers, const ProjectDirectory& directory, UnitBook& units,
+                  const Trust& trust, Server server)
+      : services_(services),
+        workers_(workers),
+        directory_(directory),
+        units_(units),
+        trust_(trust),
+        server_(std::move(server)),
+        warehouse_(services_.files, directory, services_.unpack, services_.settings.cache_bytes_max,
+                   services_.settings.free_bytes_min) {}
+
+  // Removes what the run before left that is rebuilt anyway. Call once, first.
+  [[nodiscard]] Status open() { return warehouse_.clean(); }
+  enum class Network { none, available };
+  // Begins with every unit that is due.
+  void tick(SteadyTime now, Network network, Alarm& alarm);
+
+  void set_cache(std::int64_t cache_bytes_max, std::int64_t free_bytes_min) {
+    warehouse_.set_limits(cache_bytes_max, free_bytes_min);
+  }
+  // From grant to ready, recent mean.
+  [[nodiscard]] Duration mean() const { return mean_; }
+
+ private:
+  [[nodiscard]] Status begin(Unit& unit, SteadyTime now);
+  void submit(const Unit& unit, TrustedGrant trusted);
+  void finish(UnitId id, Result<Prepared> outcome, SteadyTime now);
+  [[nodiscard]] std::optional<Prepared> prepared_already(const Unit& unit) const;
+
+  Services& services_;
+  Workers& workers_;
+  const ProjectDirectory& directory_;
+  UnitBook& units_;
+  const Trust& trust_;
+  Server server_;
+  Warehouse warehouse_;  // used on the data lane only
+  Duration mean_{0};
+};
+
+}  // namespace gleaner::engine
