@@ -122,15 +122,21 @@ int serve(const io::Path& directory, int port_override, const std::string& log_l
   options.body_bytes_max = http::Router::body_bytes_max;
 
   const auto code_secrets = *secrets;
-  auto service = service::Service::open(project, *configuration, std::move(*secrets),
-                                        {io::real_files(), io::real_processes(), system_clock()});
+  auto store = storage::open_sqlite_store(directory, configuration->check_store_at_start
+                                                         ? storage::OpenCheck::quick_check
+                                                         : storage::OpenCheck::none);
+  if (!store.ok()) return fail(store.error());
+  auto service =
+      service::Service::open({project, *configuration}, std::move(*secrets),
+                             {io::real_files(), io::real_processes(), system_clock()}, std::move(*store));
   if (!service.ok()) return fail(service.error());
+  (*service)->start_ticking();
   http::Router router(**service);
   auto server = http::Server::start(std::move(options), [&router](http::Request request, http::Reply reply) {
     router.handle(std::move(request), std::move(reply));
   });
   if (!server.ok()) return fail(server.error());
-  (*service)->set_listening_port((*server)->port());
+  (*service)->overview().set_listening_port((*server)->port());
   spdlog::info("serving {} on https://{}:{}", configuration->name, configuration->address, (*server)->port());
   spdlog::info("join code {}",
                protocol::to_text(service::join_code(*configuration, code_secrets, (*server)->port())));

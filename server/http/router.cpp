@@ -34,24 +34,24 @@ std::int64_t Router::body_bytes_max(const Request& head) {
 void Router::handle(Request request, Reply reply) {
   const auto& path = request.path;
   if (path.starts_with("/v1/admin/")) {
-    if (!service_.authenticate_admin(bearer_token(request)))
+    if (!service_.enrolment().authenticate_admin(bearer_token(request)))
       return reply(
           error_response({ErrorKind::unauthorized,
                           "the admin token is missing or wrong: it is in admin/token of the project"}));
     return admin_operation(request, reply);
   }
   if (path == "/v1/project" && request.method == "GET")
-    return reply(json_response(protocol::encode(service_.project())));
+    return reply(json_response(protocol::encode(service_.enrolment().project())));
   if (path == "/v1/enrol" && request.method == "POST") {
     return with_body<protocol::EnrolRequest>(request, reply, [&](protocol::EnrolRequest message) {
-      service_.enrol(std::move(message), answer<protocol::EnrolReply>(reply));
+      service_.enrolment().enrol(std::move(message), answer<protocol::EnrolReply>(reply));
     });
   }
   if (path.starts_with("/v1/uploads/") || path.starts_with("/v1/blobs/")) {
     const std::string token = bearer_token(request);
-    const bool admin = service_.authenticate_admin(token);
+    const bool admin = service_.enrolment().authenticate_admin(token);
     if (!admin) {
-      if (const auto host = service_.authenticate_host(token); !host.ok())
+      if (const auto host = service_.enrolment().authenticate_host(token); !host.ok())
         return reply(error_response(host.error()));
     }
     if (path.starts_with("/v1/blobs/")) return blob(request, reply);
@@ -62,31 +62,31 @@ void Router::handle(Request request, Reply reply) {
 }
 
 void Router::host_operation(const Request& request, const Reply& reply) {
-  const auto host = service_.authenticate_host(bearer_token(request));
+  const auto host = service_.enrolment().authenticate_host(bearer_token(request));
   if (!host.ok()) return reply(error_response(host.error()));
   if (request.method != "POST") return reply(error_response(no_such_operation(request)));
   const auto& path = request.path;
   if (path == "/v1/work") {
     return with_body<protocol::WorkRequest>(request, reply, [&](protocol::WorkRequest message) {
-      service_.work(*host, std::move(message), answer<protocol::WorkReply>(reply));
+      service_.work().work(*host, std::move(message), answer<protocol::WorkReply>(reply));
     });
   }
   if (path == "/v1/heartbeat") {
     return with_body<protocol::HeartbeatRequest>(request, reply, [&](protocol::HeartbeatRequest message) {
-      service_.heartbeat(*host, std::move(message), answer<protocol::HeartbeatReply>(reply));
+      service_.work().heartbeat(*host, std::move(message), answer<protocol::HeartbeatReply>(reply));
     });
   }
   if (path == "/v1/commit") {
     return with_body<protocol::CommitRequest>(request, reply, [&](protocol::CommitRequest message) {
-      service_.commit(*host, std::move(message), answer<protocol::SignedStatement>(reply));
+      service_.commits().commit(*host, std::move(message), answer<protocol::SignedStatement>(reply));
     });
   }
   if (path == "/v1/failure") {
     return with_body<protocol::FailureReport>(request, reply, [&](protocol::FailureReport message) {
-      service_.failure(*host, std::move(message), answer_done(reply));
+      service_.work().failure(*host, std::move(message), answer_done(reply));
     });
   }
-  if (path == "/v1/leave") return service_.leave(*host, answer_done(reply));
+  if (path == "/v1/leave") return service_.enrolment().leave(*host, answer_done(reply));
   reply(error_response(no_such_operation(request)));
 }
 
@@ -98,42 +98,44 @@ void Router::admin_operation(const Request& request, const Reply& reply) {
   const auto id = pieces.size() > 3 ? parse_number(pieces[3]) : std::nullopt;
   const std::string action = pieces.size() > 4 ? pieces[4] : "";
   if (pieces.size() == 3) {
-    if (kind == "status" && get) return service_.status(answer<protocol::ServerStatus>(reply));
+    if (kind == "status" && get) return service_.overview().status(answer<protocol::ServerStatus>(reply));
     if (kind == "applications" && get)
-      return service_.applications(answer<std::vector<protocol::ApplicationInfo>>(reply));
+      return service_.applications().list(answer<std::vector<protocol::ApplicationInfo>>(reply));
     if (kind == "applications" && post) {
       return with_body<protocol::AddApplication>(request, reply, [&](protocol::AddApplication message) {
-        service_.add_application(std::move(message), answer<protocol::ApplicationInfo>(reply));
+        service_.applications().add(std::move(message), answer<protocol::ApplicationInfo>(reply));
       });
     }
     if (kind == "problems" && get)
-      return service_.problems(answer<std::vector<protocol::ProblemInfo>>(reply));
+      return service_.problems().list(answer<std::vector<protocol::ProblemInfo>>(reply));
     if (kind == "problems" && post) {
       return with_body<protocol::AddProblem>(request, reply, [&](protocol::AddProblem message) {
-        service_.add_problem(std::move(message), answer<protocol::ProblemInfo>(reply));
+        service_.problems().add(std::move(message), answer<protocol::ProblemInfo>(reply));
       });
     }
     if (kind == "strategies" && get)
       return answer<std::vector<protocol::StrategyInfo>>(reply)(service::strategies());
-    if (kind == "hosts" && get) return service_.hosts(answer<std::vector<protocol::HostInfo>>(reply));
+    if (kind == "hosts" && get)
+      return service_.enrolment().hosts(answer<std::vector<protocol::HostInfo>>(reply));
   }
   if (kind == "problems" && id && pieces.size() == 4) {
-    if (get) return service_.problem(ProblemId{*id}, answer<protocol::ProblemInfo>(reply));
-    if (request.method == "DELETE") return service_.delete_problem(ProblemId{*id}, answer_done(reply));
+    if (get) return service_.problems().show(ProblemId{*id}, answer<protocol::ProblemInfo>(reply));
+    if (request.method == "DELETE") return service_.problems().remove(ProblemId{*id}, answer_done(reply));
   }
   if (kind == "problems" && id && pieces.size() == 5) {
-    using Action = service::Service::ProblemAction;
+    using Action = service::Problems::Action;
     const auto change = [&](Action what) {
-      service_.change_problem(ProblemId{*id}, what, answer<protocol::ProblemInfo>(reply));
+      service_.problems().change(ProblemId{*id}, what, answer<protocol::ProblemInfo>(reply));
     };
     if (action == "pause" && post) return change(Action::pause);
     if (action == "resume" && post) return change(Action::resume);
     if (action == "cancel" && post) return change(Action::cancel);
     if (action == "preview" && post)
-      return service_.preview(ProblemId{*id}, answer<protocol::Preview>(reply));
+      return service_.previews().preview(ProblemId{*id}, answer<protocol::Preview>(reply));
     if (action == "strategy" && post) {
       return with_body<protocol::ChangeStrategy>(request, reply, [&](protocol::ChangeStrategy message) {
-        service_.change_strategy(ProblemId{*id}, std::move(message), answer<protocol::ProblemInfo>(reply));
+        service_.problems().change_strategy(ProblemId{*id}, std::move(message),
+                                            answer<protocol::ProblemInfo>(reply));
       });
     }
     if (action == "decisions" && get) {
@@ -141,21 +143,22 @@ void Router::admin_operation(const Request& request, const Reply& reply) {
       const auto count = asked == request.query.end() ? std::optional<std::int64_t>(decisions_default)
                                                       : parse_number(asked->second);
       if (!count) return reply(error_response({ErrorKind::invalid, "count: expected a whole number"}));
-      return service_.decisions(ProblemId{*id}, static_cast<int>(std::min<std::int64_t>(*count, 10'000)),
-                                answer<std::vector<protocol::DecisionInfo>>(reply));
+      return service_.problems().decisions(ProblemId{*id},
+                                           static_cast<int>(std::min<std::int64_t>(*count, 10'000)),
+                                           answer<std::vector<protocol::DecisionInfo>>(reply));
     }
   }
   if (kind == "hosts" && id && pieces.size() == 4 && get)
-    return service_.host(HostId{*id}, answer<protocol::HostInfo>(reply));
+    return service_.enrolment().host(HostId{*id}, answer<protocol::HostInfo>(reply));
   if (kind == "hosts" && id && pieces.size() == 5 && action == "revoke" && post)
-    return service_.revoke_host(HostId{*id}, answer<protocol::HostInfo>(reply));
+    return service_.enrolment().revoke_host(HostId{*id}, answer<protocol::HostInfo>(reply));
   reply(error_response(no_such_operation(request)));
 }
 
 void Router::upload(const Request& request, const Reply& reply, std::int64_t bytes_max) {
   const std::string digest = request.path.substr(std::string("/v1/uploads/").size());
   if (request.method == "GET") {
-    const auto state = service_.upload_state(digest);
+    const auto state = service_.uploads().state(digest);
     return reply(state.ok() ? json_response(protocol::encode(*state)) : error_response(state.error()));
   }
   if (request.method != "PATCH") return reply(error_response(no_such_operation(request)));
@@ -167,8 +170,8 @@ void Router::upload(const Request& request, const Reply& reply, std::int64_t byt
   const std::string encoding = header(request, "content-encoding");
   if (!encoding.empty() && encoding != "deflate" && encoding != "identity")
     return reply(error_response({ErrorKind::invalid, "Content-Encoding: expected deflate or none"}));
-  service_.upload({digest, *offset, *length, request.body, encoding == "deflate", bytes_max},
-                  answer<protocol::UploadState>(reply));
+  service_.uploads().upload({digest, *offset, *length, request.body, encoding == "deflate", bytes_max},
+                            answer<protocol::UploadState>(reply));
 }
 
 void Router::blob(const Request& request, const Reply& reply) {
@@ -178,7 +181,7 @@ void Router::blob(const Request& request, const Reply& reply) {
   if (!storage::BlobStore::is_digest(digest))
     return reply(
         error_response({ErrorKind::invalid, "expected a SHA-256 digest as 64 lower-case hex digits"}));
-  const auto size = service_.blobs().size(digest);
+  const auto size = service_.uploads().blobs().size(digest);
   if (!size.ok()) return reply(error_response(size.error()));
   const auto range = parse_byte_range(header(request, "range"), *size);
   Response response;
@@ -197,39 +200,30 @@ void Router::blob(const Request& request, const Reply& reply) {
                                         std::to_string(range->offset + range->bytes - 1) + "/" +
                                         std::to_string(*size);
   }
-  response.file = Response::FilePart{service_.blobs().path(digest), range->offset, range->bytes};
+  response.file = Response::FilePart{service_.uploads().blobs().path(digest), range->offset, range->bytes};
   reply(std::move(response));
 }
 
 void Router::status_page(const Request& request, const Reply& reply) {
   if (request.method != "GET" && request.method != "HEAD")
     return reply(error_response(no_such_operation(request)));
-  if (request.path == "/status.json") {
-    return service_.problems([reply](Result<std::vector<protocol::ProblemInfo>> problems) {
-      reply(problems.ok() ? json_response(protocol::encode(*problems)) : error_response(problems.error()));
-    });
-  }
-  if (request.path != "/")
+  const bool page = request.path == "/";
+  if (!page && request.path != "/status.json")
     return reply(
         error_response({ErrorKind::not_found, "nothing at " + request.path + ": the status page is at /"}));
-  service_.status([this, reply](Result<protocol::ServerStatus> status) {
-    if (!status.ok()) return reply(error_response(status.error()));
-    service_.problems([this, reply, status](Result<std::vector<protocol::ProblemInfo>> problems) {
-      if (!problems.ok()) return reply(error_response(problems.error()));
-      service_.hosts([reply, status, problems](Result<std::vector<protocol::HostInfo>> hosts) {
-        if (!hosts.ok()) return reply(error_response(hosts.error()));
-        Response response;
-        response.headers["Content-Type"] = "text/html; charset=utf-8";
-        response.headers["Cache-Control"] = "no-store";
-        response.headers["Content-Security-Policy"] =
-            "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
-            "frame-ancestors "
-            "'none'";
-        response.headers["X-Content-Type-Options"] = "nosniff";
-        response.body = render_status_page(*status, *problems, *hosts);
-        reply(std::move(response));
-      });
-    });
+  service_.overview().look([reply, page](Result<service::Overview::Snapshot> snapshot) {
+    if (!snapshot.ok()) return reply(error_response(snapshot.error()));
+    if (!page) return reply(json_response(protocol::encode((*snapshot)->problems)));
+    Response response;
+    response.headers["Content-Type"] = "text/html; charset=utf-8";
+    response.headers["Cache-Control"] = "no-store";
+    response.headers["Content-Security-Policy"] =
+        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors "
+        "'none'";
+    response.headers["X-Content-Type-Options"] = "nosniff";
+    response.body = render_status_page(**snapshot);
+    reply(std::move(response));
   });
 }
 

@@ -7,8 +7,6 @@
 namespace gleaner::http {
 namespace {
 
-constexpr std::size_t hosts_shown_max = 200;
-
 constexpr const char* style = R"(
 :root{color-scheme:light dark;--line:#8884;--bar:#3a7d44}
 body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}
@@ -75,9 +73,8 @@ std::string escape_html(std::string_view text) {
   return out;
 }
 
-std::string render_status_page(const protocol::ServerStatus& status,
-                               const std::vector<protocol::ProblemInfo>& problems,
-                               const std::vector<protocol::HostInfo>& hosts) {
+std::string render_status_page(const service::ProjectSnapshot& snapshot) {
+  const auto& [status, problems, hosts, hosts_total] = snapshot;
   std::string page = fmt::format(
       "<!doctype html><html lang=en><head><meta charset=utf-8><meta http-equiv=refresh content=5>"
       "<meta name=viewport content=\"width=device-width\"><title>{0}</title><style>{1}</style></head><body>"
@@ -105,11 +102,10 @@ std::string render_status_page(const protocol::ServerStatus& status,
         "<table><thead><tr><th>Host<th>State<th class=n>Cores<th class=n>Units<th class=n>Items "
         "accepted<th>Last "
         "heard of, ago</tr></thead><tbody>\n";
-    for (std::size_t i = 0; i < std::min(hosts.size(), hosts_shown_max); ++i)
-      page += host_row(hosts[i], status.now);
+    for (const auto& host : hosts) page += host_row(host, status.now);
     page += "</tbody></table>";
-    if (hosts.size() > hosts_shown_max)
-      page += fmt::format("<p class=quiet>… and {} more.</p>", hosts.size() - hosts_shown_max);
+    if (hosts_total > hosts.size())
+      page += fmt::format("<p class=quiet>… and {} more.</p>", hosts_total - hosts.size());
   }
   page += "</body></html>\n";
   return page;

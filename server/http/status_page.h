@@ -3,15 +3,12 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
-#include "shared/protocol/admin_messages.h"
+#include "server/service/overview.h"
 
 namespace gleaner::http {
 
-[[nodiscard]] std::string render_status_page(const protocol::ServerStatus& status,
-                                             const std::vector<protocol::ProblemInfo>& problems,
-                                             const std::vector<protocol::HostInfo>& hosts);
+[[nodiscard]] std::string render_status_page(const service::ProjectSnapshot& snapshot);
 // &, <, >, ", ' as entities.
 [[nodiscard]] std::string escape_html(std::string_view text);
 

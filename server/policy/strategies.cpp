@@ -36,4 +36,9 @@ Result<StrategyKind> strategy_kind(std::string_view text) {
                                        "; mapping: " + listed(mapping_strategies())};
 }
 
+// Gleaner's strategy is both: its sizes count on its end rules.
+std::string straggler_for(std::string_view strategy, const std::string& configured) {
+  return strategy.substr(0, strategy.find(',')) == "gleaner" ? "split" : configured;
+}
+
 }  // namespace gleaner::policy

@@ -15,4 +15,7 @@ enum class StrategyKind { sizing, mapping };
 // Checks the whole text with its options. invalid: what is wrong, and what there is.
 [[nodiscard]] Result<StrategyKind> strategy_kind(std::string_view text);
 
+// The rule for stragglers of a problem that names none: its strategy's own, or else what the project says.
+[[nodiscard]] std::string straggler_for(std::string_view strategy, const std::string& configured);
+
 }  // namespace gleaner::policy

@@ -1,7 +1,9 @@
 // The log of a stage's events and decisions, for `gleaner-sim replay`: lines of policy/journal appended to
 // problems' own files. A record for people, not a store: it is written in pieces and not synced, and what
-// cannot be written is left out with one warning. Ends at a size, so that it never fills the disk. Writer
-// thread only.
+// cannot be written is left out with one warning. Ends at a size, so that it never fills the disk.
+//
+// Lines of a transaction that fails are never written: they wait until settle(), which is called after the
+// sync. Writer thread only.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +16,22 @@ namespace gleaner::service {
 class DecisionLog {
  public:
   // Appends to what is there.
-  DecisionLog(io::Files& files, io::Path path, std::int64_t bytes_max);
-  ~DecisionLog();  // flush()
-  DecisionLog(const DecisionLog&) = delete;
-  DecisionLog& operator=(const DecisionLog&) = delete;
+  DecisionLog(io::Path path, std::int64_t bytes_max);
 
   void line(const std::string& text);
-  void flush();
+  // What was added so far has happened; writes it if it is a piece's worth.
+  void settle(io::Files& files);
+  // Writes what has happened.
+  void flush(io::Files& files);
 
  private:
-  io::Files& files_;
+  void open(io::Files& files);
+
   io::Path path_;
   std::int64_t bytes_max_;
-  std::int64_t bytes_ = 0;  // written
-  std::string pending_;
+  std::int64_t bytes_ = -1;  // written; -1: not opened yet
+  std::string decided_;      // by the present transaction
+  std::string pending_;      // has happened, not written
   bool over_ = false;
 };
 

@@ -1,15 +1,14 @@
-// What people see of a problem and of the server.
-#include <algorithm>
-#include <numeric>
+#include "server/service/describe.h"
 
-#include "server/service/service.h"
-#include "shared/base/version.h"
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+#include <utility>
 
 namespace gleaner::service {
 namespace {
 
-constexpr auto active_for = std::chrono::minutes{5};
-constexpr auto certificate_warning = std::chrono::hours{24 * 30};
 constexpr std::size_t failures_shown_max = 20;
 
 double total_cost(const storage::StageRow& row) {
@@ -17,9 +16,32 @@ double total_cost(const storage::StageRow& row) {
   return std::accumulate(row.costs.begin(), row.costs.end(), 0.0);
 }
 
+// How many hosts compute each problem: one pass over the open units.
+std::map<ProblemId, int> hosts_at_work(const Model& model) {
+  std::map<ProblemId, int> counts;
+  for (const auto& [id, host] : model.hosts) {
+    std::set<ProblemId> problems;
+    for (const UnitId unit : host.units)
+      if (const auto place = model.open_units.find(unit); place != model.open_units.end())
+        problems.insert(place->second);
+    for (const ProblemId problem : problems) ++counts[problem];
+  }
+  return counts;
+}
+
 }  // namespace
 
-protocol::ProblemInfo Service::describe(const Problem& problem) const {
+std::vector<protocol::ProblemInfo> describe_problems(const Model& model, Timestamp now) {
+  const auto hosts = hosts_at_work(model);
+  std::vector<protocol::ProblemInfo> all;
+  for (const auto& [id, problem] : model.problems) {
+    all.push_back(describe(problem, now));
+    if (const auto count = hosts.find(id); count != hosts.end()) all.back().hosts = count->second;
+  }
+  return all;
+}
+
+protocol::ProblemInfo describe(const Problem& problem, Timestamp now) {
   const auto& row = problem.row;
   protocol::ProblemInfo info;
   info.id = row.id;
@@ -39,10 +61,10 @@ protocol::ProblemInfo Service::describe(const Problem& problem) const {
   info.started_at = row.started_at;
   info.finished_at = row.finished_at;
   if (row.started_at != Timestamp{})
-    info.elapsed_seconds = std::max(
-        0.0, to_seconds((row.finished_at != Timestamp{} ? row.finished_at : now()) - row.started_at));
+    info.elapsed_seconds =
+        std::max(0.0, to_seconds((row.finished_at != Timestamp{} ? row.finished_at : now) - row.started_at));
   if (problem.stage) {
-    const auto counts = problem.stage->view().counts(now());
+    const auto counts = problem.stage->view().counts(now);
     info.accepted = counts.accepted;
     info.free = counts.free;
     info.handed_out = counts.handed_out;
@@ -56,9 +78,6 @@ protocol::ProblemInfo Service::describe(const Problem& problem) const {
     info.recovered = counts.recovered;
     info.duplicates = counts.copies;
     info.wasted_cost = counts.cost_wasted;
-    std::set<HostId> hosts;
-    for (const policy::Unit* unit : problem.stage->view().open_units()) hosts.insert(unit->host);
-    info.hosts = static_cast<int>(hosts.size());
   } else {
     const auto& stage = problem.stage_row;
     info.cost = total_cost(stage);
@@ -76,20 +95,22 @@ protocol::ProblemInfo Service::describe(const Problem& problem) const {
   return info;
 }
 
-Result<protocol::ProblemInfo> Service::describe_fully(const Problem& problem) {
-  protocol::ProblemInfo info = describe(problem);
+Result<protocol::ProblemInfo> describe_fully(Transaction& tx, const Problem& problem) {
+  protocol::ProblemInfo info = describe(problem, tx.now);
+  const auto hosts = hosts_at_work(tx.model);
+  if (const auto count = hosts.find(info.id); count != hosts.end()) info.hosts = count->second;
   std::vector<policy::HostRecord> records;
   if (problem.stage) {
     for (const policy::HostRecord* record : problem.stage->view().hosts()) records.push_back(*record);
   } else {
-    TRY_ASSIGN(records, store_->host_records(problem.row.id, problem.row.stage));
+    TRY_ASSIGN(records, tx.store.host_records(problem.row.id, problem.row.stage));
   }
   for (const auto& record : records) {
     protocol::HostShare share;
     share.host = record.host;
-    if (const auto host = model_.hosts.find(record.host); host != model_.hosts.end()) {
+    if (const auto host = tx.model.hosts.find(record.host); host != tx.model.hosts.end()) {
       share.name = host->second.row.name;
-      share.last_contact_seconds = std::max(0.0, to_seconds(now() - host->second.row.last_contact));
+      share.last_contact_seconds = std::max(0.0, to_seconds(tx.now - host->second.row.last_contact));
     }
     share.requests = record.requests;
     share.units = record.units;
@@ -102,7 +123,7 @@ Result<protocol::ProblemInfo> Service::describe_fully(const Problem& problem) {
     share.duplicates = record.copies;
     info.shares.push_back(std::move(share));
   }
-  TRY_ASSIGN(info.results, store_->results(problem.row.id));
+  TRY_ASSIGN(info.results, tx.store.results(problem.row.id));
   for (const Range range : problem.stage_row.set_aside)
     info.set_aside.push_back({UnitId{}, range, "set aside"});
   const auto& failures = problem.recent_failures;
@@ -116,36 +137,41 @@ Result<protocol::ProblemInfo> Service::describe_fully(const Problem& problem) {
   return info;
 }
 
-void Service::status(Done<protocol::ServerStatus> done) {
-  decide<protocol::ServerStatus>(
-      [this](Result<protocol::ServerStatus>& result) -> Status {
-        protocol::ServerStatus status;
-        status.project = secrets_.project;
-        status.name = configuration_.name;
-        status.server_version = version_text;
-        status.join_code = protocol::to_text(join_code(configuration_, secrets_, port_));
-        status.started_at = started_at_;
-        status.now = now();
-        for (const auto& [id, host] : model_.hosts) {
-          if (host.row.state != protocol::HostState::active) continue;
-          ++status.hosts;
-          if (status.now - host.row.last_contact < active_for) ++status.hosts_active;
-          status.open_units += static_cast<std::int64_t>(host.units.size());
-        }
-        for (const auto& [id, problem] : model_.problems)
-          if (problem.row.finished_at == Timestamp{}) ++status.problems_open;
-        status.work_certificate_expires = secrets_.work_certificate_expires;
-        if (status.work_certificate_expires - status.now < certificate_warning)
-          status.warnings.push_back(
-              "the work key's certificate runs out on " + to_rfc3339(status.work_certificate_expires) +
-              ": certify it again with `gleaner-admin keys work` and the offline root key");
-        const auto free = dependencies_.files.free_bytes(directory_.root());
-        if (free.ok() && *free < 2 * configuration_.disk_reserve_megabytes * (1 << 20))
-          status.warnings.push_back("the disk under " + directory_.root().string() + " is nearly full");
-        result = std::move(status);
-        return {};
-      },
-      std::move(done));
+protocol::HostInfo describe(const Host& host, Timestamp now) {
+  const auto& row = host.row;
+  protocol::HostInfo info;
+  info.id = row.id;
+  info.name = row.name;
+  info.state = row.state;
+  info.platform = row.platform;
+  info.cores = row.cores;
+  info.memory_bytes = row.memory_bytes;
+  info.client_version = row.client_version;
+  info.mflops = row.mflops;
+  if (row.speeds != protocol::HostSpeeds{}) info.speeds = row.speeds;
+  info.items_accepted = row.items_accepted;
+  info.cost_accepted = row.cost_accepted;
+  info.failures = row.health.failures;
+  info.disagreements = row.disagreements;
+  info.enrolled_at = row.enrolled_at;
+  info.last_contact = row.last_contact;
+  info.open_units = static_cast<int>(host.units.size());
+  info.state_reason = row.state_reason;
+  if (const auto blocked = policy::blocked_for(row.health, now))
+    info.state_reason = "held back after failures: " + row.health.reason;
+  return info;
+}
+
+protocol::ApplicationInfo describe(const Application& application) {
+  const auto& row = application.row;
+  return {row.name,
+          row.version,
+          row.title,
+          row.archive,
+          row.archive_bytes,
+          row.platforms,
+          application.signer_name,
+          row.added_at};
 }
 
 }  // namespace gleaner::service

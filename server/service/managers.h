@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string>
 
+#include "server/service/manager_setup.h"
 #include "server/service/project_directory.h"
 #include "server/storage/blob_store.h"
 #include "shared/bundle/manifest.h"
@@ -14,15 +15,6 @@
 #include "shared/io/process.h"
 
 namespace gleaner::service {
-
-// What a manager needs to start: copied out of the model, so that the pool's threads never look into it.
-struct ManagerSetup {
-  ProblemId problem;
-  std::string archive;  // digest of the application's bundle
-  std::string program;  // in the bundle
-  std::string parameters;
-  std::vector<protocol::Input> inputs;
-};
 
 // Thread-safe; calls for one problem wait for each other.
 class Managers {

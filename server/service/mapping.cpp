@@ -1,61 +1,49 @@
-// Mapping strategies live (policy/plan): the server keeps a queue for each slot; plans are made on the pool
-// while requests go on, and an idle slot that finds its queue empty ends a search with what it has.
-#include <spdlog/spdlog.h>
+#include "server/service/mapping.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 
 #include "server/policy/mapping/remap.h"
 #include "server/policy/strategies.h"
-#include "server/service/service.h"
+#include "server/service/dispatch.h"
 
 namespace gleaner::service {
 namespace {
 
 constexpr double tasks_per_slot = 16;          // while no rate is known, and at least at any time
-constexpr double planning_seconds_max = 10;    // of a search
 constexpr double planning_wait_seconds = 0.1;  // Retry-After while a plan is being made
 constexpr Duration replan_least = std::chrono::milliseconds{500};
 constexpr std::string_view sizing_beside_mapping = "wis";  // never asked while queues are used
 
-}  // namespace
-
-std::string sizing_text(const std::string& strategy) {
-  const auto kind = policy::strategy_kind(strategy);
-  return kind.ok() && *kind == policy::StrategyKind::mapping ? std::string(sizing_beside_mapping) : strategy;
-}
-
-bool Service::is_mapped(const Problem& problem) const {
-  return sizing_text(problem.row.strategy) != problem.row.strategy;
-}
-
 // Hint units of a task: fixed once the rates are known, so that the boundaries of tasks stay where they are.
-double Service::task_cost(MappingGroup& group, const Problem& problem, std::size_t slots) {
+double task_cost(const Transaction& tx, MappingGroup& group, const Problem& problem, std::size_t slots) {
   if (const auto fixed = group.task_cost.find(problem.row.id); fixed != group.task_cost.end())
     return fixed->second;
-  const auto counts = problem.stage->view().counts(now());
+  const auto counts = problem.stage->view().counts(tx.now);
   const auto count = static_cast<double>(std::max<std::size_t>(1, slots));
   const double fine = std::max(counts.cost / (tasks_per_slot * count), 1e-9);
   if (counts.rate <= 0) return fine;
-  const double shortest = problem.stage->view().heartbeat_seconds(now()) * counts.rate / count;
-  const double longest = configuration_.unit_maximum_seconds * counts.rate / count;
+  const double shortest = problem.stage->view().heartbeat_seconds(tx.now) * counts.rate / count;
+  const double longest = tx.settings.configuration.unit_maximum_seconds * counts.rate / count;
   return group.task_cost[problem.row.id] =
              std::max(1e-9, std::min({fine, longest, std::max(shortest, fine / 8)}));
 }
 
 // Every slot that is on, with the seconds until it has ended what it holds.
-std::vector<policy::PlanWorker> Service::plan_workers(const MappingGroup& group) const {
+std::vector<policy::PlanWorker> plan_workers(const Transaction& tx, const MappingGroup& group) {
   std::map<policy::PlanSlot, double> busy;
-  for (const auto& [id, problem] : model_.problems) {
+  for (const auto& [id, problem] : tx.model.problems) {
     if (!problem.stage) continue;
-    for (const auto& slot : problem.stage->view().slots_on(now()))
+    for (const auto& slot : problem.stage->view().slots_on(tx.now))
       busy[{slot.host, slot.slot}] += slot.seconds_left;
   }
   for (const auto& [slot, at] : group.seen)
-    if (now() - at < from_seconds(configuration_.heartbeat_seconds)) busy.try_emplace(slot, 0);
+    if (tx.now - at < from_seconds(tx.settings.configuration.heartbeat_seconds)) busy.try_emplace(slot, 0);
   std::vector<policy::PlanWorker> workers;
   for (const auto& [slot, seconds] : busy) {
-    const auto host = model_.hosts.find(slot.host);
-    if (host == model_.hosts.end() || policy::blocked_for(host->second.row.health, now())) continue;
+    const auto host = tx.model.hosts.find(slot.host);
+    if (host == tx.model.hosts.end() || policy::blocked_for(host->second.row.health, tx.now)) continue;
     policy::PlanWorker worker;
     worker.slot = slot;
     worker.performance = host->second.row.mflops;
@@ -67,31 +55,31 @@ std::vector<policy::PlanWorker> Service::plan_workers(const MappingGroup& group)
   return workers;
 }
 
-void Service::start_plan(const std::string& strategy, MappingGroup& group, const std::string& why) {
-  if (group.planning) return;
-  struct Job {
-    policy::PlanInput input;
-    policy::TaskPlan plan;
-    double seconds = 0;
-  };
-  auto job = std::make_shared<Job>();
-  policy::PlanInput& input = job->input;
-  input.workers = plan_workers(group);
-  if (input.workers.empty()) return;
-  double first_idle = input.workers.front().start;
-  for (const auto& worker : input.workers) first_idle = std::min(first_idle, worker.start);
-  for (const auto& [id, problem] : model_.problems) {
+// What is free of the group's problems, cut into tasks, and what is known of their times.
+void add_free_tasks(const Transaction& tx, const std::string& strategy, MappingGroup& group,
+                    policy::PlanInput& input) {
+  for (const auto& [id, problem] : tx.model.problems) {
     if (problem.row.strategy != strategy || problem.row.state != protocol::ProblemState::running ||
         !problem.stage)
       continue;
     const auto more = policy::cut_tasks(
-        id, problem.stage->view().free(), task_cost(group, problem, input.workers.size()),
+        id, problem.stage->view().free(), task_cost(tx, group, problem, input.workers.size()),
         [&problem = problem](Range range) { return problem.stage->view().cost(range); },
         static_cast<std::size_t>(policy::BatchLimits{}.most) + 1);
     input.tasks.insert(input.tasks.end(), more.begin(), more.end());
     if (const auto estimator = group.estimators.find(id); estimator != group.estimators.end())
       input.estimators.emplace(id, estimator->second);
   }
+}
+
+void start_plan(Transaction& tx, const std::string& strategy, MappingGroup& group, const std::string& why) {
+  if (group.planning) return;
+  policy::PlanInput input;
+  input.workers = plan_workers(tx, group);
+  if (input.workers.empty()) return;
+  double first_idle = input.workers.front().start;
+  for (const auto& worker : input.workers) first_idle = std::min(first_idle, worker.start);
+  add_free_tasks(tx, strategy, group, input);
   if (input.tasks.empty()) return;
   const auto batch = static_cast<std::size_t>(policy::batch_size(
       first_idle, group.seconds_per_task.value().value_or(0), static_cast<std::int64_t>(input.workers.size()),
@@ -105,36 +93,14 @@ void Service::start_plan(const std::string& strategy, MappingGroup& group, const
   group.hurry = std::make_shared<std::atomic<bool>>(false);
   group.planned_for.clear();
   for (const auto& worker : input.workers) group.planned_for.insert(worker.slot);
-  on_pool([this, strategy, why, job, hurry = group.hurry] {
-    const SteadyTime begun = dependencies_.clock.steady();
-    const auto seconds = [&] { return to_seconds(dependencies_.clock.steady() - begun); };
-    const auto made = policy::make_mapping(strategy);
-    CHECK_TRUE(made.ok());
-    job->plan = policy::make_plan(**made, job->input,
-                                  [&] { return hurry->load() || seconds() > planning_seconds_max; });
-    job->seconds = seconds();
-    decide_later([this, strategy, why, job]() -> Status {
-      const auto found = model_.groups.find(strategy);
-      if (found == model_.groups.end() || !found->second.planning) return {};
-      MappingGroup& current = found->second;
-      current.planning = false;
-      current.completions = 0;
-      current.planned_at = now();
-      current.placed = job->plan.placed;
-      current.seconds_per_task.add(job->seconds / static_cast<double>(job->input.tasks.size()));
-      if (job->plan.taken) current.queues.install(job->plan);
-      spdlog::debug("plan {} of {} ({}): {}{}", job->input.seed, strategy, why, job->plan.reason,
-                    job->plan.taken ? "" : "; no better than the queues as they are");
-      return {};
-    });
-  });
+  tx.effects.add(effect::Map{strategy, why, std::move(input), group.hurry});
 }
 
 // The next range of the slot's queue that is still free; an empty one if there is none for it now.
-Range Service::planned_range(MappingGroup& group, policy::PlanSlot slot, ProblemId& problem_id) {
+Range planned_range(Model& model, MappingGroup& group, policy::PlanSlot slot, ProblemId& problem_id) {
   while (auto task = group.queues.take(slot)) {
-    const auto found = model_.problems.find(task->problem);
-    if (found == model_.problems.end() || !found->second.stage ||
+    const auto found = model.problems.find(task->problem);
+    if (found == model.problems.end() || !found->second.stage ||
         found->second.row.state != protocol::ProblemState::running)
       continue;
     const auto parts = found->second.stage->view().free().within(task->range);
@@ -150,21 +116,32 @@ Range Service::planned_range(MappingGroup& group, policy::PlanSlot slot, Problem
   return {};
 }
 
-Service::Planned Service::next_planned(const Host& host, const protocol::SlotRequest& slot,
-                                       const protocol::WorkRequest& request, const std::string& strategy) {
-  MappingGroup& group = model_.groups[strategy];
+}  // namespace
+
+std::string sizing_text(const std::string& strategy) {
+  const auto kind = policy::strategy_kind(strategy);
+  return kind.ok() && *kind == policy::StrategyKind::mapping ? std::string(sizing_beside_mapping) : strategy;
+}
+
+bool is_mapped(const Problem& problem) {
+  return sizing_text(problem.row.strategy) != problem.row.strategy;
+}
+
+Planned next_planned(Transaction& tx, const Host& host, const protocol::SlotRequest& slot,
+                     const protocol::WorkRequest& request, const std::string& strategy) {
+  MappingGroup& group = tx.model.groups[strategy];
   const policy::PlanSlot key{host.row.id, slot.slot};
-  group.seen[key] = now();
+  group.seen[key] = tx.now;
   auto& cannot = group.cannot[host.row.id];
   cannot.clear();
   bool free = false;
-  for (const auto& [id, problem] : model_.problems) {
+  for (const auto& [id, problem] : tx.model.problems) {
     if (problem.row.strategy != strategy || !problem.stage) continue;
     if (!can_compute(problem, request)) cannot.insert(id);
     free = free || !problem.stage->view().free().empty();
   }
   Planned planned;
-  planned.range = planned_range(group, key, planned.problem);
+  planned.range = planned_range(tx.model, group, key, planned.problem);
   if (!planned.range.empty()) {
     planned.reason = group.queues.reason();
     return planned;
@@ -176,14 +153,14 @@ Service::Planned Service::next_planned(const Host& host, const protocol::SlotReq
     return planned;
   }
   const bool new_here = !group.planned_for.contains(key);
-  if (new_here || group.unmapped || now() - group.planned_at >= replan_least)
-    start_plan(strategy, group, new_here ? "a slot that was not planned for" : "an idle slot");
+  if (new_here || group.unmapped || tx.now - group.planned_at >= replan_least)
+    start_plan(tx, strategy, group, new_here ? "a slot that was not planned for" : "an idle slot");
   if (!new_here) planned.wait = to_seconds(replan_least);
   return planned;
 }
 
-void Service::note_begun(const Problem& problem, const policy::Unit& unit, const Host& host) {
-  MappingGroup& group = model_.groups[problem.row.strategy];
+void note_begun(Model& model, const Problem& problem, const policy::Unit& unit, const Host& host) {
+  MappingGroup& group = model.groups[problem.row.strategy];
   const double cost = problem.stage->view().cost(unit.range);
   MappingGroup::Begun begun{problem.row.id, cost, host.row.mflops, 0};
   if (const auto estimator = group.estimators.find(problem.row.id); estimator != group.estimators.end())
@@ -192,10 +169,9 @@ void Service::note_begun(const Problem& problem, const policy::Unit& unit, const
   group.begun[unit.id] = begun;
 }
 
-// A unit is over: what it took is an observation, if it was computed as it was handed out.
-void Service::note_ended(const policy::Unit& unit) {
+void note_ended(Model& model, const policy::Unit& unit) {
   if (unit.state == policy::UnitState::open) return;
-  for (auto& [strategy, group] : model_.groups) {
+  for (auto& [strategy, group] : model.groups) {
     const auto begun = group.begun.find(unit.id);
     if (begun == group.begun.end()) continue;
     if (unit.state == policy::UnitState::done && unit.running_seconds > 0 &&
@@ -214,15 +190,30 @@ void Service::note_ended(const policy::Unit& unit) {
   }
 }
 
-// Once a second: whether anything calls for another plan.
-void Service::tick_mapping() {
-  for (auto group = model_.groups.begin(); group != model_.groups.end();) {
+void take_mapping(Transaction& tx, const effect::Map& job, const policy::TaskPlan& plan, double seconds) {
+  const auto found = tx.model.groups.find(job.strategy);
+  if (found == tx.model.groups.end() || !found->second.planning || found->second.hurry != job.hurry) return;
+  MappingGroup& group = found->second;
+  group.planning = false;
+  group.completions = 0;
+  group.planned_at = tx.now;
+  group.placed = plan.placed;
+  group.seconds_per_task.add(seconds / static_cast<double>(job.input.tasks.size()));
+  if (plan.taken) group.queues.install(plan);
+  tx.effects.add(
+      effect::LogLine{effect::LogLine::Level::debug,
+                      fmt::format("plan {} of {} ({}): {}{}", job.input.seed, job.strategy, job.why,
+                                  plan.reason, plan.taken ? "" : "; no better than the queues as they are")});
+}
+
+void tick_mapping(Transaction& tx) {
+  for (auto group = tx.model.groups.begin(); group != tx.model.groups.end();) {
     const std::string strategy = group->first;
-    const bool used = std::any_of(model_.problems.begin(), model_.problems.end(), [&](const auto& entry) {
+    const bool used = std::any_of(tx.model.problems.begin(), tx.model.problems.end(), [&](const auto& entry) {
       return entry.second.row.strategy == strategy && !over(entry.second.row.state);
     });
     if (!used) {
-      group = model_.groups.erase(group);
+      group = tx.model.groups.erase(group);
       continue;
     }
     MappingGroup& state = group->second;
@@ -230,13 +221,13 @@ void Service::tick_mapping() {
     if (state.planning || state.queues.plans() == 0) continue;
     policy::SincePlan since;
     std::set<policy::PlanSlot> slots;
-    for (const auto& worker : plan_workers(state)) slots.insert(worker.slot);
+    for (const auto& worker : plan_workers(tx, state)) slots.insert(worker.slot);
     since.hosts = static_cast<std::int64_t>(slots.size());
     since.hosts_changed = slots != state.planned_for;
     since.completions = state.completions;
     since.work_arrived = state.unmapped;
     if (const auto remap = policy::should_remap(since); remap.remap)
-      start_plan(strategy, state, remap.reason);
+      start_plan(tx, strategy, state, remap.reason);
   }
 }
 

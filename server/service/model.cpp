@@ -22,9 +22,8 @@ Status load_application(const storage::ApplicationRow& row, io::Files& files,
   return {};
 }
 
-Status load_problem(storage::Store& store, io::Files& files, const ProjectDirectory& directory,
-                    const storage::ProblemRow& row, const Configuration& configuration, Timestamp now,
-                    Model& model) {
+Status load_problem(storage::Store& store, const storage::ProblemRow& row, const Settings& settings,
+                    Timestamp now, Model& model) {
   Problem& problem = model.problems[row.id];
   problem.row = row;
   problem.parameters_digest = crypto::sha256_hex(row.parameters);
@@ -44,7 +43,7 @@ Status load_problem(storage::Store& store, io::Files& files, const ProjectDirect
   if (!stage_row) return {};  // not planned yet
   problem.stage_row = std::move(*stage_row);
   if (over(row.state) || problem.stage_row.finished_at != Timestamp{}) return {};
-  make_stage(problem, files, directory, configuration);
+  make_stage(problem, settings);
   TRY_ASSIGN(const auto accepted_rows, store.accepted(row.id, row.stage));
   TRY_ASSIGN(const auto units, store.open_units(row.id, row.stage));
   TRY_ASSIGN(const auto hosts, store.host_records(row.id, row.stage));
@@ -69,6 +68,16 @@ bool over(protocol::ProblemState state) {
          state == protocol::ProblemState::failed;
 }
 
+policy::EndgameRules endgame_rules(const Configuration& configuration) {
+  policy::EndgameRules rules;
+  rules.heartbeat = static_cast<double>(configuration.heartbeat_seconds);
+  rules.heartbeat_endgame = std::min(rules.heartbeat_endgame, rules.heartbeat);
+  rules.unit_minimum = configuration.unit_minimum_seconds;
+  rules.unit_maximum = std::max(configuration.unit_maximum_seconds, configuration.unit_minimum_seconds);
+  rules.lease = static_cast<double>(configuration.lease_hours) * 3600;
+  return rules;
+}
+
 policy::StageSetup stage_setup(const Problem& problem, const Configuration& configuration) {
   policy::StageSetup setup;
   setup.items = problem.stage_row.items;
@@ -76,39 +85,32 @@ policy::StageSetup stage_setup(const Problem& problem, const Configuration& conf
   setup.sizing = sizing_text(problem.row.strategy);
   setup.straggler = problem.row.straggler;
   setup.may_split = problem.manifest.split;
-  setup.rules.heartbeat = static_cast<double>(configuration.heartbeat_seconds);
-  setup.rules.heartbeat_endgame = std::min(setup.rules.heartbeat_endgame, setup.rules.heartbeat);
-  setup.rules.unit_minimum = configuration.unit_minimum_seconds;
-  setup.rules.unit_maximum = std::max(configuration.unit_maximum_seconds, configuration.unit_minimum_seconds);
-  setup.rules.lease = static_cast<double>(configuration.lease_hours) * 3600;
+  setup.rules = endgame_rules(configuration);
   return setup;
 }
 
-void make_stage(Problem& problem, io::Files& files, const ProjectDirectory& directory,
-                const Configuration& configuration) {
+void make_stage(Problem& problem, const Settings& settings) {
   problem.log.reset();
   problem.saved = {};
   policy::RecordedStage::Sink sink;
-  if (configuration.decisions_megabytes > 0) {
-    problem.log = std::make_shared<DecisionLog>(
-        files,
-        directory.decisions(problem.row.id) / ("stage-" + std::to_string(problem.row.stage) + ".jsonl"),
-        configuration.decisions_megabytes << 20);
+  if (settings.configuration.decisions_megabytes > 0) {
+    problem.log = std::make_shared<DecisionLog>(settings.directory.decisions(problem.row.id) /
+                                                    ("stage-" + std::to_string(problem.row.stage) + ".jsonl"),
+                                                settings.configuration.decisions_megabytes << 20);
     sink = [log = problem.log](const std::string& line) { log->line(line); };
   }
   problem.stage =
-      std::make_unique<policy::RecordedStage>(stage_setup(problem, configuration), std::move(sink));
+      std::make_unique<policy::RecordedStage>(stage_setup(problem, settings.configuration), std::move(sink));
 }
 
-Result<Model> load_model(storage::Store& store, io::Files& files, const ProjectDirectory& directory,
-                         const Configuration& configuration, Timestamp now) {
+Result<Model> load_model(storage::Store& store, io::Files& files, const Settings& settings, Timestamp now) {
   Model model;
   TRY_ASSIGN(const auto hosts, store.hosts());
   for (const auto& row : hosts) model.hosts[row.id] = {row, row.last_contact, {}};
   TRY_ASSIGN(const auto applications, store.applications());
-  for (const auto& row : applications) TRY(load_application(row, files, directory, model));
+  for (const auto& row : applications) TRY(load_application(row, files, settings.directory, model));
   TRY_ASSIGN(const auto problems, store.problems());
-  for (const auto& row : problems) TRY(load_problem(store, files, directory, row, configuration, now, model));
+  for (const auto& row : problems) TRY(load_problem(store, row, settings, now, model));
   update_slowest(model);
   return model;
 }

@@ -23,6 +23,12 @@
 
 namespace gleaner::service {
 
+// What the whole server is run with.
+struct Settings {
+  ProjectDirectory directory;
+  Configuration configuration;
+};
+
 struct Application {
   storage::ApplicationRow row;
   bundle::Manifest manifest;
@@ -37,8 +43,6 @@ struct Problem {
   bundle::Manifest manifest;                     // of its application
   std::string application_name;                  // name@version
   std::string parameters_digest;
-  int reviews = 0;                                   // comparisons of overlapping results under way
-  bool job_running = false;                          // planning or combining on the pool
   std::vector<storage::FailureRow> recent_failures;  // newest last, at most 100
   std::int64_t disagreements = 0;
   SavedItems saved;         // of its stage, compressed
@@ -56,6 +60,15 @@ struct Host {
   protocol::Proposal proposal = {};
 };
 
+// What the pool is doing. It has the transactions' semantics like everything here: a job that a failed
+// transaction would have started is forgotten with it, one that it would have ended is still under way.
+struct Underway {
+  std::set<ProblemId> jobs;          // planning or combining
+  std::map<ProblemId, int> reviews;  // comparisons of overlapping results
+  std::set<ProblemId> previews;
+  std::map<ProblemId, std::string> drafts;  // problems that are planned before they are stored: their names
+};
+
 struct Model {
   std::map<HostId, Host> hosts;
   std::map<ApplicationId, Application> applications;
@@ -64,6 +77,7 @@ struct Model {
   std::map<std::string, MappingGroup> groups;        // by the text of the mapping strategy
   std::optional<UnitId> spare_unit;                  // reserved, not handed out yet
   double slowest_mflops = 0;
+  Underway underway;
 };
 
 // Finished, cancelled or failed: nothing more happens to it.
@@ -71,14 +85,13 @@ struct Model {
 // The strategy text for the stage's sizing: the problem's own, or where a mapping strategy governs, one that
 // is never asked.
 [[nodiscard]] std::string sizing_text(const std::string& strategy);
+[[nodiscard]] policy::EndgameRules endgame_rules(const Configuration& configuration);
 // The row's rules for the pure stage.
 [[nodiscard]] policy::StageSetup stage_setup(const Problem& problem, const Configuration& configuration);
 // A stage as the problem's rows say it, before any event, with its log of decisions.
-void make_stage(Problem& problem, io::Files& files, const ProjectDirectory& directory,
-                const Configuration& configuration);
+void make_stage(Problem& problem, const Settings& settings);
 // Reads everything. Problems that were planning or combining are found so (their jobs start again).
-[[nodiscard]] Result<Model> load_model(storage::Store& store, io::Files& files,
-                                       const ProjectDirectory& directory, const Configuration& configuration,
+[[nodiscard]] Result<Model> load_model(storage::Store& store, io::Files& files, const Settings& settings,
                                        Timestamp now);
 void update_slowest(Model& model);
 

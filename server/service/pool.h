@@ -1,5 +1,5 @@
-// A few threads for work that blocks: checking and storing results, talking to managers. Jobs run in the
-// order they came, each once, unless the pool is stopped first (then drain() says whether to finish them).
+// A few threads for work that blocks: checking and storing results, talking to managers. Jobs begin in the
+// order they came, each once; what was taken is finished before stop() returns.
 #pragma once
 
 #include <condition_variable>

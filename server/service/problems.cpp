@@ -1,226 +1,195 @@
-// Problems, as an administrator adds, changes and deletes them.
+#include "server/service/problems.h"
+
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <cmath>
+#include <utility>
 
-#include "server/policy/sharing.h"
+#include "server/policy/mapping/mapping.h"
+#include "server/policy/sizing/sizing.h"
 #include "server/policy/strategies.h"
-#include "server/service/service.h"
-#include "shared/base/limits.h"
-#include "shared/protocol/codec.h"
+#include "server/service/describe.h"
+#include "server/service/life_cycle.h"
 
 namespace gleaner::service {
 namespace {
 
-bool is_file_name(const std::string& name) {
-  return !name.empty() && name.size() <= limits::name_length_max && name != "." && name != ".." &&
-         name.find('/') == std::string::npos && name.find('\0') == std::string::npos &&
-         name.find('\n') == std::string::npos;
+using Info = Result<protocol::ProblemInfo>;
+
+Error no_problem(ProblemId id) {
+  return {ErrorKind::not_found, "no problem " + std::to_string(id.value) + " here"};
 }
 
-Status check_request(const protocol::AddProblem& request) {
-  TRY(policy::strategy_kind(request.strategy));
-  TRY(policy::straggler_from(request.straggler));
-  if (static_cast<int>(request.parameters.size()) > limits::parameters_bytes_max)
-    return Error{ErrorKind::too_large, "parameters are over 1 MiB: give large data as inputs"};
-  if (const Status json = protocol::check_json_object(request.parameters); !json.ok())
-    return json.error().within("parameters");
-  if (!std::isfinite(request.weight) || request.weight < 0.001 || request.weight > 1000)
-    return Error{ErrorKind::invalid, "weight: expected 0.001 to 1000"};
-  if (request.priority < -8 || request.priority > 8)
-    return Error{ErrorKind::invalid, "priority: expected a whole number from -8 to 8"};
-  for (const auto& input : request.inputs) {
-    if (!is_file_name(input.name))
-      return Error{ErrorKind::invalid, "input name \"" + input.name + "\": expected a plain file name"};
+// Null, and why: it is not here, or over.
+Problem* changeable(Transaction& tx, ProblemId id, Info& info) {
+  const auto found = tx.model.problems.find(id);
+  if (found == tx.model.problems.end()) {
+    info = no_problem(id);
+    return nullptr;
   }
+  const auto& row = found->second.row;
+  if (!over(row.state)) return &found->second;
+  info =
+      Error{ErrorKind::conflict, "problem " + row.name + " is " + protocol::name_of(row.state) + " already"};
+  return nullptr;
+}
+
+Status change_state(Transaction& tx, ProblemId id, Problems::Action action, Info& info) {
+  using protocol::ProblemState;
+  Problem* problem = changeable(tx, id, info);
+  if (problem == nullptr) return {};
+  auto& state = problem->row.state;
+  switch (action) {
+    case Problems::Action::pause:
+      if (state != ProblemState::paused) problem->row.resume_to = std::exchange(state, ProblemState::paused);
+      break;
+    case Problems::Action::resume:
+      if (state == ProblemState::paused) state = problem->row.resume_to;
+      break;
+    case Problems::Action::cancel:
+      TRY(finish_problem(tx, *problem, ProblemState::cancelled, "cancelled by the administrator"));
+      break;
+  }
+  TRY(tx.store.update_problem(problem->row));
+  TRY(advance(tx, id));
+  tx.effects.add(effect::Announce{});
+  info = describe(*problem, tx.now);
+  return {};
+}
+
+Status set_strategy(Transaction& tx, Problem& problem, const std::string& strategy) {
+  problem.row.strategy = strategy;
+  if (!problem.stage) return {};
+  TRY(problem.stage->set_sizing(sizing_text(strategy), tx.now));
+  // What the old strategy remembered of the hosts must not come back with a restart.
+  for (const policy::HostRecord* record : problem.stage->view().hosts())
+    TRY(tx.store.put_host_record(problem.row.id, problem.row.stage, *record));
+  return {};
+}
+
+Status change_rules(Transaction& tx, ProblemId id, const protocol::ChangeStrategy& request, Info& info) {
+  Problem* problem = changeable(tx, id, info);
+  if (problem == nullptr) return {};
+  // Everything is checked before anything changes.
+  const auto kind =
+      policy::strategy_kind(request.strategy.empty() ? problem->row.strategy : request.strategy);
+  const auto rule = request.straggler.empty() ? Result<policy::Straggler>(problem->row.straggler)
+                                              : policy::straggler_from(request.straggler);
+  if (!kind.ok() || !rule.ok()) {
+    info = kind.ok() ? rule.error() : kind.error();
+    return {};
+  }
+  if (!request.strategy.empty()) TRY(set_strategy(tx, *problem, request.strategy));
+  if (!request.straggler.empty()) {
+    problem->row.straggler = *rule;
+    if (problem->stage) problem->stage->set_straggler(*rule, tx.now);
+  }
+  tx.effects.info(fmt::format("problem {} ({}) goes on with strategy {} and straggler rule {}", id.value,
+                              problem->row.name, problem->row.strategy,
+                              policy::name_of(problem->row.straggler)));
+  for (auto& [text, group] : tx.model.groups) group.queues.forget(id);
+  TRY(tx.store.update_problem(problem->row));
+  TRY(advance(tx, id));
+  tx.effects.add(effect::Announce{});
+  info = describe(*problem, tx.now);
+  return {};
+}
+
+Status delete_problem(Transaction& tx, ProblemId id, Result<bool>& deleted) {
+  const auto found = tx.model.problems.find(id);
+  if (found == tx.model.problems.end()) {
+    deleted = no_problem(id);
+    return {};
+  }
+  if (found->second.stage) {
+    for (const policy::Unit* unit : found->second.stage->view().open_units()) {
+      tx.model.open_units.erase(unit->id);
+      tx.model.hosts[unit->host].units.erase(unit->id);
+    }
+  }
+  TRY(tx.store.delete_problem(id));
+  tx.effects.info(fmt::format("problem {} ({}) is deleted", id.value, found->second.row.name));
+  tx.effects.add(effect::Announce{});
+  tx.model.problems.erase(found);
+  deleted = true;
   return {};
 }
 
 }  // namespace
 
-void Service::add_problem(protocol::AddProblem request, Done<protocol::ProblemInfo> done) {
-  if (request.strategy.empty()) request.strategy = configuration_.strategy;
-  // Gleaner's strategy is both: its sizes count on its end rules.
-  const bool gleaners = request.strategy == "gleaner" || request.strategy.starts_with("gleaner,");
-  if (request.straggler.empty()) request.straggler = gleaners ? "split" : configuration_.straggler;
-  if (const Status checked = check_request(request); !checked.ok()) return done(checked.error());
-  for (auto& input : request.inputs) {
-    const auto size = blobs_.size(input.digest);
-    if (!size.ok()) return done(Error{ErrorKind::conflict, "upload the input " + input.name + " first"});
-    input.bytes = *size;
-  }
-  struct Added {
-    ProblemId id;
-  };
-  decide<Added>(
-      [this, request](Result<Added>& added) -> Status {
-        const auto at = request.application.find('@');
-        const std::string name = request.application.substr(0, at);
-        const std::string version = at == std::string::npos ? "" : request.application.substr(at + 1);
-        const Application* application = nullptr;
-        for (const auto& [id, known] : model_.applications)
-          if (known.row.name == name && (version.empty() || known.row.version == version))
-            application = &known;
-        if (application == nullptr) {
-          added =
-              Error{ErrorKind::not_found, "no application " + request.application +
-                                              " here: see `gleaner-admin app list`, add one with `app add`"};
-          return {};
-        }
-        Problem problem;
-        auto& row = problem.row;
-        row.name = request.name;
-        if (row.name.empty()) {
-          int number = 1;
-          const auto taken = [this](const std::string& candidate) {
-            return std::any_of(model_.problems.begin(), model_.problems.end(),
-                               [&](const auto& entry) { return entry.second.row.name == candidate; });
-          };
-          while (taken(name + "-" + std::to_string(number))) ++number;
-          row.name = name + "-" + std::to_string(number);
-        }
-        for (const auto& [id, other] : model_.problems) {
-          if (other.row.name != row.name) continue;
-          added = Error{ErrorKind::conflict,
-                        "a problem named " + row.name + " is here already: choose another name"};
-          return {};
-        }
-        row.application = application->row.id;
-        row.parameters = request.parameters;
-        row.inputs = request.inputs;
-        row.strategy = request.strategy;
-        row.straggler = *policy::straggler_from(request.straggler);
-        row.weight = request.weight;
-        row.priority = request.priority;
-        row.commit_seconds =
-            request.commit_seconds > 0 ? request.commit_seconds : configuration_.commit_seconds;
-        row.created_at = now();
-        std::vector<policy::ShareView> others;
-        for (const auto& [id, other] : model_.problems) {
-          if (!over(other.row.state))
-            others.push_back({id, other.row.weight, other.row.priority, other.row.service});
-        }
-        row.service = policy::starting_service(others);
-        TRY_ASSIGN(row.id, store_->add_problem(row));
-        problem.manifest = application->manifest;
-        problem.application_name = application->row.name + "@" + application->row.version;
-        problem.parameters_digest = crypto::sha256_hex(row.parameters);
-        added = Added{row.id};
-        model_.problems[row.id] = std::move(problem);
-        return {};
-      },
-      [this, done](Result<Added> added) {
-        if (!added.ok()) return done(added.error());
-        decide<bool>(
-            [this, id = added->id, done](Result<bool>& ignored) -> Status {
-              ignored = true;
-              // What the manager refuses never was a problem: it goes again, and its author hears why.
-              start_planning(model_.problems.at(id), 0, [this, id, done](Result<protocol::ProblemInfo> info) {
-                if (info.ok() || info.error().kind == ErrorKind::not_found) return done(std::move(info));
-                const Error why = info.error();
-                delete_problem(id, [done, why](Status) { done(why); });
-              });
-              return {};
-            },
-            [](Result<bool>) {});
-      });
+std::vector<protocol::StrategyInfo> strategies() {
+  std::vector<protocol::StrategyInfo> all;
+  for (const auto& info : policy::sizing_strategies())
+    all.push_back({info.name, "sizing", info.summary, info.source, info.options});
+  for (const auto& info : policy::mapping_strategies())
+    all.push_back({info.name, "mapping", info.summary, info.source, info.options});
+  for (const auto& info : policy::straggler_rules())
+    all.push_back({info.name, "straggler", info.summary, info.source, {}});
+  return all;
 }
 
-void Service::problems(Done<std::vector<protocol::ProblemInfo>> done) {
-  decide<std::vector<protocol::ProblemInfo>>(
-      [this](Result<std::vector<protocol::ProblemInfo>>& list) -> Status {
+void Problems::list(Done<std::vector<protocol::ProblemInfo>> done) {
+  kernel_.decide<std::vector<protocol::ProblemInfo>>(
+      [](Transaction& tx, Result<std::vector<protocol::ProblemInfo>>& list) -> Status {
         std::vector<protocol::ProblemInfo> all;
-        for (const auto& [id, problem] : model_.problems) all.push_back(describe(problem));
+        for (const auto& [id, problem] : tx.model.problems) all.push_back(describe(problem, tx.now));
         list = std::move(all);
         return {};
       },
       std::move(done));
 }
 
-void Service::problem(ProblemId id, Done<protocol::ProblemInfo> done) {
-  decide<protocol::ProblemInfo>(
-      [this, id](Result<protocol::ProblemInfo>& info) -> Status {
-        const auto found = model_.problems.find(id);
-        if (found == model_.problems.end()) {
-          info = Error{ErrorKind::not_found, "no problem " + std::to_string(id.value) + " here"};
+void Problems::show(ProblemId id, Done<protocol::ProblemInfo> done) {
+  kernel_.decide<protocol::ProblemInfo>(
+      [id](Transaction& tx, Info& info) -> Status {
+        const auto found = tx.model.problems.find(id);
+        if (found == tx.model.problems.end()) {
+          info = no_problem(id);
           return {};
         }
-        info = describe_fully(found->second);
+        info = describe_fully(tx, found->second);
         return {};
       },
       std::move(done));
 }
 
-void Service::change_problem(ProblemId id, ProblemAction action, Done<protocol::ProblemInfo> done) {
-  decide<protocol::ProblemInfo>(
-      [this, id, action](Result<protocol::ProblemInfo>& info) -> Status {
-        using protocol::ProblemState;
-        const auto found = model_.problems.find(id);
-        if (found == model_.problems.end()) {
-          info = Error{ErrorKind::not_found, "no problem " + std::to_string(id.value) + " here"};
-          return {};
-        }
-        Problem& problem = found->second;
-        auto& state = problem.row.state;
-        if (over(state)) {
-          info = Error{ErrorKind::conflict,
-                       "problem " + problem.row.name + " is " + protocol::name_of(state) + " already"};
-          return {};
-        }
-        switch (action) {
-          case ProblemAction::pause:
-            if (state != ProblemState::paused)
-              problem.row.resume_to = std::exchange(state, ProblemState::paused);
-            break;
-          case ProblemAction::resume:
-            if (state == ProblemState::paused) state = problem.row.resume_to;
-            break;
-          case ProblemAction::cancel:
-            TRY(finish_problem(problem, ProblemState::cancelled, "cancelled by the administrator"));
-            break;
-        }
-        TRY(store_->update_problem(problem.row));
-        TRY(advance(id));
-        info = describe(problem);
-        return {};
+void Problems::change(ProblemId id, Action action, Done<protocol::ProblemInfo> done) {
+  kernel_.decide<protocol::ProblemInfo>(
+      [id, action](Transaction& tx, Info& info) { return change_state(tx, id, action, info); },
+      std::move(done));
+}
+
+void Problems::change_strategy(ProblemId id, protocol::ChangeStrategy request,
+                               Done<protocol::ProblemInfo> done) {
+  kernel_.decide<protocol::ProblemInfo>(
+      [id, request = std::move(request)](Transaction& tx, Info& info) {
+        return change_rules(tx, id, request, info);
       },
       std::move(done));
 }
 
-void Service::delete_problem(ProblemId id, StatusDone done) {
-  decide<bool>(
-      [this, id](Result<bool>& result) -> Status {
-        const auto found = model_.problems.find(id);
-        if (found == model_.problems.end()) {
-          result = Error{ErrorKind::not_found, "no problem " + std::to_string(id.value) + " here"};
-          return {};
-        }
-        if (!over(found->second.row.state))
-          TRY(finish_problem(found->second, protocol::ProblemState::cancelled,
-                             "deleted by the administrator"));
-        TRY(store_->delete_problem(id));
-        if (const Status removed = dependencies_.files.remove_all(directory_.decisions(id)); !removed.ok())
-          spdlog::warn("{}", removed.error().message);
-        model_.problems.erase(found);
-        result = true;
-        return {};
-      },
-      [this, id, done = std::move(done)](Result<bool> result) {
-        if (!result.ok()) return done(result.error());
-        managers_.end(id, Managers::Keep::no);
+void Problems::remove(ProblemId id, StatusDone done) {
+  kernel_.decide<bool>(
+      [id](Transaction& tx, Result<bool>& deleted) { return delete_problem(tx, id, deleted); },
+      [this, id, done = std::move(done)](Result<bool> deleted) {
+        if (!deleted.ok()) return done(deleted.error());
+        kernel_.managers().end(id, Managers::Keep::no);
+        const auto logs = kernel_.settings().directory.decisions(id);
+        if (const Status gone = kernel_.files().remove_all(logs); !gone.ok())
+          spdlog::warn("{}", gone.error().message);
         done({});
       });
 }
 
-void Service::decisions(ProblemId id, int count, Done<std::vector<protocol::DecisionInfo>> done) {
-  decide<std::vector<protocol::DecisionInfo>>(
-      [this, id, count](Result<std::vector<protocol::DecisionInfo>>& list) -> Status {
-        if (!model_.problems.contains(id)) {
-          list = Error{ErrorKind::not_found, "no problem " + std::to_string(id.value) + " here"};
+void Problems::decisions(ProblemId id, int count, Done<std::vector<protocol::DecisionInfo>> done) {
+  kernel_.decide<std::vector<protocol::DecisionInfo>>(
+      [id, count](Transaction& tx, Result<std::vector<protocol::DecisionInfo>>& list) -> Status {
+        if (!tx.model.problems.contains(id)) {
+          list = no_problem(id);
           return {};
         }
-        TRY_ASSIGN(const auto rows, store_->decisions(id, std::clamp(count, 1, 10'000)));
+        TRY_ASSIGN(const auto rows, tx.store.decisions(id, std::clamp(count, 1, 10'000)));
         std::vector<protocol::DecisionInfo> all;
         for (const auto& row : rows) {
           const auto& d = row.decision;

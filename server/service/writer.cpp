@@ -9,14 +9,15 @@ namespace {
 constexpr std::size_t batch_max = 200;  // beyond it a sync costs less than a hundredth of the work it covers
 }
 
-Writer::Writer(storage::Store& store, std::function<Status()> reload)
-    : store_(store), reload_(std::move(reload)) {}
+Writer::Writer(storage::Store& store, const Settings& settings, io::Files& files, Clock& clock)
+    : store_(store), settings_(settings), files_(files), clock_(clock) {}
 
 Writer::~Writer() {
   stop();
 }
 
-void Writer::start() {
+void Writer::start(Perform perform) {
+  perform_ = std::move(perform);
   thread_ = std::thread([this] { run(); });
 }
 
@@ -30,6 +31,23 @@ void Writer::submit(Operation operation, Completion completion) {
     }
   }
   completion(Error{ErrorKind::unavailable, "the server is shutting down: try again later"});
+}
+
+void Writer::submit_surely(Operation operation) {
+  submit(operation, [this, operation](Status status) {
+    if (status.ok()) return;
+    const std::lock_guard lock(mutex_);
+    again_.push_back(operation);
+  });
+}
+
+void Writer::retry() {
+  std::vector<Operation> again;
+  {
+    const std::lock_guard lock(mutex_);
+    again.swap(again_);
+  }
+  for (auto& operation : again) submit_surely(std::move(operation));
 }
 
 void Writer::stop() {
@@ -57,19 +75,44 @@ void Writer::run() {
   }
 }
 
-void Writer::run_batch(std::deque<Entry> batch) {
+Status Writer::reload() {
+  auto fresh = load_model(store_, files_, settings_, clock_.now());
+  stale_ = !fresh.ok();
+  if (stale_) {
+    spdlog::critical("the store cannot be read back: {}", fresh.error().message);
+    return fresh.error();
+  }
+  model_ = std::move(*fresh);
+  model_.underway = underway_;  // the pool goes on with its jobs
+  return {};
+}
+
+Status Writer::transact(const std::deque<Entry>& batch, Effects& effects) {
+  if (stale_) TRY(reload());
   Status status = store_.begin();
-  for (auto& entry : batch) {
+  for (const auto& entry : batch) {
     if (!status.ok()) break;
-    status = entry.operation();
+    Transaction tx{store_, model_, effects, settings_, clock_.now()};
+    status = entry.operation(tx);
   }
   if (status.ok()) status = store_.commit();
-  if (!status.ok()) {
-    store_.rollback();
+  if (status.ok()) {
+    underway_ = model_.underway;
+    return {};
+  }
+  store_.rollback();
+  (void)reload();  // says itself what is wrong; the next batch tries again
+  return status;
+}
+
+void Writer::run_batch(std::deque<Entry> batch) {
+  Effects effects;
+  Status status = transact(batch, effects);
+  if (status.ok()) {
+    perform_(effects.take());
+  } else {
     spdlog::error("the store refused a transaction of {} operations: {}", batch.size(),
                   status.error().message);
-    if (const Status reloaded = reload_(); !reloaded.ok())
-      spdlog::critical("the store cannot be read back: {}", reloaded.error().message);
     status = Error{ErrorKind::unavailable, "the server could not store this (" + status.error().message +
                                                "): nothing was accepted, try again later"};
   }

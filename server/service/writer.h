@@ -1,10 +1,12 @@
-// The one thread that decides and writes. Operations that wait together share one transaction and one sync
-// (group commit: whatever has queued up while the last sync ran, at most 200); each one's completion is
-// called only after the sync, so whatever it acknowledges survives a power cut. Between batches there is no
-// artificial wait: a lone request costs one sync.
+// The one thread that decides and writes, and the model that it decides on. Operations that wait together
+// share one transaction and one sync (group commit: whatever has queued up while the last sync ran, at most
+// 200); their effects are performed and each one's completion is called only after the sync, so whatever it
+// acknowledges survives a power cut. Between batches there is no artificial wait: a lone request costs one
+// sync.
 //
-// If the transaction cannot be committed (a full disk), all of the batch fail with that error and `reload`
-// rebuilds the in-memory model from the store, so that memory never says more than the disk.
+// If the transaction cannot be committed (a full disk), all of the batch fail with that error, its effects
+// are dropped and the model is read back from the store, so that memory never says more than the disk. While
+// even that fails, every operation is refused.
 #pragma once
 
 #include <condition_variable>
@@ -12,27 +14,35 @@
 #include <functional>
 #include <mutex>
 #include <thread>
+#include <vector>
 
+#include "server/service/transaction.h"
 #include "server/storage/store.h"
-#include "shared/base/result.h"
 
 namespace gleaner::service {
 
 class Writer {
  public:
-  // Runs on the writer thread inside a transaction. An error poisons the whole batch: return one only for
-  // failures of the store; a refused request is a value.
-  using Operation = std::function<Status()>;
   // Called on the writer thread after the sync (or the failure). Must not block.
   using Completion = std::function<void(Status)>;
+  // Called on the writer thread after the sync, before the completions. Must not block.
+  using Perform = std::function<void(std::vector<Effect>)>;
 
-  Writer(storage::Store& store, std::function<Status()> reload);
+  Writer(storage::Store& store, const Settings& settings, io::Files& files, Clock& clock);
   ~Writer();  // stop()
-  void start();
+  void start(Perform perform);
   // unavailable is completed at once when stopping.
   void submit(Operation operation, Completion completion);
+  // What must not be lost (a job of the pool is over): when its transaction fails, it is tried again with the
+  // next retry(). Not after stop(): a restart begins such jobs again.
+  void submit_surely(Operation operation);
+  void retry();
+  // Reads the model back: for effect::Reload and before start().
+  [[nodiscard]] Status reload();
   // Runs what was taken, commits it, ends the thread.
   void stop();
+  // Before start(), and on the writer thread.
+  [[nodiscard]] const Model& model() const { return model_; }
 
  private:
   struct Entry {
@@ -41,12 +51,20 @@ class Writer {
   };
   void run();
   void run_batch(std::deque<Entry> batch);
+  [[nodiscard]] Status transact(const std::deque<Entry>& batch, Effects& effects);
 
   storage::Store& store_;
-  std::function<Status()> reload_;
+  const Settings& settings_;
+  io::Files& files_;
+  Clock& clock_;
+  Perform perform_;
+  Model model_;         // writer thread only, once started
+  Underway underway_;   // as of the last sync
+  bool stale_ = false;  // the model could not be read back
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<Entry> queue_;
+  std::vector<Operation> again_;  // wait for retry()
   bool stopping_ = false;
   std::thread thread_;
 };

@@ -34,6 +34,7 @@ class SqliteStore final : public Store {
   Result<ApplicationId> add_application(const ApplicationRow& row) override;
   Result<std::vector<ApplicationRow>> applications() override;
 
+  Result<ProblemId> next_problem() override;
   Result<ProblemId> add_problem(const ProblemRow& row) override;
   Status update_problem(const ProblemRow& row) override;
   Result<std::vector<ProblemRow>> problems() override;

@@ -82,12 +82,24 @@ FROM applications ORDER BY id)");
   return all_rows(query, read_application);
 }
 
+Result<ProblemId> SqliteStore::next_problem() {
+  Query query =
+      database_->query("SELECT COALESCE((SELECT seq FROM sqlite_sequence WHERE name = 'problems'), 0) + 1");
+  ProblemId id;
+  TRY_ASSIGN(const bool found, query.step());
+  CHECK_TRUE(found);  // it has no condition
+  query.take(id);
+  TRY(query.checked());
+  return id;
+}
+
 Result<ProblemId> SqliteStore::add_problem(const ProblemRow& row) {
   TRY_ASSIGN(const std::string inputs, to_text(row.inputs));
   Query query = database_->query(R"(
-INSERT INTO problems (name, application, parameters, inputs, state, resume_to, message, strategy, straggler, weight,
+INSERT INTO problems (id, name, application, parameters, inputs, state, resume_to, message, strategy, straggler, weight,
   priority, service, commit_seconds, stage, created_at, started_at, finished_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?))");
+VALUES (NULLIF(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?))");
+  query.add(row.id);
   add_problem_columns(query, row, inputs);
   TRY(query.run());
   return ProblemId{database_->last_id()};

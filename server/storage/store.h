@@ -182,6 +182,9 @@ class Store {
   [[nodiscard]] virtual Result<ApplicationId> add_application(const ApplicationRow& row) = 0;
   [[nodiscard]] virtual Result<std::vector<ApplicationRow>> applications() = 0;
 
+  // The number of a problem that is added without one.
+  [[nodiscard]] virtual Result<ProblemId> next_problem() = 0;
+  // With the row's number, if it has one (nobody else may have it).
   [[nodiscard]] virtual Result<ProblemId> add_problem(const ProblemRow& row) = 0;
   [[nodiscard]] virtual Status update_problem(const ProblemRow& row) = 0;
   [[nodiscard]] virtual Result<std::vector<ProblemRow>> problems() = 0;

@@ -1,0 +1,130 @@
+#include "server/service/accept.h"
+
+#include <fmt/format.h>
+
+#include "server/service/life_cycle.h"
+#include "server/service/reviews.h"
+
+namespace gleaner::service {
+namespace {
+
+Status record_commit(Transaction& tx, Host& host, Problem& problem, const PreparedCommit& prepared,
+                     const policy::CommitOutcome& outcome, protocol::Acknowledgement& acknowledgement) {
+  const auto& request = prepared.request;
+  storage::SegmentRow row;
+  row.problem = problem.row.id;
+  row.stage = prepared.stage;
+  row.unit = request.unit;
+  row.host = host.row.id;
+  row.range = request.range;
+  row.digest = request.digest;
+  row.bytes = request.bytes;
+  row.received_at = tx.now;
+  row.compute_seconds = request.compute_seconds;
+  TRY_ASSIGN(row.id, tx.store.add_segment(row));
+  for (const Range range : outcome.accepted) {
+    TRY(tx.store.accept(problem.row.id, prepared.stage, range, row.id));
+    acknowledgement.items_accepted += range.size();
+    problem.saved.forget(range);
+    host.row.cost_accepted += problem.stage->view().cost(range);
+  }
+  host.row.items_accepted += acknowledgement.items_accepted;
+  host.row.health = policy::after_success(host.row.health);
+  acknowledgement.status = acknowledgement.items_accepted > 0 ? protocol::CommitStatus::accepted
+                                                              : protocol::CommitStatus::duplicate;
+  if (acknowledgement.items_accepted < request.range.size())
+    acknowledgement.reason = "other hosts had delivered " +
+                             std::to_string(request.range.size() - acknowledgement.items_accepted) +
+                             " of its items";
+  if (!outcome.overlapping.empty()) TRY(start_review(tx, problem, outcome.overlapping));
+  if (prepared.enough && !problem.stage_row.enough) {
+    policy::Changes changes;
+    problem.stage->enough(tx.now, changes);
+    problem.stage_row.enough = true;
+    TRY(tx.store.put_stage(problem.stage_row));
+    TRY(store_stage(tx, problem, changes));
+  }
+  return tx.store.update_host(host.row);
+}
+
+}  // namespace
+
+Result<CommitPlace> find_place(Transaction& tx, HostId host, protocol::CommitRequest request) {
+  CommitPlace place;
+  TRY_ASSIGN(const auto before, tx.store.acknowledgement(request.unit, host, request.range, request.digest));
+  place.prepared.request = std::move(request);
+  const auto& r = place.prepared.request;
+  if (before) {
+    place.prepared.answer =
+        protocol::Acknowledgement{before->unit,   before->host,   before->range,          before->digest,
+                                  before->status, before->reason, before->items_accepted, before->at};
+    return place;
+  }
+  TRY_ASSIGN(const auto unit, tx.store.unit(r.unit));
+  if (!unit || unit->unit.host != host) {
+    place.prepared.refusal = "this server never gave unit " + std::to_string(r.unit.value) + " to this host";
+    return place;
+  }
+  const auto found = tx.model.problems.find(unit->problem);
+  if (found == tx.model.problems.end() || !found->second.stage || found->second.row.stage != unit->stage) {
+    place.prepared.refusal = "the problem needs no more results of this stage";
+    return place;
+  }
+  const Problem& problem = found->second;
+  problem.stage->remember(unit->unit, tx.now);  // a late result of a unit that was given up
+  const auto preview = problem.stage->view().preview_commit(host, r.unit, r.range);
+  if (!preview.refusal.empty()) {
+    place.prepared.refusal = preview.refusal;
+    return place;
+  }
+  place.prepared.problem = unit->problem;
+  place.prepared.stage = unit->stage;
+  place.item_bytes_max = problem.manifest.item_bytes;
+  place.manager = manager_setup(tx.model, problem);
+  return place;
+}
+
+Status apply_commit(Transaction& tx, HostId host_id, const PreparedCommit& prepared,
+                    protocol::Acknowledgement& acknowledgement) {
+  const auto& request = prepared.request;
+  if (prepared.answer) {
+    acknowledgement = *prepared.answer;
+    return {};
+  }
+  acknowledgement = {
+      request.unit,     host_id, request.range, request.digest, protocol::CommitStatus::refused,
+      prepared.refusal, 0,       tx.now};
+  const auto host_found = tx.model.hosts.find(host_id);
+  if (host_found == tx.model.hosts.end()) return Error{ErrorKind::internal, "a host vanished from the model"};
+  Host& host = host_found->second;
+  const auto found = tx.model.problems.find(prepared.problem);
+  if (acknowledgement.reason.empty() &&
+      (found == tx.model.problems.end() || !found->second.stage || found->second.row.stage != prepared.stage))
+    acknowledgement.reason = "the problem needs no more results of this stage";
+
+  if (acknowledgement.reason.empty()) {
+    Problem& problem = found->second;
+    policy::Changes changes;
+    const auto outcome =
+        problem.stage->commit(host_id, request.unit, request.range, request.last, tx.now, changes);
+    acknowledgement.reason = outcome.refusal;
+    if (outcome.refusal.empty()) TRY(record_commit(tx, host, problem, prepared, outcome, acknowledgement));
+    TRY(store_stage(tx, problem, changes));
+  }
+  if (acknowledgement.status == protocol::CommitStatus::refused) {
+    tx.effects.warn(fmt::format("refused items {}-{} of unit {} from host {}: {}", request.range.begin,
+                                request.range.end, request.unit.value, host_id.value,
+                                acknowledgement.reason));
+    if (prepared.blame) {
+      host.row.health = policy::after_failure(host.row.health, acknowledgement.reason, tx.now);
+      TRY(tx.store.update_host(host.row));
+    }
+  }
+  // Refusals are not kept: each sending is judged anew.
+  if (acknowledgement.status == protocol::CommitStatus::refused) return {};
+  return tx.store.add_acknowledgement({request.unit, host_id, request.range, request.digest,
+                                       acknowledgement.status, acknowledgement.reason,
+                                       acknowledgement.items_accepted, acknowledgement.at});
+}
+
+}  // namespace gleaner::service

@@ -1,0 +1,36 @@
+// Commits on the writer thread: where one belongs, before its bytes are checked, and taking it, after they
+// are stored. Between the two lies commits.h, on the pool.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "server/service/transaction.h"
+
+namespace gleaner::service {
+
+// A commit whose bytes were checked and stored.
+struct PreparedCommit {
+  protocol::CommitRequest request;
+  std::optional<protocol::Acknowledgement> answer;  // given before: this is a repeat
+  std::string refusal;                              // not empty: refuse it, and why
+  bool blame = false;                               // the refusal is the host's fault
+  ProblemId problem;
+  int stage = 0;
+  bool enough = false;  // the manager needs no further items
+};
+
+// What the pool needs to know of a unit, copied from the model.
+struct CommitPlace {
+  PreparedCommit prepared;
+  std::int64_t item_bytes_max = 0;
+  ManagerSetup manager;
+};
+
+[[nodiscard]] Result<CommitPlace> find_place(Transaction& tx, HostId host, protocol::CommitRequest request);
+// First come, first accepted, item by item; a repeat is answered as before, a refusal is an acknowledgement,
+// too.
+[[nodiscard]] Status apply_commit(Transaction& tx, HostId host, const PreparedCommit& prepared,
+                                  protocol::Acknowledgement& acknowledgement);
+
+}  // namespace gleaner::service

@@ -1,0 +1,31 @@
+// A host delivers a finished prefix of a unit. In three steps: where does it belong (writer), are the bytes
+// what they claim to be and stored durably (pool), take them (writer; accept.h). Only then is it
+// acknowledged, by a statement that the work key signs. Thread-safe.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "server/service/accept.h"
+#include "server/service/kernel.h"
+
+namespace gleaner::service {
+
+class Commits {
+ public:
+  Commits(Kernel& kernel, const ProjectSecrets& secrets) : kernel_(kernel), secrets_(secrets) {}
+
+  void commit(HostId host, protocol::CommitRequest request, Done<protocol::SignedStatement> done);
+  // The first two steps; the caller's operation takes the third.
+  void prepare(HostId host, std::vector<protocol::CommitRequest> requests,
+               Done<std::vector<PreparedCommit>> then);
+  [[nodiscard]] protocol::SignedStatement sign(const protocol::Acknowledgement& acknowledgement) const;
+
+ private:
+  [[nodiscard]] Result<PreparedCommit> check(CommitPlace place) const;
+
+  Kernel& kernel_;
+  const ProjectSecrets& secrets_;
+};
+
+}  // namespace gleaner::service

@@ -1,0 +1,23 @@
+// Several hosts' results of the same items, compared item by item: who agrees with whom. Called on the pool;
+// touches no model. Errors: io (a segment cannot be read), whatever the manager's comparison answers.
+#pragma once
+
+#include <vector>
+
+#include "server/policy/verdict.h"
+#include "server/service/effects.h"
+#include "server/service/managers.h"
+#include "server/storage/blob_store.h"
+
+namespace gleaner::service {
+
+struct ReviewFinding {
+  Range range;  // consecutive items with the same verdict
+  policy::Verdict verdict;
+  std::vector<policy::Opinion> opinions;
+};
+
+[[nodiscard]] Result<std::vector<ReviewFinding>> compare(const effect::Review& job,
+                                                         const storage::BlobStore& blobs, Managers& managers);
+
+}  // namespace gleaner::service

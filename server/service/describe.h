@@ -1,0 +1,19 @@
+// What people see of problems, hosts and applications. Writer thread only.
+#pragma once
+
+#include <vector>
+
+#include "server/service/transaction.h"
+#include "shared/protocol/admin_messages.h"
+
+namespace gleaner::service {
+
+// Without how many hosts compute it.
+[[nodiscard]] protocol::ProblemInfo describe(const Problem& problem, Timestamp now);
+[[nodiscard]] std::vector<protocol::ProblemInfo> describe_problems(const Model& model, Timestamp now);
+// With each host's share, the results and what failed.
+[[nodiscard]] Result<protocol::ProblemInfo> describe_fully(Transaction& tx, const Problem& problem);
+[[nodiscard]] protocol::HostInfo describe(const Host& host, Timestamp now);
+[[nodiscard]] protocol::ApplicationInfo describe(const Application& application);
+
+}  // namespace gleaner::service

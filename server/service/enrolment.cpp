@@ -1,0 +1,175 @@
+#include "server/service/enrolment.h"
+
+#include <fmt/format.h>
+
+#include "server/service/describe.h"
+#include "server/service/reports.h"
+#include "shared/base/limits.h"
+#include "shared/crypto/statements.h"
+#include "shared/protocol/codec.h"
+
+namespace gleaner::service {
+namespace {
+
+Status check_request(const protocol::EnrolRequest& request, const Bytes& secret) {
+  if (!equal_constant_time(request.secret, secret))
+    return Error{ErrorKind::forbidden,
+                 "the enrolment secret is wrong: ask the administrator for the present join code"};
+  if (request.host_key.size() != 32) return Error{ErrorKind::invalid, "host_key: expected 32 bytes"};
+  if (request.cores < 1 || request.cores > 4096)
+    return Error{ErrorKind::invalid, "cores: expected 1 to 4096"};
+  return {};
+}
+
+Error no_host(HostId id) {
+  return {ErrorKind::not_found, "no host " + std::to_string(id.value) + " here"};
+}
+
+void fill(storage::HostRow& row, const protocol::EnrolRequest& request, const std::string& token,
+          Timestamp now) {
+  row.name = request.name.empty() ? "host" : request.name.substr(0, limits::name_length_max);
+  row.public_key = request.host_key;
+  row.machine = request.machine;
+  row.token_digest = crypto::sha256(token);
+  row.platform = request.platform;
+  row.cores = request.cores;
+  row.memory_bytes = request.memory_bytes;
+  row.client_version = request.client_version;
+  if (request.benchmark) {
+    row.mflops = request.benchmark->mflops;
+    row.benchmark_at = request.benchmark->measured_at;
+  }
+  row.state = protocol::HostState::active;
+  row.last_contact = now;
+}
+
+// The same key on the same machine is the same host (its state was lost, or the reply was). The same key on
+// another machine is a cloned disk: a new host.
+Status take_host(Transaction& tx, const protocol::EnrolRequest& request,
+                 Result<protocol::EnrolReply>& reply) {
+  const Host* known = nullptr;
+  for (const auto& [id, host] : tx.model.hosts)
+    if (host.row.public_key == request.host_key && host.row.machine == request.machine) known = &host;
+  if (known != nullptr && known->row.state == protocol::HostState::revoked) {
+    reply = Error{ErrorKind::forbidden, "this host was revoked by the administrator"};
+    return {};
+  }
+  const std::string token = to_base64url(crypto::random_secret(32));
+  storage::HostRow row = known != nullptr ? known->row : storage::HostRow{};
+  if (known != nullptr) tx.effects.add(effect::DropToken{row.token_digest});
+  fill(row, request, token, tx.now);
+  if (known != nullptr) {
+    TRY(tx.store.update_host(row));
+  } else {
+    row.enrolled_at = row.last_contact;
+    TRY_ASSIGN(row.id, tx.store.add_host(row));
+  }
+  tx.effects.add(effect::AdmitToken{row.token_digest, row.id});
+  tx.effects.add(effect::Announce{});
+  tx.effects.info(fmt::format("host {} ({}) {}: {} cores, {}", row.id.value, row.name,
+                              known != nullptr ? "joined again" : "joined", row.cores, row.platform));
+  Host& host = tx.model.hosts[row.id];
+  host.row = row;
+  host.stored_contact = row.last_contact;
+  update_slowest(tx.model);
+  reply = protocol::EnrolReply{row.id, token};
+  return {};
+}
+
+}  // namespace
+
+Result<HostId> Enrolment::authenticate_host(const std::string& token) const {
+  if (const auto host = tokens_.find(crypto::sha256(token))) return *host;
+  return Error{
+      ErrorKind::unauthorized,
+      "this host is not known here, or was revoked: join again with a join code from the administrator"};
+}
+
+bool Enrolment::authenticate_admin(const std::string& token) const {
+  return equal_constant_time(crypto::sha256(token), secrets_.admin_token_digest);
+}
+
+protocol::SignedStatement Enrolment::project() {
+  const std::lock_guard lock(mutex_);
+  if (!project_) {
+    const Configuration& configuration = kernel_.settings().configuration;
+    protocol::ProjectDocument document;
+    document.project = secrets_.project;
+    document.name = configuration.name;
+    document.root_key = secrets_.root_key;
+    document.work_certificate = secrets_.work_certificate;
+    document.heartbeat_seconds = configuration.heartbeat_seconds;
+    document.commit_seconds = configuration.commit_seconds;
+    document.issued_at = kernel_.clock().now();
+    project_ = crypto::sign_statement(protocol::StatementType::project, protocol::encode(document),
+                                      secrets_.work_key);
+  }
+  return *project_;
+}
+
+void Enrolment::enrol(protocol::EnrolRequest request, Done<protocol::EnrolReply> done) {
+  if (const Status checked = check_request(request, secrets_.enrolment_secret); !checked.ok())
+    return done(checked.error());
+  kernel_.decide<protocol::EnrolReply>(
+      [request = std::move(request)](Transaction& tx, Result<protocol::EnrolReply>& reply) {
+        return take_host(tx, request, reply);
+      },
+      std::move(done));
+}
+
+void Enrolment::leave(HostId id, StatusDone done) {
+  kernel_.decide<bool>(
+      [id](Transaction& tx, Result<bool>& left) -> Status {
+        left = true;
+        const auto found = tx.model.hosts.find(id);
+        if (found == tx.model.hosts.end()) return {};
+        found->second.row.state_reason = "left by itself";
+        return end_host(tx, found->second, protocol::HostState::left, "the host left the project");
+      },
+      [done = std::move(done)](Result<bool> left) { done(left.ok() ? Status{} : Status{left.error()}); });
+}
+
+void Enrolment::hosts(Done<std::vector<protocol::HostInfo>> done) {
+  kernel_.decide<std::vector<protocol::HostInfo>>(
+      [](Transaction& tx, Result<std::vector<protocol::HostInfo>>& list) -> Status {
+        std::vector<protocol::HostInfo> all;
+        for (const auto& [id, host] : tx.model.hosts) all.push_back(describe(host, tx.now));
+        list = std::move(all);
+        return {};
+      },
+      std::move(done));
+}
+
+void Enrolment::host(HostId id, Done<protocol::HostInfo> done) {
+  kernel_.decide<protocol::HostInfo>(
+      [id](Transaction& tx, Result<protocol::HostInfo>& info) -> Status {
+        const auto found = tx.model.hosts.find(id);
+        if (found == tx.model.hosts.end()) {
+          info = no_host(id);
+        } else {
+          info = describe(found->second, tx.now);
+        }
+        return {};
+      },
+      std::move(done));
+}
+
+void Enrolment::revoke_host(HostId id, Done<protocol::HostInfo> done) {
+  kernel_.decide<protocol::HostInfo>(
+      [id](Transaction& tx, Result<protocol::HostInfo>& info) -> Status {
+        const auto found = tx.model.hosts.find(id);
+        if (found == tx.model.hosts.end()) {
+          info = no_host(id);
+          return {};
+        }
+        Host& host = found->second;
+        host.row.state_reason = "revoked by the administrator";
+        TRY(end_host(tx, host, protocol::HostState::revoked, "the administrator revoked the host"));
+        tx.effects.info(fmt::format("host {} ({}) is revoked", id.value, host.row.name));
+        info = describe(host, tx.now);
+        return {};
+      },
+      std::move(done));
+}
+
+}  // namespace gleaner::service

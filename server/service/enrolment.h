@@ -1,0 +1,44 @@
+// Hosts: how they join, who they are, what an administrator sees of them and does with them. Thread-safe.
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/service/kernel.h"
+#include "server/service/tokens.h"
+#include "shared/protocol/admin_messages.h"
+#include "shared/protocol/messages.h"
+
+namespace gleaner::service {
+
+class Enrolment {
+ public:
+  Enrolment(Kernel& kernel, const Tokens& tokens, const ProjectSecrets& secrets)
+      : kernel_(kernel), tokens_(tokens), secrets_(secrets) {}
+
+  // Who is it? From memory.
+  [[nodiscard]] Result<HostId> authenticate_host(const std::string& token) const;
+  [[nodiscard]] bool authenticate_admin(const std::string& token) const;
+
+  // What a volunteer's client must know of the project.
+  [[nodiscard]] protocol::SignedStatement project();
+  // Shows the enrolment secret and its own key, and gets a token. The same key on the same machine is the
+  // same host: it gets a new token, the old one ends.
+  void enrol(protocol::EnrolRequest request, Done<protocol::EnrolReply> done);
+  void leave(HostId host, StatusDone done);
+
+  void hosts(Done<std::vector<protocol::HostInfo>> done);
+  void host(HostId id, Done<protocol::HostInfo> done);
+  void revoke_host(HostId id, Done<protocol::HostInfo> done);
+
+ private:
+  Kernel& kernel_;
+  const Tokens& tokens_;
+  const ProjectSecrets& secrets_;
+  std::mutex mutex_;
+  std::optional<protocol::SignedStatement> project_;  // signed once
+};
+
+}  // namespace gleaner::service

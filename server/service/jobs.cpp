@@ -1,0 +1,161 @@
+#include "server/service/jobs.h"
+
+#include <spdlog/spdlog.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "server/policy/strategies.h"
+#include "server/service/mapping.h"
+#include "server/service/reviews.h"
+#include "shared/base/limits.h"
+
+namespace gleaner::service {
+namespace {
+
+constexpr double planning_seconds_max = 10;  // of a mapping strategy's search
+
+Result<CombinedStage> combine_stage(Kernel& kernel, const effect::Combine& job) {
+  std::vector<contract::CombinedFile> files;
+  const auto pieces = with_files(kernel.blobs(), job.pieces);
+  TRY(kernel.managers().with(job.manager, [&](contract::ManagerSession& manager) -> Status {
+    TRY_ASSIGN(files, manager.combine(job.stage, pieces, [](double) {}));
+    return {};
+  }));
+  CombinedStage combined;
+  TRY_ASSIGN(combined.files, keep_files(kernel.blobs(), files));
+  TRY_ASSIGN(combined.next, plan_stage(kernel, job.manager, job.stage + 1));
+  return combined;
+}
+
+}  // namespace
+
+Result<PlannedStage> plan_stage(Kernel& kernel, const ManagerSetup& setup, int stage) {
+  contract::StagePlan plan;
+  TRY(kernel.managers().with(setup, [&](contract::ManagerSession& manager) -> Status {
+    TRY(manager.check());
+    TRY_ASSIGN(plan, manager.plan(stage));
+    return {};
+  }));
+  PlannedStage planned;
+  planned.end = plan.end;
+  if (plan.end) return planned;
+  if (stage >= limits::stages_max)
+    return Error{ErrorKind::invalid, "the application plans more than 64 stages"};
+  planned.row.problem = setup.problem;
+  planned.row.stage = stage;
+  planned.row.name = plan.name;
+  planned.row.items = plan.items;
+  if (!plan.hints.empty()) {
+    TRY_ASSIGN(const auto hints, contract::read_hints(plan.hints, plan.items));
+    for (const auto& hint : hints) planned.row.costs.push_back(hint.cost);
+  }
+  for (const auto& input : plan.inputs) {
+    TRY_ASSIGN(const std::string digest, kernel.blobs().put_file(input.path));
+    TRY_ASSIGN(const std::int64_t bytes, kernel.blobs().size(digest));
+    planned.row.inputs.push_back({input.name, digest, bytes, input.range});
+  }
+  return planned;
+}
+
+std::vector<contract::Piece> with_files(const storage::BlobStore& blobs,
+                                        const std::vector<AcceptedPiece>& pieces) {
+  std::vector<contract::Piece> all;
+  for (const auto& piece : pieces)
+    all.push_back({piece.range, piece.first, std::filesystem::absolute(blobs.path(piece.digest))});
+  return all;
+}
+
+Result<std::vector<protocol::ResultFile>> keep_files(storage::BlobStore& blobs,
+                                                     const std::vector<contract::CombinedFile>& files) {
+  std::vector<protocol::ResultFile> kept;
+  for (const auto& file : files) {
+    TRY_ASSIGN(const std::string digest, blobs.put_file(file.path));
+    TRY_ASSIGN(const std::int64_t bytes, blobs.size(digest));
+    kept.push_back({file.name, digest, bytes, file.media_type});
+  }
+  return kept;
+}
+
+void Jobs::perform(std::vector<Effect> effects) {
+  for (auto& effect : effects) {
+    std::visit([this](auto& each) { perform(std::move(each)); }, effect);
+  }
+}
+
+void Jobs::perform(effect::Plan job) {
+  kernel_.on_pool([this, job = std::move(job)] {
+    auto planned = std::make_shared<const Result<PlannedStage>>(plan_stage(kernel_, job.manager, job.stage));
+    kernel_.writer().submit_surely(
+        [id = job.manager.problem, planned](Transaction& tx) { return take_plan(tx, id, *planned); });
+  });
+}
+
+void Jobs::perform(effect::Combine job) {
+  kernel_.on_pool([this, job = std::move(job)] {
+    auto combined = std::make_shared<const Result<CombinedStage>>(combine_stage(kernel_, job));
+    kernel_.writer().submit_surely([id = job.manager.problem, stage = job.stage, combined](Transaction& tx) {
+      return take_combined(tx, id, stage, *combined);
+    });
+  });
+}
+
+void Jobs::perform(effect::Review review) {
+  kernel_.on_pool([this, job = std::make_shared<const effect::Review>(std::move(review))] {
+    auto findings = std::make_shared<const Result<std::vector<ReviewFinding>>>(
+        compare(*job, kernel_.blobs(), kernel_.managers()));
+    kernel_.writer().submit_surely(
+        [job, findings](Transaction& tx) { return settle_review(tx, *job, *findings); });
+  });
+}
+
+void Jobs::perform(effect::Map map) {
+  kernel_.on_pool([this, job = std::make_shared<const effect::Map>(std::move(map))] {
+    const SteadyTime begun = kernel_.clock().steady();
+    const auto seconds = [&] { return to_seconds(kernel_.clock().steady() - begun); };
+    const auto made = policy::make_mapping(job->strategy);
+    CHECK_TRUE(made.ok());
+    auto plan = std::make_shared<const policy::TaskPlan>(policy::make_plan(
+        **made, job->input, [&] { return job->hurry->load() || seconds() > planning_seconds_max; }));
+    kernel_.writer().submit_surely([job, plan, took = seconds()](Transaction& tx) -> Status {
+      take_mapping(tx, *job, *plan, took);
+      return {};
+    });
+  });
+}
+
+void Jobs::perform(const effect::EndManager& end) {
+  kernel_.on_pool([this, id = end.problem] { kernel_.managers().end(id, Managers::Keep::yes); });
+}
+
+void Jobs::perform(const effect::AdmitToken& token) {
+  tokens_.admit(token.digest, token.host);
+}
+
+void Jobs::perform(const effect::DropToken& token) {
+  tokens_.drop(token.digest);
+}
+
+void Jobs::perform(const effect::Announce& /*announce*/) {
+  overview_.outdate();
+}
+
+void Jobs::perform(const effect::Reload& /*reload*/) {
+  (void)kernel_.writer().reload();  // says itself what is wrong, and the next batch tries again
+}
+
+void Jobs::perform(const effect::SettleDecisions& decisions) {
+  decisions.log->settle(kernel_.files());
+  if (decisions.flush) decisions.log->flush(kernel_.files());
+}
+
+void Jobs::perform(const effect::LogLine& line) {
+  using Level = effect::LogLine::Level;
+  const auto level = line.level == Level::debug     ? spdlog::level::debug
+                     : line.level == Level::info    ? spdlog::level::info
+                     : line.level == Level::warning ? spdlog::level::warn
+                                                    : spdlog::level::err;
+  spdlog::log(level, "{}", line.text);
+}
+
+}  // namespace gleaner::service

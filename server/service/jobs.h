@@ -1,0 +1,51 @@
+// Performs what operations ask for (effects.h), after their sync: tokens, files and log lines at once, on the
+// writer thread; planning, combining, comparing and mapping on the pool, whose results come back as
+// operations that are not lost.
+#pragma once
+
+#include <vector>
+
+#include "server/service/kernel.h"
+#include "server/service/life_cycle.h"
+#include "server/service/overview.h"
+#include "server/service/tokens.h"
+
+namespace gleaner::service {
+
+// Asks the manager what the stage is; blocks. Its inputs are put among the blobs.
+[[nodiscard]] Result<PlannedStage> plan_stage(Kernel& kernel, const ManagerSetup& setup, int stage);
+
+// The pieces with the files that the manager reads.
+[[nodiscard]] std::vector<contract::Piece> with_files(const storage::BlobStore& blobs,
+                                                      const std::vector<AcceptedPiece>& pieces);
+
+// Keeps files that a manager made, as blobs.
+[[nodiscard]] Result<std::vector<protocol::ResultFile>> keep_files(
+    storage::BlobStore& blobs, const std::vector<contract::CombinedFile>& files);
+
+class Jobs {
+ public:
+  Jobs(Kernel& kernel, Tokens& tokens, Overview& overview)
+      : kernel_(kernel), tokens_(tokens), overview_(overview) {}
+  // Writer thread.
+  void perform(std::vector<Effect> effects);
+
+ private:
+  void perform(effect::Plan job);
+  void perform(effect::Combine job);
+  void perform(effect::Review job);
+  void perform(effect::Map job);
+  void perform(const effect::EndManager& end);
+  void perform(const effect::AdmitToken& token);
+  void perform(const effect::DropToken& token);
+  void perform(const effect::Announce& announce);
+  void perform(const effect::Reload& reload);
+  void perform(const effect::SettleDecisions& decisions);
+  void perform(const effect::LogLine& line);
+
+  Kernel& kernel_;
+  Tokens& tokens_;
+  Overview& overview_;
+};
+
+}  // namespace gleaner::service

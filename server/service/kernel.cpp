@@ -1,0 +1,50 @@
+#include "server/service/kernel.h"
+
+#include <algorithm>
+#include <thread>
+
+namespace gleaner::service {
+namespace {
+
+int pool_threads() {
+  return std::max(4, static_cast<int>(std::thread::hardware_concurrency()) * 2);
+}
+
+}  // namespace
+
+Kernel::Kernel(Settings settings, Dependencies dependencies, std::unique_ptr<storage::Store> store)
+    : settings_(std::move(settings)),
+      dependencies_(dependencies),
+      store_(std::move(store)),
+      blobs_(dependencies.files, settings_.directory.root()),
+      managers_(dependencies.files, dependencies.processes, blobs_, settings_.directory),
+      pool_(pool_threads()),
+      writer_(*store_, settings_, dependencies.files, dependencies.clock) {}
+
+void Kernel::decide_later(Operation operation) {
+  writer_.submit(std::move(operation), [](Status) {});
+}
+
+void Kernel::on_pool(std::function<void()> job) {
+  // While stopping, the pool takes nothing more: what is left is answered from here, so that nobody waits for
+  // ever.
+  auto shared = std::make_shared<std::function<void()>>(std::move(job));
+  if (!pool_.submit([shared] { (*shared)(); })) (*shared)();
+}
+
+void Kernel::stop() {
+  // The pool's jobs may still hand operations to the writer, and the writer's completions jobs to the pool:
+  // the pool first (its last jobs see a running writer), then the writer (late completions run in place, see
+  // on_pool).
+  pool_.stop();
+  writer_.stop();
+}
+
+Status Kernel::has_room() const {
+  const auto free = dependencies_.files.free_bytes(settings_.directory.root());
+  if (free.ok() && *free < settings_.configuration.disk_reserve_megabytes * (1 << 20))
+    return Error{ErrorKind::unavailable, "the server's disk is nearly full"};
+  return {};
+}
+
+}  // namespace gleaner::service

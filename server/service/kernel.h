@@ -1,0 +1,73 @@
+// What all use cases stand on: the store and the model with their writer, the pool, blobs, managers, clock.
+// Thread-safe. Nothing of it can be reached from an operation (transaction.h).
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "server/service/managers.h"
+#include "server/service/pool.h"
+#include "server/service/writer.h"
+#include "server/storage/blob_store.h"
+#include "shared/base/clock.h"
+#include "shared/io/process.h"
+
+namespace gleaner::service {
+
+// Called exactly once, on a thread of the pool, when the answer would survive a power cut.
+template <typename T>
+using Done = std::function<void(Result<T>)>;
+using StatusDone = std::function<void(Status)>;
+
+struct Dependencies {
+  io::Files& files;
+  io::ProcessRunner& processes;
+  Clock& clock;
+};
+
+class Kernel {
+ public:
+  Kernel(Settings settings, Dependencies dependencies, std::unique_ptr<storage::Store> store);
+
+  // Runs the operation on the writer thread in a transaction, then `done` on the pool with what it left in
+  // the value.
+  template <typename T>
+  void decide(std::function<Status(Transaction&, Result<T>&)> operation, Done<T> done);
+  // Nobody waits; failures are logged by the writer.
+  void decide_later(Operation operation);
+  void on_pool(std::function<void()> job);
+  // Finishes what was taken.
+  void stop();
+
+  [[nodiscard]] const Settings& settings() const { return settings_; }
+  [[nodiscard]] io::Files& files() { return dependencies_.files; }
+  [[nodiscard]] const Clock& clock() const { return dependencies_.clock; }
+  [[nodiscard]] storage::Store& store() { return *store_; }  // before the writer starts
+  [[nodiscard]] storage::BlobStore& blobs() { return blobs_; }
+  [[nodiscard]] Managers& managers() { return managers_; }
+  [[nodiscard]] Writer& writer() { return writer_; }
+  // error: so little room is left that nothing more is taken.
+  [[nodiscard]] Status has_room() const;
+
+ private:
+  Settings settings_;
+  Dependencies dependencies_;
+  std::unique_ptr<storage::Store> store_;
+  storage::BlobStore blobs_;
+  Managers managers_;
+  Pool pool_;
+  Writer writer_;
+};
+
+template <typename T>
+void Kernel::decide(std::function<Status(Transaction&, Result<T>&)> operation, Done<T> done) {
+  auto value = std::make_shared<Result<T>>(Error{ErrorKind::internal, "no answer"});
+  writer_.submit([operation = std::move(operation), value](Transaction& tx) { return operation(tx, *value); },
+                 [this, value, done = std::move(done)](Status status) {
+                   if (!status.ok()) *value = status.error();
+                   on_pool([value, done] { done(std::move(*value)); });
+                 });
+}
+
+}  // namespace gleaner::service

@@ -1,0 +1,233 @@
+#include "server/service/life_cycle.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "server/service/dispatch.h"
+#include "server/service/mapping.h"
+#include "server/service/reviews.h"
+
+namespace gleaner::service {
+namespace {
+
+// Once for every batch and log: the log knows how far it was decided.
+void log_decisions(Transaction& tx, const Problem& problem, const policy::Changes& changes) {
+  if (problem.log) tx.effects.add(effect::SettleDecisions{problem.log});
+  if (!spdlog::should_log(spdlog::level::debug)) return;
+  for (const auto& decision : changes.decisions) {
+    tx.effects.add(
+        effect::LogLine{effect::LogLine::Level::debug,
+                        fmt::format("problem {} unit {} host {} {} [{}, {}): {}", problem.row.id.value,
+                                    decision.unit.value, decision.host.value, decision.kind,
+                                    decision.range.begin, decision.range.end, decision.reason)});
+  }
+}
+
+// What people want to know after the stage object is gone.
+void keep_totals(Transaction& tx, Problem& problem) {
+  if (!problem.stage) return;
+  const auto counts = problem.stage->view().counts(tx.now);
+  auto& row = problem.stage_row;
+  row.units = counts.units;
+  row.splits = counts.splits;
+  row.recovered = counts.recovered;
+  row.copies = counts.copies;
+  row.disputes = counts.disputes;
+  row.cost_wasted = counts.cost_wasted;
+}
+
+Status close_units(Transaction& tx, Problem& problem) {
+  for (const policy::Unit* unit : problem.stage->view().open_units()) {
+    policy::Unit closed = *unit;
+    closed.state = policy::UnitState::cancelled;
+    closed.closed = tx.now;
+    TRY(tx.store.put_unit(problem.row.id, problem.row.stage, closed));
+    tx.model.open_units.erase(unit->id);
+    tx.model.hosts[unit->host].units.erase(unit->id);
+  }
+  return {};
+}
+
+Status start_combining(Transaction& tx, Problem& problem) {
+  TRY_ASSIGN(auto pieces, accepted_pieces(tx, problem));
+  tx.model.underway.jobs.insert(problem.row.id);
+  tx.effects.add(effect::Combine{manager_setup(tx.model, problem), problem.row.stage, std::move(pieces)});
+  return {};
+}
+
+// Nothing is left to compute but items that failed on several hosts.
+bool only_failed_items_left(const policy::Stage& stage, std::int64_t items) {
+  const auto aside = stage.set_aside().total();
+  return aside > 0 && !stage.complete() && stage.accepted().total() + aside >= items &&
+         stage.open_units().empty();
+}
+
+}  // namespace
+
+ManagerSetup manager_setup(const Model& model, const Problem& problem) {
+  const Application& application = model.applications.at(problem.row.application);
+  return {problem.row.id, application.row.archive, application.manifest.manager, problem.row.parameters,
+          problem.row.inputs};
+}
+
+Status store_stage(Transaction& tx, Problem& problem, const policy::Changes& changes) {
+  TRY(store_changes(tx.store, tx.model, problem, changes));
+  log_decisions(tx, problem, changes);
+  if (is_mapped(problem)) {
+    for (const UnitId id : changes.units)
+      if (const policy::Unit* unit = problem.stage->view().unit(id); unit != nullptr)
+        note_ended(tx.model, *unit);
+  }
+  const bool set_aside = std::any_of(changes.decisions.begin(), changes.decisions.end(),
+                                     [](const auto& decision) { return decision.kind == "set-aside"; });
+  if (set_aside) {
+    problem.stage_row.set_aside = problem.stage->view().set_aside().ranges();
+    problem.row.message =
+        std::to_string(problem.stage->view().set_aside().total()) +
+        " items are set aside: they failed on several hosts (see `gleaner-admin problem show`)";
+    tx.effects.warn(fmt::format("problem {}: {}", problem.row.id.value, problem.row.message));
+    TRY(tx.store.put_stage(problem.stage_row));
+    TRY(tx.store.update_problem(problem.row));
+  }
+  if (problem.stage->view().complete()) return advance(tx, problem.row.id);
+  return {};
+}
+
+Status advance(Transaction& tx, ProblemId id) {
+  const auto found = tx.model.problems.find(id);
+  if (found == tx.model.problems.end()) return {};
+  Problem& problem = found->second;
+  const Underway& underway = tx.model.underway;
+  if (underway.jobs.contains(id) || underway.previews.contains(id)) return {};
+  if (problem.row.state == protocol::ProblemState::planning) {
+    tx.model.underway.jobs.insert(id);
+    tx.effects.add(effect::Plan{manager_setup(tx.model, problem), problem.row.stage});
+    return {};
+  }
+  if (problem.row.state == protocol::ProblemState::running && problem.stage &&
+      problem.stage->view().complete() && !underway.reviews.contains(id)) {
+    problem.row.state = protocol::ProblemState::combining;
+    keep_totals(tx, problem);
+    TRY(tx.store.put_stage(problem.stage_row));
+    TRY(tx.store.update_problem(problem.row));
+  }
+  if (problem.row.state == protocol::ProblemState::combining) return start_combining(tx, problem);
+  return {};
+}
+
+Status begin_stage(Transaction& tx, Problem& problem, PlannedStage planned) {
+  if (planned.end) return finish_problem(tx, problem, protocol::ProblemState::finished, "");
+  problem.stage_row = std::move(planned.row);
+  problem.stage_row.problem = problem.row.id;
+  problem.stage_row.started_at = tx.now;
+  problem.row.stage = problem.stage_row.stage;
+  if (problem.row.state == protocol::ProblemState::paused) {
+    problem.row.resume_to = protocol::ProblemState::running;
+  } else {
+    problem.row.state = protocol::ProblemState::running;
+  }
+  make_stage(problem, tx.settings);
+  tx.effects.add(effect::Announce{});
+  if (const auto waiting = waiting_hosts(tx.model, tx.now); !waiting.empty())
+    problem.stage->expect(waiting, tx.now);
+  tx.effects.info(fmt::format("problem {} ({}): stage {} has {} items", problem.row.id.value,
+                              problem.row.name, problem.row.stage, problem.stage_row.items));
+  TRY(tx.store.put_stage(problem.stage_row));
+  return tx.store.update_problem(problem.row);
+}
+
+Status finish_problem(Transaction& tx, Problem& problem, protocol::ProblemState state,
+                      const std::string& message) {
+  keep_totals(tx, problem);
+  if (problem.stage) {
+    TRY(tx.store.put_stage(problem.stage_row));
+    TRY(close_units(tx, problem));
+  }
+  if (problem.log) tx.effects.add(effect::SettleDecisions{problem.log, true});
+  problem.stage.reset();
+  problem.log.reset();
+  problem.saved = {};
+  problem.row.state = state;
+  problem.row.message = message;
+  problem.row.finished_at = tx.now;
+  tx.effects.info(fmt::format("problem {} ({}) is {}{}{}", problem.row.id.value, problem.row.name,
+                              protocol::name_of(state), message.empty() ? "" : ": ", message));
+  tx.effects.add(effect::EndManager{problem.row.id});
+  tx.effects.add(effect::Announce{});
+  return tx.store.update_problem(problem.row);
+}
+
+Result<std::vector<AcceptedPiece>> accepted_pieces(Transaction& tx, const Problem& problem) {
+  TRY_ASSIGN(const auto accepted, tx.store.accepted(problem.row.id, problem.row.stage));
+  std::vector<AcceptedPiece> pieces;
+  for (const auto& row : accepted) {
+    TRY_ASSIGN(const auto segment, tx.store.segment(row.segment));
+    if (!segment) return Error{ErrorKind::internal, "an accepted segment is missing from the store"};
+    pieces.push_back({row.range, segment->range.begin, segment->digest});
+  }
+  return pieces;
+}
+
+Status take_plan(Transaction& tx, ProblemId id, const Result<PlannedStage>& planned) {
+  tx.model.underway.jobs.erase(id);
+  const auto found = tx.model.problems.find(id);
+  if (found == tx.model.problems.end() || over(found->second.row.state)) return {};
+  if (!planned.ok())
+    return finish_problem(tx, found->second, protocol::ProblemState::failed,
+                          "planning failed: " + planned.error().message);
+  return begin_stage(tx, found->second, *planned);
+}
+
+Status take_combined(Transaction& tx, ProblemId id, int stage, const Result<CombinedStage>& combined) {
+  tx.model.underway.jobs.erase(id);
+  const auto found = tx.model.problems.find(id);
+  if (found == tx.model.problems.end()) return {};
+  Problem& problem = found->second;
+  if (over(problem.row.state) || problem.row.stage != stage) return {};
+  if (!combined.ok())
+    return finish_problem(tx, problem, protocol::ProblemState::failed,
+                          "combining failed: " + combined.error().message);
+  problem.stage_row.finished_at = tx.now;
+  TRY(tx.store.put_stage(problem.stage_row));
+  TRY(tx.store.put_results(id, combined->files));
+  return begin_stage(tx, problem, combined->next);
+}
+
+Status resume_problems(Transaction& tx) {
+  for (auto& [id, problem] : tx.model.problems) {
+    TRY(resume_reviews(tx, problem));
+    TRY(advance(tx, id));
+  }
+  return {};
+}
+
+Status tick_problems(Transaction& tx) {
+  for (auto& [id, problem] : tx.model.problems) {
+    if (!problem.stage || problem.row.state != protocol::ProblemState::running) continue;
+    policy::Changes changes;
+    problem.stage->tick(tx.now, changes);
+    if (problem.log) tx.effects.add(effect::SettleDecisions{problem.log, true});
+    TRY(store_stage(tx, problem, changes));
+    if (problem.row.state != protocol::ProblemState::running || !problem.stage) continue;
+    if (only_failed_items_left(problem.stage->view(), problem.stage_row.items)) {
+      TRY(finish_problem(tx, problem, protocol::ProblemState::failed,
+                         std::to_string(problem.stage->view().set_aside().total()) +
+                             " items failed on several hosts; all others are done. The last "
+                             "failures are in `gleaner-admin problem show`"));
+    }
+  }
+  return {};
+}
+
+Status keep_accounts(Transaction& tx) {
+  for (auto& [id, problem] : tx.model.problems) {
+    if (!problem.stage || problem.kept_service == problem.row.service) continue;
+    problem.kept_service = problem.row.service;
+    TRY(tx.store.update_problem(problem.row));
+  }
+  return {};
+}
+
+}  // namespace gleaner::service

@@ -1,0 +1,48 @@
+// The life of a problem on the writer thread: planning (the manager says what the stage is) -> running ->
+// combining -> the next stage, or finished. Every step is stored before the job that makes the next one
+// starts, and begins again after a restart.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "server/service/transaction.h"
+
+namespace gleaner::service {
+
+// What the manager says of a stage; its inputs are among the blobs.
+struct PlannedStage {
+  bool end = false;  // there is no such stage: the problem is done
+  storage::StageRow row;
+};
+
+struct CombinedStage {
+  std::vector<protocol::ResultFile> files;
+  PlannedStage next;
+};
+
+[[nodiscard]] ManagerSetup manager_setup(const Model& model, const Problem& problem);
+// The rows for what a stage changed, and what follows: set-aside ranges, the end of the stage.
+[[nodiscard]] Status store_stage(Transaction& tx, Problem& problem, const policy::Changes& changes);
+// Starts the next planning or combining job, if one is due.
+[[nodiscard]] Status advance(Transaction& tx, ProblemId id);
+[[nodiscard]] Status begin_stage(Transaction& tx, Problem& problem, PlannedStage planned);
+[[nodiscard]] Status finish_problem(Transaction& tx, Problem& problem, protocol::ProblemState state,
+                                    const std::string& message);
+// All accepted items of the problem's present stage, in order.
+[[nodiscard]] Result<std::vector<AcceptedPiece>> accepted_pieces(Transaction& tx, const Problem& problem);
+
+// What a job of the pool came to. A problem that cannot be planned or combined fails, with the manager's
+// words.
+[[nodiscard]] Status take_plan(Transaction& tx, ProblemId id, const Result<PlannedStage>& planned);
+[[nodiscard]] Status take_combined(Transaction& tx, ProblemId id, int stage,
+                                   const Result<CombinedStage>& combined);
+
+// After a start: what was under way goes on.
+[[nodiscard]] Status resume_problems(Transaction& tx);
+// Once a second: silent hosts, stages that cannot end.
+[[nodiscard]] Status tick_problems(Transaction& tx);
+// Writes what fair sharing has charged the problems: a crash forgets what came since.
+[[nodiscard]] Status keep_accounts(Transaction& tx);
+
+}  // namespace gleaner::service

@@ -1,0 +1,137 @@
+#include "server/service/overview.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "server/service/describe.h"
+#include "shared/base/version.h"
+
+namespace gleaner::service {
+namespace {
+
+constexpr auto active_for = std::chrono::minutes{5};
+constexpr auto certificate_warning = std::chrono::hours{24 * 30};
+constexpr auto rebuilt_after = std::chrono::seconds{1};
+constexpr auto shown_for = std::chrono::seconds{10};
+
+protocol::ServerStatus status_of(const Transaction& tx) {
+  protocol::ServerStatus status;
+  status.name = tx.settings.configuration.name;
+  status.server_version = version_text;
+  status.now = tx.now;
+  for (const auto& [id, host] : tx.model.hosts) {
+    if (host.row.state != protocol::HostState::active) continue;
+    ++status.hosts;
+    if (status.now - host.row.last_contact < active_for) ++status.hosts_active;
+    status.open_units += static_cast<std::int64_t>(host.units.size());
+  }
+  for (const auto& [id, problem] : tx.model.problems)
+    if (problem.row.finished_at == Timestamp{}) ++status.problems_open;
+  return status;
+}
+
+Status take_snapshot(Transaction& tx, Result<ProjectSnapshot>& result) {
+  ProjectSnapshot snapshot;
+  snapshot.status = status_of(tx);
+  snapshot.problems = describe_problems(tx.model, tx.now);
+  snapshot.hosts_total = tx.model.hosts.size();
+  for (const auto& [id, host] : tx.model.hosts) {
+    if (snapshot.hosts.size() == ProjectSnapshot::hosts_max) break;
+    snapshot.hosts.push_back(describe(host, tx.now));
+  }
+  result = std::move(snapshot);
+  return {};
+}
+
+}  // namespace
+
+Overview::Overview(Kernel& kernel, const ProjectSecrets& secrets)
+    : kernel_(kernel), secrets_(secrets), started_at_(kernel.clock().now()) {}
+
+void Overview::look(Done<Snapshot> then) {
+  Snapshot present;
+  bool start = false;
+  {
+    const std::lock_guard lock(mutex_);
+    const Duration age = kernel_.clock().steady() - published_at_;
+    const bool is_true = snapshot_ && changes_ == changes_seen_;
+    if (is_true && age < shown_for) present = snapshot_;
+    if (!present) waiting_.push_back({changes_, std::move(then)});
+    const bool fresh = is_true && age < rebuilt_after;
+    start = !fresh && !building_;
+    building_ = building_ || start;
+  }
+  if (start) build();
+  if (present) then(std::move(present));
+}
+
+void Overview::outdate() {
+  const std::lock_guard lock(mutex_);
+  ++changes_;
+}
+
+void Overview::build() {
+  std::uint64_t changes = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    changes = changes_;  // later ones may be missing in what is built
+  }
+  kernel_.decide<ProjectSnapshot>(take_snapshot, [this, changes](Result<ProjectSnapshot> built) {
+    published(std::move(built), changes);
+  });
+}
+
+void Overview::published(Result<ProjectSnapshot> built, std::uint64_t changes) {
+  if (built.ok()) add_warnings(built->status);
+  const Result<Snapshot> made =
+      built.ok() ? Result<Snapshot>(std::make_shared<const ProjectSnapshot>(std::move(*built)))
+                 : Result<Snapshot>(built.error());
+  std::vector<Waiting> answered;
+  bool again = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (made.ok()) {
+      snapshot_ = *made;
+      published_at_ = kernel_.clock().steady();
+      changes_seen_ = changes;
+    }
+    const auto later = std::stable_partition(waiting_.begin(), waiting_.end(), [&](const Waiting& each) {
+      return made.ok() && each.changes > changes;  // knows of a change that this may not show
+    });
+    answered.assign(std::make_move_iterator(later), std::make_move_iterator(waiting_.end()));
+    waiting_.erase(later, waiting_.end());
+    again = building_ = !waiting_.empty();
+  }
+  for (const auto& each : answered) each.then(made);
+  if (again) build();
+}
+
+void Overview::status(Done<protocol::ServerStatus> done) {
+  kernel_.decide<protocol::ServerStatus>(
+      [](Transaction& tx, Result<protocol::ServerStatus>& status) -> Status {
+        status = status_of(tx);
+        return {};
+      },
+      [this, done = std::move(done)](Result<protocol::ServerStatus> status) {
+        if (status.ok()) add_warnings(*status);
+        done(std::move(status));
+      });
+}
+
+void Overview::add_warnings(protocol::ServerStatus& status) const {
+  const Settings& settings = kernel_.settings();
+  status.project = secrets_.project;
+  status.join_code = protocol::to_text(join_code(settings.configuration, secrets_, port_));
+  status.started_at = started_at_;
+  status.work_certificate_expires = secrets_.work_certificate_expires;
+  if (status.work_certificate_expires - status.now < certificate_warning)
+    status.warnings.push_back("the work key's certificate runs out on " +
+                              to_rfc3339(status.work_certificate_expires) +
+                              ": certify it again with `gleaner-admin keys work` and the offline root key");
+  const auto free = kernel_.files().free_bytes(settings.directory.root());
+  if (free.ok() && *free < 2 * settings.configuration.disk_reserve_megabytes * (1 << 20))
+    status.warnings.push_back("the disk under " + settings.directory.root().string() + " is nearly full");
+}
+
+}  // namespace gleaner::service

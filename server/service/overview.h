@@ -1,0 +1,64 @@
+// What people look at: the whole project at one moment, as an immutable snapshot. However many look, the
+// writer builds one at most once a second, and none while nobody looks; decisions wait for nothing else.
+//
+// Who looks is answered at once from the last snapshot if it is younger than ten seconds (and a newer one is
+// then made for the next), otherwise as soon as a new one is there. What an administrator or a stage's end
+// changes makes the present one too old at once (effect::Announce), and the administrator's own lists
+// (problems.h, enrolment.h) come from the writer: whoever changed something sees it. Thread-safe.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "server/service/kernel.h"
+#include "shared/protocol/admin_messages.h"
+
+namespace gleaner::service {
+
+struct ProjectSnapshot {
+  static constexpr std::size_t hosts_max = 200;  // more than anybody reads
+  protocol::ServerStatus status;
+  std::vector<protocol::ProblemInfo> problems;
+  std::vector<protocol::HostInfo> hosts;  // the first ones
+  std::size_t hosts_total = 0;
+};
+
+class Overview {
+ public:
+  using Snapshot = std::shared_ptr<const ProjectSnapshot>;
+
+  Overview(Kernel& kernel, const ProjectSecrets& secrets);
+  void set_listening_port(int port) { port_ = port; }
+  // `then` is called once, here or on the pool.
+  void look(Done<Snapshot> then);
+  // From the writer.
+  void status(Done<protocol::ServerStatus> done);
+  // The present snapshot is no longer true.
+  void outdate();
+
+ private:
+  struct Waiting {
+    std::uint64_t changes = 0;  // that the answer must show
+    Done<Snapshot> then;
+  };
+  void build();
+  void published(Result<ProjectSnapshot> built, std::uint64_t changes);
+  void add_warnings(protocol::ServerStatus& status) const;
+
+  Kernel& kernel_;
+  const ProjectSecrets& secrets_;
+  const Timestamp started_at_;
+  std::atomic<int> port_{0};
+  std::mutex mutex_;  // of what follows
+  Snapshot snapshot_;
+  SteadyTime published_at_{};
+  bool building_ = false;
+  std::uint64_t changes_ = 0;       // outdate() was called so often
+  std::uint64_t changes_seen_ = 0;  // by the snapshot
+  std::vector<Waiting> waiting_;
+};
+
+}  // namespace gleaner::service

@@ -1,0 +1,85 @@
+#include "server/service/previews.h"
+
+#include "server/service/jobs.h"
+
+namespace gleaner::service {
+
+struct Previews::Job {
+  ManagerSetup manager;
+  std::vector<AcceptedPiece> pieces;
+  protocol::Preview preview;  // without its files
+};
+
+namespace {
+
+constexpr std::size_t previews_max = 2;  // at once: each keeps a thread of the pool, which has at least four
+
+Error no_preview(const Problem& problem, const std::string& why) {
+  return {ErrorKind::conflict, "problem " + problem.row.name + " has no preview: " + why};
+}
+
+// Why there is nothing to look at; empty if there may be.
+std::string obstacle(const Transaction& tx, const Problem& problem) {
+  using protocol::ProblemState;
+  const ProblemState state = problem.row.state;
+  if (state == ProblemState::finished) return "it is finished, `gleaner-admin problem result` has it";
+  if (tx.model.underway.jobs.contains(problem.row.id) || state == ProblemState::combining)
+    return "its stage is being planned or combined, try again in a moment";
+  if (problem.stage_row.items == 0) return "it never began";
+  return {};
+}
+
+}  // namespace
+
+void Previews::preview(ProblemId id, Done<protocol::Preview> done) {
+  kernel_.decide<Job>(
+      [id](Transaction& tx, Result<Job>& job) -> Status {
+        const auto found = tx.model.problems.find(id);
+        auto& previews = tx.model.underway.previews;
+        if (found == tx.model.problems.end()) {
+          job = Error{ErrorKind::not_found, "no problem " + std::to_string(id.value) + " here"};
+          return {};
+        }
+        const Problem& problem = found->second;
+        if (const std::string why = obstacle(tx, problem); !why.empty()) {
+          job = no_preview(problem, why);
+          return {};
+        }
+        if (previews.contains(id) || previews.size() >= previews_max) {
+          job =
+              Error{ErrorKind::unavailable, "the server is making a preview already: try again in a moment"};
+          return {};
+        }
+        TRY_ASSIGN(auto pieces, accepted_pieces(tx, problem));
+        if (pieces.empty()) {
+          job = no_preview(problem, "none of its items is here yet");
+          return {};
+        }
+        Job begun{manager_setup(tx.model, problem), std::move(pieces), {}};
+        begun.preview = {id, problem.row.stage, problem.stage_row.name, problem.stage_row.items, 0, {}};
+        for (const auto& piece : begun.pieces) begun.preview.accepted += piece.range.size();
+        previews.insert(id);
+        job = std::move(begun);
+        return {};
+      },
+      [this, id, done = std::move(done)](Result<Job> job) {
+        if (!job.ok()) return done(job.error());
+        auto preview = make(std::move(*job));
+        kernel_.writer().submit_surely([id](Transaction& tx) {
+          tx.model.underway.previews.erase(id);
+          return advance(tx, id);  // its last items may have come meanwhile
+        });
+        done(std::move(preview));
+      });
+}
+
+Result<protocol::Preview> Previews::make(Job job) {
+  auto shown =
+      kernel_.managers().preview(job.manager, job.preview.stage, with_files(kernel_.blobs(), job.pieces));
+  // Asking again would not help: a conflict, whether the manager refused or broke down.
+  if (!shown.ok()) return Error{ErrorKind::conflict, "there is no preview: " + shown.error().message};
+  TRY_ASSIGN(job.preview.files, keep_files(kernel_.blobs(), *shown));
+  return std::move(job.preview);
+}
+
+}  // namespace gleaner::service

@@ -1,0 +1,39 @@
+// Problems, as an administrator adds, changes and deletes them. Thread-safe.
+#pragma once
+
+#include <vector>
+
+#include "server/service/kernel.h"
+#include "shared/protocol/admin_messages.h"
+
+namespace gleaner::service {
+
+// What may be named as a strategy of a problem or as its rule for stragglers.
+[[nodiscard]] std::vector<protocol::StrategyInfo> strategies();
+
+class Problems {
+ public:
+  explicit Problems(Kernel& kernel) : kernel_(kernel) {}
+
+  // Its manager plans it first: what the manager refuses was never a problem, and its author hears why.
+  void add(protocol::AddProblem request, Done<protocol::ProblemInfo> done);
+  void list(Done<std::vector<protocol::ProblemInfo>> done);
+  void show(ProblemId id, Done<protocol::ProblemInfo> done);
+  enum class Action { pause, resume, cancel };
+  void change(ProblemId id, Action action, Done<protocol::ProblemInfo> done);
+  void change_strategy(ProblemId id, protocol::ChangeStrategy request, Done<protocol::ProblemInfo> done);
+  // With its files; waits until its manager is done with them.
+  void remove(ProblemId id, StatusDone done);
+  // The last `count` decisions about its units, newest first.
+  void decisions(ProblemId id, int count, Done<std::vector<protocol::DecisionInfo>> done);
+
+ private:
+  struct Draft;
+  [[nodiscard]] Status check_inputs(protocol::AddProblem& request);
+  void plan(const Draft& draft, const Done<protocol::ProblemInfo>& done);
+  void forget(const Draft& draft);
+
+  Kernel& kernel_;
+};
+
+}  // namespace gleaner::service

@@ -1,0 +1,31 @@
+// What hosts say of the units they hold: reports, saved items, failures, good-byes. Writer thread only.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "server/service/transaction.h"
+
+namespace gleaner::service {
+
+// The host was heard of.
+[[nodiscard]] Status touch_host(Transaction& tx, Host& host);
+// A client lists all it holds. What it does not list it does not have: the reply with the grant was lost, or
+// its disk.
+[[nodiscard]] Status give_back_unknown(Transaction& tx, Host& host, const protocol::WorkRequest& request);
+// Adds what the host is to do with each unit.
+[[nodiscard]] Status take_reports(Transaction& tx, HostId host,
+                                  const std::vector<protocol::UnitReport>& reports,
+                                  std::vector<protocol::UnitOrder>& orders);
+// Takes the data of those that are kept.
+void keep_saved(Transaction& tx, const Host& host, std::vector<protocol::SavedItem>& saved);
+// Seconds until the host is to report again: the shortest that a problem of its units wants.
+[[nodiscard]] double heartbeat_interval(const Transaction& tx, const Host& host);
+// Of what this host has units of.
+[[nodiscard]] std::vector<protocol::ProblemProgress> progress_for(const Transaction& tx, const Host& host);
+[[nodiscard]] Status take_failure(Transaction& tx, HostId host, const protocol::FailureReport& report);
+// It left, or was revoked: its units are given back, its token is worth nothing.
+[[nodiscard]] Status end_host(Transaction& tx, Host& host, protocol::HostState state,
+                              const std::string& reason);
+
+}  // namespace gleaner::service

@@ -1,0 +1,139 @@
+#include "server/service/reviews.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "server/service/life_cycle.h"
+
+namespace gleaner::service {
+namespace {
+
+Status note_begun_items(Transaction& tx, effect::Review& job) {
+  for (const auto& segment : job.segments) {
+    TRY_ASSIGN(const auto place, tx.store.unit(segment.unit));
+    if (place && place->unit.begun_by.valid())
+      job.begun_by[{segment.id, place->unit.range.begin}] = place->unit.begun_by;
+  }
+  return {};
+}
+
+Status settle_finding(Transaction& tx, Problem& problem, const ReviewFinding& finding) {
+  policy::Changes changes;
+  storage::VerdictRow row;
+  row.problem = problem.row.id;
+  row.stage = problem.row.stage;
+  row.range = finding.range;
+  row.at = tx.now;
+  row.first = finding.opinions.front().segment;
+  row.second = finding.opinions.back().segment;
+  switch (finding.verdict.kind) {
+    case policy::VerdictKind::agree:
+      row.note = "all agree";
+      break;
+    case policy::VerdictKind::need_another: {
+      row.agree = false;
+      row.note = "they differ: another host is asked";
+      ++problem.disagreements;
+      std::vector<HostId> hosts;
+      for (const auto& opinion : finding.opinions) hosts.push_back(opinion.host);
+      problem.stage->dispute(finding.range, hosts, tx.now, changes);
+      break;
+    }
+    case policy::VerdictKind::decided: {
+      row.agree = false;
+      row.note = "decided by majority";
+      const auto& right = finding.opinions[finding.verdict.right.front()];
+      TRY(tx.store.accept(problem.row.id, problem.row.stage, finding.range, right.segment));
+      for (const std::size_t wrong : finding.verdict.wrong) {
+        Host& host = tx.model.hosts[finding.opinions[wrong].host];
+        row.wrong_host = finding.opinions[wrong].host;
+        ++host.row.disagreements;
+        host.row.health = policy::after_failure(host.row.health, "its results were found wrong", tx.now);
+        TRY(tx.store.update_host(host.row));
+      }
+      problem.stage->resolve(finding.range, true, tx.now, changes);
+      break;
+    }
+    case policy::VerdictKind::undecided:
+      row.agree = false;
+      row.note = "no two hosts agree: set aside";
+      problem.stage->resolve(finding.range, false, tx.now, changes);
+      break;
+  }
+  if (!row.agree)
+    tx.effects.warn(fmt::format("problem {}: results of items {}-{} differ; {}", problem.row.id.value,
+                                finding.range.begin, finding.range.end, row.note));
+  TRY(tx.store.add_verdict(row));
+  return store_stage(tx, problem, changes);
+}
+
+}  // namespace
+
+Status start_review(Transaction& tx, Problem& problem, const std::vector<Range>& ranges) {
+  for (const Range range : ranges) {
+    effect::Review job;
+    job.problem = problem.row.id;
+    job.stage = problem.row.stage;
+    job.range = range;
+    job.comparison = problem.manifest.comparison;
+    job.manager = manager_setup(tx.model, problem);
+    job.item_bytes_max = problem.manifest.item_bytes;
+    job.opinions_max = endgame_rules(tx.settings.configuration).opinions_max;
+    TRY_ASSIGN(job.segments, tx.store.segments_over(job.problem, job.stage, range));
+    if (problem.manifest.checkpoint) TRY(note_begun_items(tx, job));
+    ++tx.model.underway.reviews[job.problem];
+    tx.effects.add(std::move(job));
+  }
+  return {};
+}
+
+Status resume_reviews(Transaction& tx, Problem& problem) {
+  if (!problem.stage) return {};
+  const ProblemId id = problem.row.id;
+  const int stage = problem.row.stage;
+  TRY_ASSIGN(const std::int64_t delivered, tx.store.delivered_items(id, stage));
+  if (delivered <= problem.stage->view().accepted().total()) return {};
+  TRY_ASSIGN(const auto segments, tx.store.segments_over(id, stage, {0, problem.stage_row.items}));
+  RangeSet seen, pending;
+  for (const auto& segment : segments) {
+    for (const Range twice : seen.within(segment.range)) pending.add(twice);
+    seen.add(segment.range);
+  }
+  TRY_ASSIGN(const auto verdicts, tx.store.verdicts(id));
+  for (const auto& verdict : verdicts) {
+    if (verdict.stage != stage) continue;
+    if (!verdict.agree && !verdict.wrong_host.valid()) {
+      pending.add(verdict.range);
+    } else {
+      pending.remove(verdict.range);
+    }
+  }
+  for (const Range range : problem.stage_row.set_aside) pending.remove(range);
+  return start_review(tx, problem, pending.ranges());
+}
+
+Status settle_review(Transaction& tx, const effect::Review& job,
+                     const Result<std::vector<ReviewFinding>>& findings) {
+  auto& reviews = tx.model.underway.reviews;
+  if (const auto count = reviews.find(job.problem); count != reviews.end() && --count->second <= 0)
+    reviews.erase(count);
+  const auto found = tx.model.problems.find(job.problem);
+  if (found == tx.model.problems.end()) return {};
+  Problem& problem = found->second;
+  if (!problem.stage || problem.row.stage != job.stage) return {};
+  if (!findings.ok()) {
+    tx.effects.add(
+        effect::LogLine{effect::LogLine::Level::error,
+                        fmt::format("items {}-{} of problem {} could not be compared: {}", job.range.begin,
+                                    job.range.end, job.problem.value, findings.error().message)});
+    return advance(tx, job.problem);
+  }
+  for (const auto& finding : *findings) {
+    TRY(settle_finding(tx, problem, finding));
+    if (!problem.stage) return {};
+  }
+  return advance(tx, job.problem);
+}
+
+}  // namespace gleaner::service

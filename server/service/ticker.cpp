@@ -1,0 +1,98 @@
+#include "server/service/ticker.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "server/service/life_cycle.h"
+#include "server/service/mapping.h"
+
+namespace gleaner::service {
+namespace {
+
+constexpr int garbage_ticks = 600;  // every ten minutes
+constexpr int account_ticks = 30;   // what a crash may forget of a problem's fair share
+constexpr Duration calendar_jump = std::chrono::seconds{10};
+constexpr auto garbage_age = std::chrono::hours{24};
+
+// Whether the calendar was set, or this computer slept, since the last call (the first says no).
+bool calendar_moved(Effects& effects, Duration offset, std::optional<Duration>& before) {
+  const Duration drift = before ? offset - *before : Duration{0};
+  before = offset;
+  if (drift < calendar_jump && drift > -calendar_jump) return false;
+  effects.warn(fmt::format("the calendar moved by {:.0f} s: this computer slept, or its clock was set",
+                           to_seconds(drift)));
+  return true;
+}
+
+Status find_referenced(Transaction& tx, Result<std::vector<std::string>>& digests) {
+  // A problem that is being planned or combined may have stored blobs that no row names yet.
+  const Underway& underway = tx.model.underway;
+  if (!underway.jobs.empty() || !underway.reviews.empty() || !underway.drafts.empty()) {
+    digests = Error{ErrorKind::unavailable, "jobs are under way"};
+    return {};
+  }
+  TRY_ASSIGN(digests, tx.store.referenced_blobs());
+  return {};
+}
+
+}  // namespace
+
+Ticker::~Ticker() {
+  stop();
+}
+
+void Ticker::start() {
+  thread_ = std::thread([this] {
+    std::unique_lock lock(mutex_);
+    while (!wake_.wait_for(lock, std::chrono::seconds{1}, [this] { return stopped_; })) tick();
+  });
+}
+
+void Ticker::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+  }
+  wake_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Ticker::tick() {
+  if (++ticks_ % garbage_ticks == 0) collect_garbage();
+  kernel_.writer().retry();
+  if (pending_->exchange(true)) return;  // the writer is behind: one tick waiting is enough
+  const bool account = ticks_ % account_ticks == 0;
+  const Duration steady = kernel_.clock().steady().time_since_epoch();
+  const Duration offset = kernel_.clock().now().time_since_epoch() - steady;
+  kernel_.writer().submit(
+      [account, offset, before = offset_](Transaction& tx) -> Status {
+        if (calendar_moved(tx.effects, offset, *before)) {
+          // Every waiting time would be wrong: hosts silent for hours, or not silent for hours to come.
+          tx.effects.add(effect::Reload{});
+          return {};
+        }
+        TRY(tick_problems(tx));
+        tick_mapping(tx);
+        if (account) TRY(keep_accounts(tx));
+        return {};
+      },
+      [pending = pending_](Status) { *pending = false; });
+}
+
+void Ticker::collect_garbage() {
+  kernel_.decide<std::vector<std::string>>(find_referenced, [this](Result<std::vector<std::string>> digests) {
+    if (!digests.ok()) return;  // the next round will do
+    const auto removed = kernel_.blobs().collect(*digests, kernel_.clock().now(), garbage_age);
+    if (!removed.ok()) {
+      spdlog::warn("clearing away old blobs failed: {}", removed.error().message);
+    } else if (*removed > 0) {
+      spdlog::info("removed {} files that nothing refers to", *removed);
+    }
+  });
+}
+
+}  // namespace gleaner::service

@@ -1,0 +1,39 @@
+// What time alone brings about, once a second: hosts fall silent, plans grow old, accounts are kept, jobs
+// whose results could not be stored are tried again, blobs that nothing refers to are removed.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "server/service/kernel.h"
+
+namespace gleaner::service {
+
+class Ticker {
+ public:
+  explicit Ticker(Kernel& kernel) : kernel_(kernel) {}
+  ~Ticker();  // stop()
+  // A thread that ticks once a second.
+  void start();
+  void stop();
+  // One thread at a time.
+  void tick();
+  // Blobs that no row names and that nobody has touched for a day.
+  void collect_garbage();
+
+ private:
+  Kernel& kernel_;
+  int ticks_ = 0;
+  // Calendar minus steady clock. Writer thread only.
+  std::shared_ptr<std::optional<Duration>> offset_ = std::make_shared<std::optional<Duration>>();
+  std::shared_ptr<std::atomic<bool>> pending_ = std::make_shared<std::atomic<bool>>(false);
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool stopped_ = false;
+  std::thread thread_;
+};
+
+}  // namespace gleaner::service

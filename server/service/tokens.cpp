@@ -1,0 +1,32 @@
+#include "server/service/tokens.h"
+
+#include <mutex>
+#include <utility>
+
+namespace gleaner::service {
+
+void Tokens::rebuild(const Model& model) {
+  std::unordered_map<Bytes, HostId> hosts;
+  for (const auto& [id, host] : model.hosts)
+    if (host.row.state == protocol::HostState::active) hosts[host.row.token_digest] = id;
+  const std::unique_lock lock(mutex_);
+  hosts_ = std::move(hosts);
+}
+
+void Tokens::admit(const Bytes& digest, HostId host) {
+  const std::unique_lock lock(mutex_);
+  hosts_[digest] = host;
+}
+
+void Tokens::drop(const Bytes& digest) {
+  const std::unique_lock lock(mutex_);
+  hosts_.erase(digest);
+}
+
+std::optional<HostId> Tokens::find(const Bytes& digest) const {
+  const std::shared_lock lock(mutex_);
+  const auto found = hosts_.find(digest);
+  return found == hosts_.end() ? std::nullopt : std::optional<HostId>(found->second);
+}
+
+}  // namespace gleaner::service
