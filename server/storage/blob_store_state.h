@@ -1,5 +1,5 @@
-// What BlobStore keeps, and its steps on files. Private to this room. Thread-safe where blob_store.h says so:
-// what changes a digest's files takes that digest's Turn first.
+// What BlobStore keeps, and its steps on files. Private to this module. Thread-safe where blob_store.h says
+// so: what changes a digest's files takes that digest's Turn first.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Short lists as JSON text in one column (platforms, inputs, ranges). Private to this room.
+// Short lists as JSON text in one column (platforms, inputs, ranges). Private to this module.
 #pragma once
 
 #include <optional>

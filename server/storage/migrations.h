@@ -1,5 +1,6 @@
 // The schema, as numbered steps that only go forward. A published step is never edited: a change of the
-// schema is a new step, tested from every earlier one. FORMAT.md describes the tables. Private to this room.
+// schema is a new step, tested from every earlier one. FORMAT.md describes the tables. Private to this
+// module.
 #pragma once
 
 #include <span>

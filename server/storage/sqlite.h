@@ -1,5 +1,5 @@
 // SQLite's C API with owners: a connection, statements that are prepared once and kept, one run of a
-// statement. Private to this room. One thread at a time.
+// statement. Private to this module. One thread at a time.
 //
 // Errors: io (disk full or failing, with the system's reason), invalid (the file is damaged), conflict (a
 // unique value is taken), not_found (refers to a row that is not there), unavailable (locked by another
@@ -28,7 +28,7 @@ namespace gleaner::storage {
 class Database {
  public:
   enum class Create { no, yes };
-  // Opens and sets the pragmas of this room (WAL, synchronous=FULL, foreign keys).
+  // Opens and sets the pragmas of this module (WAL, synchronous=FULL, foreign keys).
   [[nodiscard]] static Result<std::unique_ptr<Database>> open(const std::string& path, Create create);
   ~Database();
   Database(const Database&) = delete;

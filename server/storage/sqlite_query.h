@@ -1,4 +1,4 @@
-// One run of a prepared statement: parameters in, rows out. Private to this room. One thread at a time.
+// One run of a prepared statement: parameters in, rows out. Private to this module. One thread at a time.
 // Errors as in sqlite.h; those of preparing and binding surface at the first step.
 #pragma once
 

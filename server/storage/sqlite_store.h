@@ -1,5 +1,5 @@
 // The Store on SQLite. Rows in, rows out: sqlite_store_*.cpp hold the texts of the statements, grouped as the
-// rows are. Private to this room; made by open_sqlite_store(). One thread at a time.
+// rows are. Private to this module; made by open_sqlite_store(). One thread at a time.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// Everything the server must not forget, behind one interface. There is no SQL outside this room and no
+// Everything the server must not forget, behind one interface. There is no SQL outside this module and no
 // decision inside it: the service says what to write, the store makes it durable.
 //
 // Use: begin(); any writes and reads; commit(). What commit() has returned success for survives a power cut

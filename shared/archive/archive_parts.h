@@ -1,4 +1,4 @@
-// What packing and unpacking share. Private to this room. Thread-safe.
+// What packing and unpacking share. Private to this module. Thread-safe.
 #pragma once
 
 #include <archive.h>

@@ -1,5 +1,5 @@
 // What a manager answers, line by line: pure but for the look at the files it names. Everything is checked; a
-// fault is reported as text that says what was expected. Internal to this room.
+// fault is reported as text that says what was expected. Internal to this module.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Owners for OpenSSL's objects and its error texts. Private to this room. Thread-safe.
+// Owners for OpenSSL's objects and its error texts. Private to this module. Thread-safe.
 #pragma once
 
 #include <openssl/bio.h>

@@ -1,4 +1,4 @@
-// The parent's view of a started child, and what process_linux.cpp hands over to it. Private to this room.
+// The parent's view of a started child, and what process_linux.cpp hands over to it. Private to this module.
 #pragma once
 
 #include <memory>

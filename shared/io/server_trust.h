@@ -1,5 +1,5 @@
 // Whether a TLS server is trusted: by the pinned root key, else by the system's authorities and its host
-// name. Private to this room. One thread at a time.
+// name. Private to this module. One thread at a time.
 #pragma once
 
 #include <openssl/ssl.h>

@@ -1,4 +1,4 @@
-// Values as TOML text, for Settings::render(). Private to this room. Thread-safe.
+// Values as TOML text, for Settings::render(). Private to this module. Thread-safe.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Turns errno values into errors a person can act on. Private to this room. Thread-safe.
+// Turns errno values into errors a person can act on. Private to this module. Thread-safe.
 #pragma once
 
 #include <string>

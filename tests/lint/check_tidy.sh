@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# clang-tidy with the short list of .clang-tidy over what the release build compiled as one piece of the rooms that decide;
-# GLEANER_TIDY=all takes every file of every room (slow).
+# clang-tidy with the short list of .clang-tidy over what the release build compiled as one piece of the modules that decide;
+# GLEANER_TIDY=all takes every file of every module (slow).
 #
 #   check_tidy.sh BUILD_DIRECTORY
 set -euo pipefail
@@ -8,10 +8,10 @@ build=$(realpath "$1")
 cd "$(dirname "$0")/../.."
 command -v clang-tidy-14 >/dev/null || { echo "clang-tidy-14 is missing: tools/setup test"; exit 1; }
 if [[ ${GLEANER_TIDY:-} == all ]]; then
-  what="every room"
+  what="every module"
   files=$(find shared server client apps tools -name '*.cpp' ! -name '*bench*')
 else
-  what="the rooms that decide"
+  what="the modules that decide"
   files=$(cd "$build" && find "$PWD"/{shared,server/policy,client/policy} -path '*/Unity/*.cxx')
 fi
 [[ -n $files ]] || { echo "nothing to look at in $build: build it with the preset \"release\""; exit 1; }

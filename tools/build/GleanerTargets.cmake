@@ -10,7 +10,7 @@ if(CMAKE_UNITY_BUILD AND NOT CMAKE_CROSSCOMPILING)
   target_precompile_headers(gleaner_prefix PRIVATE ${GLEANER_PREFIX_HEADER})
 endif()
 
-# gleaner_library(NAME SOURCES a.cpp … LINKS arrow …): one room. LINKS are the room's allowed arrows. SEPARATE: files are
+# gleaner_library(NAME SOURCES a.cpp … LINKS module …): one module. It may include what it links. SEPARATE: files are
 # never compiled as one piece, because they use the same local names on purpose.
 function(gleaner_library name)
   cmake_parse_arguments(arg "SEPARATE" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
@@ -54,7 +54,7 @@ function(gleaner_test_schedule name busy cost)
   endif()
 endfunction()
 
-# gleaner_unit_test(NAME [BUSY] [COST SECONDS] SOURCES … LINKS …): Catch2 tests of one room, label "unit". SEPARATE as above.
+# gleaner_unit_test(NAME [BUSY] [COST SECONDS] SOURCES … LINKS …): Catch2 tests of one module, label "unit". SEPARATE as above.
 function(gleaner_unit_test name)
   cmake_parse_arguments(arg "SEPARATE;BUSY" "LABEL;COST" "SOURCES;LINKS" ${ARGN})
   if(NOT arg_COST)

@@ -1,5 +1,5 @@
-// The parts of check_bundle(), internal to this room: what they share, the findings, and the two halves that
-// look at kernels and at managers. Used by one thread.
+// The parts of check_bundle(), internal to this module: what they share, the findings, and the two halves
+// that look at kernels and at managers. Used by one thread.
 #pragma once
 
 #include <map>

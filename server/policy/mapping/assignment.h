@@ -1,5 +1,5 @@
 // A host for each task, for the searches in which the order within a queue does not matter: loads, moves and
-// exchanges in constant time. Internal to the room.
+// exchanges in constant time. Internal to the module.
 #pragma once
 
 #include <vector>

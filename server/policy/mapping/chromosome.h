@@ -1,7 +1,7 @@
 // The chromosomes of the genetic strategies and the operators on them. A chromosome is a permutation of the
 // tasks 0..N-1 and of M-1 delimiters N..N+M-2, each of its own (as printed, all are -1, and the cycle
 // crossover then loses and doubles tasks): host 0 executes what stands before the first delimiter, in order,
-// and so on. Source: Page 2009, algorithm 3.1; Zomaya and Teh 2001. Internal to the room. Pure.
+// and so on. Source: Page 2009, algorithm 3.1; Zomaya and Teh 2001. Internal to the module. Pure.
 #pragma once
 
 #include <cstdint>

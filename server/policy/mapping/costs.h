@@ -1,5 +1,5 @@
 // What all mapping strategies share: the cost of a task on a host as a strategy sees it, which tasks can be
-// placed at all, and a schedule under construction. Internal to the room. Pure; seconds.
+// placed at all, and a schedule under construction. Internal to the module. Pure; seconds.
 #pragma once
 
 #include <limits>

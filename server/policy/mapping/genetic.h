@@ -1,4 +1,4 @@
-// The generations of the genetic strategies (Page 2009, algorithm 3.1, corrected). Internal to the room.
+// The generations of the genetic strategies (Page 2009, algorithm 3.1, corrected). Internal to the module.
 #pragma once
 
 #include <functional>

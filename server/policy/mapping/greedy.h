@@ -1,5 +1,5 @@
 // Algorithm 4.1 of Page 2009: place the open task and host of the least score, again and again. Internal to
-// the room.
+// the module.
 #pragma once
 
 #include <span>

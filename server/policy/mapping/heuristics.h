@@ -1,5 +1,5 @@
 // The list heuristics as functions, for the strategies that carry their names and for those that start from
-// them. Source: Page 2009, section 3.2; Ibarra and Kim 1977; Maheswaran et al. 1999. Internal to the room.
+// them. Source: Page 2009, section 3.2; Ibarra and Kim 1977; Maheswaran et al. 1999. Internal to the module.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What a strategy's file gives to the table in mapping.cpp. Internal to the room.
+// What a strategy's file gives to the table in mapping.cpp. Internal to the module.
 #pragma once
 
 #include <memory>

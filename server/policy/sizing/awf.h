@@ -10,7 +10,7 @@
 //   B, D  R is what was free when the batch of p units began      C, E  R is what is free now
 //   B, C  t_k is computing time                                   D, E  t_k is the time from assignment to
 //   result
-// Internal to the room.
+// Internal to the module.
 #pragma once
 
 #include <string>

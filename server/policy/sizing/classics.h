@@ -1,5 +1,5 @@
 // What the classical self-scheduling rules have in common: a published size that grid mode clamps, whole
-// numbers, batches, shares by an index of performance. Internal to the room. All functions are pure.
+// numbers, batches, shares by an index of performance. Internal to the module. All functions are pure.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // Reads a table of a TOML file key by key. Every mistake (wrong type, out of bounds, unknown key) is
 // collected with file, line, key and what was expected; variables keep their defaults then. Internal to this
-// room.
+// module.
 #pragma once
 
 #include <toml++/toml.h>
