@@ -1,31 +1,29 @@
-// One core's place for a kernel: the process, the unit it computes, how fast. The process serves unit after
-// unit of the same problem. Not thread-safe.
+// One core's place for a kernel: brings together a process (kernel_process.h), the unit that it computes,
+// what it saves (checkpoints.h), and how fast and with what effort (computing_time.h). Not thread-safe.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 
-#include "client/engine/services.h"
-#include "client/engine/unit.h"
-#include "client/policy/backoff.h"
+#include "client/engine/checkpoints.h"
+#include "client/engine/computing_time.h"
+#include "client/engine/kernel_process.h"
 #include "client/policy/rate.h"
-#include "shared/contract/kernel_session.h"
 
 namespace gleaner::engine {
 
 class Slot {
  public:
-  Slot(Services& services, int number) : services_(services), number_(number) {}
-  ~Slot() { end_kernel(); }
-  Slot(const Slot&) = delete;
-  Slot& operator=(const Slot&) = delete;
+  Slot(Services& services, int number)
+      : services_(services),
+        number_(number),
+        kernel_(services_, number),
+        checkpoints_(services_.files, kernel_.directory()) {}
 
   [[nodiscard]] int number() const { return number_; }
   [[nodiscard]] Unit* unit() const { return unit_; }
-  [[nodiscard]] bool has_kernel() const { return session_ != nullptr; }
-  [[nodiscard]] int output_descriptor() const;  // -1 without a kernel
-  [[nodiscard]] int threads() const { return threads_; }
+  [[nodiscard]] int output_descriptor() const { return kernel_.output_descriptor(); }  // -1 without a kernel
+  [[nodiscard]] int threads() const { return kernel_.threads(); }
   [[nodiscard]] const client_policy::LastMinuteRate& rate() const { return rate_; }
   [[nodiscard]] SteadyTime start_at() const { return start_at_; }  // no unit before: the kernel failed lately
 
@@ -37,8 +35,8 @@ class Slot {
   void hold();
   void pause(SteadyTime now);
   void resume(SteadyTime now);
-  [[nodiscard]] bool paused() const { return paused_; }
-  [[nodiscard]] SteadyTime paused_at() const { return paused_at_; }  // REQUIRES: paused()
+  [[nodiscard]] bool paused() const { return paused_at_.has_value(); }
+  [[nodiscard]] SteadyTime paused_at() const { return *paused_at_; }  // REQUIRES: paused()
   // Lets a paused kernel that offers checkpoints go on for just as long as it takes to save its item, before
   // take_away(); the next start() goes on from there. True while that is under way.
   [[nodiscard]] bool saving(SteadyTime now);
@@ -69,60 +67,33 @@ class Slot {
   static constexpr Duration save_patience = std::chrono::seconds{2};
   static constexpr Duration idle_patience =
       std::chrono::minutes{1};  // a kernel without work gives its memory back
-  static constexpr Duration watch_interval = std::chrono::seconds{1};
 
  private:
-  // What was saved of a unit's next item: here, in checkpoint_of() the unit, or by the host that began the
-  // unit's first item.
-  struct Saved {
-    enum class Where { nowhere, here, elsewhere } where = Where::nowhere;
-    Bytes data;  // from elsewhere
-
-    [[nodiscard]] bool any() const { return where != Where::nowhere; }
-  };
-  [[nodiscard]] Saved saved(const Unit& unit) const;
-  [[nodiscard]] Status start_kernel(const Unit& unit, const Saved& saved);
-  [[nodiscard]] io::Path checkpoint_of(const Unit& unit) const;
-  [[nodiscard]] Status lay_out(const Unit& unit, const Saved& saved);  // where the kernel finds it
+  [[nodiscard]] Status start_kernel(const Unit& unit, const Checkpoint& checkpoint);
   void save_now_and_then(SteadyTime now);
   void keep_checkpoint(std::int64_t item, SteadyTime now);
-  [[nodiscard]] Status move_checkpoint(const io::Path& to);
-  [[nodiscard]] bool is_whole(const io::Path& checkpoint) const;
   void handle(const contract::KernelEvent& event, SteadyTime now);
-  // What the kernel takes beyond what it may; empty if nothing.
-  [[nodiscard]] std::string excess(const io::TreeUse& use) const;
+  void finish_item(const contract::KernelEvent& event, SteadyTime now);
+  void finish_unit(std::int64_t item, SteadyTime now);
   void fail_unit(protocol::FailureKind kind, const std::string& message, SteadyTime now);
   void account(SteadyTime now);  // CPU and running time go to the unit
-  void release(SteadyTime now);
+  Unit& release(SteadyTime now);
 
   Services& services_;
   int number_;
-  std::unique_ptr<contract::KernelSession> session_;
-  KernelLaunch launch_;         // of the running kernel; its bundle is its project's own
-  ProblemId problem_;           // that it serves
-  io::Path problem_directory_;  // told to it last
-  int group_ = 0;
-  int threads_ = 1;
-  Unit* unit_ = nullptr;
-  bool paused_ = false;
-  SteadyTime paused_at_{};
-  enum class Saving { no, asked, ended } saving_ = Saving::no;
-  SteadyTime saving_until_{};
-  bool continued_ = false;   // the item in progress goes on from where it was saved here
-  bool save_asked_ = false;  // of a kernel that goes on
-  SteadyTime saved_at_{};
-  std::optional<io::Path> kept_;              // the unit's latest
-  std::optional<SteadyTime> draining_until_;  // the kernel still works on a unit that was let go
+  KernelProcess kernel_;
+  Checkpoints checkpoints_;
+  ComputingTime time_;
   client_policy::LastMinuteRate rate_;
+  Unit* unit_ = nullptr;
+  std::optional<SteadyTime> paused_at_;
+  enum class Saving { no, asked, ended } saving_ = Saving::no;  // before it is taken away
+  SteadyTime saving_until_{};
+  bool continued_ = false;                    // the item in progress goes on from where it was saved here
+  std::optional<SteadyTime> draining_until_;  // the kernel still works on a unit that was let go
   client_policy::Backoff failures_;
   SteadyTime idle_since_{};
   SteadyTime start_at_{};
-  SteadyTime accounted_{};
-  Duration cpu_accounted_{0};
-  Duration cpu_at_item_{0};
-  Duration cpu_watched_{0};
-  SteadyTime watched_{};
-  Duration asleep_{0};
 };
 
 }  // namespace gleaner::engine

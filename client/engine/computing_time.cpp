@@ -1,0 +1,36 @@
+#include "client/engine/computing_time.h"
+
+#include <algorithm>
+
+namespace gleaner::engine {
+namespace {
+constexpr Duration still_max = std::chrono::milliseconds{1};  // of processor time, in a watch_interval
+}  // namespace
+
+void ComputingTime::start_unit(Duration cpu, SteadyTime now) {
+  charged_at_ = watched_ = now;
+  asleep_ = Duration{0};
+  cpu_at_item_ = cpu_watched_ = cpu;
+}
+
+void ComputingTime::charge(Unit& unit, Duration cpu, int threads, State state, SteadyTime now) {
+  unit.cpu_time += std::max(Duration{0}, cpu - cpu_charged_);
+  cpu_charged_ = cpu;
+  if (state == State::running) {
+    unit.run_time += now - charged_at_;
+    unit.core_time += threads * (now - charged_at_);
+  }
+  charged_at_ = now;
+}
+
+// Sleeping and no processor time used: asked twice, so that a kernel seen between two bursts does not count.
+client_policy::HangVerdict ComputingTime::watch(Duration cpu, bool asleep, double item_seconds, int threads,
+                                                SteadyTime now) {
+  const bool still = cpu - cpu_watched_ < still_max && asleep;
+  asleep_ = still ? asleep_ + (now - watched_) : Duration{0};
+  cpu_watched_ = cpu;
+  watched_ = now;
+  return client_policy::judge({asleep_, cpu - cpu_at_item_, item_seconds, threads});
+}
+
+}  // namespace gleaner::engine

@@ -1,0 +1,41 @@
+// What computing a unit takes: processor and running time go to the unit, and a kernel that does nothing, or
+// is at one item for too long, is noticed. Pure: the kernel's readings are arguments. Not thread-safe.
+#pragma once
+
+#include "client/engine/unit.h"
+#include "client/policy/hang.h"
+
+namespace gleaner::engine {
+
+class ComputingTime {
+ public:
+  // A kernel process begins: its processor time counts from nothing.
+  void start_kernel() { cpu_charged_ = Duration{0}; }
+  // A unit begins, with a kernel that has used `cpu` so far.
+  void start_unit(Duration cpu, SteadyTime now);
+  void finish_item(Duration cpu) { cpu_at_item_ = cpu; }
+  void resume(SteadyTime now) { watched_ = now; }
+
+  // Charges the unit with what came since the last call.
+  enum class State { running, paused };
+  void charge(Unit& unit, Duration cpu, int threads, State state, SteadyTime now);
+
+  // Of a running kernel, every second.
+  [[nodiscard]] bool watch_due(SteadyTime now) const { return now - watched_ >= watch_interval; }
+  [[nodiscard]] SteadyTime watch_at() const { return watched_ + watch_interval; }
+  // `asleep`: all its processes sleep just now.
+  [[nodiscard]] client_policy::HangVerdict watch(Duration cpu, bool asleep, double item_seconds, int threads,
+                                                 SteadyTime now);
+
+  static constexpr Duration watch_interval = std::chrono::seconds{1};
+
+ private:
+  SteadyTime charged_at_{};
+  Duration cpu_charged_{0};
+  Duration cpu_at_item_{0};
+  Duration cpu_watched_{0};
+  SteadyTime watched_{};
+  Duration asleep_{0};
+};
+
+}  // namespace gleaner::engine

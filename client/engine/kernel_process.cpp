@@ -1,0 +1,88 @@
+#include "client/engine/kernel_process.h"
+
+#include <algorithm>
+
+namespace gleaner::engine {
+namespace {
+constexpr std::int64_t slot_files_max = 10'000;
+}  // namespace
+
+int KernelProcess::output_descriptor() const {
+  return session_ ? session_->process().output_descriptor() : -1;
+}
+
+bool KernelProcess::serves(const Prepared& prepared, ProblemId problem) const {
+  return session_ && launch_.bundle_directory == prepared.bundle_directory && problem_ == problem &&
+         session_->idle();
+}
+
+Status KernelProcess::make_directory() {
+  CHECK_TRUE(!session_);
+  TRY(services_.files.remove_all(directory()));
+  return services_.files.make_directories(directory());
+}
+
+Status KernelProcess::start(const Prepared& prepared, ProblemId problem) {
+  CHECK_TRUE(!session_);
+  TRY_ASSIGN(const std::string digest, digest_of_file(services_.files, prepared.kernel));
+  if (digest != prepared.kernel_digest)
+    return Error{ErrorKind::untrusted,
+                 "the kernel " + prepared.kernel.string() + " was changed after it was unpacked"};
+  KernelLaunch launch;
+  launch.slot = slot_;
+  launch.program = prepared.kernel;
+  launch.bundle_directory = prepared.bundle_directory;
+  launch.problems_directory = prepared.problem_directory.parent_path();
+  launch.slot_directory = directory();
+  const int wanted = prepared.manifest.threads == 0 ? services_.settings.cores : prepared.manifest.threads;
+  launch.threads = std::clamp(wanted, 1, services_.settings.cores);
+  launch.memory_bytes = prepared.manifest.memory_bytes;
+  launch.disk_bytes = prepared.manifest.disk_bytes;
+  TRY_ASSIGN(std::unique_ptr<io::Process> process, services_.launcher.start(launch));
+  launch_ = std::move(launch);
+  group_ = process->pid();
+  threads_ = launch_.threads;
+  services_.gate.add(group_, threads_);
+  session_ = std::make_unique<contract::KernelSession>(std::move(process), prepared.manifest.item_bytes);
+  problem_ = problem;
+  problem_directory_.clear();
+  return {};
+}
+
+void KernelProcess::set_problem(const Prepared& prepared) {
+  if (problem_directory_ == prepared.problem_directory) return;
+  problem_directory_ = prepared.problem_directory;
+  session_->set_problem(services_.launcher.inside(launch_, problem_directory_));
+}
+
+void KernelProcess::end() {
+  if (!session_) return;
+  services_.gate.remove(group_);
+  session_.reset();
+  group_ = 0;
+}
+
+std::string KernelProcess::excess(const bundle::Manifest& manifest, const io::TreeUse& use) const {
+  if (services_.launcher.out_of_memory(slot_))
+    return "the kernel wanted more than " +
+           std::to_string(kernel_memory_max(manifest.memory_bytes, threads_) >> 20) +
+           " MiB of memory: the system ended one of its processes; the manifest allows " +
+           std::to_string(manifest.memory_bytes >> 20) + " MiB";
+#ifndef GLEANER_SANITIZED  // instrumented kernels hold several times what they use
+  if (use.memory_bytes > kernel_memory_max(manifest.memory_bytes, threads_))
+    return "the kernel holds " + std::to_string(use.memory_bytes >> 20) + " MiB of memory in " +
+           std::to_string(use.processes) + " processes; the manifest allows " +
+           std::to_string(manifest.memory_bytes >> 20) + " MiB";
+#endif
+  if (use.threads >= kernel_tasks_max(threads_))
+    return "the kernel started too many processes or threads: " + std::to_string(use.threads) + "; " +
+           std::to_string(kernel_tasks_max(threads_)) + " are not allowed";
+  const DirectoryUsage usage = services_.machine.usage(directory(), slot_files_max);
+  if (usage.bytes > manifest.disk_bytes || usage.files >= slot_files_max)
+    return "the kernel wrote " + std::to_string(usage.bytes) + " bytes in " + std::to_string(usage.files) +
+           " files; the manifest allows " + std::to_string(manifest.disk_bytes) + " bytes in fewer than " +
+           std::to_string(slot_files_max) + " files";
+  return {};
+}
+
+}  // namespace gleaner::engine

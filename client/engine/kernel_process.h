@@ -1,0 +1,57 @@
+// A slot's kernel as a process: verified, launched, held and let go, ended. It serves unit after unit of one
+// problem. Knows nothing of units' states. Not thread-safe.
+#pragma once
+
+#include <memory>
+
+#include "client/engine/services.h"
+#include "client/engine/warehouse.h"
+#include "shared/contract/kernel_session.h"
+#include "shared/protocol/messages.h"
+
+namespace gleaner::engine {
+
+class KernelProcess {
+ public:
+  KernelProcess(Services& services, int slot) : services_(services), slot_(slot) {}
+  ~KernelProcess() { end(); }
+  KernelProcess(const KernelProcess&) = delete;
+  KernelProcess& operator=(const KernelProcess&) = delete;
+
+  // An empty working directory, for what the kernel is to find there. REQUIRES: !running().
+  [[nodiscard]] Status make_directory();
+  // untrusted: it is not what was unpacked. REQUIRES: !running(), make_directory().
+  [[nodiscard]] Status start(const Prepared& prepared, ProblemId problem);
+  void end();
+
+  [[nodiscard]] bool running() const { return session_ != nullptr; }
+  // Can it compute for this problem, with this application?
+  [[nodiscard]] bool serves(const Prepared& prepared, ProblemId problem) const;
+  // REQUIRES of all that follow: running(). Tells it where the problem lies, if it was told another place.
+  void set_problem(const Prepared& prepared);
+  [[nodiscard]] contract::KernelSession& session() const { return *session_; }
+  [[nodiscard]] Duration cpu_time() const { return session_->process().cpu_time(); }
+  [[nodiscard]] io::TreeUse use() const { return services_.machine.use(group_); }
+  // What it takes beyond what it may, in words; empty: nothing.
+  [[nodiscard]] std::string excess(const bundle::Manifest& manifest, const io::TreeUse& use) const;
+
+  // It stops, it goes on.
+  void hold() { services_.gate.pause(group_); }
+  void release() { services_.gate.resume(group_); }
+
+  [[nodiscard]] int output_descriptor() const;            // -1 if it does not run
+  [[nodiscard]] int threads() const { return threads_; }  // of the one that ran last
+  [[nodiscard]] io::Path directory() const { return services_.state.slot(slot_); }
+
+ private:
+  Services& services_;
+  int slot_;
+  std::unique_ptr<contract::KernelSession> session_;
+  KernelLaunch launch_;         // its bundle is its project's own
+  ProblemId problem_;           // that it serves
+  io::Path problem_directory_;  // told to it last
+  int group_ = 0;
+  int threads_ = 1;
+};
+
+}  // namespace gleaner::engine

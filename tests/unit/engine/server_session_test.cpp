@@ -1,0 +1,131 @@
+// The session with a server alone: when it speaks, and what it hands over.
+#include "client/engine/server_session.h"
+
+#include "client/engine/unit.h"
+#include "shared/archive/bundle_archive.h"
+#include "tests/catch.h"
+#include "tests/unit/engine/world.h"
+
+namespace gleaner::engine::testing {
+namespace {
+using namespace std::chrono_literals;
+
+struct Line {
+  World world;
+  Services services{world.clock,   world.random,  world.files,       world.launcher,          world.gate,
+                    world.machine, world.workers, {world.directory}, archives::unpack_bundle, world.settings};
+  Trust trust{world.server.join_code().root_fingerprint, world.server.host};
+  ServerSession session{services, world.workers, {world.server.join_code().base_url(), "token"}, trust};
+  Alarm alarm;
+
+  Exchange due(const Outgoing& outgoing) {
+    alarm.reset();
+    return session.due(outgoing, now(), alarm);
+  }
+  [[nodiscard]] SteadyTime now() const { return world.clock.steady(); }
+  std::vector<SessionEvent> answers() {
+    world.workers.deliver();
+    return session.take_events();
+  }
+  void meet() {
+    session.fetch_project(now());
+    REQUIRE(answers().size() == 1);
+  }
+  protocol::WorkRequest work() const {
+    protocol::WorkRequest request;
+    request.slots = {{0, true}};
+    request.platforms = {"x86_64-linux"};
+    return request;
+  }
+};
+
+constexpr Outgoing everything{true, true, true, true, true};
+
+TEST_CASE("The most urgent exchange comes first, and one at a time") {
+  Line line;
+  CHECK(line.due({}) == Exchange::project);  // nothing can be believed before
+  line.session.fetch_project(line.now());
+  CHECK(line.session.busy());
+  CHECK(line.due(everything) == Exchange::none);
+  const auto events = line.answers();
+  REQUIRE(events.size() == 1);
+  CHECK(std::holds_alternative<ProjectRenewed>(events.front()));
+  CHECK(line.trust.knows_project());
+  CHECK(line.due(everything) == Exchange::failure);  // the document was fetched just now: no doubt helps
+  CHECK(line.due({false, false, true, true, true}) == Exchange::work);
+  CHECK(line.due({false, false, false, true, true}) == Exchange::heartbeat);
+  CHECK(line.due({false, false, false, false, true}) == Exchange::commit);
+  CHECK(line.due({}) == Exchange::none);
+  CHECK(line.alarm.earliest() == SteadyTime::max());  // nothing in hand: nothing to wake up for
+  line.world.clock.advance(6min);
+  CHECK(line.due(everything) == Exchange::project);
+}
+
+TEST_CASE("Answers wait until they are taken, and nothing is called") {
+  Line line;
+  line.meet();
+  line.world.server.queue_unit({0, 4});
+  line.session.send(line.work());
+  CHECK(line.session.asks(0, line.now()));
+  CHECK(line.session.asked() == 1);
+  line.world.workers.deliver();
+  CHECK_FALSE(line.session.busy());
+  CHECK(line.session.asked() == 0);
+  const auto events = line.session.take_events();
+  REQUIRE(events.size() == 1);
+  const auto* answered = std::get_if<WorkAnswered>(&events.front());
+  REQUIRE(answered != nullptr);
+  REQUIRE(answered->reply.ok());
+  CHECK(answered->reply->grants.size() == 1);
+  CHECK(line.session.take_events().empty());
+}
+
+TEST_CASE("A heartbeat is due when the server said, and only with something to tell") {
+  Line line;
+  line.meet();
+  protocol::UnitReport report;
+  report.unit = UnitId{1};
+  line.session.send(protocol::HeartbeatRequest{{report}, {}}, line.now());
+  REQUIRE(line.answers().size() == 1);
+  const Outgoing units{false, false, false, true, false};
+  CHECK(line.due(units) == Exchange::none);
+  const SteadyTime next = line.alarm.earliest();
+  CHECK(next > line.now());
+  line.world.clock.advance(next - line.now());
+  CHECK(line.due({}) == Exchange::none);
+  CHECK(line.due(units) == Exchange::heartbeat);
+}
+
+TEST_CASE("A failed exchange is handed over, and silences the session for a while") {
+  Line line;
+  line.meet();
+  line.world.server.before = [](const io::HttpRequest&) {
+    return Result<io::HttpReply>(Error{ErrorKind::unavailable, "the cable is out"});
+  };
+  line.session.send(line.work());
+  const auto events = line.answers();
+  REQUIRE(events.size() == 1);
+  CHECK_FALSE(std::get<WorkAnswered>(events.front()).reply.ok());
+  CHECK(line.session.trouble().find("the cable is out") != std::string::npos);
+  CHECK_FALSE(line.session.askable(line.now(), true));
+  CHECK(line.due(everything) == Exchange::none);
+  CHECK(line.alarm.earliest() == line.session.silent_until());
+  line.session.forget_waits(line.now());
+  CHECK(line.due({false, false, true, false, false}) == Exchange::work);
+}
+
+TEST_CASE("A server that does not know this host any more says so once, after the answer") {
+  Line line;
+  line.meet();
+  line.world.server.before = [](const io::HttpRequest&) {
+    return Result<io::HttpReply>(problem_reply(401, "unknown host"));
+  };
+  line.session.send(line.work());
+  const auto events = line.answers();
+  REQUIRE(events.size() == 2);
+  CHECK(std::holds_alternative<WorkAnswered>(events[0]));
+  CHECK(std::holds_alternative<HostRevoked>(events[1]));
+}
+
+}  // namespace
+}  // namespace gleaner::engine::testing
