@@ -1,5 +1,6 @@
-// Gleaner's own sizing (server/policy/POLICY.md): far from the end every unit lasts a fixed share of the time that
-// remains, between a shortest and a longest duration. What happens at the end is the straggler rule's business.
+// Gleaner's own sizing (server/policy/POLICY.md): far from the end every unit lasts a fixed share of the time
+// that remains, between a shortest and a longest duration. What happens at the end is the straggler rule's
+// business.
 #include <fmt/format.h>
 
 #include <algorithm>

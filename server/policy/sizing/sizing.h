@@ -118,7 +118,7 @@ struct SizingView {
   double mean_cost = 1;                 // hint units of a typical free item
   double remaining_seconds = 0;         // until free and stalled work is done at the present rates; 0 unknown
   double guided_fraction = 0;           // of it that a unit should last (f); 0: the strategy's own
-  double cost_variation = 0;  // of all items by the hints: standard deviation over mean
+  double cost_variation = 0;            // of all items by the hints: standard deviation over mean
   GridLimits limits;
   StageMemory memory;
   bool explain = true;  // false: nobody reads Size::reason
