@@ -251,3 +251,22 @@ TEST_CASE("old decisions and failures are pruned, the newest stay") {
   CHECK(kept.front().decision.unit.value == added);
   CHECK(kept.back().decision.unit.value == added - static_cast<std::int64_t>(kept.size()) + 1);
 }
+
+TEST_CASE("a problem's number can be known before it is added, and is not used up by asking") {
+  const TemporaryDirectory directory;
+  auto store = open_store(directory.path());
+  Grid grid;
+  in_transaction(*store, [&] { grid = add_grid(*store); });
+  in_transaction(*store, [&] {
+    const ProblemId next = must(store->next_problem());
+    CHECK(next.value == grid.problem.value + 1);
+    CHECK(must(store->next_problem()) == next);
+    ProblemRow row = must(store->problems()).front();
+    row.name = "the one after the next";
+    row.id = ProblemId{next.value + 1};
+    CHECK(must(store->add_problem(row)) == row.id);
+    CHECK(must(store->next_problem()).value == row.id.value + 1);
+    must(store->delete_problem(row.id));
+    CHECK(must(store->next_problem()).value == row.id.value + 1);  // never twice
+  });
+}
