@@ -30,7 +30,7 @@ class ChunkWriter {
     if (!index_ || !text_) return Error{ErrorKind::io, "cannot write the names (is the disk full?)"};
     const auto length = static_cast<std::int64_t>(record.codes.size());
     if (!records_.empty() && sum_ + length > residues_) TRY(close_chunk());
-    // A record counts a little by itself, so that a million of empty ones do not come together.
+    // Each record adds a little, so that a chunk never holds a million empty ones.
     sum_ += length + 8;
     records_.push_back(std::move(record.codes));
     return {};

@@ -1,6 +1,6 @@
 // How a reconstruction is cut into items. The plane of rows x columns is computed once for each view; an item
 // is a block of rows (stage 0, and stage 2 of the convolution method) or of columns (stage 1) of a view.
-// Items of row stages and of column stages cross in tiles: an item's bytes are its tiles one after the other,
+// Items of row stages and of column stages cross in tiles: an item's bytes are its tiles one after another,
 // each row by row, so that what the next stage's items need is cut out in pieces and never turned over.
 //
 //   stage 0: rows times the window, transformed. Blocks that are zero by their place are not items.

@@ -35,7 +35,7 @@ class Channel {
   [[nodiscard]] Status flush();
 
  private:
-  // Reads what is there; false if nothing came (Wait::no) or the input ended.
+  // Reads what is available; false if nothing came (Wait::no) or the input ended.
   [[nodiscard]] Result<bool> fill(Wait wait);
   [[nodiscard]] Status write_all(std::string_view bytes) const;
 

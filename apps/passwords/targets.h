@@ -18,7 +18,7 @@ inline constexpr std::int64_t targets_max = std::int64_t{1} << 20;
 
 class Targets {
  public:
-  // Sorts, and drops what is there twice. REQUIRES: each is a digest of the algorithm; at most targets_max.
+  // Sorts, and drops duplicates. REQUIRES: each is a digest of the algorithm; at most targets_max.
   Targets(Algorithm algorithm, std::vector<std::string> digests);
   // invalid if the bytes are not what bytes() gives.
   [[nodiscard]] static Result<Targets> from_bytes(Algorithm algorithm, std::string_view bytes);

@@ -51,7 +51,7 @@ Result<std::unique_ptr<Store>> open_sqlite_store(const io::Path& directory, Open
   if (how == OpenCheck::quick_check) TRY(check(*database));
   TRY(migrate(*database, migrations()));
   // What the server before us wrote but did not live to sync would be read as committed: make it durable
-  // before anybody is told of it.
+  // before anybody hears of it.
   TRY(database->execute("PRAGMA wal_checkpoint(TRUNCATE)"));
   auto store = std::make_unique<SqliteStore>(std::move(lock), std::move(database));
   TRY(store->load_sequences());

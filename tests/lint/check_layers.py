@@ -6,6 +6,18 @@ import sys
 from modules import ROOT, TOPS, module_of, modules
 
 PURE = re.compile(r"server/policy\b|client/(agent/report|policy)$|shared/planning$")
+# What no link may do, whatever CMake says: a module, and what it must never link.
+NEVER = [
+    (r"shared/", r"(server|client|apps|tools)\b"),
+    (r"shared/(base|protocol|planning)$", r"shared/io$"),
+    (r"server\b", r"(client|apps|tools)\b"),
+    (r"server/policy\b", r"server/(storage|service|http)|shared/(?!base$|protocol$)"),
+    (r"client\b", r"(server|apps|tools)\b"),
+    (r"client/policy$", r"client/|shared/(?!base$|protocol$)"),
+    (r"client(?!/unpack)", r"shared/archive$"),  # libarchive stays out of the resident process
+    (r"apps/", r"(server|client|tools)\b|shared/(?!base$)"),
+    (r"tools/(admin|local)$", r"client\b|server/(?!policy)"),
+]
 BANNED_IN_PURE = re.compile(
     r"system_clock::now|steady_clock::now|high_resolution_clock|\btime\(|\brand\(|random_device|sleep_for|sleep_until|"
     r"#include <(fstream|thread|mutex|iostream|filesystem)>|spdlog|sqlite|\bgetenv\(")
@@ -15,6 +27,9 @@ BANNED_EVERYWHERE = re.compile(r"\bsystem\(|\bstrcpy\(|\bsprintf\(|\bgets\(|usin
 def main():
     faults = []
     allowed = modules()
+    for module, links in allowed.items():
+        for above, below in NEVER:
+            faults += [f"{module} must never link {link}" for link in links if re.match(above, module) and re.match(below, link)]
     for top in TOPS:
         for path in sorted((ROOT / top).rglob("*")):
             if path.suffix not in (".h", ".cpp"):

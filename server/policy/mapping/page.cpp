@@ -18,7 +18,7 @@ struct Settings {
   Seeds seeds = Seeds::all;
 };
 
-// The best first ones are cheap: whoever stops us gets at least these.
+// The best initial members are cheap: a search that is stopped at once still has the first.
 std::vector<Schedule> seed_schedules(const MappingInput& input, Seeds seeds) {
   std::vector<Schedule> made{earliest_finish(input)};
   if (seeds == Seeds::earliest_finish) return made;

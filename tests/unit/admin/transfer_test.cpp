@@ -24,7 +24,7 @@ io::HttpReply reply_with(int status, std::string body) {
   return reply;
 }
 
-// A server with one blob, which loses answers and breaks off where told to.
+// A server with one blob, which loses answers and drops connections where it is told to.
 struct TransferFixture {
   TestWorld world;
   Outside outside = world.outside();

@@ -324,7 +324,7 @@ TEST_CASE("The report proves that all tours were visited", "[tsp]") {
   CHECK(report.find("\"visited\": 20160,") != std::string::npos);
   CHECK(report.find("\"sum_of_lengths_modulo_2_64\": 91133280,") != std::string::npos);
   CHECK(report.find("\"proven_complete\": true") != std::string::npos);
-  // A count, a sum or a length that is a little off is told.
+  // A count, a sum or a length that is slightly off is detected.
   for (const std::size_t byte : {0U, 8U, 16U}) {
     std::string wrong = items.at(3);
     ++wrong[byte];

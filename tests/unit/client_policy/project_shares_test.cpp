@@ -1,5 +1,5 @@
 // Which project a slot asks: shares hold in the long run, whatever the units; nobody starves; no slot waits
-// while a project has work; whoever returns starts with the others.
+// while a project has work; one that returns starts level with the others.
 #include "client/policy/project_shares.h"
 
 #include <cmath>

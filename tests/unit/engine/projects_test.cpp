@@ -283,7 +283,7 @@ TEST_CASE("What a kill left of a project that was being left is gone at the next
   CHECK(joined_projects(world.files, {world.directory})->size() == 1);
   REQUIRE(migrate_state(world.files, {world.directory}).ok());
   CHECK_FALSE(std::filesystem::exists(world.project.string() + ".left"));
-  // Cut off in the middle of it, it has been left all the same.
+  // Even if leaving is interrupted, the project has been left.
   world.files.before_change = [removals = 0](std::string_view operation, const io::Path&) mutable -> Status {
     if (operation == "remove_all" && ++removals == 2) return Error{ErrorKind::io, "the machine stopped here"};
     return {};

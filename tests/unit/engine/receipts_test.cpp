@@ -1,4 +1,4 @@
-// Receipts: kept, counted, checked; bounded; damage and forgery are told.
+// Receipts: kept, counted, checked; bounded; damage and forgery are detected.
 #include "client/engine/receipts.h"
 
 #include <fstream>
