@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "server/policy/sharing.h"
 #include "server/policy/stage/costs.h"
 
 namespace gleaner::simulator {
@@ -65,6 +64,10 @@ std::vector<double> fair_ends(const GridInstance& instance) {
   double time = 0;
   for (;;) {
     double shares = 0, next_arrival = never, smallest = never;
+    int highest = std::numeric_limits<int>::min();
+    for (std::size_t i = 0; i < problems.size(); ++i) {
+      if (left[i] > 0 && problems[i]->arrives_at <= time) highest = std::max(highest, problems[i]->priority);
+    }
     for (std::size_t i = 0; i < problems.size(); ++i) {
       const GridProblem& problem = *problems[i];
       if (left[i] <= 0) continue;
@@ -72,9 +75,9 @@ std::vector<double> fair_ends(const GridInstance& instance) {
         next_arrival = std::min(next_arrival, problem.arrives_at);
         continue;
       }
-      const double share = policy::share({{}, problem.weight, problem.priority, 0});
-      shares += share;
-      smallest = std::min(smallest, left[i] / share);
+      if (problem.priority < highest) continue;
+      shares += problem.weight;
+      smallest = std::min(smallest, left[i] / problem.weight);
     }
     if (shares == 0 && next_arrival == never) return ends;
     const double before = delivered(instance.hosts, time).work;
@@ -90,10 +93,9 @@ std::vector<double> fair_ends(const GridInstance& instance) {
     }
     for (std::size_t i = 0; i < problems.size() && shares > 0; ++i) {
       const GridProblem& problem = *problems[i];
-      if (left[i] <= 0 || problem.arrives_at > time) continue;
-      const double share = policy::share({{}, problem.weight, problem.priority, 0});
-      const bool ended = until != next_arrival && left[i] / share <= smallest * (1 + 1e-9);
-      left[i] = ended ? 0 : left[i] - work * share / shares;
+      if (left[i] <= 0 || problem.arrives_at > time || problem.priority < highest) continue;
+      const bool ended = until != next_arrival && left[i] / problem.weight <= smallest * (1 + 1e-9);
+      left[i] = ended ? 0 : left[i] - work * problem.weight / shares;
       if (ended) ends[i] = until;
     }
     time = until;

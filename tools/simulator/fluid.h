@@ -19,8 +19,9 @@ struct Delivered {
 // When `work` is delivered; infinite if that takes more than 10 years or the hosts can never do it.
 [[nodiscard]] double fluid_time(const std::vector<GridHost>& hosts, double work);
 
-// When each problem would end if the delivered speed were divided at every moment among those that are there,
-// by their shares (generalised processor sharing); the last is the bound of all together.
+// When each problem would end if the delivered speed were divided at every moment among those of the highest
+// priority that are there, by their weights (generalised processor sharing); the last is the bound of all
+// together.
 [[nodiscard]] std::vector<double> fair_ends(const GridInstance& instance);
 
 // The bound of an instance with one problem that is there from the beginning.

@@ -46,6 +46,7 @@ struct GridSpan {
   std::uint32_t host = 0, slot = 0;
   double from = 0, to = 0;
   policy::UnitKind kind = policy::UnitKind::fresh;
+  std::uint32_t problem = 0;
 };
 
 struct GridGrant {
@@ -74,7 +75,7 @@ struct GridProblem {
   // an item is right all the same.
   bool checkpoint = false;
   bool progress = true;  // kernels say how much of the item in progress is done
-  // Among several problems: its share (server/policy/sharing.h), and when it is added.
+  // Among several problems: its share (server/policy/dispatch/fair_share.h), and when it is added.
   double weight = 1;
   int priority = 0;
   double arrives_at = 0;

@@ -181,8 +181,8 @@ void GridLoop::drop(std::size_t id, std::size_t slot, std::size_t place) {
   auto& units = hosts_[id].slots[slot].units;
   const LocalUnit& unit = units[place];
   if (instance_.sample_seconds > 0)
-    run_.spans.push_back(
-        {static_cast<std::uint32_t>(id), static_cast<std::uint32_t>(slot), unit.taken_at, now_, unit.kind});
+    run_.spans.push_back({static_cast<std::uint32_t>(id), static_cast<std::uint32_t>(slot), unit.taken_at,
+                          now_, unit.kind, static_cast<std::uint32_t>(unit.problem)});
   units.erase(units.begin() + static_cast<std::ptrdiff_t>(place));
 }
 

@@ -38,7 +38,7 @@ void add(const policy::StageCounts& one, policy::StageCounts& all) {
 
 }  // namespace
 
-policy::RecordedStage GridLoop::make_stage(std::size_t index) const {
+policy::StageSetup GridLoop::setup_of(std::size_t index) const {
   const GridProblem& problem = jobs_[index].problem;
   policy::StageSetup setup;
   setup.items = problem.items;
@@ -49,14 +49,14 @@ policy::RecordedStage GridLoop::make_stage(std::size_t index) const {
   setup.rules = instance_.rules;
   setup.explain = instance_.keep_decisions || instance_.log;
   if (instance_.benchmark_known) setup.benchmark_worth = 1 / problem.item_seconds;
-  return policy::RecordedStage(setup, instance_.log);
+  return setup;
 }
 
 GridLoop::GridLoop(const GridInstance& instance)
     : instance_(instance), random_(instance.seed), agenda_(instance.hosts.size()) {
   for (const GridProblem* problem : instance.problems()) {
     jobs_.push_back({*problem, {problem->items, problem->costs}, {problem->items, hints_of(*problem)}});
-    problems_.push_back({make_stage(problems_.size()), {}, {}});
+    problems_.emplace_back();
     total_work_ += jobs_.back().costs.total();
   }
   hosts_.reserve(instance.hosts.size());
@@ -65,6 +65,7 @@ GridLoop::GridLoop(const GridInstance& instance)
     liars_ = liars_ || host.wrong_chance > 0;
   }
   sample_at_ = instance.sample_seconds > 0 ? 0 : Agenda::never;
+  put_hosts();
 }
 
 GridRun GridLoop::run() {
@@ -173,13 +174,14 @@ void GridLoop::finish() {
   const std::vector<double> fair = alone ? std::vector<double>{ideal_of(instance_)} : fair_ends(instance_);
   for (std::size_t i = 0; i < problems_.size(); ++i) {
     const SimulatedProblem& problem = problems_[i];
-    if (instance_.check_every > 0) problem.stage().check_invariants();
-    const bool complete = problem.stage().complete();
+    const bool here = problem.recorded != nullptr;
+    if (here && instance_.check_every > 0) problem.stage().check_invariants();
+    const bool complete = here && problem.stage().complete();
     run_.complete = run_.complete && complete;
     run_.problems.push_back({complete, problem.over ? problem.ended_at : now_, fair[i]});
     run_.ideal = std::max(run_.ideal, fair[i]);
     run_.wrong_items += problem.opinions.wrong_items();
-    add(problem.stage().counts(stamp()), run_.counts);
+    if (here) add(problem.stage().counts(stamp()), run_.counts);
   }
   run_.makespan = now_;
   double work = 0;
@@ -196,12 +198,13 @@ void GridLoop::finish() {
       for (const LocalUnit& unit : slot.units) {
         if (instance_.sample_seconds > 0)
           run_.spans.push_back({static_cast<std::uint32_t>(id), static_cast<std::uint32_t>(slot_index),
-                                unit.taken_at, now_, unit.kind});
+                                unit.taken_at, now_, unit.kind, static_cast<std::uint32_t>(unit.problem)});
       }
       result.dry_at = std::max(result.dry_at, slot.dry_at);
       run_.idle_seconds += slot.idle_seconds;
     }
     for (const SimulatedProblem& problem : problems_) {
+      if (problem.recorded == nullptr) continue;
       const auto* record = problem.stage().host(HostId{static_cast<std::int64_t>(id) + 1});
       if (record == nullptr) continue;
       result.units += record->units;

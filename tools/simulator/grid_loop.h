@@ -1,15 +1,14 @@
 // The loop of a simulated grid: what is due next, messages under way, and the two ends of the wire. Internal.
 //   grid_loop.cpp    what happens when, and the sums at the end
 //   grid_client.cpp  the clients' side: asking, delivering, obeying
-//   grid_server.cpp  the server's side: the stage that decides
+//   grid_server.cpp  the server's side: the live server's dispatch, which decides
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <vector>
 
-#include "server/policy/journal/recorded_stage.h"
-#include "server/policy/sharing.h"
+#include "server/policy/dispatch/dispatch.h"
 #include "server/policy/stage/stage.h"
 #include "shared/base/random.h"
 #include "tools/simulator/agenda.h"
@@ -35,14 +34,12 @@ struct Reply {
 
 // The server's side of one problem.
 struct SimulatedProblem {
-  policy::RecordedStage recorded;
+  policy::RecordedStage* recorded = nullptr;  // the dispatcher's; null: it was not added yet
   Opinions opinions;
-  RangeSet accepted;   // our own count, where invariants are checked
-  double service = 0;  // received (server/policy/sharing.h)
-  bool here = false;   // it was added
+  RangeSet accepted;  // our own count, where invariants are checked
   bool over = false;
   double ended_at = 0;
-  [[nodiscard]] const policy::Stage& stage() const { return recorded.view(); }
+  [[nodiscard]] const policy::Stage& stage() const { return recorded->view(); }
 };
 
 class GridLoop {
@@ -91,18 +88,20 @@ class GridLoop {
   void at_server(const Message& message);
   void commit(HostId host, const Commit& commit, policy::Changes& changes);
   void request(const Message& message, Reply& reply, policy::Changes& changes);
-  [[nodiscard]] std::vector<std::size_t> order_for(HostId host) const;
-  bool request_of(std::size_t problem, const Message& message, Reply& reply, policy::Changes& changes);
+  void grant(const policy::SlotGrant& granted, Reply& reply);
   void judge(SimulatedProblem& problem, const std::vector<Range>& ranges);
   void look_whether_over();
   void add_problem(std::size_t problem);
-  [[nodiscard]] std::vector<policy::IdleHost> idle_hosts() const;
+  void tick();
+  void make_plans();
   void restart();
-  [[nodiscard]] policy::ShareView share_of(std::size_t problem) const;
-  [[nodiscard]] policy::RecordedStage make_stage(std::size_t problem) const;
+  void put_hosts();
+  [[nodiscard]] policy::ProblemTerms terms_of(std::size_t problem) const;
+  [[nodiscard]] policy::StageSetup setup_of(std::size_t problem) const;
 
   const GridInstance& instance_;
   Jobs jobs_;
+  std::unique_ptr<policy::Dispatch> dispatch_;
   std::vector<SimulatedProblem> problems_;  // as jobs_
   double total_work_ = 0;
   Random random_;
@@ -114,9 +113,10 @@ class GridLoop {
   double server_free_at_ = 0;
   double accepted_work_ = 0;
   std::int64_t order_ = 0, next_unit_ = 1, received_ = 0;
-  double sample_at_ = 0;
+  double sample_at_ = 0, ticks_at_ = 0;
   bool liars_ = false;
   bool over_ = false;
+  policy::WorkDemand demand_;  // kept for its memory
   GridRun run_;
 };
 

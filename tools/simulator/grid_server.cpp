@@ -4,38 +4,46 @@ namespace gleaner::simulator {
 namespace {
 
 constexpr double tail_share = 0.95;
-// Where no problem has anything for a host: as the live server says it.
-constexpr double nothing_retry = 5, soonest_retry = 0.25;
+constexpr int planning_looks_max = 1000;
 
 double performance_of(const GridHost& host) {
   return host.performance > 0 ? host.performance : host.speed;
 }
 
+HostId host_id(std::size_t host) {
+  return {static_cast<std::int64_t>(host) + 1};
+}
+
+ProblemId problem_id(std::size_t problem) {
+  return {static_cast<std::int64_t>(problem) + 1};
+}
+
 }  // namespace
 
 void GridLoop::at_server(const Message& message) {
-  const HostId host{static_cast<std::int64_t>(message.host) + 1};
+  const HostId host = host_id(message.host);
   policy::Changes changes;
   Reply reply;
   reply.host = message.host;
   for (const Commit& part : message.commits) commit(host, part, changes);
   for (const auto& [problem, report] : message.reports) {
-    reply.orders.push_back(problems_[problem].recorded.report(host, report, stamp(), changes));
+    reply.orders.push_back(problems_[problem].recorded->report(host, report, stamp(), changes));
   }
   for (const auto& [problem, unit, item, share] : message.saved)
-    problems_[problem].recorded.save(host, unit, item, share, stamp());
+    problems_[problem].recorded->save(host, unit, item, share, stamp());
   if (message.failure) {
-    problems_[message.failure->problem].recorded.give_back(
+    problems_[message.failure->problem].recorded->give_back(
         host, message.failure->unit, policy::Stage::GiveBack::failed, message.failure->range.begin,
         "the kernel crashed", stamp(), changes);
   }
+  tick();
   if (message.slot) request(message, reply, changes);
   const bool check_all = instance_.check_every > 0 && ++received_ % instance_.check_every == 0;
   reply.interval = Agenda::never;
   for (SimulatedProblem& problem : problems_) {
-    if (!problem.here) continue;
+    if (problem.recorded == nullptr) continue;
     if (!problem.over) {
-      problem.recorded.tick(stamp(), changes);
+      problem.recorded->tick(stamp(), changes);
       reply.interval = std::min(reply.interval, problem.stage().heartbeat_seconds(stamp()));
     }
     if (check_all) {
@@ -60,55 +68,52 @@ void GridLoop::look_whether_over() {
   over_ = true;
   for (SimulatedProblem& problem : problems_) {
     if (problem.over) continue;
+    if (problem.recorded == nullptr) {
+      over_ = false;
+      continue;
+    }
     const policy::Stage& stage = problem.stage();
     const std::int64_t items = jobs_[static_cast<std::size_t>(&problem - problems_.data())].problem.items;
     problem.over = stage.complete() || (stage.accepted().total() + stage.set_aside().total() >= items &&
                                         (!liars_ || stage.open_units().empty()));
-    if (problem.over) problem.ended_at = now_;
+    if (problem.over) {
+      problem.ended_at = now_;
+      const auto index = static_cast<std::size_t>(&problem - problems_.data());
+      dispatch_->put_problem(problem_id(index), terms_of(index), stamp());
+    }
     over_ = over_ && problem.over;
   }
 }
 
-policy::ShareView GridLoop::share_of(std::size_t problem) const {
+policy::ProblemTerms GridLoop::terms_of(std::size_t problem) const {
   const GridProblem& given = jobs_[problem].problem;
-  return {ProblemId{static_cast<std::int64_t>(problem) + 1}, given.weight, given.priority,
-          problems_[problem].service};
+  policy::ProblemTerms terms;
+  terms.strategy = instance_.sizing;
+  terms.share = {given.weight, given.priority};
+  terms.running = !problems_[problem].over;
+  terms.needs.platforms = {"any"};
+  return terms;
 }
 
-// As the live server does (service/problems.cpp).
+void GridLoop::put_hosts() {
+  policy::PlanRules rules;
+  rules.heartbeat = instance_.rules.heartbeat;
+  rules.unit_maximum = instance_.rules.unit_maximum;
+  dispatch_ = std::make_unique<policy::Dispatch>(rules);
+  for (std::size_t id = 0; id < instance_.hosts.size(); ++id)
+    dispatch_->put_host(host_id(id), {performance_of(instance_.hosts[id]), {}, {}, {}}, stamp());
+}
+
 void GridLoop::add_problem(std::size_t problem) {
-  std::vector<policy::ShareView> others;
-  for (std::size_t i = 0; i < problems_.size(); ++i) {
-    if (problems_[i].here && !problems_[i].over) others.push_back(share_of(i));
-  }
-  problems_[problem].service = policy::starting_service(others);
-  problems_[problem].here = true;
-  problems_[problem].recorded.expect(idle_hosts(), stamp());
-}
-
-// Who was told to ask again, and what its owner says it draws, as the live server knows it.
-std::vector<policy::IdleHost> GridLoop::idle_hosts() const {
-  std::vector<policy::IdleHost> idle;
-  for (std::size_t id = 0; id < hosts_.size(); ++id) {
-    const GridHost& real = instance_.hosts[id];
-    if (real.watts <= 0 || !hosts_[id].answers()) continue;
-    policy::IdleHost host{HostId{static_cast<std::int64_t>(id) + 1}, 0, performance_of(real), real.watts, {}};
-    double asks_at = Agenda::never;
-    for (const LocalSlot& slot : hosts_[id].slots) {
-      if (!slot.units.empty() || slot.retries_at == Agenda::never) continue;
-      ++host.slots;
-      asks_at = std::min(asks_at, slot.retries_at);
-    }
-    host.asks_at = start_ + from_seconds(asks_at + instance_.request_delay / 2);
-    if (host.slots > 0) idle.push_back(host);
-  }
-  return idle;
+  const ProblemId id = problem_id(problem);
+  dispatch_->put_problem(id, terms_of(problem), stamp());
+  problems_[problem].recorded = &dispatch_->begin_stage(id, setup_of(problem), stamp(), instance_.log);
 }
 
 void GridLoop::commit(HostId host, const Commit& commit, policy::Changes& changes) {
   SimulatedProblem& problem = problems_[commit.problem];
   const auto outcome =
-      problem.recorded.commit(host, commit.unit, commit.range, commit.last, stamp(), changes);
+      problem.recorded->commit(host, commit.unit, commit.range, commit.last, stamp(), changes);
   for (const Range range : outcome.accepted) {
     accepted_work_ += jobs_[commit.problem].costs.of(range);
     if (instance_.check_every == 0) continue;
@@ -133,89 +138,84 @@ void GridLoop::judge(SimulatedProblem& problem, const std::vector<Range>& ranges
       } else if (finding.kind == policy::VerdictKind::undecided) {
         event = policy::ResolveEvent{finding.range, false};
       }
-      static_cast<void>(problem.recorded.play(event, stamp()));
+      static_cast<void>(problem.recorded->play(event, stamp()));
     }
   }
-}
-
-// Whose turn it is, as in the live server (service/work.cpp).
-std::vector<std::size_t> GridLoop::order_for(HostId host) const {
-  if (problems_.size() == 1 && problems_[0].here) return {0};
-  std::vector<policy::ShareView> candidates;
-  for (std::size_t i = 0; i < problems_.size(); ++i) {
-    const SimulatedProblem& problem = problems_[i];
-    if (problem.here && !problem.over && problem.stage().has_work_for(host, stamp()))
-      candidates.push_back(share_of(i));
-  }
-  std::vector<std::size_t> order;
-  for (const ProblemId id : policy::order_by_share(candidates))
-    order.push_back(static_cast<std::size_t>(id.value - 1));
-  return order;
 }
 
 void GridLoop::request(const Message& message, Reply& reply, policy::Changes& changes) {
   reply.slot = message.slot;
   reply.urgent = message.urgent;
-  const HostId host{static_cast<std::int64_t>(message.host) + 1};
-  for (const std::size_t problem : order_for(host)) {
-    if (request_of(problem, message, reply, changes)) return;
+  const GridHost& real = instance_.hosts[message.host];
+  demand_.host = host_id(message.host);
+  demand_.slots.assign(1, {*message.slot, message.urgent});
+  demand_.offer.cores = real.slots;
+  demand_.proposal.performance = performance_of(real);
+  demand_.proposal.queue_current = real.queue;
+  demand_.proposal.watts = real.watts;
+  demand_.units.assign(1, UnitId{next_unit_});
+  make_plans();
+  policy::Served served = dispatch_->request(demand_, stamp());
+  for (auto& [problem, more] : served.changes) {
+    changes.units.insert(changes.units.end(), more.units.begin(), more.units.end());
+    changes.hosts.insert(changes.hosts.end(), more.hosts.begin(), more.hosts.end());
+    changes.decisions.insert(changes.decisions.end(), std::make_move_iterator(more.decisions.begin()),
+                             std::make_move_iterator(more.decisions.end()));
   }
-  if (reply.retry_after > 0) return;
-  reply.retry_after = nothing_retry;
-  for (const SimulatedProblem& problem : problems_) {
-    if (problem.here && !problem.over)
-      reply.retry_after =
-          std::min(reply.retry_after, std::max(soonest_retry, problem.stage().heartbeat_seconds(stamp())));
-  }
+  reply.retry_after = served.retry_after;
+  for (const policy::SlotGrant& granted : served.grants) grant(granted, reply);
 }
 
-bool GridLoop::request_of(std::size_t index, const Message& message, Reply& reply, policy::Changes& changes) {
-  const GridHost& real = instance_.hosts[message.host];
-  SimulatedProblem& problem = problems_[index];
-  policy::Requester requester;
-  requester.host = HostId{static_cast<std::int64_t>(message.host) + 1};
-  requester.slot = *message.slot;
-  requester.urgent = message.urgent;
-  requester.slots = real.slots;
-  requester.performance = performance_of(real);
-  requester.queue_current = real.queue;
-  requester.watts = real.watts;
-  requester.unit = UnitId{next_unit_};
-  const policy::Grant grant = problem.recorded.request(requester, stamp(), changes);
-  if (!grant.unit) {
-    if (reply.retry_after <= 0 || grant.retry_after < reply.retry_after)
-      reply.retry_after = grant.retry_after;
-    return false;
-  }
+void GridLoop::grant(const policy::SlotGrant& granted, Reply& reply) {
   ++next_unit_;
   ++run_.grants;
-  const policy::Unit* granted = problem.stage().unit(*grant.unit);
-  reply.unit = *grant.unit;
-  reply.problem = index;
-  reply.range = granted->range;
-  reply.kind = granted->kind;
-  reply.begun_share = granted->begun_share;
-  const policy::HostRecord* record = problem.stage().host(requester.host);
-  problem.service = policy::charge(share_of(index), record != nullptr && record->rate > 0
-                                                        ? problem.stage().cost(granted->range) / record->rate
-                                                        : 1);
+  const auto problem = static_cast<std::size_t>(granted.problem.value - 1);
+  const policy::Unit* unit = problems_[problem].stage().unit(granted.unit);
+  reply.unit = granted.unit;
+  reply.problem = problem;
+  reply.range = unit->range;
+  reply.kind = unit->kind;
+  reply.begun_share = unit->begun_share;
   if (instance_.sample_seconds > 0)
     run_.grants_made.push_back(
-        {now_, static_cast<std::uint32_t>(message.host), granted->range.size(), granted->kind});
-  return true;
+        {now_, static_cast<std::uint32_t>(reply.host), unit->range.size(), unit->kind});
 }
 
+// As a server does once a second. A plan is there at once; a search ends after so many looks at the time.
+void GridLoop::tick() {
+  if (now_ < ticks_at_) return;
+  ticks_at_ = now_ + 1;
+  dispatch_->tick(stamp());
+}
+
+void GridLoop::make_plans() {
+  for (const policy::PlanJob& job : dispatch_->take_jobs()) {
+    int looks = 0;
+    dispatch_->planned(job, policy::make_plan(job, [&] { return ++looks > planning_looks_max; }), 0, stamp());
+  }
+}
+
+// What was stored is all that is left.
 void GridLoop::restart() {
+  std::vector<policy::RestoreEvent> stored;
+  std::vector<double> service;
+  for (std::size_t i = 0; i < problems_.size(); ++i) {
+    stored.emplace_back();
+    service.push_back(dispatch_->shares().service(problem_id(i), stamp()));
+    if (problems_[i].recorded == nullptr) continue;
+    const policy::Stage& stage = problems_[i].stage();
+    for (const policy::Unit* unit : stage.open_units()) stored[i].units.push_back(*unit);
+    for (const policy::HostRecord* record : stage.hosts()) stored[i].hosts.push_back(*record);
+    stored[i].accepted = stage.accepted().ranges();
+    stored[i].set_aside = stage.set_aside().ranges();
+  }
+  put_hosts();
   for (std::size_t i = 0; i < problems_.size(); ++i) {
     SimulatedProblem& problem = problems_[i];
-    const policy::Stage& stage = problem.stage();
-    std::vector<policy::Unit> units;
-    for (const policy::Unit* unit : stage.open_units()) units.push_back(*unit);
-    std::vector<policy::HostRecord> records;
-    for (const policy::HostRecord* record : stage.hosts()) records.push_back(*record);
-    const auto accepted = stage.accepted().ranges(), set_aside = stage.set_aside().ranges();
-    problem.recorded = make_stage(i);
-    problem.recorded.restore(accepted, units, records, set_aside, stamp());
+    if (problem.recorded == nullptr) continue;
+    const ProblemId id = problem_id(i);
+    dispatch_->put_problem(id, terms_of(i), stamp(), service[i]);
+    problem.recorded = &dispatch_->restore_stage(id, setup_of(i), stored[i], stamp(), instance_.log);
     if (instance_.check_every > 0) problem.stage().check_invariants();
   }
 }

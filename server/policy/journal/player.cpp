@@ -84,9 +84,15 @@ struct Player {
 
 StageAnswer play(Stage& stage, const StageEvent& event, Timestamp now) {
   Changes changes;
+  return play(stage, event, now, changes);
+}
+
+StageAnswer play(Stage& stage, const StageEvent& event, Timestamp now, Changes& changes) {
+  const std::size_t before = changes.decisions.size();
   StageAnswer answer;
   answer.answer = std::visit(Player{stage, now, changes}, event);
-  for (const Decision& decision : changes.decisions) answer.decisions.push_back(text_of(decision));
+  for (std::size_t i = before; i < changes.decisions.size(); ++i)
+    answer.decisions.push_back(text_of(changes.decisions[i]));
   return answer;
 }
 

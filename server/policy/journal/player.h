@@ -6,6 +6,8 @@
 namespace gleaner::policy {
 
 [[nodiscard]] StageAnswer play(Stage& stage, const StageEvent& event, Timestamp now);
+// The same, and what it changed.
+[[nodiscard]] StageAnswer play(Stage& stage, const StageEvent& event, Timestamp now, Changes& changes);
 
 [[nodiscard]] std::string text_of(const Grant& grant);
 [[nodiscard]] std::string text_of(const protocol::UnitOrder& order);

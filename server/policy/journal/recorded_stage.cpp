@@ -5,7 +5,8 @@
 
 namespace gleaner::policy {
 
-RecordedStage::RecordedStage(const StageSetup& setup, Sink sink) : stage_(setup), sink_(std::move(sink)) {
+RecordedStage::RecordedStage(const StageSetup& setup, Sink sink, Observer observer)
+    : stage_(setup), sink_(std::move(sink)), observer_(std::move(observer)) {
   if (sink_) sink_(setup_line(setup));
 }
 
@@ -20,6 +21,7 @@ Grant RecordedStage::request(const Requester& requester, Timestamp now, Changes&
   const std::size_t before = changes.decisions.size();
   Grant grant = stage_.request(requester, now, changes);
   if (sink_) record(RequestEvent{requester}, text_of(grant), now, changes, before);
+  observe(changes, now);
   return grant;
 }
 
@@ -28,6 +30,7 @@ protocol::UnitOrder RecordedStage::report(HostId host, const protocol::UnitRepor
   const std::size_t before = changes.decisions.size();
   protocol::UnitOrder order = stage_.report(host, report, now, changes);
   if (sink_) record(ReportEvent{host, report}, text_of(order), now, changes, before);
+  observe(changes, now);
   return order;
 }
 
@@ -36,6 +39,7 @@ CommitOutcome RecordedStage::commit(HostId host, UnitId unit, Range range, bool 
   const std::size_t before = changes.decisions.size();
   CommitOutcome outcome = stage_.commit(host, unit, range, last, now, changes);
   if (sink_) record(CommitEvent{host, unit, range, last}, text_of(outcome), now, changes, before);
+  observe(changes, now);
   return outcome;
 }
 
@@ -44,36 +48,42 @@ void RecordedStage::give_back(HostId host, UnitId unit, Stage::GiveBack why, std
   const std::size_t before = changes.decisions.size();
   stage_.give_back(host, unit, why, item, reason, now, changes);
   if (sink_) record(GiveBackEvent{host, unit, why, item, reason}, {}, now, changes, before);
+  observe(changes, now);
 }
 
 void RecordedStage::tick(Timestamp now, Changes& changes) {
   const std::size_t before = changes.decisions.size();
   stage_.tick(now, changes);
   if (sink_) record(TickEvent{}, {}, now, changes, before);
+  observe(changes, now);
 }
 
 void RecordedStage::host_left(HostId host, const std::string& reason, Timestamp now, Changes& changes) {
   const std::size_t before = changes.decisions.size();
   stage_.host_left(host, reason, now, changes);
   if (sink_) record(HostLeftEvent{host, reason}, {}, now, changes, before);
+  observe(changes, now);
 }
 
 void RecordedStage::dispute(Range range, const std::vector<HostId>& hosts, Timestamp now, Changes& changes) {
   const std::size_t before = changes.decisions.size();
   stage_.dispute(range, hosts, now, changes);
   if (sink_) record(DisputeEvent{range, hosts}, {}, now, changes, before);
+  observe(changes, now);
 }
 
 void RecordedStage::resolve(Range range, bool decided, Timestamp now, Changes& changes) {
   const std::size_t before = changes.decisions.size();
   stage_.resolve(range, decided, now, changes);
   if (sink_) record(ResolveEvent{range, decided}, {}, now, changes, before);
+  observe(changes, now);
 }
 
 void RecordedStage::enough(Timestamp now, Changes& changes) {
   const std::size_t before = changes.decisions.size();
   stage_.enough(now, changes);
   if (sink_) record(EnoughEvent{}, {}, now, changes, before);
+  observe(changes, now);
 }
 
 void RecordedStage::remember(const Unit& unit, Timestamp now) {
@@ -104,8 +114,10 @@ void RecordedStage::set_straggler(Straggler rule, Timestamp now) {
 }
 
 StageAnswer RecordedStage::play(const StageEvent& event, Timestamp now) {
-  StageAnswer answer = policy::play(stage_, event, now);
+  Changes changes;
+  StageAnswer answer = policy::play(stage_, event, now, changes);
   if (sink_) sink_(entry_line({now, event, answer}));
+  observe(changes, now);
   return answer;
 }
 

@@ -14,7 +14,10 @@ class RecordedStage {
  public:
   using Sink = std::function<void(const std::string& line)>;  // lines of lines.h, without the newline
 
-  explicit RecordedStage(const StageSetup& setup, Sink sink = {});
+  // Told after every event what changed (of earlier events, too, if the caller gathers them).
+  using Observer = std::function<void(const Changes& changes, Timestamp now)>;
+
+  explicit RecordedStage(const StageSetup& setup, Sink sink = {}, Observer observer = {});
 
   void restore(const std::vector<Range>& accepted, const std::vector<Unit>& units,
                const std::vector<HostRecord>& hosts, const std::vector<Range>& set_aside, Timestamp now);
@@ -44,8 +47,13 @@ class RecordedStage {
   void record(StageEvent event, std::string answer, Timestamp now, const Changes& changes,
               std::size_t before);
 
+  void observe(const Changes& changes, Timestamp now) const {
+    if (observer_) observer_(changes, now);
+  }
+
   Stage stage_;
   Sink sink_;
+  Observer observer_;
 };
 
 }  // namespace gleaner::policy

@@ -1,4 +1,9 @@
 // Several problems on one fleet: shares as the live server divides them, and what is fair.
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "shared/base/random.h"
 #include "tests/unit/simulator/run.h"
 #include "tools/simulator/fluid.h"
 #include "tools/simulator/scenario/scenario.h"
@@ -44,7 +49,8 @@ TEST_CASE("fair ends: the speed is divided by shares among the problems that are
   instance.more[0].weight = 1;
   instance.more[0].priority = 1;
   instance.more[0].arrives_at = 0;
-  CHECK(fair_ends(instance)[1] == Approx(15));
+  CHECK(fair_ends(instance)[0] == Approx(20));  // only when nothing of a higher priority is left
+  CHECK(fair_ends(instance)[1] == Approx(10));
   instance.hosts[0].events = {{12, HostEventKind::off}};
   CHECK(fair_ends(instance)[0] == std::numeric_limits<double>::infinity());
 }
@@ -63,6 +69,49 @@ TEST_CASE("two problems share a fleet by their weights") {
   CHECK(weighted.problems[1].fair_end == Approx(625));
   CHECK(weighted.problems[1].ended_at < 1.15 * weighted.problems[1].fair_end);
   CHECK(weighted.problems[0].ended_at > 0.95 * weighted.problems[0].fair_end);
+}
+
+TEST_CASE("hints wrong by a factor of 1,000 either way leave each problem its share over any ten minutes") {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    INFO("seed " << seed);
+    GridInstance instance;
+    instance.hosts.resize(60);
+    instance.sizing = "gleaner";
+    instance.seed = seed;
+    instance.sample_seconds = 600;
+    instance.give_up_after = 3 * 3600;
+    GridProblem problem;  // each would take all hosts more than three hours
+    Random random(seed);
+    for (const double item_seconds : {0.2, 20.0, 900.0}) {
+      problem.items = static_cast<std::int64_t>(60 * 4 * 3600 / item_seconds);
+      problem.costs.assign(static_cast<std::size_t>(problem.items), item_seconds);
+      problem.hint_costs.clear();
+      for (std::int64_t item = 0; item < problem.items; ++item)
+        problem.hint_costs.push_back(item_seconds * std::pow(1000, 2 * random.uniform() - 1));
+      problem.item_seconds = item_seconds;
+      if (item_seconds < 1) {
+        static_cast<GridProblem&>(instance) = problem;
+      } else {
+        instance.more.push_back(problem);
+      }
+    }
+    GridRun got = run(instance);
+    std::sort(got.spans.begin(), got.spans.end(), [](const GridSpan& a, const GridSpan& b) {
+      return std::tie(a.host, a.from, a.to) < std::tie(b.host, b.from, b.to);
+    });
+    for (std::size_t i = 1; i < got.spans.size(); ++i) {  // a unit that waited in its slot did not hold it
+      GridSpan& span = got.spans[i];
+      if (const GridSpan& before = got.spans[i - 1]; before.host == span.host)
+        span.from = std::max(span.from, before.to);
+    }
+    for (double from = 900; from + 600 <= got.makespan; from += 60) {
+      INFO("from " << from);
+      std::vector<double> spent(3);
+      for (const GridSpan& span : got.spans)
+        spent[span.problem] += std::max(0.0, std::min(span.to, from + 600) - std::max(span.from, from));
+      for (const double seconds : spent) CHECK(seconds == Approx(60 * 600 / 3.0).epsilon(0.05));
+    }
+  }
 }
 
 TEST_CASE("a problem that is added later starts then, and the fleet waits for it") {

@@ -1,0 +1,111 @@
+// The project as the scheduler sees it: all problems with their stages, all hosts, and one request at a time.
+// Says who gets what, in which order (fair_share.h), who waits how long and why, and when mapping strategies
+// plan (mapping_group.h). The live server and the simulator drive this same object: what it is told (its
+// public calls, and the calls of its stages) and `now` are all that it knows.
+//
+// The owner keeps rows, blobs, signatures and jobs; after a call it stores what `changes` name. Unit ids come
+// from the owner.
+//
+// Pure: no I/O, no clock. Not thread-safe. Cost of a request: O(problems) besides that of the stage asked.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "server/policy/dispatch/fair_share.h"
+#include "server/policy/dispatch/mapping_group.h"
+#include "server/policy/dispatch/terms.h"
+#include "server/policy/journal/recorded_stage.h"
+
+namespace gleaner::policy {
+
+class Dispatch {
+ public:
+  using Sink = RecordedStage::Sink;
+
+  explicit Dispatch(PlanRules rules);
+  ~Dispatch();
+  Dispatch(const Dispatch&) = delete;
+  Dispatch& operator=(const Dispatch&) = delete;
+
+  // ---- Problems. One competes while it is running and has a stage.
+  // Added, or changed: state, weight, priority. `service`: its account as kept before a restart.
+  void put_problem(ProblemId problem, const ProblemTerms& terms, Timestamp now,
+                   std::optional<double> service = {});
+  void drop_problem(ProblemId problem, Timestamp now);
+  // A stage of it begins; hosts that wait for work are announced to it. `log`: of this stage alone.
+  RecordedStage& begin_stage(ProblemId problem, const StageSetup& setup, Timestamp now, Sink log = {});
+  // The same, as it was stored.
+  RecordedStage& restore_stage(ProblemId problem, const StageSetup& setup, const RestoreEvent& stored,
+                               Timestamp now, Sink log = {});
+  void end_stage(ProblemId problem, Timestamp now);
+  // Null: none has begun. Everything that happens to the stage but requests is told to it directly.
+  [[nodiscard]] RecordedStage* stage(ProblemId problem) const;
+
+  // ---- Hosts
+  void put_host(HostId host, const HostTerms& terms, Timestamp now);
+  void drop_host(HostId host, Timestamp now);
+
+  // ---- Decisions
+  // Who asks gets at most one unit a slot; `demand.units` holds an unused id for each.
+  [[nodiscard]] Served request(const WorkDemand& demand, Timestamp now);
+  // About once a second: settles accounts, looks whether to plan again.
+  void tick(Timestamp now);
+  // Plans to be made, each handed back to planned(); a job that is lost ends its group's planning for good.
+  [[nodiscard]] std::vector<PlanJob> take_jobs() { return std::exchange(jobs_, {}); }
+  void planned(const PlanJob& job, const TaskPlan& plan, double seconds, Timestamp now);
+
+  // ---- For the store and for people
+  [[nodiscard]] const FairShare& shares() const { return shares_; }
+  // Slots that wait for work, a line a host, of hosts that say what they draw.
+  [[nodiscard]] std::vector<IdleHost> waiting(Timestamp now) const;
+
+ private:
+  struct Problem {
+    ProblemTerms terms;
+    bool mapped = false;
+    std::unique_ptr<RecordedStage> stage;
+  };
+  struct Waiting {
+    int slot = 0;
+    Timestamp asked_at, asks_at;
+  };
+  struct Host {
+    HostTerms terms;
+    double performance = 0, watts = 0;  // as it last proposed
+    std::vector<Waiting> waiting;       // slots that got nothing
+  };
+  struct Attempt;
+
+  RecordedStage& make_stage(ProblemId problem, const StageSetup& setup, Sink log);
+  void changed(ProblemId problem, const Changes& changes, Timestamp now);
+  void compete(ProblemId id, Problem& problem, Timestamp now, std::optional<double> service = {});
+  [[nodiscard]] FairShare::FindUnit unit_finder() const;
+
+  // request.cpp
+  void serve(const WorkDemand& demand, Timestamp now, Served& served);
+  void serve_slot(Attempt& attempt, const SlotDemand& slot, UnitId unit);
+  [[nodiscard]] bool ask(Attempt& attempt, const SlotDemand& slot, ProblemId problem, UnitId unit,
+                         const PlannedTask* planned);
+  [[nodiscard]] bool can_compute(const Host& host, ProblemId id, const Problem& problem,
+                                 const WorkDemand& demand) const;
+  void note_waiting(const WorkDemand& demand, const Served& served, Timestamp now);
+
+  // Mapping
+  MappingGroup& group(const std::string& strategy);
+  [[nodiscard]] std::vector<MappedProblem> mapped(const std::string& strategy) const;
+  [[nodiscard]] std::vector<PlanWorker> workers(const MappingGroup& group, Timestamp now) const;
+
+  PlanRules rules_;
+  std::map<ProblemId, Problem> problems_;
+  std::map<HostId, Host> hosts_;
+  FairShare shares_;
+  std::map<std::string, MappingGroup> groups_;  // by the text of the mapping strategy
+  std::vector<PlanJob> jobs_;
+};
+
+}  // namespace gleaner::policy

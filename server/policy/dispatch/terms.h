@@ -1,0 +1,72 @@
+// What dispatch (dispatch.h) is told of problems, hosts and requests, and what it answers. Value types.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "server/policy/dispatch/fair_share.h"
+#include "server/policy/stage/stage.h"
+#include "shared/protocol/messages.h"
+
+namespace gleaner::policy {
+
+// What a kernel of the problem's application needs.
+struct KernelNeeds {
+  std::string application;             // its name
+  std::vector<std::string> platforms;  // that there is a kernel for; "any": all
+  std::int64_t memory_bytes = 0;
+  int threads = 1;
+};
+
+struct ProblemTerms {
+  std::string strategy;  // sizing or mapping; what governs the stage's sizes is in its setup
+  ShareTerms share;
+  bool running = true;  // hands out work while it has a stage; false: paused, planning, combining
+  KernelNeeds needs;
+};
+
+struct HostTerms {
+  double performance = 0;     // its benchmark
+  Timestamp held_until = {};  // after failures
+  std::string held_because;
+  std::vector<ProblemId> barred;  // problems that it gets nothing of
+};
+
+// What a host offers to kernels, with every request.
+struct HostOffer {
+  std::vector<std::string> platforms;
+  std::optional<std::vector<std::string>> applications;  // the only ones permitted; absent: any
+  std::int64_t memory_bytes = 0;                         // 0: not said
+  int cores = 1;
+};
+
+using SlotDemand = protocol::SlotRequest;
+
+struct WorkDemand {
+  HostId host;
+  std::vector<SlotDemand> slots;
+  HostOffer offer;
+  protocol::Proposal proposal;
+  std::vector<UnitId> units;  // unused ids, ascending: one a slot
+};
+
+struct SlotGrant {
+  int slot = 0;
+  ProblemId problem;
+  UnitId unit;
+};
+
+struct Served {
+  std::vector<SlotGrant> grants;
+  double retry_after = 0;  // for slots that got nothing
+  std::string reason;      // why they did not
+  // What stages changed, in order; to be stored.
+  std::vector<std::pair<ProblemId, Changes>> changes;
+};
+
+[[nodiscard]] bool fits(const KernelNeeds& needs, const HostOffer& offer);
+
+}  // namespace gleaner::policy
