@@ -1,5 +1,5 @@
-"""Parts of tools/bench strategies: Gleaner's policy with one rule changed after the other, and against its limits, in
-the simulator."""
+"""Parts of tools/bench strategies: Gleaner's policy with its rules changed one at a time, and against its limits,
+in the simulator."""
 import json
 import os
 import pathlib
