@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "client/engine/upload.h"
+#include "client/transport/upload.h"
 #include "shared/base/limits.h"
 #include "shared/io/compression.h"
 
@@ -94,8 +94,9 @@ void Deliveries::prepare_cut(Unit& unit, SteadyTime now, Closing closing) {
 void Deliveries::start_upload(Unit& unit, Bytes segment) {
   unit.in_flight = true;
   auto job = [this, id = unit.id(), digest = unit.held->pending()->digest, server = server_,
-              bytes = std::make_shared<const Bytes>(std::move(segment))](JobContext& context) -> Completion {
-    Status outcome = upload(context, server, digest, *bytes);
+              bytes = std::make_shared<const Bytes>(std::move(segment))](
+                 transport::JobContext& context) -> transport::Completion {
+    Status outcome = transport::upload(context, server, digest, *bytes);
     return [this, id, digest, outcome = std::move(outcome)] {
       const auto found = units_.find(id);
       if (found == units_.end()) return;
@@ -107,7 +108,7 @@ void Deliveries::start_upload(Unit& unit, Bytes segment) {
       unit_now.uploaded = true;
     };
   };
-  workers_.submit(Lane::data, std::move(job));
+  workers_.submit(transport::Lane::data, std::move(job));
 }
 
 void Deliveries::tick(SteadyTime now, Closing closing, Alarm& alarm) {

@@ -5,11 +5,11 @@
 
 #include <vector>
 
-#include "client/engine/receipts.h"
-#include "client/engine/server_call.h"
 #include "client/engine/services.h"
 #include "client/engine/trust.h"
 #include "client/engine/unit.h"
+#include "client/receipts/receipts.h"
+#include "client/transport/server_call.h"
 
 namespace gleaner::engine {
 
@@ -24,8 +24,8 @@ enum class Closing { no, yes };
 
 class Deliveries {
  public:
-  Deliveries(Services& services, Workers& workers, const ProjectDirectory& directory, UnitBook& units,
-             const Trust& trust, Server server)
+  Deliveries(Services& services, transport::Workers& workers, const state::ProjectDirectory& directory,
+             UnitBook& units, const Trust& trust, transport::Server server)
       : services_(services),
         workers_(workers),
         units_(units),
@@ -60,8 +60,8 @@ class Deliveries {
   [[nodiscard]] bool under_way() const;       // something could still be acknowledged soon
   [[nodiscard]] std::size_t waiting() const;  // cuts without an answer
   [[nodiscard]] const Totals& totals() const { return totals_; }
-  [[nodiscard]] Receipts& receipts() { return receipts_; }
-  [[nodiscard]] const Receipts& receipts() const { return receipts_; }
+  [[nodiscard]] receipts::Receipts& receipts() { return receipts_; }
+  [[nodiscard]] const receipts::Receipts& receipts() const { return receipts_; }
   [[nodiscard]] const std::optional<std::string>& disk_trouble() const { return disk_trouble_; }
   void report_disk_trouble(const Error& error);
   [[nodiscard]] bool doubts_project() const {
@@ -79,11 +79,11 @@ class Deliveries {
   [[nodiscard]] protocol::CommitRequest request(Unit& unit);
 
   Services& services_;
-  Workers& workers_;
+  transport::Workers& workers_;
   UnitBook& units_;
   const Trust& trust_;
-  Server server_;
-  Receipts receipts_;
+  transport::Server server_;
+  receipts::Receipts receipts_;
   Totals totals_;
   std::vector<protocol::FailureReport> refused_;  // of units that are not in the book
   std::optional<std::string> disk_trouble_;

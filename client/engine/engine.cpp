@@ -20,7 +20,8 @@ Engine::Engine(Services services, std::vector<Joined> projects)
       slots_(services_, services_.settings.cores),
       owner_(services_.surroundings),
       disk_(services_.files, services_.state.root),
-      measurements_(services_) {
+      measurements_({services_.clock, services_.files, services_.machine, services_.workers, services_.state,
+                     services_.settings.benchmark_mflops}) {
   CHECK_TRUE(!projects.empty());
   workers_.push_back(&services_.workers);
   for (Joined& joined : projects) {
@@ -35,7 +36,7 @@ Engine::Engine(Services services, std::vector<Joined> projects)
 Status Engine::open() {
   TRY(services_.files.remove_all(services_.state.slots()));
   TRY(services_.files.make_directories(services_.state.slots()));
-  TRY_ASSIGN(controls_, load_controls(services_.files, services_.state.preferences()));
+  TRY_ASSIGN(controls_, state::load_controls(services_.files, services_.state.preferences()));
   opened_ = services_.clock.steady();
   accounts_.open(opened_);
   int next_slot = 0;
@@ -49,7 +50,7 @@ Status Engine::open() {
 void Engine::tick() {
   alarm_.reset();
   yield_at_once(services_.clock.steady());
-  for (Workers* const workers : workers_) workers->deliver();
+  for (transport::Workers* const workers : workers_) workers->deliver();
   const SteadyTime now = services_.clock.steady();
   note_calendar(now);
   take_answers(now);
@@ -63,7 +64,9 @@ void Engine::tick() {
   for (const auto& slot : slots_) slot->watch(now);
   accounts_.charge(now);
   if (!stopping_ && !projects_.all_revoked())
-    measurements_.tick(now, decision_.mode != RunMode::pause && slots_.cores_in_use() == 0, alarm_);
+    if (const auto at =
+            measurements_.tick(now, decision_.mode != RunMode::pause && slots_.cores_in_use() == 0))
+      alarm_.at(*at);
   for (const auto& project : projects_) project->prepare(now, alarm_);
   start_units(now);
   exchange(now);
@@ -91,11 +94,11 @@ void Engine::note_calendar(SteadyTime now) {
 void Engine::set_terms() {
   for (const auto& project : projects_) {
     OwnerTerms terms;
-    for (const ProjectWish& wish : wishes_.shares)
-      if (is_named(project->names(), wish.project)) terms.share = wish.share;
+    for (const settings::ProjectWish& wish : wishes_.shares)
+      if (state::is_named(project->names(), wish.project)) terms.share = wish.share;
     terms.suspended =
         std::any_of(wishes_.suspended.begin(), wishes_.suspended.end(),
-                    [&project](const std::string& name) { return is_named(project->names(), name); });
+                    [&project](const std::string& name) { return state::is_named(project->names(), name); });
     terms.no_network = owner_.no_network();
     project->set_terms(std::move(terms));
   }
@@ -159,7 +162,7 @@ Duration Engine::wait_time() const {
 
 std::vector<int> Engine::descriptors() const {
   std::vector<int> all = owner_.descriptors();
-  for (const Workers* const workers : workers_)
+  for (const transport::Workers* const workers : workers_)
     if (workers->descriptor() >= 0) all.push_back(workers->descriptor());
   for (const auto& slot : slots_)
     if (slot->output_descriptor() >= 0) all.push_back(slot->output_descriptor());
@@ -187,20 +190,20 @@ bool Engine::settled() const {
 Status Engine::pause(std::optional<Duration> length) {
   controls_.pause_length = length ? *length : Duration::max();
   controls_.pause_begun = services_.clock.now();
-  return save_controls(services_.files, services_.state.preferences(), controls_);
+  return state::save_controls(services_.files, services_.state.preferences(), controls_);
 }
 
 Status Engine::resume() {
-  controls_ = Controls{};
-  return save_controls(services_.files, services_.state.preferences(), controls_);
+  controls_ = state::Controls{};
+  return state::save_controls(services_.files, services_.state.preferences(), controls_);
 }
 
 Status Engine::finish() {
   controls_.finish = true;
-  return save_controls(services_.files, services_.state.preferences(), controls_);
+  return state::save_controls(services_.files, services_.state.preferences(), controls_);
 }
 
-void Engine::set_wishes(const Wishes& wishes) {
+void Engine::set_wishes(const settings::Wishes& wishes) {
   wishes_ = wishes;
   owner_.set(wishes.owner, wishes.exclusive);
   EngineSettings& settings = services_.settings;

@@ -11,17 +11,17 @@
 #include <string>
 #include <vector>
 
-#include "client/engine/controls.h"
+#include "client/benchmark/measurements.h"
 #include "client/engine/free_space.h"
-#include "client/engine/measurements.h"
 #include "client/engine/memberships.h"
 #include "client/engine/owner_watch.h"
 #include "client/engine/project_accounts.h"
 #include "client/engine/slots.h"
-#include "client/engine/wishes.h"
 #include "client/policy/calendar_watch.h"
 #include "client/policy/prefetch.h"
 #include "client/policy/run_decision.h"
+#include "client/settings/wishes.h"
+#include "client/state/controls.h"
 
 namespace gleaner::engine {
 
@@ -50,7 +50,7 @@ class Engine final {
   [[nodiscard]] Status resume();  // from a pause, from finish, from being switched off
   [[nodiscard]] Status finish();
   // The owner's preferences, from the start or changed; they hold from the next tick on.
-  void set_wishes(const Wishes& wishes);
+  void set_wishes(const settings::Wishes& wishes);
   [[nodiscard]] EngineStatus status() const;
 
  private:
@@ -88,15 +88,15 @@ class Engine final {
   void limit_caches();
 
   Services services_;
-  std::vector<Workers*> workers_;  // the engine's and the projects', each once
+  std::vector<transport::Workers*> workers_;  // the engine's and the projects', each once
   Memberships projects_;
   ProjectAccounts accounts_;
   Slots slots_;
-  Controls controls_;
-  Wishes wishes_;
+  state::Controls controls_;
+  settings::Wishes wishes_;
   OwnerWatch owner_;
   FreeSpace disk_;
-  Measurements measurements_;
+  benchmark::Measurements measurements_;
   client_policy::CalendarWatch calendar_;
   client_policy::RunDecision decision_;
   Alarm alarm_;

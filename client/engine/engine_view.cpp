@@ -146,7 +146,8 @@ ProjectStatus project_status(const EngineView& engine, const Membership& project
   status.revoked = project.revoked().has_value();
   status.units_in_hand = static_cast<std::int64_t>(project.units().size());
   status.outbox = static_cast<std::int64_t>(project.deliveries().waiting());
-  const Contribution given = project.deliveries().receipts().contribution(engine.services.clock.now());
+  const receipts::Contribution given =
+      project.deliveries().receipts().contribution(engine.services.clock.now());
   status.items_today = given.today;
   status.items_week = given.week;
   status.items_total = given.total;
@@ -202,7 +203,7 @@ std::string unreachable(const Membership& project) {
 }
 
 EngineStatus status_of(const EngineView& engine, SteadyTime now) {
-  const Identity& first = engine.projects[0].identity();
+  const state::Identity& first = engine.projects[0].identity();
   EngineStatus status;
   status.server = first.code.base_url();
   status.project = to_hex(first.code.root_fingerprint);

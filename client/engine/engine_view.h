@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "client/engine/measurements.h"
+#include "client/benchmark/measurements.h"
 #include "client/engine/memberships.h"
 #include "client/engine/owner_watch.h"
 #include "client/engine/project_accounts.h"
@@ -23,7 +23,7 @@ struct EngineView {
   const ProjectAccounts& accounts;
   const Slots& slots;
   const OwnerWatch& owner;
-  const Measurements& measurements;
+  const benchmark::Measurements& measurements;
   const client_policy::RunDecision& decision;
   const std::optional<std::string>& disk_shortage;
   const std::optional<client_policy::CalendarWatch::Leap>& leap;

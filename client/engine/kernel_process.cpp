@@ -28,7 +28,7 @@ Status KernelProcess::start(const Prepared& prepared, ProblemId problem) {
   if (digest != prepared.kernel_digest)
     return Error{ErrorKind::untrusted,
                  "the kernel " + prepared.kernel.string() + " was changed after it was unpacked"};
-  KernelLaunch launch;
+  host::KernelLaunch launch;
   launch.slot = slot_;
   launch.program = prepared.kernel;
   launch.bundle_directory = prepared.bundle_directory;
@@ -65,19 +65,19 @@ void KernelProcess::end() {
 std::string KernelProcess::excess(const bundle::Manifest& manifest, const io::TreeUse& use) const {
   if (services_.launcher.out_of_memory(slot_))
     return "the kernel wanted more than " +
-           std::to_string(kernel_memory_max(manifest.memory_bytes, threads_) >> 20) +
+           std::to_string(host::kernel_memory_max(manifest.memory_bytes, threads_) >> 20) +
            " MiB of memory: the system ended one of its processes; the manifest allows " +
            std::to_string(manifest.memory_bytes >> 20) + " MiB";
 #ifndef GLEANER_SANITIZED  // instrumented kernels hold several times what they use
-  if (use.memory_bytes > kernel_memory_max(manifest.memory_bytes, threads_))
+  if (use.memory_bytes > host::kernel_memory_max(manifest.memory_bytes, threads_))
     return "the kernel holds " + std::to_string(use.memory_bytes >> 20) + " MiB of memory in " +
            std::to_string(use.processes) + " processes; the manifest allows " +
            std::to_string(manifest.memory_bytes >> 20) + " MiB";
 #endif
-  if (use.threads >= kernel_tasks_max(threads_))
+  if (use.threads >= host::kernel_tasks_max(threads_))
     return "the kernel started too many processes or threads: " + std::to_string(use.threads) + "; " +
-           std::to_string(kernel_tasks_max(threads_)) + " are not allowed";
-  const DirectoryUsage usage = services_.machine.usage(directory(), slot_files_max);
+           std::to_string(host::kernel_tasks_max(threads_)) + " are not allowed";
+  const host::DirectoryUsage usage = services_.machine.usage(directory(), slot_files_max);
   if (usage.bytes > manifest.disk_bytes || usage.files >= slot_files_max)
     return "the kernel wrote " + std::to_string(usage.bytes) + " bytes in " + std::to_string(usage.files) +
            " files; the manifest allows " + std::to_string(manifest.disk_bytes) + " bytes in fewer than " +

@@ -47,7 +47,7 @@ class KernelProcess {
   Services& services_;
   int slot_;
   std::unique_ptr<contract::KernelSession> session_;
-  KernelLaunch launch_;         // its bundle is its project's own
+  host::KernelLaunch launch_;   // its bundle is its project's own
   ProblemId problem_;           // that it serves
   io::Path problem_directory_;  // told to it last
   int group_ = 0;

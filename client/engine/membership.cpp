@@ -15,7 +15,7 @@ using client_policy::UnitState;
 namespace {
 constexpr std::size_t outbox_max = 256;  // results without an answer: then no more is taken
 
-Server server_of(const Identity& identity) {
+transport::Server server_of(const state::Identity& identity) {
   return {identity.code.base_url(), identity.host.token};
 }
 }  // namespace
@@ -25,7 +25,7 @@ Membership::Membership(Services& services, Joined joined, int slots)
       slots_(slots),
       directory_(std::move(joined.directory)),
       identity_(std::move(joined.identity)),
-      names_(names_of(directory_, identity_)),
+      names_(state::names_of(directory_, identity_)),
       trust_(identity_.code.root_fingerprint, identity_.host.host),
       deliveries_(services_, *joined.workers, directory_, units_, trust_, server_of(identity_)),
       preparation_(services_, *joined.workers, directory_, units_, trust_, server_of(identity_)),

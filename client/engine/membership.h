@@ -10,22 +10,22 @@
 #include <vector>
 
 #include "client/engine/deliveries.h"
-#include "client/engine/identity.h"
-#include "client/engine/link_meter.h"
-#include "client/engine/projects.h"
 #include "client/engine/server_session.h"
 #include "client/engine/status.h"
 #include "client/engine/told_speeds.h"
 #include "client/engine/unit_preparation.h"
+#include "client/state/identity.h"
+#include "client/state/projects.h"
+#include "client/transport/link_meter.h"
 
 namespace gleaner::engine {
 
 // One project to serve, as given to the engine. `workers` are this project's own, and outlive the engine.
 struct Joined {
-  ProjectDirectory directory;
-  Identity identity;
-  Workers* workers;
-  std::shared_ptr<const LinkMeter> link = {};  // of its transfers; none: nobody measures
+  state::ProjectDirectory directory;
+  state::Identity identity;
+  transport::Workers* workers;
+  std::shared_ptr<const transport::LinkMeter> link = {};  // of its transfers; none: nobody measures
 };
 
 // What a server's answers ask of slots.
@@ -67,8 +67,8 @@ class Membership {
   void heartbeat_soon(SteadyTime now) { session_.heartbeat_soon(now); }
   void forget_waits(SteadyTime now) { session_.forget_waits(now); }
 
-  [[nodiscard]] const ProjectNames& names() const { return names_; }
-  [[nodiscard]] const Identity& identity() const { return identity_; }
+  [[nodiscard]] const state::ProjectNames& names() const { return names_; }
+  [[nodiscard]] const state::Identity& identity() const { return identity_; }
   [[nodiscard]] UnitBook& units() { return units_; }
   [[nodiscard]] const UnitBook& units() const { return units_; }
   [[nodiscard]] bool holds(const Unit& unit) const;
@@ -101,16 +101,16 @@ class Membership {
 
   Services& services_;
   int slots_;
-  ProjectDirectory directory_;
-  Identity identity_;
-  ProjectNames names_;
+  state::ProjectDirectory directory_;
+  state::Identity identity_;
+  state::ProjectNames names_;
   Trust trust_;
   UnitBook units_;
   Deliveries deliveries_;
   UnitPreparation preparation_;
   ServerSession session_;
   ToldSpeeds speeds_;
-  std::shared_ptr<const LinkMeter> link_;
+  std::shared_ptr<const transport::LinkMeter> link_;
   OwnerTerms terms_;
   std::vector<ProblemStatus> problems_;
   std::optional<std::string> revoked_;

@@ -21,10 +21,10 @@ SlotOrders Membership::take_answers(SteadyTime now) {
 void Membership::take(ProjectRenewed& event, SlotOrders&, SteadyTime) {
   deliveries_.project_renewed();
   deliveries_.receipts().know_project(event.document);
-  if (const Status saved = save_document(services_.files, directory_, event.document); !saved.ok())
+  if (const Status saved = state::save_document(services_.files, directory_, event.document); !saved.ok())
     spdlog::warn("{}", saved.error().message);
   identity_.project = std::move(event.document);
-  names_ = names_of(directory_, identity_);
+  names_ = state::names_of(directory_, identity_);
 }
 
 void Membership::take(FailureAnswered& event, SlotOrders&, SteadyTime now) {
@@ -60,7 +60,7 @@ void Membership::take(HostRevoked& event, SlotOrders& orders, SteadyTime) {
   spdlog::error("{}: this host was revoked: join again with gleaner-client join CODE ({})", names_.name,
                 event.reason);
   revoked_ = std::move(event.reason);
-  if (const Status marked = mark_revoked(services_.files, directory_); !marked.ok())
+  if (const Status marked = state::mark_revoked(services_.files, directory_); !marked.ok())
     spdlog::warn("{}", marked.error().message);
 }
 

@@ -12,7 +12,7 @@ namespace gleaner::engine {
 
 class OwnerWatch {
  public:
-  explicit OwnerWatch(Surroundings* surroundings) : surroundings_(surroundings) {}
+  explicit OwnerWatch(host::Surroundings* surroundings) : surroundings_(surroundings) {}
 
   // From now on; what was seen before counts anew. `programs`: beside which nothing is computed.
   void set(const client_policy::OwnerWishes& wishes, const std::vector<std::string>& programs);
@@ -35,7 +35,7 @@ class OwnerWatch {
   [[nodiscard]] bool before_sleep() const { return seen_.before_sleep; }
 
  private:
-  Surroundings* surroundings_;  // none: nobody but the settings is asked
+  host::Surroundings* surroundings_;  // none: nobody but the settings is asked
   client_policy::OwnerWishes wishes_;
   client_policy::OwnerPolicy policy_;
   client_policy::OwnerVerdict seen_;

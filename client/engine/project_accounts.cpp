@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "client/engine/usage.h"
+#include "client/state/usage.h"
 
 namespace gleaner::engine {
 
@@ -31,7 +31,7 @@ bool contends(const Membership& project) {
 
 void ProjectAccounts::open(SteadyTime now) {
   saved_ = now;
-  ProjectUses uses = load_usage(services_.files, services_.state.shares());
+  state::ProjectUses uses = state::load_usage(services_.files, services_.state.shares());
   std::erase_if(uses, [this](const auto& use) {
     return std::none_of(projects_.begin(), projects_.end(),
                         [&use](const auto& project) { return project->names().key == use.first; });
@@ -81,7 +81,8 @@ void ProjectAccounts::charge(SteadyTime now) {
 void ProjectAccounts::save(SteadyTime now) {
   saved_ = now;
   if (!projects_.several()) return;
-  if (const Status saved = save_usage(services_.files, services_.state.shares(), shares_.uses()); !saved.ok())
+  if (const Status saved = state::save_usage(services_.files, services_.state.shares(), shares_.uses());
+      !saved.ok())
     spdlog::warn("what each project had is not kept: {}", saved.error().message);
 }
 

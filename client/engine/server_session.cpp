@@ -41,18 +41,19 @@ void ServerSession::exchange(io::HttpRequest request, Handler handler) {
   CHECK_TRUE(!busy());
   busy_since_ = services_.clock.steady();
   auto job = [this, server = server_, request = std::move(request),
-              handler = std::move(handler)](JobContext& context) mutable -> Completion {
-    auto answer = std::make_shared<Answer>(call(context.http, server, std::move(request)));
+              handler = std::move(handler)](transport::JobContext& context) mutable -> transport::Completion {
+    auto answer =
+        std::make_shared<transport::Answer>(transport::call(context.http, server, std::move(request)));
     return [this, answer, handler = std::move(handler)] {
       busy_since_.reset();
       const SteadyTime now = services_.clock.steady();
       after_exchange(*answer, handler(*answer, now), now);
     };
   };
-  workers_.submit(Lane::control, std::move(job));
+  workers_.submit(transport::Lane::control, std::move(job));
 }
 
-void ServerSession::after_exchange(const Answer& answer, const Status& outcome, SteadyTime now) {
+void ServerSession::after_exchange(const transport::Answer& answer, const Status& outcome, SteadyTime now) {
   if (answer.reply.ok() && outcome.ok()) {
     const Duration trip = answer.reply->round_trip;
     round_trip_ =
@@ -85,19 +86,20 @@ void ServerSession::set_interval(double seconds, SteadyTime now) {
 
 void ServerSession::fetch_project(SteadyTime now) {
   project_at_ = now + project_retry;
-  exchange(get_request(server_, "/v1/project"), [this](const Answer& answer, SteadyTime at) -> Status {
-    TRY_ASSIGN(auto document, understand<protocol::SignedStatement>(answer));
-    TRY(trust_.accept_project(document, services_.clock.now()));
-    events_.push_back(ProjectRenewed{std::move(document)});
-    heartbeat_at_ = at;  // the first word to a server is what this host holds
-    return {};
-  });
+  exchange(transport::get_request(server_, "/v1/project"),
+           [this](const transport::Answer& answer, SteadyTime at) -> Status {
+             TRY_ASSIGN(auto document, understand<protocol::SignedStatement>(answer));
+             TRY(trust_.accept_project(document, services_.clock.now()));
+             events_.push_back(ProjectRenewed{std::move(document)});
+             heartbeat_at_ = at;  // the first word to a server is what this host holds
+             return {};
+           });
 }
 
 void ServerSession::send(protocol::FailureReport report) {
-  io::HttpRequest request = json_request(server_, "/v1/failure", protocol::encode(report));
+  io::HttpRequest request = transport::json_request(server_, "/v1/failure", protocol::encode(report));
   exchange(std::move(request),
-           [this, report = std::move(report)](const Answer& answer, SteadyTime) -> Status {
+           [this, report = std::move(report)](const transport::Answer& answer, SteadyTime) -> Status {
              const Status outcome = outcome_of(answer.reply);
              events_.push_back(FailureAnswered{report, outcome});
              return outcome;
@@ -119,21 +121,22 @@ void ServerSession::send(const protocol::WorkRequest& request) {
   const bool urgent = std::any_of(asked_.begin(), asked_.end(), [](const auto& slot) { return slot.urgent; });
   std::vector<UnitId> commits;
   for (const protocol::CommitRequest& commit : request.commits) commits.push_back(commit.unit);
-  exchange(json_request(server_, "/v1/work", protocol::encode(request)),
-           [this, urgent, commits = std::move(commits)](const Answer& answer, SteadyTime at) -> Status {
-             auto reply = understand<protocol::WorkReply>(answer);
-             if (reply.ok()) note_work(*reply, urgent, at);
-             asked_.clear();
-             const Status outcome = outcome_of(reply);
-             events_.push_back(WorkAnswered{commits, std::move(reply)});
-             return outcome;
-           });
+  exchange(
+      transport::json_request(server_, "/v1/work", protocol::encode(request)),
+      [this, urgent, commits = std::move(commits)](const transport::Answer& answer, SteadyTime at) -> Status {
+        auto reply = understand<protocol::WorkReply>(answer);
+        if (reply.ok()) note_work(*reply, urgent, at);
+        asked_.clear();
+        const Status outcome = outcome_of(reply);
+        events_.push_back(WorkAnswered{commits, std::move(reply)});
+        return outcome;
+      });
 }
 
 void ServerSession::send(const protocol::HeartbeatRequest& request, SteadyTime now) {
   set_interval(static_cast<double>(trust_.project().document.heartbeat_seconds), now);
-  exchange(json_request(server_, "/v1/heartbeat", protocol::encode(request)),
-           [this](const Answer& answer, SteadyTime at) -> Status {
+  exchange(transport::json_request(server_, "/v1/heartbeat", protocol::encode(request)),
+           [this](const transport::Answer& answer, SteadyTime at) -> Status {
              heartbeat_at_ = at;  // after a failure: as soon as the back-off allows
              TRY_ASSIGN(auto reply, understand<protocol::HeartbeatReply>(answer));
              set_interval(reply.interval_seconds, at);
@@ -143,8 +146,8 @@ void ServerSession::send(const protocol::HeartbeatRequest& request, SteadyTime n
 }
 
 void ServerSession::send(const protocol::CommitRequest& request) {
-  exchange(json_request(server_, "/v1/commit", protocol::encode(request)),
-           [this, unit = request.unit](const Answer& answer, SteadyTime) -> Status {
+  exchange(transport::json_request(server_, "/v1/commit", protocol::encode(request)),
+           [this, unit = request.unit](const transport::Answer& answer, SteadyTime) -> Status {
              auto acknowledgement = understand<protocol::SignedStatement>(answer);
              const Status outcome = outcome_of(acknowledgement);
              events_.push_back(CommitAnswered{unit, std::move(acknowledgement)});

@@ -10,10 +10,10 @@
 #include <variant>
 #include <vector>
 
-#include "client/engine/server_call.h"
 #include "client/engine/services.h"
 #include "client/engine/trust.h"
 #include "client/policy/work_pacing.h"
+#include "client/transport/server_call.h"
 
 namespace gleaner::engine {
 
@@ -56,7 +56,7 @@ using SessionEvent = std::variant<ProjectRenewed, FailureAnswered, WorkAnswered,
 
 class ServerSession {
  public:
-  ServerSession(Services& services, Workers& workers, Server server, Trust& trust)
+  ServerSession(Services& services, transport::Workers& workers, transport::Server server, Trust& trust)
       : services_(services), workers_(workers), server_(std::move(server)), trust_(trust) {}
 
   // Which exchange is to be made now; `alarm`: when to ask again, if none is.
@@ -98,15 +98,15 @@ class ServerSession {
 
  private:
   // Notes the answer; an error if it was not what the protocol says, which counts as a failed exchange.
-  using Handler = std::function<Status(const Answer&, SteadyTime)>;
+  using Handler = std::function<Status(const transport::Answer&, SteadyTime)>;
   void exchange(io::HttpRequest request, Handler handler);
-  void after_exchange(const Answer& answer, const Status& outcome, SteadyTime now);
+  void after_exchange(const transport::Answer& answer, const Status& outcome, SteadyTime now);
   void note_work(const protocol::WorkReply& reply, bool urgent, SteadyTime now);
   void set_interval(double seconds, SteadyTime now);
 
   Services& services_;
-  Workers& workers_;
-  Server server_;
+  transport::Workers& workers_;
+  transport::Server server_;
   Trust& trust_;
   std::vector<SessionEvent> events_;
   std::optional<SteadyTime> busy_since_;

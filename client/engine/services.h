@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "client/engine/cpu_gate.h"
-#include "client/engine/launcher.h"
-#include "client/engine/machine.h"
-#include "client/engine/state_directory.h"
-#include "client/engine/surroundings.h"
-#include "client/engine/workers.h"
+#include "client/host/cpu_gate.h"
+#include "client/host/launcher.h"
+#include "client/host/machine.h"
+#include "client/host/surroundings.h"
+#include "client/state/state_directory.h"
+#include "client/transport/workers.h"
 #include "shared/base/random.h"
 #include "shared/bundle/bundle.h"
 
@@ -35,15 +35,15 @@ struct Services {
   Clock& clock;
   Random& random;
   io::Files& files;
-  Launcher& launcher;
-  CpuGate& gate;
-  Machine& machine;
-  Workers& workers;
-  StateDirectory state;
+  host::Launcher& launcher;
+  host::CpuGate& gate;
+  host::Machine& machine;
+  transport::Workers& workers;
+  state::StateDirectory state;
   bundle::Unpack unpack;  // called on data lanes, of several projects at a time
   EngineSettings settings;
-  Surroundings* surroundings = nullptr;  // none: nobody but the settings is asked
-  Spectator* spectator = nullptr;        // none: nobody looks
+  host::Surroundings* surroundings = nullptr;  // none: nobody but the settings is asked
+  Spectator* spectator = nullptr;              // none: nobody looks
 };
 
 // Gathers the earliest moment at which somebody wants to be called again.

@@ -52,12 +52,13 @@ std::optional<Prepared> UnitPreparation::prepared_already(const Unit& unit) cons
 
 void UnitPreparation::submit(const Unit& unit, TrustedGrant trusted) {
   auto job = [this, id = unit.id(), server = server_, trusted = std::move(trusted),
-              platforms = services_.machine.platforms()](JobContext& context) -> Completion {
+              platforms =
+                  services_.machine.platforms()](transport::JobContext& context) -> transport::Completion {
     auto outcome =
         std::make_shared<Result<Prepared>>(warehouse_.prepare(context, server, trusted, platforms));
     return [this, id, outcome] { finish(id, std::move(*outcome), services_.clock.steady()); };
   };
-  workers_.submit(Lane::data, std::move(job));
+  workers_.submit(transport::Lane::data, std::move(job));
 }
 
 Status UnitPreparation::begin(Unit& unit, SteadyTime now) {

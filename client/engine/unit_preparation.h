@@ -2,18 +2,18 @@
 // verify and lay out what the unit needs, on the data lane. Outcomes go to the unit's state. Not thread-safe.
 #pragma once
 
-#include "client/engine/server_call.h"
 #include "client/engine/services.h"
 #include "client/engine/trust.h"
 #include "client/engine/unit.h"
 #include "client/engine/warehouse.h"
+#include "client/transport/server_call.h"
 
 namespace gleaner::engine {
 
 class UnitPreparation {
  public:
-  UnitPreparation(Services& services, Workers& workers, const ProjectDirectory& directory, UnitBook& units,
-                  const Trust& trust, Server server)
+  UnitPreparation(Services& services, transport::Workers& workers, const state::ProjectDirectory& directory,
+                  UnitBook& units, const Trust& trust, transport::Server server)
       : services_(services),
         workers_(workers),
         directory_(directory),
@@ -42,11 +42,11 @@ class UnitPreparation {
   [[nodiscard]] std::optional<Prepared> prepared_already(const Unit& unit) const;
 
   Services& services_;
-  Workers& workers_;
-  const ProjectDirectory& directory_;
+  transport::Workers& workers_;
+  const state::ProjectDirectory& directory_;
   UnitBook& units_;
   const Trust& trust_;
-  Server server_;
+  transport::Server server_;
   Warehouse warehouse_;  // used on the data lane only
   Duration mean_{0};
 };

@@ -86,8 +86,8 @@ Status Warehouse::make_room(std::int64_t bytes) {
   return {};
 }
 
-Status Warehouse::download(JobContext& context, const Server& server, const std::string& digest,
-                           std::int64_t bytes) {
+Status Warehouse::download(transport::JobContext& context, const transport::Server& server,
+                           const std::string& digest, std::int64_t bytes) {
   const io::Path partial = directory_.blobs() / (digest + partial_suffix);
   std::int64_t at = files_.size(partial).ok() ? *files_.size(partial) : 0;
   if (at > bytes) {
@@ -99,11 +99,11 @@ Status Warehouse::download(JobContext& context, const Server& server, const std:
   while (at < bytes) {
     if (context.stopping.load()) return Error{ErrorKind::unavailable, "the client is stopping"};
     const std::int64_t end = std::min(bytes, at + piece_bytes);
-    io::HttpRequest request = get_request(server, "/v1/blobs/" + digest);
+    io::HttpRequest request = transport::get_request(server, "/v1/blobs/" + digest);
     request.headers.emplace_back("Range", "bytes=" + std::to_string(at) + "-" + std::to_string(end - 1));
     request.reply_bytes_max = piece_bytes;
     request.timeout = std::chrono::seconds{limits::request_seconds_max};
-    const Answer answer = call(context.http, server, std::move(request));
+    const transport::Answer answer = transport::call(context.http, server, std::move(request));
     if (!answer.reply.ok()) return answer.reply.error().within("downloading " + digest);
     // A whole answer to a request for a range is for the first range only.
     const bool whole = answer.reply->status != 206;
@@ -122,8 +122,8 @@ Status Warehouse::download(JobContext& context, const Server& server, const std:
   return files_.rename(partial, directory_.blobs() / digest);
 }
 
-Status Warehouse::ensure_blob(JobContext& context, const Server& server, const std::string& digest,
-                              std::int64_t bytes) {
+Status Warehouse::ensure_blob(transport::JobContext& context, const transport::Server& server,
+                              const std::string& digest, std::int64_t bytes) {
   if (bytes < 0 || bytes > limits::blob_bytes_max)
     return Error{ErrorKind::untrusted, "the grant names a file of an impossible size"};
   const io::Path path = directory_.blobs() / digest;
@@ -140,8 +140,8 @@ Status Warehouse::ensure_blob(JobContext& context, const Server& server, const s
   return {};
 }
 
-Status Warehouse::lay_out(JobContext& context, const Server& server, const protocol::Grant& grant,
-                          const io::Path& directory) {
+Status Warehouse::lay_out(transport::JobContext& context, const transport::Server& server,
+                          const protocol::Grant& grant, const io::Path& directory) {
   TRY(files_.make_directories(directory / "inputs"));
   if (!files_.exists(directory / "parameters.json"))
     TRY(files_.write(directory / "parameters.json", grant.parameters, io::Mode::normal));
@@ -172,8 +172,8 @@ void Warehouse::forget_old_problems(const io::Path& in_use) {
   }
 }
 
-Result<Prepared> Warehouse::prepare(JobContext& context, const Server& server, const TrustedGrant& trusted,
-                                    const std::vector<std::string>& platforms) {
+Result<Prepared> Warehouse::prepare(transport::JobContext& context, const transport::Server& server,
+                                    const TrustedGrant& trusted, const std::vector<std::string>& platforms) {
   const std::string& archive = trusted.application.archive;
   auto known = bundles_.find(archive);
   if (known == bundles_.end()) {

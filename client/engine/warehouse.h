@@ -9,10 +9,10 @@
 #include <map>
 #include <set>
 
-#include "client/engine/server_call.h"
-#include "client/engine/state_directory.h"
 #include "client/engine/trust.h"
-#include "client/engine/workers.h"
+#include "client/state/state_directory.h"
+#include "client/transport/server_call.h"
+#include "client/transport/workers.h"
 #include "shared/bundle/bundle.h"
 
 namespace gleaner::engine {
@@ -27,8 +27,8 @@ struct Prepared {
 
 class Warehouse {
  public:
-  Warehouse(io::Files& files, ProjectDirectory directory, bundle::Unpack unpack, std::int64_t cache_bytes_max,
-            std::int64_t free_bytes_min)
+  Warehouse(io::Files& files, state::ProjectDirectory directory, bundle::Unpack unpack,
+            std::int64_t cache_bytes_max, std::int64_t free_bytes_min)
       : files_(files),
         directory_(std::move(directory)),
         unpack_(std::move(unpack)),
@@ -39,7 +39,7 @@ class Warehouse {
   [[nodiscard]] Status clean();
 
   // Fetches, verifies, unpacks and lays out all that this unit needs. `platforms`: what can be executed here.
-  [[nodiscard]] Result<Prepared> prepare(JobContext& context, const Server& server,
+  [[nodiscard]] Result<Prepared> prepare(transport::JobContext& context, const transport::Server& server,
                                          const TrustedGrant& trusted,
                                          const std::vector<std::string>& platforms);
 
@@ -54,18 +54,18 @@ class Warehouse {
   static constexpr std::size_t problems_max = 8;  // directories kept
 
  private:
-  [[nodiscard]] Status ensure_blob(JobContext& context, const Server& server, const std::string& digest,
-                                   std::int64_t bytes);
-  [[nodiscard]] Status download(JobContext& context, const Server& server, const std::string& digest,
-                                std::int64_t bytes);
+  [[nodiscard]] Status ensure_blob(transport::JobContext& context, const transport::Server& server,
+                                   const std::string& digest, std::int64_t bytes);
+  [[nodiscard]] Status download(transport::JobContext& context, const transport::Server& server,
+                                const std::string& digest, std::int64_t bytes);
   [[nodiscard]] Status check_blob(const std::string& digest, const io::Path& path, std::int64_t bytes) const;
-  [[nodiscard]] Status lay_out(JobContext& context, const Server& server, const protocol::Grant& grant,
-                               const io::Path& directory);
+  [[nodiscard]] Status lay_out(transport::JobContext& context, const transport::Server& server,
+                               const protocol::Grant& grant, const io::Path& directory);
   [[nodiscard]] Status make_room(std::int64_t bytes);
   void forget_old_problems(const io::Path& in_use);
 
   io::Files& files_;
-  ProjectDirectory directory_;
+  state::ProjectDirectory directory_;
   bundle::Unpack unpack_;
   std::atomic<std::int64_t> cache_bytes_max_;
   std::atomic<std::int64_t> free_bytes_min_;

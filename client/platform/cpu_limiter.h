@@ -8,7 +8,7 @@
 #include <memory>
 #include <optional>
 
-#include "client/engine/cpu_gate.h"
+#include "client/host/cpu_gate.h"
 #include "shared/base/clock.h"
 
 namespace gleaner::platform {
@@ -18,7 +18,7 @@ using CpuReader = std::function<std::optional<Duration>(int process)>;
 // By the processes' CPU clocks: nanoseconds, all threads, dead ones included.
 [[nodiscard]] CpuReader tree_cpu_reader();
 
-class CpuLimiter final : public engine::CpuGate {
+class CpuLimiter final : public host::CpuGate {
  public:
   explicit CpuLimiter(CpuReader read_cpu = tree_cpu_reader());
   ~CpuLimiter() override;  // lets everything run again that is still registered

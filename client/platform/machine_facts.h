@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "client/engine/machine.h"
+#include "client/host/machine.h"
 
 namespace gleaner::platform {
 
@@ -13,6 +13,6 @@ struct SystemRoots {
   io::Path etc = "/etc";
 };
 
-[[nodiscard]] std::unique_ptr<engine::Machine> make_machine(SystemRoots roots = {});
+[[nodiscard]] std::unique_ptr<host::Machine> make_machine(SystemRoots roots = {});
 
 }  // namespace gleaner::platform

@@ -22,7 +22,7 @@ std::string first_line(const io::Path& path) {
   return line;
 }
 
-class LinuxMachine final : public engine::Machine {
+class LinuxMachine final : public host::Machine {
  public:
   explicit LinuxMachine(SystemRoots roots) : roots_(std::move(roots)) {}
 
@@ -63,8 +63,8 @@ class LinuxMachine final : public engine::Machine {
 
   io::TreeUse use(int process) const override { return io::ProcessTree(roots_.proc).use(process); }
 
-  engine::DirectoryUsage usage(const io::Path& directory, std::int64_t files_max) const override {
-    engine::DirectoryUsage usage;
+  host::DirectoryUsage usage(const io::Path& directory, std::int64_t files_max) const override {
+    host::DirectoryUsage usage;
     std::error_code error;
     std::filesystem::recursive_directory_iterator at(
         directory, std::filesystem::directory_options::skip_permission_denied, error);
@@ -90,7 +90,7 @@ class LinuxMachine final : public engine::Machine {
 
 }  // namespace
 
-std::unique_ptr<engine::Machine> make_machine(SystemRoots roots) {
+std::unique_ptr<host::Machine> make_machine(SystemRoots roots) {
   return std::make_unique<LinuxMachine>(std::move(roots));
 }
 

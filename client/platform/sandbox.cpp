@@ -7,7 +7,7 @@ class PlainSandbox final : public Sandbox {
  public:
   explicit PlainSandbox(Priority priority) : priority_(priority) {}
 
-  Result<io::ProcessSpec> confine(const engine::KernelLaunch& launch) override {
+  Result<io::ProcessSpec> confine(const host::KernelLaunch& launch) override {
     io::ProcessSpec spec = common_spec(launch, priority_, launch.slot_directory.string());
     spec.arguments = {launch.program.string()};
     spec.working_directory = launch.slot_directory;
@@ -25,18 +25,18 @@ class PlainSandbox final : public Sandbox {
   Priority priority_;
 };
 
-class ProcessLauncher final : public engine::Launcher {
+class ProcessLauncher final : public host::Launcher {
  public:
   ProcessLauncher(std::unique_ptr<Sandbox> sandbox, io::ProcessRunner& processes)
       : sandbox_(std::move(sandbox)), processes_(processes) {}
 
-  Result<std::unique_ptr<io::Process>> start(const engine::KernelLaunch& launch) override {
+  Result<std::unique_ptr<io::Process>> start(const host::KernelLaunch& launch) override {
     if (const std::string refusal = sandbox_->refusal(); !refusal.empty())
       return Error{ErrorKind::io, refusal};
     TRY_ASSIGN(const io::ProcessSpec spec, sandbox_->confine(launch));
     return processes_.start(spec);
   }
-  io::Path inside(const engine::KernelLaunch& launch, const io::Path& problem) const override {
+  io::Path inside(const host::KernelLaunch& launch, const io::Path& problem) const override {
     return sandbox_->inside(launch, problem);
   }
   bool out_of_memory(int slot) const override { return sandbox_->out_of_memory(slot); }
@@ -50,11 +50,11 @@ class ProcessLauncher final : public engine::Launcher {
 
 }  // namespace
 
-io::Path Sandbox::inside(const engine::KernelLaunch&, const io::Path& problem) const {
+io::Path Sandbox::inside(const host::KernelLaunch&, const io::Path& problem) const {
   return problem;
 }
 
-io::ProcessSpec common_spec(const engine::KernelLaunch& launch, Priority priority, const std::string& home) {
+io::ProcessSpec common_spec(const host::KernelLaunch& launch, Priority priority, const std::string& home) {
   io::ProcessSpec spec;
   spec.environment = {{"PATH", "/usr/bin:/bin"},
                       {"LANG", "C.UTF-8"},
@@ -65,7 +65,7 @@ io::ProcessSpec common_spec(const engine::KernelLaunch& launch, Priority priorit
                           // ptrace
   spec.environment.emplace("ASAN_OPTIONS", "detect_leaks=0");
 #else
-  spec.limits.address_space_bytes = engine::kernel_memory_max(launch.memory_bytes, launch.threads);
+  spec.limits.address_space_bytes = host::kernel_memory_max(launch.memory_bytes, launch.threads);
 #endif
   spec.limits.file_bytes = launch.disk_bytes;
   spec.limits.nice = priority == Priority::idle ? 19 : 0;
@@ -77,8 +77,8 @@ std::unique_ptr<Sandbox> make_plain_sandbox(Priority priority) {
   return std::make_unique<PlainSandbox>(priority);
 }
 
-std::unique_ptr<engine::Launcher> make_process_launcher(std::unique_ptr<Sandbox> sandbox,
-                                                        io::ProcessRunner& processes) {
+std::unique_ptr<host::Launcher> make_process_launcher(std::unique_ptr<Sandbox> sandbox,
+                                                      io::ProcessRunner& processes) {
   return std::make_unique<ProcessLauncher>(std::move(sandbox), processes);
 }
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "client/engine/launcher.h"
+#include "client/host/launcher.h"
 #include "shared/io/process.h"
 
 namespace gleaner::platform {
@@ -19,9 +19,9 @@ class Sandbox {
  public:
   virtual ~Sandbox() = default;
   // REQUIRES: refusal() is empty.
-  [[nodiscard]] virtual Result<io::ProcessSpec> confine(const engine::KernelLaunch& launch) = 0;
+  [[nodiscard]] virtual Result<io::ProcessSpec> confine(const host::KernelLaunch& launch) = 0;
   // How the kernel sees a problem's directory.
-  [[nodiscard]] virtual io::Path inside(const engine::KernelLaunch& launch, const io::Path& problem) const;
+  [[nodiscard]] virtual io::Path inside(const host::KernelLaunch& launch, const io::Path& problem) const;
   // See engine::Launcher.
   [[nodiscard]] virtual bool out_of_memory(int) const { return false; }
   [[nodiscard]] virtual std::string describe() const = 0;
@@ -46,11 +46,11 @@ struct SandboxSettings {
                                                     io::ProcessRunner& processes);
 
 // Starts kernels inside `sandbox` by `processes`, which must outlive it.
-[[nodiscard]] std::unique_ptr<engine::Launcher> make_process_launcher(std::unique_ptr<Sandbox> sandbox,
-                                                                      io::ProcessRunner& processes);
+[[nodiscard]] std::unique_ptr<host::Launcher> make_process_launcher(std::unique_ptr<Sandbox> sandbox,
+                                                                    io::ProcessRunner& processes);
 
 // What every kernel gets, however it is confined: its environment and limits.
-[[nodiscard]] io::ProcessSpec common_spec(const engine::KernelLaunch& launch, Priority priority,
+[[nodiscard]] io::ProcessSpec common_spec(const host::KernelLaunch& launch, Priority priority,
                                           const std::string& home);
 
 }  // namespace gleaner::platform

@@ -82,7 +82,7 @@ class LinuxSandbox final : public Sandbox {
     if (settings_.use_cgroups) cgroups_ = std::make_unique<Cgroups>(settings_.priority == Priority::idle);
   }
 
-  Result<io::ProcessSpec> confine(const engine::KernelLaunch& launch) override {
+  Result<io::ProcessSpec> confine(const host::KernelLaunch& launch) override {
     const bool namespaces = walls_ != Walls::landlock;
     const std::string slot = namespaces ? "/slot" : launch.slot_directory.string();
     io::ProcessSpec spec = common_spec(launch, settings_.priority, slot);
@@ -98,8 +98,8 @@ class LinuxSandbox final : public Sandbox {
     spec.arguments = {settings_.helper.string(), "enter"};
     if (cgroups_)
       for (const io::Path& group :
-           cgroups_->prepare(launch.slot, engine::kernel_memory_max(launch.memory_bytes, launch.threads),
-                             engine::kernel_tasks_max(launch.threads)))
+           cgroups_->prepare(launch.slot, host::kernel_memory_max(launch.memory_bytes, launch.threads),
+                             host::kernel_tasks_max(launch.threads)))
         append(spec.arguments, {"--cgroup", group.string()});
     spec.arguments.emplace_back("--");
     const auto files = runtime_files(launch.program);
@@ -114,7 +114,7 @@ class LinuxSandbox final : public Sandbox {
     return spec;
   }
 
-  io::Path inside(const engine::KernelLaunch& launch, const io::Path& problem) const override {
+  io::Path inside(const host::KernelLaunch& launch, const io::Path& problem) const override {
     if (walls_ == Walls::landlock) return problem;
     return "/problems" / problem.lexically_relative(launch.problems_directory);
   }
@@ -137,7 +137,7 @@ class LinuxSandbox final : public Sandbox {
   // it.
   [[nodiscard]] std::string check(io::ProcessRunner& processes) {
     checking_ = true;
-    engine::KernelLaunch launch;
+    host::KernelLaunch launch;
     const io::Path place = settings_.state_root / "slots" / "check";
     launch.bundle_directory = place / "bundle";
     launch.problems_directory = place / "problems";
@@ -173,8 +173,8 @@ class LinuxSandbox final : public Sandbox {
 
   // The system counts tasks by user: in a user namespace, or as a user of its own, the sandbox's alone; else
   // all that this user runs elsewhere count too.
-  [[nodiscard]] int processes_max(const engine::KernelLaunch& launch) const {
-    const int own = engine::kernel_tasks_max(launch.threads);
+  [[nodiscard]] int processes_max(const host::KernelLaunch& launch) const {
+    const int own = host::kernel_tasks_max(launch.threads);
     if (superuser_ || walls_ != Walls::landlock) return own;
     return own + tasks_of_this_user();
   }
@@ -192,7 +192,7 @@ class LinuxSandbox final : public Sandbox {
     return tasks;
   }
 
-  [[nodiscard]] std::vector<std::string> bubblewrap(const engine::KernelLaunch& launch,
+  [[nodiscard]] std::vector<std::string> bubblewrap(const host::KernelLaunch& launch,
                                                     const std::vector<RuntimeFile>& files) const {
     Mounts mounts;
     mounts.add({settings_.bubblewrap.string(), "--unshare-pid", "--unshare-net", "--unshare-ipc",
@@ -222,7 +222,7 @@ class LinuxSandbox final : public Sandbox {
     return std::move(mounts.arguments);
   }
 
-  [[nodiscard]] std::vector<std::string> readable(const engine::KernelLaunch& launch,
+  [[nodiscard]] std::vector<std::string> readable(const host::KernelLaunch& launch,
                                                   const std::vector<RuntimeFile>& files) const {
     std::vector<std::string> all;
     for (const RuntimeFile& file : files)
@@ -235,7 +235,7 @@ class LinuxSandbox final : public Sandbox {
     return all;
   }
 
-  [[nodiscard]] std::vector<std::string> program(const engine::KernelLaunch& launch) const {
+  [[nodiscard]] std::vector<std::string> program(const host::KernelLaunch& launch) const {
     if (checking_)
       return {walls_ == Walls::landlock ? settings_.helper.string() : inner_helper, "check", "/etc/shadow",
               (settings_.state_root / "projects").string()};
@@ -243,7 +243,7 @@ class LinuxSandbox final : public Sandbox {
     return {("/app" / launch.program.lexically_relative(launch.bundle_directory)).string()};
   }
 
-  std::string run_check(io::ProcessRunner& processes, const engine::KernelLaunch& launch) {
+  std::string run_check(io::ProcessRunner& processes, const host::KernelLaunch& launch) {
     const auto spec = confine(launch);
     if (!spec.ok()) return spec.error().message;
     const auto started = processes.start(*spec);
@@ -275,7 +275,7 @@ class LinuxSandbox final : public Sandbox {
 class RefusingSandbox final : public Sandbox {
  public:
   explicit RefusingSandbox(std::string reason) : reason_(std::move(reason)) {}
-  Result<io::ProcessSpec> confine(const engine::KernelLaunch&) override {
+  Result<io::ProcessSpec> confine(const host::KernelLaunch&) override {
     return Error{ErrorKind::io, refusal()};
   }
   std::string describe() const override { return "none can be made: " + reason_; }

@@ -13,7 +13,7 @@
 #include <optional>
 #include <vector>
 
-#include "client/engine/surroundings.h"
+#include "client/host/surroundings.h"
 #include "client/platform/agents.h"
 #include "shared/io/descriptor.h"
 #include "shared/io/files.h"
@@ -48,7 +48,7 @@ struct SurroundingsRoots {
 // All that is looked at lies below `root`, and no service of the real system is asked: for tests.
 [[nodiscard]] SurroundingsRoots roots_below(const io::Path& root);
 
-[[nodiscard]] std::unique_ptr<engine::Surroundings> make_surroundings(SurroundingsRoots roots = {});
+[[nodiscard]] std::unique_ptr<host::Surroundings> make_surroundings(SurroundingsRoots roots = {});
 
 // The sources, for this room.
 [[nodiscard]] std::vector<Observation> observe_terminals(const io::Path& dev);

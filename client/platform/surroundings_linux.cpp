@@ -39,7 +39,7 @@ class Remembered {
   std::vector<Observation> seen_;
 };
 
-class LinuxSurroundings final : public engine::Surroundings {
+class LinuxSurroundings final : public host::Surroundings {
  public:
   explicit LinuxSurroundings(SurroundingsRoots roots)
       : roots_(std::move(roots)), inputs_(roots_.dev), agents_(roots_.agents, roots_.admits) {
@@ -191,7 +191,7 @@ SurroundingsRoots roots_below(const io::Path& root) {
   return roots;
 }
 
-std::unique_ptr<engine::Surroundings> make_surroundings(SurroundingsRoots roots) {
+std::unique_ptr<host::Surroundings> make_surroundings(SurroundingsRoots roots) {
   return std::make_unique<LinuxSurroundings>(std::move(roots));
 }
 

@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include "client/engine/benchmark.h"
+#include "client/benchmark/benchmark.h"
 #include "client/platform/machine_facts.h"
 #include "client/program/daemon.h"
 #include "client/program/exit_status.h"
@@ -86,23 +86,23 @@ std::string check_share(const std::string& text) {
 }
 
 // Kernels work elsewhere: every path they are told is absolute.
-engine::StateDirectory state_of(const Options& options) {
+state::StateDirectory state_of(const Options& options) {
   return {
       std::filesystem::absolute(options.state.empty() ? default_state_directory() : io::Path(options.state))
           .lexically_normal()};
 }
 
 int do_benchmark() {
-  const auto result = engine::run_linpack();
+  const auto result = benchmark::run_linpack();
   if (!result.ok()) return fail(result.error());
   const int cores = platform::make_machine()->cores();
-  const auto together = engine::run_linpack_on_all(cores);
+  const auto together = benchmark::run_linpack_on_all(cores);
   if (!together.ok()) return fail(together.error());
   fmt::print(
       "one core   {:.0f} MFLOP/s (Linpack 500, double precision; residual {:.2f})\n"
       "all {:<6} {:.0f} MFLOP/s at once\n"
       "memory     {:.1f} GB/s (triad, one core)\n",
-      result->mflops, result->residual, cores, *together, 1e-9 * engine::run_triad());
+      result->mflops, result->residual, cores, *together, 1e-9 * benchmark::run_triad());
   return exit_ok;
 }
 

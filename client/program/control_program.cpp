@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "client/engine/state_directory.h"
 #include "client/platform/control_socket.h"
 #include "client/platform/owner.h"
 #include "client/program/control_text.h"
@@ -19,6 +18,7 @@
 #include "client/program/state_lock.h"
 #include "client/program/top_program.h"
 #include "client/program/version.h"
+#include "client/state/state_directory.h"
 
 namespace gleaner::program {
 namespace {
@@ -30,7 +30,7 @@ struct ControlOptions {
   bool json = false;
 };
 
-engine::StateDirectory state_of(const ControlOptions& options) {
+state::StateDirectory state_of(const ControlOptions& options) {
   return {options.state.empty() ? default_state_directory() : io::Path(options.state)};
 }
 

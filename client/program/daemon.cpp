@@ -108,14 +108,14 @@ void loop(engine::Engine& engine, platform::ControlSocket& control, ViewPublishe
 
 // What the owner wants: the command line over the preferences.
 struct Wanted {
-  engine::Wishes wishes;
+  settings::Wishes wishes;
   bool sandbox = true;
 };
 
 Result<Wanted> wanted_by(const RunOptions& options, std::int64_t memory_bytes) {
   TRY_ASSIGN(const auto book,
-             engine::PreferenceBook::load(io::real_files(), preference_files(options.state)));
-  engine::OwnerPreferences values = book.values();
+             settings::PreferenceBook::load(io::real_files(), preference_files(options.state)));
+  settings::OwnerPreferences values = book.values();
   if (options.run) values.run = *options.run;
   if (options.cpu_share) values.cpu_share = *options.cpu_share;
   if (options.cores > 0) values.cores = 0;
@@ -124,7 +124,7 @@ Result<Wanted> wanted_by(const RunOptions& options, std::int64_t memory_bytes) {
 
 // Where sessions' agents find this client: its own user's beside the state, and, as a service of the system,
 // everybody's where systemd made a place for it.
-std::vector<platform::AgentPlace> agent_places(const engine::StateDirectory& state) {
+std::vector<platform::AgentPlace> agent_places(const state::StateDirectory& state) {
   std::vector<platform::AgentPlace> places = {{state.root / "agent.sock", false}};
   const char* const runtime = std::getenv("RUNTIME_DIRECTORY");
   if (runtime != nullptr && *runtime != '\0')
@@ -132,7 +132,7 @@ std::vector<platform::AgentPlace> agent_places(const engine::StateDirectory& sta
   return places;
 }
 
-std::unique_ptr<engine::Launcher> make_launcher(const RunOptions& options, bool confined) {
+std::unique_ptr<host::Launcher> make_launcher(const RunOptions& options, bool confined) {
   // As the superuser kernels run as users of their own, who have to read what was unpacked; the state
   // directory itself stays closed to them and all others.
   if (::geteuid() == 0) ::umask(0022);
@@ -155,14 +155,14 @@ Result<bool> serve(const RunOptions& options, const Signals& signals) {
   TRY_ASSIGN(const StateLock lock, StateLock::take(options.state.lock()));
   const auto machine = platform::make_machine();
   const int cores = options.cores > 0 ? options.cores : machine->cores();
-  engine::JoinFacts facts;
+  joining::JoinFacts facts;
   facts.cores = cores;
   facts.client_version = version;
   TRY_ASSIGN(const Wanted wanted, wanted_by(options, machine->memory_bytes()));
   TRY_ASSIGN(const std::vector<ServedProject> projects, served_projects(options.state, *machine, facts));
   take_rates(projects, wanted.wishes);
   // What belongs to no project: it talks to nobody.
-  engine::ThreadWorkers workers([] { return io::make_curl_client({}, "gleaner-client"); });
+  transport::ThreadWorkers workers([] { return io::make_curl_client({}, "gleaner-client"); });
   const auto launcher = make_launcher(options, wanted.sandbox);
   const char* const elsewhere = std::getenv("GLEANER_SURROUNDINGS");  // tests': a computer of their own
   platform::SurroundingsRoots roots;

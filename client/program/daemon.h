@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "client/engine/state_directory.h"
 #include "client/platform/sandbox.h"
+#include "client/state/state_directory.h"
 
 namespace gleaner::program {
 
 struct RunOptions {
-  engine::StateDirectory state;
+  state::StateDirectory state;
   int cores = 0;                    // 0: all
   std::optional<double> cpu_share;  // these three overrule the preferences
   std::optional<std::string> run;

@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include "client/engine/join.h"
-#include "client/engine/projects.h"
+#include "client/join/join.h"
 #include "client/platform/machine_facts.h"
 #include "client/platform/owner.h"
 #include "client/program/exit_status.h"
 #include "client/program/state_lock.h"
 #include "client/program/version.h"
+#include "client/state/projects.h"
 
 namespace gleaner::program {
 namespace {
@@ -23,15 +23,15 @@ int complain(const Error& error) {
 }
 
 // Nobody else uses the state while it lives, and it is in the present layout.
-Result<StateLock> take_state(const engine::StateDirectory& state) {
+Result<StateLock> take_state(const state::StateDirectory& state) {
   TRY_ASSIGN(StateLock lock, StateLock::take(state.lock()));
-  TRY(engine::migrate_state(io::real_files(), state));
+  TRY(state::migrate_state(io::real_files(), state));
   return lock;
 }
 
 // Those that are meant: all, the only one, or the one that is named.
-Result<std::vector<engine::ProjectNames>> meant(const LeaveCommand& command) {
-  TRY_ASSIGN(std::vector<engine::ProjectNames> names, engine::project_names(io::real_files(), command.state));
+Result<std::vector<state::ProjectNames>> meant(const LeaveCommand& command) {
+  TRY_ASSIGN(std::vector<state::ProjectNames> names, state::project_names(io::real_files(), command.state));
   if (names.empty())
     return Error{ErrorKind::not_found, "this computer has not joined a project (nothing in " +
                                            command.state.projects().string() +
@@ -39,32 +39,32 @@ Result<std::vector<engine::ProjectNames>> meant(const LeaveCommand& command) {
   if (command.all || (command.project.empty() && names.size() == 1)) return names;
   if (command.project.empty())
     return Error{ErrorKind::invalid,
-                 "this computer has joined several projects: say which to leave: " + engine::list_of(names)};
-  TRY_ASSIGN(const std::size_t index, engine::find_project(names, command.project));
+                 "this computer has joined several projects: say which to leave: " + state::list_of(names)};
+  TRY_ASSIGN(const std::size_t index, state::find_project(names, command.project));
   return std::vector{names[index]};
 }
 
-Status leave_one(const engine::StateDirectory& state, const engine::ProjectNames& project) {
+Status leave_one(const state::StateDirectory& state, const state::ProjectNames& project) {
   io::Files& files = io::real_files();
-  const engine::ProjectDirectory directory = state.project(project.key);
-  const auto identity = engine::load_identity(files, directory);
+  const state::ProjectDirectory directory = state.project(project.key);
+  const auto identity = state::load_identity(files, directory);
   const auto http =
       io::make_curl_client(identity.ok() ? identity->code.root_fingerprint : Bytes(), user_agent());
-  TRY(engine::leave(*http, files, directory));
+  TRY(joining::leave(*http, files, directory));
   fmt::print("Left the project {}; nothing of it is kept in {}.\n", project.name, state.root.string());
   return {};
 }
 
 Status leave(const LeaveCommand& command) {
   io::Files& files = io::real_files();
-  const engine::StateDirectory& state = command.state;
+  const state::StateDirectory& state = command.state;
   if (!files.exists(state.root))
     return Error{ErrorKind::not_found, "there is no state in " + state.root.string() +
                                            ": this computer has not joined a project with it"};
   TRY_ASSIGN(const StateLock lock, take_state(state));
   TRY_ASSIGN(const auto projects, meant(command));
-  for (const engine::ProjectNames& project : projects) TRY(leave_one(state, project));
-  TRY_ASSIGN(const auto others, engine::joined_projects(files, state));
+  for (const state::ProjectNames& project : projects) TRY(leave_one(state, project));
+  TRY_ASSIGN(const auto others, state::joined_projects(files, state));
   if (!others.empty()) {
     fmt::print("This computer goes on with {} more.\n", others.size());
     return {};
@@ -79,25 +79,25 @@ int run_join(const JoinCommand& command) {
   const auto code = protocol::parse_join_code(command.code);
   if (!code.ok()) return complain(code.error());
   io::Files& files = io::real_files();
-  const engine::StateDirectory& state = command.state;
+  const state::StateDirectory& state = command.state;
   const auto owner = platform::become_owner_of(state.root);
   if (!owner.ok()) return complain(owner.error());
   if (const Status made = files.make_directories(state.root); !made.ok()) return complain(made.error());
   const auto lock = take_state(state);
   if (!lock.ok()) return complain(lock.error());
-  const engine::ProjectDirectory project = state.project(engine::project_key(code->root_fingerprint));
-  const bool before = engine::load_identity(files, project).ok();
+  const state::ProjectDirectory project = state.project(state::project_key(code->root_fingerprint));
+  const bool before = state::load_identity(files, project).ok();
   const auto http = io::make_curl_client(code->root_fingerprint, user_agent());
-  engine::JoinFacts facts;
+  joining::JoinFacts facts;
   facts.name = command.name;
   facts.client_version = version;
   const auto joined =
-      engine::join(*http, files, *platform::make_machine(), project, *code, facts, system_clock().now());
+      joining::join(*http, files, *platform::make_machine(), project, *code, facts, system_clock().now());
   if (!joined.ok()) return complain(joined.error());
   const std::string start =
       owner->empty() ? "gleaner-client run" + (command.named_state ? " --state " + state.root.string() : "")
                      : "systemctl start gleaner-client (it runs as " + *owner + ")";
-  const auto all = engine::joined_projects(files, state);
+  const auto all = state::joined_projects(files, state);
   const std::string several =
       all.ok() && all->size() > 1
           ? fmt::format("This computer has joined {} projects: `gleaner projects` shows and shares them.\n",

@@ -3,19 +3,19 @@
 
 #include <string>
 
-#include "client/engine/state_directory.h"
+#include "client/state/state_directory.h"
 
 namespace gleaner::program {
 
 struct JoinCommand {
-  engine::StateDirectory state;
+  state::StateDirectory state;
   std::string code;
   std::string name;          // of this computer; empty: its own
   bool named_state = false;  // the directory is not the usual one
 };
 
 struct LeaveCommand {
-  engine::StateDirectory state;
+  state::StateDirectory state;
   std::string project;  // empty: the only one
   bool all = false;
 };

@@ -1,12 +1,12 @@
 // `gleaner page`: the owner's page in a browser, served by this process for as long as it runs.
 #pragma once
 
-#include "client/engine/state_directory.h"
+#include "client/state/state_directory.h"
 
 namespace gleaner::program {
 
 struct PageCommand {
-  engine::StateDirectory state;
+  state::StateDirectory state;
   io::Path socket;
   int port = 0;         // any
   bool browser = true;  // open one, if there is a display

@@ -16,7 +16,7 @@ int fail(const std::string& message) {
   return exit_problem;
 }
 
-nlohmann::json to_json(const engine::PreferenceBook::Line& line) {
+nlohmann::json to_json(const settings::PreferenceBook::Line& line) {
   return {{"key", line.key},
           {"value", line.value},
           {"origin", line.origin},
@@ -24,7 +24,7 @@ nlohmann::json to_json(const engine::PreferenceBook::Line& line) {
           {"meaning", line.meaning}};
 }
 
-void print(const engine::PreferenceBook& book, const PreferencesCommand& command) {
+void print(const settings::PreferenceBook& book, const PreferencesCommand& command) {
   nlohmann::json all = nlohmann::json::array();
   for (const auto& line : book.lines()) {
     if (!command.key.empty() && line.key != command.key) continue;
@@ -56,28 +56,28 @@ Status tell_client(const io::Path& socket) {
 
 }  // namespace
 
-engine::PreferenceFiles preference_files(const engine::StateDirectory& state) {
+settings::PreferenceFiles preference_files(const state::StateDirectory& state) {
   const char* const locked = std::getenv("GLEANER_LOCKED_PREFERENCES");
   return {state.root / "preferences.toml", locked != nullptr ? locked : "/etc/gleaner-client/locked.d"};
 }
 
-Status change_preference(const engine::StateDirectory& state, const io::Path& socket, const std::string& key,
+Status change_preference(const state::StateDirectory& state, const io::Path& socket, const std::string& key,
                          const std::string& value) {
   io::Files& files = io::real_files();
-  TRY_ASSIGN(auto book, engine::PreferenceBook::load(files, preference_files(state)));
+  TRY_ASSIGN(auto book, settings::PreferenceBook::load(files, preference_files(state)));
   TRY(book.set(files, key, value));
   return tell_client(socket);
 }
 
-Result<std::string> preferences_json(const engine::StateDirectory& state) {
-  TRY_ASSIGN(const auto book, engine::PreferenceBook::load(io::real_files(), preference_files(state)));
+Result<std::string> preferences_json(const state::StateDirectory& state) {
+  TRY_ASSIGN(const auto book, settings::PreferenceBook::load(io::real_files(), preference_files(state)));
   nlohmann::json all = nlohmann::json::array();
   for (const auto& line : book.lines()) all.push_back(to_json(line));
   return all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 int run_preferences(const PreferencesCommand& command) {
-  const auto book = engine::PreferenceBook::load(io::real_files(), preference_files(command.state));
+  const auto book = settings::PreferenceBook::load(io::real_files(), preference_files(command.state));
   if (!book.ok()) return fail(book.error().message);
   if (command.verb == "set") {
     const Status set = change_preference(command.state, command.state.socket(), command.key, command.value);

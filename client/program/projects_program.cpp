@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "client/engine/projects.h"
 #include "client/platform/control_socket.h"
 #include "client/program/control_text.h"
 #include "client/program/exit_status.h"
 #include "client/program/preferences_program.h"
+#include "client/state/projects.h"
 
 namespace gleaner::program {
 namespace {
@@ -34,10 +34,10 @@ int show(const ProjectsCommand& command) {
 }
 
 // The list as in TOML, without those entries that are for this project, and with `added`.
-std::string list_with(std::vector<std::string> entries, const engine::ProjectNames& project,
+std::string list_with(std::vector<std::string> entries, const state::ProjectNames& project,
                       const std::string& added) {
   const auto concerns = [&project](const std::string& entry) {
-    return engine::is_named(project, entry) || engine::is_named(project, entry.substr(0, entry.rfind('=')));
+    return state::is_named(project, entry) || state::is_named(project, entry.substr(0, entry.rfind('=')));
   };
   entries.erase(std::remove_if(entries.begin(), entries.end(), concerns), entries.end());
   if (!added.empty()) entries.push_back(added);
@@ -47,10 +47,10 @@ std::string list_with(std::vector<std::string> entries, const engine::ProjectNam
 // By its key: a project that calls itself like another one gets nothing by it.
 Result<std::string> change(const ProjectsCommand& command) {
   io::Files& files = io::real_files();
-  TRY_ASSIGN(const auto names, engine::project_names(files, command.state));
-  TRY_ASSIGN(const std::size_t index, engine::find_project(names, command.project));
-  const engine::ProjectNames& project = names[index];
-  TRY_ASSIGN(const auto book, engine::PreferenceBook::load(files, preference_files(command.state)));
+  TRY_ASSIGN(const auto names, state::project_names(files, command.state));
+  TRY_ASSIGN(const std::size_t index, state::find_project(names, command.project));
+  const state::ProjectNames& project = names[index];
+  TRY_ASSIGN(const auto book, settings::PreferenceBook::load(files, preference_files(command.state)));
   const bool shares = command.verb == "share";
   const std::string added = shares                      ? fmt::format("{}={}", project.key, command.share)
                             : command.verb == "suspend" ? project.key

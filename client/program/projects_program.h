@@ -5,12 +5,12 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "client/engine/state_directory.h"
+#include "client/state/state_directory.h"
 
 namespace gleaner::program {
 
 struct ProjectsCommand {
-  engine::StateDirectory state;
+  state::StateDirectory state;
   io::Path socket;
   std::string verb;  // show, share, suspend, resume
   std::string project;

@@ -6,25 +6,25 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "client/engine/projects.h"
-#include "client/engine/receipts.h"
 #include "client/program/exit_status.h"
+#include "client/receipts/receipts.h"
+#include "client/state/projects.h"
 
 namespace gleaner::program {
 namespace {
 
-using engine::Receipt;
-using engine::Verdict;
+using receipts::Receipt;
+using receipts::Verdict;
 
 constexpr std::size_t newest_shown = 20;
 
-const char* name_of(Verdict verdict) {
+const char* name_of(receipts::Verdict verdict) {
   switch (verdict) {
-    case Verdict::genuine:
+    case receipts::Verdict::genuine:
       return "genuine";
-    case Verdict::unknown_key:
+    case receipts::Verdict::unknown_key:
       return "unknown key";
-    case Verdict::forged:
+    case receipts::Verdict::forged:
       break;
   }
   return "NOT GENUINE";
@@ -35,7 +35,7 @@ std::string local_time(Timestamp time) {
                      fmt::localtime(static_cast<std::time_t>(to_microseconds(time) / 1'000'000)));
 }
 
-nlohmann::json to_json(const Receipt& receipt, const std::string& project) {
+nlohmann::json to_json(const receipts::Receipt& receipt, const std::string& project) {
   const protocol::Acknowledgement& said = receipt.acknowledgement;
   return {{"at", to_microseconds(said.at)},
           {"project", project},
@@ -51,7 +51,7 @@ nlohmann::json to_json(const Receipt& receipt, const std::string& project) {
           {"verdict", name_of(receipt.verdict)}};
 }
 
-void print(const Receipt& receipt) {
+void print(const receipts::Receipt& receipt) {
   const protocol::Acknowledgement& said = receipt.acknowledgement;
   fmt::print("{}  {:<24} unit {:<6} items {}-{}: {} {}, {}\n", local_time(said.at),
              receipt.problem + (receipt.application.empty() ? "" : " (" + receipt.application + ")"),
@@ -61,21 +61,21 @@ void print(const Receipt& receipt) {
 
 // One project's, and what they say together.
 struct Account {
-  engine::ProjectNames project;
-  engine::ReceiptBook book;
+  state::ProjectNames project;
+  receipts::ReceiptBook book;
   std::size_t genuine = 0;
   std::int64_t items = 0;
 };
 
-Result<Account> account_of(const engine::StateDirectory& state, const engine::ProjectNames& project) {
+Result<Account> account_of(const state::StateDirectory& state, const state::ProjectNames& project) {
   const io::Files& files = io::real_files();
-  const engine::ProjectDirectory directory = state.project(project.key);
-  TRY_ASSIGN(const engine::Identity identity, engine::load_identity(files, directory));
+  const state::ProjectDirectory directory = state.project(project.key);
+  TRY_ASSIGN(const state::Identity identity, state::load_identity(files, directory));
   Account account{project, {}};
   TRY_ASSIGN(account.book,
-             engine::read_receipts(files, directory, identity.code.root_fingerprint, identity.host.host));
-  for (const Receipt& receipt : account.book.receipts)
-    if (receipt.verdict == Verdict::genuine) {
+             receipts::read_receipts(files, directory, identity.code.root_fingerprint, identity.host.host));
+  for (const receipts::Receipt& receipt : account.book.receipts)
+    if (receipt.verdict == receipts::Verdict::genuine) {
       ++account.genuine;
       account.items += receipt.acknowledgement.items_accepted;
     }
@@ -83,15 +83,15 @@ Result<Account> account_of(const engine::StateDirectory& state, const engine::Pr
 }
 
 Result<std::vector<Account>> accounts(const ReceiptsCommand& command) {
-  TRY_ASSIGN(std::vector<engine::ProjectNames> names, engine::project_names(io::real_files(), command.state));
-  if (names.empty()) return engine::none_joined(command.state);
+  TRY_ASSIGN(std::vector<state::ProjectNames> names, state::project_names(io::real_files(), command.state));
+  if (names.empty()) return state::none_joined(command.state);
   if (!command.project.empty()) {
-    TRY_ASSIGN(const std::size_t index, engine::find_project(names, command.project));
+    TRY_ASSIGN(const std::size_t index, state::find_project(names, command.project));
     names = {names[index]};
   }
   std::vector<Account> all;
   std::optional<Error> trouble;
-  for (const engine::ProjectNames& name : names) {
+  for (const state::ProjectNames& name : names) {
     auto account = account_of(command.state, name);
     if (account.ok())
       all.push_back(std::move(account).value());
@@ -99,7 +99,7 @@ Result<std::vector<Account>> accounts(const ReceiptsCommand& command) {
       trouble = account.error();
   }
   if (trouble) return *trouble;
-  if (all.empty()) return engine::none_joined(command.state);
+  if (all.empty()) return state::none_joined(command.state);
   return all;
 }
 
@@ -121,7 +121,7 @@ void print_json(const std::vector<Account>& all) {
   std::int64_t items = 0;
   int damaged = 0;
   for (const Account& account : all) {
-    for (const Receipt& receipt : account.book.receipts)
+    for (const receipts::Receipt& receipt : account.book.receipts)
       list.push_back(to_json(receipt, account.project.name));
     genuine += account.genuine;
     items += account.items;

@@ -4,12 +4,12 @@
 
 #include <string>
 
-#include "client/engine/state_directory.h"
+#include "client/state/state_directory.h"
 
 namespace gleaner::program {
 
 struct ReceiptsCommand {
-  engine::StateDirectory state;
+  state::StateDirectory state;
   bool json = false;
   bool all = false;     // else the newest only
   std::string project;  // of this one only; empty: of all

@@ -8,26 +8,26 @@
 namespace gleaner::program {
 namespace {
 
-Result<engine::Identity> confirmed(const engine::ProjectDirectory& directory, const engine::Machine& machine,
-                                   const engine::JoinFacts& facts, const std::string& agent) {
+Result<state::Identity> confirmed(const state::ProjectDirectory& directory, const host::Machine& machine,
+                                  const joining::JoinFacts& facts, const std::string& agent) {
   io::Files& files = io::real_files();
-  TRY_ASSIGN(const engine::Identity stored, engine::load_or_pending(files, directory));
+  TRY_ASSIGN(const state::Identity stored, joining::load_or_pending(files, directory));
   const auto http = io::make_curl_client(stored.code.root_fingerprint, agent);
-  return engine::confirm_machine(*http, files, machine, directory, facts, system_clock().now());
+  return joining::confirm_machine(*http, files, machine, directory, facts, system_clock().now());
 }
 
 }  // namespace
 
-Result<std::vector<ServedProject>> served_projects(const engine::StateDirectory& state,
-                                                   const engine::Machine& machine,
-                                                   const engine::JoinFacts& facts) {
+Result<std::vector<ServedProject>> served_projects(const state::StateDirectory& state,
+                                                   const host::Machine& machine,
+                                                   const joining::JoinFacts& facts) {
   io::Files& files = io::real_files();
   const std::string agent = "gleaner-client/" + facts.client_version;
-  TRY(engine::migrate_state(files, state));
-  TRY_ASSIGN(const auto directories, engine::joined_projects(files, state));
+  TRY(state::migrate_state(files, state));
+  TRY_ASSIGN(const auto directories, state::joined_projects(files, state));
   std::vector<ServedProject> all;
   std::optional<Error> trouble;
-  for (const engine::ProjectDirectory& directory : directories) {
+  for (const state::ProjectDirectory& directory : directories) {
     auto identity = confirmed(directory, machine, facts, agent);
     if (!identity.ok()) {
       if (directories.size() > 1)
@@ -37,17 +37,17 @@ Result<std::vector<ServedProject>> served_projects(const engine::StateDirectory&
       continue;
     }
     ServedProject served{directory, *identity};
-    served.workers = std::make_unique<engine::ThreadWorkers>(
+    served.workers = std::make_unique<transport::ThreadWorkers>(
         [fingerprint = identity->code.root_fingerprint, agent, rates = served.rates, link = served.link] {
-          return engine::metered(io::make_curl_client(fingerprint, agent, rates), link);
+          return transport::metered(io::make_curl_client(fingerprint, agent, rates), link);
         });
     all.push_back(std::move(served));
   }
   if (!all.empty()) return all;
-  return trouble.value_or(engine::none_joined(state));
+  return trouble.value_or(state::none_joined(state));
 }
 
-void take_rates(const std::vector<ServedProject>& projects, const engine::Wishes& wishes) {
+void take_rates(const std::vector<ServedProject>& projects, const settings::Wishes& wishes) {
   const auto part = [&projects](std::int64_t all) {
     return all == 0 ? 0 : std::max<std::int64_t>(1, all / static_cast<std::int64_t>(projects.size()));
   };

@@ -1,4 +1,4 @@
-#include "client/engine/join.h"
+#include "client/join/join.h"
 
 #include <sys/stat.h>
 
@@ -13,9 +13,9 @@ namespace {
 struct Joining {
   World world;
   FakeServerClient http{world.server};
-  ProjectDirectory state{world.project};
-  Result<Identity> join(const protocol::JoinCode& code) {
-    return engine::join(http, world.files, world.machine, state, code, {}, world.clock.now());
+  state::ProjectDirectory state{world.project};
+  Result<state::Identity> join(const protocol::JoinCode& code) {
+    return joining::join(http, world.files, world.machine, state, code, {}, world.clock.now());
   }
 };
 
@@ -33,7 +33,7 @@ TEST_CASE("Joining stores an identity that only its owner can read, and is idemp
   const auto requests = joining.world.server.requests.size();
   REQUIRE(joining.join(joining.world.server.join_code()).ok());
   CHECK(joining.world.server.requests.size() == requests);  // nothing to ask
-  const auto loaded = load_identity(joining.world.files, joining.state);
+  const auto loaded = state::load_identity(joining.world.files, joining.state);
   REQUIRE(loaded.ok());
   CHECK(loaded->host.token == "token");
   CHECK(loaded->name == "test-host");
@@ -68,7 +68,7 @@ TEST_CASE("Each way a joining fails says what to do") {
     REQUIRE_FALSE(joined.ok());
     CHECK(joined.error().message.find("ask for a new one") != std::string::npos);
   }
-  CHECK(load_identity(joining.world.files, joining.state).error().kind == ErrorKind::not_found);
+  CHECK(state::load_identity(joining.world.files, joining.state).error().kind == ErrorKind::not_found);
 }
 
 TEST_CASE(
@@ -90,10 +90,10 @@ TEST_CASE(
   const auto elsewhere = joining.join(other.join_code());
   REQUIRE_FALSE(elsewhere.ok());
   CHECK(elsewhere.error().kind == ErrorKind::conflict);
-  REQUIRE(mark_revoked(joining.world.files, joining.state).ok());
+  REQUIRE(state::mark_revoked(joining.world.files, joining.state).ok());
   REQUIRE(joining.join(joining.world.server.join_code()).ok());
   CHECK(keys.at(2) != keys.at(1));
-  CHECK_FALSE(load_identity(joining.world.files, joining.state)->revoked);
+  CHECK_FALSE(state::load_identity(joining.world.files, joining.state)->revoked);
 }
 
 TEST_CASE("A copied disk becomes a new host, also if the first try fails") {
@@ -101,8 +101,8 @@ TEST_CASE("A copied disk becomes a new host, also if the first try fails") {
   REQUIRE(joining.join(joining.world.server.join_code()).ok());
   std::filesystem::create_directories(joining.world.project / "units/5");
   const auto confirm = [&] {
-    return confirm_machine(joining.http, joining.world.files, joining.world.machine, joining.state, {},
-                           joining.world.clock.now());
+    return joining::confirm_machine(joining.http, joining.world.files, joining.world.machine, joining.state,
+                                    {}, joining.world.clock.now());
   };
   const auto before = joining.world.server.requests.size();
   REQUIRE(confirm().ok());
@@ -128,9 +128,10 @@ TEST_CASE("Leaving forgets everything, even if the server is away") {
   joining.world.server.before = [](const io::HttpRequest&) {
     return std::optional<Result<io::HttpReply>>(Error{ErrorKind::unavailable, "down"});
   };
-  REQUIRE(leave(joining.http, joining.world.files, joining.state).ok());
+  REQUIRE(joining::leave(joining.http, joining.world.files, joining.state).ok());
   CHECK_FALSE(std::filesystem::exists(joining.world.project / "identity"));
-  CHECK(leave(joining.http, joining.world.files, joining.state).error().kind == ErrorKind::not_found);
+  CHECK(joining::leave(joining.http, joining.world.files, joining.state).error().kind ==
+        ErrorKind::not_found);
 }
 
 }  // namespace

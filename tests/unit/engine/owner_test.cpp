@@ -11,8 +11,8 @@ client_policy::Observation input(Duration idle) {
   return {Kind::input, "X11 display :0", 0s, idle, 0};
 }
 
-Wishes when_idle() {
-  Wishes wishes;
+settings::Wishes when_idle() {
+  settings::Wishes wishes;
   wishes.owner.run = client_policy::RunWhen::idle;
   return wishes;
 }
@@ -26,7 +26,7 @@ struct Desk {
     surroundings.seen = {input(1h)};
   }
   ~Desk() { world.kill(); }
-  void start(const Wishes& wishes) {
+  void start(const settings::Wishes& wishes) {
     world.start();
     world.engine->set_wishes(wishes);
   }
@@ -52,7 +52,7 @@ TEST_CASE("Who comes is served first: the kernel stands still within the same ti
 TEST_CASE("A long pause gives the memory back, and what was finished is not computed again") {
   Desk desk;
   desk.world.server.queue_unit({0, 600});
-  Wishes wishes = when_idle();
+  settings::Wishes wishes = when_idle();
   wishes.give_back_after = 10min;
   desk.start(wishes);
   REQUIRE(desk.world.run_until([&] { return desk.finished() > 3; }));
@@ -75,7 +75,7 @@ TEST_CASE("Before a kernel that can save its item ends, it does, and goes on the
   desk.world.server.set_application(saving_kernel);
   const auto steps = [&] { return desk.world.lines_of("steps"); };
   desk.world.server.queue_unit({0, 1});
-  Wishes wishes = when_idle();
+  settings::Wishes wishes = when_idle();
   wishes.give_back_after = 1s;
   desk.start(wishes);
   REQUIRE(desk.world.run_until([&] { return steps() >= 50; }));
@@ -105,7 +105,7 @@ TEST_CASE("A kernel that does not save its item in time ends all the same") {
 echo "ready 1 checkpoint"; echo ok; echo >../../silent; exec sleep 1000
 )");
   desk.world.server.queue_unit({0, 1});
-  Wishes wishes = when_idle();
+  settings::Wishes wishes = when_idle();
   wishes.give_back_after = 1s;
   desk.start(wishes);
   desk.world.patience = 1ms;
@@ -154,7 +154,7 @@ TEST_CASE("Fewer cores hold at once, more again too") {
     return count;
   };
   REQUIRE(desk.world.run_until([&] { return running() == 2; }));
-  Wishes wishes = when_idle();
+  settings::Wishes wishes = when_idle();
   wishes.cores = 1;
   desk.world.engine->set_wishes(wishes);
   desk.world.engine->tick();
@@ -170,7 +170,7 @@ TEST_CASE("Fewer cores hold at once, more again too") {
 TEST_CASE("Only the applications that the owner names are asked for, and taken") {
   Desk desk;
   desk.world.server.queue_unit({0, 20});
-  Wishes wishes = when_idle();
+  settings::Wishes wishes = when_idle();
   wishes.applications = {"another"};
   desk.start(wishes);
   REQUIRE(desk.world.run_until([&] { return !desk.world.server.failures.empty(); }));
@@ -221,7 +221,7 @@ TEST_CASE("Before sleep everything stops and is made safe; afterwards it says ho
 
 TEST_CASE("Programs that want the computer alone are looked for as soon as they are named") {
   Desk desk;
-  Wishes wishes = when_idle();
+  settings::Wishes wishes = when_idle();
   wishes.exclusive = {"steam"};
   desk.start(wishes);
   CHECK(desk.surroundings.programs == wishes.exclusive);

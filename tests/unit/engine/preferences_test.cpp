@@ -1,4 +1,4 @@
-#include "client/engine/preferences.h"
+#include "client/settings/preferences.h"
 
 #include <unistd.h>
 
@@ -16,8 +16,8 @@ struct Places {
   void put(const std::string& path, const std::string& text) const {
     REQUIRE(files.write(root / path, text, io::Mode::normal).ok());
   }
-  [[nodiscard]] Result<PreferenceBook> load() const {
-    return PreferenceBook::load(files, {root / "preferences.toml", root / "locked.d"});
+  [[nodiscard]] Result<settings::PreferenceBook> load() const {
+    return settings::PreferenceBook::load(files, {root / "preferences.toml", root / "locked.d"});
   }
 };
 
@@ -25,7 +25,7 @@ TEST_CASE("Without files the defaults hold: only while nobody uses the computer"
   const Places places;
   const auto book = places.load();
   REQUIRE(book.ok());
-  const Wishes wishes = book->values().wishes(8'000'000);
+  const settings::Wishes wishes = book->values().wishes(8'000'000);
   CHECK(wishes.owner.run == client_policy::RunWhen::idle);
   CHECK(wishes.owner.idle_after == Duration{std::chrono::minutes{5}});
   CHECK(wishes.memory_bytes == 4'000'000);
@@ -98,7 +98,7 @@ TEST_CASE("Setting a value writes a file that can be read again, and keeps the o
   CHECK(again->values().on_battery);
   CHECK(again->values().wishes(0).owner.hours.size() == 5);
   CHECK(again->values().sandbox != "on");
-  const Wishes wishes = again->values().wishes(0);
+  const settings::Wishes wishes = again->values().wishes(0);
   CHECK(wishes.exclusive == std::vector<std::string>{"steam", "blender"});
   CHECK(wishes.owner.expensive_hours.size() == 5);
   CHECK(wishes.upload_bytes_per_second == 50'000);
@@ -113,7 +113,7 @@ TEST_CASE("Shares of projects are numbers by name, suspended ones are names") {
   for (const char* wrong :
        {"Atlas", "Atlas=", "=2", "Atlas=-1", "Atlas=2000", "Atlas=1e-9", "Atlas=nan", "Atlas=2x"})
     CHECK_FALSE(book->set(places.files, "project_shares", wrong).ok());
-  const Wishes wishes = places.load()->values().wishes(0);
+  const settings::Wishes wishes = places.load()->values().wishes(0);
   REQUIRE(wishes.shares.size() == 3);
   CHECK(wishes.shares[0].project == "a = b");
   CHECK(wishes.shares[0].share == 3);

@@ -1,10 +1,10 @@
 // One client of several projects, and the way there from a client of one.
-#include "client/engine/projects.h"
+#include "client/state/projects.h"
 
 #include <algorithm>
 
-#include "client/engine/join.h"
-#include "client/engine/usage.h"
+#include "client/join/join.h"
+#include "client/state/usage.h"
 #include "tests/catch.h"
 #include "tests/unit/engine/world.h"
 
@@ -33,7 +33,7 @@ struct Two {
     return *found;
   }
   void wish(const std::string& shares_of_first, const std::string& suspended = "") {
-    Wishes wishes;
+    settings::Wishes wishes;
     wishes.owner.run = client_policy::RunWhen::always;
     if (!shares_of_first.empty()) wishes.shares = {{"Atlas", std::stod(shares_of_first)}};
     if (!suspended.empty()) wishes.suspended = {suspended};
@@ -91,7 +91,7 @@ TEST_CASE("The time that each project gets is near its share while both have wor
   CHECK(two.first().state.find("it has no share") != std::string::npos);
   // What each had is kept.
   two.world.engine->stop();
-  const auto uses = load_usage(two.world.files, two.world.directory / "shares");
+  const auto uses = state::load_usage(two.world.files, two.world.directory / "shares");
   REQUIRE(uses.size() == 2);
   const double part = two.first().recent_part;
   two.world.kill();
@@ -197,8 +197,10 @@ TEST_CASE("Work in hand of all projects goes on after a kill") {
 // As a client wrote it that knew one project only.
 void write_old_state(World& world) {
   FakeServerClient http(world.server);
-  const ProjectDirectory old{world.directory};
-  REQUIRE(join(http, world.files, world.machine, old, world.server.join_code(), {}, world.clock.now()).ok());
+  const state::ProjectDirectory old{world.directory};
+  REQUIRE(
+      joining::join(http, world.files, world.machine, old, world.server.join_code(), {}, world.clock.now())
+          .ok());
   for (const char* file : {"units/7/grant.json", "units/7/journal", "blobs/abc", "bundles/abc/kernel",
                            "problems/3-0/parameters.json", "receipts/log", "preferences"}) {
     std::filesystem::create_directories((world.directory / file).parent_path());
@@ -207,7 +209,7 @@ void write_old_state(World& world) {
 }
 
 void check_migrated(World& world) {
-  const auto identity = load_identity(world.files, {world.project});
+  const auto identity = state::load_identity(world.files, {world.project});
   REQUIRE(identity.ok());
   CHECK(identity->host.host == HostId{7});
   for (const char* file : {"units/7/grant.json", "units/7/journal", "blobs/abc", "receipts/log"})
@@ -215,7 +217,7 @@ void check_migrated(World& world) {
   for (const char* gone : {"identity", "units", "blobs", "bundles", "problems", "receipts"})
     CHECK_FALSE(std::filesystem::exists(world.directory / gone));
   CHECK(std::filesystem::exists(world.directory / "preferences"));
-  const auto joined = joined_projects(world.files, {world.directory});
+  const auto joined = state::joined_projects(world.files, {world.directory});
   REQUIRE(joined.ok());
   REQUIRE(joined->size() == 1);
   CHECK(joined->front().root == world.project);
@@ -234,13 +236,13 @@ TEST_CASE("An older state directory is changed over, whatever it is cut off by")
       if (changes++ == failing) return Error{ErrorKind::io, "the machine stopped here"};
       return {};
     };
-    done_before = migrate_state(world.files, {world.directory}).ok();
+    done_before = state::migrate_state(world.files, {world.directory}).ok();
     over = changes <= failing;  // it came to its end before
     CHECK(over == done_before);
     world.files.before_change = nullptr;
-    REQUIRE(migrate_state(world.files, {world.directory}).ok());
+    REQUIRE(state::migrate_state(world.files, {world.directory}).ok());
     check_migrated(world);
-    REQUIRE(migrate_state(world.files, {world.directory}).ok());
+    REQUIRE(state::migrate_state(world.files, {world.directory}).ok());
   }
 }
 
@@ -249,7 +251,7 @@ TEST_CASE("What an older client made in between of a change that was cut off is 
   std::filesystem::remove_all(world.directory / "projects");
   write_old_state(world);
   std::filesystem::create_directories(world.project / "units/5");
-  REQUIRE(migrate_state(world.files, {world.directory}).ok());
+  REQUIRE(state::migrate_state(world.files, {world.directory}).ok());
   check_migrated(world);
   CHECK(std::filesystem::exists(world.project / "units/5"));
 }
@@ -257,7 +259,7 @@ TEST_CASE("What an older client made in between of a change that was cut off is 
 TEST_CASE("A join code that waits to be used is found, one that cannot be read can be left") {
   World world;
   std::filesystem::remove_all(world.directory / "projects");
-  const ProjectDirectory old{world.directory};
+  const state::ProjectDirectory old{world.directory};
   std::filesystem::create_directories(old.identity());
   const bool readable = GENERATE(true, false);
   REQUIRE(world.files
@@ -265,62 +267,62 @@ TEST_CASE("A join code that waits to be used is found, one that cannot be read c
                      readable ? protocol::to_text(world.server.join_code()) : "gleaner://nonsense",
                      io::Mode::secret)
               .ok());
-  REQUIRE(migrate_state(world.files, {world.directory}).ok());
-  const auto joined = joined_projects(world.files, {world.directory});
+  REQUIRE(state::migrate_state(world.files, {world.directory}).ok());
+  const auto joined = state::joined_projects(world.files, {world.directory});
   REQUIRE(joined.ok());
   REQUIRE(joined->size() == 1);
   CHECK((joined->front().root == world.project) == readable);
-  CHECK(load_or_pending(world.files, joined->front()).ok() == readable);
+  CHECK(joining::load_or_pending(world.files, joined->front()).ok() == readable);
   FakeServerClient http(world.server);
-  REQUIRE(leave(http, world.files, joined->front()).ok());
-  CHECK(joined_projects(world.files, {world.directory})->empty());
+  REQUIRE(joining::leave(http, world.files, joined->front()).ok());
+  CHECK(state::joined_projects(world.files, {world.directory})->empty());
 }
 
 TEST_CASE("What a kill left of a project that was being left is gone at the next start") {
   World world;
   std::filesystem::create_directories(world.project.string() + ".left/units/1");
   REQUIRE(world.files.write(world.project / "identity/host.json", "{}", io::Mode::secret).ok());
-  CHECK(joined_projects(world.files, {world.directory})->size() == 1);
-  REQUIRE(migrate_state(world.files, {world.directory}).ok());
+  CHECK(state::joined_projects(world.files, {world.directory})->size() == 1);
+  REQUIRE(state::migrate_state(world.files, {world.directory}).ok());
   CHECK_FALSE(std::filesystem::exists(world.project.string() + ".left"));
   // Even if leaving is interrupted, the project has been left.
   world.files.before_change = [removals = 0](std::string_view operation, const io::Path&) mutable -> Status {
     if (operation == "remove_all" && ++removals == 2) return Error{ErrorKind::io, "the machine stopped here"};
     return {};
   };
-  CHECK_FALSE(forget_membership(world.files, {world.project}).ok());
-  CHECK(joined_projects(world.files, {world.directory})->empty());
+  CHECK_FALSE(state::forget_membership(world.files, {world.project}).ok());
+  CHECK(state::joined_projects(world.files, {world.directory})->empty());
 }
 
 TEST_CASE("Projects are named by people as they know them") {
-  const std::vector<ProjectNames> all = {{"0123456789abcdef", "Atlas", "https://grid.example:8443"},
-                                         {"01fedcba98765432", "Birds", "https://10.0.0.1:8443"},
-                                         {"aaaaaaaaaaaaaaaa", "Atlas", "https://grid.example:9443"}};
-  CHECK(find_project(all, "Birds").value() == 1);
-  CHECK(find_project(all, "01fe").value() == 1);
-  CHECK(find_project(all, "10.0.0.1").value() == 1);
-  CHECK(find_project(all, "grid.example:9443").value() == 2);
-  CHECK(find_project(all, "https://grid.example:8443").value() == 0);
-  CHECK(find_project(all, "aaaaaaaaaaaaaaaa").value() == 2);
+  const std::vector<state::ProjectNames> all = {{"0123456789abcdef", "Atlas", "https://grid.example:8443"},
+                                                {"01fedcba98765432", "Birds", "https://10.0.0.1:8443"},
+                                                {"aaaaaaaaaaaaaaaa", "Atlas", "https://grid.example:9443"}};
+  CHECK(state::find_project(all, "Birds").value() == 1);
+  CHECK(state::find_project(all, "01fe").value() == 1);
+  CHECK(state::find_project(all, "10.0.0.1").value() == 1);
+  CHECK(state::find_project(all, "grid.example:9443").value() == 2);
+  CHECK(state::find_project(all, "https://grid.example:8443").value() == 0);
+  CHECK(state::find_project(all, "aaaaaaaaaaaaaaaa").value() == 2);
   for (const char* several : {"Atlas", "grid.example"})
-    CHECK(find_project(all, several).error().kind == ErrorKind::conflict);
+    CHECK(state::find_project(all, several).error().kind == ErrorKind::conflict);
   for (const char* nobody : {"", "01", "Cats", "8443"})
-    CHECK(find_project(all, nobody).error().kind == ErrorKind::not_found);
+    CHECK(state::find_project(all, nobody).error().kind == ErrorKind::not_found);
 }
 
 TEST_CASE("What each project had is read back, and nonsense is nothing") {
   World world;
   const io::Path path = world.directory / "shares";
-  CHECK(load_usage(world.files, path).empty());
-  REQUIRE(save_usage(world.files, path, {{"a", {1.5, 2, false}}, {"b", {0, 0, true}}}).ok());
-  const auto uses = load_usage(world.files, path);
+  CHECK(state::load_usage(world.files, path).empty());
+  REQUIRE(state::save_usage(world.files, path, {{"a", {1.5, 2, false}}, {"b", {0, 0, true}}}).ok());
+  const auto uses = state::load_usage(world.files, path);
   REQUIRE(uses.size() == 2);
   CHECK(uses.at("a").virtual_time == 1.5);
   CHECK(uses.at("a").recent == 2);
   CHECK_FALSE(uses.at("a").contends);
   for (const char* text : {"", "[]", R"({"a":1})", R"({"a":{"virtual_time":-1,"recent":"x"}})", "{"}) {
     REQUIRE(world.files.write(path, text, io::Mode::secret).ok());
-    for (const auto& [key, use] : load_usage(world.files, path))
+    for (const auto& [key, use] : state::load_usage(world.files, path))
       CHECK((use.virtual_time == 0 && use.recent == 0));
   }
 }

@@ -1,5 +1,5 @@
 // Receipts: kept, counted, checked; bounded; damage and forgery are detected.
-#include "client/engine/receipts.h"
+#include "client/receipts/receipts.h"
 
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -17,8 +17,8 @@ constexpr std::int64_t day = std::int64_t{86400} * 1'000'000;
 
 struct Book {
   World world;
-  ProjectDirectory state{world.project};
-  Receipts receipts{world.files, state};
+  state::ProjectDirectory state{world.project};
+  receipts::Receipts receipts{world.files, state};
   crypto::PrivateKey root = crypto::PrivateKey::generate();
   crypto::PrivateKey work = crypto::PrivateKey::generate();
   Timestamp now = world.clock.now();
@@ -62,8 +62,8 @@ struct Book {
     INFO((added.ok() ? "" : added.error().message));
     REQUIRE(added.ok());
   }
-  ReceiptBook read() const {
-    auto book = read_receipts(world.files, state, fingerprint(), HostId{7});
+  receipts::ReceiptBook read() const {
+    auto book = receipts::read_receipts(world.files, state, fingerprint(), HostId{7});
     REQUIRE(book.ok());
     return std::move(book).value();
   }
@@ -78,21 +78,21 @@ TEST_CASE("Receipts are counted by day, and over restarts") {
   book.add(10, at(6));
   book.add(100, at(7));
   book.add(1000, book.now);
-  const auto check = [&](const Receipts& receipts) {
-    const Contribution sum = receipts.contribution(book.now);
+  const auto check = [&](const receipts::Receipts& receipts) {
+    const receipts::Contribution sum = receipts.contribution(book.now);
     CHECK(sum.today == 1000);
     CHECK(sum.week == 1010);
     CHECK(sum.total == 1111);
   };
   check(book.receipts);
-  Receipts again(book.world.files, book.state);
+  receipts::Receipts again(book.world.files, book.state);
   again.open();
   check(again);
-  const ReceiptBook read = book.read();
+  const receipts::ReceiptBook read = book.read();
   REQUIRE(read.receipts.size() == 4);
-  for (const Receipt& receipt : read.receipts) CHECK(receipt.problem == "scene \"D\"");
-  CHECK(read.receipts[3].verdict == Verdict::genuine);
-  CHECK(read.receipts[0].verdict == Verdict::forged);  // before its key was certified
+  for (const receipts::Receipt& receipt : read.receipts) CHECK(receipt.problem == "scene \"D\"");
+  CHECK(read.receipts[3].verdict == receipts::Verdict::genuine);
+  CHECK(read.receipts[0].verdict == receipts::Verdict::forged);  // before its key was certified
 }
 
 TEST_CASE("What another key signed, or somebody changed, is not genuine") {
@@ -104,8 +104,8 @@ TEST_CASE("What another key signed, or somebody changed, is not genuine") {
   auto text = book.world.files.read(log, 1 << 20);
   REQUIRE(text.ok());
   REQUIRE(book.read().receipts.size() == 2);
-  CHECK(book.read().receipts[0].verdict == Verdict::forged);
-  CHECK(book.read().receipts[1].verdict == Verdict::genuine);
+  CHECK(book.read().receipts[0].verdict == receipts::Verdict::forged);
+  CHECK(book.read().receipts[1].verdict == receipts::Verdict::genuine);
   // One more item, in the statement's own bytes.
   const std::string lines(text->begin(), text->end());
   const std::size_t last = lines.rfind('\n', lines.size() - 2) + 1;
@@ -119,9 +119,9 @@ TEST_CASE("What another key signed, or somebody changed, is not genuine") {
   line["statement"]["payload"] = to_base64url(changed);
   const std::string raised = lines.substr(0, last) + line.dump() + "\n";
   REQUIRE(book.world.files.write(log, raised, io::Mode::secret).ok());
-  CHECK(book.read().receipts[1].verdict == Verdict::forged);
+  CHECK(book.read().receipts[1].verdict == receipts::Verdict::forged);
   REQUIRE(book.world.files.remove_all(book.state.receipts() / "keys").ok());
-  CHECK(book.read().receipts[1].verdict == Verdict::unknown_key);
+  CHECK(book.read().receipts[1].verdict == receipts::Verdict::unknown_key);
 }
 
 TEST_CASE("A line that a kill cut off is left out, and what follows is whole") {
@@ -129,13 +129,13 @@ TEST_CASE("A line that a kill cut off is left out, and what follows is whole") {
   book.add(1, book.now);
   const io::Path log = book.state.receipts() / "log";
   std::ofstream(log, std::ios::app) << "{\"problem\":\"cut";
-  Receipts again(book.world.files, book.state);
+  receipts::Receipts again(book.world.files, book.state);
   again.open();
   again.know_project(book.project());
   const auto statement = book.sign(2, book.now, book.work);
   REQUIRE(
       again.add(statement, *protocol::decode<protocol::Acknowledgement>(statement.payload), book.grant).ok());
-  const ReceiptBook read = book.read();
+  const receipts::ReceiptBook read = book.read();
   CHECK(read.damaged == 1);
   REQUIRE(read.receipts.size() == 2);
   CHECK(read.receipts[1].acknowledgement.items_accepted == 2);
@@ -150,8 +150,8 @@ TEST_CASE("Their space is bounded, their sum is not lost") {
   REQUIRE(names.ok());
   for (const std::string& name : *names)
     if (name.starts_with("log")) bytes += *book.world.files.size(book.state.receipts() / name);
-  CHECK(bytes <= Receipts::files_max * Receipts::log_bytes_max);
-  Receipts again(book.world.files, book.state);
+  CHECK(bytes <= receipts::Receipts::files_max * receipts::Receipts::log_bytes_max);
+  receipts::Receipts again(book.world.files, book.state);
   again.open();
   CHECK(again.contribution(book.now).total == 60);
   CHECK(again.contribution(book.now).today == 60);

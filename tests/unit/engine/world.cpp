@@ -18,7 +18,8 @@ World::World(int cores) {
   directory = std::filesystem::temp_directory_path() /
               ("gleaner-engine-" + std::to_string(::getpid()) + "-" + std::to_string(++count));
   std::filesystem::remove_all(directory);
-  project = StateDirectory{directory}.project(project_key(server.join_code().root_fingerprint)).root;
+  project =
+      state::StateDirectory{directory}.project(state::project_key(server.join_code().root_fingerprint)).root;
   std::filesystem::create_directories(project / "identity");
   launcher.pace = directory / "pace";
   REQUIRE(::mkfifo(launcher.pace.c_str(), 0600) == 0);
@@ -47,16 +48,17 @@ Neighbour& World::join_neighbour() {
   auto neighbour = std::make_unique<Neighbour>();
   neighbour->server.now = clock.now();
   neighbour->server.set_application(script_kernel());
-  neighbour->project =
-      StateDirectory{directory}.project(project_key(neighbour->server.join_code().root_fingerprint)).root;
+  neighbour->project = state::StateDirectory{directory}
+                           .project(state::project_key(neighbour->server.join_code().root_fingerprint))
+                           .root;
   std::filesystem::create_directories(neighbour->project / "identity");
   neighbours.push_back(std::move(neighbour));
   return *neighbours.back();
 }
 
 void World::start() {
-  const auto joined = [](const io::Path& place, const FakeServer& of, Workers& lanes) {
-    Identity identity;
+  const auto joined = [](const io::Path& place, const FakeServer& of, transport::Workers& lanes) {
+    state::Identity identity;
     identity.code = of.join_code();
     identity.host = {of.host, "token"};
     identity.name = "test-host";

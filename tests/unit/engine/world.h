@@ -13,17 +13,17 @@
 namespace gleaner::engine::testing {
 
 // Jobs and their completions run in deliver(), in the order of their submission.
-class ImmediateWorkers final : public Workers {
+class ImmediateWorkers final : public transport::Workers {
  public:
   explicit ImmediateWorkers(FakeServer& server) : client_(server) {}
-  void submit(Lane, Job job) override { jobs_.push_back(std::move(job)); }
+  void submit(transport::Lane, transport::Job job) override { jobs_.push_back(std::move(job)); }
   void deliver() override {
     if (stalled) return;
     for (std::size_t count = jobs_.size(); count > 0; --count) {
-      const Job job = std::move(jobs_.front());
+      const transport::Job job = std::move(jobs_.front());
       jobs_.pop_front();
-      JobContext context{client_, stopping_};
-      if (const Completion completion = job(context)) completion();
+      transport::JobContext context{client_, stopping_};
+      if (const transport::Completion completion = job(context)) completion();
     }
   }
   int descriptor() const override { return -1; }
@@ -33,12 +33,12 @@ class ImmediateWorkers final : public Workers {
  private:
   FakeServerClient client_;
   std::atomic<bool> stopping_{false};
-  std::deque<Job> jobs_;
+  std::deque<transport::Job> jobs_;
 };
 
-class PlainLauncher final : public Launcher {
+class PlainLauncher final : public host::Launcher {
  public:
-  Result<std::unique_ptr<io::Process>> start(const KernelLaunch& launch) override {
+  Result<std::unique_ptr<io::Process>> start(const host::KernelLaunch& launch) override {
     ++started;
     last = launch;
     io::ProcessSpec spec;
@@ -52,7 +52,7 @@ class PlainLauncher final : public Launcher {
   bool memory_gone = false;  // as if the system had ended one of the kernel's processes
   io::Path pace;             // where kernels wait for leave; see at_a_pace
   int started = 0;
-  KernelLaunch last;
+  host::KernelLaunch last;
 };
 
 // For script_kernel(): an item is computed in about each tick, however fast the computer is. A kernel that
@@ -88,7 +88,7 @@ while read -r command a b c option; do
 done
 )kernel";
 
-class RecordingGate final : public CpuGate {
+class RecordingGate final : public host::CpuGate {
  public:
   void add(int group, int) override { groups.insert(group); }
   void remove(int group) override { groups.erase(group); }
@@ -99,7 +99,7 @@ class RecordingGate final : public CpuGate {
   std::set<int> paused;
 };
 
-class FixedMachine final : public Machine {
+class FixedMachine final : public host::Machine {
  public:
   int cores() const override { return 2; }
   std::int64_t memory_bytes() const override { return std::int64_t{1} << 32; }
@@ -110,17 +110,17 @@ class FixedMachine final : public Machine {
   std::vector<std::string> platforms() const override { return {"x86_64-linux"}; }
   double runnable_jobs() const override { return 0; }
   io::TreeUse use(int) const override { return {tasks, tasks, memory, asleep}; }
-  DirectoryUsage usage(const io::Path&, std::int64_t) const override { return slot_usage; }
+  host::DirectoryUsage usage(const io::Path&, std::int64_t) const override { return slot_usage; }
   void lower_thread_priority() const override {}
   std::string machine_id = "one";
   bool asleep = false;
   int tasks = 1;
   std::int64_t memory = 0;
-  DirectoryUsage slot_usage;
+  host::DirectoryUsage slot_usage;
 };
 
 // What the test says is seen; `news` as if somebody had just come.
-class ToldSurroundings final : public Surroundings {
+class ToldSurroundings final : public host::Surroundings {
  public:
   std::vector<client_policy::Observation> observe(SteadyTime) override {
     news = false;
@@ -170,10 +170,10 @@ class World {
   PlainLauncher launcher;
   RecordingGate gate;
   FixedMachine machine;
-  std::shared_ptr<LinkMeter> link = std::make_shared<LinkMeter>();
+  std::shared_ptr<transport::LinkMeter> link = std::make_shared<transport::LinkMeter>();
   ImmediateWorkers workers{server};
   EngineSettings settings;
-  Surroundings* surroundings = nullptr;  // the test's, if it has some
+  host::Surroundings* surroundings = nullptr;  // the test's, if it has some
   std::unique_ptr<Engine> engine;
   std::chrono::milliseconds patience = std::chrono::seconds{30};  // real; with kernels that say nothing, less
 

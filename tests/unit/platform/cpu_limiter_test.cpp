@@ -130,7 +130,7 @@ TEST_CASE(
               .ok());
   ::setenv("GLEANER_TEST_SECRET", "secret", 1);
   const auto launcher = make_process_launcher(make_plain_sandbox(Priority::idle), io::real_processes());
-  engine::KernelLaunch launch;
+  host::KernelLaunch launch;
   launch.program = program;
   launch.slot_directory = directory;
   launch.threads = 3;

@@ -21,7 +21,7 @@ struct Roots {
     std::filesystem::create_directories((root / path).parent_path());
     std::ofstream(root / path) << text;
   }
-  [[nodiscard]] std::unique_ptr<engine::Machine> machine() const {
+  [[nodiscard]] std::unique_ptr<host::Machine> machine() const {
     return make_machine({root / "proc", root / "etc"});
   }
 };

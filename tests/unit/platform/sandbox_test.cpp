@@ -154,7 +154,7 @@ std::string run_in(const Directory& state, const SandboxSettings& settings, cons
     WARN("this system permits no sandbox: " << sandbox->refusal());
     return {};
   }
-  engine::KernelLaunch launch;
+  host::KernelLaunch launch;
   launch.program = state.root / "bundles/app/kernel";
   launch.bundle_directory = state.root / "bundles/app";
   launch.problems_directory = state.root / "problems";

@@ -35,7 +35,7 @@ struct Computer {
     const timespec times[2] = {{now - read_ago, 0}, {now - written_ago, 0}};
     REQUIRE(::utimensat(AT_FDCWD, (root / "dev" / name).c_str(), times, 0) == 0);
   }
-  [[nodiscard]] std::unique_ptr<engine::Surroundings> surroundings() const {
+  [[nodiscard]] std::unique_ptr<host::Surroundings> surroundings() const {
     return make_surroundings(
         {root / "dev", root / "sys", [this] { return screens; }, root / "proc", true, false});
   }

@@ -1,0 +1,78 @@
+#include "client/benchmark/measurements.h"
+
+#include <spdlog/spdlog.h>
+
+#include "client/benchmark/benchmark.h"
+#include "shared/base/limits.h"
+#include "shared/protocol/codec.h"
+
+namespace gleaner::benchmark {
+namespace {
+
+constexpr Duration interval = std::chrono::hours{24};
+constexpr Duration look_interval = std::chrono::minutes{10};
+
+template <typename Message>
+std::optional<Message> stored(const io::Files& files, const io::Path& path) {
+  const auto text = files.read(path, limits::header_bytes_max);
+  if (!text.ok()) return std::nullopt;
+  const auto message = protocol::decode<Message>(*text);
+  return message.ok() ? std::optional(*message) : std::nullopt;
+}
+
+}  // namespace
+
+void Measurements::open() {
+  if (laboratory_.mflops) {
+    benchmark_ = protocol::Benchmark{*laboratory_.mflops, laboratory_.clock.now()};
+    return;
+  }
+  benchmark_ = stored<protocol::Benchmark>(laboratory_.files, laboratory_.state.benchmark());
+  speeds_ = stored<protocol::HostSpeeds>(laboratory_.files, laboratory_.state.speeds())
+                .value_or(protocol::HostSpeeds{});
+}
+
+std::optional<SteadyTime> Measurements::tick(SteadyTime now, bool quiet) {
+  if (laboratory_.mflops || running_) return std::nullopt;
+  if (now < next_at_) return next_at_;
+  const Timestamp calendar = laboratory_.clock.now();
+  const bool fresh = benchmark_ && calendar - benchmark_->measured_at < interval &&
+                     calendar >= benchmark_->measured_at && speeds_.memory_bytes_per_second > 0;
+  if (fresh || (benchmark_ && !quiet)) {
+    next_at_ = now + look_interval;
+    return next_at_;
+  }
+  running_ = true;
+  laboratory_.workers.submit(
+      transport::Lane::background, [this](transport::JobContext&) -> transport::Completion {
+        laboratory_.machine.lower_thread_priority();
+        Outcome measured;
+        const auto one = run_linpack();
+        measured.one_core = one.ok() ? Result<double>(one->mflops) : Result<double>(one.error());
+        measured.all_cores = run_linpack_on_all(laboratory_.machine.cores());
+        measured.memory = run_triad();
+        return [this, measured] { take(measured); };
+      });
+  return std::nullopt;
+}
+
+void Measurements::take(const Outcome& measured) {
+  running_ = false;
+  next_at_ = laboratory_.clock.steady() + interval;
+  for (const Result<double>* one : {&measured.one_core, &measured.all_cores})
+    if (!one->ok()) return spdlog::error("{}", one->error().message);
+  benchmark_ = protocol::Benchmark{*measured.one_core, laboratory_.clock.now()};
+  speeds_ = {*measured.all_cores, measured.memory, 0, 0};
+  spdlog::info("benchmark: {:.0f} MFLOP/s on one core, {:.0f} on all; memory {:.1f} GB/s", *measured.one_core,
+               *measured.all_cores, 1e-9 * measured.memory);
+  keep();
+}
+
+void Measurements::keep() {
+  for (const auto& [path, text] : {std::pair(laboratory_.state.benchmark(), protocol::encode(*benchmark_)),
+                                   std::pair(laboratory_.state.speeds(), protocol::encode(speeds_))})
+    if (const Status saved = laboratory_.files.write(path, text, io::Mode::normal); !saved.ok())
+      spdlog::warn("{}", saved.error().message);
+}
+
+}  // namespace gleaner::benchmark

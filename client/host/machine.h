@@ -1,0 +1,39 @@
+// Facts about this machine. Implemented in client/platform (machine_linux.cpp). Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "shared/base/result.h"
+#include "shared/io/files.h"
+#include "shared/io/process_tree.h"
+
+namespace gleaner::host {
+
+struct DirectoryUsage {
+  std::int64_t bytes = 0;
+  std::int64_t files = 0;
+};
+
+class Machine {
+ public:
+  virtual ~Machine() = default;
+  [[nodiscard]] virtual int cores() const = 0;  // that this process may use
+  [[nodiscard]] virtual std::int64_t memory_bytes() const = 0;
+  [[nodiscard]] virtual std::string host_name() const = 0;
+  // Digest of the machine's id, different for every project so that it cannot be traced between them.
+  [[nodiscard]] virtual std::string machine_digest(const std::string& project) const = 0;
+  // What can be executed here, best first, "any" excluded.
+  [[nodiscard]] virtual std::vector<std::string> platforms() const = 0;
+  // Jobs that were runnable in the mean of the last minute, our own kernels included.
+  [[nodiscard]] virtual double runnable_jobs() const = 0;
+  // What a kernel takes: the process that was started and all that descend from it.
+  [[nodiscard]] virtual io::TreeUse use(int process) const = 0;
+  // Walks the tree; stops counting at `files_max` entries.
+  [[nodiscard]] virtual DirectoryUsage usage(const io::Path& directory, std::int64_t files_max) const = 0;
+  // The calling thread yields to everything else from now on.
+  virtual void lower_thread_priority() const = 0;
+};
+
+}  // namespace gleaner::host

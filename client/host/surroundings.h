@@ -1,0 +1,26 @@
+// What the computer's owner is doing with it, as far as this system tells; implemented in client/platform
+// (surroundings_linux.cpp). Called from the engine's thread; never blocks for long.
+#pragma once
+
+#include <vector>
+
+#include "client/policy/owner.h"
+
+namespace gleaner::host {
+
+class Surroundings {
+ public:
+  virtual ~Surroundings() = default;
+  // What every source knows at `now`; sources that cost something are read again only after a few seconds.
+  [[nodiscard]] virtual std::vector<client_policy::Observation> observe(SteadyTime now) = 0;
+  // To poll: readable as soon as a session's agent says something, or somebody touches an input device that
+  // may be watched.
+  [[nodiscard]] virtual std::vector<int> descriptors() const = 0;
+  // Is one of them readable? Then observe() looks at those alone, at once.
+  [[nodiscard]] virtual bool touched() const = 0;
+  // Programs whose running observe() tells from now on.
+  virtual void watch_programs(const std::vector<std::string>& names) = 0;
+  [[nodiscard]] virtual int minute_of_week() const = 0;  // local time, from Monday 00:00
+};
+
+}  // namespace gleaner::host

@@ -1,0 +1,141 @@
+#include "client/join/join.h"
+
+#include <spdlog/spdlog.h>
+
+#include "shared/base/limits.h"
+#include "shared/crypto/statements.h"
+#include "shared/protocol/text.h"
+
+namespace gleaner::joining {
+namespace {
+
+std::string place(const protocol::JoinCode& code) {
+  return code.host + ":" + std::to_string(code.port);
+}
+
+Error explain(const Error& error, const protocol::JoinCode& code) {
+  switch (error.kind) {
+    case ErrorKind::unavailable:
+      return {error.kind, "cannot join: the server " + place(code) + " did not answer as it should (" +
+                              error.message +
+                              "): check the network and that the server runs, then try again"};
+    case ErrorKind::untrusted:
+      return {error.kind,
+              "cannot join: " + place(code) + " is not the server of this join code (" + error.message +
+                  "): ask for the current join code; if it is current, do not trust this network"};
+    case ErrorKind::unauthorized:
+    case ErrorKind::forbidden:
+      return {ErrorKind::forbidden, "cannot join: the server does not accept this join code (" +
+                                        error.message + "): ask for a new one"};
+    case ErrorKind::invalid:
+    case ErrorKind::not_found:
+    case ErrorKind::conflict:
+    case ErrorKind::too_large:
+    case ErrorKind::io:
+    case ErrorKind::internal:
+      break;
+  }
+  return error.within("cannot join");
+}
+
+Result<state::Identity> enrol(io::HttpClient& http, io::Files& files, const host::Machine& machine,
+                              const state::ProjectDirectory& project, const protocol::JoinCode& code,
+                              const JoinFacts& facts, Timestamp now) {
+  const transport::Server server{code.base_url(), ""};
+  state::Identity identity;
+  identity.code = code;
+  TRY_ASSIGN(const auto document, understand<protocol::SignedStatement>(transport::call(
+                                      http, server, transport::get_request(server, "/v1/project"))));
+  TRY_ASSIGN(const crypto::ProjectTrust trust, crypto::check_project(document, code.root_fingerprint, now));
+  identity.project = document;
+  TRY_ASSIGN(const crypto::PrivateKey key, state::load_or_make_key(files, project));
+  identity.machine = machine.machine_digest(trust.project);
+  identity.name =
+      protocol::clean_line(facts.name.empty() ? machine.host_name() : facts.name, limits::name_length_max);
+  protocol::EnrolRequest request;
+  request.secret = code.enrolment_secret;
+  request.host_key = key.public_key();
+  request.machine = identity.machine;
+  request.name = identity.name;
+  const auto platforms = machine.platforms();
+  request.platform = platforms.empty() ? "unknown" : platforms.front();
+  request.cores = facts.cores > 0 ? facts.cores : machine.cores();
+  request.memory_bytes = machine.memory_bytes();
+  request.client_version = facts.client_version;
+  request.benchmark = facts.benchmark;
+  TRY_ASSIGN(identity.host,
+             understand<protocol::EnrolReply>(transport::call(
+                 http, server, transport::json_request(server, "/v1/enrol", protocol::encode(request)))));
+  TRY(state::save_identity(files, project, identity));
+  return identity;
+}
+
+}  // namespace
+
+Result<state::Identity> join(io::HttpClient& http, io::Files& files, const host::Machine& machine,
+                             const state::ProjectDirectory& project, const protocol::JoinCode& code,
+                             const JoinFacts& facts, Timestamp now) {
+  if (auto present = state::load_identity(files, project); present.ok()) {
+    const bool same = present->code.root_fingerprint == code.root_fingerprint;
+    if (!same)
+      return Error{
+          ErrorKind::conflict,
+          "the project at " + place(present->code) +
+              ", which this computer has joined, has a key that begins alike: give another directory "
+              "with --state"};
+    if (!present->revoked) {
+      // The server may have moved: the code is the newest word on where it is.
+      present->code = code;
+      TRY(state::save_identity(files, project, *present));
+      return present;
+    }
+    TRY(state::forget_membership(files, project));
+  }
+  auto joined = enrol(http, files, machine, project, code, facts, now);
+  if (!joined.ok()) return explain(joined.error(), code);
+  return joined;
+}
+
+Status leave(io::HttpClient& http, io::Files& files, const state::ProjectDirectory& project) {
+  const auto identity = state::load_identity(files, project);
+  if (!identity.ok() && !files.exists(project.root)) return identity.error();
+  if (identity.ok()) {
+    const transport::Server server{identity->code.base_url(), identity->host.token};
+    const transport::Answer answer =
+        transport::call(http, server, transport::json_request(server, "/v1/leave", R"({"version":1})"));
+    if (!answer.reply.ok())
+      spdlog::warn("the server could not be told ({}); it will notice by itself",
+                   answer.reply.error().message);
+  }
+  return state::forget_membership(files, project);
+}
+
+Result<state::Identity> load_or_pending(const io::Files& files, const state::ProjectDirectory& project) {
+  auto identity = state::load_identity(files, project);
+  if (identity.ok() || identity.error().kind != ErrorKind::not_found) return identity;
+  const auto text = files.read(project.identity() / "join-code", limits::text_length_max);
+  if (!text.ok()) return identity;
+  state::Identity pending;
+  TRY_ASSIGN(pending.code, protocol::parse_join_code(*text));
+  return pending;
+}
+
+Result<state::Identity> confirm_machine(io::HttpClient& http, io::Files& files, const host::Machine& machine,
+                                        const state::ProjectDirectory& project, const JoinFacts& facts,
+                                        Timestamp now) {
+  TRY_ASSIGN(state::Identity identity, load_or_pending(files, project));
+  const protocol::JoinCode code = identity.code;
+  if (identity.host.host.valid()) {
+    if (machine.machine_digest(to_hex(code.root_fingerprint)) == identity.machine) return identity;
+    spdlog::warn("this disk was copied from another computer: joining as a new host");
+    // The units on the copied disk belong to the other computer.
+    TRY(state::forget_membership(files, project));
+    TRY(files.make_directories(project.identity()));
+    TRY(files.write(project.identity() / "join-code", protocol::to_text(code), io::Mode::secret));
+  }
+  auto joined = enrol(http, files, machine, project, code, facts, now);
+  if (!joined.ok()) return explain(joined.error(), code);
+  return joined;
+}
+
+}  // namespace gleaner::joining

@@ -1,0 +1,42 @@
+// Joining and leaving a project, in one blocking exchange each. Joining is idempotent: the host's key is made
+// before the first request and used in every repetition.
+#pragma once
+
+#include "client/host/machine.h"
+#include "client/state/identity.h"
+#include "client/transport/server_call.h"
+
+namespace gleaner::joining {
+
+struct JoinFacts {
+  std::string name;  // empty: the host's name
+  int cores = 0;     // 0: all
+  std::string client_version;
+  std::optional<protocol::Benchmark> benchmark;
+};
+
+// Verifies the server against the code, enrols, stores the identity. Errors say what to do: unavailable
+// (cannot be reached), untrusted (another server), forbidden (the code is withdrawn), conflict (two projects
+// whose keys begin alike).
+[[nodiscard]] Result<state::Identity> join(io::HttpClient& http, io::Files& files,
+                                           const host::Machine& machine,
+                                           const state::ProjectDirectory& project,
+                                           const protocol::JoinCode& code, const JoinFacts& facts,
+                                           Timestamp now);
+
+// Says good-bye (an unreachable server does not keep anybody) and forgets the membership.
+[[nodiscard]] Status leave(io::HttpClient& http, io::Files& files, const state::ProjectDirectory& project);
+
+// What is known before anything is asked: the identity, or at least the join code of a joining that was begun
+// on a copied disk (confirm_machine() then finishes it). not_found: not joined.
+[[nodiscard]] Result<state::Identity> load_or_pending(const io::Files& files,
+                                                      const state::ProjectDirectory& project);
+
+// A copied disk makes a new host: if the machine is not the one that joined, joins again under a new key.
+// Returns the identity to use.
+[[nodiscard]] Result<state::Identity> confirm_machine(io::HttpClient& http, io::Files& files,
+                                                      const host::Machine& machine,
+                                                      const state::ProjectDirectory& project,
+                                                      const JoinFacts& facts, Timestamp now);
+
+}  // namespace gleaner::joining

@@ -1,0 +1,339 @@
+#include "client/settings/preferences.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <functional>
+#include <optional>
+#include <sstream>
+
+#include "shared/base/limits.h"
+#include "shared/io/settings.h"
+
+namespace gleaner::settings {
+namespace {
+
+constexpr std::int64_t preferences_bytes_max = 64 << 10;
+constexpr std::size_t names_max = limits::applications_permitted_max;
+constexpr const char* no_sandbox = "off: I accept that kernels run with my rights";
+
+std::function<Status(const std::string&)> one_of(std::vector<std::string> words) {
+  return [words = std::move(words)](const std::string& value) -> Status {
+    if (std::find(words.begin(), words.end(), value) != words.end()) return {};
+    std::string all;
+    for (const std::string& word : words) all += (all.empty() ? "\"" : ", \"") + word + "\"";
+    return Error{ErrorKind::invalid, "expected one of " + all};
+  };
+}
+
+struct Described {
+  const char* key;
+  const char* meaning;
+};
+
+// In the order in which they are shown and written.
+constexpr Described described[] = {
+    {"preset", "What is not said below: only-when-idle, gentle, lab or dedicated."},
+    {"run", "when-idle: while nobody uses this computer; always: beside them; never."},
+    {"idle_minutes", "How long nobody must have used it."},
+    {"pause_minutes_min", "No pause is shorter, so that it does not start and stop all the time."},
+    {"when_watching", "Also while a window fills the screen, or a program keeps the session awake?"},
+    {"load_max", "Of all cores, by other programs: above it pauses (only with when-idle); 1: any."},
+    {"hours", "Only then, for example [\"mon-fri 18:00-08:00\", \"sat,sun\"]; empty: at any hour."},
+    {"expensive_hours", "Not then, written like hours: when electricity is dear."},
+    {"cpu_share", "Of each core, over 0 to 1."},
+    {"watts_per_core",
+     "That one draws more while it computes; 0: not said. Told to projects, which prefer "
+     "who draws less where others would be as fast."},
+    {"cores", "That kernels may use; 0: all."},
+    {"memory_share", "Of this computer's memory, that kernels may use altogether."},
+    {"give_back_minutes", "A kernel that was paused for so long ends, and its memory is free."},
+    {"on_battery", "Also while a battery is being discharged?"},
+    {"temperature_max", "Degrees Celsius at which it pauses."},
+    {"applications", "Only these, by their names, for example [\"raytrace\"]; empty: any of the project's."},
+    {"project_shares",
+     "Of several projects, for example [\"NAME=3\", \"KEY=0\"]: 1 where none is said; 0: no new work from "
+     "it."},
+    {"projects_suspended", "Nothing is computed for these, by name or key; finished results are delivered."},
+    {"exclusive", "Programs that have this computer alone while they run, for example [\"steam\"]."},
+    {"on_metered", "Also fetch and deliver on a network that costs by use?"},
+    {"network_hours", "Fetch and deliver only then, written like hours; empty: at any hour."},
+    {"download_kilobytes", "A second, at most; 0: as fast as it goes."},
+    {"upload_kilobytes", "A second, at most; 0: as fast as it goes."},
+    {"disk_megabytes", "For downloads that are kept."},
+    {"disk_free_megabytes", "Of the disk, left alone: with less, no new work is taken."},
+    {"sandbox",
+     "on; or, for kernels without one, the words \"off: I accept that kernels run with my rights\"."}};
+
+constexpr std::array<const char*, 7> list_keys = {"hours",          "expensive_hours",    "applications",
+                                                  "project_shares", "projects_suspended", "exclusive",
+                                                  "network_hours"};
+constexpr std::array<const char*, 3> word_keys = {"preset", "run", "sandbox"};
+
+const char* meaning(const std::string& key) {
+  for (const Described& one : described)
+    if (key == one.key) return one.meaning;
+  CHECK_TRUE(false);
+  return "";
+}
+
+io::Settings settings_of(OwnerPreferences& values) {
+  constexpr std::int64_t kilobytes_max = 100'000'000;
+  constexpr std::int64_t megabytes_max = 100'000'000;
+  io::Settings all;
+  const auto word = [&all](const char* key, std::string* value, std::vector<std::string> words) {
+    all.add(key, value, meaning(key), one_of(std::move(words)));
+  };
+  const auto number = [&all](const char* key, double* value, double low, double high) {
+    all.add(key, value, low, high, meaning(key));
+  };
+  const auto count = [&all](const char* key, std::int64_t* value, std::int64_t low, std::int64_t high) {
+    all.add(key, value, low, high, meaning(key));
+  };
+  const auto flag = [&all](const char* key, bool* value) { all.add(key, value, meaning(key)); };
+  const auto list = [&all](const char* key, std::vector<std::string>* value) {
+    all.add(key, value, meaning(key));
+  };
+  word("preset", &values.preset, {"only-when-idle", "gentle", "lab", "dedicated"});
+  word("run", &values.run, {"when-idle", "always", "never"});
+  number("idle_minutes", &values.idle_minutes, 0.01, 1440);
+  number("pause_minutes_min", &values.pause_minutes_min, 0, 60);
+  flag("when_watching", &values.when_watching);
+  number("load_max", &values.load_max, 0.05, 1);
+  list("hours", &values.hours);
+  list("expensive_hours", &values.expensive_hours);
+  number("cpu_share", &values.cpu_share, 0.01, 1);
+  number("watts_per_core", &values.watts_per_core, 0, limits::watts_max);
+  count("cores", &values.cores, 0, 4096);
+  number("memory_share", &values.memory_share, 0.01, 1);
+  number("give_back_minutes", &values.give_back_minutes, 0, 1440);
+  flag("on_battery", &values.on_battery);
+  number("temperature_max", &values.temperature_max, 30, 110);
+  list("applications", &values.applications);
+  list("project_shares", &values.project_shares);
+  list("projects_suspended", &values.projects_suspended);
+  list("exclusive", &values.exclusive);
+  flag("on_metered", &values.on_metered);
+  list("network_hours", &values.network_hours);
+  count("download_kilobytes", &values.download_kilobytes, 0, kilobytes_max);
+  count("upload_kilobytes", &values.upload_kilobytes, 0, kilobytes_max);
+  count("disk_megabytes", &values.disk_megabytes, 1, megabytes_max);
+  count("disk_free_megabytes", &values.disk_free_megabytes, 0, megabytes_max);
+  word("sandbox", &values.sandbox, {"on", no_sandbox});
+  return all;
+}
+
+// "NAME=NUMBER"; names may have '=' in them.
+std::optional<ProjectWish> parse_project_share(const std::string& text) {
+  constexpr double share_max = 1000;
+  const auto equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0) return std::nullopt;
+  const char* const begin = text.c_str() + equals + 1;
+  char* end = nullptr;
+  const double share = std::strtod(begin, &end);
+  // So small a share that its inverse is of no use is none.
+  if (end == begin || *end != '\0' || !(share == 0 || (share >= 0.001 && share <= share_max)))
+    return std::nullopt;
+  return ProjectWish{text.substr(0, equals), share};
+}
+
+Status check_lists(const OwnerPreferences& values, const std::string& file) {
+  const std::pair<const char*, const std::vector<std::string>*> all[] = {
+      {"hours", &values.hours},
+      {"expensive_hours", &values.expensive_hours},
+      {"network_hours", &values.network_hours}};
+  for (const auto& [key, texts] : all)
+    for (const std::string& text : *texts)
+      if (!client_policy::parse_hours(text))
+        return Error{ErrorKind::invalid,
+                     file + ": " + key + ": \"" + text +
+                         "\" is not like \"mon-fri 18:00-08:00\", \"sat,sun\" or \"22-6\""};
+  for (const std::string& text : values.project_shares)
+    if (!parse_project_share(text))
+      return Error{ErrorKind::invalid, file + ": project_shares: \"" + text +
+                                           "\" is not like \"NAME=2\", with a number from 0 to 1000"};
+  if (values.project_shares.size() > names_max || values.projects_suspended.size() > names_max)
+    return Error{ErrorKind::invalid, file + ": project_shares, projects_suspended: at most " +
+                                         std::to_string(names_max) + " projects"};
+  if (values.exclusive.size() > names_max || values.applications.size() > names_max)
+    return Error{ErrorKind::invalid,
+                 file + ": exclusive, applications: at most " + std::to_string(names_max) + " names"};
+  return {};
+}
+
+// "key = value" lines, comments and tables left out: this file has no tables.
+std::map<std::string, std::string> keys_of(const std::string& text) {
+  std::map<std::string, std::string> keys;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const auto begin = line.find_first_not_of(" \t");
+    const auto equals = line.find('=');
+    if (begin == std::string::npos || line[begin] == '#' || equals == std::string::npos) continue;
+    const auto end = line.find_last_not_of(" \t", equals - 1);
+    const auto value = line.find_first_not_of(" \t", equals + 1);
+    keys[line.substr(begin, end - begin + 1)] = value == std::string::npos ? "" : line.substr(value);
+  }
+  return keys;
+}
+
+OwnerPreferences preset_values(const std::string& preset) {
+  OwnerPreferences values;
+  values.preset = preset;
+  if (preset == "gentle") {
+    values.idle_minutes = 15;
+    values.cpu_share = 0.5;
+    values.temperature_max = 70;
+    values.load_max = 0.25;
+    values.memory_share = 0.25;
+  } else if (preset == "lab") {
+    values.idle_minutes = 2;
+    values.give_back_minutes = 2;
+  } else if (preset == "dedicated") {
+    values.run = "always";
+    values.on_battery = values.when_watching = true;
+    values.load_max = 1;
+    values.memory_share = 0.9;
+  }
+  return values;
+}
+
+bool is_key(const std::string& key) {
+  return std::any_of(std::begin(described), std::end(described),
+                     [&key](const Described& one) { return key == one.key; });
+}
+
+}  // namespace
+
+Wishes OwnerPreferences::wishes(std::int64_t memory) const {
+  const auto spans_of = [](const std::vector<std::string>& texts) {
+    std::vector<client_policy::Hours> all;
+    for (const std::string& text : texts)
+      if (const auto spans = client_policy::parse_hours(text))
+        all.insert(all.end(), spans->begin(), spans->end());
+    return all;
+  };
+  Wishes wishes;
+  client_policy::OwnerWishes& owner = wishes.owner;
+  owner.run = run == "always"  ? client_policy::RunWhen::always
+              : run == "never" ? client_policy::RunWhen::never
+                               : client_policy::RunWhen::idle;
+  owner.idle_after = from_seconds(60 * idle_minutes);
+  owner.dwell = from_seconds(60 * pause_minutes_min);
+  owner.when_watching = when_watching;
+  owner.load_max = load_max;
+  owner.hours = spans_of(hours);
+  owner.expensive_hours = spans_of(expensive_hours);
+  owner.on_battery = on_battery;
+  owner.temperature_max = temperature_max;
+  owner.on_metered = on_metered;
+  owner.network_hours = spans_of(network_hours);
+  wishes.cpu_share = cpu_share;
+  wishes.watts_per_core = watts_per_core;
+  wishes.cores = static_cast<int>(cores);
+  wishes.memory_bytes = static_cast<std::int64_t>(memory_share * static_cast<double>(memory));
+  wishes.applications = applications;
+  for (const std::string& text : project_shares)
+    if (const auto wish = parse_project_share(text)) wishes.shares.push_back(*wish);
+  wishes.suspended = projects_suspended;
+  wishes.exclusive = exclusive;
+  wishes.give_back_after = from_seconds(60 * give_back_minutes);
+  wishes.download_bytes_per_second = download_kilobytes * 1000;
+  wishes.upload_bytes_per_second = upload_kilobytes * 1000;
+  wishes.cache_bytes_max = disk_megabytes << 20;
+  wishes.free_bytes_min = disk_free_megabytes << 20;
+  return wishes;
+}
+
+Result<PreferenceBook> PreferenceBook::load(const io::Files& files, PreferenceFiles places) {
+  struct Layer {
+    std::string name, text;
+    bool locked;
+  };
+  std::vector<Layer> layers;
+  if (files.exists(places.own)) {
+    TRY_ASSIGN(const Bytes text, files.read(places.own, preferences_bytes_max));
+    layers.push_back({places.own.string(), text, false});
+  }
+  if (const auto names = files.list(places.drop_in); names.ok()) {
+    std::vector<std::string> sorted(*names);
+    std::sort(sorted.begin(), sorted.end());
+    for (const std::string& name : sorted) {
+      if (!name.ends_with(".toml")) continue;
+      TRY_ASSIGN(const Bytes text, files.read(places.drop_in / name, preferences_bytes_max));
+      layers.push_back({(places.drop_in / name).string(), text, true});
+    }
+  }
+  PreferenceBook book;
+  book.places_ = std::move(places);
+  // First for the preset alone, then its values under everything else.
+  OwnerPreferences named;
+  for (const Layer& layer : layers) TRY(settings_of(named).parse(layer.text, layer.name));
+  book.values_ = preset_values(named.preset);
+  for (const Described& one : described) book.origins_[one.key] = "default";
+  if (named.preset != OwnerPreferences{}.preset)
+    for (const Described& one : described) book.origins_[one.key] = "preset " + named.preset;
+  for (const Layer& layer : layers) {
+    TRY(settings_of(book.values_).parse(layer.text, layer.name));
+    TRY(check_lists(book.values_, layer.name));
+    for (const auto& [key, value] : keys_of(layer.text)) {
+      book.origins_[key] = layer.name;
+      (layer.locked ? book.locked_ : book.own_)[key] = layer.locked ? layer.name : value;
+    }
+  }
+  return book;
+}
+
+std::vector<PreferenceBook::Line> PreferenceBook::lines() const {
+  OwnerPreferences copy = values_;
+  const auto written = keys_of(settings_of(copy).render());
+  std::vector<Line> all;
+  for (const Described& one : described) {
+    const auto value = written.find(one.key);
+    all.push_back({one.key, value == written.end() ? "" : value->second, origins_.at(one.key), one.meaning,
+                   locked_.contains(one.key)});
+  }
+  return all;
+}
+
+Status PreferenceBook::set(io::Files& files, const std::string& key, const std::string& value) {
+  if (!is_key(key))
+    return Error{ErrorKind::not_found,
+                 "there is no preference \"" + key + "\": `gleaner prefs show` lists them"};
+  if (const auto locked = locked_.find(key); locked != locked_.end())
+    return Error{ErrorKind::forbidden, key + " is locked by the administrator in " + locked->second};
+  const auto own = own_;
+  std::string text;
+  const auto attempt = [&](const std::string& as) {
+    std::map<std::string, std::string> next = own;
+    next[key] = as;
+    text =
+        "# Preferences of the Gleaner client; `gleaner prefs show` lists all. Changes take effect at once.\n";
+    for (const Described& one : described)
+      if (next.contains(one.key))
+        text += "\n# " + std::string(one.meaning) + "\n" + one.key + " = " + next[one.key] + "\n";
+    OwnerPreferences trial;
+    if (const Status parsed = settings_of(trial).parse(text, "preferences"); !parsed.ok()) return parsed;
+    return check_lists(trial, "preferences");
+  };
+  std::string quoted = "\"";
+  for (const char c : value) quoted += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
+  quoted += '"';
+  Status checked = attempt(value);
+  if (!checked.ok()) {
+    const Status as_word = attempt(quoted);
+    const Status as_list = as_word.ok() ? as_word : attempt(quoted == "\"\"" ? "[]" : "[" + quoted + "]");
+    if (!as_list.ok()) {
+      const auto among = [&key](const auto& keys) {
+        return std::find(keys.begin(), keys.end(), key) != keys.end();
+      };
+      return (among(word_keys) ? as_word : among(list_keys) ? as_list : checked).error();
+    }
+  }
+  TRY(files.write(places_.own, text, io::Mode::normal));
+  Result<PreferenceBook> again = load(files, places_);
+  if (!again.ok()) return again.error();
+  *this = std::move(again).value();
+  return {};
+}
+
+}  // namespace gleaner::settings

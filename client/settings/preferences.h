@@ -1,0 +1,77 @@
+// The owner's preferences: one commented TOML file, under it the preset's values, over it what an
+// administrator locked in drop-in files. Every value knows where it comes from. Not thread-safe.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "client/settings/wishes.h"
+#include "shared/io/files.h"
+
+namespace gleaner::settings {
+
+struct OwnerPreferences {
+  std::string preset = "only-when-idle";
+  std::string run = "when-idle";
+  double idle_minutes = 5;
+  double pause_minutes_min = 1;
+  bool when_watching = false;
+  double load_max = 0.5;
+  std::vector<std::string> hours;
+  std::vector<std::string> expensive_hours;
+  double cpu_share = 1;
+  double watts_per_core = 0;
+  std::int64_t cores = 0;
+  double memory_share = 0.5;
+  double give_back_minutes = 10;
+  bool on_battery = false;
+  double temperature_max = 85;
+  std::vector<std::string> applications;
+  std::vector<std::string> project_shares;
+  std::vector<std::string> projects_suspended;
+  std::vector<std::string> exclusive;
+  bool on_metered = false;
+  std::vector<std::string> network_hours;
+  std::int64_t download_kilobytes = 0;
+  std::int64_t upload_kilobytes = 0;
+  std::int64_t disk_megabytes = 2048;
+  std::int64_t disk_free_megabytes = 200;
+  std::string sandbox = "on";
+
+  // `memory_bytes`: this computer's.
+  [[nodiscard]] Wishes wishes(std::int64_t memory_bytes) const;
+};
+
+struct PreferenceFiles {
+  io::Path own;      // absent: all defaults
+  io::Path drop_in;  // a directory; its *.toml files, in order of their names, cannot be overruled
+};
+
+class PreferenceBook {
+ public:
+  // invalid, with file, line and key, if a file is wrong: then nothing of what was before changes.
+  [[nodiscard]] static Result<PreferenceBook> load(const io::Files& files, PreferenceFiles places);
+
+  [[nodiscard]] const OwnerPreferences& values() const { return values_; }
+  // "default", "preset gentle", or the file's name.
+  [[nodiscard]] const std::string& origin(const std::string& key) const { return origins_.at(key); }
+  // In the order of the file: key, value as written in TOML, where from, what it means.
+  struct Line {
+    std::string key, value, origin, meaning;
+    bool locked = false;
+  };
+  [[nodiscard]] std::vector<Line> lines() const;
+  // Writes one value into the own file; `value` as in TOML, or a bare word. forbidden if it is locked,
+  // not_found if there is no such key, invalid if the value is not one of that key.
+  [[nodiscard]] Status set(io::Files& files, const std::string& key, const std::string& value);
+
+ private:
+  PreferenceFiles places_;
+  OwnerPreferences values_;
+  std::map<std::string, std::string> origins_;
+  std::map<std::string, std::string> locked_;
+  std::map<std::string, std::string> own_;  // key: value as in TOML
+};
+
+}  // namespace gleaner::settings

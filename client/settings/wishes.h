@@ -1,0 +1,35 @@
+// What the owner wants of the engine, as the preferences say it; holds from the next tick on.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "client/policy/owner.h"
+
+namespace gleaner::settings {
+
+struct ProjectWish {
+  std::string project;  // name, beginning of the key, or server
+  double share = 1;     // 0: no new work
+};
+
+struct Wishes {
+  client_policy::OwnerWishes owner;
+  double cpu_share = 1;                   // of each core, (0, 1]
+  double watts_per_core = 0;              // that one draws while it computes; 0: not said
+  int cores = 0;                          // that kernels may use; 0: as many as the engine was made for
+  std::int64_t memory_bytes = 0;          // that kernels may use, altogether; 0: as the engine was made
+  std::vector<std::string> applications;  // the only ones permitted; none: any
+  std::vector<ProjectWish> shares;        // of two for the same project the last; none: 1
+  std::vector<std::string> suspended;     // projects, named alike
+  std::vector<std::string> exclusive;     // programs beside which nothing is computed
+  // A kernel that was paused for so long ends and gives its memory back; what it finished is kept.
+  Duration give_back_after = std::chrono::minutes{10};
+  std::int64_t download_bytes_per_second = 0;  // 0: any
+  std::int64_t upload_bytes_per_second = 0;
+  std::int64_t cache_bytes_max = std::int64_t{2} << 30;
+  std::int64_t free_bytes_min = std::int64_t{200} << 20;  // of the disk, left alone
+};
+
+}  // namespace gleaner::settings

@@ -1,0 +1,43 @@
+// Who this host is to its project, on disk in identity/ (state_directory.h). Secrets are files of mode 0600.
+// host.json is written last: with it, the host has joined. Not thread-safe.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "client/state/state_directory.h"
+#include "shared/crypto/keys.h"
+#include "shared/protocol/join_code.h"
+#include "shared/protocol/messages.h"
+
+namespace gleaner::state {
+
+struct Identity {
+  protocol::JoinCode code;
+  protocol::EnrolReply host;
+  std::string machine;  // digest when it joined
+  std::string name;
+  std::optional<protocol::SignedStatement> project;  // as last fetched; to be checked before use
+  bool revoked = false;                              // the server said so; only joining again helps
+
+  // As its document says, which is checked elsewhere; the server's address while there is none.
+  [[nodiscard]] std::string project_name() const;
+};
+
+// not_found if this project has not been joined: "gleaner-client join CODE".
+[[nodiscard]] Result<Identity> load_identity(const io::Files& files, const ProjectDirectory& project);
+[[nodiscard]] Status save_identity(io::Files& files, const ProjectDirectory& project,
+                                   const Identity& identity);
+[[nodiscard]] Status save_document(io::Files& files, const ProjectDirectory& project,
+                                   const protocol::SignedStatement& document);
+[[nodiscard]] Status mark_revoked(io::Files& files, const ProjectDirectory& project);
+// Leaves nothing of the membership: identity, units, results that were not delivered, caches. At once, by a
+// renaming: what a kill leaves of it is gone at the next start (migrate_state()).
+[[nodiscard]] Status forget_membership(io::Files& files, const ProjectDirectory& project);
+inline constexpr const char* left_suffix = ".left";
+
+// The host's key; made and stored if there is none, so that an enrolment whose answer was lost is repeated
+// with it.
+[[nodiscard]] Result<crypto::PrivateKey> load_or_make_key(io::Files& files, const ProjectDirectory& project);
+
+}  // namespace gleaner::state

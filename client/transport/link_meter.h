@@ -1,0 +1,44 @@
+// How fast this computer's link is, by the transfers that are made anyway: the median of the last ones that
+// were large enough to tell. Caps of the preferences show in it, as they should: that is what the link gives.
+// Thread-safe.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <mutex>
+
+#include "shared/io/http_client.h"
+
+namespace gleaner::transport {
+
+class LinkMeter {
+ public:
+  // Less says more of the round trip than of the link.
+  static constexpr std::int64_t telling_bytes = 64 << 10;
+  static constexpr std::size_t kept = 15;
+
+  void downloaded(std::int64_t bytes, Duration took) { downloads_.add(bytes, took); }
+  void uploaded(std::int64_t bytes, Duration took) { uploads_.add(bytes, took); }
+  // Bytes a second; 0: not known.
+  [[nodiscard]] double download() const { return downloads_.median(); }
+  [[nodiscard]] double upload() const { return uploads_.median(); }
+
+ private:
+  class Rates {
+   public:
+    void add(std::int64_t bytes, Duration took);
+    [[nodiscard]] double median() const;
+
+   private:
+    mutable std::mutex mutex_;
+    std::deque<double> rates_;
+  };
+  Rates downloads_, uploads_;
+};
+
+// Tells the meter of each exchange that succeeds. What goes both ways in one exchange counts for the larger
+// way.
+[[nodiscard]] std::unique_ptr<io::HttpClient> metered(std::unique_ptr<io::HttpClient> client,
+                                                      std::shared_ptr<LinkMeter> meter);
+
+}  // namespace gleaner::transport

@@ -1,0 +1,76 @@
+#include "client/transport/server_call.h"
+
+#include <charconv>
+
+#include "shared/base/limits.h"
+#include "shared/protocol/text.h"
+
+namespace gleaner::transport {
+namespace {
+
+ErrorKind kind_of(int status, bool spoken_by_server) {
+  switch (status) {
+    case 401:
+      return spoken_by_server ? ErrorKind::unauthorized : ErrorKind::unavailable;
+    case 403:
+      return spoken_by_server ? ErrorKind::forbidden : ErrorKind::unavailable;
+    case 404:
+      return ErrorKind::not_found;
+    case 409:
+      return ErrorKind::conflict;
+    case 413:
+      return ErrorKind::too_large;
+    case 429:
+      return ErrorKind::unavailable;
+    default:
+      return status >= 400 && status < 500 && spoken_by_server ? ErrorKind::invalid : ErrorKind::unavailable;
+  }
+}
+
+std::optional<Duration> retry_after_of(const io::HttpReply& reply) {
+  const auto header = reply.headers.find("retry-after");
+  if (header == reply.headers.end()) return std::nullopt;
+  int seconds = 0;  // the date form is not used by our server, and clocks differ
+  const std::string& text = header->second;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (parsed.ec != std::errc{} || seconds < 0) return std::nullopt;
+  return std::chrono::seconds{std::min(seconds, limits::retry_after_seconds_max)};
+}
+
+}  // namespace
+
+Answer call(io::HttpClient& http, const Server& server, io::HttpRequest request) {
+  if (!server.token.empty()) request.headers.emplace_back("Authorization", "Bearer " + server.token);
+  Result<io::HttpReply> reply = http.send(request);
+  if (!reply.ok()) return {reply.error(), std::nullopt};
+  const std::optional<Duration> retry_after = retry_after_of(*reply);
+  if (reply->status >= 200 && reply->status < 300) return {std::move(reply), retry_after};
+  const auto document = protocol::decode<protocol::ProblemDocument>(reply->body);
+  std::string message = "the server answered " + std::to_string(reply->status);
+  if (document.ok()) {
+    const std::string& detail = document->detail.empty() ? document->title : document->detail;
+    message = protocol::clean_line(detail, limits::message_length_max) + " (" + message + ")";
+  }
+  return {Error{kind_of(reply->status, document.ok()), message}, retry_after};
+}
+
+io::HttpRequest json_request(const Server& server, const std::string& path, std::string body) {
+  io::HttpRequest request;
+  request.method = "POST";
+  request.url = server.base_url + path;
+  request.headers.emplace_back("Content-Type", "application/json");
+  request.body = std::move(body);
+  request.reply_bytes_max = limits::json_message_bytes_max;
+  request.timeout = control_timeout;
+  return request;
+}
+
+io::HttpRequest get_request(const Server& server, const std::string& path) {
+  io::HttpRequest request;
+  request.url = server.base_url + path;
+  request.reply_bytes_max = limits::json_message_bytes_max;
+  request.timeout = control_timeout;
+  return request;
+}
+
+}  // namespace gleaner::transport

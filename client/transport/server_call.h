@@ -1,0 +1,44 @@
+// One exchange with the server, on whatever thread: request out, status and problem document understood.
+// Errors by what the caller does about them: unavailable (transport, 429, 5xx, anything that is not our
+// server speaking: try again), unauthorized and forbidden only if the server itself said so in a problem
+// document (a proxy's page must not make a host stop), the others by status. Not thread-safe per client.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "shared/base/result.h"
+#include "shared/io/http_client.h"
+#include "shared/protocol/codec.h"
+
+namespace gleaner::transport {
+
+struct Server {
+  std::string base_url;
+  std::string token;  // empty for what anyone may ask
+};
+
+struct Answer {
+  Result<io::HttpReply> reply;          // 2xx only
+  std::optional<Duration> retry_after;  // the server asked for it
+};
+
+inline constexpr Duration control_timeout = std::chrono::seconds{30};
+
+[[nodiscard]] Answer call(io::HttpClient& http, const Server& server, io::HttpRequest request);
+[[nodiscard]] io::HttpRequest json_request(const Server& server, const std::string& path, std::string body);
+[[nodiscard]] io::HttpRequest get_request(const Server& server, const std::string& path);
+
+// Decodes a reply; what is not our protocol is `unavailable` (a captive portal, a wrong proxy).
+template <typename Reply>
+[[nodiscard]] Result<Reply> understand(const Answer& answer) {
+  if (!answer.reply.ok()) return answer.reply.error();
+  auto decoded = protocol::decode<Reply>(answer.reply->body);
+  if (!decoded.ok())
+    return Error{
+        ErrorKind::unavailable,
+        "the answer is not understood (is something between us and the server?): " + decoded.error().message};
+  return decoded;
+}
+
+}  // namespace gleaner::transport

@@ -1,0 +1,120 @@
+#include "client/transport/thread_workers.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <array>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+#include "shared/base/check.h"
+
+namespace gleaner::transport {
+
+// Outlives the owner when a lane's thread has to be left behind.
+struct ThreadWorkers::Shared {
+  struct LaneState {
+    std::deque<Job> jobs;
+    std::condition_variable wake;
+    std::thread thread;
+    bool started = false;
+    bool ended = false;
+  };
+
+  explicit Shared(std::function<std::unique_ptr<io::HttpClient>()> make) : make_client(std::move(make)) {
+    event = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    CHECK_TRUE(event >= 0);
+  }
+  ~Shared() { ::close(event); }
+
+  void run(LaneState& lane) {
+    std::unique_ptr<io::HttpClient> client = make_client();
+    JobContext context{*client, stopping};
+    std::unique_lock lock(mutex);
+    while (true) {
+      lane.wake.wait(lock, [&] { return stopping.load() || !lane.jobs.empty(); });
+      if (stopping.load()) break;
+      Job job = std::move(lane.jobs.front());
+      lane.jobs.pop_front();
+      lock.unlock();
+      Completion completion = job(context);
+      job = nullptr;  // what it holds goes before the lock is taken
+      lock.lock();
+      completions.push_back(std::move(completion));
+      const std::uint64_t one = 1;
+      CHECK_TRUE(::write(event, &one, sizeof one) == sizeof one);
+    }
+    lane.jobs.clear();
+    lock.unlock();
+    client.reset();  // before anybody hears of the end
+    lock.lock();
+    lane.ended = true;
+    ended.notify_all();
+  }
+
+  std::function<std::unique_ptr<io::HttpClient>()> make_client;
+  int event = -1;
+  std::mutex mutex;  // guards everything below but `stopping`
+  std::atomic<bool> stopping{false};
+  std::condition_variable ended;
+  std::array<LaneState, lane_count> lanes;
+  std::deque<Completion> completions;
+};
+
+ThreadWorkers::ThreadWorkers(std::function<std::unique_ptr<io::HttpClient>()> make_client)
+    : shared_(std::make_shared<Shared>(std::move(make_client))) {}
+
+ThreadWorkers::~ThreadWorkers() {
+  (void)stop(Duration{0});
+  for (auto& lane : shared_->lanes)
+    if (lane.thread.joinable()) lane.thread.detach();
+}
+
+void ThreadWorkers::submit(Lane lane_name, Job job) {
+  const std::lock_guard lock(shared_->mutex);
+  if (shared_->stopping.load()) return;
+  Shared::LaneState& lane = shared_->lanes.at(static_cast<std::size_t>(lane_name));
+  lane.jobs.push_back(std::move(job));
+  if (!lane.started) {
+    lane.started = true;
+    lane.thread = std::thread([shared = shared_, &lane] { shared->run(lane); });
+  }
+  lane.wake.notify_one();
+}
+
+void ThreadWorkers::deliver() {
+  std::uint64_t count = 0;
+  // EAGAIN: nothing has come since the last call.
+  if (::read(shared_->event, &count, sizeof count) != sizeof count) return;
+  std::deque<Completion> ready;
+  {
+    const std::lock_guard lock(shared_->mutex);
+    ready.swap(shared_->completions);
+  }
+  for (const Completion& completion : ready)
+    if (completion) completion();
+}
+
+int ThreadWorkers::descriptor() const {
+  return shared_->event;
+}
+
+bool ThreadWorkers::stop(Duration patience) {
+  std::unique_lock lock(shared_->mutex);
+  shared_->stopping = true;
+  for (auto& lane : shared_->lanes) lane.wake.notify_all();
+  const bool all = shared_->ended.wait_for(lock, patience, [this] {
+    for (const auto& lane : shared_->lanes)
+      if (lane.started && !lane.ended) return false;
+    return true;
+  });
+  // To its very end: a thread that lets go of its TLS state while the process exits damages the heap.
+  for (auto& lane : shared_->lanes)
+    if (lane.ended && lane.thread.joinable()) lane.thread.join();
+  return all;
+}
+
+}  // namespace gleaner::transport

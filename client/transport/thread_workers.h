@@ -1,0 +1,30 @@
+// Workers with real threads, one a lane, started with the lane's first job and woken through an eventfd.
+// submit(), deliver() and stop() are called from one thread.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "client/transport/workers.h"
+
+namespace gleaner::transport {
+
+class ThreadWorkers final : public Workers {
+ public:
+  explicit ThreadWorkers(std::function<std::unique_ptr<io::HttpClient>()> make_client);
+  ~ThreadWorkers() override;  // stop() without patience
+
+  void submit(Lane lane, Job job) override;
+  void deliver() override;
+  [[nodiscard]] int descriptor() const override;
+
+  // Drops jobs that have not begun and waits up to `patience` for those that have. False if one is still busy
+  // (a stalled server): its thread is left behind, and the caller should end the process with _exit().
+  [[nodiscard]] bool stop(Duration patience);
+
+ private:
+  struct Shared;
+  std::shared_ptr<Shared> shared_;
+};
+
+}  // namespace gleaner::transport

@@ -1,0 +1,16 @@
+// A resumable upload: asks how much of the blob is there, appends the rest in pieces (compressed where it
+// pays). Runs on the data lane; blocks. Errors as server_call.h; a piece that was refused is asked about
+// again next time.
+#pragma once
+
+#include "client/transport/server_call.h"
+#include "client/transport/workers.h"
+
+namespace gleaner::transport {
+
+inline constexpr std::int64_t upload_piece_bytes = 1 << 20;  // raw
+
+[[nodiscard]] Status upload(JobContext& context, const Server& server, const std::string& digest,
+                            std::string_view bytes);
+
+}  // namespace gleaner::transport
