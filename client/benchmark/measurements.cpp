@@ -23,19 +23,19 @@ std::optional<Message> stored(const io::Files& files, const io::Path& path) {
 }  // namespace
 
 void Measurements::open() {
-  if (laboratory_.mflops) {
-    benchmark_ = protocol::Benchmark{*laboratory_.mflops, laboratory_.clock.now()};
+  if (context_.mflops) {
+    benchmark_ = protocol::Benchmark{*context_.mflops, context_.clock.now()};
     return;
   }
-  benchmark_ = stored<protocol::Benchmark>(laboratory_.files, laboratory_.state.benchmark());
-  speeds_ = stored<protocol::HostSpeeds>(laboratory_.files, laboratory_.state.speeds())
-                .value_or(protocol::HostSpeeds{});
+  benchmark_ = stored<protocol::Benchmark>(context_.files, context_.state.benchmark());
+  speeds_ =
+      stored<protocol::HostSpeeds>(context_.files, context_.state.speeds()).value_or(protocol::HostSpeeds{});
 }
 
 std::optional<SteadyTime> Measurements::tick(SteadyTime now, bool quiet) {
-  if (laboratory_.mflops || running_) return std::nullopt;
+  if (context_.mflops || running_) return std::nullopt;
   if (now < next_at_) return next_at_;
-  const Timestamp calendar = laboratory_.clock.now();
+  const Timestamp calendar = context_.clock.now();
   const bool fresh = benchmark_ && calendar - benchmark_->measured_at < interval &&
                      calendar >= benchmark_->measured_at && speeds_.memory_bytes_per_second > 0;
   if (fresh || (benchmark_ && !quiet)) {
@@ -43,13 +43,13 @@ std::optional<SteadyTime> Measurements::tick(SteadyTime now, bool quiet) {
     return next_at_;
   }
   running_ = true;
-  laboratory_.workers.submit(
-      transport::Lane::background, [this](transport::JobContext&) -> transport::Completion {
-        laboratory_.machine.lower_thread_priority();
+  context_.workers.submit(
+      transport::Queue::background, [this](transport::JobContext&) -> transport::Completion {
+        context_.machine.lower_thread_priority();
         Outcome measured;
         const auto one = run_linpack();
         measured.one_core = one.ok() ? Result<double>(one->mflops) : Result<double>(one.error());
-        measured.all_cores = run_linpack_on_all(laboratory_.machine.cores());
+        measured.all_cores = run_linpack_on_all(context_.machine.cores());
         measured.memory = run_triad();
         return [this, measured] { take(measured); };
       });
@@ -58,10 +58,10 @@ std::optional<SteadyTime> Measurements::tick(SteadyTime now, bool quiet) {
 
 void Measurements::take(const Outcome& measured) {
   running_ = false;
-  next_at_ = laboratory_.clock.steady() + interval;
+  next_at_ = context_.clock.steady() + interval;
   for (const Result<double>* one : {&measured.one_core, &measured.all_cores})
     if (!one->ok()) return spdlog::error("{}", one->error().message);
-  benchmark_ = protocol::Benchmark{*measured.one_core, laboratory_.clock.now()};
+  benchmark_ = protocol::Benchmark{*measured.one_core, context_.clock.now()};
   speeds_ = {*measured.all_cores, measured.memory, 0, 0};
   spdlog::info("benchmark: {:.0f} MFLOP/s on one core, {:.0f} on all; memory {:.1f} GB/s", *measured.one_core,
                *measured.all_cores, 1e-9 * measured.memory);
@@ -69,9 +69,9 @@ void Measurements::take(const Outcome& measured) {
 }
 
 void Measurements::keep() {
-  for (const auto& [path, text] : {std::pair(laboratory_.state.benchmark(), protocol::encode(*benchmark_)),
-                                   std::pair(laboratory_.state.speeds(), protocol::encode(speeds_))})
-    if (const Status saved = laboratory_.files.write(path, text, io::Mode::normal); !saved.ok())
+  for (const auto& [path, text] : {std::pair(context_.state.benchmark(), protocol::encode(*benchmark_)),
+                                   std::pair(context_.state.speeds(), protocol::encode(speeds_))})
+    if (const Status saved = context_.files.write(path, text, io::Mode::normal); !saved.ok())
       spdlog::warn("{}", saved.error().message);
 }
 

@@ -1,5 +1,5 @@
 // What this computer measured of itself: at first at once, then rarely, while no kernel runs and nobody needs
-// the processor. Kept on disk. Measures on the background lane; all else on the engine's thread. Not
+// the processor. Kept on disk. Measures on the background queue; all else on the engine's thread. Not
 // thread-safe.
 #pragma once
 
@@ -13,7 +13,7 @@
 namespace gleaner::benchmark {
 
 // Borrowed; all of it outlives the measurements.
-struct Laboratory {
+struct BenchmarkContext {
   Clock& clock;
   io::Files& files;
   const host::Machine& machine;
@@ -24,9 +24,9 @@ struct Laboratory {
 
 class Measurements {
  public:
-  explicit Measurements(Laboratory laboratory) : laboratory_(std::move(laboratory)) {}
+  explicit Measurements(BenchmarkContext context) : context_(std::move(context)) {}
 
-  // Takes what an earlier run measured, or what the laboratory says instead. Call once, first.
+  // Takes what an earlier run measured, or what the context says instead. Call once, first.
   void open();
   // `quiet`: no kernel runs, and one might. Says when it wants to be called again, if anything waits for
   // that.
@@ -46,7 +46,7 @@ class Measurements {
   void take(const Outcome& measured);
   void keep();
 
-  Laboratory laboratory_;
+  BenchmarkContext context_;
   std::optional<protocol::Benchmark> benchmark_;
   protocol::HostSpeeds speeds_;
   bool running_ = false;

@@ -67,7 +67,7 @@ void Deliveries::prepare_cut(Unit& unit, SteadyTime now, Closing closing) {
     if (held.pending()) unit.run_time = unit.cpu_time = Duration{0};
     unit.uploaded = false;
     unit.small.reset();
-    unit.deliver_at = over ? std::max(ride_until_, now) : now;
+    unit.deliver_at = over ? std::max(piggyback_until_, now) : now;
     if (!cut.ok()) return report_disk_trouble(cut.error());
   }
   if (unit.small || unit.uploaded || unit.in_flight || now < unit.deliver_at) return;
@@ -108,7 +108,7 @@ void Deliveries::start_upload(Unit& unit, Bytes segment) {
       unit_now.uploaded = true;
     };
   };
-  workers_.submit(transport::Lane::data, std::move(job));
+  workers_.submit(transport::Queue::data, std::move(job));
 }
 
 void Deliveries::tick(SteadyTime now, Closing closing, Alarm& alarm) {
@@ -147,14 +147,14 @@ protocol::CommitRequest Deliveries::request(Unit& unit) {
   return commit;
 }
 
-std::vector<protocol::CommitRequest> Deliveries::take_for_ride(SteadyTime now) {
+std::vector<protocol::CommitRequest> Deliveries::take_piggybacked(SteadyTime now) {
   std::vector<protocol::CommitRequest> commits;
   if (disk_trouble_) return commits;  // a cut that is not on disk must not be sent
   std::int64_t bytes = 0;
   for (auto& [id, unit] : units_) {
-    // Those that wait for just this ride are ready before their time.
-    const bool waits = unit->deliver_at <= ride_until_ && unit->deliver_backoff.failures() == 0;
-    if (unit->alone || !ready(*unit, waits ? std::max(now, ride_until_) : now)) continue;
+    // Those that wait for just this request are ready before their time.
+    const bool waits = unit->deliver_at <= piggyback_until_ && unit->deliver_backoff.failures() == 0;
+    if (unit->alone || !ready(*unit, waits ? std::max(now, piggyback_until_) : now)) continue;
     bytes += unit->small ? static_cast<std::int64_t>(unit->small->size()) : 0;
     if (bytes > limits::json_message_bytes_max / 2) break;  // base64 makes a third more of it
     commits.push_back(request(*unit));

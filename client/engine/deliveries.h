@@ -1,6 +1,6 @@
-// From finished items to signed acknowledgements: cuts what is due, prepares it for the wire (small: rides
-// along; large: uploaded on the data lane), and lets go of a result only for a verified, signed answer that
-// names exactly that unit, range and digest. Not thread-safe.
+// From finished items to signed acknowledgements: cuts what is due, prepares it for the wire (small:
+// piggybacked on requests; large: uploaded on the data queue), and lets go of a result only for a verified,
+// signed answer that names exactly that unit, range and digest. Not thread-safe.
 #pragma once
 
 #include <vector>
@@ -43,7 +43,7 @@ class Deliveries {
   [[nodiscard]] bool commit_due(SteadyTime now) const;
   [[nodiscard]] bool failure_due(SteadyTime now) const;
   // Commits that can be sent now and are not under way; marks them as under way.
-  [[nodiscard]] std::vector<protocol::CommitRequest> take_for_ride(SteadyTime now);
+  [[nodiscard]] std::vector<protocol::CommitRequest> take_piggybacked(SteadyTime now);
   [[nodiscard]] protocol::CommitRequest take_one(SteadyTime now);      // REQUIRES: commit_due(now)
   [[nodiscard]] protocol::FailureReport next_failure(SteadyTime now);  // REQUIRES: failure_due(now)
   // What became of them.
@@ -52,9 +52,9 @@ class Deliveries {
   void failure_reported(const protocol::FailureReport& report, const Status& outcome, SteadyTime now);
 
   // Final commits wait until then for the next work request, if one is near.
-  void hold_for_ride(SteadyTime until) { ride_until_ = until; }
+  void hold_for_piggyback(SteadyTime until) { piggyback_until_ = until; }
 
-  // May large results be uploaded? Small ones ride in what the session sends.
+  // May large results be uploaded? Small ones go with what the session sends.
   void allow_uploads(bool allowed) { may_upload_ = allowed; }
 
   [[nodiscard]] bool under_way() const;       // something could still be acknowledged soon
@@ -88,7 +88,7 @@ class Deliveries {
   std::vector<protocol::FailureReport> refused_;  // of units that are not in the book
   std::optional<std::string> disk_trouble_;
   SteadyTime save_at_{};
-  SteadyTime ride_until_{};
+  SteadyTime piggyback_until_{};
   bool doubts_project_ = false;
   bool may_upload_ = true;
 };

@@ -18,7 +18,7 @@ Engine::Engine(Services services, std::vector<Joined> projects)
     : services_(std::move(services)),
       accounts_(services_, projects_),
       slots_(services_, services_.settings.cores),
-      owner_(services_.surroundings),
+      owner_(services_.activity),
       disk_(services_.files, services_.state.root),
       measurements_({services_.clock, services_.files, services_.machine, services_.workers, services_.state,
                      services_.settings.benchmark_mflops}) {
@@ -53,7 +53,7 @@ void Engine::tick() {
   for (transport::Workers* const workers : workers_) workers->deliver();
   const SteadyTime now = services_.clock.steady();
   note_calendar(now);
-  take_answers(now);
+  apply_answers(now);
   for (const auto& slot : slots_) slot->pump(now);
   disk_.look(services_.settings.free_bytes_min, now);
   decide(now);
@@ -94,10 +94,10 @@ void Engine::note_calendar(SteadyTime now) {
 void Engine::set_terms() {
   for (const auto& project : projects_) {
     OwnerTerms terms;
-    for (const settings::ProjectWish& wish : wishes_.shares)
-      if (state::is_named(project->names(), wish.project)) terms.share = wish.share;
+    for (const settings::ShareSetting& setting : owner_settings_.shares)
+      if (state::is_named(project->names(), setting.project)) terms.share = setting.share;
     terms.suspended =
-        std::any_of(wishes_.suspended.begin(), wishes_.suspended.end(),
+        std::any_of(owner_settings_.suspended.begin(), owner_settings_.suspended.end(),
                     [&project](const std::string& name) { return state::is_named(project->names(), name); });
     terms.no_network = owner_.no_network();
     project->set_terms(std::move(terms));
@@ -203,22 +203,22 @@ Status Engine::finish() {
   return state::save_controls(services_.files, services_.state.preferences(), controls_);
 }
 
-void Engine::set_wishes(const settings::Wishes& wishes) {
-  wishes_ = wishes;
-  owner_.set(wishes.owner, wishes.exclusive);
+void Engine::set_owner_settings(const settings::OwnerSettings& owner_settings) {
+  owner_settings_ = owner_settings;
+  owner_.set(owner_settings.owner, owner_settings.exclusive);
   EngineSettings& settings = services_.settings;
   const int slots = static_cast<int>(slots_.size());
-  settings.cores = wishes.cores > 0 ? std::min(wishes.cores, slots) : slots;
-  settings.cache_bytes_max = wishes.cache_bytes_max;
-  settings.free_bytes_min = wishes.free_bytes_min;
+  settings.cores = owner_settings.cores > 0 ? std::min(owner_settings.cores, slots) : slots;
+  settings.cache_bytes_max = owner_settings.cache_bytes_max;
+  settings.free_bytes_min = owner_settings.free_bytes_min;
   limit_caches();
-  settings.applications = wishes.applications;
+  settings.applications = owner_settings.applications;
   disk_.look_anew();
-  if (wishes.memory_bytes > 0) settings.memory_bytes = wishes.memory_bytes;
-  settings.watts_per_core = wishes.watts_per_core;
-  if (settings.cpu_share == wishes.cpu_share) return;
-  settings.cpu_share = wishes.cpu_share;
-  services_.gate.set_share(wishes.cpu_share);
+  if (owner_settings.memory_bytes > 0) settings.memory_bytes = owner_settings.memory_bytes;
+  settings.watts_per_core = owner_settings.watts_per_core;
+  if (settings.cpu_share == owner_settings.cpu_share) return;
+  settings.cpu_share = owner_settings.cpu_share;
+  services_.gate.set_share(owner_settings.cpu_share);
 }
 
 // Together they keep no more than the owner allows: each of them an equal part of it.

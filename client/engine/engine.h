@@ -20,7 +20,7 @@
 #include "client/policy/calendar_watch.h"
 #include "client/policy/prefetch.h"
 #include "client/policy/run_decision.h"
-#include "client/settings/wishes.h"
+#include "client/settings/owner_settings.h"
 #include "client/state/controls.h"
 
 namespace gleaner::engine {
@@ -45,20 +45,20 @@ class Engine final {
   void stop();
   [[nodiscard]] bool settled() const;
 
-  // The owner's wishes (gleaner): kept over restarts.
+  // The owner's commands (gleaner): kept over restarts.
   [[nodiscard]] Status pause(std::optional<Duration> length);
   [[nodiscard]] Status resume();  // from a pause, from finish, from being switched off
   [[nodiscard]] Status finish();
   // The owner's preferences, from the start or changed; they hold from the next tick on.
-  void set_wishes(const settings::Wishes& wishes);
+  void set_owner_settings(const settings::OwnerSettings& owner_settings);
   [[nodiscard]] EngineStatus status() const;
 
  private:
   // What came.
   void yield_at_once(SteadyTime now);
   void note_calendar(SteadyTime now);
-  void take_answers(SteadyTime now);
-  void carry_out(const protocol::UnitOrder& order, Unit& unit, SteadyTime now);
+  void apply_answers(SteadyTime now);
+  void apply_order(const protocol::UnitOrder& order, Unit& unit, SteadyTime now);
   // What runs.
   void decide(SteadyTime now);
   [[nodiscard]] std::vector<client_policy::Signal> signals(SteadyTime now);
@@ -93,7 +93,7 @@ class Engine final {
   ProjectAccounts accounts_;
   Slots slots_;
   state::Controls controls_;
-  settings::Wishes wishes_;
+  settings::OwnerSettings owner_settings_;
   OwnerWatch owner_;
   FreeSpace disk_;
   benchmark::Measurements measurements_;

@@ -15,8 +15,8 @@ using client_policy::UnitState;
 namespace {
 
 constexpr Duration benchmark_patience = std::chrono::seconds{10};  // the first request waits so long for it
-constexpr Duration ride_ahead = std::chrono::seconds{1};           // a request is near that is sent by then
-constexpr Duration ride_margin = std::chrono::milliseconds{50};
+constexpr Duration piggyback_ahead = std::chrono::seconds{1};      // a request is near that is sent by then
+constexpr Duration piggyback_margin = std::chrono::milliseconds{50};
 
 protocol::RunState run_state(UnitState state) {
   switch (state) {
@@ -39,14 +39,14 @@ protocol::RunState run_state(UnitState state) {
 void Engine::exchange(SteadyTime now) {
   const auto views = prefetch_views(now);
   // A finished unit's last commit waits a moment for the work request that is about to be sent.
-  SteadyTime ride = now;
+  SteadyTime piggyback_until = now;
   for (const client_policy::PrefetchView& view : views) {
     const auto until = client_policy::until_ask(view);
-    if (until && *until <= ride_ahead && !stopping_) ride = now + *until + ride_margin;
+    if (until && *until <= piggyback_ahead && !stopping_) piggyback_until = now + *until + piggyback_margin;
     if (until) alarm_.at(now + *until);
   }
   for (const auto& project : projects_)
-    project->deliver(now, ride, stopping_ ? Closing::yes : Closing::no, alarm_);
+    project->deliver(now, piggyback_until, stopping_ ? Closing::yes : Closing::no, alarm_);
   auto slots = wanted(views, now);
   for (std::size_t i = 0; i < projects_.size(); ++i) {
     Membership& project = projects_[i];
@@ -55,9 +55,9 @@ void Engine::exchange(SteadyTime now) {
       protocol::WorkRequest request = work_request(project);
       request.slots = std::move(slots[i]);
       request.units = reports(project, now);
-      project.ask_for_work(std::move(request), now);
+      project.request_work(std::move(request), now);
     } else if (due == Exchange::heartbeat) {
-      project.beat(reports(project, now), now);
+      project.send_heartbeat(reports(project, now), now);
     } else {
       project.send(due, now);
     }
@@ -167,7 +167,7 @@ std::vector<protocol::UnitReport> Engine::reports(const Membership& project, Ste
     if (const Slot* slot = slots_.of(*unit)) {
       report.rate = report.state == protocol::RunState::running ? slot->rate().rate(now) : 0;
       report.item_seconds = to_seconds(slot->rate().on_item(now));
-      report.item_share = slot->item_share(now);
+      report.item_share = slot->item_fraction(now);
       report.running_seconds = to_seconds(slot->rate().on_unit(now));
     }
     report.reason = protocol::clean_line(report.reason, limits::message_length_max);

@@ -12,12 +12,12 @@ namespace gleaner::engine {
 
 using client_policy::RunMode;
 
-void Engine::take_answers(SteadyTime now) {
+void Engine::apply_answers(SteadyTime now) {
   for (const auto& project : projects_) {
-    const SlotOrders orders = project->take_answers(now);
+    const SlotOrders orders = project->apply_answers(now);
     for (const protocol::UnitOrder& order : orders.units)
       if (const auto found = project->units().find(order.unit); found != project->units().end())
-        carry_out(order, *found->second, now);
+        apply_order(order, *found->second, now);
     if (!orders.end_kernels) continue;
     for (const auto& slot : slots_) {
       if (slot->unit() != nullptr && !project->holds(*slot->unit())) continue;
@@ -27,7 +27,7 @@ void Engine::take_answers(SteadyTime now) {
   }
 }
 
-void Engine::carry_out(const protocol::UnitOrder& order, Unit& unit, SteadyTime now) {
+void Engine::apply_order(const protocol::UnitOrder& order, Unit& unit, SteadyTime now) {
   Slot* const slot = slots_.of(unit);
   switch (order.action) {
     case protocol::UnitAction::cancel:
@@ -86,7 +86,7 @@ void Engine::give_back(SteadyTime now) {
   for (const auto& slot : slots_) {
     if (slot->unit() == nullptr || !slot->paused()) continue;
     const bool gives_way = decision_.mode != RunMode::pause && must_give_way(*slot->unit());
-    const SteadyTime at = slot->paused_at() + (gives_way ? Duration{0} : wishes_.give_back_after);
+    const SteadyTime at = slot->paused_at() + (gives_way ? Duration{0} : owner_settings_.give_back_after);
     if (now < at) {
       alarm_.at(at);
       continue;

@@ -4,8 +4,8 @@
 
 #include <memory>
 
+#include "client/engine/download_cache.h"
 #include "client/engine/services.h"
-#include "client/engine/warehouse.h"
 #include "shared/contract/kernel_session.h"
 #include "shared/protocol/messages.h"
 

@@ -70,8 +70,8 @@ void Membership::prepare(SteadyTime now, Alarm& alarm) {
   preparation_.tick(now, terms_.no_network.empty() ? Network::available : Network::none, alarm);
 }
 
-void Membership::deliver(SteadyTime now, SteadyTime ride, Closing closing, Alarm& alarm) {
-  deliveries_.hold_for_ride(ride);
+void Membership::deliver(SteadyTime now, SteadyTime piggyback_until, Closing closing, Alarm& alarm) {
+  deliveries_.hold_for_piggyback(piggyback_until);
   deliveries_.allow_uploads(terms_.no_network.empty());
   deliveries_.tick(now, closing, alarm);
 }
@@ -87,18 +87,18 @@ Exchange Membership::due(bool work_wanted, SteadyTime now, Alarm& alarm) const {
   return session_.due(outgoing, now, alarm);
 }
 
-void Membership::ask_for_work(protocol::WorkRequest request, SteadyTime now) {
-  request.commits = deliveries_.take_for_ride(now);
+void Membership::request_work(protocol::WorkRequest request, SteadyTime now) {
+  request.commits = deliveries_.take_piggybacked(now);
   protocol::HostSpeeds speeds = request.speeds.value_or(protocol::HostSpeeds{});
   if (link_) {
     speeds.download_bytes_per_second = link_->download();
     speeds.upload_bytes_per_second = link_->upload();
   }
-  request.speeds = speeds_.news(speeds);
+  request.speeds = speeds_.unreported(speeds);
   session_.send(request);
 }
 
-void Membership::beat(std::vector<protocol::UnitReport> reports, SteadyTime now) {
+void Membership::send_heartbeat(std::vector<protocol::UnitReport> reports, SteadyTime now) {
   protocol::HeartbeatRequest request;
   request.units = std::move(reports);
   if (auto saved = take_saved(); !saved.empty()) request.saved = std::move(saved);
@@ -126,13 +126,13 @@ std::vector<protocol::SavedItem> Membership::take_saved() {
   std::vector<protocol::SavedItem> items;
   for (const auto& [id, unit] : units_) {
     if (!unit->saved || items.size() == static_cast<std::size_t>(limits::saved_per_heartbeat_max)) continue;
-    const SavedHere saved = *std::exchange(unit->saved, std::nullopt);
+    const LocalCheckpoint saved = *std::exchange(unit->saved, std::nullopt);
     if (saved.item != unit->held->finished()) continue;
     const auto data = services_.files.read(saved.path, limits::saved_bytes_max);
     if (!data.ok()) continue;  // it is of use here all the same, or is being gone on with
     Bytes packed = io::compress(*data);
     if (static_cast<std::int64_t>(packed.size()) > limits::saved_inline_bytes_max) continue;
-    items.push_back({id, saved.item, saved.share, std::move(packed)});
+    items.push_back({id, saved.item, saved.fraction, std::move(packed)});
   }
   return items;
 }

@@ -11,8 +11,8 @@
 
 #include "client/engine/deliveries.h"
 #include "client/engine/server_session.h"
+#include "client/engine/speed_reporter.h"
 #include "client/engine/status.h"
-#include "client/engine/told_speeds.h"
 #include "client/engine/unit_preparation.h"
 #include "client/state/identity.h"
 #include "client/state/projects.h"
@@ -50,15 +50,15 @@ class Membership {
   [[nodiscard]] Status open(int& next_slot);
 
   // The parts of a tick, in order. Applies what the server answered.
-  [[nodiscard]] SlotOrders take_answers(SteadyTime now);
+  [[nodiscard]] SlotOrders apply_answers(SteadyTime now);
   void prepare(SteadyTime now, Alarm& alarm);
-  // `ride`: until then a last result waits for a work request.
-  void deliver(SteadyTime now, SteadyTime ride, Closing closing, Alarm& alarm);
+  // Until `piggyback_until` a last result waits for a work request to go with.
+  void deliver(SteadyTime now, SteadyTime piggyback_until, Closing closing, Alarm& alarm);
   // What is to be said to the server now. REQUIRES of all that follow: it is what is due.
   [[nodiscard]] Exchange due(bool work_wanted, SteadyTime now, Alarm& alarm) const;
   // `request` says all but the commits and saved items that go along, and of speeds all but the link's.
-  void ask_for_work(protocol::WorkRequest request, SteadyTime now);
-  void beat(std::vector<protocol::UnitReport> reports, SteadyTime now);
+  void request_work(protocol::WorkRequest request, SteadyTime now);
+  void send_heartbeat(std::vector<protocol::UnitReport> reports, SteadyTime now);
   void send(Exchange other, SteadyTime now);
 
   void secure_units();  // all that was computed is durable after
@@ -109,7 +109,7 @@ class Membership {
   Deliveries deliveries_;
   UnitPreparation preparation_;
   ServerSession session_;
-  ToldSpeeds speeds_;
+  SpeedReporter speeds_;
   std::shared_ptr<const transport::LinkMeter> link_;
   OwnerTerms terms_;
   std::vector<ProblemStatus> problems_;

@@ -11,7 +11,7 @@
 
 namespace gleaner::engine {
 
-SlotOrders Membership::take_answers(SteadyTime now) {
+SlotOrders Membership::apply_answers(SteadyTime now) {
   SlotOrders orders;
   for (SessionEvent& event : session_.take_events())
     std::visit([&](auto& one) { take(one, orders, now); }, event);
@@ -38,7 +38,7 @@ void Membership::take(WorkAnswered& event, SlotOrders& orders, SteadyTime now) {
     std::move(reply.units.begin(), reply.units.end(), std::back_inserter(orders.units));
     for (std::size_t i = 0; i < reply.grants.size(); ++i)
       take_grant(reply.grants[i], i < reply.grant_slots.size() ? reply.grant_slots[i] : 0, now);
-    speeds_.arrived();
+    speeds_.confirm();
     if (reply.progress) take_progress(*reply.progress);
   }
   deliveries_.answered(event.commits, event.reply.ok() ? Status() : Status(event.reply.error()), now);

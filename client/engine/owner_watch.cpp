@@ -13,18 +13,18 @@ constexpr Duration owner_idle_interval = std::chrono::minutes{1};
 constexpr Duration recheck_min = std::chrono::milliseconds{100};
 }  // namespace
 
-void OwnerWatch::set(const client_policy::OwnerWishes& wishes, const std::vector<std::string>& programs) {
-  wishes_ = wishes;
+void OwnerWatch::set(const client_policy::OwnerRules& rules, const std::vector<std::string>& programs) {
+  rules_ = rules;
   policy_ = {};
-  if (surroundings_ != nullptr) surroundings_->watch_programs(programs);
+  if (monitor_ != nullptr) monitor_->watch_programs(programs);
 }
 
 std::vector<client_policy::Signal> OwnerWatch::look(const Hands& hands, SteadyTime now, Alarm& alarm) {
-  if (surroundings_ == nullptr) return {};
-  const auto observations = surroundings_->observe(now);
-  seen_ = policy_.judge({wishes_, observations, now, surroundings_->minute_of_week()});
+  if (monitor_ == nullptr) return {};
+  const auto observations = monitor_->observe(now);
+  seen_ = policy_.judge({rules_, observations, now, monitor_->minute_of_week()});
   const bool spared = seen_.signals.empty();
-  const bool people = wishes_.run == client_policy::RunWhen::idle;
+  const bool people = rules_.run == client_policy::RunWhen::idle;
   alarm.at(now + (people && spared && hands.kernels ? owner_look_interval
                   : spared && !hands.units          ? owner_idle_interval
                                                     : owner_rest_interval));
@@ -33,7 +33,7 @@ std::vector<client_policy::Signal> OwnerWatch::look(const Hands& hands, SteadyTi
 }
 
 std::vector<int> OwnerWatch::descriptors() const {
-  return surroundings_ == nullptr ? std::vector<int>{} : surroundings_->descriptors();
+  return monitor_ == nullptr ? std::vector<int>{} : monitor_->descriptors();
 }
 
 }  // namespace gleaner::engine

@@ -12,10 +12,10 @@ namespace gleaner::engine {
 
 class OwnerWatch {
  public:
-  explicit OwnerWatch(host::Surroundings* surroundings) : surroundings_(surroundings) {}
+  explicit OwnerWatch(host::ActivityMonitor* activity) : monitor_(activity) {}
 
   // From now on; what was seen before counts anew. `programs`: beside which nothing is computed.
-  void set(const client_policy::OwnerWishes& wishes, const std::vector<std::string>& programs);
+  void set(const client_policy::OwnerRules& rules, const std::vector<std::string>& programs);
 
   struct Hands {
     bool kernels = false;  // some compute, or would if the owner did not mind
@@ -24,7 +24,7 @@ class OwnerWatch {
   // What stands against computing. `alarm`: when to look again.
   [[nodiscard]] std::vector<client_policy::Signal> look(const Hands& hands, SteadyTime now, Alarm& alarm);
   // Did somebody come since? Then look() again, before anything else.
-  [[nodiscard]] bool touched() const { return surroundings_ != nullptr && surroundings_->touched(); }
+  [[nodiscard]] bool touched() const { return monitor_ != nullptr && monitor_->touched(); }
   // Readable ones mean the same.
   [[nodiscard]] std::vector<int> descriptors() const;
 
@@ -35,8 +35,8 @@ class OwnerWatch {
   [[nodiscard]] bool before_sleep() const { return seen_.before_sleep; }
 
  private:
-  host::Surroundings* surroundings_;  // none: nobody but the settings is asked
-  client_policy::OwnerWishes wishes_;
+  host::ActivityMonitor* monitor_;  // none: nobody but the settings is asked
+  client_policy::OwnerRules rules_;
   client_policy::OwnerPolicy policy_;
   client_policy::OwnerVerdict seen_;
 };

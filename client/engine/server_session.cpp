@@ -50,7 +50,7 @@ void ServerSession::exchange(io::HttpRequest request, Handler handler) {
       after_exchange(*answer, handler(*answer, now), now);
     };
   };
-  workers_.submit(transport::Lane::control, std::move(job));
+  workers_.submit(transport::Queue::control, std::move(job));
 }
 
 void ServerSession::after_exchange(const transport::Answer& answer, const Status& outcome, SteadyTime now) {

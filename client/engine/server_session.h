@@ -1,7 +1,7 @@
-// The session with one project's server over the control lane: one exchange at a time, the most urgent first.
-// It decides when to speak (intervals, Retry-After, back-off) and is passive otherwise: its owner asks what
-// is due(), sends that, and takes what came of it with take_events(), in its own time; it calls nobody. Not
-// thread-safe.
+// The session with one project's server over the control queue: one exchange at a time, the most urgent
+// first. It decides when to speak (intervals, Retry-After, back-off) and is passive otherwise: its owner asks
+// what is due(), sends that, and takes what came of it with take_events(), in its own time; it calls nobody.
+// Not thread-safe.
 #pragma once
 
 #include <functional>

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "client/host/activity_monitor.h"
 #include "client/host/cpu_gate.h"
 #include "client/host/launcher.h"
 #include "client/host/machine.h"
-#include "client/host/surroundings.h"
 #include "client/state/state_directory.h"
 #include "client/transport/workers.h"
 #include "shared/base/random.h"
@@ -17,7 +17,7 @@
 
 namespace gleaner::engine {
 
-class Spectator;
+class ItemObserver;
 
 struct EngineSettings {
   int cores = 1;                           // slots: one kernel process each
@@ -40,10 +40,10 @@ struct Services {
   host::Machine& machine;
   transport::Workers& workers;
   state::StateDirectory state;
-  bundle::Unpack unpack;  // called on data lanes, of several projects at a time
+  bundle::Unpack unpack;  // called on data queues, of several projects at a time
   EngineSettings settings;
-  host::Surroundings* surroundings = nullptr;  // none: nobody but the settings is asked
-  Spectator* spectator = nullptr;              // none: nobody looks
+  host::ActivityMonitor* activity = nullptr;  // none: nobody but the settings is asked
+  ItemObserver* observer = nullptr;           // none: nobody looks
 };
 
 // Gathers the earliest moment at which somebody wants to be called again.

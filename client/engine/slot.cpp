@@ -2,7 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
-#include "client/engine/spectator.h"
+#include "client/engine/item_observer.h"
 
 namespace gleaner::engine {
 
@@ -135,8 +135,8 @@ void Slot::keep_checkpoint(std::int64_t item, SteadyTime now) {
   if (const Status done = checkpoints_.keep(*unit_); !done.ok())
     return spdlog::warn("slot {}: item {} is not saved: {}", number_, item, done.error().message);
   if (ends) spdlog::info("slot {}: item {} of {} is saved", number_, item, unit_->grant().problem_name);
-  if (const double share = rate_.share(now); share > 0)
-    unit_->saved = SavedHere{item, share, Checkpoints::path_of(*unit_)};
+  if (const double done = rate_.fraction_done(now); done > 0)
+    unit_->saved = LocalCheckpoint{item, done, Checkpoints::path_of(*unit_)};
 }
 
 void Slot::account(SteadyTime now) {
@@ -210,7 +210,7 @@ void Slot::fail_unit(protocol::FailureKind kind, const std::string& message, Ste
 void Slot::finish_item(const KernelEvent& event, SteadyTime now) {
   if (unit_ == nullptr) return;
   unit_->held->add_item(event.item, event.data);
-  if (services_.spectator != nullptr) services_.spectator->item_finished(*unit_, event.item, event.data);
+  if (services_.observer != nullptr) services_.observer->item_finished(*unit_, event.item, event.data);
   rate_.finish_item(now);
   continued_ = false;
   time_.finish_item(kernel_.cpu_time());

@@ -54,7 +54,9 @@ class Slot {
   void set_alarm(Alarm& alarm) const;
 
   // Of the item in progress done, where that tells how fast it is computed here; 0: unknown.
-  [[nodiscard]] double item_share(SteadyTime now) const { return continued_ ? 0 : rate_.share(now); }
+  [[nodiscard]] double item_fraction(SteadyTime now) const {
+    return continued_ ? 0 : rate_.fraction_done(now);
+  }
 
   // Moves bytes and handles what the kernel said. A finished or failed unit is handed back: unit() is null
   // after.

@@ -6,17 +6,17 @@
 #include <memory>
 #include <optional>
 
+#include "client/engine/download_cache.h"
 #include "client/engine/held_unit.h"
-#include "client/engine/warehouse.h"
 #include "client/policy/backoff.h"
 #include "client/policy/unit_state.h"
 
 namespace gleaner::engine {
 
 // What a kernel saved of its item in progress, not told to the server yet.
-struct SavedHere {
+struct LocalCheckpoint {
   std::int64_t item = 0;
-  double share = 0;  // of it done
+  double fraction = 0;  // of it done
   io::Path path;
 };
 
@@ -38,15 +38,15 @@ struct Unit {
   std::string order_reason;
 
   // Delivery.
-  bool uploaded = false;       // the pending cut, when it is too large to ride along
+  bool uploaded = false;       // the pending cut, when it is too large to piggyback
   bool in_flight = false;      // an exchange or an upload about it is under way
-  bool alone = false;          // do not let it ride with others: such a message was refused
+  bool alone = false;          // send it by itself: a message with others was refused
   std::optional<Bytes> small;  // the pending cut's compressed bytes, if small
   SteadyTime deliver_at{};     // not before
   client_policy::Backoff deliver_backoff;
   std::optional<protocol::FailureReport> failure;  // to be reported when what was finished is delivered
 
-  std::optional<SavedHere> saved;
+  std::optional<LocalCheckpoint> saved;
 
   // Computing since the last cut.
   Duration run_time{0};

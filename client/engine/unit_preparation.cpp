@@ -54,11 +54,10 @@ void UnitPreparation::submit(const Unit& unit, TrustedGrant trusted) {
   auto job = [this, id = unit.id(), server = server_, trusted = std::move(trusted),
               platforms =
                   services_.machine.platforms()](transport::JobContext& context) -> transport::Completion {
-    auto outcome =
-        std::make_shared<Result<Prepared>>(warehouse_.prepare(context, server, trusted, platforms));
+    auto outcome = std::make_shared<Result<Prepared>>(cache_.prepare(context, server, trusted, platforms));
     return [this, id, outcome] { finish(id, std::move(*outcome), services_.clock.steady()); };
   };
-  workers_.submit(transport::Lane::data, std::move(job));
+  workers_.submit(transport::Queue::data, std::move(job));
 }
 
 Status UnitPreparation::begin(Unit& unit, SteadyTime now) {

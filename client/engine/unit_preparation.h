@@ -1,11 +1,12 @@
 // From a grant to a unit that is ready for its kernel: checks the chain of trust, then has the cache fetch,
-// verify and lay out what the unit needs, on the data lane. Outcomes go to the unit's state. Not thread-safe.
+// verify and lay out what the unit needs, on the data queue. Outcomes go to the unit's state. Not
+// thread-safe.
 #pragma once
 
+#include "client/engine/download_cache.h"
 #include "client/engine/services.h"
 #include "client/engine/trust.h"
 #include "client/engine/unit.h"
-#include "client/engine/warehouse.h"
 #include "client/transport/server_call.h"
 
 namespace gleaner::engine {
@@ -20,17 +21,17 @@ class UnitPreparation {
         units_(units),
         trust_(trust),
         server_(std::move(server)),
-        warehouse_(services_.files, directory, services_.unpack, services_.settings.cache_bytes_max,
-                   services_.settings.free_bytes_min) {}
+        cache_(services_.files, directory, services_.unpack, services_.settings.cache_bytes_max,
+               services_.settings.free_bytes_min) {}
 
   // Removes what the run before left that is rebuilt anyway. Call once, first.
-  [[nodiscard]] Status open() { return warehouse_.clean(); }
+  [[nodiscard]] Status open() { return cache_.clean(); }
   enum class Network { none, available };
   // Begins with every unit that is due.
   void tick(SteadyTime now, Network network, Alarm& alarm);
 
   void set_cache(std::int64_t cache_bytes_max, std::int64_t free_bytes_min) {
-    warehouse_.set_limits(cache_bytes_max, free_bytes_min);
+    cache_.set_limits(cache_bytes_max, free_bytes_min);
   }
   // From grant to ready, recent mean.
   [[nodiscard]] Duration mean() const { return mean_; }
@@ -47,7 +48,7 @@ class UnitPreparation {
   UnitBook& units_;
   const Trust& trust_;
   transport::Server server_;
-  Warehouse warehouse_;  // used on the data lane only
+  DownloadCache cache_;  // used on the data queue only
   Duration mean_{0};
 };
 

@@ -8,7 +8,7 @@
 #include <array>
 #include <cerrno>
 
-#include "client/platform/surroundings.h"
+#include "client/platform/activity_monitor.h"
 
 namespace gleaner::platform {
 namespace {

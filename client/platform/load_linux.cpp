@@ -8,7 +8,7 @@
 #include <sstream>
 #include <utility>
 
-#include "client/platform/surroundings.h"
+#include "client/platform/activity_monitor.h"
 
 namespace gleaner::platform {
 namespace {

@@ -10,7 +10,7 @@
 #include <fstream>
 
 #include "client/agent/report/report.h"
-#include "client/platform/surroundings.h"
+#include "client/platform/activity_monitor.h"
 
 namespace gleaner::platform {
 namespace {

@@ -2,7 +2,7 @@
 // -thermal).
 #include <fstream>
 
-#include "client/platform/surroundings.h"
+#include "client/platform/activity_monitor.h"
 
 namespace gleaner::platform {
 namespace {

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "client/platform/surroundings.h"
+#include "client/platform/activity_monitor.h"
 
 namespace gleaner::platform {
 namespace {

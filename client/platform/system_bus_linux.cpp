@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "client/agent/report/report.h"
-#include "client/platform/surroundings.h"
+#include "client/platform/activity_monitor.h"
 
 namespace gleaner::platform {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <cctype>
 
-#include "client/platform/surroundings.h"
+#include "client/platform/activity_monitor.h"
 
 namespace gleaner::platform {
 namespace {

@@ -106,7 +106,7 @@ void OwnerPolicy::judge_people(const OwnerView& view, OwnerVerdict& verdict) {
   const Observation* latest = nullptr;
   Duration least = Duration::max();
   for (const Observation& observation : view.observations) {
-    if (observation.kind == Kind::watching && !view.wishes.when_watching && fresh(observation))
+    if (observation.kind == Kind::watching && !view.rules.when_watching && fresh(observation))
       forbid(verdict, "people",
              observation.source +
                  ": somebody may be watching; `gleaner prefs set when_watching true` computes beside it");
@@ -126,11 +126,11 @@ void OwnerPolicy::judge_people(const OwnerView& view, OwnerVerdict& verdict) {
       latest = &observation;
     }
   }
-  const bool used = latest != nullptr && least < view.wishes.idle_after;
+  const bool used = latest != nullptr && least < view.rules.idle_after;
   if (used || verdict.signals.size() > others) {
     if (!people_at_) people_at_ = view.now;
-  } else if (people_at_ && view.now - *people_at_ < view.wishes.dwell) {
-    const Duration left = view.wishes.dwell - (view.now - *people_at_);
+  } else if (people_at_ && view.now - *people_at_ < view.rules.dwell) {
+    const Duration left = view.rules.dwell - (view.now - *people_at_);
     forbid(verdict, "people", "a moment ago somebody was here: it waits " + rough_text(left) + " more");
     recheck_in(verdict, left);
   } else {
@@ -139,8 +139,8 @@ void OwnerPolicy::judge_people(const OwnerView& view, OwnerVerdict& verdict) {
   if (!used) return;
   forbid(verdict, "people",
          "somebody used this computer " + rough_text(least) + " ago (" + latest->source +
-             "): it computes after " + rough_text(view.wishes.idle_after) + " without");
-  recheck_in(verdict, view.wishes.idle_after - least);
+             "): it computes after " + rough_text(view.rules.idle_after) + " without");
+  recheck_in(verdict, view.rules.idle_after - least);
 }
 
 // What about the machine itself stands against it now; empty if nothing does.
@@ -153,7 +153,7 @@ std::string OwnerPolicy::machine_trouble(const OwnerView& view) {
     if (std::isfinite(value)) to = std::max(to, value);
   };
   for (const Observation& observation : view.observations) {
-    if (observation.kind == Kind::battery && observation.value > 0 && !view.wishes.on_battery)
+    if (observation.kind == Kind::battery && observation.value > 0 && !view.rules.on_battery)
       trouble = "this computer runs on its battery (" + observation.source + ")";
     if (observation.kind == Kind::sleep) trouble = observation.source;
     if (observation.kind == Kind::program) trouble = observation.source + " runs, which is to have it alone";
@@ -161,17 +161,17 @@ std::string OwnerPolicy::machine_trouble(const OwnerView& view) {
     if (observation.kind == Kind::load) raise(load, observation.value);
     if (observation.kind == Kind::memory) raise(memory, observation.value);
   }
-  const bool considers_load = view.wishes.run == RunWhen::idle && view.wishes.load_max < 1;
-  loaded_ = considers_load && load >= view.wishes.load_max * (loaded_ ? load_leave : 1);
+  const bool considers_load = view.rules.run == RunWhen::idle && view.rules.load_max < 1;
+  loaded_ = considers_load && load >= view.rules.load_max * (loaded_ ? load_leave : 1);
   if (loaded_)
     trouble = "other programs use " + percent_text(load) + " of all cores; it computes below " +
-              percent_text(load_leave * view.wishes.load_max);
+              percent_text(load_leave * view.rules.load_max);
   short_of_memory_ = memory >= (short_of_memory_ ? memory_leave : memory_enter);
   if (short_of_memory_) trouble = "memory is short: programs wait for it";
-  hot_ = hottest >= view.wishes.temperature_max - (hot_ ? cooling : 0);
+  hot_ = hottest >= view.rules.temperature_max - (hot_ ? cooling : 0);
   if (hot_)
     trouble = "it is too hot: " + std::to_string(std::lround(hottest)) + " degrees; it computes below " +
-              std::to_string(std::lround(view.wishes.temperature_max - cooling));
+              std::to_string(std::lround(view.rules.temperature_max - cooling));
   return trouble;
 }
 
@@ -185,19 +185,19 @@ void OwnerPolicy::judge_machine(const OwnerView& view, OwnerVerdict& verdict) {
     trouble_at_ = view.now;
     return forbid(verdict, "machine", trouble);
   }
-  if (!trouble_at_ || view.now - *trouble_at_ >= view.wishes.dwell) return;
-  const Duration left = view.wishes.dwell - (view.now - *trouble_at_);
+  if (!trouble_at_ || view.now - *trouble_at_ >= view.rules.dwell) return;
+  const Duration left = view.rules.dwell - (view.now - *trouble_at_);
   forbid(verdict, "machine",
          "it waits " + rough_text(left) + " more, to be sure that this is over: " + trouble_);
   recheck_in(verdict, left);
 }
 
 void OwnerPolicy::judge_hours(const OwnerView& view, OwnerVerdict& verdict) {
-  const Turn hours = turn_of(view.wishes.hours, view.minute_of_week, verdict);
-  if (!view.wishes.hours.empty() && !hours.within)
+  const Turn hours = turn_of(view.rules.hours, view.minute_of_week, verdict);
+  if (!view.rules.hours.empty() && !hours.within)
     forbid(verdict, "hours",
            "outside of the hours in the preferences; they begin in " + rough_text(hours.until_change));
-  const Turn expensive = turn_of(view.wishes.expensive_hours, view.minute_of_week, verdict);
+  const Turn expensive = turn_of(view.rules.expensive_hours, view.minute_of_week, verdict);
   if (expensive.within)
     forbid(
         verdict, "hours",
@@ -205,12 +205,12 @@ void OwnerPolicy::judge_hours(const OwnerView& view, OwnerVerdict& verdict) {
 }
 
 void OwnerPolicy::judge_network(const OwnerView& view, OwnerVerdict& verdict) {
-  const Turn hours = turn_of(view.wishes.network_hours, view.minute_of_week, verdict);
-  if (!view.wishes.network_hours.empty() && !hours.within)
+  const Turn hours = turn_of(view.rules.network_hours, view.minute_of_week, verdict);
+  if (!view.rules.network_hours.empty() && !hours.within)
     verdict.no_network =
         "outside of the network's hours in the preferences; they begin in " + rough_text(hours.until_change);
   for (const Observation& observation : view.observations)
-    if (observation.kind == Kind::metered && observation.value > 0 && !view.wishes.on_metered)
+    if (observation.kind == Kind::metered && observation.value > 0 && !view.rules.on_metered)
       verdict.no_network = "the network costs by use (" + observation.source +
                            "): `gleaner prefs set on_metered true` uses it nevertheless";
 }
@@ -218,12 +218,11 @@ void OwnerPolicy::judge_network(const OwnerView& view, OwnerVerdict& verdict) {
 OwnerVerdict OwnerPolicy::judge(const OwnerView& view) {
   OwnerVerdict verdict;
   for (const Observation& observation : view.observations) verdict.details.push_back(detail_of(observation));
-  if (view.wishes.run == RunWhen::never)
-    forbid(verdict, "preferences", "the preferences say run = \"never\"");
+  if (view.rules.run == RunWhen::never) forbid(verdict, "preferences", "the preferences say run = \"never\"");
   judge_hours(view, verdict);
   judge_network(view, verdict);
   judge_machine(view, verdict);
-  if (view.wishes.run == RunWhen::idle) judge_people(view, verdict);
+  if (view.rules.run == RunWhen::idle) judge_people(view, verdict);
   return verdict;
 }
 

@@ -39,7 +39,7 @@ inline constexpr int minutes_per_week = 7 * 24 * 60;
 // span over midnight belongs to the day on which it begins.
 [[nodiscard]] std::optional<std::vector<Hours>> parse_hours(const std::string& text);
 
-struct OwnerWishes {
+struct OwnerRules {
   RunWhen run = RunWhen::always;
   Duration idle_after = std::chrono::minutes{5};
   bool on_battery = false;
@@ -68,7 +68,7 @@ struct Observation {
 };
 
 struct OwnerView {
-  const OwnerWishes& wishes;
+  const OwnerRules& rules;
   const std::vector<Observation>& observations;
   SteadyTime now;
   int minute_of_week = 0;  // local time

@@ -93,7 +93,7 @@ void LastMinuteRate::progress(SteadyTime now, double fraction) {
 }
 
 // A kernel that has said nothing for as long as it took until it said something may stand anywhere by now.
-double LastMinuteRate::share(SteadyTime now) const {
+double LastMinuteRate::fraction_done(SteadyTime now) const {
   if (!in_unit_ || to_seconds(running_on_item(now)) > 2 * fraction_seconds_) return 0;
   return fraction_;
 }

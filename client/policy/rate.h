@@ -28,7 +28,7 @@ class LastMinuteRate {
   [[nodiscard]] double rate(SteadyTime now) const;       // 0: unknown or standing still
   [[nodiscard]] Duration on_item(SteadyTime now) const;  // running time of the item in progress
   // Of the item in progress done, as its kernel said lately; 0: unknown.
-  [[nodiscard]] double share(SteadyTime now) const;
+  [[nodiscard]] double fraction_done(SteadyTime now) const;
   [[nodiscard]] Duration on_unit(SteadyTime now) const;  // since start_unit, pauses included
   // Time that `items` more items need at the mean of the recent ones, less what the item in progress has had.
   [[nodiscard]] std::optional<Duration> remaining(SteadyTime now, std::int64_t items) const;

@@ -14,11 +14,11 @@
 
 #include "client/engine/control.h"
 #include "client/engine/engine.h"
+#include "client/platform/activity_monitor.h"
 #include "client/platform/control_socket.h"
 #include "client/platform/cpu_limiter.h"
 #include "client/platform/helpers.h"
 #include "client/platform/machine_facts.h"
-#include "client/platform/surroundings.h"
 #include "client/program/exit_status.h"
 #include "client/program/preferences_program.h"
 #include "client/program/served_projects.h"
@@ -108,7 +108,7 @@ void loop(engine::Engine& engine, platform::ControlSocket& control, ViewPublishe
 
 // What the owner wants: the command line over the preferences.
 struct Wanted {
-  settings::Wishes wishes;
+  settings::OwnerSettings owner_settings;
   bool sandbox = true;
 };
 
@@ -119,7 +119,7 @@ Result<Wanted> wanted_by(const RunOptions& options, std::int64_t memory_bytes) {
   if (options.run) values.run = *options.run;
   if (options.cpu_share) values.cpu_share = *options.cpu_share;
   if (options.cores > 0) values.cores = 0;
-  return Wanted{values.wishes(memory_bytes), options.sandbox.value_or(values.sandbox == "on")};
+  return Wanted{values.owner_settings(memory_bytes), options.sandbox.value_or(values.sandbox == "on")};
 }
 
 // Where sessions' agents find this client: its own user's beside the state, and, as a service of the system,
@@ -160,24 +160,24 @@ Result<bool> serve(const RunOptions& options, const Signals& signals) {
   facts.client_version = version;
   TRY_ASSIGN(const Wanted wanted, wanted_by(options, machine->memory_bytes()));
   TRY_ASSIGN(const std::vector<ServedProject> projects, served_projects(options.state, *machine, facts));
-  take_rates(projects, wanted.wishes);
+  take_rates(projects, wanted.owner_settings);
   // What belongs to no project: it talks to nobody.
   transport::ThreadWorkers workers([] { return io::make_curl_client({}, "gleaner-client"); });
   const auto launcher = make_launcher(options, wanted.sandbox);
   const char* const elsewhere = std::getenv("GLEANER_SURROUNDINGS");  // tests': a computer of their own
-  platform::SurroundingsRoots roots;
+  platform::ActivityRoots roots;
   if (elsewhere != nullptr) roots = platform::roots_below(elsewhere);
   if (std::getenv("DBUS_SYSTEM_BUS_ADDRESS") != nullptr) roots.use_system_bus = true;
   roots.tell_load = options.priority == platform::Priority::idle;
   roots.agents = agent_places(options.state);
-  const auto surroundings = platform::make_surroundings(std::move(roots));
+  const auto activity = platform::make_activity_monitor(std::move(roots));
   platform::CpuLimiter limiter;
   Random random(make_seed());
 
   engine::EngineSettings settings;
   settings.cores = cores;
-  settings.cpu_share = wanted.wishes.cpu_share;
-  settings.memory_bytes = wanted.wishes.memory_bytes;
+  settings.cpu_share = wanted.owner_settings.cpu_share;
+  settings.memory_bytes = wanted.owner_settings.memory_bytes;
   settings.benchmark_mflops = options.benchmark_mflops;
   settings.client_version = version;
   ViewPublisher viewers(clock);
@@ -187,14 +187,14 @@ Result<bool> serve(const RunOptions& options, const Signals& signals) {
   for (const ServedProject& one : projects)
     members.push_back({one.directory, one.identity, one.workers.get(), one.link});
   engine::Engine engine({clock, random, files, *launcher, limiter, *machine, workers, options.state, unpack,
-                         settings, surroundings.get(), &viewers},
+                         settings, activity.get(), &viewers},
                         std::move(members));
-  engine.set_wishes(wanted.wishes);
+  engine.set_owner_settings(wanted.owner_settings);
   TRY(engine.open());
   const auto reload = [&]() -> Status {
     TRY_ASSIGN(const Wanted now_wanted, wanted_by(options, machine->memory_bytes()));
-    take_rates(projects, now_wanted.wishes);
-    engine.set_wishes(now_wanted.wishes);
+    take_rates(projects, now_wanted.owner_settings);
+    engine.set_owner_settings(now_wanted.owner_settings);
     return {};
   };
   bool quit = false;

@@ -47,13 +47,13 @@ Result<std::vector<ServedProject>> served_projects(const state::StateDirectory& 
   return trouble.value_or(state::none_joined(state));
 }
 
-void take_rates(const std::vector<ServedProject>& projects, const settings::Wishes& wishes) {
+void take_rates(const std::vector<ServedProject>& projects, const settings::OwnerSettings& owner_settings) {
   const auto part = [&projects](std::int64_t all) {
     return all == 0 ? 0 : std::max<std::int64_t>(1, all / static_cast<std::int64_t>(projects.size()));
   };
   for (const ServedProject& project : projects) {
-    project.rates->download = part(wishes.download_bytes_per_second);
-    project.rates->upload = part(wishes.upload_bytes_per_second);
+    project.rates->download = part(owner_settings.download_bytes_per_second);
+    project.rates->upload = part(owner_settings.upload_bytes_per_second);
   }
 }
 

@@ -1,4 +1,4 @@
-// The projects that a daemon serves: who it is to each, and for each its own lanes, whose connections are to
+// The projects that a daemon serves: who it is to each, and for each its own queues, whose connections are to
 // that project's server only. Made once, at the daemon's start.
 #pragma once
 
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "client/join/join.h"
-#include "client/settings/wishes.h"
+#include "client/settings/owner_settings.h"
 #include "client/state/projects.h"
 #include "client/transport/link_meter.h"
 #include "client/transport/thread_workers.h"
@@ -28,6 +28,6 @@ struct ServedProject {
                                                                  const joining::JoinFacts& facts);
 
 // Together they move no more than the owner allows: each an equal part of it.
-void take_rates(const std::vector<ServedProject>& projects, const settings::Wishes& wishes);
+void take_rates(const std::vector<ServedProject>& projects, const settings::OwnerSettings& owner_settings);
 
 }  // namespace gleaner::program

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "client/engine/engine.h"
-#include "client/engine/spectator.h"
+#include "client/engine/item_observer.h"
 #include "client/platform/view_writer.h"
 #include "client/view/picture.h"
 
@@ -18,7 +18,7 @@ namespace gleaner::program {
 [[nodiscard]] view::PictureSpec spec_of(const bundle::ViewDeclaration& declared, int stage,
                                         const std::string& parameters);
 
-class ViewPublisher final : public engine::Spectator {
+class ViewPublisher final : public engine::ItemObserver {
  public:
   explicit ViewPublisher(Clock& clock) : clock_(clock) {}
 

@@ -124,7 +124,7 @@ io::Settings settings_of(OwnerPreferences& values) {
 }
 
 // "NAME=NUMBER"; names may have '=' in them.
-std::optional<ProjectWish> parse_project_share(const std::string& text) {
+std::optional<ShareSetting> parse_project_share(const std::string& text) {
   constexpr double share_max = 1000;
   const auto equals = text.rfind('=');
   if (equals == std::string::npos || equals == 0) return std::nullopt;
@@ -134,7 +134,7 @@ std::optional<ProjectWish> parse_project_share(const std::string& text) {
   // So small a share that its inverse is of no use is none.
   if (end == begin || *end != '\0' || !(share == 0 || (share >= 0.001 && share <= share_max)))
     return std::nullopt;
-  return ProjectWish{text.substr(0, equals), share};
+  return ShareSetting{text.substr(0, equals), share};
 }
 
 Status check_lists(const OwnerPreferences& values, const std::string& file) {
@@ -204,7 +204,7 @@ bool is_key(const std::string& key) {
 
 }  // namespace
 
-Wishes OwnerPreferences::wishes(std::int64_t memory) const {
+OwnerSettings OwnerPreferences::owner_settings(std::int64_t memory) const {
   const auto spans_of = [](const std::vector<std::string>& texts) {
     std::vector<client_policy::Hours> all;
     for (const std::string& text : texts)
@@ -212,8 +212,8 @@ Wishes OwnerPreferences::wishes(std::int64_t memory) const {
         all.insert(all.end(), spans->begin(), spans->end());
     return all;
   };
-  Wishes wishes;
-  client_policy::OwnerWishes& owner = wishes.owner;
+  OwnerSettings owner_settings;
+  client_policy::OwnerRules& owner = owner_settings.owner;
   owner.run = run == "always"  ? client_policy::RunWhen::always
               : run == "never" ? client_policy::RunWhen::never
                                : client_policy::RunWhen::idle;
@@ -227,21 +227,21 @@ Wishes OwnerPreferences::wishes(std::int64_t memory) const {
   owner.temperature_max = temperature_max;
   owner.on_metered = on_metered;
   owner.network_hours = spans_of(network_hours);
-  wishes.cpu_share = cpu_share;
-  wishes.watts_per_core = watts_per_core;
-  wishes.cores = static_cast<int>(cores);
-  wishes.memory_bytes = static_cast<std::int64_t>(memory_share * static_cast<double>(memory));
-  wishes.applications = applications;
+  owner_settings.cpu_share = cpu_share;
+  owner_settings.watts_per_core = watts_per_core;
+  owner_settings.cores = static_cast<int>(cores);
+  owner_settings.memory_bytes = static_cast<std::int64_t>(memory_share * static_cast<double>(memory));
+  owner_settings.applications = applications;
   for (const std::string& text : project_shares)
-    if (const auto wish = parse_project_share(text)) wishes.shares.push_back(*wish);
-  wishes.suspended = projects_suspended;
-  wishes.exclusive = exclusive;
-  wishes.give_back_after = from_seconds(60 * give_back_minutes);
-  wishes.download_bytes_per_second = download_kilobytes * 1000;
-  wishes.upload_bytes_per_second = upload_kilobytes * 1000;
-  wishes.cache_bytes_max = disk_megabytes << 20;
-  wishes.free_bytes_min = disk_free_megabytes << 20;
-  return wishes;
+    if (const auto setting = parse_project_share(text)) owner_settings.shares.push_back(*setting);
+  owner_settings.suspended = projects_suspended;
+  owner_settings.exclusive = exclusive;
+  owner_settings.give_back_after = from_seconds(60 * give_back_minutes);
+  owner_settings.download_bytes_per_second = download_kilobytes * 1000;
+  owner_settings.upload_bytes_per_second = upload_kilobytes * 1000;
+  owner_settings.cache_bytes_max = disk_megabytes << 20;
+  owner_settings.free_bytes_min = disk_free_megabytes << 20;
+  return owner_settings;
 }
 
 Result<PreferenceBook> PreferenceBook::load(const io::Files& files, PreferenceFiles places) {

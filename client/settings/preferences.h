@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "client/settings/wishes.h"
+#include "client/settings/owner_settings.h"
 #include "shared/io/files.h"
 
 namespace gleaner::settings {
@@ -40,7 +40,7 @@ struct OwnerPreferences {
   std::string sandbox = "on";
 
   // `memory_bytes`: this computer's.
-  [[nodiscard]] Wishes wishes(std::int64_t memory_bytes) const;
+  [[nodiscard]] OwnerSettings owner_settings(std::int64_t memory_bytes) const;
 };
 
 struct PreferenceFiles {

@@ -15,8 +15,8 @@ namespace gleaner::state {
 
 //   identity/       join-code, host.key, host.json (EnrolReply: present = joined), machine, name,
 //                   project.json, revoked
-//   units/ID/       grant.json as received, journal (journal.h), segment-BEGIN-END (a cut too large to ride
-//                   along)
+//   units/ID/       grant.json as received, journal (journal.h), segment-BEGIN-END (a cut too large
+//                   to piggyback)
 //   blobs/          DIGEST, DIGEST.partial
 //   bundles/        DIGEST/ unpacked; problems/ID-.../ what kernels read; both are rebuilt at every start
 //   receipts/       what the server acknowledged (receipts.h)

@@ -14,7 +14,7 @@
 
 namespace gleaner::transport {
 
-// Outlives the owner when a lane's thread has to be left behind.
+// Outlives the owner when a queue's thread has to be left behind.
 struct ThreadWorkers::Shared {
   struct LaneState {
     std::deque<Job> jobs;
@@ -30,15 +30,15 @@ struct ThreadWorkers::Shared {
   }
   ~Shared() { ::close(event); }
 
-  void run(LaneState& lane) {
+  void run(LaneState& queue) {
     std::unique_ptr<io::HttpClient> client = make_client();
     JobContext context{*client, stopping};
     std::unique_lock lock(mutex);
     while (true) {
-      lane.wake.wait(lock, [&] { return stopping.load() || !lane.jobs.empty(); });
+      queue.wake.wait(lock, [&] { return stopping.load() || !queue.jobs.empty(); });
       if (stopping.load()) break;
-      Job job = std::move(lane.jobs.front());
-      lane.jobs.pop_front();
+      Job job = std::move(queue.jobs.front());
+      queue.jobs.pop_front();
       lock.unlock();
       Completion completion = job(context);
       job = nullptr;  // what it holds goes before the lock is taken
@@ -47,11 +47,11 @@ struct ThreadWorkers::Shared {
       const std::uint64_t one = 1;
       CHECK_TRUE(::write(event, &one, sizeof one) == sizeof one);
     }
-    lane.jobs.clear();
+    queue.jobs.clear();
     lock.unlock();
     client.reset();  // before anybody hears of the end
     lock.lock();
-    lane.ended = true;
+    queue.ended = true;
     ended.notify_all();
   }
 
@@ -60,7 +60,7 @@ struct ThreadWorkers::Shared {
   std::mutex mutex;  // guards everything below but `stopping`
   std::atomic<bool> stopping{false};
   std::condition_variable ended;
-  std::array<LaneState, lane_count> lanes;
+  std::array<LaneState, queue_count> queues;
   std::deque<Completion> completions;
 };
 
@@ -69,20 +69,20 @@ ThreadWorkers::ThreadWorkers(std::function<std::unique_ptr<io::HttpClient>()> ma
 
 ThreadWorkers::~ThreadWorkers() {
   (void)stop(Duration{0});
-  for (auto& lane : shared_->lanes)
-    if (lane.thread.joinable()) lane.thread.detach();
+  for (auto& queue : shared_->queues)
+    if (queue.thread.joinable()) queue.thread.detach();
 }
 
-void ThreadWorkers::submit(Lane lane_name, Job job) {
+void ThreadWorkers::submit(Queue lane_name, Job job) {
   const std::lock_guard lock(shared_->mutex);
   if (shared_->stopping.load()) return;
-  Shared::LaneState& lane = shared_->lanes.at(static_cast<std::size_t>(lane_name));
-  lane.jobs.push_back(std::move(job));
-  if (!lane.started) {
-    lane.started = true;
-    lane.thread = std::thread([shared = shared_, &lane] { shared->run(lane); });
+  Shared::LaneState& queue = shared_->queues.at(static_cast<std::size_t>(lane_name));
+  queue.jobs.push_back(std::move(job));
+  if (!queue.started) {
+    queue.started = true;
+    queue.thread = std::thread([shared = shared_, &queue] { shared->run(queue); });
   }
-  lane.wake.notify_one();
+  queue.wake.notify_one();
 }
 
 void ThreadWorkers::deliver() {
@@ -105,15 +105,15 @@ int ThreadWorkers::descriptor() const {
 bool ThreadWorkers::stop(Duration patience) {
   std::unique_lock lock(shared_->mutex);
   shared_->stopping = true;
-  for (auto& lane : shared_->lanes) lane.wake.notify_all();
+  for (auto& queue : shared_->queues) queue.wake.notify_all();
   const bool all = shared_->ended.wait_for(lock, patience, [this] {
-    for (const auto& lane : shared_->lanes)
-      if (lane.started && !lane.ended) return false;
+    for (const auto& queue : shared_->queues)
+      if (queue.started && !queue.ended) return false;
     return true;
   });
   // To its very end: a thread that lets go of its TLS state while the process exits damages the heap.
-  for (auto& lane : shared_->lanes)
-    if (lane.ended && lane.thread.joinable()) lane.thread.join();
+  for (auto& queue : shared_->queues)
+    if (queue.ended && queue.thread.joinable()) queue.thread.join();
   return all;
 }
 

@@ -1,4 +1,4 @@
-// Workers with real threads, one a lane, started with the lane's first job and woken through an eventfd.
+// Workers with real threads, one a queue, started with the queue's first job and woken through an eventfd.
 // submit(), deliver() and stop() are called from one thread.
 #pragma once
 
@@ -14,7 +14,7 @@ class ThreadWorkers final : public Workers {
   explicit ThreadWorkers(std::function<std::unique_ptr<io::HttpClient>()> make_client);
   ~ThreadWorkers() override;  // stop() without patience
 
-  void submit(Lane lane, Job job) override;
+  void submit(Queue queue, Job job) override;
   void deliver() override;
   [[nodiscard]] int descriptor() const override;
 

@@ -1,5 +1,5 @@
 // A resumable upload: asks how much of the blob is there, appends the rest in pieces (compressed where it
-// pays). Runs on the data lane; blocks. Errors as server_call.h; a piece that was refused is asked about
+// pays). Runs on the data queue; blocks. Errors as server_call.h; a piece that was refused is asked about
 // again next time.
 #pragma once
 

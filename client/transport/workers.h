@@ -1,6 +1,7 @@
-// Work that may wait (for the network, for large files, for a benchmark) is done on lanes, each with a thread
-// and a connection of its own, so that neither kernels nor heartbeats ever wait for it. A job returns a
-// completion, which runs on the engine's thread at deliver(). Jobs of one lane run in order, one at a time.
+// Work that may wait (for the network, for large files, for a benchmark) is done on queues, each with a
+// thread and a connection of its own, so that neither kernels nor heartbeats ever wait for it. A job returns
+// a completion, which runs on the engine's thread at deliver(). Jobs of one queue run in order, one at a
+// time.
 #pragma once
 
 #include <atomic>
@@ -11,8 +12,8 @@
 
 namespace gleaner::transport {
 
-enum class Lane : int { control = 0, data = 1, background = 2 };
-inline constexpr int lane_count = 3;
+enum class Queue : int { control = 0, data = 1, background = 2 };
+inline constexpr int queue_count = 3;
 
 struct JobContext {
   io::HttpClient& http;
@@ -25,7 +26,7 @@ using Job = std::function<Completion(JobContext&)>;
 class Workers {
  public:
   virtual ~Workers() = default;
-  virtual void submit(Lane lane, Job job) = 0;
+  virtual void submit(Queue queue, Job job) = 0;
   // Runs the completions that have come in.
   virtual void deliver() = 0;
   // Readable when deliver() has something to do; -1 if there is no such thing.

@@ -16,13 +16,13 @@ Observation input(Duration idle, Duration age = 0s) {
 Observation screen(std::optional<Duration> idle) {
   return {Kind::screen, "seat0 (x11)", 0s, idle, 0};
 }
-OwnerWishes when_idle() {
-  OwnerWishes wishes;
-  wishes.run = RunWhen::idle;
-  return wishes;
+OwnerRules when_idle() {
+  OwnerRules rules;
+  rules.run = RunWhen::idle;
+  return rules;
 }
-OwnerVerdict judge(const OwnerWishes& wishes, const std::vector<Observation>& seen) {
-  return OwnerPolicy().judge({wishes, seen, start, 0});
+OwnerVerdict judge(const OwnerRules& rules, const std::vector<Observation>& seen) {
+  return OwnerPolicy().judge({rules, seen, start, 0});
 }
 
 TEST_CASE("Nobody logged in is idle; input pauses until it is long enough ago") {
@@ -43,20 +43,20 @@ TEST_CASE("What is not known is the cautious side") {
   Observation stale = screen(10min);
   stale.age = 3min;
   CHECK(judge(when_idle(), {stale}).signals.size() == 1);
-  OwnerWishes always;
+  OwnerRules always;
   CHECK(judge(always, {screen({}), input(0s)}).signals.empty());
-  OwnerWishes never;
+  OwnerRules never;
   never.run = RunWhen::never;
   CHECK(judge(never, {}).signals.size() == 1);
 }
 
 TEST_CASE("Battery and heat pause, and must be well for a minute") {
   OwnerPolicy policy;
-  const OwnerWishes wishes = when_idle();
+  const OwnerRules rules = when_idle();
   const auto at = [&](Duration time, double discharging, double degrees) {
     const std::vector<Observation> seen = {{Kind::battery, "BAT0", 0s, {}, discharging},
                                            {Kind::temperature, "cpu", 0s, {}, degrees}};
-    return policy.judge({wishes, seen, start + time, 0}).signals.empty();
+    return policy.judge({rules, seen, start + time, 0}).signals.empty();
   };
   CHECK(at(0s, 0, 50));
   CHECK_FALSE(at(1s, 1, 50));
@@ -71,12 +71,12 @@ TEST_CASE("Battery and heat pause, and must be well for a minute") {
 
 TEST_CASE("Hours as people write them") {
   const auto minute = [](int day, int hour, int minutes = 0) { return (day * 24 + hour) * 60 + minutes; };
-  OwnerWishes wishes;
+  OwnerRules rules;
   const auto computes = [&](const std::string& text, int at) {
     const auto hours = parse_hours(text);
     REQUIRE(hours);
-    wishes.hours = *hours;
-    return OwnerPolicy().judge({wishes, {}, start, at}).signals.empty();
+    rules.hours = *hours;
+    return OwnerPolicy().judge({rules, {}, start, at}).signals.empty();
   };
   CHECK(computes("mon-fri 18:00-08:00", minute(0, 18)));
   CHECK(computes("mon-fri 18:00-08:00", minute(1, 7, 59)));
@@ -90,35 +90,35 @@ TEST_CASE("Hours as people write them") {
   CHECK(computes("fri-mon", minute(6, 1)));
   for (const char* wrong : {"", "monday", "8", "8-25", "8:60-9", "mon 8", "8-9 mon", "mon-fri 8-9 x", "8-8"})
     CHECK_FALSE(parse_hours(wrong));
-  wishes.hours = *parse_hours("8-9");
-  const auto verdict = OwnerPolicy().judge({wishes, {}, start, minute(0, 7)});
+  rules.hours = *parse_hours("8-9");
+  const auto verdict = OwnerPolicy().judge({rules, {}, start, minute(0, 7)});
   CHECK(verdict.recheck == Duration{1h});
 }
 
 TEST_CASE("When electricity is dear it pauses; outside of the network's hours it only stays silent") {
-  OwnerWishes wishes;
-  wishes.expensive_hours = *parse_hours("mon-fri 7-9");
-  const auto dear = OwnerPolicy().judge({wishes, {}, start, 8 * 60});
+  OwnerRules rules;
+  rules.expensive_hours = *parse_hours("mon-fri 7-9");
+  const auto dear = OwnerPolicy().judge({rules, {}, start, 8 * 60});
   REQUIRE(dear.signals.size() == 1);
   CHECK(dear.signals[0].sentence == "electricity is dear now, say the preferences; that ends in 60 minutes");
   CHECK(dear.recheck == Duration{1h});
-  CHECK(OwnerPolicy().judge({wishes, {}, start, 9 * 60}).signals.empty());
-  wishes = {};
-  wishes.network_hours = *parse_hours("22-6");
-  const auto silent = OwnerPolicy().judge({wishes, {}, start, 12 * 60});
+  CHECK(OwnerPolicy().judge({rules, {}, start, 9 * 60}).signals.empty());
+  rules = {};
+  rules.network_hours = *parse_hours("22-6");
+  const auto silent = OwnerPolicy().judge({rules, {}, start, 12 * 60});
   CHECK(silent.signals.empty());
   CHECK(silent.no_network == "outside of the network's hours in the preferences; they begin in 10 hours");
-  CHECK(OwnerPolicy().judge({wishes, {}, start, 23 * 60}).no_network.empty());
+  CHECK(OwnerPolicy().judge({rules, {}, start, 23 * 60}).no_network.empty());
 }
 
 TEST_CASE("A network that costs by use is left alone unless it may be used") {
-  OwnerWishes wishes;
+  OwnerRules rules;
   const std::vector<Observation> metered = {{Kind::metered, "network", 0s, {}, 1}};
-  CHECK(judge(wishes, metered).signals.empty());
-  CHECK(judge(wishes, metered).no_network.find("costs by use") != std::string::npos);
-  CHECK(judge(wishes, {{Kind::metered, "network", 0s, {}, 0}}).no_network.empty());
-  wishes.on_metered = true;
-  CHECK(judge(wishes, metered).no_network.empty());
+  CHECK(judge(rules, metered).signals.empty());
+  CHECK(judge(rules, metered).no_network.find("costs by use") != std::string::npos);
+  CHECK(judge(rules, {{Kind::metered, "network", 0s, {}, 0}}).no_network.empty());
+  rules.on_metered = true;
+  CHECK(judge(rules, metered).no_network.empty());
 }
 
 TEST_CASE("Somebody who watches is somebody who is here") {
@@ -126,18 +126,18 @@ TEST_CASE("Somebody who watches is somebody who is here") {
   const auto verdict = judge(when_idle(), watching);
   REQUIRE(verdict.signals.size() == 1);
   CHECK(verdict.signals[0].sentence.starts_with("mpv fills the screen: somebody may be watching"));
-  OwnerWishes wishes = when_idle();
-  wishes.when_watching = true;
-  CHECK(judge(wishes, watching).signals.empty());
-  CHECK(judge(OwnerWishes(), watching).signals.empty());  // always: beside them
+  OwnerRules rules = when_idle();
+  rules.when_watching = true;
+  CHECK(judge(rules, watching).signals.empty());
+  CHECK(judge(OwnerRules(), watching).signals.empty());  // always: beside them
 }
 
 TEST_CASE("Other programs' load pauses with hysteresis, and only who computes when idle minds") {
   OwnerPolicy policy;
-  OwnerWishes wishes = when_idle();
+  OwnerRules rules = when_idle();
   const auto at = [&](Duration time, double load) {
     const std::vector<Observation> seen = {{Kind::load, "other programs", 0s, {}, load}};
-    return policy.judge({wishes, seen, start + time, 0}).signals.empty();
+    return policy.judge({rules, seen, start + time, 0}).signals.empty();
   };
   CHECK(at(0s, 0.49));
   CHECK_FALSE(at(10s, 0.5));
@@ -145,16 +145,16 @@ TEST_CASE("Other programs' load pauses with hysteresis, and only who computes wh
   CHECK_FALSE(at(90s, 0.29));  // calm, since ten seconds at most
   CHECK_FALSE(at(139s, 0.1));
   CHECK(at(140s, 0.1));
-  wishes.run = RunWhen::always;
+  rules.run = RunWhen::always;
   CHECK(at(200s, 1));
-  wishes = when_idle();
-  wishes.load_max = 1;
+  rules = when_idle();
+  rules.load_max = 1;
   CHECK(at(300s, 1));
 }
 
 TEST_CASE("Memory that is waited for, and programs that want it alone, pause in every mode") {
   OwnerPolicy policy;
-  const OwnerWishes always;
+  const OwnerRules always;
   const auto at = [&](Duration time, double stalled) {
     const std::vector<Observation> seen = {{Kind::memory, "waiting for memory", 0s, {}, stalled}};
     return policy.judge({always, seen, start + time, 0}).signals.empty();
@@ -172,10 +172,10 @@ TEST_CASE("Memory that is waited for, and programs that want it alone, pause in 
 
 TEST_CASE("Other reasons are not taken for people") {
   OwnerPolicy policy;
-  OwnerWishes wishes = when_idle();
-  wishes.hours = *parse_hours("18-8");
-  CHECK_FALSE(policy.judge({wishes, {}, start, 17 * 60 + 59}).signals.empty());
-  CHECK(policy.judge({wishes, {}, start + 1min, 18 * 60}).signals.empty());
+  OwnerRules rules = when_idle();
+  rules.hours = *parse_hours("18-8");
+  CHECK_FALSE(policy.judge({rules, {}, start, 17 * 60 + 59}).signals.empty());
+  CHECK(policy.judge({rules, {}, start + 1min, 18 * 60}).signals.empty());
 }
 
 // Times pass by themselves: a sentence that says them anew is not a new answer.
@@ -192,8 +192,8 @@ std::string without_times(const std::string& text) {
 // Ten minutes at a desk, second by second: what `gleaner why` says whenever the answer changes.
 TEST_CASE("Ten minutes at a desk read like plain sense") {
   OwnerPolicy policy;
-  OwnerWishes wishes = when_idle();
-  wishes.idle_after = 2min;
+  OwnerRules rules = when_idle();
+  rules.idle_after = 2min;
   std::vector<std::string> said;
   std::string before;
   Duration last_input = -10min;
@@ -206,7 +206,7 @@ TEST_CASE("Ten minutes at a desk read like plain sense") {
         {Kind::battery, "BAT0", 0s, {}, second >= 300 && second < 330 ? 1.0 : 0.0},
         {Kind::temperature, "cpu", 0s, {}, second >= 450 && second < 460 ? 86.0 : 60.0}};
     if (second >= 520 && second < 540) seen.push_back({Kind::program, "steam", 0s, {}, 0});
-    const auto verdict = policy.judge({wishes, seen, start + now, 0});
+    const auto verdict = policy.judge({rules, seen, start + now, 0});
     const auto decision = decide({}, verdict.signals);
     const std::string text = std::string(name_of(decision.mode)) + ": " + decision.reason;
     if (const std::string kind = without_times(text); kind != before) {
@@ -241,12 +241,12 @@ TEST_CASE("Activity always pauses, unknown is the cautious side, and nothing swi
   Random random(seed);
   for (int round = 0; round < 300; ++round) {
     OwnerPolicy policy;
-    OwnerWishes wishes = when_idle();
-    wishes.idle_after = std::chrono::seconds{random.between(1, 900)};
-    wishes.dwell = std::chrono::seconds{random.between(0, 120)};
-    wishes.on_battery = random.chance(0.3);
-    wishes.when_watching = random.chance(0.3);
-    wishes.load_max = 0.05 + 0.95 * random.uniform();
+    OwnerRules rules = when_idle();
+    rules.idle_after = std::chrono::seconds{random.between(1, 900)};
+    rules.dwell = std::chrono::seconds{random.between(0, 120)};
+    rules.on_battery = random.chance(0.3);
+    rules.when_watching = random.chance(0.3);
+    rules.load_max = 0.05 + 0.95 * random.uniform();
     SteadyTime now = start;
     SteadyTime last_input = start - 1h;
     std::optional<SteadyTime> paused;
@@ -265,14 +265,14 @@ TEST_CASE("Activity always pauses, unknown is the cautious side, and nothing swi
       if (random.chance(0.9)) seen.push_back({Kind::memory, "memory", 0s, {}, 11 * random.uniform()});
       if (random.chance(0.03)) seen.push_back({Kind::program, "steam", 0s, {}, 0});
       for (std::size_t i = seen.size(); i > 1; --i) std::swap(seen[i - 1], seen[random.below(i)]);
-      const auto verdict = policy.judge({wishes, seen, now, 0});
+      const auto verdict = policy.judge({rules, seen, now, 0});
       const bool runs = verdict.signals.empty();
       CHECK(verdict.details.size() == seen.size());
-      if (now - last_input < wishes.idle_after || unknown) CHECK_FALSE(runs);
-      if (watching && !wishes.when_watching) CHECK_FALSE(runs);
+      if (now - last_input < rules.idle_after || unknown) CHECK_FALSE(runs);
+      if (watching && !rules.when_watching) CHECK_FALSE(runs);
       for (const Signal& signal : verdict.signals) CHECK_FALSE(signal.sentence.empty());
       if (!runs && (ran || !paused)) paused = now;
-      if (runs && !ran && paused) CHECK((now - *paused >= wishes.dwell || step == 0));
+      if (runs && !ran && paused) CHECK((now - *paused >= rules.dwell || step == 0));
       ran = runs;
     }
   }

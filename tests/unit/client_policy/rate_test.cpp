@@ -48,25 +48,25 @@ TEST_CASE("An item that was begun elsewhere is as fast as what is done of it her
   rate.start_unit(at(0), 10, LastMinuteRate::First::begun);
   rate.progress(at(1), 0.8);
   rate.progress(at(11), 0.85);
-  CHECK(rate.share(at(11)) == Approx(0.85));
+  CHECK(rate.fraction_done(at(11)) == Approx(0.85));
   CHECK(rate.rate(at(11)) == Approx(10 * 0.05 / 10));
   CHECK(to_seconds(*rate.remaining(at(11), 1)) == Approx(30));
   CHECK(to_seconds(*rate.remaining(at(21), 1)) == Approx(20));
   rate.finish_item(at(41));
   CHECK(rate.rate(at(41)) == Approx(10 * 0.2 / 41).epsilon(0.02));
-  CHECK(rate.share(at(42)) == 0);
+  CHECK(rate.fraction_done(at(42)) == 0);
 }
 
 TEST_CASE("What a kernel said long ago of its item says nothing of how far it is now") {
   LastMinuteRate rate;
   rate.start_unit(at(0), 1);
-  CHECK(rate.share(at(5)) == 0);
+  CHECK(rate.fraction_done(at(5)) == 0);
   rate.progress(at(10), 0.25);
-  CHECK(rate.share(at(10)) == 0.25);
-  CHECK(rate.share(at(20)) == 0.25);
-  CHECK(rate.share(at(21)) == 0);
+  CHECK(rate.fraction_done(at(10)) == 0.25);
+  CHECK(rate.fraction_done(at(20)) == 0.25);
+  CHECK(rate.fraction_done(at(21)) == 0);
   rate.progress(at(30), 7);
-  CHECK(rate.share(at(30)) == 1);
+  CHECK(rate.fraction_done(at(30)) == 1);
 }
 
 TEST_CASE("A pause lowers the rate and a long one makes it zero") {

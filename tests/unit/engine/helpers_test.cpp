@@ -61,19 +61,19 @@ TEST_CASE("What goes through a metered client counts for the way that moved more
   CHECK(meter->upload() == (1 << 20) / 4.0);
 }
 
-TEST_CASE("Jobs run on lanes of their own, in order, and wake the engine") {
+TEST_CASE("Jobs run on queues of their own, in order, and wake the engine") {
   FakeServer server;
   transport::ThreadWorkers workers([&] { return std::make_unique<FakeServerClient>(server); });
   std::vector<int> order;
   std::atomic<bool> go{false};
-  workers.submit(transport::Lane::data, [&](transport::JobContext& context) -> transport::Completion {
+  workers.submit(transport::Queue::data, [&](transport::JobContext& context) -> transport::Completion {
     while (!go.load() && !context.stopping.load()) std::this_thread::yield();
     return [&] { order.push_back(2); };
   });
-  workers.submit(transport::Lane::control, [&](transport::JobContext&) -> transport::Completion {
+  workers.submit(transport::Queue::control, [&](transport::JobContext&) -> transport::Completion {
     return [&] { order.push_back(0); };
   });
-  workers.submit(transport::Lane::control, [&](transport::JobContext&) -> transport::Completion {
+  workers.submit(transport::Queue::control, [&](transport::JobContext&) -> transport::Completion {
     return [&] { order.push_back(1); };
   });
   const auto wait_for = [&](std::size_t count) {
@@ -84,14 +84,14 @@ TEST_CASE("Jobs run on lanes of their own, in order, and wake the engine") {
     }
     return order.size() >= count;
   };
-  REQUIRE(wait_for(2));  // the stuck transfer does not delay the control lane
+  REQUIRE(wait_for(2));  // the stuck transfer does not delay the control queue
   CHECK(order == std::vector<int>{0, 1});
   go = true;
   REQUIRE(wait_for(3));
   CHECK(workers.stop(5s));
 }
 
-TEST_CASE("When lanes have ended, so have their connections") {
+TEST_CASE("When queues have ended, so have their connections") {
   struct Slow final : io::HttpClient {
     explicit Slow(std::atomic<bool>& flag) : gone(flag) {}
     ~Slow() override {
@@ -103,7 +103,7 @@ TEST_CASE("When lanes have ended, so have their connections") {
   };
   std::atomic<bool> gone{false};
   transport::ThreadWorkers workers([&] { return std::make_unique<Slow>(gone); });
-  workers.submit(transport::Lane::control,
+  workers.submit(transport::Queue::control,
                  [](transport::JobContext&) -> transport::Completion { return {}; });
   CHECK(workers.stop(30s));
   CHECK(gone.load());
@@ -115,7 +115,7 @@ TEST_CASE("Stopping does not wait for ever for a stalled job") {
       std::make_unique<transport::ThreadWorkers>([&] { return std::make_unique<FakeServerClient>(server); });
   auto release = std::make_shared<std::atomic<bool>>(false);
   auto begun = std::make_shared<std::atomic<bool>>(false);
-  workers->submit(transport::Lane::control,
+  workers->submit(transport::Queue::control,
                   [release, begun](transport::JobContext&) -> transport::Completion {
                     begun->store(true);
                     while (!release->load()) std::this_thread::yield();

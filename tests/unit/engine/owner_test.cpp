@@ -1,4 +1,4 @@
-// What the owner's presence and wishes do to kernels and to the conversation with the server.
+// What the owner's presence and owner_settings do to kernels and to the conversation with the server.
 #include "tests/catch.h"
 #include "tests/unit/engine/world.h"
 
@@ -11,24 +11,24 @@ client_policy::Observation input(Duration idle) {
   return {Kind::input, "X11 display :0", 0s, idle, 0};
 }
 
-settings::Wishes when_idle() {
-  settings::Wishes wishes;
-  wishes.owner.run = client_policy::RunWhen::idle;
-  return wishes;
+settings::OwnerSettings when_idle() {
+  settings::OwnerSettings owner_settings;
+  owner_settings.owner.run = client_policy::RunWhen::idle;
+  return owner_settings;
 }
 
 struct Desk {
   World world;
-  ToldSurroundings surroundings;
+  ScriptedActivity activity;
   explicit Desk(int cores = 1) : world(cores) {
-    world.surroundings = &surroundings;
+    world.activity = &activity;
     world.server.set_application(script_kernel(at_a_pace));
-    surroundings.seen = {input(1h)};
+    activity.seen = {input(1h)};
   }
   ~Desk() { world.kill(); }
-  void start(const settings::Wishes& wishes) {
+  void start(const settings::OwnerSettings& owner_settings) {
     world.start();
-    world.engine->set_wishes(wishes);
+    world.engine->set_owner_settings(owner_settings);
   }
   [[nodiscard]] std::int64_t finished() const { return world.engine->status().slots[0].finished; }
 };
@@ -38,13 +38,13 @@ TEST_CASE("Who comes is served first: the kernel stands still within the same ti
   desk.world.server.queue_unit({0, 300});
   desk.start(when_idle());
   REQUIRE(desk.world.run_until([&] { return desk.finished() > 3; }));
-  desk.surroundings.seen = {input(0s)};
-  desk.surroundings.news = true;
+  desk.activity.seen = {input(0s)};
+  desk.activity.news = true;
   desk.world.engine->tick();
   CHECK(desk.world.gate.paused.size() == 1);
   CHECK(desk.world.engine->status().reason.find(
             "somebody used this computer 0 seconds ago (X11 display :0)") != std::string::npos);
-  desk.surroundings.seen = {input(10min)};
+  desk.activity.seen = {input(10min)};
   REQUIRE(desk.world.run_until([&] { return desk.world.gate.paused.empty(); }, 1s));
   REQUIRE(desk.world.run_until([&] { return desk.world.has_all({0, 300}); }));
 }
@@ -52,11 +52,11 @@ TEST_CASE("Who comes is served first: the kernel stands still within the same ti
 TEST_CASE("A long pause gives the memory back, and what was finished is not computed again") {
   Desk desk;
   desk.world.server.queue_unit({0, 600});
-  settings::Wishes wishes = when_idle();
-  wishes.give_back_after = 10min;
-  desk.start(wishes);
+  settings::OwnerSettings owner_settings = when_idle();
+  owner_settings.give_back_after = 10min;
+  desk.start(owner_settings);
   REQUIRE(desk.world.run_until([&] { return desk.finished() > 3; }));
-  desk.surroundings.seen = {input(0s)};
+  desk.activity.seen = {input(0s)};
   desk.world.run_for(9min, 5s);
   CHECK(desk.world.gate.groups.size() == 1);
   desk.world.run_for(2min, 5s);
@@ -64,7 +64,7 @@ TEST_CASE("A long pause gives the memory back, and what was finished is not comp
   const std::int64_t finished = desk.finished();
   CHECK(finished > 3);
   CHECK(desk.world.engine->status().reason.find("somebody used") != std::string::npos);
-  desk.surroundings.seen = {input(10min)};
+  desk.activity.seen = {input(10min)};
   REQUIRE(desk.world.run_until([&] { return desk.world.has_all({0, 600}); }));
   CHECK(desk.world.launcher.started == 2);
   CHECK(desk.world.server.failures.empty());
@@ -75,11 +75,11 @@ TEST_CASE("Before a kernel that can save its item ends, it does, and goes on the
   desk.world.server.set_application(saving_kernel);
   const auto steps = [&] { return desk.world.lines_of("steps"); };
   desk.world.server.queue_unit({0, 1});
-  settings::Wishes wishes = when_idle();
-  wishes.give_back_after = 1s;
-  desk.start(wishes);
+  settings::OwnerSettings owner_settings = when_idle();
+  owner_settings.give_back_after = 1s;
+  desk.start(owner_settings);
   REQUIRE(desk.world.run_until([&] { return steps() >= 50; }));
-  desk.surroundings.seen = {input(0s)};
+  desk.activity.seen = {input(0s)};
   REQUIRE(desk.world.run_until([&] { return !desk.world.gate.paused.empty(); }));
   REQUIRE(desk.world.run_until([&] { return desk.world.gate.paused.empty(); }));  // to save its item
   REQUIRE(desk.world.run_until([&] { return desk.world.gate.groups.empty(); }));
@@ -90,8 +90,8 @@ TEST_CASE("Before a kernel that can save its item ends, it does, and goes on the
   const auto before = steps();
   CHECK(before < 100);
   desk.world.start();  // kept over a restart of the client
-  desk.world.engine->set_wishes(wishes);
-  desk.surroundings.seen = {input(10min)};
+  desk.world.engine->set_owner_settings(owner_settings);
+  desk.activity.seen = {input(10min)};
   REQUIRE(desk.world.run_until([&] { return desk.world.has_all({0, 1}); }));
   CHECK(steps() <= 805);  // not eight hundred more
   CHECK_FALSE(std::filesystem::exists(saved));
@@ -105,17 +105,17 @@ TEST_CASE("A kernel that does not save its item in time ends all the same") {
 echo "ready 1 checkpoint"; echo ok; echo >../../silent; exec sleep 1000
 )");
   desk.world.server.queue_unit({0, 1});
-  settings::Wishes wishes = when_idle();
-  wishes.give_back_after = 1s;
-  desk.start(wishes);
+  settings::OwnerSettings owner_settings = when_idle();
+  owner_settings.give_back_after = 1s;
+  desk.start(owner_settings);
   desk.world.patience = 1ms;
   REQUIRE(desk.world.run_until([&] { return std::filesystem::exists(desk.world.directory / "silent"); }));
   desk.world.engine->tick();  // knows what it offers
-  desk.surroundings.seen = {input(0s)};
+  desk.activity.seen = {input(0s)};
   desk.world.run_for(500ms);
   CHECK(desk.world.gate.paused.size() == 1);
   REQUIRE(desk.world.run_until([&] { return desk.world.gate.paused.empty(); }));  // to save its item
-  desk.surroundings.news = true;
+  desk.activity.news = true;
   desk.world.engine->tick();
   CHECK(desk.world.gate.paused.size() == 1);  // whoever comes meanwhile goes first
   desk.world.run_for(500ms);
@@ -131,7 +131,7 @@ TEST_CASE("On a network that costs nothing is sent; what is in hand is computed,
   desk.world.server.queue_unit({0, 20});
   desk.start(when_idle());
   REQUIRE(desk.world.run_until([&] { return desk.finished() > 1; }));
-  desk.surroundings.seen = {input(1h), {Kind::metered, "network", 0s, {}, 1}};
+  desk.activity.seen = {input(1h), {Kind::metered, "network", 0s, {}, 1}};
   desk.world.run_for(20s);  // what is under way comes back
   const std::size_t before = desk.world.server.requests.size();
   desk.world.run_for(10min, 1s);
@@ -140,7 +140,7 @@ TEST_CASE("On a network that costs nothing is sent; what is in hand is computed,
   CHECK(status.reason.find("the network costs by use") != std::string::npos);
   CHECK(status.units_in_hand == 1);
   CHECK(status.outbox == 1);  // all of it, cut and kept
-  desk.surroundings.seen = {input(1h)};
+  desk.activity.seen = {input(1h)};
   REQUIRE(desk.world.run_until([&] { return desk.world.has_all({0, 20}); }, 1s));
 }
 
@@ -154,15 +154,15 @@ TEST_CASE("Fewer cores hold at once, more again too") {
     return count;
   };
   REQUIRE(desk.world.run_until([&] { return running() == 2; }));
-  settings::Wishes wishes = when_idle();
-  wishes.cores = 1;
-  desk.world.engine->set_wishes(wishes);
+  settings::OwnerSettings owner_settings = when_idle();
+  owner_settings.cores = 1;
+  desk.world.engine->set_owner_settings(owner_settings);
   desk.world.engine->tick();
   CHECK(running() == 1);
   desk.world.run_for(3s);
   CHECK(running() == 1);
-  wishes.cores = 0;
-  desk.world.engine->set_wishes(wishes);
+  owner_settings.cores = 0;
+  desk.world.engine->set_owner_settings(owner_settings);
   REQUIRE(desk.world.run_until([&] { return running() == 2; }));
   REQUIRE(desk.world.run_until([&] { return desk.world.has_all({0, 800}); }));
 }
@@ -170,15 +170,15 @@ TEST_CASE("Fewer cores hold at once, more again too") {
 TEST_CASE("Only the applications that the owner names are asked for, and taken") {
   Desk desk;
   desk.world.server.queue_unit({0, 20});
-  settings::Wishes wishes = when_idle();
-  wishes.applications = {"another"};
-  desk.start(wishes);
+  settings::OwnerSettings owner_settings = when_idle();
+  owner_settings.applications = {"another"};
+  desk.start(owner_settings);
   REQUIRE(desk.world.run_until([&] { return !desk.world.server.failures.empty(); }));
-  CHECK(desk.world.server.work[0].applications == wishes.applications);
+  CHECK(desk.world.server.work[0].applications == owner_settings.applications);
   CHECK(desk.world.server.failures[0].message.find("does not permit") != std::string::npos);
   CHECK(desk.world.launcher.started == 0);
   CHECK(desk.world.nothing_in_hand());
-  desk.world.engine->set_wishes(when_idle());
+  desk.world.engine->set_owner_settings(when_idle());
   desk.world.server.queue_unit({0, 20});
   REQUIRE(desk.world.run_until([&] { return desk.world.has_all({0, 20}); }, 200ms));
   CHECK_FALSE(desk.world.server.work.back().applications);
@@ -194,9 +194,8 @@ TEST_CASE("Before sleep everything stops and is made safe; afterwards it says ho
     synced += operation == "sync" ? 1 : 0;
     return {};
   };
-  desk.surroundings.seen = {input(1h),
-                            {Kind::sleep, "this computer is about to sleep", 0s, {}, 0, "by logind"}};
-  desk.surroundings.news = true;
+  desk.activity.seen = {input(1h), {Kind::sleep, "this computer is about to sleep", 0s, {}, 0, "by logind"}};
+  desk.activity.news = true;
   desk.world.engine->tick();
   CHECK(desk.world.gate.paused.size() == 1);
   CHECK(synced >= 1);
@@ -210,7 +209,7 @@ TEST_CASE("Before sleep everything stops and is made safe; afterwards it says ho
   CHECK(synced == before);             // once for each sleep
   desk.world.clock.jump_calendar(2h);  // the steady clock stands still meanwhile
   desk.world.server.now = desk.world.clock.now();
-  desk.surroundings.seen = {input(3h)};
+  desk.activity.seen = {input(3h)};
   desk.world.run_for(1s);
   status = desk.world.engine->status();
   CHECK(std::any_of(status.details.begin(), status.details.end(),
@@ -221,10 +220,10 @@ TEST_CASE("Before sleep everything stops and is made safe; afterwards it says ho
 
 TEST_CASE("Programs that want the computer alone are looked for as soon as they are named") {
   Desk desk;
-  settings::Wishes wishes = when_idle();
-  wishes.exclusive = {"steam"};
-  desk.start(wishes);
-  CHECK(desk.surroundings.programs == wishes.exclusive);
+  settings::OwnerSettings owner_settings = when_idle();
+  owner_settings.exclusive = {"steam"};
+  desk.start(owner_settings);
+  CHECK(desk.activity.programs == owner_settings.exclusive);
 }
 
 }  // namespace

@@ -25,11 +25,11 @@ TEST_CASE("Without files the defaults hold: only while nobody uses the computer"
   const Places places;
   const auto book = places.load();
   REQUIRE(book.ok());
-  const settings::Wishes wishes = book->values().wishes(8'000'000);
-  CHECK(wishes.owner.run == client_policy::RunWhen::idle);
-  CHECK(wishes.owner.idle_after == Duration{std::chrono::minutes{5}});
-  CHECK(wishes.memory_bytes == 4'000'000);
-  CHECK(wishes.give_back_after == Duration{std::chrono::minutes{10}});
+  const settings::OwnerSettings owner_settings = book->values().owner_settings(8'000'000);
+  CHECK(owner_settings.owner.run == client_policy::RunWhen::idle);
+  CHECK(owner_settings.owner.idle_after == Duration{std::chrono::minutes{5}});
+  CHECK(owner_settings.memory_bytes == 4'000'000);
+  CHECK(owner_settings.give_back_after == Duration{std::chrono::minutes{10}});
   CHECK(book->origin("run") == "default");
   CHECK(book->lines().size() == 26);
 }
@@ -47,7 +47,7 @@ TEST_CASE("Every preset is whole, and the dedicated one leaves nothing alone") {
       CHECK_FALSE(line.meaning.empty());
     }
   }
-  const client_policy::OwnerWishes owner = places.load()->values().wishes(0).owner;
+  const client_policy::OwnerRules owner = places.load()->values().owner_settings(0).owner;
   CHECK(owner.run == client_policy::RunWhen::always);
   CHECK(owner.on_battery);
   CHECK(owner.when_watching);
@@ -96,12 +96,12 @@ TEST_CASE("Setting a value writes a file that can be read again, and keeps the o
   CHECK(again->values().run == "always");
   CHECK(again->values().cpu_share == 0.5);
   CHECK(again->values().on_battery);
-  CHECK(again->values().wishes(0).owner.hours.size() == 5);
+  CHECK(again->values().owner_settings(0).owner.hours.size() == 5);
   CHECK(again->values().sandbox != "on");
-  const settings::Wishes wishes = again->values().wishes(0);
-  CHECK(wishes.exclusive == std::vector<std::string>{"steam", "blender"});
-  CHECK(wishes.owner.expensive_hours.size() == 5);
-  CHECK(wishes.upload_bytes_per_second == 50'000);
+  const settings::OwnerSettings owner_settings = again->values().owner_settings(0);
+  CHECK(owner_settings.exclusive == std::vector<std::string>{"steam", "blender"});
+  CHECK(owner_settings.owner.expensive_hours.size() == 5);
+  CHECK(owner_settings.upload_bytes_per_second == 50'000);
 }
 
 TEST_CASE("Shares of projects are numbers by name, suspended ones are names") {
@@ -113,12 +113,12 @@ TEST_CASE("Shares of projects are numbers by name, suspended ones are names") {
   for (const char* wrong :
        {"Atlas", "Atlas=", "=2", "Atlas=-1", "Atlas=2000", "Atlas=1e-9", "Atlas=nan", "Atlas=2x"})
     CHECK_FALSE(book->set(places.files, "project_shares", wrong).ok());
-  const settings::Wishes wishes = places.load()->values().wishes(0);
-  REQUIRE(wishes.shares.size() == 3);
-  CHECK(wishes.shares[0].project == "a = b");
-  CHECK(wishes.shares[0].share == 3);
-  CHECK(wishes.shares[1].share == 0);
-  CHECK(wishes.suspended == std::vector<std::string>{"Birds"});
+  const settings::OwnerSettings owner_settings = places.load()->values().owner_settings(0);
+  REQUIRE(owner_settings.shares.size() == 3);
+  CHECK(owner_settings.shares[0].project == "a = b");
+  CHECK(owner_settings.shares[0].share == 3);
+  CHECK(owner_settings.shares[1].share == 0);
+  CHECK(owner_settings.suspended == std::vector<std::string>{"Birds"});
   CHECK(book->set(places.files, "projects_suspended", "[]").ok());
   CHECK(places.load()->values().projects_suspended.empty());
 }

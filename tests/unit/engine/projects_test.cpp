@@ -32,12 +32,12 @@ struct Two {
     REQUIRE(found != all.end());
     return *found;
   }
-  void wish(const std::string& shares_of_first, const std::string& suspended = "") {
-    settings::Wishes wishes;
-    wishes.owner.run = client_policy::RunWhen::always;
-    if (!shares_of_first.empty()) wishes.shares = {{"Atlas", std::stod(shares_of_first)}};
-    if (!suspended.empty()) wishes.suspended = {suspended};
-    world.engine->set_wishes(wishes);
+  void set(const std::string& shares_of_first, const std::string& suspended = "") {
+    settings::OwnerSettings owner_settings;
+    owner_settings.owner.run = client_policy::RunWhen::always;
+    if (!shares_of_first.empty()) owner_settings.shares = {{"Atlas", std::stod(shares_of_first)}};
+    if (!suspended.empty()) owner_settings.suspended = {suspended};
+    world.engine->set_owner_settings(owner_settings);
   }
 
   World world;
@@ -76,13 +76,13 @@ TEST_CASE("The time that each project gets is near its share while both have wor
     two.queue(*server, 400);
   }
   two.world.start();
-  two.wish("3");
+  two.set("3");
   REQUIRE(two.world.run_until([&] { return two.first().items_total > 480; }));
   CHECK(two.first().share == 3);
   CHECK(two.first().recent_part == Approx(0.75).margin(0.06));
   CHECK(two.status(two.other).recent_part == Approx(0.25).margin(0.06));
   // It takes effect at once.
-  two.wish("0");
+  two.set("0");
   const auto asked = two.world.server.work.size();
   const std::int64_t had = two.status(two.other).items_total;
   REQUIRE(two.world.run_until([&] { return two.status(two.other).items_total > had + 80; }));
@@ -141,7 +141,7 @@ TEST_CASE("A suspended project stands still at once, and is delivered; the slot 
   two.world.start();
   REQUIRE(two.world.run_until([&] { return two.first().items_total > 10; }));
   two.queue(two.other.server, 3);
-  two.wish("", "Atlas");
+  two.set("", "Atlas");
   REQUIRE(two.world.run_until([&] { return World::has_all(two.other.server, {0, 12}); }, 50ms));
   CHECK(two.first().suspended);
   CHECK(two.first().units_in_hand == 1);
@@ -152,7 +152,7 @@ TEST_CASE("A suspended project stands still at once, and is delivered; the slot 
   CHECK(two.world.server.items.size() == delivered);
   CHECK_FALSE(two.world.server.heartbeats.empty());  // it is still there
   CHECK(two.world.server.heartbeats.back().units.front().reason.find("suspended") != std::string::npos);
-  two.wish("");
+  two.set("");
   REQUIRE(two.world.run_until([&] { return two.world.has_all({0, 100}); }));
 }
 

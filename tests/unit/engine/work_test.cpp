@@ -19,7 +19,8 @@ TEST_CASE("A unit goes from grant to signed acknowledgement, and nothing of it i
   CHECK(world.engine->status().items_accepted == 20);
 }
 
-TEST_CASE("One kernel process serves unit after unit, and small last segments ride on work requests") {
+TEST_CASE(
+    "One kernel process serves unit after unit, and small last segments are piggybacked on work requests") {
   World world;
   for (int i = 0; i < 10; ++i) world.server.queue_unit({i * 5, i * 5 + 5});
   world.start();

@@ -57,12 +57,12 @@ Neighbour& World::join_neighbour() {
 }
 
 void World::start() {
-  const auto joined = [](const io::Path& place, const FakeServer& of, transport::Workers& lanes) {
+  const auto joined = [](const io::Path& place, const FakeServer& of, transport::Workers& queues) {
     state::Identity identity;
     identity.code = of.join_code();
     identity.host = {of.host, "token"};
     identity.name = "test-host";
-    return Joined{{place}, identity, &lanes};
+    return Joined{{place}, identity, &queues};
   };
   std::vector<Joined> projects = {joined(project, server, workers)};
   projects.front().link = link;
@@ -77,7 +77,7 @@ void World::start() {
                                              {directory},
                                              archives::unpack_bundle,
                                              settings,
-                                             surroundings},
+                                             activity},
                                     std::move(projects));
   const Status opened = engine->open();
   INFO((opened.ok() ? "" : opened.error().message));

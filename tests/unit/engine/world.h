@@ -16,7 +16,7 @@ namespace gleaner::engine::testing {
 class ImmediateWorkers final : public transport::Workers {
  public:
   explicit ImmediateWorkers(FakeServer& server) : client_(server) {}
-  void submit(transport::Lane, transport::Job job) override { jobs_.push_back(std::move(job)); }
+  void submit(transport::Queue, transport::Job job) override { jobs_.push_back(std::move(job)); }
   void deliver() override {
     if (stalled) return;
     for (std::size_t count = jobs_.size(); count > 0; --count) {
@@ -120,7 +120,7 @@ class FixedMachine final : public host::Machine {
 };
 
 // What the test says is seen; `news` as if somebody had just come.
-class ToldSurroundings final : public host::Surroundings {
+class ScriptedActivity final : public host::ActivityMonitor {
  public:
   std::vector<client_policy::Observation> observe(SteadyTime) override {
     news = false;
@@ -173,7 +173,7 @@ class World {
   std::shared_ptr<transport::LinkMeter> link = std::make_shared<transport::LinkMeter>();
   ImmediateWorkers workers{server};
   EngineSettings settings;
-  host::Surroundings* surroundings = nullptr;  // the test's, if it has some
+  host::ActivityMonitor* activity = nullptr;  // the test's, if it has some
   std::unique_ptr<Engine> engine;
   std::chrono::milliseconds patience = std::chrono::seconds{30};  // real; with kernels that say nothing, less
 

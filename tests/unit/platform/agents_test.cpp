@@ -6,8 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "client/platform/activity_monitor.h"
 #include "client/platform/local_socket.h"
-#include "client/platform/surroundings.h"
 #include "tests/catch.h"
 
 namespace gleaner::platform {
@@ -178,7 +178,7 @@ TEST_CASE("A report speaks for its user's own session and for no other") {
 
 TEST_CASE("An agent answers for its screen, wakes whoever polls, and lets slow sources wait") {
   const Place place;
-  SurroundingsRoots roots;
+  ActivityRoots roots;
   int asked = 0;
   roots.dev = roots.sys = roots.proc = "/nowhere";
   roots.use_system_bus = false;
@@ -187,16 +187,16 @@ TEST_CASE("An agent answers for its screen, wakes whoever polls, and lets slow s
     ++asked;
     return std::vector<Screen>{{"X display :7", {}, ::geteuid(), "", ":7"}};
   };
-  const auto surroundings = make_surroundings(roots);
-  auto seen = surroundings->observe(noon);
+  const auto activity = make_activity_monitor(roots);
+  auto seen = activity->observe(noon);
   REQUIRE(seen.size() == 1);
   CHECK_FALSE(seen[0].idle);
   const io::Descriptor connection = connect_to(place.path);
   say(connection, line(false, 20s));
-  CHECK(surroundings->touched());
-  (void)surroundings->observe(noon + 1s);
-  seen = surroundings->observe(noon + 11s);
-  CHECK_FALSE(surroundings->touched());
+  CHECK(activity->touched());
+  (void)activity->observe(noon + 1s);
+  seen = activity->observe(noon + 11s);
+  CHECK_FALSE(activity->touched());
   REQUIRE(seen.size() == 2);
   CHECK(seen[0].kind == Kind::input);
   CHECK(seen[0].source == "X11 display :7");
@@ -204,35 +204,35 @@ TEST_CASE("An agent answers for its screen, wakes whoever polls, and lets slow s
   CHECK(*seen[1].idle == 30s);
   const int before = asked;
   say(connection, line(true));
-  CHECK(surroundings->touched());
-  seen = surroundings->observe(noon + 60s);
+  CHECK(activity->touched());
+  seen = activity->observe(noon + 60s);
   CHECK(asked == before);
   CHECK(*seen[0].idle == 0s);
   CHECK(*seen[1].idle == 0s);
-  (void)surroundings->observe(noon + 60s);
+  (void)activity->observe(noon + 60s);
   CHECK(asked == before + 1);
 }
 
 TEST_CASE("A full screen counts unless the session is locked") {
   const Place place;
-  SurroundingsRoots roots;
+  ActivityRoots roots;
   roots.dev = roots.sys = roots.proc = "/nowhere";
   roots.use_system_bus = false;
   roots.agents = place.places();
   roots.screens = [] { return std::vector<Screen>(); };
-  const auto surroundings = make_surroundings(roots);
+  const auto activity = make_activity_monitor(roots);
   const io::Descriptor connection = connect_to(place.path);
   SessionReport report;
   report.busy = {{SessionReport::Busy::Kind::full_screen, "mpv"}};
   report.locked = false;
   say(connection, agent::encode(report) + "\n");
-  auto seen = surroundings->observe(noon);
+  auto seen = activity->observe(noon);
   REQUIRE(seen.size() == 1);
   CHECK(seen[0].kind == Kind::watching);
   CHECK(seen[0].source == "mpv fills the screen");
   report.locked = true;
   say(connection, agent::encode(report) + "\n");
-  CHECK(surroundings->observe(noon).empty());
+  CHECK(activity->observe(noon).empty());
 }
 
 }  // namespace

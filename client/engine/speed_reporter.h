@@ -8,12 +8,12 @@
 
 namespace gleaner::engine {
 
-class ToldSpeeds {
+class SpeedReporter {
  public:
   // Nothing if the server knows them well enough.
-  [[nodiscard]] std::optional<protocol::HostSpeeds> news(const protocol::HostSpeeds& now);
-  // The server answered: it knows what news() said last.
-  void arrived() { known_ = offered_; }
+  [[nodiscard]] std::optional<protocol::HostSpeeds> unreported(const protocol::HostSpeeds& now);
+  // The server answered: it knows what unreported() said last.
+  void confirm() { known_ = offered_; }
 
  private:
   protocol::HostSpeeds known_, offered_;

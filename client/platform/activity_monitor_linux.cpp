@@ -1,7 +1,7 @@
 #include <poll.h>
 #include <time.h>
 
-#include "client/platform/surroundings.h"
+#include "client/platform/activity_monitor.h"
 
 namespace gleaner::platform {
 namespace {
@@ -39,9 +39,9 @@ class Remembered {
   std::vector<Observation> seen_;
 };
 
-class LinuxSurroundings final : public host::Surroundings {
+class LinuxSurroundings final : public host::ActivityMonitor {
  public:
-  explicit LinuxSurroundings(SurroundingsRoots roots)
+  explicit LinuxSurroundings(ActivityRoots roots)
       : roots_(std::move(roots)), inputs_(roots_.dev), agents_(roots_.agents, roots_.admits) {
     if (!roots_.screens) roots_.screens = logind_screens;
   }
@@ -154,7 +154,7 @@ class LinuxSurroundings final : public host::Surroundings {
     return seen;
   }
 
-  SurroundingsRoots roots_;
+  ActivityRoots roots_;
   InputDevices inputs_;
   Agents agents_;
   SystemBus bus_;
@@ -180,8 +180,8 @@ bool covers(const Agents::Told& told, const Screen& screen) {
   return screen.user == told.user;
 }
 
-SurroundingsRoots roots_below(const io::Path& root) {
-  SurroundingsRoots roots;
+ActivityRoots roots_below(const io::Path& root) {
+  ActivityRoots roots;
   roots.dev = root / "dev";
   roots.sys = root / "sys";
   roots.proc = root / "proc";
@@ -191,7 +191,7 @@ SurroundingsRoots roots_below(const io::Path& root) {
   return roots;
 }
 
-std::unique_ptr<host::Surroundings> make_surroundings(SurroundingsRoots roots) {
+std::unique_ptr<host::ActivityMonitor> make_activity_monitor(ActivityRoots roots) {
   return std::make_unique<LinuxSurroundings>(std::move(roots));
 }
 

@@ -1,11 +1,11 @@
-// Surroundings (client/engine/surroundings.h) of a Linux system, below injectable roots. Sources, each a
-// file: agents_linux.cpp (desktop sessions, by their agents, at once), terminals_linux.cpp (pseudo-terminals,
-// consoles and SSH sessions by the time of their last input), logins_linux.cpp (who is logged in there, by
-// the system's list), input_linux.cpp (keyboards and mice, event by
-// event, where permitted; what they say is thrown away unread), screens_linux.cpp (who is logged in at a
-// screen, and whether it is idle or locked, by logind), power_linux.cpp (battery, temperature),
-// load_linux.cpp (what other programs take), system_bus_linux.cpp (NetworkManager, what keeps the computer
-// awake, and that it is about to sleep).
+// ActivityMonitor (client/engine/activity_monitor.h) of a Linux system, below injectable roots. Sources, each
+// a file: agents_linux.cpp (desktop sessions, by their agents, at once), terminals_linux.cpp
+// (pseudo-terminals, consoles and SSH sessions by the time of their last input), logins_linux.cpp (who is
+// logged in there, by the system's list), input_linux.cpp (keyboards and mice, event by event, where
+// permitted; what they say is thrown away unread), screens_linux.cpp (who is logged in at a screen, and
+// whether it is idle or locked, by logind), power_linux.cpp (battery, temperature), load_linux.cpp (what
+// other programs take), system_bus_linux.cpp (NetworkManager, what keeps the computer awake, and that it is
+// about to sleep).
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 #include <optional>
 #include <vector>
 
-#include "client/host/surroundings.h"
+#include "client/host/activity_monitor.h"
 #include "client/platform/agents.h"
 #include "shared/io/descriptor.h"
 #include "shared/io/files.h"
@@ -33,7 +33,7 @@ struct Screen {
   std::string display = {};           // of an X server
 };
 
-struct SurroundingsRoots {
+struct ActivityRoots {
   io::Path dev = "/dev";
   io::Path sys = "/sys";
   std::function<std::vector<Screen>()> screens = {};  // empty: logind's
@@ -46,9 +46,9 @@ struct SurroundingsRoots {
 };
 
 // All that is looked at lies below `root`, and no service of the real system is asked: for tests.
-[[nodiscard]] SurroundingsRoots roots_below(const io::Path& root);
+[[nodiscard]] ActivityRoots roots_below(const io::Path& root);
 
-[[nodiscard]] std::unique_ptr<host::Surroundings> make_surroundings(SurroundingsRoots roots = {});
+[[nodiscard]] std::unique_ptr<host::ActivityMonitor> make_activity_monitor(ActivityRoots roots = {});
 
 // The sources, for this room.
 [[nodiscard]] std::vector<Observation> observe_terminals(const io::Path& dev);

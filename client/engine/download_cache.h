@@ -1,4 +1,4 @@
-// What units need on disk: blobs by digest, unpacked bundles, problem directories. Lives on the data lane:
+// What units need on disk: blobs by digest, unpacked bundles, problem directories. Lives on the data queue:
 // every function may block on the network or the disk. Nothing is used whose digest was not checked in this
 // run of the program: bundles are unpacked afresh after each start, blobs are hashed again before their first
 // use. One thread at a time. Errors: unavailable (the network: try again), untrusted (bytes are not what was
@@ -25,10 +25,10 @@ struct Prepared {
   io::Path problem_directory;  // parameters.json, inputs/
 };
 
-class Warehouse {
+class DownloadCache {
  public:
-  Warehouse(io::Files& files, state::ProjectDirectory directory, bundle::Unpack unpack,
-            std::int64_t cache_bytes_max, std::int64_t free_bytes_min)
+  DownloadCache(io::Files& files, state::ProjectDirectory directory, bundle::Unpack unpack,
+                std::int64_t cache_bytes_max, std::int64_t free_bytes_min)
       : files_(files),
         directory_(std::move(directory)),
         unpack_(std::move(unpack)),

@@ -9,19 +9,19 @@
 
 namespace gleaner::settings {
 
-struct ProjectWish {
+struct ShareSetting {
   std::string project;  // name, beginning of the key, or server
   double share = 1;     // 0: no new work
 };
 
-struct Wishes {
-  client_policy::OwnerWishes owner;
+struct OwnerSettings {
+  client_policy::OwnerRules owner;
   double cpu_share = 1;                   // of each core, (0, 1]
   double watts_per_core = 0;              // that one draws while it computes; 0: not said
   int cores = 0;                          // that kernels may use; 0: as many as the engine was made for
   std::int64_t memory_bytes = 0;          // that kernels may use, altogether; 0: as the engine was made
   std::vector<std::string> applications;  // the only ones permitted; none: any
-  std::vector<ProjectWish> shares;        // of two for the same project the last; none: 1
+  std::vector<ShareSetting> shares;       // of two for the same project the last; none: 1
   std::vector<std::string> suspended;     // projects, named alike
   std::vector<std::string> exclusive;     // programs beside which nothing is computed
   // A kernel that was paused for so long ends and gives its memory back; what it finished is kept.

@@ -1,4 +1,4 @@
-#include "client/engine/told_speeds.h"
+#include "client/engine/speed_reporter.h"
 
 namespace gleaner::engine {
 namespace {
@@ -16,7 +16,7 @@ bool alike(const protocol::HostSpeeds& now, const protocol::HostSpeeds& then) {
 
 }  // namespace
 
-std::optional<protocol::HostSpeeds> ToldSpeeds::news(const protocol::HostSpeeds& now) {
+std::optional<protocol::HostSpeeds> SpeedReporter::unreported(const protocol::HostSpeeds& now) {
   if (alike(now, known_)) return std::nullopt;
   offered_ = now;
   return now;

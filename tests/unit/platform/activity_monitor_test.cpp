@@ -1,4 +1,4 @@
-#include "client/platform/surroundings.h"
+#include "client/platform/activity_monitor.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -16,8 +16,7 @@ using namespace std::chrono_literals;
 using Kind = Observation::Kind;
 
 struct Computer {
-  io::Path root =
-      std::filesystem::temp_directory_path() / ("gleaner-surroundings-" + std::to_string(::getpid()));
+  io::Path root = std::filesystem::temp_directory_path() / ("gleaner-activity-" + std::to_string(::getpid()));
   std::vector<Screen> screens;
   Computer() {
     std::filesystem::remove_all(root);
@@ -35,17 +34,17 @@ struct Computer {
     const timespec times[2] = {{now - read_ago, 0}, {now - written_ago, 0}};
     REQUIRE(::utimensat(AT_FDCWD, (root / "dev" / name).c_str(), times, 0) == 0);
   }
-  [[nodiscard]] std::unique_ptr<host::Surroundings> surroundings() const {
-    return make_surroundings(
+  [[nodiscard]] std::unique_ptr<host::ActivityMonitor> activity() const {
+    return make_activity_monitor(
         {root / "dev", root / "sys", [this] { return screens; }, root / "proc", true, false});
   }
 };
 
 TEST_CASE("A bare computer tells nothing: nobody is there") {
   const Computer computer;
-  CHECK(computer.surroundings()->observe(SteadyTime{1h}).empty());
-  CHECK(computer.surroundings()->descriptors().empty());
-  CHECK_FALSE(computer.surroundings()->touched());
+  CHECK(computer.activity()->observe(SteadyTime{1h}).empty());
+  CHECK(computer.activity()->descriptors().empty());
+  CHECK_FALSE(computer.activity()->touched());
 }
 
 TEST_CASE("What other programs take: processor, memory, and those that want it alone") {
@@ -57,9 +56,9 @@ TEST_CASE("What other programs take: processor, memory, and those that want it a
   computer.put("proc/77/comm", "steam\n");
   computer.put("proc/78/comm", "a-rather-long-n\n");
   computer.put("proc/self/comm", "other\n");
-  const auto surroundings = computer.surroundings();
-  surroundings->watch_programs({"steam", "a-rather-long-name", "other", "absent"});
-  auto seen = surroundings->observe(SteadyTime{1h});
+  const auto activity = computer.activity();
+  activity->watch_programs({"steam", "a-rather-long-name", "other", "absent"});
+  auto seen = activity->observe(SteadyTime{1h});
   REQUIRE(seen.size() == 3);
   CHECK(seen[0].kind == Kind::program);
   CHECK(seen[0].source == "steam");
@@ -68,13 +67,13 @@ TEST_CASE("What other programs take: processor, memory, and those that want it a
   CHECK(seen[2].value == 2.5);
   // 1000 ticks on: 300 of others, 500 nice (kernels), 200 idle.
   computer.put("proc/stat", "cpu  1200 1000 300 8200 0 0 0 0 0 0\n");
-  seen = surroundings->observe(SteadyTime{1h} + 10s);
+  seen = activity->observe(SteadyTime{1h} + 10s);
   REQUIRE(seen.size() == 4);
   CHECK(seen[3].kind == Kind::load);
   CHECK(seen[3].value == Approx(0.3));
   computer.put("proc/stat", "garbage\n");
-  surroundings->watch_programs({});
-  CHECK(surroundings->observe(SteadyTime{1h} + 20s).size() == 1);
+  activity->watch_programs({});
+  CHECK(activity->observe(SteadyTime{1h} + 20s).size() == 1);
 }
 
 TEST_CASE("The terminal that was typed at last counts; what programs write there does not") {
@@ -83,7 +82,7 @@ TEST_CASE("The terminal that was typed at last counts; what programs write there
   computer.terminal("pts/3", 300, 0);
   computer.terminal("pts/ptmx", 0, 0);
   computer.terminal("tty2", 900, 900);
-  const auto seen = computer.surroundings()->observe(SteadyTime{1h});
+  const auto seen = computer.activity()->observe(SteadyTime{1h});
   REQUIRE(seen.size() == 1);
   CHECK(seen[0].source == "terminal pts/3");
   CHECK(*seen[0].idle >= 300s);
@@ -135,9 +134,9 @@ TEST_CASE("Who is logged in at terminals, by the system's list and the terminals
   CHECK(seen[3].note == "by its terminal");
   CHECK(observe_logins(computer.root / "absent", computer.root / "dev").empty());
   // As the client asks.
-  SurroundingsRoots roots = roots_below(computer.root);
+  ActivityRoots roots = roots_below(computer.root);
   roots.screens = [] { return std::vector<Screen>{}; };
-  const auto all = make_surroundings(roots)->observe(SteadyTime{1h});
+  const auto all = make_activity_monitor(roots)->observe(SteadyTime{1h});
   CHECK(std::count_if(all.begin(), all.end(), [](const Observation& one) {
           return one.kind == Kind::input && one.source.find(" at ") != std::string::npos;
         }) == 4);
@@ -146,28 +145,28 @@ TEST_CASE("Who is logged in at terminals, by the system's list and the terminals
 TEST_CASE("What was read a moment ago is not read again, and says how old it is") {
   const Computer computer;
   computer.terminal("pts/3", 300, 0);
-  const auto surroundings = computer.surroundings();
-  CHECK(surroundings->observe(SteadyTime{1h})[0].age == Duration{0});
+  const auto activity = computer.activity();
+  CHECK(activity->observe(SteadyTime{1h})[0].age == Duration{0});
   computer.terminal("pts/3", 0, 0);
-  const auto soon = surroundings->observe(SteadyTime{1h} + 1s);
+  const auto soon = activity->observe(SteadyTime{1h} + 1s);
   CHECK(soon[0].age == Duration{1s});
   CHECK(*soon[0].idle >= 300s);
-  CHECK(*surroundings->observe(SteadyTime{1h} + 2s)[0].idle < 5s);
+  CHECK(*activity->observe(SteadyTime{1h} + 2s)[0].idle < 5s);
 }
 
 TEST_CASE("An event of an input device wakes, and is thrown away unread") {
   const Computer computer;
   REQUIRE(::mkfifo((computer.root / "dev/input/event3").c_str(), 0600) == 0);
   const int keyboard = ::open((computer.root / "dev/input/event3").c_str(), O_RDWR | O_NONBLOCK);
-  const auto surroundings = computer.surroundings();
-  REQUIRE(surroundings->descriptors().size() == 1);
+  const auto activity = computer.activity();
+  REQUIRE(activity->descriptors().size() == 1);
   const SteadyTime start{1h};
-  CHECK(*surroundings->observe(start)[0].idle == Duration{0});  // as if somebody had just left
-  CHECK(*surroundings->observe(start + 400s)[0].idle == Duration{400s});
+  CHECK(*activity->observe(start)[0].idle == Duration{0});  // as if somebody had just left
+  CHECK(*activity->observe(start + 400s)[0].idle == Duration{400s});
   REQUIRE(::write(keyboard, "secret", 6) == 6);
-  pollfd polled{surroundings->descriptors()[0], POLLIN, 0};
+  pollfd polled{activity->descriptors()[0], POLLIN, 0};
   CHECK(::poll(&polled, 1, 0) == 1);
-  const auto seen = surroundings->observe(start + 500s);
+  const auto seen = activity->observe(start + 500s);
   CHECK(seen[0].source == "keyboard or mouse");
   CHECK(*seen[0].idle == Duration{0});
   CHECK(::poll(&polled, 1, 0) == 0);
@@ -177,15 +176,15 @@ TEST_CASE("An event of an input device wakes, and is thrown away unread") {
 TEST_CASE("A screen of which nothing is known is covered by the devices of its seat, a remote one is not") {
   Computer computer;
   computer.screens = {{"seat0, x11", {}}, {"remote, x11", {}}, {"seat1, wayland", Duration{1h}}};
-  auto seen = computer.surroundings()->observe(SteadyTime{1h});
+  auto seen = computer.activity()->observe(SteadyTime{1h});
   REQUIRE(seen.size() == 3);
   CHECK_FALSE(seen[0].idle);
   CHECK(seen[2].idle == Duration{1h});
   REQUIRE(::mkfifo((computer.root / "dev/input/event0").c_str(), 0600) == 0);
   const int keyboard = ::open((computer.root / "dev/input/event0").c_str(), O_RDWR | O_NONBLOCK);
-  const auto surroundings = computer.surroundings();
-  (void)surroundings->observe(SteadyTime{1h});
-  seen = surroundings->observe(SteadyTime{2h});
+  const auto activity = computer.activity();
+  (void)activity->observe(SteadyTime{1h});
+  seen = activity->observe(SteadyTime{2h});
   REQUIRE(seen.size() == 4);
   CHECK(seen[1].idle == Duration{1h});
   CHECK_FALSE(seen[2].idle);
@@ -206,7 +205,7 @@ TEST_CASE("Battery and temperature from the files of the system; a mouse's batte
   computer.put("sys/class/thermal/thermal_zone1/type", "x86_pkg_temp\n");
   computer.put("sys/class/thermal/thermal_zone2/temp", "garbage\n");
   computer.put("sys/class/thermal/cooling_device0/temp", "99000\n");
-  const auto seen = computer.surroundings()->observe(SteadyTime{1h});
+  const auto seen = computer.activity()->observe(SteadyTime{1h});
   REQUIRE(seen.size() == 2);
   CHECK(seen[0].kind == Kind::battery);
   CHECK(seen[0].source == "BAT0");
@@ -217,7 +216,7 @@ TEST_CASE("Battery and temperature from the files of the system; a mouse's batte
 
 TEST_CASE("The minute of the week is one") {
   const Computer computer;
-  const int minute = computer.surroundings()->minute_of_week();
+  const int minute = computer.activity()->minute_of_week();
   CHECK(minute >= 0);
   CHECK(minute < client_policy::minutes_per_week);
 }

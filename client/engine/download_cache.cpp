@@ -1,4 +1,4 @@
-#include "client/engine/warehouse.h"
+#include "client/engine/download_cache.h"
 
 #include <spdlog/spdlog.h>
 
@@ -39,7 +39,7 @@ std::string problem_directory_name(const protocol::Grant& grant) {
          grant.parameters_digest.substr(0, 16);
 }
 
-Status Warehouse::clean() {
+Status DownloadCache::clean() {
   TRY(files_.remove_all(directory_.bundles()));
   TRY(files_.remove_all(directory_.problems()));
   for (const io::Path& path :
@@ -48,7 +48,7 @@ Status Warehouse::clean() {
   return {};
 }
 
-Status Warehouse::check_blob(const std::string& digest, const io::Path& path, std::int64_t bytes) const {
+Status DownloadCache::check_blob(const std::string& digest, const io::Path& path, std::int64_t bytes) const {
   TRY_ASSIGN(const std::int64_t size, files_.size(path));
   if (size == bytes) {
     TRY_ASSIGN(const std::string found, digest_of_file(files_, path));
@@ -59,7 +59,7 @@ Status Warehouse::check_blob(const std::string& digest, const io::Path& path, st
                                          "or somebody changed it on the way"};
 }
 
-Status Warehouse::make_room(std::int64_t bytes) {
+Status DownloadCache::make_room(std::int64_t bytes) {
   TRY_ASSIGN(const std::vector<std::string> names, files_.list(directory_.blobs()));
   std::int64_t total = bytes;
   std::vector<std::pair<std::int64_t, std::string>> by_use;  // oldest first
@@ -86,8 +86,8 @@ Status Warehouse::make_room(std::int64_t bytes) {
   return {};
 }
 
-Status Warehouse::download(transport::JobContext& context, const transport::Server& server,
-                           const std::string& digest, std::int64_t bytes) {
+Status DownloadCache::download(transport::JobContext& context, const transport::Server& server,
+                               const std::string& digest, std::int64_t bytes) {
   const io::Path partial = directory_.blobs() / (digest + partial_suffix);
   std::int64_t at = files_.size(partial).ok() ? *files_.size(partial) : 0;
   if (at > bytes) {
@@ -122,8 +122,8 @@ Status Warehouse::download(transport::JobContext& context, const transport::Serv
   return files_.rename(partial, directory_.blobs() / digest);
 }
 
-Status Warehouse::ensure_blob(transport::JobContext& context, const transport::Server& server,
-                              const std::string& digest, std::int64_t bytes) {
+Status DownloadCache::ensure_blob(transport::JobContext& context, const transport::Server& server,
+                                  const std::string& digest, std::int64_t bytes) {
   if (bytes < 0 || bytes > limits::blob_bytes_max)
     return Error{ErrorKind::untrusted, "the grant names a file of an impossible size"};
   const io::Path path = directory_.blobs() / digest;
@@ -140,8 +140,8 @@ Status Warehouse::ensure_blob(transport::JobContext& context, const transport::S
   return {};
 }
 
-Status Warehouse::lay_out(transport::JobContext& context, const transport::Server& server,
-                          const protocol::Grant& grant, const io::Path& directory) {
+Status DownloadCache::lay_out(transport::JobContext& context, const transport::Server& server,
+                              const protocol::Grant& grant, const io::Path& directory) {
   TRY(files_.make_directories(directory / "inputs"));
   if (!files_.exists(directory / "parameters.json"))
     TRY(files_.write(directory / "parameters.json", grant.parameters, io::Mode::normal));
@@ -159,7 +159,7 @@ Status Warehouse::lay_out(transport::JobContext& context, const transport::Serve
   return {};
 }
 
-void Warehouse::forget_old_problems(const io::Path& in_use) {
+void DownloadCache::forget_old_problems(const io::Path& in_use) {
   problems_[in_use] = ++uses_;
   while (problems_.size() > problems_max) {
     const auto oldest = std::min_element(problems_.begin(), problems_.end(),
@@ -172,8 +172,9 @@ void Warehouse::forget_old_problems(const io::Path& in_use) {
   }
 }
 
-Result<Prepared> Warehouse::prepare(transport::JobContext& context, const transport::Server& server,
-                                    const TrustedGrant& trusted, const std::vector<std::string>& platforms) {
+Result<Prepared> DownloadCache::prepare(transport::JobContext& context, const transport::Server& server,
+                                        const TrustedGrant& trusted,
+                                        const std::vector<std::string>& platforms) {
   const std::string& archive = trusted.application.archive;
   auto known = bundles_.find(archive);
   if (known == bundles_.end()) {

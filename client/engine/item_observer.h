@@ -8,9 +8,9 @@
 
 namespace gleaner::engine {
 
-class Spectator {
+class ItemObserver {
  public:
-  virtual ~Spectator() = default;
+  virtual ~ItemObserver() = default;
   // `unit` is prepared; the bytes are the kernel's, and not to be trusted.
   virtual void item_finished(const Unit& unit, std::int64_t index, std::string_view bytes) = 0;
 };

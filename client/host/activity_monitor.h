@@ -1,5 +1,5 @@
 // What the computer's owner is doing with it, as far as this system tells; implemented in client/platform
-// (surroundings_linux.cpp). Called from the engine's thread; never blocks for long.
+// (activity_monitor_linux.cpp). Called from the engine's thread; never blocks for long.
 #pragma once
 
 #include <vector>
@@ -8,9 +8,9 @@
 
 namespace gleaner::host {
 
-class Surroundings {
+class ActivityMonitor {
  public:
-  virtual ~Surroundings() = default;
+  virtual ~ActivityMonitor() = default;
   // What every source knows at `now`; sources that cost something are read again only after a few seconds.
   [[nodiscard]] virtual std::vector<client_policy::Observation> observe(SteadyTime now) = 0;
   // To poll: readable as soon as a session's agent says something, or somebody touches an input device that
