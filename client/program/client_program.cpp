@@ -132,19 +132,21 @@ int do_sandbox(const Options& options) {
 }
 
 void declare_run(CLI::App& run, Options& options) {
-  run.add_option("--cores", options.cores, "Kernels at a time; 0: one for each core")
+  run.add_option("--cores", options.cores, "How many kernels run at a time; 0: one for each core")
       ->check(CLI::Range(0, 4096));
   run.add_option("--run", options.run,
-                 "when-idle: while nobody uses this computer; always: beside them; never")
+                 "when-idle: only while nobody uses this computer; always: also while somebody does; never")
       ->check(CLI::IsMember({"when-idle", "always", "never"}));
-  run.add_option("--cpu-share", options.cpu_share, "Of each core, for example 50% or 0.5")
+  run.add_option("--cpu-share", options.cpu_share, "The share of each core to use, for example 50% or 0.5")
       ->check(check_share);
-  run.add_option("--benchmark-mflops", options.mflops, "Take this instead of measuring")
+  run.add_option("--benchmark-mflops", options.mflops, "Use this value instead of measuring")
       ->check(CLI::PositiveNumber);
-  run.add_option("--priority", options.priority, "idle: kernels yield to everything; normal: they compete")
+  run.add_option("--priority", options.priority,
+                 "idle: kernels give way to all other programs; normal: they compete with them")
       ->check(CLI::IsMember({"idle", "normal"}));
-  run.add_option("--sandbox", options.sandbox,
-                 std::string("on; or, to go without, these words: \"") + platform::sandbox_off + "\"")
+  run.add_option(
+         "--sandbox", options.sandbox,
+         std::string("on; or, to run kernels without a sandbox, the words \"") + platform::sandbox_off + "\"")
       ->check(CLI::IsMember({"on", platform::sandbox_off}));
   run.add_option("--log-level", options.log_level, "trace, debug, info, warn, error or off")
       ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}));
@@ -154,7 +156,8 @@ void declare_run(CLI::App& run, Options& options) {
 
 int client_main(int argc, char** argv) {
   Options options;
-  CLI::App app{"gleaner-client: computes for projects while this computer has time", "gleaner-client"};
+  CLI::App app{"gleaner-client: computes for projects while this computer has nothing else to do",
+               "gleaner-client"};
   app.set_version_flag("--version", std::string("gleaner-client ") + version);
   app.require_subcommand(1);
   app.footer(
@@ -162,21 +165,22 @@ int client_main(int argc, char** argv) {
       "The state is in --state, else $STATE_DIRECTORY, else /var/lib/gleaner-client (root), else\n"
       "~/.local/share/gleaner-client. Control a running client with `gleaner`.");
   const auto with_state = [&](CLI::App* command) {
-    command->add_option("--state", options.state, "Directory of the client's state");
+    command->add_option("--state", options.state, "The client's state directory");
     return command;
   };
-  CLI::App* join = with_state(app.add_subcommand("join", "Join a project, or one more"));
+  CLI::App* join = with_state(app.add_subcommand("join", "Join a project; a client can join several"));
   join->add_option("code", options.code, "The join code: gleaner://...")->required();
-  join->add_option("--name", options.name, "What to call this computer (default: its name)");
+  join->add_option("--name", options.name,
+                   "The name of this computer in the project (default: its host name)");
   CLI::App* run = with_state(app.add_subcommand("run", "Compute until stopped"));
   declare_run(*run, options);
-  CLI::App* leave = with_state(app.add_subcommand("leave", "Leave a project and forget it"));
+  CLI::App* leave = with_state(app.add_subcommand("leave", "Leave a project and delete its data"));
   leave->add_option("project", options.project,
-                    "Which, if there are several: its name, the beginning of its key, or its server");
-  leave->add_flag("--all", options.all_projects, "All of them");
-  CLI::App* benchmark = app.add_subcommand("benchmark", "Measure processor (Linpack 500) and memory");
-  CLI::App* sandbox =
-      with_state(app.add_subcommand("sandbox", "Try and say how kernels are confined on this computer"));
+                    "The project, if there are several: its name, the beginning of its key, or its server");
+  leave->add_flag("--all", options.all_projects, "Leave all projects");
+  CLI::App* benchmark = app.add_subcommand("benchmark", "Measure the processor (Linpack 500) and memory");
+  CLI::App* sandbox = with_state(
+      app.add_subcommand("sandbox", "Test and describe how kernels are confined on this computer"));
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

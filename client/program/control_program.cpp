@@ -38,7 +38,7 @@ io::Path socket_of(const ControlOptions& options) {
   return options.socket.empty() ? state_of(options).socket() : io::Path(options.socket);
 }
 
-int converse(const ControlOptions& options, const nlohmann::json& request) {
+int send_command(const ControlOptions& options, const nlohmann::json& request) {
   const auto reply = platform::ask_daemon(socket_of(options), request.dump());
   if (!reply.ok()) {
     fmt::print(stderr, "gleaner: {}\n", reply.error().message);
@@ -46,7 +46,7 @@ int converse(const ControlOptions& options, const nlohmann::json& request) {
   }
   const auto parsed = nlohmann::json::parse(*reply, nullptr, false);
   if (!parsed.is_object()) {
-    fmt::print(stderr, "gleaner: the client's answer is not understood; do both have the same version?\n");
+    fmt::print(stderr, "gleaner: cannot understand the client's answer; are both of the same version?\n");
     return exit_problem;
   }
   const bool ok = parsed.value("ok", false);
@@ -74,51 +74,58 @@ int control_main(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer(
       "Exit status: 0 done, 1 a problem (on standard error), 2 wrong usage, 3 the client is not running.");
-  app.add_option("--state", options.state, "Directory of the client's state");
-  app.add_option("--socket", options.socket, "Its control socket, if it is elsewhere");
+  app.add_option("--state", options.state, "The client's state directory");
+  app.add_option("--socket", options.socket, "The client's control socket, if it is not in that directory");
   app.add_flag("--json", options.json, "Print the answer as JSON");
   const auto add = [&](const std::string& name, const std::string& description) {
     return app.add_subcommand(name, description)->fallthrough();  // options may stand on either side
   };
-  add("status", "What is it doing, and how far is it?");
+  add("status", "Show what the client is doing, and its progress");
   CLI::App* pause = add("pause", "Stop computing, for a time or until `resume`");
   pause->add_option("duration", options.duration, "For example 90s, 30m, 1h or 2d")->check(check_duration);
   add("resume", "Compute again; take work again after `finish`");
-  add("finish", "Complete the units in hand, take no more");
-  add("why", "Why is it computing, or why not? In one sentence");
-  CLI::App* prefs = add("prefs", "Show, explain and set the preferences");
+  add("finish", "Finish the units in hand and fetch no more work");
+  add("why", "Say in one sentence why the client is computing, or why not");
+  CLI::App* prefs = add("prefs", "Show, explain and change the preferences");
   prefs->require_subcommand(1);
-  CLI::App* show = prefs->add_subcommand("show", "All of them, and where each is from")->fallthrough();
-  CLI::App* explain = prefs->add_subcommand("explain", "What they mean")->fallthrough();
-  CLI::App* set = prefs->add_subcommand("set", "Change one; it holds at once")->fallthrough();
+  CLI::App* show =
+      prefs->add_subcommand("show", "Show all preferences, and where each value comes from")->fallthrough();
+  CLI::App* explain = prefs->add_subcommand("explain", "Explain what the preferences mean")->fallthrough();
+  CLI::App* set = prefs->add_subcommand("set", "Change a preference; it takes effect at once")->fallthrough();
   PreferencesCommand preferences;
-  explain->add_option("key", preferences.key, "One of them; else all");
-  set->add_option("key", preferences.key, "Which, as in `gleaner prefs show`")->required();
-  set->add_option("value", preferences.value, "To what")->required();
-  CLI::App* receipts = add("receipts", "What the servers acknowledged: this computer's contribution");
+  explain->add_option("key", preferences.key, "The preference to explain; all by default");
+  set->add_option("key", preferences.key, "The preference, as listed by `gleaner prefs show`")->required();
+  set->add_option("value", preferences.value, "The new value")->required();
+  CLI::App* receipts =
+      add("receipts", "Show what the servers have acknowledged: this computer's contribution");
   ReceiptsCommand wanted;
-  receipts->add_flag("--all", wanted.all, "Not only the newest");
-  receipts->add_option("--project", wanted.project, "Of this one only: its name, key or server");
-  CLI::App* projects = add("projects", "Which projects it computes for, and how much each gets");
+  receipts->add_flag("--all", wanted.all, "Show all receipts, not only the newest");
+  receipts->add_option("--project", wanted.project, "Only those of this project: its name, key or server");
+  CLI::App* projects = add("projects", "Show the projects, and how much of this computer each gets");
   projects->require_subcommand(0, 1);
   ProjectsCommand shared;
-  CLI::App* share = projects->add_subcommand("share", "How much of this computer one gets")->fallthrough();
+  CLI::App* share =
+      projects->add_subcommand("share", "Set how much of this computer a project gets")->fallthrough();
   CLI::App* suspend =
-      projects->add_subcommand("suspend", "Compute nothing for one; deliver its results")->fallthrough();
-  CLI::App* take_up = projects->add_subcommand("resume", "Compute for a suspended one again")->fallthrough();
+      projects
+          ->add_subcommand("suspend", "Stop computing for a project; finished results are still delivered")
+          ->fallthrough();
+  CLI::App* take_up =
+      projects->add_subcommand("resume", "Compute for a suspended project again")->fallthrough();
   for (CLI::App* one : {share, suspend, take_up})
     one->add_option("project", shared.project, "Its name, the beginning of its key, or its server")
         ->required();
-  share->add_option("share", shared.share, "Beside those of the others; 0: no new work from it")
+  share->add_option("share", shared.share, "Its weight beside the other projects; 0: no new work from it")
       ->required()
       ->check(CLI::Range(0.0, 1000.0));
-  CLI::App* page = add("page", "What it does, in a browser on this computer");
+  CLI::App* page = add("page", "Open a page about the client in a browser on this computer");
   PageCommand browse;
-  page->add_option("--port", browse.port, "To listen on; 0: any")->check(CLI::Range(0, 65535));
+  page->add_option("--port", browse.port, "The port to listen on; 0: any free port")
+      ->check(CLI::Range(0, 65535));
   page->add_flag("!--no-browser", browse.browser, "Only print the address");
-  add("log", "What the client said lately");
-  CLI::App* top = add("top", "What it does, live in this terminal");
-  add("quit", "Deliver what is finished and stop the client");
+  add("log", "Show the client's latest log messages");
+  CLI::App* top = add("top", "Show live in this terminal what the client is doing");
+  add("quit", "Deliver finished results and stop the client");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -158,10 +165,10 @@ int control_main(int argc, char** argv) {
     return run_page(browse);
   }
   if (top->parsed() && !options.json) return run_top(socket_of(options));
-  if (top->parsed()) return converse(options, {{"version", 1}, {"command", "status"}});
+  if (top->parsed()) return send_command(options, {{"version", 1}, {"command", "status"}});
   nlohmann::json request = {{"version", 1}, {"command", app.get_subcommands().front()->get_name()}};
   if (!options.duration.empty()) request["seconds"] = parse_duration(options.duration).value();
-  return converse(options, request);
+  return send_command(options, request);
 }
 
 }  // namespace gleaner::program

@@ -9,12 +9,12 @@ _gleaner_client() {
     esac
   done
   case "$at" in
-    "") offered=('join:Join a project, or one more' 'run:Compute until stopped' 'leave:Leave a project and forget it' 'benchmark:Measure processor (Linpack 500) and memory' 'sandbox:Try and say how kernels are confined on this computer' '--help:Print this help message and exit' '--version:Display program version information and exit') ;;
-    "join") offered=('--help:Print this help message and exit' '--state:Directory of the client'\''s state' '--name:What to call this computer (default\: its name)') ;;
-    "run") offered=('--help:Print this help message and exit' '--state:Directory of the client'\''s state' '--cores:' '--run:' '--cpu-share:Of each core, for example 50% or 0.5' '--benchmark-mflops:' '--priority:' '--sandbox:' '--log-level:') ;;
-    "leave") offered=('--help:Print this help message and exit' '--state:Directory of the client'\''s state' '--all:All of them') ;;
+    "") offered=('join:Join a project; a client can join several' 'run:Compute until stopped' 'leave:Leave a project and delete its data' 'benchmark:Measure the processor (Linpack 500) and memory' 'sandbox:Test and describe how kernels are confined on this computer' '--help:Print this help message and exit' '--version:Display program version information and exit') ;;
+    "join") offered=('--help:Print this help message and exit' '--state:The client'\''s state directory' '--name:The name of this computer in the project (default\: its host name)') ;;
+    "run") offered=('--help:Print this help message and exit' '--state:The client'\''s state directory' '--cores:' '--run:' '--cpu-share:The share of each core to use, for example 50% or 0.5' '--benchmark-mflops:' '--priority:' '--sandbox:' '--log-level:') ;;
+    "leave") offered=('--help:Print this help message and exit' '--state:The client'\''s state directory' '--all:Leave all projects') ;;
     "benchmark") offered=('--help:Print this help message and exit') ;;
-    "sandbox") offered=('--help:Print this help message and exit' '--state:Directory of the client'\''s state') ;;
+    "sandbox") offered=('--help:Print this help message and exit' '--state:The client'\''s state directory') ;;
   esac
   _describe 'gleaner-client' offered || _files
 }

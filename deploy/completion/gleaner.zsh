@@ -9,15 +9,15 @@ _gleaner() {
     esac
   done
   case "$at" in
-    "") offered=('status:What is it doing, and how far is it?' 'pause:Stop computing, for a time or until `resume`' 'resume:Compute again; take work again after `finish`' 'finish:Complete the units in hand, take no more' 'why:Why is it computing, or why not? In one sentence' 'prefs:Show, explain and set the preferences' 'receipts:What the servers acknowledged\: this computer'\''s contribution' 'projects:Which projects it computes for, and how much each gets' 'page:What it does, in a browser on this computer' 'log:What the client said lately' 'top:What it does, live in this terminal' 'quit:Deliver what is finished and stop the client' '--help:Print this help message and exit' '--version:Display program version information and exit' '--state:Directory of the client'\''s state' '--socket:Its control socket, if it is elsewhere' '--json:Print the answer as JSON') ;;
+    "") offered=('status:Show what the client is doing, and its progress' 'pause:Stop computing, for a time or until `resume`' 'resume:Compute again; take work again after `finish`' 'finish:Finish the units in hand and fetch no more work' 'why:Say in one sentence why the client is computing, or why not' 'prefs:Show, explain and change the preferences' 'receipts:Show what the servers have acknowledged\: this computer'\''s contribution' 'projects:Show the projects, and how much of this computer each gets' 'page:Open a page about the client in a browser on this computer' 'log:Show the client'\''s latest log messages' 'top:Show live in this terminal what the client is doing' 'quit:Deliver finished results and stop the client' '--help:Print this help message and exit' '--version:Display program version information and exit' '--state:The client'\''s state directory' '--socket:The client'\''s control socket, if it is not in that directory' '--json:Print the answer as JSON') ;;
     "status") offered=('--help:Print this help message and exit') ;;
     "pause") offered=('--help:Print this help message and exit') ;;
     "resume") offered=('--help:Print this help message and exit') ;;
     "finish") offered=('--help:Print this help message and exit') ;;
     "why") offered=('--help:Print this help message and exit') ;;
-    "prefs") offered=('show:All of them, and where each is from' 'explain:What they mean' 'set:Change one; it holds at once' '--help:Print this help message and exit') ;;
-    "receipts") offered=('--help:Print this help message and exit' '--all:Not only the newest' '--project:Of this one only\: its name, key or server') ;;
-    "projects") offered=('share:How much of this computer one gets' 'suspend:Compute nothing for one; deliver its results' 'resume:Compute for a suspended one again' '--help:Print this help message and exit') ;;
+    "prefs") offered=('show:Show all preferences, and where each value comes from' 'explain:Explain what the preferences mean' 'set:Change a preference; it takes effect at once' '--help:Print this help message and exit') ;;
+    "receipts") offered=('--help:Print this help message and exit' '--all:Show all receipts, not only the newest' '--project:Only those of this project\: its name, key or server') ;;
+    "projects") offered=('share:Set how much of this computer a project gets' 'suspend:Stop computing for a project; finished results are still delivered' 'resume:Compute for a suspended project again' '--help:Print this help message and exit') ;;
     "page") offered=('--help:Print this help message and exit' '--port:' '--no-browser:Only print the address') ;;
     "log") offered=('--help:Print this help message and exit') ;;
     "top") offered=('--help:Print this help message and exit') ;;
