@@ -15,7 +15,7 @@ HEADING = re.compile(PATH.pattern + r',\s+"([^"]+)"')
 SPECIFICATION = re.compile(r"\b(?:the|its|'s|this|own|project's)\s+(?:\w+\s+)?specification\b|\bspecifications?\s+of\b|\bspec\s+\d", re.I)
 SECTION = re.compile(r"\bsections?\s+\d", re.I)
 SOURCE = re.compile(r"\b(?:RFC|FIPS|ISO)\b|\b(?:18|19|20)\d\d\b|\bthesis\b|\bthe paper\b|\[[A-Z]{2,}\]")
-RULE = re.compile(r"(?<![\w.])R[1-9][0-9]?[ab]?(?![\w(])")
+RULE = re.compile(r"(?<![\w.])(R[1-9][0-9]?)[a-e]?(?![\w(])")
 SLASHES = {".h", ".cpp", ".c", ".js", ".css"}
 HASHES = {".py", ".sh", ".cmake", ".toml", ".yaml", ".service"}
 
@@ -68,7 +68,7 @@ def faults_of(path, content):
         if SECTION.search(text) and path.suffix != ".md" and not (SOURCE.search(text) or PATH.search(text) or "Source" in head):
             yield line, "cites a section without its document"
         for rule in set(RULE.findall(text)):
-            if not re.search(rf"^(?:#+ |\| ?|- |\d+\. )?(?:\*\*)?{rule}\b", rules, re.M):
+            if not re.search(rf"^(?:#+ |\| ?|- |\d+\. )?(?:\*\*)?{rule}[a-e]?\b", rules, re.M):
                 yield line, f"cites {rule}, which is no rule of server/policy/POLICY.md"
 
 
