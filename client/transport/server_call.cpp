@@ -3,28 +3,20 @@
 #include <charconv>
 
 #include "shared/base/limits.h"
+#include "shared/protocol/error_status.h"
 #include "shared/protocol/text.h"
 
 namespace gleaner::transport {
 namespace {
 
-ErrorKind kind_of(int status, bool spoken_by_server) {
-  switch (status) {
-    case 401:
-      return spoken_by_server ? ErrorKind::unauthorized : ErrorKind::unavailable;
-    case 403:
-      return spoken_by_server ? ErrorKind::forbidden : ErrorKind::unavailable;
-    case 404:
-      return ErrorKind::not_found;
-    case 409:
-      return ErrorKind::conflict;
-    case 413:
-      return ErrorKind::too_large;
-    case 429:
-      return ErrorKind::unavailable;
-    default:
-      return status >= 400 && status < 500 && spoken_by_server ? ErrorKind::invalid : ErrorKind::unavailable;
-  }
+// What a daemon makes of it that has time: a server's fault may be mended, so it is asked again. Without a
+// problem document it was not our server that spoke but something on the way (a proxy, a captive portal),
+// which must not make a host stop or give anything up; only its 413 is obeyed: smaller messages may pass.
+ErrorKind kind_of(int status, const Result<protocol::ProblemDocument>& document) {
+  const ErrorKind kind =
+      document.ok() ? protocol::kind_of_problem(*document, status) : protocol::kind_of_status(status);
+  const bool believed = document.ok() || kind == ErrorKind::too_large;
+  return believed && kind != ErrorKind::internal ? kind : ErrorKind::unavailable;
 }
 
 std::optional<Duration> retry_after_of(const io::HttpReply& reply) {
@@ -51,7 +43,7 @@ Answer call(io::HttpClient& http, const Server& server, io::HttpRequest request)
     const std::string& detail = document->detail.empty() ? document->title : document->detail;
     message = protocol::clean_line(detail, limits::message_length_max) + " (" + message + ")";
   }
-  return {Error{kind_of(reply->status, document.ok()), message}, retry_after};
+  return {Error{kind_of(reply->status, document), message}, retry_after};
 }
 
 io::HttpRequest json_request(const Server& server, const std::string& path, std::string body) {

@@ -1,7 +1,7 @@
 // One exchange with the server, on whatever thread: request out, status and problem document understood.
-// Errors by what the caller does about them: unavailable (transport, 429, 5xx, anything that is not our
-// server speaking: try again), unauthorized and forbidden only if the server itself said so in a problem
-// document (a proxy's page must not make a host stop), the others by status. Not thread-safe per client.
+// Errors as shared/protocol/error_status.h maps them, but for two: a server's own fault (internal) and an
+// error page that is not our server's (no problem document; 413 apart) are unavailable: try again. Not
+// thread-safe per client.
 #pragma once
 
 #include <optional>

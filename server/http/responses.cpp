@@ -1,55 +1,21 @@
 #include "server/http/responses.h"
 
+#include "shared/protocol/error_status.h"
+
 namespace gleaner::http {
 namespace {
-
-struct StatusOf {
-  int status;
-  const char* title;
-};
-
-StatusOf status_of(ErrorKind kind) {
-  switch (kind) {
-    case ErrorKind::invalid:
-      return {400, "The request is wrong"};
-    case ErrorKind::unauthorized:
-      return {401, "Who you are is not known"};
-    case ErrorKind::forbidden:
-      return {403, "Not allowed"};
-    case ErrorKind::not_found:
-      return {404, "Not found"};
-    case ErrorKind::conflict:
-      return {409, "It contradicts what is there"};
-    case ErrorKind::too_large:
-      return {413, "Too large"};
-    case ErrorKind::unavailable:
-      return {503, "Not now"};
-    case ErrorKind::untrusted:
-      return {422, "It cannot be trusted"};
-    case ErrorKind::io:
-      return {503, "The server's disk or processes fail"};
-    case ErrorKind::internal:
-      return {500, "The server made a mistake"};
-  }
-  return {500, "The server made a mistake"};
-}
 
 constexpr const char* retry_after_seconds = "5";
 
 }  // namespace
 
 Response error_response(const Error& error) {
-  const auto [status, title] = status_of(error.kind);
-  protocol::ProblemDocument document;
-  document.type = std::string("urn:gleaner:error:") + name_of(error.kind);
-  document.title = title;
-  document.status = status;
-  document.detail = error.message;
+  const protocol::ProblemDocument document = protocol::problem_document(error);
   Response response;
-  response.status = status;
+  response.status = document.status;
   response.headers["Content-Type"] = "application/problem+json";
-  if (status == 503) response.headers["Retry-After"] = retry_after_seconds;
-  if (status == 401) response.headers["WWW-Authenticate"] = "Bearer";
+  if (document.status == 503) response.headers["Retry-After"] = retry_after_seconds;
+  if (document.status == 401) response.headers["WWW-Authenticate"] = "Bearer";
   response.body = protocol::encode(document);
   return response;
 }
