@@ -2,6 +2,8 @@
 
 #include <cstddef>
 
+#include "shared/base/utf8.h"
+
 namespace gleaner::http {
 namespace {
 
@@ -16,32 +18,10 @@ int hex_value(char digit) {
   return -1;
 }
 
-// The length of the UTF-8 sequence (RFC 3629) at the start of `bytes`, 0 if there is none.
-std::size_t sequence_length(std::string_view bytes) {
-  const auto byte_at = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
-  const unsigned lead = byte_at(0);
-  if (lead < 0x80) return 1;
-  const std::size_t length = lead >= 0xc2 && lead <= 0xdf   ? 2
-                             : lead >= 0xe0 && lead <= 0xef ? 3
-                             : lead >= 0xf0 && lead <= 0xf4 ? 4
-                                                            : 0;
-  if (length == 0 || bytes.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte_at(i) & 0xc0U) != 0x80U) return 0;
-  }
-  const unsigned second = byte_at(1);
-  const bool overlong = (lead == 0xe0 && second < 0xa0) || (lead == 0xf0 && second < 0x90);
-  const bool surrogate = lead == 0xed && second > 0x9f;
-  const bool beyond = lead == 0xf4 && second > 0x8f;
-  return overlong || surrogate || beyond ? 0 : length;
-}
-
 bool is_clean_text(std::string_view bytes) {
   while (!bytes.empty()) {
-    const auto first = static_cast<unsigned char>(bytes.front());
-    if (first < 0x20 || first == 0x7f) return false;
-    const std::size_t length = sequence_length(bytes);
-    if (length == 0) return false;
+    const auto [length, code] = first_character(bytes);
+    if (length == 0 || code < 0x20 || code == 0x7f) return false;
     bytes.remove_prefix(length);
   }
   return true;
