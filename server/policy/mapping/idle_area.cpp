@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "server/policy/mapping/greedy.h"
-#include "server/policy/mapping/table.h"
+#include "server/policy/mapping/weighted.h"
 
 namespace gleaner::policy {
 namespace {
@@ -14,15 +13,11 @@ namespace {
 constexpr const char* source = "Page 2009, algorithm 4.1 and (4.11), corrected";
 constexpr double least_area = 1e-9;  // in place of 0, so that the error weight still decides
 
-enum class Direction : int { none = 0, times_weight = 1, over_weight = -1 };
-
 class IdleArea final : public Score {
  public:
   IdleArea(const MappingInput& input, const MappingCosts& costs, const GreedyOptions& options,
            Direction direction)
-      : weights_(error_weights(input, options, direction == Direction::none ? 0 : options.beta)),
-        costs_(costs),
-        direction_(direction) {}
+      : weights_(error_weights(input, options, direction)), costs_(costs), direction_(direction) {}
   void begin(const MappingDraft& plan, std::span<const std::size_t>) override {
     longest_ = 0;
     sum_ = 0;
@@ -37,8 +32,7 @@ class IdleArea final : public Score {
     double area = whole - sum_ - costs_(task, host);
     if (area < 1e-12 * whole) area = 0;  // what rounding leaves of nothing
     if (direction_ == Direction::none) return area;
-    area = std::max(area, least_area);
-    return direction_ == Direction::over_weight ? area / weights_(task, host) : area * weights_(task, host);
+    return weighted(std::max(area, least_area), weights_(task, host), direction_);
   }
 
  private:
@@ -49,45 +43,22 @@ class IdleArea final : public Score {
   double sum_ = 0;
 };
 
-class LeastIdleArea final : public MappingStrategy {
- public:
-  LeastIdleArea(std::string name, Direction direction, GreedyOptions options)
-      : name_(std::move(name)), direction_(direction), options_(options) {}
-  [[nodiscard]] Schedule generate(const MappingInput& input) const override {
-    const MappingCosts costs(input, Communication::counted, options_.of);
-    IdleArea score(input, costs, options_, direction_);
-    return place_by_score(input, costs, score, options_, name_);
-  }
-  [[nodiscard]] std::string text() const override { return options_.text(name_); }
-
- private:
-  std::string name_;
-  Direction direction_;
-  GreedyOptions options_;
-};
-
-template <Direction direction>
-Result<std::unique_ptr<MappingStrategy>> make(StrategyOptions& options) {
-  TRY_ASSIGN(const GreedyOptions greedy, GreedyOptions::read(options, direction != Direction::none));
-  return std::unique_ptr<MappingStrategy>(std::make_unique<LeastIdleArea>(options.name(), direction, greedy));
-}
-
 }  // namespace
 
 MappingEntry la_entry() {
   return {
       {"la", "the open task and host that leave the least idle area", source, GreedyOptions::explain(false)},
-      make<Direction::none>};
+      make_by_score<IdleArea, Direction::none>};
 }
 
 MappingEntry le_entry() {
   return {{"le", "experimental: la times the error weight", source, GreedyOptions::explain(true)},
-          make<Direction::times_weight>};
+          make_by_score<IdleArea, Direction::times_weight>};
 }
 
 MappingEntry lz_entry() {
   return {{"lz", "experimental: la over the error weight", source, GreedyOptions::explain(true)},
-          make<Direction::over_weight>};
+          make_by_score<IdleArea, Direction::over_weight>};
 }
 
 }  // namespace gleaner::policy
