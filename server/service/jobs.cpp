@@ -84,7 +84,7 @@ void Jobs::perform(std::vector<Effect> effects) {
 }
 
 void Jobs::perform(effect::Plan job) {
-  kernel_.on_pool([this, job = std::move(job)] {
+  kernel_.start_job([this, job = std::move(job)] {
     auto planned = std::make_shared<const Result<PlannedStage>>(plan_stage(kernel_, job.manager, job.stage));
     kernel_.writer().submit_surely(
         [id = job.manager.problem, planned](Transaction& tx) { return take_plan(tx, id, *planned); });
@@ -92,7 +92,7 @@ void Jobs::perform(effect::Plan job) {
 }
 
 void Jobs::perform(effect::Combine job) {
-  kernel_.on_pool([this, job = std::move(job)] {
+  kernel_.start_job([this, job = std::move(job)] {
     auto combined = std::make_shared<const Result<CombinedStage>>(combine_stage(kernel_, job));
     kernel_.writer().submit_surely([id = job.manager.problem, stage = job.stage, combined](Transaction& tx) {
       return take_combined(tx, id, stage, *combined);
@@ -101,7 +101,7 @@ void Jobs::perform(effect::Combine job) {
 }
 
 void Jobs::perform(effect::Review review) {
-  kernel_.on_pool([this, job = std::make_shared<const effect::Review>(std::move(review))] {
+  kernel_.start_job([this, job = std::make_shared<const effect::Review>(std::move(review))] {
     auto findings = std::make_shared<const Result<std::vector<ReviewFinding>>>(
         compare(*job, kernel_.blobs(), kernel_.managers()));
     kernel_.writer().submit_surely(
@@ -110,7 +110,7 @@ void Jobs::perform(effect::Review review) {
 }
 
 void Jobs::perform(effect::Map map) {
-  kernel_.on_pool([this, job = std::make_shared<const effect::Map>(std::move(map))] {
+  kernel_.start_job([this, job = std::make_shared<const effect::Map>(std::move(map))] {
     const SteadyTime begun = kernel_.clock().steady();
     const auto seconds = [&] { return to_seconds(kernel_.clock().steady() - begun); };
     const auto made = policy::make_mapping(job->strategy);
@@ -125,7 +125,7 @@ void Jobs::perform(effect::Map map) {
 }
 
 void Jobs::perform(const effect::EndManager& end) {
-  kernel_.on_pool([this, id = end.problem] { kernel_.managers().end(id, Managers::Keep::yes); });
+  kernel_.start_job([this, id = end.problem] { kernel_.managers().end(id, Managers::Keep::yes); });
 }
 
 void Jobs::perform(const effect::AdmitToken& token) {

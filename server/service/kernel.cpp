@@ -26,10 +26,12 @@ void Kernel::decide_later(Operation operation) {
 }
 
 void Kernel::on_pool(std::function<void()> job) {
-  // While stopping, the pool takes nothing more: what is left is answered from here, so that nobody waits for
-  // ever.
   auto shared = std::make_shared<std::function<void()>>(std::move(job));
   if (!pool_.submit([shared] { (*shared)(); })) (*shared)();
+}
+
+void Kernel::start_job(std::function<void()> job) {
+  (void)pool_.submit(std::move(job));
 }
 
 void Kernel::stop() {

@@ -36,7 +36,10 @@ class Kernel {
   void decide(std::function<Status(Transaction&, Result<T>&)> operation, Done<T> done);
   // Nobody waits; failures are logged by the writer.
   void decide_later(Operation operation);
+  // For answers: while stopping they are given at once, so that nobody waits for ever.
   void on_pool(std::function<void()> job);
+  // For work that the next start begins again: while stopping it is not taken.
+  void start_job(std::function<void()> job);
   // Finishes what was taken.
   void stop();
 

@@ -37,7 +37,7 @@ Status load_problem(storage::Store& store, const storage::ProblemRow& row, const
   std::reverse(problem.recent_failures.begin(), problem.recent_failures.end());
   TRY_ASSIGN(const auto verdicts, store.verdicts(row.id));
   problem.disagreements =
-      std::count_if(verdicts.begin(), verdicts.end(), [](const auto& v) { return !v.agree; });
+      std::count_if(verdicts.begin(), verdicts.end(), [](const auto& v) { return v.note == dispute_note; });
 
   TRY_ASSIGN(auto stage_row, store.stage(row.id, row.stage));
   if (!stage_row) return {};  // not planned yet

@@ -44,10 +44,10 @@ struct Problem {
   std::string application_name;                  // name@version
   std::string parameters_digest;
   std::vector<storage::FailureRow> recent_failures;  // newest last, at most 100
-  std::int64_t disagreements = 0;
-  SavedItems saved;         // of its stage, compressed
-  bool saved_full = false;  // said in the log already
-  double kept_service = 0;  // row.service as stored
+  std::int64_t disagreements = 0;                    // disputes so far
+  SavedItems saved;                                  // of its stage, compressed
+  bool saved_full = false;                           // said in the log already
+  double kept_service = 0;                           // row.service as stored
 };
 
 struct Host {
@@ -80,6 +80,8 @@ struct Model {
   Underway underway;
 };
 
+// The note of a verdict that opens a dispute; those that end one say otherwise.
+inline constexpr const char* dispute_note = "they differ: another host is asked";
 // Finished, cancelled or failed: nothing more happens to it.
 [[nodiscard]] bool over(protocol::ProblemState state);
 // The strategy text for the stage's sizing: the problem's own, or where a mapping strategy governs, one that

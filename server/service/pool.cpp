@@ -38,12 +38,15 @@ void Pool::run() {
     std::function<void()> job;
     {
       std::unique_lock lock(mutex_);
-      wake_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });
-      if (jobs_.empty()) return;
+      wake_.wait(lock, [this] { return !jobs_.empty() || (stopping_ && busy_ == 0); });
+      if (jobs_.empty()) break;
       job = std::move(jobs_.front());
       jobs_.pop_front();
+      ++busy_;
     }
     job();
+    const std::lock_guard lock(mutex_);
+    if (--busy_ == 0 && stopping_) wake_.notify_all();
   }
 }
 

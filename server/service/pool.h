@@ -1,5 +1,6 @@
 // A few threads for work that blocks: checking and storing results, talking to managers. Jobs begin in the
-// order they came, each once; what was taken is finished before stop() returns.
+// order they came, each once; what was taken is finished before stop() returns. No thread ends before the
+// last job: processes that one of them started would be killed with it, though others still talk to them.
 #pragma once
 
 #include <condition_variable>
@@ -25,6 +26,7 @@ class Pool {
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<std::function<void()>> jobs_;
+  int busy_ = 0;  // threads with a job
   bool stopping_ = false;
   std::vector<std::thread> threads_;
 };

@@ -148,7 +148,7 @@ void Problems::show(ProblemId id, Done<protocol::ProblemInfo> done) {
           info = no_problem(id);
           return {};
         }
-        info = describe_fully(tx, found->second);
+        TRY_ASSIGN(info, describe_fully(tx, found->second));
         return {};
       },
       std::move(done));

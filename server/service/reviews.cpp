@@ -33,7 +33,7 @@ Status settle_finding(Transaction& tx, Problem& problem, const ReviewFinding& fi
       break;
     case policy::VerdictKind::need_another: {
       row.agree = false;
-      row.note = "they differ: another host is asked";
+      row.note = dispute_note;
       ++problem.disagreements;
       std::vector<HostId> hosts;
       for (const auto& opinion : finding.opinions) hosts.push_back(opinion.host);
