@@ -1,0 +1,64 @@
+// The log of decisions: what has happened, in order, up to its size.
+#include "server/service/decision_log.h"
+
+#include "tests/unit/service/world.h"
+
+using namespace gleaner;
+using namespace gleaner::service;
+using namespace gleaner::service::testing;
+
+namespace {
+
+std::string text(const io::Path& path) {
+  const auto bytes = io::real_files().read(path, 1 << 20);
+  return bytes.ok() ? *bytes : std::string();
+}
+
+}  // namespace
+
+TEST_CASE("lines are written once they have happened") {
+  const gleaner::testing::TemporaryDirectory directory;
+  const io::Path path = directory.path() / "deep" / "log";
+  DecisionLog log(path, 1000);
+  log.line("one");
+  log.flush(io::real_files());
+  CHECK(text(path).empty());
+  log.settle(io::real_files());
+  log.line("never settled");
+  log.flush(io::real_files());
+  CHECK(text(path) == "one\n");
+}
+
+TEST_CASE("a log goes on where another ended, and ends at its size") {
+  const gleaner::testing::TemporaryDirectory directory;
+  const io::Path path = directory.path() / "log";
+  for (const std::string line : {"12345678", "abcdefgh", "too much"}) {
+    DecisionLog log(path, 20);
+    log.line(line);
+    log.settle(io::real_files());
+    log.flush(io::real_files());
+  }
+  CHECK(text(path) == "12345678\nabcdefgh\n");
+}
+
+TEST_CASE("many lines are written without being asked") {
+  const gleaner::testing::TemporaryDirectory directory;
+  const io::Path path = directory.path() / "log";
+  DecisionLog log(path, 1 << 20);
+  for (int i = 0; i < 1000; ++i) {
+    log.line(std::string(99, 'x'));
+    log.settle(io::real_files());
+  }
+  CHECK(text(path).size() >= 65'536);
+  CHECK(text(path).size() % 100 == 0);
+}
+
+TEST_CASE("what cannot be written is left out") {
+  const gleaner::testing::TemporaryDirectory directory;
+  REQUIRE(io::real_files().write(directory.path() / "file", "", io::Mode::normal).ok());
+  DecisionLog log(directory.path() / "file" / "log", 1000);
+  log.line("nowhere to go");
+  log.settle(io::real_files());
+  log.flush(io::real_files());
+  CHECK(text(directory.path() / "file").empty());
+}

@@ -1,0 +1,213 @@
+// A real store whose n-th call fails, once: a disk that is full for a moment. Set and read from the test's
+// thread while the writer uses it.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "server/storage/store.h"
+
+namespace gleaner::storage::testing {
+
+class FailingStore final : public Store {
+ public:
+  explicit FailingStore(std::unique_ptr<Store> inner) : inner_(std::move(inner)) {}
+
+  // The n-th call from now on fails, the first being 1, and then `count` - 1 more.
+  void fail_at(int n, int count = 1) {
+    failed_ = false;
+    failures_ = count;
+    left_ = n;
+  }
+  void heal() { left_ = 0; }
+  // Has a call failed since fail_at()?
+  [[nodiscard]] bool failed() const { return failed_; }
+  [[nodiscard]] std::int64_t commits() const { return commits_; }
+
+  Status begin() override {
+    TRY(next("begin"));
+    return inner_->begin();
+  }
+  Status commit() override {
+    TRY(next("commit"));
+    return inner_->commit();
+  }
+  void rollback() override { inner_->rollback(); }
+  Result<std::optional<std::string>> get_value(const std::string& name) override {
+    TRY(next("get_value"));
+    return inner_->get_value(name);
+  }
+  Status set_value(const std::string& name, const std::string& value) override {
+    TRY(next("set_value"));
+    return inner_->set_value(name, value);
+  }
+  Result<UnitId> next_unit() override {
+    TRY(next("next_unit"));
+    return inner_->next_unit();
+  }
+  Result<HostId> add_host(const HostRow& row) override {
+    TRY(next("add_host"));
+    return inner_->add_host(row);
+  }
+  Status update_host(const HostRow& row) override {
+    TRY(next("update_host"));
+    return inner_->update_host(row);
+  }
+  Result<std::vector<HostRow>> hosts() override {
+    TRY(next("hosts"));
+    return inner_->hosts();
+  }
+  Result<ApplicationId> add_application(const ApplicationRow& row) override {
+    TRY(next("add_application"));
+    return inner_->add_application(row);
+  }
+  Result<std::vector<ApplicationRow>> applications() override {
+    TRY(next("applications"));
+    return inner_->applications();
+  }
+  Result<ProblemId> next_problem() override {
+    TRY(next("next_problem"));
+    return inner_->next_problem();
+  }
+  Result<ProblemId> add_problem(const ProblemRow& row) override {
+    TRY(next("add_problem"));
+    return inner_->add_problem(row);
+  }
+  Status update_problem(const ProblemRow& row) override {
+    TRY(next("update_problem"));
+    return inner_->update_problem(row);
+  }
+  Result<std::vector<ProblemRow>> problems() override {
+    TRY(next("problems"));
+    return inner_->problems();
+  }
+  Status delete_problem(ProblemId id) override {
+    TRY(next("delete_problem"));
+    return inner_->delete_problem(id);
+  }
+  Status put_stage(const StageRow& row) override {
+    TRY(next("put_stage"));
+    return inner_->put_stage(row);
+  }
+  Result<std::optional<StageRow>> stage(ProblemId problem, int stage) override {
+    TRY(next("stage"));
+    return inner_->stage(problem, stage);
+  }
+  Status put_unit(ProblemId problem, int stage, const policy::Unit& unit) override {
+    TRY(next("put_unit"));
+    return inner_->put_unit(problem, stage, unit);
+  }
+  Result<std::vector<policy::Unit>> open_units(ProblemId problem, int stage) override {
+    TRY(next("open_units"));
+    return inner_->open_units(problem, stage);
+  }
+  Result<std::optional<UnitPlace>> unit(UnitId id) override {
+    TRY(next("unit"));
+    return inner_->unit(id);
+  }
+  Status put_host_record(ProblemId problem, int stage, const policy::HostRecord& record) override {
+    TRY(next("put_host_record"));
+    return inner_->put_host_record(problem, stage, record);
+  }
+  Result<std::vector<policy::HostRecord>> host_records(ProblemId problem, int stage) override {
+    TRY(next("host_records"));
+    return inner_->host_records(problem, stage);
+  }
+  Result<SegmentId> add_segment(const SegmentRow& row) override {
+    TRY(next("add_segment"));
+    return inner_->add_segment(row);
+  }
+  Result<std::optional<SegmentRow>> segment(SegmentId id) override {
+    TRY(next("segment"));
+    return inner_->segment(id);
+  }
+  Status accept(ProblemId problem, int stage, Range range, SegmentId segment) override {
+    TRY(next("accept"));
+    return inner_->accept(problem, stage, range, segment);
+  }
+  Status unaccept(ProblemId problem, int stage, Range range) override {
+    TRY(next("unaccept"));
+    return inner_->unaccept(problem, stage, range);
+  }
+  Result<std::vector<AcceptedRow>> accepted(ProblemId problem, int stage) override {
+    TRY(next("accepted"));
+    return inner_->accepted(problem, stage);
+  }
+  Result<std::vector<SegmentRow>> segments_over(ProblemId problem, int stage, Range range) override {
+    TRY(next("segments_over"));
+    return inner_->segments_over(problem, stage, range);
+  }
+  Result<std::int64_t> delivered_items(ProblemId problem, int stage) override {
+    TRY(next("delivered_items"));
+    return inner_->delivered_items(problem, stage);
+  }
+  Status add_verdict(const VerdictRow& row) override {
+    TRY(next("add_verdict"));
+    return inner_->add_verdict(row);
+  }
+  Result<std::vector<VerdictRow>> verdicts(ProblemId problem) override {
+    TRY(next("verdicts"));
+    return inner_->verdicts(problem);
+  }
+  Status add_failure(const FailureRow& row) override {
+    TRY(next("add_failure"));
+    return inner_->add_failure(row);
+  }
+  Result<std::vector<FailureRow>> failures(ProblemId problem) override {
+    TRY(next("failures"));
+    return inner_->failures(problem);
+  }
+  Status add_acknowledgement(const AcknowledgementRow& row) override {
+    TRY(next("add_acknowledgement"));
+    return inner_->add_acknowledgement(row);
+  }
+  Result<std::optional<AcknowledgementRow>> acknowledgement(UnitId unit, HostId host, Range range,
+                                                            const std::string& digest) override {
+    TRY(next("acknowledgement"));
+    return inner_->acknowledgement(unit, host, range, digest);
+  }
+  Status add_decision(const DecisionRow& row) override {
+    TRY(next("add_decision"));
+    return inner_->add_decision(row);
+  }
+  Result<std::vector<DecisionRow>> decisions(ProblemId problem, int count_max) override {
+    TRY(next("decisions"));
+    return inner_->decisions(problem, count_max);
+  }
+  Status put_results(ProblemId problem, const std::vector<protocol::ResultFile>& files) override {
+    TRY(next("put_results"));
+    return inner_->put_results(problem, files);
+  }
+  Result<std::vector<protocol::ResultFile>> results(ProblemId problem) override {
+    TRY(next("results"));
+    return inner_->results(problem);
+  }
+  Result<std::vector<std::string>> referenced_blobs() override {
+    TRY(next("referenced_blobs"));
+    return inner_->referenced_blobs();
+  }
+
+ private:
+  Status next(const char* call) {
+    if (left_ > 0 && --left_ == 0) {
+      failed_ = true;
+      if (--failures_ > 0) left_ = 1;
+      return Error{ErrorKind::io, std::string(call) + ": no space left on device"};
+    }
+    if (std::string_view(call) == "commit") ++commits_;
+    return {};
+  }
+
+  std::unique_ptr<Store> inner_;
+  std::atomic<int> left_{0};  // calls until the failure; 0: none
+  std::atomic<int> failures_{1};
+  std::atomic<bool> failed_{false};
+  std::atomic<std::int64_t> commits_{0};
+};
+
+}  // namespace gleaner::storage::testing

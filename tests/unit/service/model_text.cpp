@@ -1,0 +1,72 @@
+#include "tests/unit/service/model_text.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+namespace gleaner::service::testing {
+namespace {
+
+std::string text_of(const std::vector<Range>& ranges) {
+  std::string text;
+  for (const Range range : ranges) text += fmt::format("[{},{})", range.begin, range.end);
+  return text.empty() ? "-" : text;
+}
+
+std::string text_of(const policy::Stage& stage) {
+  std::string text =
+      fmt::format("    accepted {} free {} aside {} complete {}\n", text_of(stage.accepted().ranges()),
+                  text_of(stage.free().ranges()), text_of(stage.set_aside().ranges()), stage.complete());
+  std::map<UnitId, std::string> units;
+  for (const policy::Unit* unit : stage.open_units())
+    units[unit->id] =
+        fmt::format("    unit {} host {} [{},{}) committed {} kind {}\n", unit->id.value, unit->host.value,
+                    unit->range.begin, unit->range.end, unit->committed, static_cast<int>(unit->kind));
+  for (const auto& [id, line] : units) text += line;
+  return text;
+}
+
+std::string text_of(const Host& host) {
+  const auto& row = host.row;
+  std::string text = fmt::format(
+      "host {} {} {} '{}' token {} cores {} mflops {} accepted {} {} failures {} disagreements {} units",
+      row.id.value, row.name, protocol::name_of(row.state), row.state_reason, to_hex(row.token_digest),
+      row.cores, row.mflops, row.items_accepted, row.cost_accepted, row.health.failures, row.disagreements);
+  for (const UnitId unit : host.units) text += fmt::format(" {}", unit.value);
+  return text + "\n";
+}
+
+std::string text_of(const Problem& problem) {
+  const auto& row = problem.row;
+  const auto& stage = problem.stage_row;
+  std::string text =
+      fmt::format("problem {} {} {} {} '{}' {} {} weight {} priority {} commit {} started {} finished {}\n",
+                  row.id.value, row.name, problem.application_name, protocol::name_of(row.state), row.message,
+                  row.strategy, policy::name_of(row.straggler), row.weight, row.priority, row.commit_seconds,
+                  to_microseconds(row.started_at), to_microseconds(row.finished_at));
+  text += fmt::format("  stage {} '{}' items {} hints {} inputs {} aside {} enough {} begun {} ended {}\n",
+                      row.stage, stage.name, stage.items, stage.costs.size(), stage.inputs.size(),
+                      text_of(stage.set_aside), stage.enough, to_microseconds(stage.started_at),
+                      to_microseconds(stage.finished_at));
+  text += fmt::format("  failures {} disagreements {} parameters {}\n", problem.recent_failures.size(),
+                      problem.disagreements, problem.parameters_digest);
+  if (problem.stage) text += text_of(problem.stage->view());
+  return text;
+}
+
+}  // namespace
+
+std::string text_of(const Model& model) {
+  std::string text;
+  for (const auto& [id, host] : model.hosts) text += text_of(host);
+  for (const auto& [id, application] : model.applications) {
+    text += fmt::format("application {} {} {} {} by {}\n", id.value, application.row.name,
+                        application.row.version, application.row.archive, application.signer_name);
+  }
+  for (const auto& [id, problem] : model.problems) text += text_of(problem);
+  const std::map<UnitId, ProblemId> open(model.open_units.begin(), model.open_units.end());
+  for (const auto& [unit, problem] : open) text += fmt::format("open {} of {}\n", unit.value, problem.value);
+  return text + fmt::format("slowest {}\n", model.slowest_mflops);
+}
+
+}  // namespace gleaner::service::testing

@@ -1,0 +1,161 @@
+// Two hosts deliver the same items: they are compared, and who is right is decided once, also across failures
+// and restarts.
+#include "server/service/reviews.h"
+
+#include <thread>
+
+#include "tests/unit/service/world.h"
+
+using namespace gleaner;
+using namespace gleaner::service::testing;
+
+namespace {
+
+std::string said_by(const std::string& who, std::int64_t item) {
+  return who + "-" + std::to_string(item);
+}
+
+// Ten items, of which the first was delivered by one host and is delivered by another while the rest is open.
+struct Disputed {
+  World world;
+  TestHost first, second, third;
+  ProblemId problem;
+  protocol::Grant late, present;
+
+  explicit Disputed(const std::string& comparison = "exact") {
+    world.add_application({"1.0.0", comparison, false});
+    first = world.add_host("first");
+    second = world.add_host("second");
+    third = world.add_host("third");
+    problem = world.add_problem(10);
+    late = world.grants(first.id).front();
+    world.clock().advance(std::chrono::hours{25});
+    world.tick();
+    present = world.grants(second.id).front();
+    REQUIRE(present.range.begin == late.range.begin);
+  }
+  [[nodiscard]] Range item() const { return {late.range.begin, late.range.begin + 1}; }
+  [[nodiscard]] Result<protocol::Acknowledgement> deliver(const protocol::Grant& grant,
+                                                          const std::string& word) {
+    return world.commit(grant.host, World::results(grant.unit, item(), false,
+                                                   [&](std::int64_t i) { return said_by(word, i); }));
+  }
+  std::vector<storage::VerdictRow> verdicts() {
+    return world.look<std::vector<storage::VerdictRow>>(
+        [this](service::Transaction& tx) { return must(tx.store.verdicts(problem)); });
+  }
+  std::int64_t disagreements_of(HostId host) {
+    return world.look<std::int64_t>(
+        [host](service::Transaction& tx) { return tx.model.hosts.at(host).row.disagreements; });
+  }
+};
+
+}  // namespace
+
+TEST_CASE("an item that two hosts see alike is settled") {
+  Disputed d;
+  CHECK(must(d.deliver(d.late, "same")).status == protocol::CommitStatus::accepted);
+  CHECK(must(d.deliver(d.present, "same")).status == protocol::CommitStatus::duplicate);
+  d.world.settle();
+  const auto verdicts = d.verdicts();
+  REQUIRE(verdicts.size() == 1);
+  CHECK(verdicts[0].agree);
+  CHECK(verdicts[0].range == d.item());
+  CHECK(d.world.show(d.problem).disagreements == 0);
+}
+
+TEST_CASE("an item that two hosts see differently goes to a third, and who is alone was wrong") {
+  Disputed d;
+  (void)must(d.deliver(d.late, "lie"));
+  (void)must(d.deliver(d.present, "truth"));
+  d.world.settle();
+  REQUIRE(d.verdicts().size() == 1);
+  CHECK(!d.verdicts()[0].agree);
+  CHECK(d.world.show(d.problem).disagreements == 1);
+  (void)d.world.memory();
+  // The third host is asked for exactly that item.
+  bool decided = false;
+  for (int round = 0; round < 20 && !decided; ++round) {
+    const auto grant = d.world.grants(d.third.id).front();
+    const auto answer =
+        must(d.world.commit(d.third.id, World::results(grant.unit, grant.range, true,
+                                                       [&](std::int64_t i) { return said_by("truth", i); })));
+    CHECK(answer.status != protocol::CommitStatus::refused);
+    d.world.settle();
+    decided = grant.range.contains(d.item().begin);
+  }
+  REQUIRE(decided);
+  CHECK(d.disagreements_of(d.first.id) == 1);
+  CHECK(d.disagreements_of(d.second.id) == 0);
+  CHECK(d.verdicts().back().wrong_host == d.first.id);
+  (void)d.world.memory();
+}
+
+TEST_CASE("the application may say that different bytes are the same") {
+  Disputed d("manager");
+  (void)must(d.deliver(d.late, "close"));
+  (void)must(d.deliver(d.present, "very close"));
+  d.world.settle();
+  REQUIRE(d.verdicts().size() == 1);
+  CHECK(d.verdicts()[0].agree);
+}
+
+TEST_CASE("a commit that overlaps: no comparison starts for what was not stored") {
+  Disputed d;
+  (void)must(d.deliver(d.late, "lie"));
+  for (int n = 1;; ++n) {
+    const std::string before = d.world.memory();
+    d.world.store().fail_at(n);
+    const auto answer = d.deliver(d.present, "truth");
+    d.world.store().heal();
+    if (answer.ok()) break;
+    d.world.settle();
+    REQUIRE(d.world.memory() == before);
+    REQUIRE(d.verdicts().empty());
+  }
+  d.world.settle();
+  CHECK(d.verdicts().size() == 1);
+}
+
+TEST_CASE("a comparison whose end cannot be stored is stored later") {
+  for (int n = 1; n < 12; ++n) {
+    INFO("call " << n << " while it is settled fails");
+    Disputed d;
+    (void)must(d.deliver(d.late, "lie"));
+    service::effect::Review job;
+    job.problem = d.problem;
+    job.range = d.item();
+    service::ReviewFinding finding;
+    finding.range = d.item();
+    finding.verdict.kind = policy::VerdictKind::need_another;
+    finding.opinions = {{d.first.id, SegmentId{1}}, {d.second.id, SegmentId{1}}};
+    const std::string before = d.world.memory();
+    const auto commits = d.world.store().commits();
+    d.world.store().fail_at(n);
+    d.world.service().kernel().writer().submit_surely([=](service::Transaction& tx) {
+      return service::settle_review(tx, job, std::vector<service::ReviewFinding>{finding});
+    });
+    while (!d.world.store().failed() && d.world.store().commits() == commits)
+      std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    const bool failed = d.world.store().failed();
+    d.world.store().heal();
+    if (failed) CHECK(d.world.memory() == before);
+    d.world.tick();
+    CHECK(d.verdicts().size() == 1);
+    CHECK(d.world.show(d.problem).disagreements == 1);
+    (void)d.world.memory();
+    if (!failed) break;
+  }
+}
+
+TEST_CASE("a comparison that a restart interrupted is made again") {
+  Disputed d;
+  (void)must(d.deliver(d.late, "lie"));
+  (void)must(d.deliver(d.present, "truth"));
+  d.world.settle();
+  d.world.restart();  // a dispute is open: it is still one
+  CHECK(d.world.show(d.problem).disagreements >= 1);
+  const auto open = d.verdicts();
+  CHECK(!open.back().agree);
+  (void)d.world.memory();
+}

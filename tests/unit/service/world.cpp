@@ -1,0 +1,273 @@
+#include "tests/unit/service/world.h"
+
+#include <thread>
+
+#include "shared/archive/bundle_archive.h"
+#include "shared/bundle/bundle.h"
+#include "shared/bundle/project_keys.h"
+#include "shared/crypto/keys.h"
+#include "shared/io/compression.h"
+#include "shared/protocol/codec.h"
+#include "shared/protocol/segment.h"
+
+namespace gleaner::service::testing {
+namespace {
+
+// Parameters: {"count": items, "stages": stages (1), "enough": E} (after item E no more are needed), and
+// words that it obeys: "refuse", "no-combine", "no-preview".
+constexpr const char* manager_script = R"sh(#!/bin/sh
+number() { sed -n "s/.*\"$1\": *\([0-9]*\).*/\1/p" "$directory/parameters.json"; }
+says() { grep -q "$1" "$directory/parameters.json"; }
+while read -r command a b c d; do
+  case $command in
+    gleaner) echo "ready 1" ;;
+    problem) directory=$a
+      if says refuse; then echo "error these parameters make no sense"; else echo ok; fi ;;
+    plan) stages=$(number stages)
+      if [ "$a" -lt "${stages:-1}" ]; then printf 'items %s\nname numbers\nok\n' "$(number count)"
+      else echo end; fi ;;
+    validate) head -c "$d" >bytes; enough=$(number enough)
+      if grep -q wrong bytes; then echo "invalid it says so itself"
+      elif [ -n "$enough" ] && [ "$c" -ge "$enough" ]; then echo enough
+      else echo valid; fi ;;
+    compare) head -c $((c + d)) >bytes
+      if grep -q close bytes; then echo same; else echo "different they are"; fi ;;
+    combine) if says no-combine; then echo "error they do not fit together"; else
+      mkdir -p "stage-$a"; cut -d' ' -f1-3 "$b" >"stage-$a/pieces.txt"
+      printf 'result pieces.txt stage-%s/pieces.txt text/plain\nok\n' "$a"; fi ;;
+    preview) if says no-preview; then echo "error nothing to look at"; else
+      mkdir -p "preview-$a"; cut -d' ' -f1-3 "$b" >"preview-$a/pieces.txt"
+      printf 'result pieces.txt preview-%s/pieces.txt text/plain\nok\n' "$a"; fi ;;
+    quit) exit 0 ;;
+    *) echo "error unknown command" ;;
+  esac
+done
+)sh";
+
+std::string manifest_text(const ManagerOptions& options) {
+  return "manifest = 1\nname = \"numbers\"\nversion = \"" + options.version +
+         "\"\ntitle = \"Numbers\"\n[kernel]\nany = \"kernel\"\n[manager]\nprogram = \"manager\"\n"
+         "[items]\nmeaning = \"a word\"\ncomparison = \"" +
+         options.comparison + "\"\ncheckpoint = " + (options.checkpoint ? "true" : "false") +
+         "\n[limits]\nitem_bytes = 64\n";
+}
+
+}  // namespace
+
+World::World(const std::function<void(Configuration&)>& change) : directory_(temporary_.path() / "project") {
+  InitOptions options;
+  options.directory = directory_.root();
+  options.offline = temporary_.path() / "offline";
+  options.configuration.address = "127.0.0.1";
+  options.configuration.disk_reserve_megabytes = 0;
+  options.configuration.check_store_at_start = false;
+  if (change) change(options.configuration);
+  (void)must(init_project(io::real_files(), options, clock_.now()));
+  configuration_ = options.configuration;
+  open();
+}
+
+World::~World() = default;
+
+void World::open() {
+  auto secrets = must(read_secrets(io::real_files(), directory_, clock_.now()));
+  secret_ = secrets.enrolment_secret;
+  auto store = std::make_unique<FailingStore>(
+      must(storage::open_sqlite_store(directory_.root(), storage::OpenCheck::none)));
+  store_ = store.get();
+  service_ = must(Service::open({directory_, configuration_}, std::move(secrets),
+                                {io::real_files(), io::real_processes(), clock_}, std::move(store)));
+  settle();
+}
+
+void World::restart() {
+  service_.reset();
+  open();
+}
+
+void World::settle() {
+  for (int i = 0; i < 30'000; ++i) {
+    const bool idle = look<bool>([](Transaction& tx) {
+      const Underway& underway = tx.model.underway;
+      for (const auto& [strategy, group] : tx.model.groups)
+        if (group.planning) return false;
+      return underway.jobs.empty() && underway.reviews.empty() && underway.previews.empty() &&
+             underway.drafts.empty();
+    });
+    if (idle) return;
+    service_->kernel().writer().retry();  // a failed transaction may just have been noticed
+    std::this_thread::sleep_for(std::chrono::milliseconds{2});
+  }
+  FAIL("jobs do not end");
+}
+
+void World::tick() {
+  clock_.advance(std::chrono::seconds{1});
+  service_->ticker().tick();
+  settle();
+}
+
+Status World::wait_done(const std::function<void(StatusDone)>& call) {
+  const auto result = wait<bool>([&](Done<bool> done) {
+    call([done](Status status) { done(status.ok() ? Result<bool>(true) : Result<bool>(status.error())); });
+  });
+  return result.ok() ? Status{} : Status{result.error()};
+}
+
+std::string World::memory() {
+  const auto both = look<std::pair<std::string, std::string>>([this](Transaction& tx) {
+    const auto fresh = load_model(tx.store, io::real_files(), tx.settings, clock_.now());
+    return std::pair{text_of(tx.model), fresh.ok() ? text_of(*fresh) : fresh.error().message};
+  });
+  CHECK(both.first == both.second);
+  return both.first;
+}
+
+protocol::AddApplication World::application(const ManagerOptions& options) {
+  io::Files& files = io::real_files();
+  const io::Path bundle = temporary_.path() / ("bundle-" + options.version);
+  must(files.make_directories(bundle));
+  must(files.write(bundle / "manifest.toml", manifest_text(options), io::Mode::normal));
+  must(files.write(bundle / "kernel", "#!/bin/sh\nexit 0\n", io::Mode::executable));
+  must(files.write(bundle / "manager", manager_script, io::Mode::executable));
+  const auto packed = must(archives::pack_bundle(bundle));
+  must(service_->kernel().blobs().put(packed.archive));
+  const io::Path offline = temporary_.path() / "offline";
+  const auto signer = must(bundle::read_key_file(files, offline / bundle::signer_key_file));
+  const auto certificate =
+      must(bundle::read_certificate_file(files, offline / bundle::signer_certificate_file));
+  const auto root = must(bundle::read_key_file(files, offline / bundle::root_key_file));
+  return bundle::sign_bundle(packed, signer, certificate, bundle::project_id(root.public_key()),
+                             clock_.now());
+}
+
+void World::add_application(const ManagerOptions& options) {
+  const auto request = application(options);
+  (void)must(wait<protocol::ApplicationInfo>(
+      [&](auto done) { service_->applications().add(request, std::move(done)); }));
+}
+
+protocol::EnrolRequest World::enrol_request(const std::string& name) const {
+  protocol::EnrolRequest request;
+  request.secret = secret_;
+  request.host_key = crypto::sha256(name);
+  request.machine = "machine of " + name;
+  request.name = name;
+  request.platform = "x86_64-linux";
+  request.cores = 2;
+  request.benchmark = protocol::Benchmark{1000, clock_.now()};
+  return request;
+}
+
+Result<protocol::EnrolReply> World::enrol(const protocol::EnrolRequest& request) {
+  return wait<protocol::EnrolReply>(
+      [&](auto done) { service_->enrolment().enrol(request, std::move(done)); });
+}
+
+TestHost World::add_host(const std::string& name) {
+  const auto reply = must(enrol(enrol_request(name)));
+  return {reply.host, reply.token};
+}
+
+Result<protocol::ProblemInfo> World::try_add_problem(const protocol::AddProblem& request) {
+  return wait<protocol::ProblemInfo>([&](auto done) { service_->problems().add(request, std::move(done)); });
+}
+
+ProblemId World::add_problem(int items, const std::string& more, const std::string& strategy) {
+  protocol::AddProblem request;
+  request.application = "numbers";
+  request.parameters = "{\"count\": " + std::to_string(items) + more + "}";
+  request.strategy = strategy;
+  return must(try_add_problem(request)).id;
+}
+
+protocol::ProblemInfo World::show(ProblemId id) {
+  return must(
+      wait<protocol::ProblemInfo>([&](auto done) { service_->problems().show(id, std::move(done)); }));
+}
+
+Result<protocol::ProblemInfo> World::change(ProblemId id, Problems::Action action) {
+  return wait<protocol::ProblemInfo>(
+      [&](auto done) { service_->problems().change(id, action, std::move(done)); });
+}
+
+Status World::remove(ProblemId id) {
+  return wait_done([&](StatusDone done) { service_->problems().remove(id, std::move(done)); });
+}
+
+protocol::WorkRequest World::work_request(int slots) const {
+  protocol::WorkRequest request;
+  request.platforms = {"x86_64-linux"};
+  request.cores = 4;
+  for (int slot = 0; slot < slots; ++slot) request.slots.push_back({slot, true});
+  return request;
+}
+
+Result<protocol::WorkReply> World::work(HostId host, const protocol::WorkRequest& request) {
+  return wait<protocol::WorkReply>([&](auto done) { service_->work().work(host, request, std::move(done)); });
+}
+
+std::vector<protocol::Grant> World::grants(HostId host, int slots) {
+  const auto reply = must(work(host, work_request(slots)));
+  INFO(reply.reason);
+  REQUIRE(!reply.grants.empty());
+  std::vector<protocol::Grant> grants;
+  for (const auto& statement : reply.grants)
+    grants.push_back(must(protocol::decode<protocol::Grant>(statement.payload)));
+  return grants;
+}
+
+Result<protocol::Acknowledgement> World::commit(HostId host, const protocol::CommitRequest& request) {
+  const auto statement = wait<protocol::SignedStatement>(
+      [&](auto done) { service_->commits().commit(host, request, std::move(done)); });
+  if (!statement.ok()) return statement.error();
+  return protocol::decode<protocol::Acknowledgement>(statement->payload);
+}
+
+protocol::CommitRequest World::results(UnitId unit, Range range, bool last,
+                                       const std::function<std::string(std::int64_t)>& item) {
+  Bytes segment;
+  for (std::int64_t i = range.begin; i < range.end; ++i)
+    protocol::append_item(segment, item ? item(i) : "item-" + std::to_string(i));
+  protocol::CommitRequest request;
+  request.unit = unit;
+  request.range = range;
+  request.digest = crypto::sha256_hex(segment);
+  request.bytes = static_cast<std::int64_t>(segment.size());
+  request.data = io::compress(segment);
+  request.compute_seconds = 1;
+  request.last = last;
+  return request;
+}
+
+void World::finish(const protocol::Grant& grant) {
+  const auto answer = must(commit(grant.host, results(grant.unit, grant.range, true)));
+  INFO(answer.reason);
+  REQUIRE(answer.status == protocol::CommitStatus::accepted);
+}
+
+void with_each_failure(World& world, const std::function<Status(World&)>& act) {
+  for (int n = 1; n < 200; ++n) {
+    INFO("call " << n << " of the store fails");
+    world.settle();
+    const std::string before = world.memory();
+    world.store().fail_at(n);
+    const Status status = act(world);
+    world.store().heal();
+    world.settle();
+    if (!world.store().failed()) {
+      INFO((status.ok() ? "" : status.error().message));
+      REQUIRE(status.ok());
+      REQUIRE(n > 2);  // at least the begin and the commit have failed
+      (void)world.memory();
+      return;
+    }
+    REQUIRE(!status.ok());
+    CHECK(status.error().kind == ErrorKind::unavailable);
+    CHECK(says(status.error().message, "try again later"));
+    REQUIRE(world.memory() == before);
+  }
+  FAIL("it never succeeds");
+}
+
+}  // namespace gleaner::service::testing

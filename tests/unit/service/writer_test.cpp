@@ -1,0 +1,182 @@
+// The writer's promises: effects and answers after the sync, nothing after a failure, memory as the disk.
+#include "server/service/writer.h"
+
+#include <condition_variable>
+#include <mutex>
+
+#include "tests/unit/service/world.h"
+
+using namespace gleaner;
+using namespace gleaner::service;
+using namespace gleaner::service::testing;
+
+namespace {
+
+// A writer on a store of its own, whose effects are noted instead of performed.
+struct Bench {
+  gleaner::testing::TemporaryDirectory temporary;
+  Settings settings{ProjectDirectory(temporary.path()), {}};
+  StandingClock clock;
+  FailingStore store{must(storage::open_sqlite_store(temporary.path(), storage::OpenCheck::none))};
+  std::mutex mutex;
+  std::vector<std::string> seen;
+  Writer writer{store, settings, io::real_files(), clock};
+
+  Bench() {
+    must(writer.reload());
+    writer.start([this](std::vector<Effect> effects) {
+      for (auto& effect : effects)
+        if (auto* line = std::get_if<effect::LogLine>(&effect)) note(line->text);
+    });
+  }
+  ~Bench() { writer.stop(); }
+  void note(const std::string& text) {
+    const std::lock_guard lock(mutex);
+    seen.push_back(text);
+  }
+  std::vector<std::string> noted() {
+    const std::lock_guard lock(mutex);
+    return seen;
+  }
+  Status run(const Operation& operation) {
+    std::promise<Status> done;
+    writer.submit(operation, [&](Status status) { done.set_value(std::move(status)); });
+    return done.get_future().get();
+  }
+};
+
+Status add_row(Transaction& tx, const std::string& name) {
+  storage::HostRow row;
+  row.name = name;
+  row.public_key = row.token_digest = name;
+  row.last_contact = tx.now;
+  TRY_ASSIGN(row.id, tx.store.add_host(row));
+  tx.model.hosts[row.id] = {row, row.last_contact, {}};
+  tx.effects.info("added " + name);
+  return {};
+}
+
+Operation adding(const std::string& name) {
+  return [name](Transaction& tx) { return add_row(tx, name); };
+}
+
+}  // namespace
+
+TEST_CASE("effects come after the sync and before the answer") {
+  Bench bench;
+  std::promise<std::vector<std::string>> at_answer;
+  bench.writer.submit(
+      [&](Transaction& tx) {
+        CHECK(bench.noted().empty());
+        return add_row(tx, "one");
+      },
+      [&](Status status) {
+        CHECK(status.ok());
+        at_answer.set_value(bench.noted());
+      });
+  CHECK(at_answer.get_future().get() == std::vector<std::string>{"added one"});
+  CHECK(bench.store.commits() == 1);
+}
+
+TEST_CASE("a failed transaction has no effects, and memory forgets it") {
+  for (const int call : {1, 2, 3}) {  // begin, add_host, commit
+    Bench bench;
+    must(bench.run(adding("one")));
+    bench.store.fail_at(call);
+    const Status failed = bench.run(adding("two"));
+    REQUIRE(!failed.ok());
+    CHECK(failed.error().kind == ErrorKind::unavailable);
+    CHECK(says(failed.error().message, "no space left"));
+    CHECK(bench.noted() == std::vector<std::string>{"added one"});
+    CHECK(bench.writer.model().hosts.size() == 1);
+    must(bench.run(adding("two")));
+    CHECK(bench.writer.model().hosts.size() == 2);
+    CHECK(bench.noted() == std::vector<std::string>{"added one", "added two"});
+  }
+}
+
+TEST_CASE("those who wait together share a sync, and its failure") {
+  Bench bench;
+  std::promise<void> begun, go_on;
+  bench.writer.submit(
+      [&](Transaction&) -> Status {
+        begun.set_value();
+        go_on.get_future().wait();
+        return {};
+      },
+      [](Status) {});
+  begun.get_future().wait();
+  constexpr int operations = 50;
+  std::vector<std::promise<Status>> answers(operations);
+  for (int i = 0; i < operations; ++i)
+    bench.writer.submit(adding(std::to_string(i)), [&answers, i](Status status) {
+      answers[static_cast<std::size_t>(i)].set_value(std::move(status));
+    });
+  bench.store.fail_at(1 + 1 + 30);  // this batch's commit, begin, and the 30th operation of the next
+  go_on.set_value();
+  int failed = 0;
+  for (auto& answer : answers) failed += !answer.get_future().get().ok();
+  CHECK(failed == operations);
+  CHECK(bench.writer.model().hosts.empty());
+  CHECK(bench.noted().empty());
+  CHECK(bench.store.commits() == 1);
+}
+
+TEST_CASE("while the model cannot be read back, everything is refused; then all goes on") {
+  Bench bench;
+  must(bench.run(adding("one")));
+  bench.store.fail_at(3, 4);  // the commit, the reading back, and the readings back of the next two batches
+  CHECK(!bench.run(adding("two")).ok());
+  CHECK(!bench.run(adding("three")).ok());
+  CHECK(!bench.run(adding("four")).ok());
+  must(bench.run(adding("five")));
+  CHECK(bench.noted() == std::vector<std::string>{"added one", "added five"});
+  CHECK(bench.writer.model().hosts.size() == 2);
+}
+
+TEST_CASE("what must not be lost is tried again until it is stored, once") {
+  Bench bench;
+  bench.store.fail_at(1, 3);  // the begin, and the readings back
+  bench.writer.submit_surely(adding("job"));
+  CHECK(!bench.run([](Transaction&) -> Status { return {}; }).ok());
+  bench.store.heal();
+  must(bench.run([](Transaction&) -> Status { return {}; }));
+  CHECK(bench.noted().empty());
+  for (int i = 0; i < 3; ++i) {
+    bench.writer.retry();
+    must(bench.run([](Transaction&) -> Status { return {}; }));
+  }
+  CHECK(bench.noted() == std::vector<std::string>{"added job"});
+}
+
+TEST_CASE("a job that a failed transaction began or ended is what it was before") {
+  Bench bench;
+  must(bench.run([](Transaction& tx) -> Status {
+    tx.model.underway.jobs.insert(ProblemId{1});
+    return {};
+  }));
+  bench.store.fail_at(2);
+  CHECK(!bench
+             .run([](Transaction& tx) -> Status {
+               tx.model.underway.jobs.erase(ProblemId{1});
+               tx.model.underway.jobs.insert(ProblemId{2});
+               tx.model.underway.previews.insert(ProblemId{3});
+               return {};
+             })
+             .ok());
+  CHECK(bench.writer.model().underway.jobs == std::set<ProblemId>{ProblemId{1}});
+  CHECK(bench.writer.model().underway.previews.empty());
+}
+
+TEST_CASE("after stop, what was taken is done and what comes is refused") {
+  Bench bench;
+  std::atomic<int> done{0};
+  for (int i = 0; i < 20; ++i)
+    bench.writer.submit(adding(std::to_string(i)), [&](Status status) { done += status.ok(); });
+  bench.writer.stop();
+  CHECK(done == 20);
+  const Status late = bench.run(adding("late"));
+  REQUIRE(!late.ok());
+  CHECK(late.error().kind == ErrorKind::unavailable);
+  CHECK(says(late.error().message, "shutting down"));
+}
