@@ -1,6 +1,9 @@
 // Receipts: kept, counted, checked; bounded; damage and forgery are detected.
 #include "client/receipts/receipts.h"
 
+#include <unistd.h>
+
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -8,27 +11,29 @@
 #include "shared/crypto/statements.h"
 #include "shared/protocol/codec.h"
 #include "tests/catch.h"
-#include "tests/unit/engine/world.h"
 
-namespace gleaner::engine::testing {
+namespace gleaner::receipts {
 namespace {
 
 constexpr std::int64_t day = std::int64_t{86400} * 1'000'000;
 
 struct Book {
-  World world;
-  state::ProjectDirectory state{world.project};
-  receipts::Receipts receipts{world.files, state};
+  io::Files& files = io::real_files();
+  state::ProjectDirectory state{std::filesystem::temp_directory_path() /
+                                ("gleaner-receipts-" + std::to_string(::getpid()))};
+  Receipts receipts{files, state};
   crypto::PrivateKey root = crypto::PrivateKey::generate();
   crypto::PrivateKey work = crypto::PrivateKey::generate();
-  Timestamp now = world.clock.now();
+  Timestamp now = FakeClock().now();
   protocol::Grant grant;
 
   Book() {
+    std::filesystem::remove_all(state.root);
     grant.problem_name = "scene \"D\"";
     receipts.open();
     receipts.know_project(project());
   }
+  ~Book() { std::filesystem::remove_all(state.root); }
   Bytes fingerprint() const { return *from_hex(crypto::sha256_hex(root.public_key())); }
   protocol::SignedStatement project() const {
     const std::string id = crypto::sha256_hex(root.public_key());
@@ -62,8 +67,8 @@ struct Book {
     INFO((added.ok() ? "" : added.error().message));
     REQUIRE(added.ok());
   }
-  receipts::ReceiptBook read() const {
-    auto book = receipts::read_receipts(world.files, state, fingerprint(), HostId{7});
+  ReceiptBook read() const {
+    auto book = read_receipts(files, state, fingerprint(), HostId{7});
     REQUIRE(book.ok());
     return std::move(book).value();
   }
@@ -78,21 +83,21 @@ TEST_CASE("Receipts are counted by day, and over restarts") {
   book.add(10, at(6));
   book.add(100, at(7));
   book.add(1000, book.now);
-  const auto check = [&](const receipts::Receipts& receipts) {
-    const receipts::Contribution sum = receipts.contribution(book.now);
+  const auto check = [&](const Receipts& receipts) {
+    const Contribution sum = receipts.contribution(book.now);
     CHECK(sum.today == 1000);
     CHECK(sum.week == 1010);
     CHECK(sum.total == 1111);
   };
   check(book.receipts);
-  receipts::Receipts again(book.world.files, book.state);
+  Receipts again(book.files, book.state);
   again.open();
   check(again);
-  const receipts::ReceiptBook read = book.read();
+  const ReceiptBook read = book.read();
   REQUIRE(read.receipts.size() == 4);
-  for (const receipts::Receipt& receipt : read.receipts) CHECK(receipt.problem == "scene \"D\"");
-  CHECK(read.receipts[3].verdict == receipts::Verdict::genuine);
-  CHECK(read.receipts[0].verdict == receipts::Verdict::forged);  // before its key was certified
+  for (const Receipt& receipt : read.receipts) CHECK(receipt.problem == "scene \"D\"");
+  CHECK(read.receipts[3].verdict == Verdict::genuine);
+  CHECK(read.receipts[0].verdict == Verdict::forged);  // before its key was certified
 }
 
 TEST_CASE("What another key signed, or somebody changed, is not genuine") {
@@ -101,11 +106,11 @@ TEST_CASE("What another key signed, or somebody changed, is not genuine") {
   book.add(5, book.now, &other);
   book.add(6, book.now);
   const io::Path log = book.state.receipts() / "log";
-  auto text = book.world.files.read(log, 1 << 20);
+  auto text = book.files.read(log, 1 << 20);
   REQUIRE(text.ok());
   REQUIRE(book.read().receipts.size() == 2);
-  CHECK(book.read().receipts[0].verdict == receipts::Verdict::forged);
-  CHECK(book.read().receipts[1].verdict == receipts::Verdict::genuine);
+  CHECK(book.read().receipts[0].verdict == Verdict::forged);
+  CHECK(book.read().receipts[1].verdict == Verdict::genuine);
   // One more item, in the statement's own bytes.
   const std::string lines(text->begin(), text->end());
   const std::size_t last = lines.rfind('\n', lines.size() - 2) + 1;
@@ -118,10 +123,10 @@ TEST_CASE("What another key signed, or somebody changed, is not genuine") {
   changed.replace(items, 18, "\"items_accepted\":9");
   line["statement"]["payload"] = to_base64url(changed);
   const std::string raised = lines.substr(0, last) + line.dump() + "\n";
-  REQUIRE(book.world.files.write(log, raised, io::Mode::secret).ok());
-  CHECK(book.read().receipts[1].verdict == receipts::Verdict::forged);
-  REQUIRE(book.world.files.remove_all(book.state.receipts() / "keys").ok());
-  CHECK(book.read().receipts[1].verdict == receipts::Verdict::unknown_key);
+  REQUIRE(book.files.write(log, raised, io::Mode::secret).ok());
+  CHECK(book.read().receipts[1].verdict == Verdict::forged);
+  REQUIRE(book.files.remove_all(book.state.receipts() / "keys").ok());
+  CHECK(book.read().receipts[1].verdict == Verdict::unknown_key);
 }
 
 TEST_CASE("A line that a kill cut off is left out, and what follows is whole") {
@@ -129,13 +134,13 @@ TEST_CASE("A line that a kill cut off is left out, and what follows is whole") {
   book.add(1, book.now);
   const io::Path log = book.state.receipts() / "log";
   std::ofstream(log, std::ios::app) << "{\"problem\":\"cut";
-  receipts::Receipts again(book.world.files, book.state);
+  Receipts again(book.files, book.state);
   again.open();
   again.know_project(book.project());
   const auto statement = book.sign(2, book.now, book.work);
   REQUIRE(
       again.add(statement, *protocol::decode<protocol::Acknowledgement>(statement.payload), book.grant).ok());
-  const receipts::ReceiptBook read = book.read();
+  const ReceiptBook read = book.read();
   CHECK(read.damaged == 1);
   REQUIRE(read.receipts.size() == 2);
   CHECK(read.receipts[1].acknowledgement.items_accepted == 2);
@@ -146,12 +151,12 @@ TEST_CASE("Their space is bounded, their sum is not lost") {
   book.grant.problem_name = std::string(200'000, 'x');
   for (int i = 0; i < 60; ++i) book.add(1, book.now);
   std::int64_t bytes = 0;
-  const auto names = book.world.files.list(book.state.receipts());
+  const auto names = book.files.list(book.state.receipts());
   REQUIRE(names.ok());
   for (const std::string& name : *names)
-    if (name.starts_with("log")) bytes += *book.world.files.size(book.state.receipts() / name);
-  CHECK(bytes <= receipts::Receipts::files_max * receipts::Receipts::log_bytes_max);
-  receipts::Receipts again(book.world.files, book.state);
+    if (name.starts_with("log")) bytes += *book.files.size(book.state.receipts() / name);
+  CHECK(bytes <= Receipts::files_max * Receipts::log_bytes_max);
+  Receipts again(book.files, book.state);
   again.open();
   CHECK(again.contribution(book.now).total == 60);
   CHECK(again.contribution(book.now).today == 60);
@@ -159,4 +164,4 @@ TEST_CASE("Their space is bounded, their sum is not lost") {
 }
 
 }  // namespace
-}  // namespace gleaner::engine::testing
+}  // namespace gleaner::receipts

@@ -4,7 +4,7 @@
 
 #include "tests/catch.h"
 
-namespace gleaner::engine {
+namespace gleaner::settings {
 namespace {
 
 struct Places {
@@ -16,8 +16,8 @@ struct Places {
   void put(const std::string& path, const std::string& text) const {
     REQUIRE(files.write(root / path, text, io::Mode::normal).ok());
   }
-  [[nodiscard]] Result<settings::PreferenceBook> load() const {
-    return settings::PreferenceBook::load(files, {root / "preferences.toml", root / "locked.d"});
+  [[nodiscard]] Result<PreferenceBook> load() const {
+    return PreferenceBook::load(files, {root / "preferences.toml", root / "locked.d"});
   }
 };
 
@@ -25,7 +25,7 @@ TEST_CASE("Without files the defaults hold: only while nobody uses the computer"
   const Places places;
   const auto book = places.load();
   REQUIRE(book.ok());
-  const settings::OwnerSettings owner_settings = book->values().owner_settings(8'000'000);
+  const OwnerSettings owner_settings = book->values().owner_settings(8'000'000);
   CHECK(owner_settings.owner.run == client_policy::RunWhen::idle);
   CHECK(owner_settings.owner.idle_after == Duration{std::chrono::minutes{5}});
   CHECK(owner_settings.memory_bytes == 4'000'000);
@@ -98,7 +98,7 @@ TEST_CASE("Setting a value writes a file that can be read again, and keeps the o
   CHECK(again->values().on_battery);
   CHECK(again->values().owner_settings(0).owner.hours.size() == 5);
   CHECK(again->values().sandbox != "on");
-  const settings::OwnerSettings owner_settings = again->values().owner_settings(0);
+  const OwnerSettings owner_settings = again->values().owner_settings(0);
   CHECK(owner_settings.exclusive == std::vector<std::string>{"steam", "blender"});
   CHECK(owner_settings.owner.expensive_hours.size() == 5);
   CHECK(owner_settings.upload_bytes_per_second == 50'000);
@@ -113,7 +113,7 @@ TEST_CASE("Shares of projects are numbers by name, suspended ones are names") {
   for (const char* wrong :
        {"Atlas", "Atlas=", "=2", "Atlas=-1", "Atlas=2000", "Atlas=1e-9", "Atlas=nan", "Atlas=2x"})
     CHECK_FALSE(book->set(places.files, "project_shares", wrong).ok());
-  const settings::OwnerSettings owner_settings = places.load()->values().owner_settings(0);
+  const OwnerSettings owner_settings = places.load()->values().owner_settings(0);
   REQUIRE(owner_settings.shares.size() == 3);
   CHECK(owner_settings.shares[0].project == "a = b");
   CHECK(owner_settings.shares[0].share == 3);
@@ -135,4 +135,4 @@ TEST_CASE("A mistake in a file is named with file, line and key") {
 }
 
 }  // namespace
-}  // namespace gleaner::engine
+}  // namespace gleaner::settings
