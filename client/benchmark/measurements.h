@@ -1,6 +1,6 @@
-// What this computer measured of itself: at first at once, then rarely, while no kernel runs and nobody needs
-// the processor. Kept on disk. Measures on the background queue; all else on the engine's thread. Not
-// thread-safe.
+// This computer's measured speeds: measured at the first start, then rarely, while no kernel runs and nobody
+// needs the processor. Kept on disk. Measures on the background queue; everything else runs on the engine's
+// thread. Not thread-safe.
 #pragma once
 
 #include <optional>

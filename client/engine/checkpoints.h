@@ -1,6 +1,6 @@
-// What kernels save of the item that they are at: a unit's latest checkpoint, kept beside its journal with
-// its digest, and laid out where the next kernel looks for it. And when a running kernel is to be asked for
-// one. Not thread-safe.
+// Checkpoints of the items that kernels are working on: a unit's latest one is kept beside its journal
+// together with its digest, and put where the next kernel looks for it. Also decides when a running kernel
+// is asked for one. Not thread-safe.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,6 @@
-// What computing a unit takes: processor and running time go to the unit, and a kernel that does nothing, or
-// is at one item for too long, is noticed. Pure: the kernel's readings are arguments. Not thread-safe.
+// Accounting of the time spent on a unit, and detection of hung kernels: CPU and running time are charged to
+// the unit; a kernel that does nothing, or spends too long on one item, is reported. Pure: the kernel's
+// readings are arguments. Not thread-safe.
 #pragma once
 
 #include "client/engine/unit.h"

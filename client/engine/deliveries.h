@@ -1,6 +1,6 @@
-// From finished items to signed acknowledgements: cuts what is due, prepares it for the wire (small:
-// piggybacked on requests; large: uploaded on the data queue), and lets go of a result only for a verified,
-// signed answer that names exactly that unit, range and digest. Not thread-safe.
+// From finished items to signed acknowledgements: cuts segments when they are due, prepares them for the
+// wire (small ones are piggybacked on requests, large ones uploaded on the data queue), and discards a
+// result only on a verified, signed answer that names exactly that unit, range and digest. Not thread-safe.
 #pragma once
 
 #include <vector>

@@ -1,8 +1,8 @@
-// What units need on disk: blobs by digest, unpacked bundles, problem directories. Lives on the data queue:
-// every function may block on the network or the disk. Nothing is used whose digest was not checked in this
-// run of the program: bundles are unpacked afresh after each start, blobs are hashed again before their first
-// use. One thread at a time. Errors: unavailable (the network: try again), untrusted (bytes are not what was
-// signed), io (this disk), not_found (the server does not have it).
+// The files that units need: blobs by digest, unpacked bundles, problem directories. Used on the data queue:
+// every function may block on the network or the disk. Nothing is used unless its digest was checked in this
+// run of the program: bundles are unpacked afresh after each start, and blobs hashed again before their
+// first use. One thread at a time. Errors: unavailable (the network: try again), untrusted (the bytes are
+// not what was signed), io (this disk), not_found (the server does not have it).
 #pragma once
 
 #include <atomic>

@@ -1,9 +1,10 @@
 // The client's engine: a loop of tick() and wait_time() around slots (kernels) and the projects that they
-// compute for (membership.h). The owner polls descriptors() and calls tick() when one is readable or
-// wait_time() is over. A tick goes one way: apply what came (from servers, kernels, the owner), decide what
-// runs, and say what is wanted to the servers; nothing calls back into it. Everything runs on the calling
-// thread but what goes through Workers. State on disk is complete at every instant: a kill loses at most the
-// item in progress and what a power cut takes from the page cache since the last cut.
+// compute for (membership.h). The caller polls descriptors() and calls tick() when one is readable or
+// wait_time() has passed. A tick runs in one direction: apply what has arrived (from servers, kernels and
+// the owner), decide what runs, and tell the servers what is wanted; nothing calls back into it. Everything
+// runs on the calling thread except what goes through Workers. The state on disk is complete at every
+// instant: a kill loses at most the item in progress, and a power failure what the page cache held since the
+// last cut.
 #pragma once
 
 #include <memory>

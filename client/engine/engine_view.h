@@ -1,5 +1,5 @@
-// What the engine says of itself to its owner: all that status() may look at, and the sentences made of it.
-// Reads only.
+// The engine's status as its owner sees it: read-only access to everything that status() reports, and the
+// sentences made from it.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Whether the disk has room for more work. Looks once a minute. Not thread-safe.
+// Checks once a minute whether the disk has room for more work. Not thread-safe.
 #pragma once
 
 #include <optional>

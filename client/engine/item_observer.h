@@ -1,5 +1,5 @@
-// Somebody who is shown each finished item, to make a picture of it. Called on the engine's thread for every
-// item, so it must be quick; it can neither change anything nor fail.
+// An observer that is shown each finished item, for instance to draw a picture. Called on the engine's
+// thread for every item, so it must be quick; it can neither change anything nor fail.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
-// A slot's kernel as a process: verified, launched, held and let go, ended. It serves unit after unit of one
-// problem. Knows nothing of units' states. Not thread-safe.
+// The kernel process of a slot: verified, launched, paused, resumed and ended. It serves one unit after
+// another of the same problem, and knows nothing of units' states. Not thread-safe.
 #pragma once
 
 #include <memory>

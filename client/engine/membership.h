@@ -1,7 +1,7 @@
-// All that belongs to one project: who this host is to it, what is believed of it, its units on disk, what
-// they need, their deliveries and the session with its server. Slots are everybody's, and the engine's: it
-// says what they want, and carries out what answers ask of them. Runs on the engine's thread but for what
-// goes through its own Workers, so that a server that stalls keeps no other waiting. Not thread-safe.
+// A client's part in one project: the host's identity, trust, units on disk, their preparation and delivery,
+// and the session with the server. Slots belong to the engine, which says what they want and carries out
+// what answers ask of them. Runs on the engine's thread except for what goes through its own Workers, so
+// that a stalled server holds up no other project. Not thread-safe.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// The projects that one engine serves; at least one. Not thread-safe.
+// The projects that one engine serves, at least one. Not thread-safe.
 #pragma once
 
 #include <memory>

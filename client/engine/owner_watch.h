@@ -1,5 +1,5 @@
-// What the owner does with this computer, and what that means for computing: asks the system's signs often
-// enough, and client/policy/owner.h what they mean. Not thread-safe.
+// Watches what the owner does with this computer: reads the activity monitor often enough, and has
+// client/policy/owner.h judge what it means for computing. Not thread-safe.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// What each project had of this computer, what it holds, and which is to be asked next (project_shares.h).
-// Kept over restarts. Not thread-safe.
+// How much of this computer each project has used and holds, and which project is asked next
+// (project_shares.h). Kept across restarts. Not thread-safe.
 #pragma once
 
 #include <map>

@@ -1,58 +1,22 @@
-// The session with one project's server over the control queue: one exchange at a time, the most urgent
-// first. It decides when to speak (intervals, Retry-After, back-off) and is passive otherwise: its owner asks
-// what is due(), sends that, and takes what came of it with take_events(), in its own time; it calls nobody.
-// Not thread-safe.
+// The session with one project's server on the control queue: one exchange at a time, the most urgent first.
+// It decides when to send (intervals, Retry-After, back-off) and is otherwise passive: its owner asks which
+// exchange is due(), sends it, and collects the results with take_events() when it suits; the session calls
+// nobody. Not thread-safe.
 #pragma once
 
 #include <functional>
 #include <optional>
 #include <string>
-#include <variant>
+#include <utility>
 #include <vector>
 
 #include "client/engine/services.h"
+#include "client/engine/session_events.h"
 #include "client/engine/trust.h"
 #include "client/policy/work_pacing.h"
 #include "client/transport/server_call.h"
 
 namespace gleaner::engine {
-
-// In order of urgency. `project`: its document is fetched; `failure`: of a unit.
-enum class Exchange { none, project, failure, work, heartbeat, commit };
-
-// What there is to say now.
-struct Outgoing {
-  bool project_doubted = false;  // something signed did not verify: its keys may have changed
-  bool failure = false;
-  bool work = false;   // slots that want a unit
-  bool units = false;  // in hand, for a heartbeat to tell of
-  bool commit = false;
-};
-
-// What came of an exchange. The project's document has been checked and is trusted; all else is as received.
-struct ProjectRenewed {
-  protocol::SignedStatement document;
-};
-struct FailureAnswered {
-  protocol::FailureReport report;
-  Status outcome;
-};
-struct WorkAnswered {
-  std::vector<UnitId> commits;  // that went with the request
-  Result<protocol::WorkReply> reply;
-};
-struct HeartbeatAnswered {
-  protocol::HeartbeatReply reply;
-};
-struct CommitAnswered {
-  UnitId unit;
-  Result<protocol::SignedStatement> acknowledgement;
-};
-struct HostRevoked {  // or was never known
-  std::string reason;
-};
-using SessionEvent = std::variant<ProjectRenewed, FailureAnswered, WorkAnswered, HeartbeatAnswered,
-                                  CommitAnswered, HostRevoked>;
 
 class ServerSession {
  public:

@@ -1,5 +1,5 @@
-// What every part of the engine is given: the outside world as interfaces, and settings. Borrowed, never
-// owned; all outlive the engine.
+// What every part of the engine has access to: the outside world as interfaces, and settings. Borrowed; all
+// of it outlives the engine.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// One core's place for a kernel: brings together a process (kernel_process.h), the unit that it computes,
-// what it saves (checkpoints.h), and how fast and with what effort (computing_time.h). Not thread-safe.
+// A slot for one kernel: combines the process (kernel_process.h), the unit being computed, its checkpoints
+// (checkpoints.h), its rate and its accounting (computing_time.h). Not thread-safe.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// What of this computer's speeds its server has to be told: nothing that it knows already, but for what
-// changes by more than measurements waver. Pure. Not thread-safe.
+// Decides which of this computer's speeds the server needs to be told: only those that have changed by more
+// than the noise of measurements. Pure. Not thread-safe.
 #pragma once
 
 #include <optional>

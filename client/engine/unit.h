@@ -1,5 +1,5 @@
-// A unit in hand: its part on disk (held_unit.h) and what is known of it only while the client runs. And the
-// book of all of them. Not thread-safe.
+// A unit in hand: its part on disk (held_unit.h), and what is known of it only while the client runs. Also
+// the book of all units. Not thread-safe.
 #pragma once
 
 #include <map>

@@ -1,6 +1,6 @@
-// From a grant to a unit that is ready for its kernel: checks the chain of trust, then has the cache fetch,
-// verify and lay out what the unit needs, on the data queue. Outcomes go to the unit's state. Not
-// thread-safe.
+// Makes a granted unit ready for its kernel: checks the chain of trust, then has the download cache fetch,
+// verify and lay out what the unit needs, on the data queue. The outcome is recorded in the unit's state.
+// Not thread-safe.
 #pragma once
 
 #include "client/engine/download_cache.h"

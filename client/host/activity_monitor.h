@@ -1,4 +1,4 @@
-// What the computer's owner is doing with it, as far as this system tells; implemented in client/platform
+// What the owner is doing with this computer, as far as the system can tell. Implemented in client/platform
 // (activity_monitor_linux.cpp). Called from the engine's thread; never blocks for long.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Who may use the CPU: holds, lets go and throttles kernels by their process groups. Implemented in
-// client/platform (cpu_limiter_linux.cpp). Called from the engine's thread.
+// Controls which kernels may use the CPU: pauses, resumes and throttles them by process group. Implemented
+// in client/platform (cpu_limiter_linux.cpp). Called from the engine's thread.
 #pragma once
 
 namespace gleaner::host {

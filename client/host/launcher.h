@@ -1,5 +1,5 @@
-// Starting kernels, as the engine sees it; implemented in client/platform (sandbox.h). Called from the
-// engine's thread only, which must be the thread that lives longest (kernels die with it).
+// Starts kernels. Implemented in client/platform (sandbox.h). Called only from the engine's thread, which
+// must outlive all kernels (they die with it).
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Facts about this machine. Implemented in client/platform (machine_linux.cpp). Thread-safe.
+// Facts about this machine. Implemented in client/platform (machine_facts_linux.cpp). Thread-safe.
 #pragma once
 
 #include <cstdint>

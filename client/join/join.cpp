@@ -16,9 +16,9 @@ std::string place(const protocol::JoinCode& code) {
 Error explain(const Error& error, const protocol::JoinCode& code) {
   switch (error.kind) {
     case ErrorKind::unavailable:
-      return {error.kind, "cannot join: the server " + place(code) + " did not answer as it should (" +
+      return {error.kind, "cannot join: no valid answer from the server " + place(code) + " (" +
                               error.message +
-                              "): check the network and that the server runs, then try again"};
+                              "): check the network and that the server is running, then try again"};
     case ErrorKind::untrusted:
       return {error.kind,
               "cannot join: " + place(code) + " is not the server of this join code (" + error.message +
@@ -81,7 +81,7 @@ Result<state::Identity> join(io::HttpClient& http, io::Files& files, const host:
       return Error{
           ErrorKind::conflict,
           "the project at " + place(present->code) +
-              ", which this computer has joined, has a key that begins alike: give another directory "
+              ", which this computer has joined, has a key with the same beginning: use another directory "
               "with --state"};
     if (!present->revoked) {
       // The server may have moved: the code is the newest word on where it is.

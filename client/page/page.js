@@ -74,7 +74,7 @@ async function showStatus() {
     at("together").replaceChildren(...status.problems.map(showTogether));
     at("why").replaceChildren(...status.details.map((detail) => element("li", detail)));
   } catch (error) {
-    set("sentence", error.message || "The client does not answer.");
+    set("sentence", error.message || "The client is not answering.");
     at("work").replaceChildren();
   }
 }
@@ -100,7 +100,7 @@ function showPreference(one) {
     event.preventDefault();
     try {
       await ask("preferences", { key: one.key, value: input.value });
-      set("said", one.key + " is " + input.value + " from now on");
+      set("said", one.key + " is now " + input.value);
       await showPreferences();
       at(input.id).focus();
     } catch (error) {

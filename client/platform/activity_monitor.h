@@ -1,4 +1,4 @@
-// ActivityMonitor (client/engine/activity_monitor.h) of a Linux system, below injectable roots. Sources, each
+// ActivityMonitor (client/host/activity_monitor.h) of a Linux system, below injectable roots. Sources, each
 // a file: agents_linux.cpp (desktop sessions, by their agents, at once), terminals_linux.cpp
 // (pseudo-terminals, consoles and SSH sessions by the time of their last input), logins_linux.cpp (who is
 // logged in there, by the system's list), input_linux.cpp (keyboards and mice, event by event, where

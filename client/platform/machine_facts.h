@@ -1,4 +1,4 @@
-// Machine (client/engine/machine.h) by the files that the system shows, below injectable roots so that tests
+// Machine (client/host/machine.h) by the files that the system shows, below injectable roots so that tests
 // can make any machine. Platform file: machine_facts_linux.cpp.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Notices when the calendar moves against the steady clock: this computer slept, or its clock was set. Pure.
-// Not thread-safe.
+// Notices when the calendar moves relative to the steady clock: this computer slept, or its clock was set.
+// Pure. Not thread-safe.
 #pragma once
 
 #include <chrono>

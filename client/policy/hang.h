@@ -1,7 +1,7 @@
-// When a kernel is taken for hung. Two ways: it sleeps (uses no CPU and waits for none, for a long time), or
-// one item takes far longer than the manifest's item_seconds, "an item slower than this on the slowest
-// sensible host". A kernel that is starved, throttled or paused is never taken for hung: only CPU time counts
-// for the second rule. Pure. Cost: O(1).
+// When a kernel counts as hung. Either it sleeps (uses no CPU and waits for none, for a long time), or one
+// item takes far longer than the manifest's item_seconds, "an item slower than this on the slowest sensible
+// host". A kernel that is starved, throttled or paused never counts as hung: the second rule looks at CPU
+// time only. Pure. Cost: O(1).
 #pragma once
 
 #include <chrono>

@@ -1,7 +1,7 @@
 // When a slot asks for its next unit: before the unit in hand ends, so that its kernel never waits for the
-// network, but as late as possible, because a unit that waits on a host is a unit that the server could have
-// sized better. At most one unit waits per slot. Prefetch takes request delay and
-// transfer out of the makespan (tests/reproduction/GATES.md has what that is worth). Pure. Cost: O(1).
+// network, but as late as possible, because the server could have sized a unit better that now waits on a
+// host. At most one unit waits per slot. Prefetching removes request delay and transfer time from the
+// makespan (tests/reproduction/GATES.md says what that is worth). Pure. Cost: O(1).
 #pragma once
 
 #include <chrono>

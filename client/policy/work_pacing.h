@@ -1,6 +1,6 @@
-// When a project is asked for work again: as its server said, longer each time while it has nothing at all
-// (shared/protocol/pacing.h), and sooner for a slot that stands idle than for one that still computes. Pure:
-// randomness and time are arguments. Cost: O(1). Not thread-safe.
+// When a project is asked for work again: as its server said, after longer waits while it has nothing at all
+// (shared/protocol/pacing.h), and sooner for an idle slot than for a busy one. Pure: randomness and time are
+// arguments. Cost: O(1). Not thread-safe.
 #pragma once
 
 #include "client/policy/backoff.h"

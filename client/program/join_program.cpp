@@ -51,7 +51,7 @@ Status leave_one(const state::StateDirectory& state, const state::ProjectNames& 
   const auto http =
       io::make_curl_client(identity.ok() ? identity->code.root_fingerprint : Bytes(), user_agent());
   TRY(joining::leave(*http, files, directory));
-  fmt::print("Left the project {}; nothing of it is kept in {}.\n", project.name, state.root.string());
+  fmt::print("Left the project {}; its data has been removed from {}.\n", project.name, state.root.string());
   return {};
 }
 
@@ -66,7 +66,7 @@ Status leave(const LeaveCommand& command) {
   for (const state::ProjectNames& project : projects) TRY(leave_one(state, project));
   TRY_ASSIGN(const auto others, state::joined_projects(files, state));
   if (!others.empty()) {
-    fmt::print("This computer goes on with {} more.\n", others.size());
+    fmt::print("This computer continues with {} more.\n", others.size());
     return {};
   }
   for (const io::Path& path : {state.projects(), state.slots(), state.shares()}) TRY(files.remove_all(path));
@@ -100,8 +100,9 @@ int run_join(const JoinCommand& command) {
   const auto all = state::joined_projects(files, state);
   const std::string several =
       all.ok() && all->size() > 1
-          ? fmt::format("This computer has joined {} projects: `gleaner projects` shows and shares them.\n",
-                        all->size())
+          ? fmt::format(
+                "This computer has joined {} projects: see them and their shares with `gleaner projects`.\n",
+                all->size())
           : "";
   fmt::print("{} {} as host {} (\"{}\"). State: {}\n{}Start computing with: {}\n",
              before ? "Joined before:" : "Joined", joined->code.base_url(), joined->host.host.value,

@@ -43,7 +43,7 @@ void open_browser(const std::string& address) {
   pid_t child = 0;
   ::signal(SIGCHLD, SIG_IGN);
   if (::posix_spawnp(&child, program.c_str(), nullptr, nullptr, arguments, ::environ) != 0)
-    fmt::print(stderr, "gleaner: no browser could be opened: open the address yourself\n");
+    fmt::print(stderr, "gleaner: cannot open a browser: open the address yourself\n");
 }
 
 }  // namespace
@@ -58,8 +58,9 @@ int run_page(const PageCommand& command) {
   }
   // Behind '#': browsers keep that part to themselves.
   const std::string address = fmt::format("http://127.0.0.1:{}/#{}", (*server)->port(), token);
-  fmt::print("{}\nWho has this address may control the client. Ctrl-C, or an hour without use, ends it.\n",
-             address);
+  fmt::print(
+      "{}\nAnyone who has this address can control the client. Ctrl-C, or an hour without use, ends it.\n",
+      address);
   std::fflush(stdout);
   if (command.browser) open_browser(address);
   (*server)->run(unused_for);

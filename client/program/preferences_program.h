@@ -1,4 +1,4 @@
-// `gleaner prefs`: shows, explains and sets the owner's preferences; a running client takes them over at
+// `gleaner prefs`: shows, explains and changes the owner's preferences; a running client applies them at
 // once.
 #pragma once
 

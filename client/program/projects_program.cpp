@@ -58,11 +58,11 @@ Result<std::string> change(const ProjectsCommand& command) {
   const auto& entries = shares ? book.values().project_shares : book.values().projects_suspended;
   TRY(change_preference(command.state, command.socket, shares ? "project_shares" : "projects_suspended",
                         list_with(entries, project, added)));
-  if (shares && command.share == 0) return "no new work is taken from " + project.name;
-  if (shares) return fmt::format("{} has a share of {} from now on", project.name, command.share);
+  if (shares && command.share == 0) return "no new work will be fetched from " + project.name;
+  if (shares) return fmt::format("{} now has a share of {}", project.name, command.share);
   if (command.verb == "suspend")
-    return "nothing is computed for " + project.name + " from now on; finished results are delivered";
-  return project.name + " is computed again";
+    return "computing for " + project.name + " is suspended; finished results are still delivered";
+  return "computing for " + project.name + " again";
 }
 
 }  // namespace

@@ -108,10 +108,10 @@ void print(const Account& account, bool all, bool named) {
   const std::size_t first = all || count <= newest_shown ? 0 : count - newest_shown;
   if (named) fmt::print("{} at {}:\n", account.project.name, account.project.server);
   for (std::size_t i = first; i < count; ++i) print(account.book.receipts[i]);
-  if (first > 0) fmt::print("({} older ones: --all)\n", first);
+  if (first > 0) fmt::print("({} older receipts: see them with --all)\n", first);
   fmt::print("{} receipts, {} of them signed by this project: {} items accepted from this computer\n", count,
              account.genuine, account.items);
-  if (account.book.damaged > 0) fmt::print("{} damaged lines were left out\n", account.book.damaged);
+  if (account.book.damaged > 0) fmt::print("{} damaged lines were skipped\n", account.book.damaged);
 }
 
 // `receipts` of all projects in one list.

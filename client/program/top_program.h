@@ -1,5 +1,5 @@
-// `gleaner top`: what the client does, live in the terminal. Where standard output is no terminal, one
-// picture of it.
+// `gleaner top`: shows live in the terminal what the client is doing. If standard output is not a terminal,
+// prints it once.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

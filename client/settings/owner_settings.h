@@ -1,4 +1,4 @@
-// What the owner wants of the engine, as the preferences say it; holds from the next tick on.
+// The owner's settings for the engine, derived from the preferences; they take effect at the next tick.
 #pragma once
 
 #include <cstdint>

@@ -7,6 +7,7 @@
 #include <optional>
 #include <sstream>
 
+#include "client/settings/preference_texts.h"
 #include "shared/base/limits.h"
 #include "shared/io/settings.h"
 
@@ -26,78 +27,27 @@ std::function<Status(const std::string&)> one_of(std::vector<std::string> words)
   };
 }
 
-struct Described {
-  const char* key;
-  const char* meaning;
-};
-
-// In the order in which they are shown and written.
-constexpr Described described[] = {
-    {"preset", "Defaults for everything not set below: only-when-idle, gentle, lab or dedicated."},
-    {"run", "when-idle: only while nobody uses this computer; always: also while somebody does; never."},
-    {"idle_minutes", "Minutes without keyboard or mouse input before this computer counts as idle."},
-    {"pause_minutes_min", "The shortest pause, so that computing does not start and stop all the time."},
-    {"when_watching", "Compute while a window fills the screen, or a program keeps the session awake?"},
-    {"load_max",
-     "Pause when other programs use more than this share of all cores (with when-idle); 1: never."},
-    {"hours",
-     "Compute only at these hours, for example [\"mon-fri 18:00-08:00\", \"sat,sun\"]; empty: at any hour."},
-    {"expensive_hours",
-     "Never compute at these hours, written like hours: for when electricity is expensive."},
-    {"cpu_share", "The share of each core that kernels may use: more than 0, at most 1."},
-    {"watts_per_core",
-     "The extra power that a core draws while it computes; 0: unknown. Projects are told, and prefer "
-     "computers that need less energy where they are as fast."},
-    {"cores", "How many cores kernels may use; 0: all."},
-    {"memory_share", "The share of this computer's memory that all kernels together may use."},
-    {"give_back_minutes", "After a pause of so many minutes a kernel ends and frees its memory."},
-    {"on_battery", "Compute on battery power?"},
-    {"temperature_max", "Pause at this processor temperature, in degrees Celsius."},
-    {"applications",
-     "Run only these applications, for example [\"raytrace\"]; empty: all that the projects have."},
-    {"project_shares",
-     "How much of this computer each project gets beside the others, for example [\"NAME=3\", \"KEY=0\"]; "
-     "1 if not set; 0: no new work."},
-    {"projects_suspended",
-     "Projects, by name or key, for which nothing is computed; finished results are still delivered."},
-    {"exclusive", "Pause while one of these programs runs, for example [\"steam\"]."},
-    {"on_metered", "Download and upload on a metered network?"},
-    {"network_hours", "Download and upload only at these hours, written like hours; empty: at any hour."},
-    {"download_kilobytes", "The fastest download, in kilobytes a second; 0: no limit."},
-    {"upload_kilobytes", "The fastest upload, in kilobytes a second; 0: no limit."},
-    {"disk_megabytes", "The size of the download cache."},
-    {"disk_free_megabytes", "Disk space to leave free: with less, no new work is fetched."},
-    {"sandbox",
-     "on; or, to run kernels without a sandbox, \"off: I accept that kernels run with my rights\"."}};
-
 constexpr std::array<const char*, 7> list_keys = {"hours",          "expensive_hours",    "applications",
                                                   "project_shares", "projects_suspended", "exclusive",
                                                   "network_hours"};
 constexpr std::array<const char*, 3> word_keys = {"preset", "run", "sandbox"};
-
-const char* meaning(const std::string& key) {
-  for (const Described& one : described)
-    if (key == one.key) return one.meaning;
-  CHECK_TRUE(false);
-  return "";
-}
 
 io::Settings settings_of(OwnerPreferences& values) {
   constexpr std::int64_t kilobytes_max = 100'000'000;
   constexpr std::int64_t megabytes_max = 100'000'000;
   io::Settings all;
   const auto word = [&all](const char* key, std::string* value, std::vector<std::string> words) {
-    all.add(key, value, meaning(key), one_of(std::move(words)));
+    all.add(key, value, meaning_of(key), one_of(std::move(words)));
   };
   const auto number = [&all](const char* key, double* value, double low, double high) {
-    all.add(key, value, low, high, meaning(key));
+    all.add(key, value, low, high, meaning_of(key));
   };
   const auto count = [&all](const char* key, std::int64_t* value, std::int64_t low, std::int64_t high) {
-    all.add(key, value, low, high, meaning(key));
+    all.add(key, value, low, high, meaning_of(key));
   };
-  const auto flag = [&all](const char* key, bool* value) { all.add(key, value, meaning(key)); };
+  const auto flag = [&all](const char* key, bool* value) { all.add(key, value, meaning_of(key)); };
   const auto list = [&all](const char* key, std::vector<std::string>* value) {
-    all.add(key, value, meaning(key));
+    all.add(key, value, meaning_of(key));
   };
   word("preset", &values.preset, {"only-when-idle", "gentle", "lab", "dedicated"});
   word("run", &values.run, {"when-idle", "always", "never"});
@@ -203,8 +153,8 @@ OwnerPreferences preset_values(const std::string& preset) {
 }
 
 bool is_key(const std::string& key) {
-  return std::any_of(std::begin(described), std::end(described),
-                     [&key](const Described& one) { return key == one.key; });
+  return std::any_of(described_preferences().begin(), described_preferences().end(),
+                     [&key](const DescribedPreference& one) { return key == one.key; });
 }
 
 }  // namespace
@@ -274,9 +224,10 @@ Result<PreferenceBook> PreferenceBook::load(const io::Files& files, PreferenceFi
   OwnerPreferences named;
   for (const Layer& layer : layers) TRY(settings_of(named).parse(layer.text, layer.name));
   book.values_ = preset_values(named.preset);
-  for (const Described& one : described) book.origins_[one.key] = "default";
+  for (const DescribedPreference& one : described_preferences()) book.origins_[one.key] = "default";
   if (named.preset != OwnerPreferences{}.preset)
-    for (const Described& one : described) book.origins_[one.key] = "preset " + named.preset;
+    for (const DescribedPreference& one : described_preferences())
+      book.origins_[one.key] = "preset " + named.preset;
   for (const Layer& layer : layers) {
     TRY(settings_of(book.values_).parse(layer.text, layer.name));
     TRY(check_lists(book.values_, layer.name));
@@ -292,7 +243,7 @@ std::vector<PreferenceBook::Line> PreferenceBook::lines() const {
   OwnerPreferences copy = values_;
   const auto written = keys_of(settings_of(copy).render());
   std::vector<Line> all;
-  for (const Described& one : described) {
+  for (const DescribedPreference& one : described_preferences()) {
     const auto value = written.find(one.key);
     all.push_back({one.key, value == written.end() ? "" : value->second, origins_.at(one.key), one.meaning,
                    locked_.contains(one.key)});
@@ -313,7 +264,7 @@ Status PreferenceBook::set(io::Files& files, const std::string& key, const std::
     next[key] = as;
     text =
         "# Preferences of the Gleaner client; `gleaner prefs show` lists all. Changes take effect at once.\n";
-    for (const Described& one : described)
+    for (const DescribedPreference& one : described_preferences())
       if (next.contains(one.key))
         text += "\n# " + std::string(one.meaning) + "\n" + one.key + " = " + next[one.key] + "\n";
     OwnerPreferences trial;

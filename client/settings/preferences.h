@@ -1,4 +1,4 @@
-// The owner's preferences: one commented TOML file, under it the preset's values, over it what an
+// The owner's preferences: one commented TOML file, on top of the preset's values, and overridden by what an
 // administrator locked in drop-in files. Every value knows where it comes from. Not thread-safe.
 #pragma once
 

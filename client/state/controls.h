@@ -1,5 +1,5 @@
-// What the owner asked for with `gleaner`, kept over restarts in the file `preferences`. A pause is
-// remembered with its length, so that a calendar that jumps cannot make it longer. Not thread-safe.
+// The owner's commands given with `gleaner`, kept across restarts in the file `preferences`. A pause is
+// stored with its length, so that a jump of the calendar cannot prolong it. Not thread-safe.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,6 @@
-// The projects that a state directory has joined: which they are, how people name them, and the way from the
-// layout of clients that knew only one. Not thread-safe; migrate_state() under the directory's lock.
+// The projects that a state directory has joined: which they are, how people name them, and the migration
+// from the layout of clients that knew only one project. Not thread-safe; migrate_state() only under the
+// directory's lock.
 #pragma once
 
 #include <string>

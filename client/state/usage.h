@@ -1,5 +1,5 @@
-// What each project had of this computer, in the file `shares`: so that shares hold over restarts. Losing it
-// costs nothing but that; what cannot be read counts as nothing.
+// How much of this computer each project has used, in the file `shares`, so that shares hold across
+// restarts. Losing it costs nothing else; what cannot be read counts as zero.
 #pragma once
 
 #include "client/policy/project_shares.h"

@@ -1,6 +1,6 @@
-// How fast this computer's link is, by the transfers that are made anyway: the median of the last ones that
-// were large enough to tell. Caps of the preferences show in it, as they should: that is what the link gives.
-// Thread-safe.
+// How fast this computer's network link is, measured on the transfers that are made anyway: the median of
+// the latest ones that were large enough to be meaningful. Limits set in the preferences are part of the
+// figure, as they should be. Thread-safe.
 #pragma once
 
 #include <deque>

@@ -1,7 +1,7 @@
-// One exchange with the server, on whatever thread: request out, status and problem document understood.
-// Errors as shared/protocol/error_status.h maps them, but for two: a server's own fault (internal) and an
-// error page that is not our server's (no problem document; 413 apart) are unavailable: try again. Not
-// thread-safe per client.
+// One exchange with the server, on any thread: the request is sent, and status and problem document are
+// interpreted. Errors as shared/protocol/error_status.h maps them, with two exceptions: a server's own fault
+// (internal) and an error page that is not our server's (no problem document; 413 apart) are unavailable: try
+// again. Not thread-safe per client.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// Workers with real threads, one a queue, started with the queue's first job and woken through an eventfd.
-// submit(), deliver() and stop() are called from one thread.
+// Workers with real threads, one for each queue, started with the queue's first job and woken through an
+// eventfd. submit(), deliver() and stop() are called from one thread.
 #pragma once
 
 #include <functional>

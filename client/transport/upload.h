@@ -1,6 +1,6 @@
-// A resumable upload: asks how much of the blob is there, appends the rest in pieces (compressed where it
-// pays). Runs on the data queue; blocks. Errors as server_call.h; a piece that was refused is asked about
-// again next time.
+// A resumable upload: asks how much of the blob the server has, and appends the rest in pieces (compressed
+// where that pays). Runs on the data queue; blocks. Errors as in server_call.h; after a refused piece the
+// next call asks again.
 #pragma once
 
 #include "client/transport/server_call.h"

@@ -1,6 +1,6 @@
-// Work that may wait (for the network, for large files, for a benchmark) is done on queues, each with a
-// thread and a connection of its own, so that neither kernels nor heartbeats ever wait for it. A job returns
-// a completion, which runs on the engine's thread at deliver(). Jobs of one queue run in order, one at a
+// Work that may have to wait (for the network, for large files, for a benchmark) runs on queues, each with
+// its own thread and connection, so that neither kernels nor heartbeats ever wait for it. A job returns a
+// completion, which runs on the engine's thread in deliver(). The jobs of one queue run in order, one at a
 // time.
 #pragma once
 
