@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "server/policy/stage/costs.h"
+#include "server/policy/ledger/costs.h"
 
 namespace gleaner::simulator {
 namespace {

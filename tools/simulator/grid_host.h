@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "server/policy/stage/costs.h"
+#include "server/policy/ledger/costs.h"
 #include "shared/protocol/messages.h"
 #include "tools/simulator/agenda.h"
 #include "tools/simulator/grid.h"

@@ -6,19 +6,20 @@
 
 namespace gleaner::policy {
 
-Grant StageState::grant_check(const Requester& requester, Timestamp now, Changes& changes) {
-  for (Check& check : checks) {
-    if (check.unit.valid()) {
-      const auto holder = open.find(check.unit);
-      if (holder != open.end() && holder->second.live()) continue;
+std::string propose_check(const StageState& stage, const Requester& requester, Timestamp /*now*/,
+                          const Take& take) {
+  for (std::size_t i = 0; i < stage.checks.size(); ++i) {
+    const Check& check = stage.checks[i];
+    const bool again = check.unit.valid();
+    if (again) {
+      const Held* holder = stage.units.find(check.unit);
+      if (holder != nullptr && holder->unit.state == UnitState::open && holder->live()) continue;
     }
     if (std::find(check.asked.begin(), check.asked.end(), requester.host) != check.asked.end()) continue;
-    if (check.unit.valid())
-      check.asked.push_back(open.at(check.unit).unit.host);  // stalled: its result may still come
-    check.unit = requester.unit;
-    open_unit(requester, UnitKind::check, check.range, {},
-              because("{} hosts disagree on these items", check.asked.size()), now, changes);
-    return {requester.unit, 0, {}};
+    Proposal opinion{UnitKind::check, check.range};
+    opinion.reason = stage.because("{} hosts disagree on these items", check.asked.size() + (again ? 1 : 0));
+    opinion.check = i;
+    if (take(opinion)) break;
   }
   return {};
 }
@@ -57,17 +58,17 @@ void StageState::drop_checks(Range range, Timestamp now, Changes& changes) {
   }
   checks = std::move(kept);
   for (const UnitId unit : over) {
-    if (open.contains(unit)) close(unit, UnitState::cancelled, "the dispute is over", now, changes);
+    if (units.open().contains(unit)) close(unit, UnitState::cancelled, "the dispute is over", now, changes);
   }
 }
 
 void Stage::dispute(Range range, const std::vector<HostId>& hosts, Timestamp now, Changes& changes) {
   StageState& state = *state_;
   state.drop_checks(range, now, changes);
-  for (const Range part : state.accepted.within(range)) {
-    state.disputed.add(part);
+  for (const Range part : state.ledger.accepted().within(range)) {
+    state.ledger.dispute(part);
     state.checks.push_back({part, hosts, {}});
-    ++state.disputes_seen;
+    ++state.totals.disputes;
     state.decide(changes, now, {}, {}, "dispute", part,
                  state.because("{} hosts delivered different results", hosts.size()));
   }
@@ -77,15 +78,12 @@ void Stage::dispute(Range range, const std::vector<HostId>& hosts, Timestamp now
 void Stage::resolve(Range range, bool decided, Timestamp now, Changes& changes) {
   StageState& state = *state_;
   state.drop_checks(range, now, changes);
-  state.disputed.remove(range);
-  if (!decided) {
-    for (const Range part : state.accepted.within(range)) {
-      state.accepted.remove(part);
-      state.accepted_cost -= state.costs.of(part);
-      state.set_aside.add(part);
-      state.undecided.add(part);
+  if (decided) {
+    state.ledger.end_dispute(range);
+  } else {
+    for (const Range part : state.ledger.accepted().within(range))
       state.decide(changes, now, {}, {}, "set-aside", part, "no two hosts agree on these items");
-    }
+    state.ledger.give_up(range);
   }
   state.decide(changes, now, {}, {}, "resolve", range, decided ? "the majority decided" : "given up");
   tidy(changes);
@@ -94,14 +92,9 @@ void Stage::resolve(Range range, bool decided, Timestamp now, Changes& changes) 
 void Stage::reject(Range range, const std::string& reason, Timestamp now, Changes& changes) {
   StageState& state = *state_;
   state.drop_checks(range, now, changes);
-  state.disputed.remove(range);
-  const std::vector<Range> parts = state.accepted.within(range);
-  for (const Range part : parts) {
-    state.accepted.remove(part);
-    state.accepted_cost -= state.costs.of(part);
-    state.release(part);
+  for (const Range part : state.ledger.accepted().within(range))
     state.decide(changes, now, {}, {}, "reject", part, reason);
-  }
+  state.ledger.reject(range);
   tidy(changes);
 }
 

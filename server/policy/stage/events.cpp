@@ -1,25 +1,69 @@
-// What hosts say: progress, finished prefixes, failures; and what time brings: leases that run out, omission.
+// What hosts say: progress, finished prefixes, failures; and what time brings: silence, leases that run out,
+// omission.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "server/policy/stage/straggler.h"
 
 namespace gleaner::policy {
 namespace {
 
-// Divisible strategies, section 2a: when so much is completed, workers that have returned nothing are left
-// out.
+// The papers': when so much is completed, workers that have returned nothing are left out.
 constexpr double omission_share = 0.7;
 // An item that failed so often on few hosts is set aside, too.
 constexpr int failures_factor = 3;
 // What is done of an item tells how long it will take once it has taken so much of the shortest unit.
 constexpr double share_after = 1.0 / 6;
-// Section 4: a lease that ran out halves the worker's rate.
+// A lease that ran out halves the worker's rate.
 constexpr double expiry_rate_factor = 0.5;
 
 }  // namespace
+
+void StageState::refresh(Timestamp now, Changes& changes) {
+  forecast.settle_if_many(units);
+  while (setup.rules.see_stalls) {
+    Held* held = clock.next_silent(now);
+    if (held == nullptr) break;
+    if (!held->watch.stuck) stall(*held, held->unit.last_contact);
+    if (!ledger.free().empty()) continue;  // far from the end a silent holder just resumes
+    decide(changes, now, held->unit.host, held->unit.id, "stall", held->unit.range,
+           "nothing was heard of it in time");
+  }
+  clock.slots_off(now);
+}
+
+void StageState::stall(Held& held, Timestamp since) {
+  held.watch.stalled_since = since;
+  failed = {};
+  if (held.group != nullptr) forecast.index(*held.group);
+  clock.update(*held.slot, since);
+}
+
+void StageState::heard(Held& held, Timestamp now, const EndgameRules& rules) {
+  const double silence = ledger.free().empty() ? rules.stall_silence_endgame : rules.stall_silence;
+  if (clock.heard(held, now, heartbeat(rules), silence, rules) && held.group != nullptr)
+    forecast.index(*held.group);
+}
+
+void StageState::measure(Held& held, const EndgameRules& rules, bool ended, Changes& changes) {
+  const Unit& unit = held.unit;
+  const std::int64_t position =
+      std::clamp(unit.finished, unit.range.begin, std::max(unit.range.end, unit.committed));
+  const double cost = ledger.costs().of({unit.range.begin, std::min(position, ledger.items())});
+  if (clock.measure(held, cost, ended, rules)) changes.hosts.push_back(unit.host);
+}
+
+bool StageState::save(HostId host, UnitId id, std::int64_t item, double share) {
+  const Held* held = find(id, host);
+  if (!setup.rules.move_checkpoints || held == nullptr || held->unit.kind == UnitKind::check) return false;
+  const Unit& unit = held->unit;
+  if (item < unit.committed || item >= unit.range.end || ledger.accepted().contains(item)) return false;
+  // The result of an item that one host began and another one ended is no second opinion beside the first
+  // one's own: whoever began it stands for it.
+  const bool went_on = item == unit.range.begin && unit.begun_by.valid();
+  return items.save(item, share, went_on ? unit.begun_by : host);
+}
 
 protocol::UnitOrder StageState::report(HostId host, const protocol::UnitReport& report, Timestamp now,
                                        Changes& changes) {
@@ -35,41 +79,48 @@ protocol::UnitOrder StageState::report(HostId host, const protocol::UnitReport& 
     return {unit.id, protocol::UnitAction::cancel, unit.range.end, why};
   }
   const EndgameRules rules = pace();
-  contact(*held, now, rules);
+  heard(*held, now, rules);
   const std::int64_t finished =
       std::clamp(report.finished, unit.finished, std::max(unit.finished, unit.range.end));
   const bool material = finished != unit.finished || report.state != unit.run_state || unit.cut_unheard;
   if (material) changes.units.push_back(unit.id);
+  Meter& meter = held->meter;
+  Watch& watch = held->watch;
   if (unit.run_state == protocol::RunState::paused)
-    held->paused_seconds += std::max(0.0, report.running_seconds - held->clock_seconds);
-  finish_up_to(*held, finished);
-  if (finished >= unit.range.end && held->finished_at == Timestamp::max()) held->finished_at = now;
+    meter.paused_seconds += std::max(0.0, report.running_seconds - meter.seconds);
+  ItemCosts::finish_up_to(*held, finished);
+  if (finished >= unit.range.end && watch.finished_at == Timestamp::max()) watch.finished_at = now;
   unit.run_state = report.state;
   unit.pause_reason = report.state == protocol::RunState::paused ? report.reason : std::string();
   unit.rate_minute = std::max(0.0, report.rate);
   unit.item_seconds = std::max(0.0, report.item_seconds);
-  held->item_share = rules.see_progress && unit.item_seconds >= share_after * rules.unit_minimum
-                         ? std::clamp(report.item_share, 0.0, 1.0)
-                         : 0;
+  held->estimate.item_share = rules.see_progress && unit.item_seconds >= share_after * rules.unit_minimum
+                                  ? std::clamp(report.item_share, 0.0, 1.0)
+                                  : 0;
   unit.running_seconds = std::max(unit.running_seconds, report.running_seconds);
   unit.cut_unheard = false;
-  held->clock_seconds = std::max(held->clock_seconds, report.running_seconds);
-  learn(*held, rules);
-  held->clock_at = now;
-  held->clock_runs = report.state == protocol::RunState::running;
+  meter.seconds = std::max(meter.seconds, report.running_seconds);
+  const double rate = clock.fleet().rate(held->host->record);
+  // Accepted from another host: this one has not heard of it.
+  if (unit.finished < unit.range.end && !ledger.accepted().contains(unit.finished))
+    items.learn(*held, rate, rules);
+  meter.at = now;
+  meter.runs = report.state == protocol::RunState::running;
   measure(*held, rules, false, changes);
-  const bool undelivered = held->finished_at != Timestamp::max() && !only_delivery_missing(*held, now);
-  const bool pausing = report.state == protocol::RunState::paused || too_slow(*held, rules);
+  const bool undelivered =
+      watch.finished_at != Timestamp::max() && !HostClock::only_delivery_missing(*held, now, pace());
+  const bool pausing = report.state == protocol::RunState::paused ||
+                       items.standing_still(*held, clock.fleet().rate(held->host->record), rules);
   const bool stuck = undelivered || (pausing && rules.see_stalls && rules.see_pauses);
-  if (stuck && !held->stuck) {
-    held->stuck = true;
-    mark_stalled(*held, now);
-  } else if (!stuck && held->stuck) {
-    held->stuck = false;
-    if (held->group != nullptr) index_group(*held->group);
+  if (stuck && !watch.stuck) {
+    watch.stuck = true;
+    stall(*held, now);
+  } else if (!stuck && watch.stuck) {
+    watch.stuck = false;
+    if (held->group != nullptr) forecast.index(*held->group);
   }
-  update_slot(*held->slot, now);
-  estimate_slot(*held->slot, now);
+  clock.update(*held->slot, now);
+  forecast.estimate(*held->slot, clock.fleet(), now);
   return {unit.id, protocol::UnitAction::go_on, unit.range.end, {}};
 }
 
@@ -93,17 +144,12 @@ CommitOutcome StageState::judge(HostId host, UnitId id, Range range) const {
                                   range.begin, id.value, unit.committed);
     return outcome;
   }
-  if (enough) {
+  if (ledger.ended()) {
     outcome.refusal = "the problem needs no more results of this stage";
     return outcome;
   }
-  outcome.accepted = accepted.missing(range);
-  if (!undecided.empty()) {
-    for (const Range part : std::exchange(outcome.accepted, {})) {
-      for (const Range open_part : undecided.missing(part)) outcome.accepted.push_back(open_part);
-    }
-  }
-  outcome.overlapping = accepted.within(range);
+  outcome.accepted = ledger.wanted(range);
+  outcome.overlapping = ledger.accepted().within(range);
   return outcome;
 }
 
@@ -115,23 +161,18 @@ CommitOutcome StageState::commit(HostId host_id, UnitId id, Range range, bool la
   Held& held = *find(id, host_id);
   Unit& unit = held.unit;
   const bool is_open = unit.state == UnitState::open;
-  Host& host = hosts.at(host_id);
+  Host& host = clock.host(host_id);
   HostRecord& record = host.record;
-  if (is_open) contact(held, now, pace());
+  if (is_open) heard(held, now, pace());
 
+  const Costs& costs = ledger.costs();
   const Range fresh{unit.committed, std::max(unit.committed, range.end)};
   for (const Range part : outcome.accepted) {
-    accepted.add(part);
-    remove_free(part);
-    set_aside.remove(part);
-    if (!failures.empty()) failures.erase(failures.lower_bound(part.begin), failures.lower_bound(part.end));
-    forget(part);
-    forget_saved(part);
-    const double cost = costs.of(part);
-    accepted_cost += cost;
-    if (record.items_accepted == 0 && part.size() > 0) ++givers;
+    ledger.accept(part);
+    items.forget(part);
+    if (record.items_accepted == 0 && part.size() > 0) ++totals.contributors;
     record.items_accepted += part.size();
-    record.cost_accepted += cost;
+    record.cost_accepted += costs.of(part);
   }
   // What was assumed lost has come after all; what came twice is waste, unless a second opinion was asked
   // for.
@@ -142,22 +183,21 @@ CommitOutcome StageState::commit(HostId host_id, UnitId id, Range range, bool la
     for (const Range part : outcome.overlapping) wasted += costs.of(intersection(part, fresh));
   }
   record.cost_wasted += wasted;
-  wasted_cost += wasted;
+  totals.wasted_cost += wasted;
 
   if (is_open && unit.kind != UnitKind::check) {
-    cover.remove(id, {unit.committed, std::min(std::max(unit.committed, range.end), unit.range.end)});
+    ledger.let_go(id, {unit.committed, std::min(std::max(unit.committed, range.end), unit.range.end)});
   }
   unit.committed = std::max(unit.committed, range.end);
-  finish_up_to(held, unit.committed);
+  ItemCosts::finish_up_to(held, unit.committed);
   if (!held.returned) {
     held.returned = true;
-    change_host(host, [](Host& changed) { ++changed.record.returned; });
+    clock.change(host, [](Host& changed) { ++changed.record.returned; });
   }
   changes.units.push_back(id);
   changes.hosts.push_back(host_id);
   for (const Range part : outcome.accepted) trim_others(id, host_id, part, now, changes);
-  const bool accepted_all =
-      unit.kind != UnitKind::check && accepted.contains(Range{unit.committed, unit.range.end});
+  const bool accepted_all = unit.kind != UnitKind::check && ledger.accepted().contains(held.rest());
   if (is_open) {
     if (unit.committed >= unit.range.end || accepted_all) {
       close(id, UnitState::done, {}, now, changes);
@@ -165,7 +205,7 @@ CommitOutcome StageState::commit(HostId host_id, UnitId id, Range range, bool la
       close(id, UnitState::cancelled, "the host ended it early", now, changes);
     } else {
       measure(held, pace(), false, changes);
-      estimate_slot(*held.slot, now);
+      forecast.estimate(*held.slot, clock.fleet(), now);
     }
   }
   omit(now, changes);
@@ -174,52 +214,46 @@ CommitOutcome StageState::commit(HostId host_id, UnitId id, Range range, bool la
 
 void StageState::note_failure(HostId host, std::int64_t item, const std::string& reason, Timestamp now,
                               Changes& changes) {
-  if (accepted.contains(item) || set_aside.contains(item)) return;
-  forget_saved({item, item + 1});  // it may be why
-  auto& by_host = failures[item];
-  ++by_host[host];
-  int times = 0;
-  for (const auto& [id, count] : by_host) times += count;
+  if (ledger.accepted().contains(item) || ledger.set_aside().contains(item)) return;
+  items.forget_saved({item, item + 1});  // it may be why
+  const Ledger::Failures failures = ledger.fail(item, host);
   const int limit = setup.rules.failures_set_aside;
-  if (static_cast<int>(by_host.size()) < limit && times < limit * failures_factor) return;
+  if (failures.hosts < limit && failures.times < limit * failures_factor) return;
   const Range range{item, item + 1};
   decide(changes, now, host, {}, "set-aside", range,
-         because("it failed {} times on {} hosts; last: {}", times, by_host.size(), reason));
-  failures.erase(item);
+         because("it failed {} times on {} hosts; last: {}", failures.times, failures.hosts, reason));
   // Set aside before the units that hold it are cut, so that nobody gets it back as free.
-  remove_free(range);
-  set_aside.add(range);
+  ledger.put_aside(range);
 }
 
 void StageState::omit(Timestamp now, Changes& changes) {
-  if (!rule->omits() || omission_done) return;
-  if (static_cast<double>(accepted.total()) < omission_share * static_cast<double>(setup.items)) return;
+  if (!rule->omits || omission_done) return;
+  if (static_cast<double>(ledger.accepted().total()) < omission_share * static_cast<double>(setup.items))
+    return;
   omission_done = true;
-  std::vector<UnitId> given_up;
-  for (auto& [id, host] : hosts) {
-    if (host.record.returned > 0 || host.record.requests == 0) continue;
-    change_host(host, [](Host& changed) { changed.record.omitted = true; });
+  std::vector<std::pair<HostId, UnitId>> given_up;
+  for (const auto& [id, known] : clock.hosts()) {
+    if (known.record.returned > 0 || known.record.requests == 0) continue;
+    clock.change(clock.host(id), [](Host& changed) { changed.record.omitted = true; });
     changes.hosts.push_back(id);
     decide(changes, now, id, {}, "omit", {}, "70 % are completed and it has returned nothing");
-    const auto first = static_cast<std::ptrdiff_t>(given_up.size());
-    for (const auto& [unit, held] : open) {
-      if (held.unit.host == id) given_up.push_back(unit);
+    for (const auto& [unit, held] : units.open()) {
+      if (held.unit.host == id) given_up.emplace_back(id, unit);
     }
-    std::sort(given_up.begin() + first, given_up.end());
   }
-  for (const UnitId unit : given_up) {
-    if (open.contains(unit)) close(unit, UnitState::cancelled, "its host was left out", now, changes);
+  std::sort(given_up.begin(), given_up.end());
+  for (const auto& [host, unit] : given_up) {
+    if (units.open().contains(unit)) close(unit, UnitState::cancelled, "its host was left out", now, changes);
   }
 }
 
 void StageState::expire(Timestamp now, Changes& changes) {
-  while (!silent_units.empty() && silent_units.begin()->first <= now) {
-    const UnitId id = silent_units.begin()->second;
-    const Held& held = open.at(id);
-    decide(changes, now, held.unit.host, id, "expire", held.unit.range,
-           because("nothing was heard of it for {:.0f} s", seconds_between(held.unit.last_contact, now)));
-    change_host(*held.host, [](Host& host) { host.record.rate *= expiry_rate_factor; });
-    close(id, UnitState::expired, "its lease ran out", now, changes);
+  while (Held* held = clock.next_expired(now)) {
+    const Unit& unit = held->unit;
+    decide(changes, now, unit.host, unit.id, "expire", unit.range,
+           because("nothing was heard of it for {:.0f} s", seconds_between(unit.last_contact, now)));
+    clock.change(*held->host, [](Host& host) { host.record.rate *= expiry_rate_factor; });
+    close(unit.id, UnitState::expired, "its lease ran out", now, changes);
   }
 }
 

@@ -5,59 +5,48 @@
 
 namespace gleaner::policy {
 
-void StageState::restore(const std::vector<Range>& accepted_in, const std::vector<Unit>& units,
-                         const std::vector<HostRecord>& records, const std::vector<Range>& set_aside_in,
+void StageState::restore(const std::vector<Range>& accepted, const std::vector<Unit>& stored,
+                         const std::vector<HostRecord>& records, const std::vector<Range>& set_aside,
                          Timestamp now) {
-  CHECK_TRUE(open.empty() && accepted.empty());
-  for (const Range range : accepted_in) accepted.add(range);
-  for (const Range range : accepted.ranges()) {
-    remove_free(range);
-    accepted_cost += costs.of(range);
-  }
-  for (const Range range : set_aside_in) {
-    for (const Range part : accepted.missing(range)) {
-      set_aside.add(part);
-      remove_free(part);
-    }
-  }
+  CHECK_TRUE(units.open().empty() && ledger.accepted().empty());
+  for (const Range range : accepted) ledger.accept(range);
+  for (const Range range : set_aside) ledger.put_aside(range);
   for (const HostRecord& record : records) {
-    Host host;
-    host.record = record;
     if (record.omitted) omission_done = true;
     if (record.memory.units > sizing_memory.units) sizing_memory = record.memory;
-    wasted_cost += record.cost_wasted;
-    copies += record.copies;
-    units_made += record.units;
-    givers += record.items_accepted > 0 ? 1 : 0;
-    fleet.add(hosts.insert_or_assign(record.host, std::move(host)).first->second.record, 0);
+    totals.wasted_cost += record.cost_wasted;
+    totals.copies += record.copies;
+    totals.units += record.units;
+    totals.contributors += record.items_accepted > 0 ? 1 : 0;
+    clock.restore(record);
   }
-  std::vector<Unit> sorted = units;
+  std::vector<Unit> sorted = stored;
   std::sort(sorted.begin(), sorted.end(), [](const Unit& a, const Unit& b) {
     return a.issued != b.issued ? a.issued < b.issued : a.id < b.id;
   });
   for (Unit& unit : sorted) {
-    if (unit.kind == UnitKind::split) ++splits;
-    if (unit.kind == UnitKind::recover) ++recovered;
-    if (unit.kind == UnitKind::copy || unit.kind == UnitKind::flood) copied_cost += remaining_cost(unit);
+    if (unit.kind == UnitKind::split) ++totals.splits;
+    if (unit.kind == UnitKind::recover) ++totals.recovered;
+    if (is_copy(unit.kind))
+      totals.copied_cost += ledger.costs().of({std::max(unit.range.begin, unit.committed), unit.range.end});
     Held held;
     held.unit = std::move(unit);
     held.returned = held.unit.committed > held.unit.range.begin;
     if (held.unit.handed_end == 0) held.unit.handed_end = held.unit.range.end;
     if (held.unit.state != UnitState::open) {
-      closed_order.push_back(held.unit.id);
-      closed.emplace(held.unit.id, std::move(held));
+      units.remember(std::move(held));
       continue;
     }
     // A pause ends with the next report at the latest; until then the unit counts as running.
     held.unit.run_state = protocol::RunState::running;
     if (held.unit.kind == UnitKind::check) {
       checks.push_back({held.unit.range, {held.unit.host}, held.unit.id});
-      for (const Range part : accepted.within(held.unit.range)) disputed.add(part);
+      for (const Range part : ledger.accepted().within(held.unit.range)) ledger.dispute(part);
     }
     insert_open(std::move(held), now);
   }
   // The rules before the restart may have allowed more.
-  for (const auto& [id, group] : groups)
+  for (const auto& [id, group] : units.groups())
     holders_limit = std::max(holders_limit, static_cast<int>(group.members.size()));
 }
 
@@ -70,9 +59,10 @@ void StageState::check_unit(const Held& held) const {
   CHECK_TRUE(unit.finished >= unit.committed);
   CHECK_TRUE(std::count(held.slot->units.begin(), held.slot->units.end(), &held) == 1);
   if (unit.kind == UnitKind::check) return;
-  const Range rest{unit.committed, unit.range.end};
-  CHECK_TRUE(cover.gaps(rest).empty() && !free.overlaps(rest) && !accepted.contains(rest));
-  const auto over = cover.over(rest);
+  const Range rest = held.rest();
+  CHECK_TRUE(ledger.cover().gaps(rest).empty() && !ledger.free().overlaps(rest) &&
+             !ledger.accepted().contains(rest));
+  const auto over = ledger.cover().over(rest);
   CHECK_TRUE(std::find(over.begin(), over.end(), unit.id) != over.end());
   const Group& group = *held.group;
   CHECK_TRUE(group.id == unit.group && static_cast<int>(group.members.size()) <= holders_limit);
@@ -84,54 +74,38 @@ void StageState::check_unit(const Held& held) const {
 }
 
 void StageState::check_changed(const Changes& changes) const {
-  const std::int64_t ended = accepted.total() + set_aside.total() + dropped.total();
-  const std::int64_t not_held = free.total() + ended;
-  CHECK_TRUE(not_held <= setup.items && (!open.empty() || not_held == setup.items));
-  CHECK_TRUE(live_groups.size() + stalled_groups.size() == groups.size() && groups.size() <= open.size());
+  ledger.check_sums(units.open().empty());
+  CHECK_TRUE(forecast.live().size() + forecast.stalled().size() == units.groups().size() &&
+             units.groups().size() <= units.open().size());
   for (const UnitId id : changes.units) {
-    if (const auto found = open.find(id); found != open.end()) check_unit(found->second);
+    if (const auto found = units.open().find(id); found != units.open().end()) check_unit(found->second);
   }
 }
 
 void StageState::check_invariants() const {
-  // free + held + accepted + set aside + not needed any more = all, and the first does not touch the others.
-  RangeSet all = accepted;
-  for (const Range range : disputed.ranges()) CHECK_TRUE(accepted.contains(range));
-  const RangeSet held = cover.held();
-  for (const Range range : free.ranges()) {
-    CHECK_TRUE(!accepted.overlaps(range) && !held.overlaps(range) && !set_aside.overlaps(range));
-    all.add(range);
-  }
-  for (const Range range : set_aside.ranges()) {
-    CHECK_TRUE(!accepted.overlaps(range));
-    all.add(range);
-  }
-  for (const Range range : held.ranges()) all.add(range);
-  for (const Range range : dropped.ranges()) all.add(range);
-  CHECK_TRUE(all.total() == setup.items && all.count() == 1 && all.front() == (Range{0, setup.items}));
-
-  std::size_t covering = 0, silent = 0, in_slots = 0, idle = 0;
+  ledger.check();
+  clock.check(units.open().size());
+  std::size_t covering = 0, in_slots = 0;
   std::map<UnitId, std::size_t> members;
-  for (const auto& [id, unit_held] : open) {
-    const Unit& unit = unit_held.unit;
+  for (const auto& [id, held] : units.open()) {
+    const Unit& unit = held.unit;
     CHECK_TRUE(unit.id == id);
-    check_unit(unit_held);
-    if (unit_held.silent) ++silent;
-    CHECK_TRUE(unit_held.slot == &slots.at({unit.host, unit.slot}) && unit_held.host == &hosts.at(unit.host));
+    check_unit(held);
+    CHECK_TRUE(held.slot == &clock.slots().at({unit.host, unit.slot}) && held.host == clock.find(unit.host));
     if (unit.kind == UnitKind::check) continue;
     ++covering;
     ++members[unit.group];
   }
-  CHECK_TRUE(silent == silent_units.size() && by_silence.size() == open.size() - silent);
-  CHECK_TRUE(members.size() == groups.size() && live_groups.size() + stalled_groups.size() == groups.size());
+  CHECK_TRUE(members.size() == units.groups().size() &&
+             forecast.live().size() + forecast.stalled().size() == units.groups().size());
   std::size_t largest = 0;
-  for (const auto& [id, group] : groups) {
+  for (const auto& [id, group] : units.groups()) {
     CHECK_TRUE(group.members.size() == members.at(id));
-    CHECK_TRUE((group.live ? live_groups : stalled_groups).contains({group.key, id}));
+    CHECK_TRUE((group.live ? forecast.live() : forecast.stalled()).contains({group.key, id}));
     std::set<HostId> different;
     bool live = false;
     for (const Held* member : group.members) {
-      CHECK_TRUE(member->group == &group && &open.at(member->unit.id) == member);
+      CHECK_TRUE(member->group == &group && &units.at(member->unit.id) == member);
       different.insert(member->unit.host);
       live = live || member->live();
     }
@@ -140,17 +114,10 @@ void StageState::check_invariants() const {
     CHECK_TRUE(static_cast<int>(group.members.size()) <= holders_limit);
     largest = std::max(largest, group.members.size());
   }
-  CHECK_TRUE(cover.most_holders() <= largest && largest <= covering);  // items are held twice only by copies
-  for (const auto& [key, slot] : slots) {
-    in_slots += slot.units.size();
-    idle += slot.idle ? 1 : 0;
-  }
-  for (const auto& [draw, key] : idle_by_draw) CHECK_TRUE(slots.at(key).idle && slots.at(key).draw == draw);
-  CHECK_TRUE(in_slots == open.size() && static_cast<std::int64_t>(idle) == idle_slots);
-  std::int64_t on = 0;
-  for (const auto& [id, host] : hosts) on += host.slots_on;
-  if (free_by_cost) CHECK_TRUE(free_by_cost->agrees_with(free));
-  CHECK_TRUE(on == fleet.slots_on() && accepted.total() <= setup.items);
+  // Items are held twice only by copies.
+  CHECK_TRUE(ledger.cover().most_holders() <= largest && largest <= covering);
+  for (const auto& [key, slot] : clock.slots()) in_slots += slot.units.size();
+  CHECK_TRUE(in_slots == units.open().size());
 }
 
 }  // namespace gleaner::policy

@@ -1,54 +1,83 @@
 #include "server/policy/stage/straggler.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "shared/base/check.h"
 
 namespace gleaner::policy {
 namespace {
 
+// Gleaner's own: re-cover what stalled holders keep, then split or copy what would end last [POLICY.md].
+const StragglerRule& split_straggler() {
+  static const StragglerRule rule = [] {
+    StragglerRule split{{Straggler::split, "split",
+                         "re-cover stalled units, split or copy what would end last", "Gleaner's policy"}};
+    split.nothing = nullptr;
+    split.idle = {propose_recovery, propose_help};
+    split.early = {propose_early_copy};
+    split.saves_energy = split.gives_up = true;
+    return split;
+  }();
+  return rule;
+}
+
+// A holder that is silent for a whole lease loses its unit, nothing else happens.
+const StragglerRule& none_straggler() {
+  static const StragglerRule rule{{Straggler::none, "none", "idle slots wait", "-"}};
+  return rule;
+}
+
+// BOINC's: a unit has a deadline, a multiple of its estimate; when it has passed, the next host that asks
+// gets another instance, and the first result wins. Idle slots never help before [Anderson 2020, section 4].
+const StragglerRule& deadline_straggler() {
+  static const StragglerRule rule = [] {
+    StragglerRule deadline{
+        {Straggler::deadline, "deadline", "another instance of what is late", "BOINC: Anderson 2020"}};
+    deadline.nothing = "nothing is free, and no deadline has passed";
+    deadline.lease_factor = 4;
+    return deadline;
+  }();
+  return rule;
+}
+
 // Every rule, in the order in which people should read about them.
-const std::array<StragglerEntry, 8>& table() {
-  static const std::array<StragglerEntry, 8> entries{
-      split_straggler(), duplicate_once_straggler(), none_straggler(), deadline_straggler(),
-      late_straggler(),  spark_straggler(),          wqr_straggler(),  rdlb_straggler()};
-  return entries;
+const std::array<const StragglerRule*, 8>& table() {
+  static const std::array<const StragglerRule*, 8> rules{
+      &split_straggler(), &duplicate_once_straggler(), &none_straggler(), &deadline_straggler(),
+      &late_straggler(),  &spark_straggler(),          &wqr_straggler(),  &rdlb_straggler()};
+  return rules;
 }
 
 }  // namespace
 
 int StragglerRule::holders_max(const EndgameRules& rules) const {
-  return members_max(rules);
-}
-
-double StragglerRule::lease_factor(const EndgameRules& rules) const {
-  return rules.lease_factor;
+  return unlimited ? std::numeric_limits<int>::max() : members_max(rules);
 }
 
 const StragglerRule& rule_of(Straggler rule) {
-  for (const StragglerEntry& entry : table()) {
-    if (entry.info.rule == rule) return *entry.rule;
+  for (const StragglerRule* entry : table()) {
+    if (entry->info.rule == rule) return *entry;
   }
   CHECK_TRUE(false);
-  return *table().front().rule;
+  return *table().front();
 }
 
 const char* name_of(Straggler rule) {
-  for (const StragglerEntry& entry : table()) {
-    if (entry.info.rule == rule) return entry.info.name.c_str();
+  for (const StragglerRule* entry : table()) {
+    if (entry->info.rule == rule) return entry->info.name.c_str();
   }
   return "unknown";
 }
 
 Result<Straggler> straggler_from(std::string_view text) {
   std::vector<std::string> names;
-  for (const StragglerEntry& entry : table()) {
-    if (text == entry.info.name) return entry.info.rule;
-    names.push_back(entry.info.name);
+  for (const StragglerRule* entry : table()) {
+    if (text == entry->info.name) return entry->info.rule;
+    names.push_back(entry->info.name);
   }
   return Error{ErrorKind::invalid, fmt::format("there is no straggler rule '{}'; choose one of {}", text,
                                                fmt::join(names, ", "))};
@@ -56,23 +85,24 @@ Result<Straggler> straggler_from(std::string_view text) {
 
 std::vector<StragglerInfo> straggler_rules() {
   std::vector<StragglerInfo> infos;
-  for (const StragglerEntry& entry : table()) infos.push_back(entry.info);
+  for (const StragglerRule* entry : table()) infos.push_back(entry->info);
   return infos;
 }
 
 std::vector<Outstanding> outstanding(const StageState& stage, Timestamp now) {
+  const Costs& costs = stage.ledger.costs();
   std::vector<Outstanding> found;
-  for (const auto& [id, held] : stage.open) {
+  for (const auto& [id, held] : stage.units.open()) {
     const Unit& unit = held.unit;
-    if (unit.kind == UnitKind::check || unit.group != id || stage.copied_once.contains(id)) continue;
+    if (unit.kind == UnitKind::check || unit.group != id || stage.copies.once.contains(id)) continue;
     if (held.group->members.size() > 1) continue;
     Outstanding one;
     one.unit = id;
     one.running = std::max(0.0, seconds_between(unit.issued, now));
     const std::int64_t position = std::clamp(unit.finished, unit.range.begin, unit.range.end);
-    const double done = stage.costs.of({unit.range.begin, position});
+    const double done = costs.of({unit.range.begin, position});
     one.progress = one.running > 0 ? done / one.running : 0;
-    const double rest = stage.costs.of({position, unit.range.end});
+    const double rest = costs.of({position, unit.range.end});
     one.left = one.progress > 0 ? rest / one.progress : std::numeric_limits<double>::infinity();
     found.push_back(one);
   }
@@ -81,40 +111,32 @@ std::vector<Outstanding> outstanding(const StageState& stage, Timestamp now) {
   return found;
 }
 
-Grant copy_group(StageState& stage, const Requester& requester, UnitId group, const std::string& why,
-                 Timestamp now, Changes& changes) {
-  const auto found = stage.groups.find(group);
-  if (found == stage.groups.end() || stage.holds_any(found->second, requester.host)) return {};
-  if (static_cast<int>(found->second.members.size()) >= stage.rule->holders_max(stage.setup.rules)) return {};
-  // The member that has committed most tells where a copy may start.
-  const Held* most = nullptr;
-  for (const Held* held : found->second.members) {
-    if (most == nullptr || held->unit.committed > most->unit.committed) most = held;
-  }
-  const std::vector<Range> lacking = stage.accepted.missing({most->unit.committed, most->unit.range.end});
-  if (lacking.empty()) return {};
-  const Range rest{lacking.front().begin, lacking.back().end};
-  const std::string reason = stage.because("a copy of unit {}: {}", group.value, why);
-  stage.copied_once.insert(group);
-  stage.copied_cost += stage.costs.of(rest);
-  stage.open_unit(requester, UnitKind::copy, rest, group, reason, now, changes);
-  return {requester.unit, 0, {}};
+CopyPlan in_order(std::vector<std::pair<double, UnitId>> keyed) {
+  std::sort(keyed.begin(), keyed.end());
+  CopyPlan plan;
+  for (const auto& [key, unit] : keyed) plan.groups.push_back(unit);
+  return plan;
 }
 
-Grant copy_planned(StageState& stage, const Requester& requester, Planner plan, const char* why,
-                   Timestamp now, Changes& changes) {
-  CopyPlan& cached = stage.plan;
-  if (cached.made == Timestamp::min() || now >= later(cached.made, stage.pace().park) || now < cached.made) {
-    cached.groups = plan(stage, now);
-    cached.made = now;
+bool propose_copy(const StageState& stage, const Requester& requester, UnitId id, const std::string& why,
+                  Proposal::From from, const Take& take) {
+  const Group* group = stage.units.group(id);
+  if (group == nullptr || holds_any(*group, requester.host)) return false;
+  if (static_cast<int>(group->members.size()) >= stage.rule->holders_max(stage.setup.rules)) return false;
+  // The member that has committed most tells where a copy may start.
+  const Held* most = nullptr;
+  for (const Held* held : group->members) {
+    if (most == nullptr || held->unit.committed > most->unit.committed) most = held;
   }
-  for (auto next = cached.groups.begin(); next != cached.groups.end(); ++next) {
-    const Grant grant = copy_group(stage, requester, *next, why, now, changes);
-    if (!grant.unit) continue;
-    cached.groups.erase(next);
-    return grant;
-  }
-  return {};
+  const std::vector<Range> lacking = stage.ledger.accepted().missing(most->rest());
+  if (lacking.empty()) return false;
+  Proposal copy{UnitKind::copy, {lacking.front().begin, lacking.back().end}};
+  copy.reason = stage.because("a copy of unit {}: {}", id.value, why);
+  copy.of = id;
+  copy.as_copy = true;
+  copy.price = stage.ledger.costs().of(copy.range);
+  copy.from = from;
+  return take(copy);
 }
 
 }  // namespace gleaner::policy

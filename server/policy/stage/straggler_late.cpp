@@ -19,50 +19,47 @@ double quantile(std::vector<double> values, double share) {
   return *place;
 }
 
-std::vector<UnitId> latest_slow(StageState& stage, Timestamp now) {
-  std::vector<double> rates;
-  for (const auto& [id, host] : stage.hosts) {
-    if (host.slots_on > 0) rates.push_back(stage.fleet.rate(host.record));
+CopyPlan latest_slow(const StageState& stage, Timestamp now) {
+  std::vector<double> rates, progress;
+  for (const auto& [id, host] : stage.clock.hosts()) {
+    if (host.slots_on > 0) rates.push_back(stage.clock.fleet().rate(host.record));
   }
-  stage.plan.slow_host_rate = quantile(std::move(rates), slow_quantile);
-  std::vector<Outstanding> all = outstanding(stage, now);
-  std::vector<double> progress;
+  const std::vector<Outstanding> all = outstanding(stage, now);
   for (const Outstanding& one : all) progress.push_back(one.progress);
   const double slow = quantile(std::move(progress), slow_quantile);
-  all.erase(
-      std::remove_if(all.begin(), all.end(), [&](const Outstanding& one) { return one.progress > slow; }),
-      all.end());
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Outstanding& a, const Outstanding& b) { return a.left > b.left; });
-  std::vector<UnitId> units;
-  for (const Outstanding& one : all) units.push_back(one.unit);
-  return units;
+  std::vector<std::pair<double, UnitId>> found;
+  for (const Outstanding& one : all) {
+    if (one.progress <= slow) found.emplace_back(-one.left, one.unit);
+  }
+  CopyPlan plan = in_order(std::move(found));
+  plan.slow_host_rate = quantile(std::move(rates), slow_quantile);
+  return plan;
 }
 
-class Late final : public StragglerRule {
- public:
-  [[nodiscard]] Grant help(StageState& stage, const Requester& requester, Timestamp now,
-                           Changes& changes) const override {
-    const auto slots = static_cast<double>(stage.fleet.slots_on());
-    if (static_cast<double>(stage.open_copies + 1) > std::max(1.0, copies_cap * slots))
-      return {{}, 0, "nothing is free, and a tenth of the slots compute copies"};
-    const double rate = stage.fleet.rate(stage.hosts.at(requester.host).record);
-    if (stage.plan.made != Timestamp::min() && rate < stage.plan.slow_host_rate)
-      return {{}, 0, "nothing is free, and this host is in the slowest quarter"};
-    Grant grant =
-        copy_planned(stage, requester, latest_slow, "it would end last of the slow ones", now, changes);
-    if (!grant.unit) grant.reason = "nothing is free, and no slow unit is without a copy";
-    return grant;
-  }
-};
+const char* barred(const StageState& stage, const Requester& requester) {
+  const auto slots = static_cast<double>(stage.clock.fleet().slots_on());
+  if (static_cast<double>(stage.totals.open_copies + 1) > std::max(1.0, copies_cap * slots))
+    return "nothing is free, and a tenth of the slots compute copies";
+  const CopyMemory& copies = stage.copies;
+  if (copies.made != Timestamp::min() && stage.clock.rate(requester.host) < copies.plan.slow_host_rate)
+    return "nothing is free, and this host is in the slowest quarter";
+  return nullptr;
+}
 
 }  // namespace
 
-StragglerEntry late_straggler() {
-  static const Late rule;
-  return {{Straggler::late, "late", "copy the slow unit that would end last, within a tenth of the slots",
-           "LATE: Zaharia et al. 2008"},
-          &rule};
+const StragglerRule& late_straggler() {
+  static const StragglerRule rule = [] {
+    StragglerRule late{{Straggler::late, "late",
+                        "copy the slow unit that would end last, within a tenth of the slots",
+                        "LATE: Zaharia et al. 2008"}};
+    late.nothing = "nothing is free, and no slow unit is without a copy";
+    late.plan = latest_slow;
+    late.why = "it would end last of the slow ones";
+    late.barred = barred;
+    return late;
+  }();
+  return rule;
 }
 
 }  // namespace gleaner::policy

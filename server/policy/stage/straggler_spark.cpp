@@ -10,48 +10,38 @@ namespace {
 constexpr double done_share = 0.9;
 constexpr double median_factor = 3;
 
-std::vector<UnitId> overlong(StageState& stage, Timestamp now) {
-  const auto open = static_cast<double>(stage.open.size() - static_cast<std::size_t>(stage.open_copies));
-  const auto done = static_cast<double>(stage.units_done);
+CopyPlan longest_running(const StageState& stage, Timestamp now) {
+  const auto open =
+      static_cast<double>(static_cast<std::int64_t>(stage.units.open().size()) - stage.totals.open_copies);
+  const auto done = static_cast<double>(stage.totals.units_done);
   if (done < done_share * (done + open)) return {};
   std::vector<double> durations;
-  for (const auto& [id, held] : stage.closed) {
+  for (const auto& [id, held] : stage.units.closed()) {
     if (held.unit.state == UnitState::done)
       durations.push_back(seconds_between(held.unit.issued, held.unit.closed));
   }
   if (durations.empty()) return {};
   const auto middle = durations.begin() + static_cast<std::ptrdiff_t>(durations.size() / 2);
   std::nth_element(durations.begin(), middle, durations.end());
-  const double limit = median_factor * *middle;
   std::vector<std::pair<double, UnitId>> found;
   for (const Outstanding& one : outstanding(stage, now)) {
-    if (one.running > limit) found.emplace_back(-one.running, one.unit);
+    if (one.running > median_factor * *middle) found.emplace_back(-one.running, one.unit);
   }
-  std::sort(found.begin(), found.end());
-  std::vector<UnitId> units;
-  for (const auto& [running, unit] : found) units.push_back(unit);
-  return units;
+  return in_order(std::move(found));
 }
-
-class Spark final : public StragglerRule {
- public:
-  [[nodiscard]] Grant help(StageState& stage, const Requester& requester, Timestamp now,
-                           Changes& changes) const override {
-    Grant grant =
-        copy_planned(stage, requester, overlong, "it runs for three times the median", now, changes);
-    if (!grant.unit)
-      grant.reason = "nothing is free, and no unit runs for three times the median of the done";
-    return grant;
-  }
-};
 
 }  // namespace
 
-StragglerEntry spark_straggler() {
-  static const Spark rule;
-  return {{Straggler::spark, "spark", "at 90 % done, copy what runs for 3 times the median",
-           "Apache Spark 3, speculation"},
-          &rule};
+const StragglerRule& spark_straggler() {
+  static const StragglerRule rule = [] {
+    StragglerRule spark{{Straggler::spark, "spark", "at 90 % done, copy what runs for 3 times the median",
+                         "Apache Spark 3, speculation"}};
+    spark.nothing = "nothing is free, and no unit runs for three times the median of the done";
+    spark.plan = longest_running;
+    spark.why = "it runs for three times the median";
+    return spark;
+  }();
+  return rule;
 }
 
 }  // namespace gleaner::policy

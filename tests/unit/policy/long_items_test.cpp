@@ -1,8 +1,8 @@
 // R3: which items a host gets while some are long.
 #include <optional>
 
-#include "server/policy/stage/costs.h"
-#include "server/policy/stage/free_by_cost.h"
+#include "server/policy/ledger/costs.h"
+#include "server/policy/ledger/free_by_cost.h"
 #include "server/policy/stage/stage.h"
 #include "shared/base/random.h"
 #include "tests/unit/policy/stage_bench.h"

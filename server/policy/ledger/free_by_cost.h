@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "server/policy/stage/costs.h"
+#include "server/policy/ledger/costs.h"
 #include "shared/base/range_set.h"
 
 namespace gleaner::policy {

@@ -1,4 +1,4 @@
-#include "server/policy/stage/cover.h"
+#include "server/policy/ledger/cover.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "server/policy/stage/free_by_cost.h"
+#include "server/policy/ledger/free_by_cost.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "server/policy/stage/costs.h"
+#include "server/policy/ledger/costs.h"
 
 #include <algorithm>
 #include <cmath>

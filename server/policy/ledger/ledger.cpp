@@ -1,0 +1,205 @@
+#include "server/policy/ledger/ledger.h"
+
+#include <utility>
+
+#include "shared/base/check.h"
+
+namespace gleaner::policy {
+namespace {
+
+// Ranges looked at for a host that may not have some; more than any real mixture of failures needs.
+constexpr int ranges_looked_at = 256;
+
+}  // namespace
+
+Ledger::Ledger(std::int64_t items, const std::vector<double>& hints) : costs_(items, hints) {
+  add_free({0, items});
+}
+
+// ---- What is
+
+std::int64_t Ledger::held() const {
+  return items() - accepted_.total() - free_.total() - set_aside_.total() - dropped_.total();
+}
+
+bool Ledger::complete() const {
+  return ended_ || (accepted_.total() == items() && disputed_.empty());
+}
+
+std::vector<Range> Ledger::wanted(Range range) const {
+  std::vector<Range> wanted = accepted_.missing(range);
+  if (undecided_.empty()) return wanted;
+  for (const Range part : std::exchange(wanted, {})) {
+    for (const Range open : undecided_.missing(part)) wanted.push_back(open);
+  }
+  return wanted;
+}
+
+// ---- The free pool
+
+void Ledger::add_free(Range range) {
+  for (const Range part : free_.missing(range)) free_cost_ += costs_.of(part);
+  free_.add(range);
+  if (by_cost_) by_cost_->add(range);
+}
+
+void Ledger::remove_free(Range range) {
+  if (!free_.overlaps(range)) return;
+  for (const Range part : free_.within(range)) free_cost_ -= costs_.of(part);
+  free_.remove(range);
+  if (by_cost_) by_cost_->remove(range);
+  if (free_.empty()) free_cost_ = 0;
+}
+
+void Ledger::sort_free() {
+  if (!by_cost_) by_cost_.emplace(costs_, free_);
+}
+
+bool Ledger::may_take(std::int64_t item, HostId host, const OthersOn& others) const {
+  const auto found = failures_.find(item);
+  return found == failures_.end() || !found->second.contains(host) || !others(found->second);
+}
+
+Range Ledger::allowed(Range range, HostId host, const OthersOn& others) const {
+  if (failures_.empty()) return range;
+  for (int looked = 0; looked < ranges_looked_at && !range.empty(); ++looked) {
+    const auto suspect = failures_.lower_bound(range.begin);
+    if (suspect == failures_.end() || suspect->first >= range.end) return range;
+    if (suspect->first > range.begin) return {range.begin, suspect->first};
+    if (may_take(range.begin, host, others)) return {range.begin, range.begin + 1};
+    ++range.begin;
+  }
+  return {range.begin, range.begin};
+}
+
+void Ledger::forget_taken() {
+  while (!returned_.empty() && !free_.overlaps(returned_.back())) returned_.pop_back();
+}
+
+Range Ledger::next_free(HostId host, const OthersOn& others) const {
+  if (!returned_.empty()) {
+    for (const Range range : free_.within(returned_.back())) {
+      if (const Range part = allowed(range, host, others); !part.empty()) return part;
+    }
+  }
+  if (failures_.empty()) return free_.front();
+  int looked = 0;
+  for (const Range range : free_.ranges()) {
+    if (const Range part = allowed(range, host, others); !part.empty()) return part;
+    if (++looked == ranges_looked_at) break;
+  }
+  return {};
+}
+
+// ---- What changes
+
+void Ledger::hold(UnitId unit, Range range) {
+  remove_free(range);
+  cover_.add(unit, range);
+}
+
+void Ledger::let_go(UnitId unit, Range range) {
+  cover_.remove(unit, range);
+}
+
+void Ledger::release(Range range) {
+  if (ended_) return;
+  for (const Range gap : cover_.gaps(range)) {
+    for (const Range lacking : accepted_.missing(gap)) {
+      for (const Range part : set_aside_.missing(lacking)) {
+        add_free(part);
+        returned_.push_back(part);
+      }
+    }
+  }
+}
+
+void Ledger::accept(Range range) {
+  for (const Range part : accepted_.missing(range)) accepted_cost_ += costs_.of(part);
+  accepted_.add(range);
+  remove_free(range);
+  set_aside_.remove(range);
+  if (!failures_.empty())
+    failures_.erase(failures_.lower_bound(range.begin), failures_.lower_bound(range.end));
+}
+
+void Ledger::put_aside(Range range) {
+  for (const Range part : accepted_.missing(range)) {
+    set_aside_.add(part);
+    remove_free(part);
+    failures_.erase(failures_.lower_bound(part.begin), failures_.lower_bound(part.end));
+  }
+}
+
+void Ledger::dispute(Range range) {
+  CHECK_TRUE(accepted_.contains(range));
+  disputed_.add(range);
+}
+
+void Ledger::end_dispute(Range range) {
+  disputed_.remove(range);
+}
+
+void Ledger::give_up(Range range) {
+  disputed_.remove(range);
+  for (const Range part : accepted_.within(range)) {
+    accepted_.remove(part);
+    accepted_cost_ -= costs_.of(part);
+    set_aside_.add(part);
+    undecided_.add(part);
+  }
+}
+
+void Ledger::reject(Range range) {
+  disputed_.remove(range);
+  for (const Range part : accepted_.within(range)) {
+    accepted_.remove(part);
+    accepted_cost_ -= costs_.of(part);
+    release(part);
+  }
+}
+
+void Ledger::drop_rest() {
+  disputed_.clear();
+  const Range all{0, items()};
+  for (const Range part : accepted_.missing(all)) {
+    for (const Range rest : set_aside_.missing(part)) dropped_.add(rest);
+  }
+  remove_free(all);
+}
+
+Ledger::Failures Ledger::fail(std::int64_t item, HostId host) {
+  auto& by_host = failures_[item];
+  ++by_host[host];
+  Failures failures;
+  for (const auto& [id, count] : by_host) failures.times += count;
+  failures.hosts = static_cast<int>(by_host.size());
+  return failures;
+}
+
+// ---- What must hold
+
+void Ledger::check() const {
+  RangeSet all = accepted_;
+  for (const Range range : disputed_.ranges()) CHECK_TRUE(accepted_.contains(range));
+  const RangeSet held = cover_.held();
+  for (const Range range : free_.ranges()) {
+    CHECK_TRUE(!accepted_.overlaps(range) && !held.overlaps(range) && !set_aside_.overlaps(range));
+    all.add(range);
+  }
+  for (const Range range : set_aside_.ranges()) {
+    CHECK_TRUE(!accepted_.overlaps(range));
+    all.add(range);
+  }
+  for (const Range range : held.ranges()) all.add(range);
+  for (const Range range : dropped_.ranges()) all.add(range);
+  CHECK_TRUE(all.total() == items() && all.count() == 1 && all.front() == (Range{0, items()}));
+  if (by_cost_) CHECK_TRUE(by_cost_->agrees_with(free_));
+}
+
+void Ledger::check_sums(bool all) const {
+  const std::int64_t not_held = free_.total() + accepted_.total() + set_aside_.total() + dropped_.total();
+  CHECK_TRUE(not_held <= items() && (!all || not_held == items()));
+}
+
+}  // namespace gleaner::policy

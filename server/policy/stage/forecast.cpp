@@ -1,0 +1,116 @@
+#include "server/policy/stage/forecast.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gleaner::policy {
+
+const Held* Forecast::first_to_end(const Group& group) {
+  const Held* first = nullptr;
+  for (const Held* held : group.members) {
+    if (held->live() && (first == nullptr || held->estimate.end < first->estimate.end)) first = held;
+  }
+  return first;
+}
+
+void Forecast::estimate(Held& held, const Fleet& fleet, Timestamp now) {
+  const Unit& unit = held.unit;
+  Estimate& estimate = held.estimate;
+  const std::int64_t position = std::clamp(unit.finished, unit.range.begin, unit.range.end);
+  const double rate = fleet.rate(held.host->record);
+  estimate.at = now;
+  estimate.rate = rate > 0 ? rate : unit.rate_minute;
+  estimate.done_cost = costs_->before(position);
+  const double end_cost = costs_->before(unit.range.end);
+  if (estimate.rate <= 0) {
+    // Nothing is known of anybody: it may well need as long again as it has been at it.
+    estimate.rate = std::max(end_cost - estimate.done_cost, 1e-9) / std::max(1.0, held.meter.seconds);
+  }
+  if (position < unit.range.end) {
+    const double hint = costs_->of({position, position + 1});
+    estimate.done_cost += hint - items_->left(held, position, estimate.rate);
+  }
+  const double seconds = std::max(0.0, end_cost - estimate.done_cost) / estimate.rate;
+  estimate.end = later(std::max(now, estimate.starts), seconds);
+  Group* group = held.group;
+  if (group == nullptr) return;
+  if (!group->live || !held.live()) return index(*group);
+  if (group->moved) return;
+  group->moved = true;
+  moved_.push_back(group->id);
+}
+
+void Forecast::estimate(Slot& slot, const Fleet& fleet, Timestamp now) {
+  Timestamp starts = now;
+  for (Held* held : slot.units) {
+    held->estimate.starts = starts;
+    estimate(*held, fleet, now);
+    starts = std::max(starts, held->estimate.end);
+  }
+}
+
+double Forecast::work_done(const Held& held, Timestamp at) const {
+  const Estimate& estimate = held.estimate;
+  const Timestamp from = std::max(estimate.at, estimate.starts);
+  const double ran = held.live() ? std::max(0.0, seconds_between(from, at)) : 0;
+  return std::min(estimate.done_cost + ran * estimate.rate, costs_->before(held.unit.range.end));
+}
+
+double Forecast::seconds_left(const Held& held, Timestamp now) {
+  return std::max(0.0, seconds_between(now, held.estimate.end));
+}
+
+double Forecast::seconds_left(const Group& group, Timestamp now) {
+  const Held* first = first_to_end(group);
+  return first == nullptr ? -1 : seconds_left(*first, now);
+}
+
+// ---- Order
+
+void Forecast::unindex(Group& group) {
+  if (group.live) {
+    live_.erase({group.key, group.id});
+  } else {
+    stalled_.erase({group.key, group.id});
+    stalled_cost_ -= group.stalled_rest;
+    if (stalled_.empty()) stalled_cost_ = 0;
+  }
+  group.live = false;
+  group.key = Timestamp::min();
+  group.stalled_rest = 0;
+}
+
+void Forecast::index(Group& group) {
+  unindex(group);
+  if (const Held* first = first_to_end(group)) {
+    group.live = true;
+    group.key = first->estimate.end;
+    live_.insert({group.key, group.id});
+    return;
+  }
+  for (const Held* held : group.members) {
+    group.key = std::max(group.key, held->watch.stalled_since);
+    group.stalled_rest =
+        std::max(group.stalled_rest,
+                 costs_->of({std::max(held->unit.range.begin, held->unit.committed), held->unit.range.end}));
+  }
+  stalled_.insert({group.key, group.id});
+  stalled_cost_ += group.stalled_rest;
+}
+
+void Forecast::settle(const Units& units) {
+  for (const UnitId id : moved_) {
+    const Group* found = units.group(id);
+    if (found == nullptr || !found->moved) continue;
+    Group& group = *found->members.front()->group;
+    group.moved = false;
+    const Held* first = first_to_end(group);
+    if (!group.live || first == nullptr || first->estimate.end == group.key) continue;
+    auto entry = live_.extract({group.key, id});
+    entry.value().first = group.key = first->estimate.end;
+    live_.insert(std::move(entry));
+  }
+  moved_.clear();
+}
+
+}  // namespace gleaner::policy

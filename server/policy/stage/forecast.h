@@ -1,0 +1,54 @@
+// Where each holder is and when its unit ends, and the groups of units in order of that: live ones by their
+// end, stalled ones by when they began to be. Ends are kept as points in time, so that they stay in order
+// between two reports. Internal to the module. [POLICY.md, section 6]
+#pragma once
+
+#include <set>
+
+#include "server/policy/stage/host_clock.h"
+#include "server/policy/stage/item_costs.h"
+#include "server/policy/stage/units.h"
+
+namespace gleaner::policy {
+
+class Forecast {
+ public:
+  using Order = std::set<std::pair<Timestamp, UnitId>>;
+
+  // Both must outlive it.
+  Forecast(const Costs& costs, const ItemCosts& items) : costs_(&costs), items_(&items) {}
+
+  // ---- What is known
+  // By their end, as far as it was told to moved(): up to date after settle().
+  [[nodiscard]] const Order& live() const { return live_; }
+  [[nodiscard]] const Order& stalled() const { return stalled_; }
+  [[nodiscard]] double stalled_cost() const { return stalled_cost_; }  // what is left of those
+  [[nodiscard]] double work_done(const Held& held, Timestamp at) const;
+  [[nodiscard]] static double seconds_left(const Held& held, Timestamp now);
+  [[nodiscard]] static double seconds_left(const Group& group, Timestamp now);  // the first live one's
+  // The group's live member that ends first; null: all stall.
+  [[nodiscard]] static const Held* first_to_end(const Group& group);
+
+  // ---- What changes
+  // All units of a slot, one after the other.
+  void estimate(Slot& slot, const Fleet& fleet, Timestamp now);
+  void index(Group& group);    // anew: its members are others, or live or stall
+  void unindex(Group& group);  // until index()
+  void settle(const Units& units);
+  void settle_if_many(const Units& units) {
+    if (moved_.size() > 2 * live_.size() + 64) settle(units);
+  }
+
+ private:
+  void estimate(Held& held, const Fleet& fleet, Timestamp now);
+
+  const Costs* costs_;
+  const ItemCosts* items_;
+  Order live_, stalled_;
+  // Live groups whose end is another one: only the endgame looks, and most ends are estimated many times
+  // before.
+  std::vector<UnitId> moved_;
+  double stalled_cost_ = 0;
+};
+
+}  // namespace gleaner::policy

@@ -1,0 +1,190 @@
+// A unit's life: opened, cut, closed; and the one rule behind "handed out + free + accepted = N": whenever a
+// unit lets go of items, those that no other open unit holds and nobody delivered are free again.
+#include <algorithm>
+
+#include "server/policy/stage/straggler.h"
+
+namespace gleaner::policy {
+
+Held& StageState::open_unit(const Requester& requester, UnitKind kind, Range range, UnitId group,
+                            std::string reason, Timestamp now, Changes& changes) {
+  CHECK_TRUE(!range.empty() && range.begin >= 0 && range.end <= setup.items);
+  CHECK_TRUE(requester.unit.valid() && !units.known(requester.unit));
+  Held held;
+  Unit& unit = held.unit;
+  unit.id = requester.unit;
+  unit.group = group.valid() ? group : unit.id;
+  unit.host = requester.host;
+  unit.slot = requester.slot;
+  unit.kind = kind;
+  unit.range = range;
+  unit.handed_end = range.end;
+  unit.committed = unit.finished = range.begin;
+  unit.issued = unit.last_contact = now;
+  unit.reason = std::move(reason);
+  // Who gives another opinion begins anew.
+  if (kind != UnitKind::check && items.go_on(unit))
+    unit.reason += because("; item {} goes on where host {} left it, {:.0f} % done", range.begin,
+                           unit.begun_by.value, 100 * unit.begun_share);
+  unit.reason.shrink_to_fit();  // a million of them may be open
+  decide(changes, now, unit.host, unit.id, name_of(kind), range, unit.reason);
+  changes.units.push_back(unit.id);
+  changes.hosts.push_back(unit.host);
+  ++totals.units;
+  Host& host = clock.host(unit.host);
+  ++host.record.units;
+  if (kind == UnitKind::split) ++totals.splits;
+  if (kind == UnitKind::recover) ++totals.recovered;
+  if (is_copy(kind)) {
+    ++totals.copies;
+    ++host.record.copies;
+  }
+  return insert_open(std::move(held), now);
+}
+
+Held& StageState::insert_open(Held made, Timestamp now) {
+  const EndgameRules rules = pace();
+  Held& held = units.open(std::move(made));
+  held.host = &clock.host(held.unit.host);
+  if (is_copy(held.unit.kind)) ++totals.open_copies;
+  failed = {};
+  const double rate = clock.fleet().rate(held.host->record);
+  const double factor = rules.lease_factor > 0 ? rules.lease_factor : rule->lease_factor;
+  if (factor > 0 && held.unit.kind != UnitKind::check) {
+    const double estimate = rate > 0 ? ledger.costs().of(held.rest()) / rate : 0;
+    held.lease_end = later(now, std::max(rules.lease_minimum, factor * estimate));
+    copies.by_lease.insert({held.lease_end, held.unit.id});
+  }
+  if (held.unit.kind != UnitKind::check) {
+    ledger.hold(held.unit.id, held.rest());
+    if (const Group* group = units.group(held.unit.group)) forecast.unindex(*group->members.front()->group);
+    units.join(held);
+    items.handed_out(held.rest(), rate, rules);
+  }
+  Slot& slot = clock.slot({held.unit.host, held.unit.slot});
+  held.slot = &slot;
+  held.meter.runs = slot.units.empty();
+  slot.units.push_back(&held);
+  held.meter.at = now;
+  held.meter.measured_seconds = held.meter.seconds = held.unit.running_seconds;
+  held.meter.measured_cost = ledger.costs().of({held.unit.range.begin, held.unit.finished});
+  held.watch.stall_at = Timestamp::min();
+  heard(held, now, rules);
+  forecast.estimate(slot, clock.fleet(), now);
+  return held;
+}
+
+void StageState::cut(Held& held, std::int64_t end, const std::string& reason, Timestamp now,
+                     Changes& changes) {
+  Unit& unit = held.unit;
+  end = std::max(end, unit.committed);
+  const Range taken{end, unit.range.end};
+  if (taken.empty()) return;
+  ledger.let_go(unit.id, taken);
+  failed = {};
+  unit.range.end = end;
+  unit.cut_unheard = true;
+  ++held.host->record.cuts;
+  changes.units.push_back(unit.id);
+  decide(changes, now, unit.host, unit.id, "cut", taken, reason);
+  if (ledger.accepted().contains(held.rest())) {  // nothing of what it keeps is lacking
+    close(unit.id, UnitState::cancelled, reason, now, changes);
+  } else {
+    if (unit.finished >= end) held.watch.finished_at = std::min(held.watch.finished_at, now);
+    forecast.estimate(*held.slot, clock.fleet(), now);
+  }
+  ledger.release(taken);
+}
+
+void StageState::cut_group(UnitId id, std::int64_t end, UnitId except, const std::string& reason,
+                           Timestamp now, Changes& changes) {
+  const Group* group = units.group(id);
+  if (group == nullptr) return;
+  const std::vector<Held*> members = group->members;
+  for (Held* member : members) {
+    if (member->unit.id != except && member->unit.range.end > end) cut(*member, end, reason, now, changes);
+  }
+}
+
+void StageState::close(UnitId id, UnitState state, const std::string& reason, Timestamp now,
+                       Changes& changes) {
+  Held& held = units.at(id);
+  Unit& unit = held.unit;
+  Meter& meter = held.meter;
+  const EndgameRules rules = pace();
+  const Costs& costs = ledger.costs();
+  const bool ended = state == UnitState::done && held.live();
+  if (ended && meter.runs) meter.seconds += std::max(0.0, seconds_between(meter.at, now));
+  if (ended) meter.at = now;
+  measure(held, rules, ended, changes);
+  unit.running_seconds = std::max(unit.running_seconds, meter.seconds);
+  clock.change(*held.host, [&](Host& changed) {
+    changed.record.times.add_unit(meter.measured_cost, meter.measured_seconds,
+                                  seconds_between(unit.issued, now));
+  });
+  const Range rest = held.rest();
+  const std::int64_t reached = std::max(unit.committed, std::min(unit.finished, unit.range.end));
+  const double lost = meter.seconds > 0 && state != UnitState::done ? costs.of({unit.committed, reached}) : 0;
+  held.host->record.busy_seconds += meter.seconds;
+  held.waste_charged = lost;
+  held.host->record.cost_wasted += lost;
+  totals.wasted_cost += lost;
+  clock.forget(held);
+  copies.by_lease.erase({held.lease_end, id});
+  failed = {};
+  if (is_copy(unit.kind)) --totals.open_copies;
+  if (state == UnitState::done) ++totals.units_done;
+  const bool is_check = unit.kind == UnitKind::check;
+  if (!is_check) {
+    ledger.let_go(id, rest);
+    Group& group = *held.group;
+    forecast.unindex(group);
+    Units::leave(held);
+    if (group.members.empty()) {
+      copies.once.erase(group.id);
+      units.forget(group.id);
+    } else {
+      forecast.index(group);
+    }
+  }
+  Slot& slot = *held.slot;
+  const bool was_first = !slot.units.empty() && slot.units.front() == &held;
+  std::erase(slot.units, &held);
+  unit.state = state;
+  unit.closed = now;
+  changes.units.push_back(id);
+  changes.hosts.push_back(unit.host);
+  if (state != UnitState::done) {
+    unit.pause_reason = reason;
+    decide(changes, now, unit.host, id, name_of(state), rest, reason);
+  }
+  units.close(held);
+  if (was_first && !slot.units.empty()) {
+    Meter& next = slot.units.front()->meter;
+    next.at = now;
+    next.runs = true;
+  }
+  clock.update(slot, now);
+  if (!slot.units.empty()) forecast.estimate(slot, clock.fleet(), now);
+  if (is_check) {
+    check_closed(id, state == UnitState::done, slot.key.first);
+  } else {
+    ledger.release(rest);
+  }
+}
+
+void StageState::trim_others(UnitId by, HostId host, Range range, Timestamp now, Changes& changes) {
+  for (const UnitId id : ledger.cover().over(range)) {
+    if (id == by) continue;
+    Held* held = units.find(id);
+    if (held == nullptr || held->unit.state != UnitState::open) continue;
+    const std::vector<Range> lacking = ledger.accepted().missing(held->rest());
+    if (lacking.empty()) {
+      close(id, UnitState::cancelled, because("host {} delivered its items first", host.value), now, changes);
+    } else if (setup.may_split && lacking.back().end < held->unit.range.end) {
+      cut(*held, lacking.back().end, because("host {} delivered what follows", host.value), now, changes);
+    }
+  }
+}
+
+}  // namespace gleaner::policy

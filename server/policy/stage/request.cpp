@@ -1,0 +1,186 @@
+// A slot asks for work: which rules are asked, in which order, and how a proposal becomes a unit.
+#include <algorithm>
+
+#include "server/policy/stage/straggler.h"
+
+namespace gleaner::policy {
+namespace {
+
+// A slot may hold the unit it computes and one that waits.
+constexpr std::size_t units_per_slot_max = 2;
+// After so many slots in a row found nothing, those that are no faster do not search.
+constexpr int failed_searches_max = 20;
+
+const char* const passed_over = "hosts that draw less for it and end it as soon are about to ask";
+
+// The next copies of a comparison rule's plan.
+void propose_planned_copies(const StageState& stage, const Requester& requester, const Take& take) {
+  for (const UnitId group : stage.copies.plan.groups) {
+    if (propose_copy(stage, requester, group, stage.rule->why, Proposal::From::plan, take)) return;
+  }
+}
+
+// One request: what its rules proposed, and whether another slot should have had it.
+struct Asking {
+  StageState& stage;
+  const Requester& requester;
+  Timestamp now;
+  Changes& changes;
+  bool granted = false, left = false;
+
+  bool take(Proposal& proposal) {
+    if (proposal.range.empty()) {
+      if (proposal.parks) stage.parked_since = std::min(stage.parked_since, now);
+      return false;
+    }
+    if (proposal.work > 0 && stage.rule->saves_energy &&
+        stage.energy.keeps(requester.host, *stage.units.group(proposal.of), proposal.work, now)) {
+      left = true;
+      return false;
+    }
+    stage.apply(proposal, requester, now, changes);
+    return granted = true;
+  }
+  std::string ask(Rule rule) {
+    return rule(stage, requester, now, [this](Proposal& proposal) { return take(proposal); });
+  }
+
+  std::string free_work() {
+    if (stage.rule->saves_energy && requester.urgent && !requester.planned &&
+        stage.energy.keeps_free(requester.host, stage.ledger, stage.pace().gain_minimum, now)) {
+      left = true;
+      return "hosts that draw less for it are about to ask for what is free";
+    }
+    if (stage.ledger.free().empty()) return {};
+    stage.ledger.forget_taken();
+    if (!requester.planned && long_items_matter(stage, now) && stage.ledger.costs().differ())
+      stage.ledger.sort_free();
+    return ask(propose_fresh);
+  }
+
+  // Nothing is free for it.
+  std::string idle() {
+    const StragglerRule& rule = *stage.rule;
+    if (rule.gives_up) return search();
+    if (rule.barred != nullptr) {
+      if (const char* why = rule.barred(stage, requester)) return why;
+    }
+    if (rule.plan != nullptr) {
+      CopyMemory& copies = stage.copies;
+      if (copies.made == Timestamp::min() || now >= later(copies.made, stage.pace().park) ||
+          now < copies.made) {
+        copies.plan = rule.plan(stage, now);
+        copies.made = now;
+      }
+      propose_planned_copies(stage, requester, [this](Proposal& proposal) { return take(proposal); });
+    }
+    for (const Rule one : rule.idle) {
+      if (!granted) ask(one);
+    }
+    return rule.nothing;
+  }
+
+  std::string search() {
+    const double rate = stage.clock.rate(requester.host);
+    FailedSearches& failed = stage.failed;
+    if (now >= later(failed.since, stage.pace().park) || now < failed.since) failed = {};
+    const bool kept = stage.clock.slots().at({requester.host, requester.slot}).kept_for.valid();
+    if (failed.count < failed_searches_max || rate > failed.fastest || kept) {
+      stage.forecast.settle(stage.units);
+      for (const Rule one : stage.rule->idle) {
+        if (!granted) ask(one);
+      }
+    }
+    if (granted) return {};
+    if (left) return passed_over;
+    if (failed.count++ == 0) failed.since = now;
+    failed.fastest = std::max(failed.fastest, rate);
+    return stage.because("nothing is free, and no help of this host would end the {} open units sooner",
+                         stage.units.open().size());
+  }
+};
+
+}  // namespace
+
+Grant StageState::request(const Requester& requester, Timestamp now, Changes& changes) {
+  refresh(now, changes);
+  Host& host = clock.host(requester.host);
+  clock.change(host, [&](Host& changed) {
+    HostRecord& record = changed.record;
+    if (requester.performance > 0) record.performance = requester.performance;
+    record.queue_unloaded = requester.queue_unloaded;
+    record.queue_current = requester.queue_current;
+    record.proposed_items = requester.proposed_items;
+    record.slots = std::max(record.slots, requester.slots);
+    record.last_contact = now;
+  });
+  Slot& slot = clock.slot({requester.host, requester.slot});
+  energy.asks(requester, slot);
+  clock.asked(slot, now, pace());
+  const double park = pace().park;
+  first_request = std::min(first_request, now);
+  if (ledger.complete()) return {{}, park, "everything is delivered"};
+  if (host.record.omitted)
+    return {{}, park, "this host was left out: it had returned nothing when 70 % were completed"};
+  if (!requester.urgent && slot.units.size() >= units_per_slot_max)
+    return {{}, park, "a unit waits in this slot already"};
+
+  Asking asking{*this, requester, now, changes};
+  std::string reason = asking.ask(propose_check);
+  if (!asking.granted && requester.urgent) asking.ask(propose_late);
+  if (!requester.planned && !ledger.free().empty()) {
+    for (const Rule early : rule->early) {
+      if (!asking.granted) asking.ask(early);
+    }
+  }
+  if (!asking.granted) reason = asking.free_work();
+  if (!asking.granted && requester.urgent && !asking.left) {
+    std::string idle = asking.idle();
+    if (reason.empty()) reason = std::move(idle);
+  }
+  if (asking.granted) return {requester.unit, 0, {}};
+  if (reason.empty()) reason = "nothing is free; the last units go to idle slots";
+  if (setup.rules.save_energy) energy.waits(slot, later(now, latest_return(park)));
+  return {{}, park, std::move(reason)};
+}
+
+void StageState::apply(Proposal& proposal, const Requester& requester, Timestamp now, Changes& changes) {
+  Host& host = clock.host(requester.host);
+  if (proposal.kind == UnitKind::fresh) {
+    clock.change(host, [&](Host& changed) {
+      HostRecord& record = changed.record;
+      if (const auto& size = proposal.size) {
+        record.used_performance = size->used_performance;
+        record.current_size = size->current_size;
+        record.memory = size->memory;
+      }
+      ++record.requests;
+    });
+    if (proposal.size) sizing_memory = proposal.size->memory;
+    if (proposal.size) parked_since = Timestamp::max();
+  }
+  if (proposal.check) {
+    Check& check = checks[*proposal.check];
+    if (check.unit.valid())
+      check.asked.push_back(units.at(check.unit).unit.host);  // its result may still come
+    check.unit = requester.unit;
+  }
+  totals.copied_cost += proposal.price;
+  if (proposal.from != Proposal::From::rule) copies.once.insert(proposal.of);
+  if (proposal.from == Proposal::From::plan) std::erase(copies.plan.groups, proposal.of);
+  if (proposal.from == Proposal::From::turn) copies.last = proposal.of;
+  const auto cut_others = [&] {
+    if (proposal.cut_at)
+      cut_group(proposal.of, *proposal.cut_at, requester.unit, proposal.cut_reason, now, changes);
+  };
+  if (proposal.as_copy) cut_others();
+  open_unit(requester, proposal.kind, proposal.range, proposal.as_copy ? proposal.of : UnitId{},
+            std::move(proposal.reason), now, changes);
+  if (!proposal.as_copy) cut_others();
+  if (proposal.late.valid()) {
+    Held& late = units.at(proposal.late);
+    copies.by_lease.erase({late.lease_end, late.unit.id});
+  }
+}
+
+}  // namespace gleaner::policy

@@ -1,0 +1,46 @@
+// The units of a stage: open ones, closed ones for a while (late results of returning hosts), and the groups
+// of open units that compute the same items. Places of what it holds do not move. Internal to the module.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <unordered_map>
+
+#include "server/policy/stage/held.h"
+
+namespace gleaner::policy {
+
+class Units {
+ public:
+  [[nodiscard]] const std::unordered_map<UnitId, Held>& open() const { return open_; }
+  [[nodiscard]] const std::unordered_map<UnitId, Held>& closed() const { return closed_; }
+  [[nodiscard]] const std::map<UnitId, Group>& groups() const { return groups_; }
+  [[nodiscard]] bool known(UnitId id) const { return open_.contains(id) || closed_.contains(id); }
+  [[nodiscard]] const Held* find(UnitId id) const;  // null: not known
+  [[nodiscard]] const Held& at(UnitId id) const { return open_.at(id); }
+  [[nodiscard]] const Group* group(UnitId id) const;  // null: nobody computes it any more
+  [[nodiscard]] std::vector<UnitId> open_by_id() const;
+
+  [[nodiscard]] Held* find(UnitId id);
+  [[nodiscard]] Held& at(UnitId id) { return open_.at(id); }
+  Held& open(Held made);
+  void remember(Held closed);
+  void close(Held& held);  // forgets the oldest closed ones
+  // Into the group of its `unit.group`, which is made if need be; out of it. An empty group is erased by
+  // forget().
+  Group& join(Held& held);
+  static void leave(Held& held);
+  void forget(UnitId group) { groups_.erase(group); }
+
+ private:
+  std::unordered_map<UnitId, Held> open_, closed_;
+  std::deque<UnitId> closed_order_;
+  std::map<UnitId, Group> groups_;
+};
+
+[[nodiscard]] inline bool is_copy(UnitKind kind) {
+  return kind == UnitKind::copy || kind == UnitKind::flood;
+}
+[[nodiscard]] bool holds_any(const Group& group, HostId host);
+
+}  // namespace gleaner::policy
