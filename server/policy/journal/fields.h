@@ -13,7 +13,7 @@ void fields(Visit& visit, EndgameRules& rules) {
   visit("heartbeat", rules.heartbeat);
   visit("heartbeat_endgame", rules.heartbeat_endgame);
   visit("stall_silence", rules.stall_silence);
-  visit.added("stall_silence_endgame", rules.stall_silence_endgame, rules.stall_silence);
+  visit("stall_silence_endgame", rules.stall_silence_endgame);
   visit("stall_rate", rules.stall_rate);
   visit("look_ahead", rules.look_ahead);
   visit("gain_minimum", rules.gain_minimum);
@@ -33,16 +33,13 @@ void fields(Visit& visit, EndgameRules& rules) {
   visit("failures_set_aside", rules.failures_set_aside);
   visit("opinions_max", rules.opinions_max);
   visit("long_items_first", rules.long_items_first);
-  visit("see_stalls", rules.see_stalls);
-  visit("see_pauses", rules.see_pauses);
-  visit("split_live", rules.split_live);
-  visit.added("learn_costs", rules.learn_costs, false);
-  visit.added("copy_long", rules.copy_long, false);
-  visit.added("settle", rules.settle, false);
-  visit.added("fast_copies", rules.fast_copies, false);
-  visit.added("see_progress", rules.see_progress, false);
-  visit.added("move_checkpoints", rules.move_checkpoints, false);
-  visit.added("save_energy", rules.save_energy, false);
+  visit("learn_costs", rules.learn_costs);
+  visit("copy_long", rules.copy_long);
+  visit("settle", rules.settle);
+  visit("fast_copies", rules.fast_copies);
+  visit("see_progress", rules.see_progress);
+  visit("move_checkpoints", rules.move_checkpoints);
+  visit("save_energy", rules.save_energy);
 }
 
 template <typename Visit>

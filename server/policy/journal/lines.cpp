@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int version = 1;
+constexpr int version = 2;
 constexpr std::int64_t items_max = 1'000'000'000'000;
 constexpr std::int64_t whole_max = 1'000'000'000'000'000;
 constexpr int enumeration_max = 99;
@@ -233,6 +233,11 @@ std::string setup_line(const StageSetup& setup) {
 Result<StageSetup> read_setup_line(std::string_view line) {
   TRY_ASSIGN(const Json json, object_of(line));
   const auto found = json.find("gleaner_stage_log");
+  if (found != json.end() && *found == 1)
+    return invalid(
+        "gleaner_stage_log: this log is of version 1, whose rules decided differently: replay it with the "
+        "gleaner-sim of "
+        "that time");
   if (found == json.end() || *found != version)
     return invalid(fmt::format("gleaner_stage_log: expected {}: is this a stage's log?", version));
   StageSetup setup;

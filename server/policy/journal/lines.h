@@ -1,6 +1,6 @@
 // A stage's log: lines of JSON, first the stage as it was set up, then every event with what was decided.
 //
-//   {"gleaner_stage_log":1,"items":640,"costs":[...],"strategy":"wis","straggler":"split","may_split":true,
+//   {"gleaner_stage_log":2,"items":640,"costs":[...],"strategy":"wis","straggler":"split","may_split":true,
 //    "rules":{...}}
 //   {"at":1767225600000000,"event":"request","host":1,"slot":0,...,"answer":"unit 1","decisions":["..."]}
 //
@@ -10,8 +10,9 @@
 // more of it the stage never sees: replays reach the same decisions.
 //
 // `at` in microseconds since 1970; `costs` is left out where all are 1. Fields are those of fields.h. The
-// version grows when a reader of today would misunderstand a line; unknown fields are ignored. Pure.
-// Errors: invalid, "LOG:12: range: expected ...".
+// version grows when a reader of today would misunderstand a line, or decide otherwise by rules that are
+// gone: logs of version 1 are refused; unknown fields are ignored. Pure. Errors: invalid, "LOG:12: range:
+// expected ...".
 #pragma once
 
 #include <string>

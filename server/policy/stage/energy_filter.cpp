@@ -5,10 +5,6 @@
 namespace gleaner::policy {
 namespace {
 
-// Worth waiting for: at most this part of what the slot that asks would draw.
-constexpr double clearly_less = 0.9;
-// Where no rate is known, so long: hosts that wait ask every five seconds, later less often.
-constexpr double first_patience = 10;
 // Idle slots looked at for one that should have a piece of a unit.
 constexpr int slots_looked_at = 64;
 // Slots and hosts looked at for as many as there are free items; where more are free nobody is passed over.
@@ -55,7 +51,7 @@ bool EnergyFilter::keeps_free(HostId id, const Ledger& ledger, double patience, 
   const double speed = speed_of(host.record);
   const double work = ledger.free_cost() / static_cast<double>(free);
   const bool known = clock_->fleet().rate(host.record) > 0;
-  if (!known) patience = first_patience;
+  if (!known) patience = numbers::first_patience;
   // Where no rate is known, who is as fast needs no longer, whatever it takes.
   const auto as_soon = [&](double other, Timestamp asks_at) {
     const double wait = seconds_between(now, asks_at);
@@ -65,7 +61,7 @@ bool EnergyFilter::keeps_free(HostId id, const Ledger& ledger, double patience, 
   std::int64_t better = 0;
   std::size_t looked = 0;
   for (const auto& [joules, key] : clock_->idle_by_joules()) {
-    if (joules > clearly_less * mine || better >= free || ++looked > counted) break;
+    if (joules > numbers::clearly_less * mine || better >= free || ++looked > counted) break;
     const Slot& other = clock_->slots().at(key);
     if (key.first != id && as_soon(speed_of(other.host->record), other.asks_at)) ++better;
   }
@@ -74,7 +70,7 @@ bool EnergyFilter::keeps_free(HostId id, const Ledger& ledger, double patience, 
     HostRecord record;
     record.performance = other.performance;
     const double other_speed = speed_of(record);
-    if (other.watts / other_speed > clearly_less * mine) break;
+    if (other.watts / other_speed > numbers::clearly_less * mine) break;
     if (as_soon(other_speed, other.asks_at)) better += other.slots;
   }
   return better >= free;
@@ -86,7 +82,7 @@ bool EnergyFilter::keeps(HostId id, const Group& group, double work, Timestamp n
   if (mine <= 0 || rate <= 0) return false;
   int looked = 0;
   for (const auto& [joules, key] : clock_->idle_by_joules()) {
-    if (joules > clearly_less * mine || ++looked > slots_looked_at) break;
+    if (joules > numbers::clearly_less * mine || ++looked > slots_looked_at) break;
     const Slot& other = clock_->slots().at(key);
     if (key.first == id || holds_any(group, key.first)) continue;
     if (other.kept_for.valid() && other.kept_for != group.id) continue;

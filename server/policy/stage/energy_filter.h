@@ -2,7 +2,7 @@
 // that draws least for it computes it. A slot that asks is passed over where another idle one, due to ask,
 // ends the piece no later and draws clearly less. It matters where there are more idle slots than pieces.
 // What a slot draws is its owner's word; who said nothing is not waited for and does not wait. Internal to
-// the module. [POLICY.md, section 9]
+// the module. [server/policy/POLICY.md, "Energy"]
 #pragma once
 
 #include <vector>

@@ -13,8 +13,6 @@ namespace {
 constexpr double omission_share = 0.7;
 // An item that failed so often on few hosts is set aside, too.
 constexpr int failures_factor = 3;
-// What is done of an item tells how long it will take once it has taken so much of the shortest unit.
-constexpr double share_after = 1.0 / 6;
 // A lease that ran out halves the worker's rate.
 constexpr double expiry_rate_factor = 0.5;
 
@@ -22,9 +20,7 @@ constexpr double expiry_rate_factor = 0.5;
 
 void StageState::refresh(Timestamp now, Changes& changes) {
   forecast.settle_if_many(units);
-  while (setup.rules.see_stalls) {
-    Held* held = clock.next_silent(now);
-    if (held == nullptr) break;
+  while (Held* held = clock.next_silent(now)) {
     if (!held->watch.stuck) stall(*held, held->unit.last_contact);
     if (!ledger.free().empty()) continue;  // far from the end a silent holder just resumes
     decide(changes, now, held->unit.host, held->unit.id, "stall", held->unit.range,
@@ -94,9 +90,10 @@ protocol::UnitOrder StageState::report(HostId host, const protocol::UnitReport& 
   unit.pause_reason = report.state == protocol::RunState::paused ? report.reason : std::string();
   unit.rate_minute = std::max(0.0, report.rate);
   unit.item_seconds = std::max(0.0, report.item_seconds);
-  held->estimate.item_share = rules.see_progress && unit.item_seconds >= share_after * rules.unit_minimum
-                                  ? std::clamp(report.item_share, 0.0, 1.0)
-                                  : 0;
+  held->estimate.item_share =
+      rules.see_progress && unit.item_seconds >= numbers::share_after * rules.unit_minimum
+          ? std::clamp(report.item_share, 0.0, 1.0)
+          : 0;
   unit.running_seconds = std::max(unit.running_seconds, report.running_seconds);
   unit.cut_unheard = false;
   meter.seconds = std::max(meter.seconds, report.running_seconds);
@@ -111,7 +108,7 @@ protocol::UnitOrder StageState::report(HostId host, const protocol::UnitReport& 
       watch.finished_at != Timestamp::max() && !HostClock::only_delivery_missing(*held, now, pace());
   const bool pausing = report.state == protocol::RunState::paused ||
                        items.standing_still(*held, clock.fleet().rate(held->host->record), rules);
-  const bool stuck = undelivered || (pausing && rules.see_stalls && rules.see_pauses);
+  const bool stuck = undelivered || pausing;
   if (stuck && !watch.stuck) {
     watch.stuck = true;
     stall(*held, now);

@@ -8,9 +8,6 @@
 namespace gleaner::policy {
 namespace {
 
-// R1: "start from the benchmark x .85".
-constexpr double benchmark_discount = 0.85;
-
 void change(std::multiset<double>& values, double value, int sign) {
   if (sign > 0) {
     values.insert(value);
@@ -99,7 +96,8 @@ void Fleet::relist(const Keys& before, const Keys& now) {
 }
 
 double Fleet::worth() const {
-  return benchmark_discount * (both_performance_ > 0 ? both_rate_ / both_performance_ : believed_worth_);
+  return numbers::benchmark_discount *
+         (both_performance_ > 0 ? both_rate_ / both_performance_ : believed_worth_);
 }
 
 double Fleet::mean_rate() const {
@@ -114,12 +112,13 @@ double Fleet::fastest_rate() const {
 double Fleet::rate(const HostRecord& record) const {
   if (record.rate > 0) return record.rate;
   if (record.performance > 0 && worth() > 0) return record.performance * worth();
-  return known_ > 0 ? benchmark_discount * known_rate_ / static_cast<double>(known_) : 0;
+  return known_ > 0 ? numbers::benchmark_discount * known_rate_ / static_cast<double>(known_) : 0;
 }
 
 double Fleet::rate_on() const {
   if (known_ == 0 && believed_worth_ <= 0) return 0;
-  const double mean = known_ > 0 ? benchmark_discount * known_rate_ / static_cast<double>(known_) : 0;
+  const double mean =
+      known_ > 0 ? numbers::benchmark_discount * known_rate_ / static_cast<double>(known_) : 0;
   double sum = on_rate_ + mean * static_cast<double>(on_unknown_);
   sum += worth() > 0 ? on_performance_ * worth() : mean * static_cast<double>(on_benchmarked_);
   return sum > 0 ? sum : 0;

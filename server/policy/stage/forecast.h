@@ -1,6 +1,6 @@
 // Where each holder is and when its unit ends, and the groups of units in order of that: live ones by their
 // end, stalled ones by when they began to be. Ends are kept as points in time, so that they stay in order
-// between two reports. Internal to the module. [POLICY.md, section 6]
+// between two reports. Internal to the module. [server/policy/POLICY.md, "When a unit ends"]
 #pragma once
 
 #include <set>

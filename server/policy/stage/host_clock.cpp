@@ -7,15 +7,6 @@
 #include "shared/base/check.h"
 
 namespace gleaner::policy {
-namespace {
-
-// On-time that one measurement takes, in shortest units; less for a host of unknown rate.
-constexpr double first_measured = 1.0 / 60, next_measured = 0.5;
-// A measured rate so far above what the host's benchmark promises is a mistake, or a lie to get work.
-constexpr double believable = 16;
-
-}  // namespace
-
 const Host* HostClock::find(HostId id) const {
   const auto found = hosts_.find(id);
   return found == hosts_.end() ? nullptr : &found->second;
@@ -195,9 +186,11 @@ bool HostClock::measured(Host& host, double cost, double seconds, const EndgameR
   host.pending_seconds += seconds;
   change(host, [&](Host& changed) { changed.record.times.add_piece(cost, seconds); });
   const bool unknown = host.record.rate <= 0;
-  if (host.pending_seconds < rules.unit_minimum * (unknown ? first_measured : next_measured)) return false;
+  if (host.pending_seconds <
+      rules.unit_minimum * (unknown ? numbers::first_measured : numbers::next_measured))
+    return false;
   const double promised = fleet_.promised_rate(host.record);
-  const double most = promised > 0 ? believable * promised : std::numeric_limits<double>::infinity();
+  const double most = promised > 0 ? numbers::believable * promised : std::numeric_limits<double>::infinity();
   change(host, [&](Host& changed) {
     HostRecord& record = changed.record;
     const double on_time = changed.pending_seconds;

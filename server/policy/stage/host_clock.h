@@ -1,5 +1,5 @@
 // The hosts' clock: who is on, who fell silent, who stands still, and how fast each computes. Sums over all
-// hosts are kept by Fleet. Internal to the module. Not thread-safe. [POLICY.md, sections 3 and 4]
+// hosts are kept by Fleet. Internal to the module. Not thread-safe. [server/policy/POLICY.md, R1, R4, R5]
 #pragma once
 
 #include <map>
@@ -58,7 +58,7 @@ class HostClock {
   [[nodiscard]] Held* next_expired(Timestamp now) const;
   void forget(Held& held);  // it is closed
 
-  // ---- Rates [POLICY.md, section 3]
+  // ---- Rates [server/policy/POLICY.md, R1]
   // Work done on the unit since the last measurement, if it can be told; `cost` is that of all that is
   // finished. True: the host's record changed.
   bool measure(Held& held, double cost, bool ended, const EndgameRules& rules);

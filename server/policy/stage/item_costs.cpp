@@ -6,17 +6,6 @@
 namespace gleaner::policy {
 namespace {
 
-// From here on the hint of the item in progress is not believed any more; it then needs `expected_more` of
-// what it took.
-constexpr double hint_share_believed = 0.9;
-// From so many hints on, and from the shortest unit's duration on, an item in progress is worth remembering.
-constexpr double overlong_factor = 2;
-// Items that are told to be so long, one right after the other, tell of a slow host.
-constexpr double slow_factor = 10;
-// An item in progress for so many times its hint counts as standing still where no rate is reported (2 %).
-constexpr double still_factor = 50;
-// A host that has spent so many times an item's proven cost on it is slow, not the item long.
-constexpr double doubt_factor = 4;
 // Items of a unit looked at for long ones; in a unit of more none is.
 constexpr std::int64_t noted = 10'000;
 
@@ -43,7 +32,7 @@ double ItemCosts::proven(std::int64_t item) const {
     second = std::max(second, std::min(most, spent.cost));
     most = std::max(most, spent.cost);
   }
-  return (1 + expected_more) * second;
+  return (1 + numbers::expected_more) * second;
 }
 
 double ItemCosts::told(std::int64_t item) const {
@@ -69,8 +58,10 @@ double ItemCosts::left(const Held& held, std::int64_t item, double rate) const {
   const double hinted = hint(item), spent = held.unit.item_seconds * rate;
   const double begun = begun_share(held.unit, item), done = held.estimate.item_share;
   if (done - begun > 0) return (1 - done) * spent / (done - begun);
-  double left = spent <= hint_share_believed * hinted ? hinted - spent : expected_more * spent;
-  if (const double proof = proven(item); proof > 0) left = std::max(expected_more * spent, proof - spent);
+  double left =
+      spent <= numbers::hint_share_believed * hinted ? hinted - spent : numbers::expected_more * spent;
+  if (const double proof = proven(item); proof > 0)
+    left = std::max(numbers::expected_more * spent, proof - spent);
   return left * (1 - begun);
 }
 
@@ -84,7 +75,7 @@ double ItemCosts::elsewhere(const Held& held, std::int64_t item) const {
   } else if (const double said = told(item); said > 0) {
     cost = std::sqrt(hinted * said);
   } else if (spent > hinted) {
-    cost = std::sqrt(hinted * (1 + expected_more) * spent);
+    cost = std::sqrt(hinted * (1 + numbers::expected_more) * spent);
   }
   return (1 - saved_share(item)) * cost;
 }
@@ -93,11 +84,11 @@ bool ItemCosts::standing_still(const Held& held, double rate, const EndgameRules
   const Unit& unit = held.unit;
   if (rate <= 0 || unit.running_seconds < rules.unit_minimum / 2) return false;
   if (const double proof = proven(unit.finished); proof > 0)
-    return unit.item_seconds * rate > doubt_factor * proof;
+    return unit.item_seconds * rate > numbers::doubt_factor * proof;
   if (unit.rate_minute > 0) return unit.rate_minute <= rules.stall_rate * rate;
   // A rate of 0 may only say that one long item has not ended yet.
   if (unit.finished >= unit.range.end) return false;
-  return unit.item_seconds * rate > still_factor * hint(unit.finished) &&
+  return unit.item_seconds * rate > numbers::still_factor * hint(unit.finished) &&
          unit.item_seconds > rules.unit_minimum;
 }
 
@@ -122,13 +113,13 @@ void ItemCosts::learn(const Held& held, double rate, const EndgameRules& rules) 
   const Unit& unit = held.unit;
   if (!rules.learn_costs || held.group == nullptr) return;
   const std::int64_t item = unit.finished;
-  const double hinted = hint(item), least = overlong_factor * hinted;
+  const double hinted = hint(item), least = numbers::overlong_factor * hinted;
   const double cost = unit.item_seconds * rate;
   const double share = held.estimate.item_share - begun_share(unit, item);
   double whole = share > 0 && !costs_->differ() ? cost / share : 0;
   if (whole <= std::max(least, rules.unit_minimum * rate)) whole = 0;
   const bool copy = unit.group != unit.id;  // of what another host told, maybe
-  if (whole > slow_factor * hinted && !copy && !hear_of_long(*held.slot, item)) whole = 0;
+  if (whole > numbers::slow_factor * hinted && !copy && !hear_of_long(*held.slot, item)) whole = 0;
   const bool proves = cost > least && unit.item_seconds >= rules.unit_minimum;
   if (!proves && whole == 0) {
     // Somebody else was slow, then: here it takes no longer than hinted.

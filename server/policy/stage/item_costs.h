@@ -1,5 +1,6 @@
 // What an item costs: its hint, and what was learned since, from the time that hosts spent on it, from what
-// they say is done of it, and from what is saved of it. Internal to the module. [POLICY.md, section 5]
+// they say is done of it, and from what is saved of it. Internal to the module. [server/policy/POLICY.md,
+// "What an item costs"]
 //
 // A single host that has been at an item for long may only be slower than believed; what two hosts have spent
 // on it proves that the item is long. What a host says is done of it tells what it costs at that host's
@@ -13,9 +14,6 @@
 #include "server/policy/stage/held.h"
 
 namespace gleaner::policy {
-
-// The longer an item has taken, the longer it is expected to go on; by this much of what it took.
-inline constexpr double expected_more = 0.5;
 
 class ItemCosts {
  public:

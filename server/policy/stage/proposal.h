@@ -1,6 +1,6 @@
 // What a rule proposes for a slot that asks. Rules are const functions of the stage: they offer proposals,
 // best first, to `take`, which filters them (energy) and has the stage carry out the first that passes; a
-// rule ends when one was taken. [POLICY.md, section 2]
+// rule ends when one was taken. [server/policy/POLICY.md, "Rules as values"]
 #pragma once
 
 #include <functional>

@@ -8,8 +8,6 @@ namespace {
 
 // A slot may hold the unit it computes and one that waits.
 constexpr std::size_t units_per_slot_max = 2;
-// After so many slots in a row found nothing, those that are no faster do not search.
-constexpr int failed_searches_max = 20;
 
 const char* const passed_over = "hosts that draw less for it and end it as soon are about to ask";
 
@@ -85,7 +83,7 @@ struct Asking {
     FailedSearches& failed = stage.failed;
     if (now >= later(failed.since, stage.pace().park) || now < failed.since) failed = {};
     const bool kept = stage.clock.slots().at({requester.host, requester.slot}).kept_for.valid();
-    if (failed.count < failed_searches_max || rate > failed.fastest || kept) {
+    if (failed.count < numbers::failed_searches_max || rate > failed.fastest || kept) {
       stage.forecast.settle(stage.units);
       for (const Rule one : stage.rule->idle) {
         if (!granted) ask(one);

@@ -1,7 +1,7 @@
 // An indivisible item that would end after all the rest holds up the whole stage: while there is free work, a
-// fast host that asks gets a copy of it, when it is about time [POLICY.md, rule 3]. There are two kinds:
-// items whose hint, or what their holder says is done of them, says that they are long; and items that have
-// taken long. A holder that is paused or silent counts as one that never ends.
+// fast host that asks gets a copy of it, when it is about time [server/policy/POLICY.md, R8]. There are two
+// kinds: items whose hint, or what their holder says is done of them, says that they are long; and items that
+// have taken long. A holder that is paused or silent counts as one that never ends.
 #include <algorithm>
 #include <limits>
 
@@ -11,12 +11,6 @@ namespace gleaner::policy {
 namespace {
 
 constexpr double never = std::numeric_limits<double>::infinity();
-// It is time for a copy once the host needs so much of the time that all the rest takes.
-constexpr double in_time_share = 0.5;
-// The copy has to end this much sooner.
-constexpr double sooner_by = 0.8;
-// A copy beyond the budget has to halve the wait.
-constexpr double exempt_share = 0.5;
 // Items looked at for one that the host should copy.
 constexpr int copies_looked_at = 64;
 
@@ -51,7 +45,7 @@ struct EarlyCopier {
     int looked = 0;
     for (auto next = items.rbegin(); next != items.rend() && looked < copies_looked_at; ++next) {
       const auto [cost, item] = *next;
-      if (cost < in_time_share * rest * rate || cost <= free_longest) break;
+      if (cost < numbers::in_time_share * rest * rate || cost <= free_longest) break;
       if (ledger.accepted().contains(item)) continue;
       ++looked;
       // Its holders, and in how many seconds the first of them ends it.
@@ -72,9 +66,9 @@ struct EarlyCopier {
       const double left = (1 - stage.items.saved_share(item)) * cost;
       const double mine = left / rate + rules.request_delay;
       if (all == 0 || live >= rules.live_copies || all >= members_max(rules)) continue;
-      if (ends <= rest + rules.gain_minimum || mine >= sooner_by * ends) continue;
+      if (ends <= rest + rules.gain_minimum || mine >= numbers::sooner_share * ends) continue;
       // In a small stage one item may exceed the budget: the longest may still have one copy.
-      const bool exempt = looked == 1 && all == 1 && mine <= exempt_share * ends;
+      const bool exempt = looked == 1 && all == 1 && mine <= numbers::exempt_share * ends;
       if (!exempt && beyond_budget(left)) continue;
       if (holds_any(*stage.units.group(group), requester.host)) continue;
       const std::string reason = stage.because(
@@ -90,7 +84,7 @@ struct EarlyCopier {
     for (const auto& [item, what] : stage.items.overlong()) {
       if (what.listed > 0) continue;  // long_items() looks after it
       const ItemCosts::Spent& longest = what.longest();
-      const bool soon = expected_more * longest.seconds > rest;
+      const bool soon = numbers::expected_more * longest.seconds > rest;
       // Where nobody is at it any more, a copy is due sooner.
       if (!soon && (!rules.fast_copies || longest.seconds <= rest)) continue;
       if (++looked > copies_looked_at) break;
@@ -105,14 +99,14 @@ struct EarlyCopier {
         ++holders;
         group = unit.group;
         if (!held.watch.silent && unit.run_state == protocol::RunState::running)
-          ends = std::min(ends, expected_more * unit.item_seconds);
+          ends = std::min(ends, numbers::expected_more * unit.item_seconds);
       }
       if (holders == 0 || holders >= rules.live_copies || ends <= rest || (!soon && ends < never)) continue;
       if (holds_any(*stage.units.group(group), requester.host)) continue;
       const double proven = stage.items.proven(item);
-      const double cost = proven > 0 ? proven : (1 + expected_more) * longest.cost;
+      const double cost = proven > 0 ? proven : (1 + numbers::expected_more) * longest.cost;
       const double mine = cost / rate + rules.request_delay;
-      if (mine >= sooner_by * ends || beyond_budget(cost)) continue;
+      if (mine >= numbers::sooner_share * ends || beyond_budget(cost)) continue;
       const std::string reason = stage.because(
           "item {} has taken {:.0f} s on host {}, all the rest needs {:.0f} s, this host {:.0f} s for it",
           item, longest.seconds, longest.host.value, rest, mine);

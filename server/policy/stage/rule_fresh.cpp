@@ -1,4 +1,4 @@
-// The free pool: which items a host gets, and how many [POLICY.md, rule 1].
+// The free pool: which items a host gets, and how many [server/policy/POLICY.md, R2 and R3].
 //
 // While the longest free item is a noticeable part of the time that remains, units start at the longest item
 // that fits the host, and go on from there in plain order as long as the sizing says and nothing comes that
@@ -13,12 +13,6 @@
 namespace gleaner::policy {
 namespace {
 
-// "Hints differ much": the longest item takes this part of the time that remains, and at least as long as the
-// shortest unit, on a mean slot.
-constexpr double long_share = 0.01;
-// Who would need so much longer than all together is parked, unless it is this much faster than the mean.
-constexpr double park_factor = 1.5;
-constexpr double fast_factor = 1.2;
 // Items of a unit looked at for one that does not fit; in a unit of more none is long.
 constexpr std::int64_t items_looked_at = 10'000;
 
@@ -55,7 +49,7 @@ LongPick pick_long(const StageState& stage, const Requester& requester, const En
   if (!item) return pick;
   const double cost = costs.of({*item, *item + 1});
   if (cost > pick.most_cost && rate < fast_from(stage) &&
-      cost / rate > park_factor * all + rules.unit_minimum) {
+      cost / rate > numbers::park_factor * all + rules.unit_minimum) {
     // Faster hosts come as soon as they have ended what they hold. If none does, somebody must take it.
     const Timestamp since = std::min(stage.parked_since, now);
     pick.park = now < later(since, std::min(all, rules.unit_maximum) + 2 * rules.park);
@@ -149,7 +143,7 @@ std::string propose_planned(const StageState& stage, const Requester& requester,
 
 double fast_from(const StageState& stage) {
   const Fleet& fleet = stage.clock.fleet();
-  return std::min(fast_factor * fleet.mean_rate(), fleet.fastest_rate());
+  return std::min(numbers::fast_factor * fleet.mean_rate(), fleet.fastest_rate());
 }
 
 bool long_items_matter(const StageState& stage, Timestamp now) {
@@ -158,7 +152,7 @@ bool long_items_matter(const StageState& stage, Timestamp now) {
   if (!rules.long_items_first || stage.ledger.free().empty() || stage.sizing->mode() == SizingMode::paper ||
       stage.clock.fleet().rate_on() <= 0)
     return false;
-  const double share = settling(stage, rules, now) ? 0 : long_share;
+  const double share = settling(stage, rules, now) ? 0 : numbers::long_share;
   const double limit =
       std::max(share * stage.seconds_of_rest(), rules.unit_minimum) * stage.clock.fleet().mean_rate();
   if (costs.longest() <= limit) return false;

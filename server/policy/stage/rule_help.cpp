@@ -1,5 +1,5 @@
 // How an idle slot helps live holders: split the unit that would end last so that both end together; copy it
-// where it cannot be split, within a budget; and flood the very last rests [POLICY.md, rules 5 and 6].
+// where it cannot be split, within a budget; and flood the very last rests [server/policy/POLICY.md, R6].
 #include <algorithm>
 #include <cmath>
 
@@ -7,15 +7,6 @@
 
 namespace gleaner::policy {
 namespace {
-
-// A copy that ends this much sooner is worth it; or one that ends hardly later, as an insurance.
-constexpr double sooner_share = 0.8;
-constexpr double budget_exempt_share = 0.5;
-constexpr double insurance_gains = 2;  // in shortest gains
-// Flooding begins when so many slots are idle for each open unit; then a copy may end so much later.
-constexpr double idle_per_unit = 3;
-constexpr double flood_factor = 2;
-constexpr double much_faster = 2;
 
 struct Helper {
   const StageState& stage;
@@ -26,7 +17,7 @@ struct Helper {
   const Take& take;
 
   [[nodiscard]] bool split(const Group& group) const {
-    if (!stage.setup.may_split || !rules.split_live) return false;
+    if (!stage.setup.may_split) return false;
     const Held* live = nullptr;
     for (const Held* held : group.members) {
       if (!held->live()) continue;
@@ -78,11 +69,11 @@ struct Helper {
     for (const Held* held : group.members) {
       // A slow copy, made before anybody knew how long the item is, does not keep a much faster one out.
       if (held->live() &&
-          (!rules.fast_copies || rate <= much_faster * stage.clock.fleet().rate(held->host->record)))
+          (!rules.fast_copies || rate <= numbers::much_faster * stage.clock.fleet().rate(held->host->record)))
         ++live;
     }
     const bool flood = static_cast<double>(stage.clock.idle_slots()) >
-                       idle_per_unit * static_cast<double>(stage.units.open().size());
+                       numbers::idle_per_unit * static_cast<double>(stage.units.open().size());
     if (live >= (flood ? rules.flood_copies : rules.live_copies)) return false;
     if (static_cast<int>(group.members.size()) >= members_max(rules)) return false;
     const Held& first = *Forecast::first_to_end(group);
@@ -100,16 +91,17 @@ struct Helper {
     const double work =
         costs.of(copy.range) - costs.of({item, item + 1}) + stage.items.elsewhere(first, item);
     const double mine = work / rate + rules.request_delay;
-    const bool sooner = mine < sooner_share * left && left - mine > rules.gain_minimum;
-    const bool insurance = left > rules.gain_minimum && mine < left + insurance_gains * rules.gain_minimum;
-    const bool flooding = flood && mine < std::max(rules.unit_minimum, flood_factor * left);
+    const bool sooner = mine < numbers::sooner_share * left && left - mine > rules.gain_minimum;
+    const bool insurance =
+        left > rules.gain_minimum && mine < left + numbers::insurance_gains * rules.gain_minimum;
+    const bool flooding = flood && mine < std::max(rules.unit_minimum, numbers::flood_factor * left);
     if (!sooner && !insurance && !flooding) return false;
     if (stage.totals.copied_cost + work > stage.setup.rules.copy_budget * costs.total()) {
       // In a small stage one item may exceed the budget: the very last unit may still have one copy that
       // halves the wait.
       const auto& latest = stage.forecast.live();
       const bool last = latest.rbegin()->second == group.id || latest.size() == 1;
-      if (!last || live > 1 || !sooner || mine > budget_exempt_share * left) return false;
+      if (!last || live > 1 || !sooner || mine > numbers::exempt_share * left) return false;
     }
     if (!sooner && !insurance) copy.kind = UnitKind::flood;
     copy.of = group.id;

@@ -1,5 +1,5 @@
 // What stalled holders keep goes to others, from the tail: repeated requests eat backwards, and a holder that
-// comes back still ends what is left to it [POLICY.md, rule 4].
+// comes back still ends what is left to it [server/policy/POLICY.md, R6].
 #include <algorithm>
 
 #include "server/policy/stage/state.h"
@@ -7,8 +7,6 @@
 namespace gleaner::policy {
 namespace {
 
-// Whoever would take so much of a stalled rest takes all of it.
-constexpr double take_all_share = 0.7;
 // Stalled groups looked at for one whose holders are all other hosts.
 constexpr int stalled_looked_at = 64;
 
@@ -34,7 +32,7 @@ Proposal recovery(const StageState& stage, const Requester& requester, const Gro
   const std::string why = stage.because("host {} is {} since {:.1f} s", unit.host.value, what,
                                         std::max(0.0, seconds_between(held.watch.stalled_since, now)));
   std::int64_t from = costs.tail_worth(rest, work);
-  if (work >= take_all_share * costs.of(rest)) from = rest.begin;
+  if (work >= numbers::take_all_share * costs.of(rest)) from = rest.begin;
   from = std::min(from, rest.end - 1);
   Proposal recovery{UnitKind::recover, {from, rest.end}};
   recovery.of = group.id;

@@ -11,7 +11,8 @@
 namespace gleaner::policy {
 namespace {
 
-// Gleaner's own: re-cover what stalled holders keep, then split or copy what would end last [POLICY.md].
+// Gleaner's own: re-cover what stalled holders keep, then split or copy what would end last
+// [server/policy/POLICY.md].
 const StragglerRule& split_straggler() {
   static const StragglerRule rule = [] {
     StragglerRule split{{Straggler::split, "split",

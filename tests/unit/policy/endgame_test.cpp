@@ -1,4 +1,4 @@
-// The endgame rules, one by one (specification of Gleaner's policy, R5-R9, and its list of pitfalls).
+// The endgame rules, one by one (server/policy/POLICY.md, R5-R8).
 #include "server/policy/stage/stage.h"
 #include "tests/unit/policy/stage_bench.h"
 
@@ -229,7 +229,7 @@ TEST_CASE("R7: items computed beyond a cut are accepted while they are open") {
   CHECK(held.bench.stage.complete());
 }
 
-TEST_CASE("R8: what a returning host finished is taken in, and cuts off the tail of whoever computes it") {
+TEST_CASE("R7: what a returning host finished is taken in, and cuts off the tail of whoever computes it") {
   Held held(1000, 100);
   held.bench.wait(5000);
   std::vector<Unit> taken;

@@ -141,24 +141,10 @@ TEST_CASE("a decision that was changed in the log is where the replay parts from
   CHECK(replay.parting()->replayed.find("unit 9") == 0);
 }
 
-TEST_CASE("a log from before a rule existed replays without it") {
-  using Rules = policy::EndgameRules;
-  for (const auto& [name, rule] : {std::pair{"learn_costs", &Rules::learn_costs},
-                                   {"copy_long", &Rules::copy_long},
-                                   {"settle", &Rules::settle},
-                                   {"fast_copies", &Rules::fast_copies},
-                                   {"see_progress", &Rules::see_progress},
-                                   {"move_checkpoints", &Rules::move_checkpoints},
-                                   {"save_energy", &Rules::save_energy}}) {
-    INFO(name);
-    const auto old = policy::read_setup_line(with(setup, "\"" + std::string(name) + "\":", "\"other\":"));
-    REQUIRE(old.ok());
-    CHECK_FALSE(old->rules.*rule);
-    CHECK(policy::read_setup_line(setup)->rules.*rule);
-  }
-  const auto old = policy::read_setup_line(with(setup, "\"stall_silence_endgame\":", "\"other\":"));
-  REQUIRE(old.ok());
-  CHECK(old->rules.stall_silence_endgame == old->rules.stall_silence);
+TEST_CASE("a log of version 1, whose rules are gone, is refused with a reason") {
+  CHECK(mistake_of({with(setup, "\"gleaner_stage_log\":2", "\"gleaner_stage_log\":1")})
+            .find("a.log:1: gleaner_stage_log: this log is of version 1") == 0);
+  CHECK(mistake_of({with(setup, "\"settle\":", "\"other\":")}) == "a.log:1: rules.settle: is missing");
 }
 
 TEST_CASE("every mistake in a log is named with its line and key") {
@@ -166,7 +152,7 @@ TEST_CASE("every mistake in a log is named with its line and key") {
   REQUIRE(feed(fine, {setup, request}).ok());
   CHECK(fine.parting());  // the decisions are left out
   CHECK(mistake_of({"nonsense"}) == "a.log:1: expected one JSON object on the line");
-  CHECK(mistake_of({"{}"}).find("a.log:1: gleaner_stage_log: expected 1") == 0);
+  CHECK(mistake_of({"{}"}).find("a.log:1: gleaner_stage_log: expected 2") == 0);
   CHECK(mistake_of({with(setup, "\"items\":10", "\"items\":-1")}) ==
         "a.log:1: items: expected a whole number from 0 on, got -1");
   CHECK(mistake_of({with(setup, "\"items\":10", "\"items\":10,\"costs\":[1.0]")}) ==

@@ -122,10 +122,10 @@ TEST_CASE("a problem's costs may come from a file") {
 
 TEST_CASE("rules can be switched off") {
   const auto scenario = read_scenario(
-      small, "s.toml", {{"server.rules.see_stalls", "false"}, {"server.rules.live_copies", "2"}});
+      small, "s.toml", {{"server.rules.settle", "false"}, {"server.rules.live_copies", "2"}});
   REQUIRE(scenario.ok());
-  CHECK_FALSE(scenario->rules.see_stalls);
-  CHECK(scenario->rules.see_pauses);
+  CHECK_FALSE(scenario->rules.settle);
+  CHECK(scenario->rules.copy_long);
   CHECK(scenario->rules.live_copies == 2);
 }
 

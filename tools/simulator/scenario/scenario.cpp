@@ -209,9 +209,6 @@ void read_server(TableReader& reader, Scenario& scenario) {
     count("live_copies", rules.live_copies);
     count("flood_copies", rules.flood_copies);
     table.flag("long_items_first", rules.long_items_first);
-    table.flag("see_stalls", rules.see_stalls);
-    table.flag("see_pauses", rules.see_pauses);
-    table.flag("split_live", rules.split_live);
     table.flag("learn_costs", rules.learn_costs);
     table.flag("copy_long", rules.copy_long);
     table.flag("settle", rules.settle);

@@ -1,0 +1,130 @@
+// What a stage is told and what it answers: how it is set up, who asks, what is handed out, what an event
+// changed. Value types.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/policy/stage/rules.h"
+#include "server/policy/stage/unit.h"
+
+namespace gleaner::policy {
+
+// Numbers are stored; never reuse one.
+enum class Straggler : int {
+  none = 1,
+  duplicate_once = 2,
+  split = 3,
+  late = 4,
+  spark = 5,
+  wqr = 6,
+  deadline = 7,
+  rdlb = 8
+};
+[[nodiscard]] const char* name_of(Straggler rule);
+[[nodiscard]] Result<Straggler> straggler_from(std::string_view text);
+
+struct StragglerInfo {
+  Straggler rule = Straggler::none;
+  std::string name;
+  std::string summary;  // one line
+  std::string source;
+};
+[[nodiscard]] std::vector<StragglerInfo> straggler_rules();
+
+struct StageSetup {
+  std::int64_t items = 0;
+  std::vector<double> costs;  // hints, one an item; empty: all 1
+  std::string sizing = "wis";
+  Straggler straggler = Straggler::split;
+  bool may_split = true;  // from the manifest: may a unit end earlier than handed out?
+  EndgameRules rules;
+  // What a unit of benchmark performance is worth in hint units per second, where that is known beforehand;
+  // 0: it is learned from the first hosts that deliver.
+  double benchmark_worth = 0;
+  // Decisions are told, with reasons (Changes::decisions, Unit::reason, Grant::reason). Words cost more than
+  // what they tell of: a simulation that shows them to nobody does without.
+  bool explain = true;
+};
+
+struct Decision {
+  Timestamp at;
+  HostId host;
+  UnitId unit;
+  std::string
+      kind;  // name_of(UnitKind), or cut, cancel, stall, expire, omit, set-aside, dispute, resolve, park
+  Range range;
+  std::string reason;
+};
+
+// What an event changed; the caller stores it in the same transaction.
+struct Changes {
+  std::vector<UnitId> units;  // created or changed
+  std::vector<HostId> hosts;  // records changed
+  std::vector<Decision> decisions;
+};
+
+struct Requester {
+  HostId host;
+  int slot = 0;
+  bool urgent = true;  // idle now; false: prefetching
+  int slots = 1;       // kernel slots of the host
+  double performance = 0;
+  double queue_unloaded = 1;
+  double queue_current = 1;
+  double proposed_items = 0;
+  double watts = 0;  // that a slot draws while it computes, by its owner's word; 0: not said
+  UnitId unit;       // the id to use if a unit is handed out
+  // Where a mapping strategy governs: what it planned for this slot (nothing: an empty range), instead of
+  // what the sizing strategy would say of the free pool; and why.
+  std::optional<Range> planned = {};
+  std::string planned_reason = {};
+};
+
+// When a client that was told to wait so many seconds is back at the latest: it spreads waits by a tenth
+// (client/policy/backoff.h).
+[[nodiscard]] inline double latest_return(double wait) {
+  return 1.1 * wait;
+}
+
+// A host of the project that waits for work, with `slots` slots: it will ask again by `asks_at`.
+struct IdleHost {
+  HostId host;
+  int slots = 0;
+  double performance = 0, watts = 0;  // as in Requester
+  Timestamp asks_at;
+};
+
+// A slot that is on (heard of lately, and not stalled).
+struct SlotView {
+  HostId host;
+  int slot = 0;
+  double seconds_left = 0;  // until what it holds is expected to be done
+};
+
+struct Grant {
+  std::optional<UnitId> unit;  // nothing: see reason
+  double retry_after = 0;      // seconds, if nothing
+  std::string reason;
+};
+
+struct CommitOutcome {
+  std::vector<Range> accepted;     // items that this commit is the first to bring
+  std::vector<Range> overlapping;  // items that were accepted before: compare them
+  bool known_unit = true;          // false: no such unit in this stage for that host
+  std::string refusal;             // not empty: nothing was taken, and why
+};
+
+// Progress of a stage, for people.
+struct StageCounts {
+  std::int64_t items = 0, accepted = 0, free = 0, handed_out = 0, set_aside = 0;
+  double cost = 0, cost_accepted = 0, cost_wasted = 0;
+  std::int64_t units = 0, open_units = 0, splits = 0, recovered = 0, copies = 0, disputes = 0;
+  std::int64_t givers = 0;        // hosts that items were accepted from
+  double rate = 0;                // sum of the rates of the hosts now running
+  double remaining_seconds = -1;  // at that rate; negative: unknown
+};
+
+}  // namespace gleaner::policy
