@@ -121,8 +121,8 @@ TEST_CASE("a problem's costs may come from a file") {
 }
 
 TEST_CASE("rules can be switched off") {
-  const auto scenario = read_scenario(
-      small, "s.toml", {{"server.rules.settle", "false"}, {"server.rules.live_copies", "2"}});
+  const auto scenario =
+      read_scenario(small, "s.toml", {{"server.rules.settle", "false"}, {"server.rules.live_copies", "2"}});
   REQUIRE(scenario.ok());
   CHECK_FALSE(scenario->rules.settle);
   CHECK(scenario->rules.copy_long);
