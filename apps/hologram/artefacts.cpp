@@ -3,9 +3,9 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <nlohmann/json.hpp>
 
 #include "apps/hologram/waves.h"
+#include "shared/json/text.h"
 
 namespace gleaner::hologram {
 namespace {
@@ -193,7 +193,7 @@ Status Artefacts::write_raw(std::size_t view, std::int64_t row_block, std::strin
 }
 
 std::string Artefacts::report(const std::vector<double>& energies) const {
-  using Json = nlohmann::ordered_json;
+  using Json = json::Value;
   const Settings& settings = task_.settings;
   const Layout& layout = task_.layout;
   const bool direct = settings.method == Method::direct;
@@ -212,7 +212,8 @@ std::string Artefacts::report(const std::vector<double>& energies) const {
     const ViewSummary& summary = summaries_[i];
     const Aperture& aperture = layout.views()[i].aperture;
     Json view;
-    view["aperture"] = {aperture.row_shift, aperture.column_shift, aperture.rows, aperture.columns};
+    view["aperture"] =
+        Json::array({aperture.row_shift, aperture.column_shift, aperture.rows, aperture.columns});
     view["energy_before"] = energies[i];
     // Of the direct method, whose pixels have another size: in units of the hologram's.
     const double pixel = direct ? direct_pitch(settings, layout.rows(), settings.row_pitch) *
@@ -238,7 +239,7 @@ std::string Artefacts::report(const std::vector<double>& energies) const {
                   "the chirp is undersampled nearer than %.4g m: take the convolution method", limit);
     report["warnings"].push_back(text);
   }
-  return report.dump(2) + "\n";
+  return json::write(report, {2}) + "\n";
 }
 
 Status Artefacts::finish(const std::vector<double>& energies, kit::Output& output) {

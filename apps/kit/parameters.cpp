@@ -2,31 +2,31 @@
 
 #include <charconv>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "shared/base/limits.h"
+#include "shared/json/text.h"
 
 namespace gleaner::kit {
 namespace {
 
-using Json = nlohmann::json;
+using Json = json::Value;
 
 // Values are echoed in messages, but not a whole book of them.
 std::string shown(const Json& value) {
-  std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
+  std::string text = json::write(value, {-1, false, true});
   if (text.size() > 40) text = text.substr(0, 37) + "...";
   return text;
 }
 
 std::string shown(double value) {
-  return Json(value).dump();
+  return json::write(value);
 }
 
 std::optional<double> number_of(const Json& value) {
-  if (value.is_number()) return value.get<double>();
+  if (value.is_number()) return value.number();
   if (!value.is_string()) return std::nullopt;
-  const auto& text = value.get_ref<const std::string&>();
+  const auto& text = value.string();
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
@@ -43,8 +43,7 @@ struct Parameters::State {
   // The value of `key`; null (and a mistake if it must be given) when absent.
   const Json* find(const std::string& key, bool required) {
     known.insert(key);
-    const auto found = object.find(key);
-    if (found != object.end()) return &*found;
+    if (const Json* found = object.find(key)) return found;
     if (required) mistakes.push_back(key + ": must be given");
     return nullptr;
   }
@@ -55,22 +54,16 @@ Parameters::Parameters(Parameters&&) noexcept = default;
 Parameters& Parameters::operator=(Parameters&&) noexcept = default;
 Parameters::~Parameters() = default;
 
-Result<Parameters> Parameters::parse(std::string_view json) {
-  if (json.size() > static_cast<std::size_t>(limits::parameters_bytes_max)) {
+Result<Parameters> Parameters::parse(std::string_view text) {
+  if (text.size() > static_cast<std::size_t>(limits::parameters_bytes_max)) {
     return Error{ErrorKind::too_large, "the parameters are larger than 1 MiB: give large data as an input"};
   }
   auto state = std::make_unique<State>();
   state->object = Json::object();
-  if (json.find_first_not_of(" \t\r\n") == std::string_view::npos) return Parameters(std::move(state));
-  try {
-    const auto limit_depth = [](int depth, Json::parse_event_t, Json&) {
-      if (depth > limits::json_depth_max) throw std::length_error("nested too deeply");
-      return true;
-    };
-    state->object = Json::parse(json, limit_depth);
-  } catch (const std::exception& exception) {
-    return Error{ErrorKind::invalid, std::string("the parameters are not JSON: ") + exception.what()};
-  }
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) return Parameters(std::move(state));
+  auto parsed = json::parse(text);
+  if (!parsed.ok()) return parsed.error().within("the parameters");
+  state->object = std::move(parsed).value();
   if (!state->object.is_object()) {
     return Error{ErrorKind::invalid, "the parameters must be a JSON object, such as {\"width\": 840}"};
   }
@@ -82,16 +75,8 @@ std::int64_t Parameters::integer(const std::string& key, Bounds<std::int64_t> bo
   const std::int64_t fallback = default_value.value_or(bounds.low);
   const Json* value = state_->find(key, !default_value);
   if (!value) return fallback;
-  if (value->is_number_unsigned()) {
-    const auto number = value->get<std::uint64_t>();
-    if (bounds.high >= 0 && number <= static_cast<std::uint64_t>(bounds.high) &&
-        (bounds.low < 0 || number >= static_cast<std::uint64_t>(bounds.low))) {
-      return static_cast<std::int64_t>(number);
-    }
-  } else if (value->is_number_integer()) {
-    const auto number = value->get<std::int64_t>();
-    if (number >= bounds.low && number <= bounds.high) return number;
-  }
+  if (value->is_integer() && value->integer() >= bounds.low && value->integer() <= bounds.high)
+    return value->integer();
   mistake(key, "must be a whole number from " + std::to_string(bounds.low) + " to " +
                    std::to_string(bounds.high) + ", not " + shown(*value));
   return fallback;
@@ -112,7 +97,7 @@ double Parameters::number(const std::string& key, Bounds<double> bounds,
 bool Parameters::boolean(const std::string& key, std::optional<bool> default_value) {
   const Json* value = state_->find(key, !default_value);
   if (!value) return default_value.value_or(false);
-  if (value->is_boolean()) return value->get<bool>();
+  if (value->is_boolean()) return value->boolean();
   mistake(key, "must be true or false, not " + shown(*value));
   return default_value.value_or(false);
 }
@@ -121,8 +106,8 @@ std::string Parameters::text(const std::string& key, std::size_t length_max,
                              std::optional<std::string> default_value) {
   const Json* value = state_->find(key, !default_value);
   if (!value) return default_value.value_or("");
-  if (value->is_string() && value->get_ref<const std::string&>().size() <= length_max) {
-    return value->get<std::string>();
+  if (value->is_string() && value->string().size() <= length_max) {
+    return value->string();
   }
   mistake(key, "must be a text of at most " + std::to_string(length_max) + " bytes, not " + shown(*value));
   return default_value.value_or("");
@@ -131,7 +116,7 @@ std::string Parameters::text(const std::string& key, std::size_t length_max,
 std::string Parameters::numeral(const std::string& key, std::size_t length_max,
                                 std::optional<std::string> default_value) {
   const Json* value = state_->find(key, !default_value);
-  if (value && value->is_number()) return value->dump();
+  if (value && value->is_number()) return json::write(*value);
   return value ? text(key, length_max, std::move(default_value)) : default_value.value_or("");
 }
 
@@ -143,7 +128,7 @@ std::string Parameters::choice(const std::string& key, const std::vector<std::st
   if (!value) return fallback;
   std::string listed;
   for (const std::string& choice : choices) {
-    if (value->is_string() && value->get_ref<const std::string&>() == choice) return choice;
+    if (value->is_string() && value->string() == choice) return choice;
     listed += (listed.empty() ? "\"" : ", \"") + choice + "\"";
   }
   mistake(key, "must be one of " + listed + ", not " + shown(*value));
@@ -159,7 +144,7 @@ void Parameters::mistake(const std::string& key, const std::string& text) {
 }
 
 Status Parameters::finish() {
-  for (const auto& [key, value] : state_->object.items()) {
+  for (const auto& [key, value] : state_->object.members()) {
     if (!state_->known.contains(key)) mistake(shown(Json(key)), "there is no such parameter");
   }
   if (state_->mistakes.empty()) return {};

@@ -4,11 +4,12 @@
 #include "apps/raytrace/scene_json.h"
 #include "apps/raytrace/scene_objects.h"
 #include "shared/base/limits.h"
+#include "shared/json/text.h"
 
 namespace gleaner::raytrace {
 namespace {
 
-using Json = nlohmann::json;
+using Json = json::Value;
 constexpr double brightness_max = 1e6;
 constexpr std::size_t materials_max = 256;
 constexpr std::size_t lights_max = 16;
@@ -124,7 +125,7 @@ MaterialNames read_materials(JsonObject& root, Scene& scene, Mistakes& mistakes)
     root.mistake("materials", "must be an object of at most 256 named materials");
     return names;
   }
-  for (const auto& [name, json] : list->items()) {
+  for (const auto& [name, json] : list->members()) {
     names[name] = static_cast<std::uint32_t>(scene.materials.size());
     scene.materials.push_back(read_material(JsonObject(json, "materials." + name.substr(0, 64), mistakes)));
   }
@@ -135,14 +136,9 @@ Result<Json> parse_json(std::string_view text) {
   if (text.size() > static_cast<std::size_t>(scene_bytes_max)) {
     return Error{ErrorKind::too_large, "the scene is larger than 16 MiB: put triangles into a mesh file"};
   }
-  try {
-    return Json::parse(text, [](int depth, Json::parse_event_t, Json&) {
-      if (depth > limits::json_depth_max) throw std::length_error("nested too deeply");
-      return true;
-    });
-  } catch (const std::exception& exception) {
-    return Error{ErrorKind::invalid, std::string("the scene is not JSON: ") + exception.what()};
-  }
+  auto parsed = json::parse(text);
+  if (!parsed.ok()) return parsed.error().within("the scene");
+  return parsed;
 }
 
 }  // namespace

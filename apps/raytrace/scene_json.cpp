@@ -2,16 +2,13 @@
 
 #include <cmath>
 
+#include "shared/json/text.h"
+
 namespace gleaner::raytrace {
 namespace {
 
-const nlohmann::json& empty_object() {
-  static const nlohmann::json empty = nlohmann::json::object();
-  return empty;
-}
-
 std::string shown(double value) {
-  return nlohmann::json(value).dump();
+  return json::write(value);
 }
 
 std::string bounds(double low, double high) {
@@ -33,14 +30,13 @@ Status Mistakes::status() const {
 }
 
 JsonObject::JsonObject(const Json& json, std::string place, Mistakes& mistakes)
-    : json_(json.is_object() ? json : empty_object()), place_(std::move(place)), mistakes_(mistakes) {
+    : json_(json), place_(std::move(place)), mistakes_(mistakes) {
   if (!json.is_object()) mistakes_.add(place_, "must be an object {…}");
 }
 
 const JsonObject::Json* JsonObject::value(const std::string& key, bool required) {
   known_.insert(key);
-  const auto found = json_.find(key);
-  if (found != json_.end()) return &*found;
+  if (const Json* found = json_.find(key)) return found;
   if (required) mistake(key, "must be given");
   return nullptr;
 }
@@ -48,7 +44,7 @@ const JsonObject::Json* JsonObject::value(const std::string& key, bool required)
 double JsonObject::number(const std::string& key, double low, double high, std::optional<double> fallback) {
   const Json* json = value(key, !fallback);
   if (json) {
-    const double number = json->is_number() ? json->get<double>() : NAN;
+    const double number = json->is_number() ? json->number() : NAN;
     if (number >= low && number <= high) return number;
     mistake(key, "must be a number " + bounds(low, high));
   }
@@ -58,7 +54,7 @@ double JsonObject::number(const std::string& key, double low, double high, std::
 int JsonObject::integer(const std::string& key, int low, int high, std::optional<int> fallback) {
   const Json* json = value(key, !fallback);
   if (json) {
-    const double number = json->is_number_integer() ? json->get<double>() : NAN;
+    const double number = json->is_integer() ? json->number() : NAN;
     if (number >= low && number <= high) return static_cast<int>(number);
     mistake(key, "must be a whole number from " + std::to_string(low) + " to " + std::to_string(high));
   }
@@ -68,13 +64,13 @@ int JsonObject::integer(const std::string& key, int low, int high, std::optional
 bool JsonObject::boolean(const std::string& key, bool fallback) {
   const Json* json = value(key);
   if (json && !json->is_boolean()) mistake(key, "must be true or false");
-  return json && json->is_boolean() ? json->get<bool>() : fallback;
+  return json && json->is_boolean() ? json->boolean() : fallback;
 }
 
 std::string JsonObject::text(const std::string& key, std::optional<std::string> fallback) {
   const Json* json = value(key, !fallback);
-  if (json && json->is_string() && json->get_ref<const std::string&>().size() <= 200) {
-    return json->get<std::string>();
+  if (json && json->is_string() && json->string().size() <= 200) {
+    return json->string();
   }
   if (json) mistake(key, "must be a text of at most 200 bytes");
   return fallback.value_or("");
@@ -84,7 +80,7 @@ std::optional<Vector> JsonObject::read_vector(const Json& json, double low, doub
   if (!json.is_array() || json.size() != 3) return std::nullopt;
   double component[3];
   for (std::size_t i = 0; i < 3; ++i) {
-    component[i] = json[i].is_number() ? json[i].get<double>() : NAN;
+    component[i] = json[i].is_number() ? json[i].number() : NAN;
     if (!(component[i] >= low && component[i] <= high)) return std::nullopt;
   }
   return Vector{component[0], component[1], component[2]};
@@ -109,7 +105,7 @@ Vector JsonObject::direction(const std::string& key, std::optional<Vector> fallb
 Vector JsonObject::colour(const std::string& key, double high, std::optional<Vector> fallback) {
   const Json* json = value(key, !fallback);
   if (json) {
-    const double grey = json->is_number() ? json->get<double>() : NAN;
+    const double grey = json->is_number() ? json->number() : NAN;
     if (grey >= 0 && grey <= high) return {grey, grey, grey};
     if (const auto vector = read_vector(*json, 0, high)) return *vector;
     mistake(key, "must be a colour [red, green, blue] or a grey, " + bounds(0, high));
@@ -118,7 +114,7 @@ Vector JsonObject::colour(const std::string& key, double high, std::optional<Vec
 }
 
 void JsonObject::finish() {
-  for (const auto& [key, json] : json_.items()) {
+  for (const auto& [key, json] : json_.members()) {
     if (!known_.contains(key)) mistake(key.substr(0, 64), "there is no such key here");
   }
 }

@@ -2,7 +2,6 @@
 // return their default after a mistake. Internal to the scene reader.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
@@ -10,6 +9,7 @@
 
 #include "apps/raytrace/vector.h"
 #include "shared/base/result.h"
+#include "shared/json/value.h"
 
 namespace gleaner::raytrace {
 
@@ -23,7 +23,7 @@ struct Mistakes {
 
 class JsonObject {
  public:
-  using Json = nlohmann::json;
+  using Json = json::Value;
   // `json` and `mistakes` must outlive it. A json that is no object is a mistake and reads as an empty one.
   JsonObject(const Json& json, std::string place, Mistakes& mistakes);
 

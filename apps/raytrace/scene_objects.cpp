@@ -25,9 +25,9 @@ Materials read_materials(JsonObject& object, const MaterialNames& names) {
   Materials materials;
   const JsonObject::Json* list = object.value("materials", true);
   if (list && list->is_array() && list->size() <= 64) {
-    for (const auto& name : *list) {
+    for (const auto& name : list->elements()) {
       materials.push_back(
-          material_named(object, "materials", name.is_string() ? name.get<std::string>() : "", names));
+          material_named(object, "materials", name.is_string() ? name.string() : "", names));
     }
   }
   if (materials.empty()) {

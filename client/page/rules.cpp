@@ -1,20 +1,16 @@
 #include "client/page/rules.h"
 
-#include <nlohmann/json.hpp>
-
 #include "shared/base/encoding.h"
+
+#include "shared/json/text.h"
 
 namespace gleaner::page {
 namespace {
 
-using Json = nlohmann::json;
-
-std::string dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+using Json = json::Value;
 
 Reply refuse(int status, const std::string& message) {
-  return {status, "application/json", dump({{"ok", false}, {"message", message}})};
+  return {status, "application/json", json::write({{"ok", false}, {"message", message}})};
 }
 
 Reply failure(const Error& error) {
@@ -51,34 +47,30 @@ bool from_elsewhere(const Request& request, int port) {
 }
 
 Reply ask(Backend& backend, const Json& request) {
-  auto reply = backend.ask(dump(request));
+  auto reply = backend.ask(json::write(request));
   if (!reply.ok()) return failure(reply.error());
   return {200, "application/json", std::move(reply).value()};
 }
 
 // The commands that the page has buttons for; the client checks what is in them.
 Reply command(const std::string& body, Backend& backend) {
-  const Json json = Json::parse(body, nullptr, false);
-  if (!json.is_object() || !json.contains("command") || !json["command"].is_string())
-    return refuse(400, "expected {\"command\": ...}");
-  const std::string name = json["command"].get<std::string>();
+  const Json given = json::parse_or_null(body);
+  if (!given["command"].is_string()) return refuse(400, "expected {\"command\": ...}");
+  const std::string name = given["command"].string();
   if (name != "pause" && name != "resume" && name != "finish")
     return refuse(400, "there is no such command here");
   Json request = {{"version", 1}, {"command", name}};
-  if (json.contains("seconds")) request["seconds"] = json["seconds"];
+  if (given.contains("seconds")) request["seconds"] = given["seconds"];
   return ask(backend, request);
 }
 
 Reply set_preference(const std::string& body, Backend& backend) {
-  const Json json = Json::parse(body, nullptr, false);
-  const auto text = [&](const char* name) {
-    return json.is_object() && json.contains(name) && json[name].is_string() ? json[name].get<std::string>()
-                                                                             : "";
-  };
+  const Json given = json::parse_or_null(body);
+  const auto text = [&](const char* name) { return given[name].is_string() ? given[name].string() : ""; };
   if (text("key").empty()) return refuse(400, "expected {\"key\": ..., \"value\": ...}");
   if (const Status set = backend.set_preference(text("key"), text("value")); !set.ok())
     return failure(set.error());
-  return {200, "application/json", dump({{"ok", true}, {"message", "it holds from now on"}})};
+  return {200, "application/json", json::write({{"ok", true}, {"message", "it holds from now on"}})};
 }
 
 }  // namespace

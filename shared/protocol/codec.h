@@ -1,4 +1,4 @@
-// JSON text <-> messages. The only place that knows the JSON library. Decoding is bounded (size, depth,
+// JSON text <-> messages, which shared/json parses. Decoding is bounded (size, depth,
 // number of values: before a message is built), reports the field that is wrong, ignores unknown fields, and
 // never throws. Enumerations are their names, digests hex, keys, signatures, secrets, payloads and data
 // base64url, times whole microseconds; an empty std::optional is absent, everything else must be there (but

@@ -2,16 +2,14 @@
 // this room.
 #pragma once
 
-#include <boost/json/value.hpp>
-
+#include "shared/json/text.h"
 #include "shared/protocol/codec.h"
 #include "shared/protocol/json_reader.h"
-#include "shared/protocol/json_text.h"
 #include "shared/protocol/json_writer.h"
 
 namespace gleaner::protocol {
 
-namespace json {
+namespace codec {
 
 template <typename Archive, typename Message>
 void visit_root(Archive& archive, Message& message) {
@@ -21,28 +19,28 @@ void visit_root(Archive& archive, Message& message) {
     visit(archive, message);
 }
 
-}  // namespace json
+}  // namespace codec
 
 template <typename Message>
 std::string encode(const Message& message) {
-  json::JsonWriter writer;
+  codec::JsonWriter writer;
   writer.open();
-  writer("version", version, json::Whole{});
-  json::visit_root(writer, message);
+  writer("version", version, codec::Whole{});
+  codec::visit_root(writer, message);
   writer.close();
   return writer.take();
 }
 
 template <typename Message>
 Result<Message> decode(std::string_view text) {
-  constexpr const char* title = json::title<Message>;
+  constexpr const char* title = codec::title<Message>;
   static_assert(title != nullptr);
-  const json::TextBounds bounds{limits::json_message_bytes_max, json::values_max<Message>};
-  TRY_ASSIGN(const boost::json::value tree, json::parse_text(text, bounds, title));
-  json::JsonReader reader(tree, title);
+  const auto tree = json::parse(text, {limits::json_message_bytes_max, codec::values_max<Message>});
+  if (!tree.ok()) return tree.error().within(title);
+  codec::JsonReader reader(*tree, title);
   Message message;
   reader.check_version();
-  if (!reader.failed()) json::visit_root(reader, message);
+  if (!reader.failed()) codec::visit_root(reader, message);
   if (reader.failed()) return Error{ErrorKind::invalid, reader.failure()};
   return message;
 }

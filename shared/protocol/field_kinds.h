@@ -10,7 +10,7 @@
 #include "shared/protocol/admin_messages.h"
 #include "shared/protocol/messages.h"
 
-namespace gleaner::protocol::json {
+namespace gleaner::protocol::codec {
 
 struct Plain {};  // the type says it all: bool, id, time, enumeration, Range, message
 
@@ -89,4 +89,4 @@ void visit(Archive& archive, Of<Archive, Range>& range) {
   archive.require(range.begin <= range.end, "expected a range whose end is not before its begin");
 }
 
-}  // namespace gleaner::protocol::json
+}  // namespace gleaner::protocol::codec

@@ -3,7 +3,7 @@
 
 #include "shared/protocol/fields_signed.h"
 
-namespace gleaner::protocol::json {
+namespace gleaner::protocol::codec {
 
 inline constexpr Text file_name{limits::file_name_length_max};
 inline constexpr Text long_text{limits::text_length_max};
@@ -223,4 +223,4 @@ inline constexpr const char* title<std::vector<DecisionInfo>> = "list of decisio
 template <>
 inline constexpr const char* title<std::vector<StrategyInfo>> = "list of strategies";
 
-}  // namespace gleaner::protocol::json
+}  // namespace gleaner::protocol::codec

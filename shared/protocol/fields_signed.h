@@ -4,7 +4,7 @@
 
 #include "shared/protocol/field_kinds.h"
 
-namespace gleaner::protocol::json {
+namespace gleaner::protocol::codec {
 
 inline constexpr Raw public_key{32, 32};
 inline constexpr Raw signature{64, 64};
@@ -113,4 +113,4 @@ void visit(Archive& archive, Of<Archive, Acknowledgement>& message) {
   archive("at", message.at);
 }
 
-}  // namespace gleaner::protocol::json
+}  // namespace gleaner::protocol::codec

@@ -3,7 +3,7 @@
 
 #include "shared/protocol/fields_signed.h"
 
-namespace gleaner::protocol::json {
+namespace gleaner::protocol::codec {
 
 template <>
 inline constexpr const char* title<Benchmark> = "benchmark";
@@ -201,4 +201,4 @@ void visit(Archive& archive, Of<Archive, ProblemDocument>& message) {
   archive("detail", message.detail, Prose{});
 }
 
-}  // namespace gleaner::protocol::json
+}  // namespace gleaner::protocol::codec

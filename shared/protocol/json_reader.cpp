@@ -1,14 +1,15 @@
 #include "shared/protocol/json_reader.h"
 
 #include <algorithm>
-#include <boost/json/value.hpp>
 #include <charconv>
 #include <cmath>
 
 #include "shared/base/check.h"
 #include "shared/base/encoding.h"
+#include "shared/json/text.h"
+#include "shared/protocol/codec.h"
 
-namespace gleaner::protocol::json {
+namespace gleaner::protocol::codec {
 namespace {
 
 constexpr std::size_t digest_length = 64;
@@ -46,9 +47,8 @@ void JsonReader::check_version() {
 }
 
 void JsonReader::read_leaf(const Node& node, bool& value, Plain) {
-  const bool* flag = node.if_bool();
-  if (flag == nullptr) return fail("expected true or false");
-  value = *flag;
+  if (!node.is_boolean()) return fail("expected true or false");
+  value = node.boolean();
 }
 
 void JsonReader::read_leaf(const Node& node, Timestamp& value, Plain) {
@@ -59,11 +59,11 @@ void JsonReader::read_leaf(const Node& node, Timestamp& value, Plain) {
 }
 
 void JsonReader::read_leaf(const Node& node, std::int64_t& value, const Whole& kind) {
-  const std::int64_t* number = node.if_int64();
-  if (number == nullptr && !node.is_uint64()) return fail("expected a whole number");
-  if (number == nullptr || *number < kind.low || *number > kind.high)  // unsigned ones are beyond every bound
+  if (!node.is_number() || node.is_fraction()) return fail("expected a whole number");
+  // What is no integer here is larger than one may be: beyond every bound.
+  if (!node.is_integer() || node.integer() < kind.low || node.integer() > kind.high)
     return fail("expected a whole number" + bounds(kind.low, kind.high));
-  value = *number;
+  value = node.integer();
 }
 
 void JsonReader::read_leaf(const Node& node, int& value, const Whole& kind) {
@@ -74,15 +74,8 @@ void JsonReader::read_leaf(const Node& node, int& value, const Whole& kind) {
 }
 
 void JsonReader::read_leaf(const Node& node, double& value, const Number& kind) {
-  double number = 0;
-  if (const double* real = node.if_double())
-    number = *real;
-  else if (const std::int64_t* whole = node.if_int64())
-    number = static_cast<double>(*whole);
-  else if (const std::uint64_t* large = node.if_uint64())
-    number = static_cast<double>(*large);
-  else
-    return fail("expected a number");
+  if (!node.is_number()) return fail("expected a number");
+  const double number = node.number();
   if (!std::isfinite(number) || number < kind.low || number > kind.high)
     return fail("expected a number from " + shortest(kind.low) + " to " + shortest(kind.high));
   value = number;
@@ -126,7 +119,7 @@ void JsonReader::read_leaf(const Node& node, std::string& value, const Raw& kind
 }
 
 const JsonReader::Node* JsonReader::member(const char* name) const {
-  return object_->get_object().if_contains(name);
+  return object_->find(name);
 }
 
 const JsonReader::Node* JsonReader::enter(const Node& node) {
@@ -139,38 +132,37 @@ const JsonReader::Node* JsonReader::enter(const Node& node) {
 }
 
 std::size_t JsonReader::count_of_list(const Node& node, std::size_t count_max) {
-  const auto* list = node.if_array();
-  if (list == nullptr) {
+  if (!node.is_array()) {
     fail("expected a list");
     return 0;
   }
-  if (list->size() > count_max) {
-    fail("expected at most " + std::to_string(count_max) + " elements, got " + std::to_string(list->size()));
+  if (node.size() > count_max) {
+    fail("expected at most " + std::to_string(count_max) + " elements, got " + std::to_string(node.size()));
     return 0;
   }
-  return list->size();
+  return node.size();
 }
 
 const JsonReader::Node& JsonReader::element(const Node& node, std::size_t index) {
-  return node.get_array()[index];
+  return node[index];
 }
 
 bool JsonReader::is_text(const Node& node, const char* text) {
-  return node.is_string() && node.get_string() == text;
+  return node.is_string() && node.string() == text;
 }
 
 std::optional<std::string_view> JsonReader::text_of(const Node& node, std::size_t bytes_max) {
-  const auto* text = node.if_string();
-  if (text == nullptr) {
+  if (!node.is_string()) {
     fail("expected text");
     return std::nullopt;
   }
-  if (text->size() > bytes_max) {
+  const std::string& text = node.string();
+  if (text.size() > bytes_max) {
     fail("expected at most " + std::to_string(bytes_max) + " bytes of text, got " +
-         std::to_string(text->size()));
+         std::to_string(text.size()));
     return std::nullopt;
   }
-  return std::string_view(text->data(), text->size());
+  return text;
 }
 
 void JsonReader::push(Step step) {
@@ -190,4 +182,16 @@ void JsonReader::fail(const std::string& what) {
   failure_ = std::string(title_) + ": " + (path.empty() ? what : path + ": " + what);
 }
 
-}  // namespace gleaner::protocol::json
+}  // namespace gleaner::protocol::codec
+
+namespace gleaner::protocol {
+
+Status check_json_object(std::string_view text) {
+  const auto tree = json::parse(text, {limits::parameters_bytes_max, limits::json_list_values_max});
+  if (!tree.ok()) return tree.error().within("parameters");
+  if (!tree->is_object())
+    return Error{ErrorKind::invalid, "parameters: expected a JSON object, for example {\"width\": 640}"};
+  return {};
+}
+
+}  // namespace gleaner::protocol

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <boost/json/fwd.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -12,9 +11,10 @@
 #include <type_traits>
 #include <vector>
 
+#include "shared/json/value.h"
 #include "shared/protocol/field_kinds.h"
 
-namespace gleaner::protocol::json {
+namespace gleaner::protocol::codec {
 
 template <typename T>
 inline constexpr bool is_optional = false;
@@ -32,7 +32,7 @@ inline constexpr bool is_id<StrongId<Tag>> = true;
 class JsonReader {
  public:
   static constexpr bool writes = false;
-  using Node = boost::json::value;
+  using Node = json::Value;
 
   // `root` must live as long as the reader.
   JsonReader(const Node& root, const char* message_title) : object_(&root), title_(message_title) {}
@@ -150,4 +150,4 @@ class JsonReader {
   std::optional<std::string> failure_;
 };
 
-}  // namespace gleaner::protocol::json
+}  // namespace gleaner::protocol::codec

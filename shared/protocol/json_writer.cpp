@@ -1,14 +1,12 @@
 #include "shared/protocol/json_writer.h"
 
-#include <algorithm>
-#include <boost/json/serialize.hpp>
 #include <charconv>
 #include <cmath>
 
 #include "shared/base/encoding.h"
 #include "shared/protocol/text.h"
 
-namespace gleaner::protocol::json {
+namespace gleaner::protocol::codec {
 
 void JsonWriter::begin_field(const char* name) {
   if (text_.back() != '{') text_ += ',';
@@ -37,16 +35,4 @@ void JsonWriter::write_leaf(const std::string& value, const Raw&) {
   text_ += '"';
 }
 
-void JsonWriter::write_text(std::string_view value) {
-  const bool simple = std::all_of(value.begin(), value.end(),
-                                  [](char c) { return c >= ' ' && c < 0x7F && c != '"' && c != '\\'; });
-  if (!simple) {
-    text_ += boost::json::serialize(boost::json::string_view(repair_utf8(value)));
-    return;
-  }
-  text_ += '"';
-  text_ += value;
-  text_ += '"';
-}
-
-}  // namespace gleaner::protocol::json
+}  // namespace gleaner::protocol::codec

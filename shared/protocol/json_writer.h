@@ -8,10 +8,11 @@
 #include <string_view>
 #include <type_traits>
 
+#include "shared/json/text.h"
 #include "shared/protocol/field_kinds.h"
 #include "shared/protocol/json_reader.h"
 
-namespace gleaner::protocol::json {
+namespace gleaner::protocol::codec {
 
 class JsonWriter {
  public:
@@ -72,9 +73,9 @@ class JsonWriter {
   void write_leaf(const std::string& value, const Raw&);
 
   void begin_field(const char* name);
-  void write_text(std::string_view value);
+  void write_text(std::string_view value) { json::write_string(text_, value); }
 
   std::string text_;
 };
 
-}  // namespace gleaner::protocol::json
+}  // namespace gleaner::protocol::codec

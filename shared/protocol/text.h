@@ -8,9 +8,6 @@
 
 namespace gleaner::protocol {
 
-// The text with every byte that is not UTF-8 replaced by U+FFFD.
-[[nodiscard]] std::string repair_utf8(std::string_view text);
-
 // Valid UTF-8 of at most bytes_max bytes: bytes that are not UTF-8 become U+FFFD, control characters other
 // than line feed and tab become spaces (no terminal escapes), and what is too long ends in "...".
 [[nodiscard]] std::string clean_text(std::string_view text, std::size_t bytes_max);

@@ -9,13 +9,13 @@ PURE = re.compile(r"server/policy\b|client/(agent/report|policy)$|shared/plannin
 # What no link may do, whatever CMake says: a module, and what it must never link.
 NEVER = [
     (r"shared/", r"(server|client|apps|tools)\b"),
-    (r"shared/(base|protocol|planning)$", r"shared/io$"),
+    (r"shared/(base|json|protocol|planning)$", r"shared/io$"),
     (r"server\b", r"(client|apps|tools)\b"),
-    (r"server/policy\b", r"server/(storage|service|http)|shared/(?!base$|protocol$)"),
+    (r"server/policy\b", r"server/(storage|service|http)|shared/(?!base$|json$|protocol$)"),
     (r"client\b", r"(server|apps|tools)\b"),
     (r"client/policy$", r"client/|shared/(?!base$|protocol$)"),
     (r"client(?!/unpack)", r"shared/archive$"),  # libarchive stays out of the resident process
-    (r"apps/", r"(server|client|tools)\b|shared/(?!base$)"),
+    (r"apps/", r"(server|client|tools)\b|shared/(?!base$|json$)"),
     (r"tools/(admin|local)$", r"client\b|server/(?!policy)"),
 ]
 BANNED_IN_PURE = re.compile(

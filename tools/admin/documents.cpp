@@ -1,27 +1,21 @@
 #include "tools/admin/documents.h"
 
-#include <nlohmann/json.hpp>
-
 #include "shared/base/encoding.h"
 #include "shared/base/limits.h"
+#include "shared/json/text.h"
 #include "shared/protocol/codec.h"
 #include "shared/protocol/text.h"
 
 namespace gleaner::admin {
 namespace {
 
-using Json = nlohmann::json;
+using Json = json::Value;
 
 Result<std::string> text_field(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  if (found == object.end() || !found->is_string() || found->get_ref<const std::string&>().empty())
+  const Json& text = object[name];
+  if (!text.is_string() || text.string().empty())
     return Error{ErrorKind::invalid, std::string("\"") + name + "\" is missing or not a text"};
-  return found->get<std::string>();
-}
-
-// Only called on texts that check_json_object() has bounded.
-Json parsed(std::string_view text) {
-  return Json::parse(text, nullptr, false);
+  return text.string();
 }
 
 // Would a double lose digits of this number?
@@ -35,18 +29,18 @@ bool longer_than_double(const std::string& text, double value) {
 // A command line's value: JSON if it is JSON that is not nested too deep, else just text. So is a number with
 // more digits than a double has: an application that wants them all gets them all.
 Json value_of(const std::string& text) {
-  const bool bounded = protocol::check_json_object("{\"value\":" + text + "}").ok();
-  Json value = bounded ? Json::parse(text, nullptr, false) : Json(Json::value_t::discarded);
-  if (value.is_discarded() || (value.is_number_float() && longer_than_double(text, value.get<double>())))
-    return Json(text);
-  return value;
+  // It becomes a level of the parameters.
+  auto value = json::parse(
+      text, {limits::parameters_bytes_max, limits::json_list_values_max, limits::json_depth_max - 1});
+  if (!value.ok() || (value->is_fraction() && longer_than_double(text, value->number()))) return text;
+  return std::move(value).value();
 }
 
 }  // namespace
 
 Result<ProfileDocument> parse_profile(std::string_view text) {
   TRY(protocol::check_json_object(text));
-  const Json object = parsed(text);
+  const Json object = json::parse_or_null(text);
   ProfileDocument profile;
   TRY_ASSIGN(profile.url, text_field(object, "url"));
   TRY_ASSIGN(profile.root_fingerprint, text_field(object, "root_fingerprint"));
@@ -61,7 +55,7 @@ Result<std::string> compose_parameters(std::string_view base, const std::vector<
   Json object = Json::object();
   if (!base.empty()) {
     TRY(protocol::check_json_object(base));
-    object = parsed(base);
+    object = json::parse_or_null(base);
   }
   for (const std::string& setting : settings) {
     const std::size_t equals = setting.find('=');
@@ -71,7 +65,7 @@ Result<std::string> compose_parameters(std::string_view base, const std::vector<
           "parameter \"" + protocol::clean_line(setting, limits::name_length_max) + "\" is not KEY=VALUE"};
     object[setting.substr(0, equals)] = value_of(setting.substr(equals + 1));
   }
-  std::string text = object.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string text = json::write(object, {-1, true});
   TRY(protocol::check_json_object(text));
   if (std::cmp_greater(text.size(), limits::parameters_bytes_max))
     return Error{ErrorKind::too_large, "the parameters have more than " +
@@ -81,7 +75,7 @@ Result<std::string> compose_parameters(std::string_view base, const std::vector<
 }
 
 struct Document::State {
-  nlohmann::ordered_json object = {{"version", 1}};
+  json::Value object = {{"version", 1}};
 };
 
 Document::Document() : state_(std::make_unique<State>()) {}
@@ -105,24 +99,25 @@ Document& Document::seconds(const std::string& name, double value) {
 }
 
 Document& Document::json(const std::string& name, const std::string& encoded) {
-  auto value = nlohmann::ordered_json::parse(encoded, nullptr, false);
-  CHECK_TRUE(!value.is_discarded());
-  state_->object[name] = std::move(value);
+  auto value = json::parse(encoded);
+  CHECK_TRUE(value.ok());
+  state_->object[name] = std::move(value).value();
   return *this;
 }
 
 Document& Document::list(const std::string& name, const std::vector<Document>& values) {
-  auto items = nlohmann::ordered_json::array();
+  auto items = json::Value::array();
   for (const Document& value : values) {
-    items.push_back(value.state_->object);
-    items.back().erase("version");
+    json::Value item = value.state_->object;
+    item.erase("version");
+    items.push_back(std::move(item));
   }
   state_->object[name] = std::move(items);
   return *this;
 }
 
 std::string Document::render() const {
-  return state_->object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return json::write(state_->object, {2});
 }
 
 }  // namespace gleaner::admin

@@ -1,6 +1,5 @@
 // The JSON that is the tool's own (not the wire's, which is protocol::encode()): the admin profile,
-// parameters made from the command line, and what --json prints. This, fleet_file and plan_document are the
-// places of this room that know the JSON library. Pure.
+// parameters made from the command line, and what --json prints. Pure.
 #pragma once
 
 #include <cstdint>

@@ -1,34 +1,29 @@
 #include "tools/admin/fleet_file.h"
 
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "shared/base/limits.h"
+#include "shared/json/text.h"
 #include "shared/protocol/text.h"
 
 namespace gleaner::admin {
 namespace {
 
-using Json = nlohmann::json;
+using Json = json::Value;
 
 constexpr int shown_bytes_max = 60;
+// A level of the fleet is two of JSON: the node and its list of children.
+constexpr json::Bounds bounds{.depth_max = 2 * limits::plan_depth_max + 4};
 
 Error expected(const std::string& path, const std::string& what, const Json* found) {
-  const std::string text =
-      found == nullptr
-          ? "it is missing"
-          : "found " + protocol::clean_line(found->dump(-1, ' ', false, Json::error_handler_t::replace),
-                                            shown_bytes_max);
+  const std::string text = found == nullptr
+                               ? "it is missing"
+                               : "found " + protocol::clean_line(json::write(*found), shown_bytes_max);
   return {ErrorKind::invalid, path + ": expected " + what + ", but " + text};
 }
 
-const Json* member(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found == object.end() ? nullptr : &*found;
-}
-
 Status check_keys(const Json& object, const std::string& path, const std::set<std::string>& known) {
-  for (const auto& [key, value] : object.items()) {
+  for (const auto& [key, value] : object.members()) {
     if (known.contains(key)) continue;
     std::string names;
     for (const std::string& name : known) names += (names.empty() ? "" : ", ") + name;
@@ -44,22 +39,22 @@ Result<double> number(const Json& object, const char* key, const std::string& pa
                       std::optional<double> fallback) {
   const std::string what =
       sign == Sign::positive ? "a number above 0 (1e-12 to 1e12)" : "a number from 0 to 1e12";
-  const Json* value = member(object, key);
+  const Json* value = object.find(key);
   if (value == nullptr && fallback) return *fallback;
   if (value == nullptr || !value->is_number()) return expected(path + key, what, value);
-  const double amount = value->get<double>();
+  const double amount = value->number();
   const double least = sign == Sign::positive ? 1 / limits::plan_number_max : 0;
   if (!(amount >= least && amount <= limits::plan_number_max)) return expected(path + key, what, value);
   return amount;
 }
 
 Result<std::string> name_of_node(const Json& node, const std::string& path) {
-  const Json* value = member(node, "name");
+  const Json* value = node.find("name");
   if (value == nullptr) return std::string();
   const std::string what =
       "a text of 1 to " + std::to_string(limits::name_length_max) + " bytes without control characters";
   if (!value->is_string()) return expected(path + ".name", what, value);
-  const auto& name = value->get_ref<const std::string&>();
+  const auto& name = value->string();
   if (name.empty() || protocol::clean_line(name, limits::name_length_max) != name)
     return expected(path + ".name", what, value);
   return name;
@@ -67,10 +62,10 @@ Result<std::string> name_of_node(const Json& node, const std::string& path) {
 
 Result<std::vector<const Json*>> children_of(const Json& node, const std::string& path) {
   std::vector<const Json*> children;
-  const Json* list = member(node, "children");
+  const Json* list = node.find("children");
   if (list == nullptr) return children;
   if (!list->is_array()) return expected(path + ".children", "a list of nodes", list);
-  for (const Json& child : *list) children.push_back(&child);
+  for (const Json& child : list->elements()) children.push_back(&child);
   return children;
 }
 
@@ -105,7 +100,7 @@ Result<planning::LoadCost> cost_of(const Json& object) {
   TRY_ASSIGN(cost.tcp, number(object, "tcp", "", Sign::positive, cost.tcp));
   TRY_ASSIGN(cost.tcm, number(object, "tcm", "", Sign::not_negative, cost.tcm));
   TRY_ASSIGN(cost.tsol, number(object, "tsol", "", Sign::not_negative, cost.tsol));
-  const Json* duplex = member(object, "duplex");
+  const Json* duplex = object.find("duplex");
   if (duplex == nullptr || *duplex == "full")
     cost.duplex = planning::Duplex::full;
   else if (*duplex == "half")
@@ -118,23 +113,12 @@ Result<planning::LoadCost> cost_of(const Json& object) {
 }  // namespace
 
 Result<Fleet> parse_fleet(std::string_view text) {
-  Json object;
-  try {
-    object = Json::parse(text);
-  } catch (const Json::parse_error& error) {  // "[json.exception...] parse error at line 3, column 7: ..."
-    const std::string words = error.what();
-    const std::size_t start = words.find("at line");
-    return Error{ErrorKind::invalid,
-                 "not JSON " + protocol::clean_line(words.substr(start == std::string::npos ? 0 : start),
-                                                    limits::message_length_max)};
-  } catch (const Json::exception& error) {  // a number that no double holds
-    return Error{ErrorKind::invalid, protocol::clean_line(error.what(), limits::message_length_max)};
-  }
+  TRY_ASSIGN(const Json object, json::parse(text, bounds));
   if (!object.is_object()) return expected("the file", "an object, {\"root\": {...}}", &object);
   TRY(check_keys(object, "", {"version", "tcp", "tcm", "tsol", "duplex", "root"}));
   Fleet fleet;
   TRY_ASSIGN(fleet.cost, cost_of(object));
-  const Json* root = member(object, "root");
+  const Json* root = object.find("root");
   if (root == nullptr || !root->is_object()) return expected("root", "a node, {\"w\": 1}", root);
   TRY(check_keys(*root, "root.", {"name", "w", "z", "children"}));
   TRY_ASSIGN(const double w, number(*root, "w", "root.", Sign::positive, std::nullopt));

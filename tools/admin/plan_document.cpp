@@ -1,25 +1,25 @@
 // What `plan --json` prints.
-#include <nlohmann/json.hpp>
 
+#include "shared/json/text.h"
 #include "tools/admin/plan_views.h"
 
 namespace gleaner::admin {
 namespace {
 
-using OrderedJson = nlohmann::ordered_json;
+using Json = json::Value;
 
 // By name; by its place in pre-order where it has none.
-OrderedJson reference(const planning::LoadTree& tree, std::size_t node) {
-  return tree[node].name.empty() ? OrderedJson(node) : OrderedJson(tree[node].name);
+Json reference(const planning::LoadTree& tree, std::size_t node) {
+  return tree[node].name.empty() ? Json(node) : Json(tree[node].name);
 }
 
-OrderedJson strategy(const planning::LoadTree& tree, const planning::StrategyPlan& plan) {
-  OrderedJson left_out = OrderedJson::array(), reasons = OrderedJson::array();
+Json strategy(const planning::LoadTree& tree, const planning::StrategyPlan& plan) {
+  Json left_out = Json::array(), reasons = Json::array();
   for (const planning::LeftOut& each : plan.left_out) {
     left_out.push_back(reference(tree, each.node));
     reasons.push_back(each.reason);
   }
-  return {{"finish_closed_form", plan.closed_form ? OrderedJson(*plan.closed_form) : OrderedJson(nullptr)},
+  return {{"finish_closed_form", plan.closed_form ? Json(*plan.closed_form) : Json(nullptr)},
           {"finish_replay", plan.finish},
           {"speedup", plan.speedup},
           {"shares", plan.shares},
@@ -29,13 +29,13 @@ OrderedJson strategy(const planning::LoadTree& tree, const planning::StrategyPla
           {"warnings", plan.warnings}};
 }
 
-OrderedJson nodes(const planning::LoadTree& tree) {
-  OrderedJson list = OrderedJson::array();
+Json nodes(const planning::LoadTree& tree) {
+  Json list = Json::array();
   for (std::size_t i = 0; i < tree.size(); ++i) {
-    list.push_back({{"name", tree.label(i)},
-                    {"parent", i == 0 ? OrderedJson(nullptr) : OrderedJson(tree[i].parent)},
-                    {"w", i == 0 && !tree.root_computes() ? OrderedJson(nullptr) : OrderedJson(tree[i].w)},
-                    {"z", tree[i].z}});
+    list.push_back(Json{{"name", tree.label(i)},
+                        {"parent", i == 0 ? Json(nullptr) : Json(tree[i].parent)},
+                        {"w", i == 0 && !tree.root_computes() ? Json(nullptr) : Json(tree[i].w)},
+                        {"z", tree[i].z}});
   }
   return list;
 }
@@ -44,12 +44,12 @@ OrderedJson nodes(const planning::LoadTree& tree) {
 
 std::string plan_document(const PlanView& view) {
   const planning::LoadCost& cost = view.fleet.cost;
-  OrderedJson document{{"version", 1},
-                       {"tcp", cost.tcp},
-                       {"tcm", cost.tcm},
-                       {"tsol", cost.tsol},
-                       {"duplex", planning::name_of(cost.duplex)},
-                       {"best", view.plan.best().name}};
+  Json document{{"version", 1},
+                {"tcp", cost.tcp},
+                {"tcm", cost.tcm},
+                {"tsol", cost.tsol},
+                {"duplex", planning::name_of(cost.duplex)},
+                {"best", view.plan.best().name}};
   for (const planning::StrategyPlan* each : view.plan.all())
     document[each->name] = strategy(view.fleet.tree, *each);
   document["nodes"] = nodes(view.fleet.tree);
@@ -64,7 +64,7 @@ std::string plan_document(const PlanView& view) {
                             {"rate_of_last_minute", forecast.rate_of_minute},
                             {"rate_average", forecast.rate_average}};
   }
-  return document.dump(2, ' ', false, OrderedJson::error_handler_t::replace);
+  return json::write(document, {2});
 }
 
 }  // namespace gleaner::admin

@@ -6,7 +6,7 @@ set(GLEANER_PREFIX_HEADER ${CMAKE_CURRENT_LIST_DIR}/prefix.h)
 if(CMAKE_UNITY_BUILD AND NOT CMAKE_CROSSCOMPILING)
   file(WRITE ${CMAKE_BINARY_DIR}/generated/prefix.cpp "// Exists to own the precompiled prefix.\n")
   add_library(gleaner_prefix OBJECT ${CMAKE_BINARY_DIR}/generated/prefix.cpp)
-  target_link_libraries(gleaner_prefix PRIVATE fmt::fmt nlohmann_json::nlohmann_json gleaner_settings gleaner_warnings)
+  target_link_libraries(gleaner_prefix PRIVATE fmt::fmt gleaner_settings gleaner_warnings)
   target_precompile_headers(gleaner_prefix PRIVATE ${GLEANER_PREFIX_HEADER})
 endif()
 

@@ -95,9 +95,14 @@ TEST_CASE("fleets are bounded in nodes and levels", "[plan]") {
   CHECK(parse_fleet(star(many)).error().kind == ErrorKind::too_large);
   std::string deep;
   for (int i = 0; i < 5000; ++i) deep += R"({"w":1,"z":0,"children":[)";
-  CHECK(message_of(star(deep)).find("not JSON") == 0);
+  CHECK(parse_fleet(star(deep)).error().kind == ErrorKind::too_large);
   for (int i = 0; i < 5000; ++i) deep += "]}";
   CHECK(parse_fleet(star(deep)).error().kind == ErrorKind::too_large);
+  std::string deepest;
+  for (int i = 1; i < limits::plan_depth_max; ++i) deepest += R"({"w":1,"z":0,"children":[)";
+  deepest += R"({"w":1,"z":0})";
+  for (int i = 1; i < limits::plan_depth_max; ++i) deepest += "]}";
+  CHECK(parse_fleet(star(deepest)).ok());
 }
 
 TEST_CASE("the answer for a fleet file needs no server", "[plan]") {

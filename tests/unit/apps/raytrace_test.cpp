@@ -253,7 +253,7 @@ TEST_CASE("Parameters of a problem are checked") {
     "objects": [{"type": "mesh", "file": "cube.obj", "material": "m"}]})";
   CHECK(load(R"({"file": "s.json", "width": 8, "height": 8})", {{"s.json", scene}, {"cube.obj", cube_obj}}) ==
         "ok");
-  CHECK(load(R"({"file": "t.json"})", {{"t.json", "{"}}).find("t.json: the scene is not JSON") == 0);
+  CHECK(load(R"({"file": "t.json"})", {{"t.json", "{"}}).find("t.json: the scene: not JSON at line 1") == 0);
 }
 
 TEST_CASE("The manager refuses lines of a wrong length or with wrong pixels") {

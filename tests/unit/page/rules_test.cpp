@@ -95,7 +95,7 @@ TEST_CASE("Commands are those of the buttons, and no others") {
   asked.fetch_site = "same-origin";
   CHECK(answer(asked, gate, backend).status == 200);
   REQUIRE(backend.asked.size() == 1);
-  CHECK(backend.asked[0] == R"({"command":"pause","seconds":3600,"version":1})");
+  CHECK(backend.asked[0] == R"({"version":1,"command":"pause","seconds":3600})");
   for (const char* bad :
        {"", "[]", "{", R"({"command":"quit"})", R"({"command":7})", R"({"command":"reload"})"})
     CHECK(answer(request("POST", "/api/command", bad), gate, backend).status == 400);

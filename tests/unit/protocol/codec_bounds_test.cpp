@@ -33,10 +33,10 @@ bool may_be_absent(const std::string& title, const std::string& name) {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("every bound of every field is kept", "", json::AllMessages) {
+TEMPLATE_LIST_TEST_CASE("every bound of every field is kept", "", codec::AllMessages) {
   int faults = 0;
   for (;; ++faults) {
-    json::Spoiler spoiler(faults);
+    codec::Spoiler spoiler(faults);
     TestType message;
     visit(spoiler, message);
     const std::string text = encode(message);
@@ -51,19 +51,19 @@ TEMPLATE_LIST_TEST_CASE("every bound of every field is kept", "", json::AllMessa
     INFO(back.error().message);
     const bool named = back.error().message.find(spoiler.field()) != std::string::npos;
     CHECK((named || back.error().kind == ErrorKind::too_large));
-    CHECK(back.error().message.rfind(std::string(json::title<TestType>) + ": ", 0) == 0);
+    CHECK(back.error().message.rfind(std::string(codec::title<TestType>) + ": ", 0) == 0);
   }
-  INFO(json::title<TestType>);
+  INFO(codec::title<TestType>);
   CHECK((faults > 0 || (std::is_same_v<TestType, AddApplication>)));
 }
 
-TEMPLATE_LIST_TEST_CASE("missing fields and wrong types are named", "", json::AllMessages) {
+TEMPLATE_LIST_TEST_CASE("missing fields and wrong types are named", "", codec::AllMessages) {
   INFO("seed " << seed);
   Random random(seed);
-  const Tree good = Tree::parse(encode(json::random_message<TestType>(random)));
+  const Tree good = Tree::parse(encode(codec::random_message<TestType>(random)));
   std::vector<Tree::json_pointer> members;
   collect_members(good, Tree::json_pointer(), members);
-  const std::string title = json::title<TestType>;
+  const std::string title = codec::title<TestType>;
   for (const auto& member : members) {
     const std::string name = member.back();
     INFO(title << " " << member.to_string());

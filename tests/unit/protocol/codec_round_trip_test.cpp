@@ -10,22 +10,22 @@ constexpr std::uint64_t seed = 20'261'120;
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("every message survives the wire", "", json::AllMessages) {
+TEMPLATE_LIST_TEST_CASE("every message survives the wire", "", codec::AllMessages) {
   INFO("seed " << seed);
   Random random(seed);
   for (int round = 0; round < 60; ++round) {
-    const auto message = json::random_message<TestType>(random);
+    const auto message = codec::random_message<TestType>(random);
     const std::string text = encode(message);
     INFO(text);
     const auto back = decode<TestType>(text);
     if (!back.ok()) FAIL(back.error().message);
-    REQUIRE(json::same(*back, message));
+    REQUIRE(codec::same(*back, message));
     REQUIRE(encode(*back) == text);
   }
 }
 
-TEMPLATE_LIST_TEST_CASE("every member of a message is in its field list", "", json::AllMessages) {
-  json::FieldCounter counter;
+TEMPLATE_LIST_TEST_CASE("every member of a message is in its field list", "", codec::AllMessages) {
+  codec::FieldCounter counter;
   const TestType message;
   visit(counter, message);
   CHECK(counter.count() == boost::pfr::tuple_size_v<TestType>);
@@ -37,10 +37,10 @@ TEMPLATE_TEST_CASE("lists survive the wire", "", ApplicationInfo, ProblemInfo, H
   Random random(seed);
   for (int round = 0; round < 20; ++round) {
     std::vector<TestType> items;
-    for (int i = 0; i < round; ++i) items.push_back(json::random_message<TestType>(random));
+    for (int i = 0; i < round; ++i) items.push_back(codec::random_message<TestType>(random));
     const auto back = decode<std::vector<TestType>>(encode(items));
     if (!back.ok()) FAIL(back.error().message);
-    CHECK(json::same(*back, items));
+    CHECK(codec::same(*back, items));
   }
 }
 
@@ -54,11 +54,11 @@ TEST_CASE("enumerations have distinct names, numbered without gaps") {
     CHECK(std::find(names.begin(), names.end(), "unknown") == names.end());
     CHECK(std::string(name_of(static_cast<Enumeration>(count + 1))) == "unknown");
   };
-  check(StatementType{}, json::count_of<StatementType>);
-  check(CommitStatus{}, json::count_of<CommitStatus>);
-  check(RunState{}, json::count_of<RunState>);
-  check(UnitAction{}, json::count_of<UnitAction>);
-  check(FailureKind{}, json::count_of<FailureKind>);
-  check(ProblemState{}, json::count_of<ProblemState>);
-  check(HostState{}, json::count_of<HostState>);
+  check(StatementType{}, codec::count_of<StatementType>);
+  check(CommitStatus{}, codec::count_of<CommitStatus>);
+  check(RunState{}, codec::count_of<RunState>);
+  check(UnitAction{}, codec::count_of<UnitAction>);
+  check(FailureKind{}, codec::count_of<FailureKind>);
+  check(ProblemState{}, codec::count_of<ProblemState>);
+  check(HostState{}, codec::count_of<HostState>);
 }

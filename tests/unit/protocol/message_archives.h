@@ -15,7 +15,7 @@
 #include "shared/protocol/fields_work.h"
 #include "shared/protocol/json_reader.h"
 
-namespace gleaner::protocol::json {
+namespace gleaner::protocol::codec {
 
 using AllMessages =
     std::tuple<SignedStatement, KeyCertificate, ProjectDocument, ApplicationStatement, Input, BegunItem,
@@ -274,4 +274,4 @@ class FieldCounter {
   std::size_t count_ = 0;
 };
 
-}  // namespace gleaner::protocol::json
+}  // namespace gleaner::protocol::codec

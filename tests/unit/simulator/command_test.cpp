@@ -155,6 +155,6 @@ TEST_CASE("a mistake in an instance names the file, the line, the key and what w
         "i.json:1: costs: expected a number for each item, 2 in all, got 1");
   CHECK(mistake("sizes", "{\"items\": 0}") ==
         "i.json:1: items: expected a whole number from 1 to 10000000, got 0");
-  CHECK(mistake("sizes", "{").find("i.json: not JSON: ") == 0);
+  CHECK(mistake("sizes", "{").find("i.json: not JSON at line 1, column 2: ") == 0);
   CHECK(mistake("sizes", "[]") == "i.json: expected an object in braces, got []");
 }

@@ -4,9 +4,9 @@
 
 #include <ctime>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "shared/json/text.h"
 #include "tools/simulator/command/commands.h"
 #include "tools/simulator/grid.h"
 #include "tools/simulator/job.h"
@@ -79,12 +79,12 @@ Result<Speed> grid_speed(const Options& options) {
 }
 
 Result<int> benchmark(Console& console, const Options& options) {
-  nlohmann::ordered_json document;
+  json::Value document;
   for (const char* strategy : {"rts", "ss", "fac2,mode=paper", "wis,mode=paper"}) {
     if (!policy::make_sizing(strategy).ok()) continue;
     TRY_ASSIGN(const Speed speed, paper_speed(options, strategy));
     document["paper"].push_back(
-        {{"strategy", strategy}, {"events", speed.events}, {"events_per_second", speed.rate()}});
+        json::Value{{"strategy", strategy}, {"events", speed.events}, {"events_per_second", speed.rate()}});
     if (!options.json)
       console.out << fmt::format("paper loop, {:<16} {:>10} events, {:>12.0f} events/s\n", strategy,
                                  speed.events, speed.rate());
@@ -99,7 +99,7 @@ Result<int> benchmark(Console& console, const Options& options) {
                       {"events_per_second", grid.rate()},
                       {"decided_per_second", static_cast<double>(grid.decided) / grid.seconds}};
   if (options.json) {
-    console.out << document.dump(2) << '\n';
+    console.out << json::write(document, {2}) << '\n';
   } else {
     console.out << fmt::format(
         "grid loop, {} hosts, {:<5} {:>10} events, {:>12.0f} events/s, {:>12.0f} reports, commits and "

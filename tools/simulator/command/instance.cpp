@@ -8,6 +8,7 @@
 
 #include "shared/base/limits.h"
 #include "shared/io/files.h"
+#include "shared/json/text.h"
 
 namespace gleaner::simulator {
 namespace {
@@ -21,14 +22,14 @@ std::string described(Bounds bounds) {
 }
 
 // A value as the file has it, shortened.
-std::string shown(const nlohmann::json& value) {
+std::string shown(const json::Value& value) {
   constexpr std::size_t longest = 40;
-  std::string text = value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  std::string text = json::write(value, {-1, false, true});
   if (text.size() > longest) text = text.substr(0, longest) + "...";
   return text;
 }
 
-std::string instead_of(std::string_view expected, const nlohmann::json& value) {
+std::string instead_of(std::string_view expected, const json::Value& value) {
   return fmt::format("{}, got {}", expected, shown(value));
 }
 
@@ -43,25 +44,20 @@ Result<Instance> Instance::parse(const std::string& file, std::string text) {
   auto content = std::make_shared<File>();
   content->name = file;
   content->text = std::move(text);
-  try {
-    content->document = nlohmann::json::parse(content->text);
-  } catch (const nlohmann::json::exception& error) {
-    // "[json.exception.parse_error.101] parse error at line 3, column 5: ..."
-    std::string message = error.what();
-    if (const auto end = message.find("] "); end != std::string::npos) message = message.substr(end + 2);
-    return Error{ErrorKind::invalid, fmt::format("{}: not JSON: {}", file, message)};
-  }
-  const nlohmann::json& document = content->document;
+  auto parsed = json::parse(content->text);
+  if (!parsed.ok()) return parsed.error().within(file);
+  content->document = std::move(parsed).value();
+  const json::Value& document = content->document;
   if (!document.is_object())
     return Error{ErrorKind::invalid,
                  fmt::format("{}: expected {}", file, instead_of("an object in braces", document))};
   return Instance(std::move(content), "", document);
 }
 
-const nlohmann::json* Instance::ask(std::string_view key) {
+const json::Value* Instance::ask(std::string_view key) {
   asked_.emplace_back(key);
-  const auto found = object_->find(std::string(key));
-  return found == object_->end() || found->is_null() ? nullptr : &*found;
+  const json::Value* found = object_->find(key);
+  return found == nullptr || found->is_null() ? nullptr : found;
 }
 
 bool Instance::has(std::string_view key) {
@@ -83,16 +79,16 @@ Error Instance::mistake(std::string_view key, std::string_view expected) const {
   return at(key, fmt::format("expected {}", expected));
 }
 
-Result<double> Instance::checked(const std::string& key, const nlohmann::json& value, Bounds bounds) const {
+Result<double> Instance::checked(const std::string& key, const json::Value& value, Bounds bounds) const {
   const bool is_number = value.is_number();
-  const double number = is_number ? value.get<double>() : 0;
+  const double number = is_number ? value.number() : 0;
   const bool low = bounds.low_excluded ? number > bounds.low : number >= bounds.low;
   if (is_number && std::isfinite(number) && low && number <= bounds.high) return number;
   return mistake(key, instead_of(described(bounds), value));
 }
 
 Result<double> Instance::number(std::string_view key, Bounds bounds, std::optional<double> fallback) {
-  const nlohmann::json* value = ask(key);
+  const json::Value* value = ask(key);
   if (value != nullptr) return checked(std::string(key), *value, bounds);
   if (fallback) return *fallback;
   return mistake(key, described(bounds) + "; it is missing");
@@ -100,30 +96,26 @@ Result<double> Instance::number(std::string_view key, Bounds bounds, std::option
 
 Result<std::int64_t> Instance::whole(std::string_view key, std::int64_t low, std::int64_t high,
                                      std::optional<std::int64_t> fallback) {
-  const nlohmann::json* value = ask(key);
+  const json::Value* value = ask(key);
   const std::string expected = fmt::format("a whole number from {} to {}", low, high);
   if (value == nullptr)
     return fallback ? Result<std::int64_t>(*fallback) : mistake(key, expected + "; it is missing");
-  const bool fits =
-      value->is_number_integer() &&
-      (!value->is_number_unsigned() || value->get<std::uint64_t>() <= static_cast<std::uint64_t>(high));
-  if (fits && value->get<std::int64_t>() >= low && value->get<std::int64_t>() <= high)
-    return value->get<std::int64_t>();
+  if (value->is_integer() && value->integer() >= low && value->integer() <= high) return value->integer();
   return mistake(key, instead_of(expected, *value));
 }
 
 Result<bool> Instance::flag(std::string_view key, bool fallback) {
-  const nlohmann::json* value = ask(key);
+  const json::Value* value = ask(key);
   if (value == nullptr) return fallback;
-  if (value->is_boolean()) return value->get<bool>();
+  if (value->is_boolean()) return value->boolean();
   return mistake(key, instead_of("true or false", *value));
 }
 
-Result<std::vector<double>> Instance::listed(const std::string& key, const nlohmann::json& list,
+Result<std::vector<double>> Instance::listed(const std::string& key, const json::Value& list,
                                              Bounds bounds) const {
   std::vector<double> numbers;
   numbers.reserve(list.size());
-  for (const nlohmann::json& element : list) {
+  for (const json::Value& element : list.elements()) {
     TRY_ASSIGN(const double number, checked(fmt::format("{}[{}]", key, numbers.size()), element, bounds));
     numbers.push_back(number);
   }
@@ -131,7 +123,7 @@ Result<std::vector<double>> Instance::listed(const std::string& key, const nlohm
 }
 
 Result<std::vector<double>> Instance::numbers(std::string_view key, Bounds bounds, std::size_t most) {
-  const nlohmann::json* list = ask(key);
+  const json::Value* list = ask(key);
   if (list == nullptr) return mistake(key, "a list of numbers; it is missing");
   if (!list->is_array()) return mistake(key, instead_of("a list of numbers", *list));
   if (list->size() > most) return mistake(key, fmt::format("at most {} numbers, got {}", most, list->size()));
@@ -147,15 +139,15 @@ Result<std::vector<double>> Instance::numbers_for(std::string_view key, Bounds b
 
 Result<std::vector<std::vector<double>>> Instance::table(std::string_view key, std::size_t rows,
                                                          std::size_t columns) {
-  const nlohmann::json* list = ask(key);
-  if (list == nullptr || !list->is_array() || list->empty() || !list->front().is_array()) {
+  const json::Value* list = ask(key);
+  if (list == nullptr || !list->is_array() || list->empty() || !(*list)[0].is_array()) {
     TRY_ASSIGN(std::vector<double> row, numbers_for(key, at_least_zero, columns, "host"));
     return std::vector<std::vector<double>>(rows, row);
   }
   if (list->size() != rows)
     return mistake(key, fmt::format("a list for each task, {} in all, got {}", rows, list->size()));
   std::vector<std::vector<double>> table;
-  for (const nlohmann::json& given : *list) {
+  for (const json::Value& given : list->elements()) {
     const std::string place = fmt::format("{}[{}]", key, table.size());
     if (!given.is_array() || given.size() != columns)
       return mistake(
@@ -167,12 +159,12 @@ Result<std::vector<std::vector<double>>> Instance::table(std::string_view key, s
 }
 
 Result<std::vector<Instance>> Instance::objects(std::string_view key, std::size_t most) {
-  const nlohmann::json* list = ask(key);
+  const json::Value* list = ask(key);
   if (list == nullptr) return mistake(key, "a list of objects; it is missing");
   if (!list->is_array()) return mistake(key, instead_of("a list of objects", *list));
   if (list->size() > most) return mistake(key, fmt::format("at most {} objects, got {}", most, list->size()));
   std::vector<Instance> objects;
-  for (const nlohmann::json& element : *list) {
+  for (const json::Value& element : list->elements()) {
     const std::string name = fmt::format("{}[{}]", key, objects.size());
     if (!element.is_object()) return mistake(name, instead_of("an object", element));
     objects.push_back(Instance(file_, place_ + name + ".", element));
@@ -181,7 +173,7 @@ Result<std::vector<Instance>> Instance::objects(std::string_view key, std::size_
 }
 
 Status Instance::nothing_left() const {
-  for (const auto& [key, value] : object_->items()) {
+  for (const auto& [key, value] : object_->members()) {
     if (std::find(asked_.begin(), asked_.end(), key) != asked_.end()) continue;
     return at(key, fmt::format("is not known here; the keys are {}", fmt::join(asked_, ", ")));
   }

@@ -6,13 +6,13 @@
 
 #include <cstdint>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "shared/base/result.h"
+#include "shared/json/value.h"
 
 namespace gleaner::simulator {
 
@@ -58,20 +58,19 @@ class Instance {
   struct File {
     std::string name;
     std::string text;
-    nlohmann::json document;
+    json::Value document;
   };
-  Instance(std::shared_ptr<const File> file, std::string place, const nlohmann::json& object)
+  Instance(std::shared_ptr<const File> file, std::string place, const json::Value& object)
       : file_(std::move(file)), place_(std::move(place)), object_(&object) {}
-  [[nodiscard]] const nlohmann::json* ask(std::string_view key);
-  [[nodiscard]] Result<double> checked(const std::string& key, const nlohmann::json& value,
-                                       Bounds bounds) const;
-  [[nodiscard]] Result<std::vector<double>> listed(const std::string& key, const nlohmann::json& list,
+  [[nodiscard]] const json::Value* ask(std::string_view key);
+  [[nodiscard]] Result<double> checked(const std::string& key, const json::Value& value, Bounds bounds) const;
+  [[nodiscard]] Result<std::vector<double>> listed(const std::string& key, const json::Value& list,
                                                    Bounds bounds) const;
   [[nodiscard]] Error at(std::string_view key, std::string_view text) const;
 
   std::shared_ptr<const File> file_;
   std::string place_;  // "hosts[1].", empty for the whole
-  const nlohmann::json* object_;
+  const json::Value* object_;
   std::vector<std::string> asked_;
 };
 

@@ -8,6 +8,7 @@
 
 #include "server/policy/mapping/mapping.h"
 #include "shared/base/limits.h"
+#include "shared/json/text.h"
 #include "tools/simulator/command/commands.h"
 #include "tools/simulator/command/instance.h"
 
@@ -72,12 +73,12 @@ Result<int> map(Console& console, const Wanted& wanted) {
   TRY_ASSIGN(const policy::MappingInput input, read_input(instance));
   const policy::Schedule schedule = strategy->generate(input);
   if (wanted.json) {
-    const nlohmann::ordered_json answer{{"strategy", strategy->text()},
-                                        {"queues", schedule.queues},
-                                        {"unplaced", schedule.unplaced},
-                                        {"makespan", schedule.makespan},
-                                        {"reason", schedule.reason}};
-    console.out << answer.dump() << '\n';
+    const json::Value answer{{"strategy", strategy->text()},
+                             {"queues", schedule.queues},
+                             {"unplaced", schedule.unplaced},
+                             {"makespan", schedule.makespan},
+                             {"reason", schedule.reason}};
+    console.out << json::write(answer) << '\n';
     return 0;
   }
   for (std::size_t host = 0; host < schedule.queues.size(); ++host) {

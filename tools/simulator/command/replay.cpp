@@ -5,10 +5,10 @@
 #include <cstring>
 #include <fstream>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "server/policy/journal/replay.h"
+#include "shared/json/text.h"
 #include "tools/simulator/command/commands.h"
 
 namespace gleaner::simulator {
@@ -33,14 +33,14 @@ Result<int> replay(Console& console, const std::string& path, bool json) {
     return Error{ErrorKind::invalid, fmt::format("{}:1: expected a stage's log; the file is empty", path)};
   const auto& parting = replay.parting();
   if (json) {
-    nlohmann::ordered_json document{{"lines", replay.lines()},
-                                    {"events", replay.events()},
-                                    {"decisions", replay.decisions()},
-                                    {"same", !parting.has_value()}};
+    json::Value document{{"lines", replay.lines()},
+                         {"events", replay.events()},
+                         {"decisions", replay.decisions()},
+                         {"same", !parting.has_value()}};
     if (parting)
       document["parting"] = {
           {"line", parting->line}, {"logged", parting->logged}, {"replayed", parting->replayed}};
-    console.out << document.dump(2) << '\n';
+    console.out << json::write(document, {2}) << '\n';
   } else if (parting) {
     console.out << fmt::format("{}:{}: log and replay part here.\nlogged:\n{}\nreplayed:\n{}\n", path,
                                parting->line, parting->logged, parting->replayed);

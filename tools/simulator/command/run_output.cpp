@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "server/policy/sharing.h"
+#include "shared/json/text.h"
 #include "tools/simulator/command/run.h"
 #include "tools/simulator/scenario/statistics.h"
 
@@ -123,12 +123,12 @@ void print_table(std::ostream& out, const Experiment& experiment, const std::vec
 }
 
 void print_json(std::ostream& out, const Experiment& experiment, const std::vector<Outcome>& outcomes) {
-  nlohmann::ordered_json document{{"scenario", experiment.scenario.name},
-                                  {"seeds", {experiment.first_seed, experiment.last_seed}}};
+  json::Value document{{"scenario", experiment.scenario.name},
+                       {"seeds", json::Value::array({experiment.first_seed, experiment.last_seed})}};
   for (std::size_t variant = 0; variant < experiment.variants.size(); ++variant) {
     const auto mine = of_variant(outcomes, variant);
-    nlohmann::ordered_json entry{{"strategy", experiment.variants[variant].strategy},
-                                 {"straggler", experiment.variants[variant].straggler}};
+    json::Value entry{{"strategy", experiment.variants[variant].strategy},
+                      {"straggler", experiment.variants[variant].straggler}};
     const Outcome& worst = worst_of(mine);
     entry["worst"] = {{"ratio", worst.ratio}, {"seed", worst.seed}};
     for (const Figure& figure : figures) {
@@ -137,24 +137,24 @@ void print_json(std::ostream& out, const Experiment& experiment, const std::vect
       entry["half_width_95"][figure.name] = mean.half;
     }
     for (const Outcome& outcome : mine) {
-      nlohmann::ordered_json run{{"seed", outcome.seed},   {"complete", outcome.complete},
-                                 {"hosts", outcome.hosts}, {"slots", outcome.slots},
-                                 {"items", outcome.items}, {"requests", outcome.requests},
-                                 {"units", outcome.grants}};
+      json::Value run{{"seed", outcome.seed},   {"complete", outcome.complete},
+                      {"hosts", outcome.hosts}, {"slots", outcome.slots},
+                      {"items", outcome.items}, {"requests", outcome.requests},
+                      {"units", outcome.grants}};
       for (const Figure& figure : figures) run[figure.name] = figure.of(outcome);
       for (std::size_t i = 0; i < outcome.problems.size() && outcome.problems.size() > 1; ++i) {
         const ProblemOutcome& problem = outcome.problems[i];
-        run["problems"].push_back({{"name", experiment.scenario.problems[i].name},
-                                   {"items", problem.items},
-                                   {"complete", problem.complete},
-                                   {"ended", problem.ended_at},
-                                   {"fair_end", problem.fair_end}});
+        run["problems"].push_back(json::Value{{"name", experiment.scenario.problems[i].name},
+                                              {"items", problem.items},
+                                              {"complete", problem.complete},
+                                              {"ended", problem.ended_at},
+                                              {"fair_end", problem.fair_end}});
       }
       entry["runs"].push_back(run);
     }
     document["strategies"].push_back(entry);
   }
-  out << document.dump(2) << '\n';
+  out << json::write(document, {2}) << '\n';
 }
 
 std::string csv_of(const Experiment& experiment, const std::vector<Outcome>& outcomes) {

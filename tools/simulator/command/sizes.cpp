@@ -3,10 +3,10 @@
 
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "shared/base/limits.h"
+#include "shared/json/text.h"
 #include "tools/simulator/command/commands.h"
 #include "tools/simulator/command/instance.h"
 #include "tools/simulator/paper.h"
@@ -50,18 +50,18 @@ Result<PaperInstance> read_input(Instance& root) {
   return instance;
 }
 
-nlohmann::ordered_json document_of(const PaperInstance& instance, const PaperRun& run) {
-  nlohmann::ordered_json document;
+json::Value document_of(const PaperInstance& instance, const PaperRun& run) {
+  json::Value document;
   document["strategy"] = instance.strategy;
-  document["grants"] = nlohmann::ordered_json::array();
+  document["grants"] = json::Value::array();
   for (const PaperGrant& grant : run.grants) {
-    document["grants"].push_back(nlohmann::ordered_json::array({grant.host, grant.count, grant.copy}));
+    document["grants"].push_back(json::Value::array({grant.host, grant.count, grant.copy}));
   }
   document["requests"] = run.requests;
   document["copies"] = run.copies;
   document["given_back"] = run.given_back;
   document["complete"] = run.complete;
-  document["makespan"] = run.complete ? nlohmann::ordered_json(run.makespan) : nlohmann::ordered_json();
+  document["makespan"] = run.complete ? json::Value(run.makespan) : json::Value();
   return document;
 }
 
@@ -92,7 +92,7 @@ Result<int> sizes(Console& console, const Wanted& wanted) {
   if (instance.strategy.find(",mode=") == std::string::npos) instance.strategy += ",mode=paper";
   TRY_ASSIGN(const PaperRun run, run_paper(instance));
   if (wanted.json) {
-    console.out << document_of(instance, run).dump() << '\n';
+    console.out << json::write(document_of(instance, run)) << '\n';
   } else {
     print_table(console, instance, run);
   }

@@ -2,12 +2,12 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "server/policy/mapping/mapping.h"
 #include "server/policy/sizing/sizing.h"
 #include "server/policy/stage/stage.h"
+#include "shared/json/text.h"
 #include "shared/planning/serving.h"
 #include "tools/simulator/command/commands.h"
 
@@ -15,16 +15,16 @@ namespace gleaner::simulator {
 namespace {
 
 Result<int> list(Console& console, bool json) {
-  auto document = nlohmann::ordered_json::array();
+  auto document = json::Value::array();
   const auto add = [&](const char* kind, const std::vector<policy::StrategyInfo>& infos) {
     if (!json) console.out << (document.empty() ? "" : "\n") << kind << ":\n";
     for (const policy::StrategyInfo& info : infos) {
       if (!json) console.out << fmt::format("{:<14} {} [{}]\n", info.name, info.summary, info.source);
-      document.push_back({{"name", info.name},
-                          {"kind", kind},
-                          {"summary", info.summary},
-                          {"source", info.source},
-                          {"options", info.options}});
+      document.push_back(json::Value{{"name", info.name},
+                                     {"kind", kind},
+                                     {"summary", info.summary},
+                                     {"source", info.source},
+                                     {"options", info.options}});
     }
   };
   add("sizing", policy::sizing_strategies());
@@ -47,7 +47,7 @@ Result<int> list(Console& console, bool json) {
     relays.push_back(std::move(info));
   }
   add("tree", relays);
-  if (json) console.out << document.dump(2) << '\n';
+  if (json) console.out << json::write(document, {2}) << '\n';
   return 0;
 }
 
