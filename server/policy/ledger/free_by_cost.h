@@ -1,7 +1,7 @@
-// The free items of a stage in order of their cost hints, to hand out long ones first [server/policy/POLICY.md, R3]:
-// the longest that costs at most so much, the shortest, the longest. Holds the longest items only (a million
-// at most): the others are never long. Value type; a free item more or less costs O(log n), a search O(log
-// n).
+// The free items of a stage in order of their cost hints, to hand out long ones first
+// [server/policy/POLICY.md, R3]: the longest that costs at most so much, the shortest, the longest. Holds the
+// longest items only (a million at most): the others are never long. Value type; a free item more or less
+// costs O(log n), a search O(log n).
 #pragma once
 
 #include <cstdint>

@@ -19,7 +19,7 @@ constexpr double expiry_rate_factor = 0.5;
 }  // namespace
 
 void StageState::refresh(Timestamp now, Changes& changes) {
-  forecast.settle_if_many(units);
+  forecast.forget_ended(units);
   while (Held* held = clock.next_silent(now)) {
     if (!held->watch.stuck) stall(*held, held->unit.last_contact);
     if (!ledger.free().empty()) continue;  // far from the end a silent holder just resumes

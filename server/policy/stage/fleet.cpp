@@ -21,9 +21,15 @@ void change(std::multiset<double>& values, double value, int sign) {
 void move(std::multiset<double>& values, double from, double to) {
   const auto place = values.find(from);
   CHECK_TRUE(place != values.end());
+  auto after = std::next(place);
   auto node = values.extract(place);
   node.value() = to;
-  values.insert(std::move(node));
+  // Mostly a measurement that changes little: the place stays.
+  if (after != values.end() && to > *after) {
+    values.insert(std::move(node));
+  } else {
+    values.insert(after, std::move(node));
+  }
 }
 
 }  // namespace

@@ -35,9 +35,7 @@ void Forecast::estimate(Held& held, const Fleet& fleet, Timestamp now) {
   Group* group = held.group;
   if (group == nullptr) return;
   if (!group->live || !held.live()) return index(*group);
-  if (group->moved) return;
-  group->moved = true;
-  moved_.push_back(group->id);
+  note_moved(*group);
 }
 
 void Forecast::estimate(Slot& slot, const Fleet& fleet, Timestamp now) {
@@ -67,9 +65,17 @@ double Forecast::seconds_left(const Group& group, Timestamp now) {
 
 // ---- Order
 
+void Forecast::note_moved(Group& group) {
+  if (group.moved) return;
+  group.moved = true;
+  moved_.push_back(group.id);
+}
+
 void Forecast::unindex(Group& group) {
   if (group.live) {
-    live_.erase({group.key, group.id});
+    --live_groups_;
+    if (group.listed) live_.erase({group.key, group.id});
+    group.listed = false;
   } else {
     stalled_.erase({group.key, group.id});
     stalled_cost_ -= group.stalled_rest;
@@ -82,10 +88,10 @@ void Forecast::unindex(Group& group) {
 
 void Forecast::index(Group& group) {
   unindex(group);
-  if (const Held* first = first_to_end(group)) {
+  if (first_to_end(group) != nullptr) {
     group.live = true;
-    group.key = first->estimate.end;
-    live_.insert({group.key, group.id});
+    ++live_groups_;
+    note_moved(group);
     return;
   }
   for (const Held* held : group.members) {
@@ -105,12 +111,26 @@ void Forecast::settle(const Units& units) {
     Group& group = *found->members.front()->group;
     group.moved = false;
     const Held* first = first_to_end(group);
-    if (!group.live || first == nullptr || first->estimate.end == group.key) continue;
-    auto entry = live_.extract({group.key, id});
-    entry.value().first = group.key = first->estimate.end;
-    live_.insert(std::move(entry));
+    if (!group.live || first == nullptr) continue;
+    if (!group.listed) {
+      group.listed = true;
+      group.key = first->estimate.end;
+      live_.insert({group.key, id});
+    } else if (first->estimate.end != group.key) {
+      auto entry = live_.extract({group.key, id});
+      entry.value().first = group.key = first->estimate.end;
+      live_.insert(std::move(entry));
+    }
   }
   moved_.clear();
+}
+
+void Forecast::forget_ended(const Units& units) {
+  if (moved_.size() <= 2 * units.groups().size() + 64) return;
+  std::erase_if(moved_, [&](UnitId id) {
+    const Group* group = units.group(id);
+    return group == nullptr || !group->moved;
+  });
 }
 
 }  // namespace gleaner::policy

@@ -19,8 +19,9 @@ class Forecast {
   Forecast(const Costs& costs, const ItemCosts& items) : costs_(&costs), items_(&items) {}
 
   // ---- What is known
-  // By their end, as far as it was told to moved(): up to date after settle().
+  // By their end: up to date after settle(). Only the endgame looks.
   [[nodiscard]] const Order& live() const { return live_; }
+  [[nodiscard]] std::size_t groups() const { return live_groups_ + stalled_.size(); }  // live and stalled
   [[nodiscard]] const Order& stalled() const { return stalled_; }
   [[nodiscard]] double stalled_cost() const { return stalled_cost_; }  // what is left of those
   [[nodiscard]] double work_done(const Held& held, Timestamp at) const;
@@ -35,12 +36,11 @@ class Forecast {
   void index(Group& group);    // anew: its members are others, or live or stall
   void unindex(Group& group);  // until index()
   void settle(const Units& units);
-  void settle_if_many(const Units& units) {
-    if (moved_.size() > 2 * live_.size() + 64) settle(units);
-  }
+  void forget_ended(const Units& units);  // keeps what it holds for settle() in bounds
 
  private:
   void estimate(Held& held, const Fleet& fleet, Timestamp now);
+  void note_moved(Group& group);
 
   const Costs* costs_;
   const ItemCosts* items_;
@@ -48,6 +48,7 @@ class Forecast {
   // Live groups whose end is another one: only the endgame looks, and most ends are estimated many times
   // before.
   std::vector<UnitId> moved_;
+  std::size_t live_groups_ = 0;
   double stalled_cost_ = 0;
 };
 

@@ -96,7 +96,8 @@ struct Group {
   std::vector<Held*> members;  // by id
   // In which order it is, under which key [Forecast].
   bool live = false;
-  bool moved = false;  // its end is another one than the key says
+  bool listed = false;  // is among the live ones in order
+  bool moved = false;   // is not yet, or its end is another one than the key says
   Timestamp key;
   double stalled_rest = 0;  // counted in the stalled cost
 };

@@ -155,9 +155,12 @@ Held* HostClock::next_expired(Timestamp now) const {
 }
 
 void HostClock::forget(Held& held) {
-  by_silence_.erase({held.watch.watched_from, held.unit.id});
+  if (held.watch.silent) {
+    silent_.erase({held.unit.deadline, held.unit.id});
+  } else {
+    by_silence_.erase({held.watch.watched_from, held.unit.id});
+  }
   held.watch.watched_from = Timestamp::max();
-  silent_.erase({held.unit.deadline, held.unit.id});
 }
 
 // ---- Rates

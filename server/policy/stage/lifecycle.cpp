@@ -130,7 +130,7 @@ void StageState::close(UnitId id, UnitState state, const std::string& reason, Ti
   held.host->record.cost_wasted += lost;
   totals.wasted_cost += lost;
   clock.forget(held);
-  copies.by_lease.erase({held.lease_end, id});
+  if (!copies.by_lease.empty()) copies.by_lease.erase({held.lease_end, id});
   failed = {};
   if (is_copy(unit.kind)) --totals.open_copies;
   if (state == UnitState::done) ++totals.units_done;

@@ -75,8 +75,7 @@ void StageState::check_unit(const Held& held) const {
 
 void StageState::check_changed(const Changes& changes) const {
   ledger.check_sums(units.open().empty());
-  CHECK_TRUE(forecast.live().size() + forecast.stalled().size() == units.groups().size() &&
-             units.groups().size() <= units.open().size());
+  CHECK_TRUE(forecast.groups() == units.groups().size() && units.groups().size() <= units.open().size());
   for (const UnitId id : changes.units) {
     if (const auto found = units.open().find(id); found != units.open().end()) check_unit(found->second);
   }
@@ -96,12 +95,13 @@ void StageState::check_invariants() const {
     ++covering;
     ++members[unit.group];
   }
-  CHECK_TRUE(members.size() == units.groups().size() &&
-             forecast.live().size() + forecast.stalled().size() == units.groups().size());
+  CHECK_TRUE(members.size() == units.groups().size() && forecast.groups() == units.groups().size());
   std::size_t largest = 0;
   for (const auto& [id, group] : units.groups()) {
     CHECK_TRUE(group.members.size() == members.at(id));
-    CHECK_TRUE((group.live ? forecast.live() : forecast.stalled()).contains({group.key, id}));
+    if (group.listed || !group.live)
+      CHECK_TRUE((group.live ? forecast.live() : forecast.stalled()).contains({group.key, id}));
+    CHECK_TRUE(group.listed || group.moved || !group.live);
     std::set<HostId> different;
     bool live = false;
     for (const Held* member : group.members) {

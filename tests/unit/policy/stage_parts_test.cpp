@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "server/policy/stage/energy_filter.h"
-#include "server/policy/stage/forecast.h"
+#include "server/policy/stage/state.h"
 #include "tests/catch.h"
 
 using namespace gleaner;
@@ -102,7 +102,6 @@ TEST_CASE("item costs: what one host spent is a doubt, what two spent is a proof
   parts.items.learn(one, 1, parts.rules);
   CHECK(parts.items.proven(0) == 0);
   CHECK(parts.items.overlong(0, HostId{1}));
-  CHECK(parts.items.elsewhere(one, 0) == 1);  // its rate is not known: nothing follows
   one.estimate.rate = 1;
   CHECK(parts.items.elsewhere(one, 0) == std::sqrt(150.0));  // between its hint and half as long again
   Held& two = parts.open(2, 2, {0, 10}, UnitId{1});
@@ -150,6 +149,9 @@ TEST_CASE("forecast: units end in the order of what is left of them at their hos
   Held& fast = parts.open(2, 2, {100, 200});
   CHECK(Forecast::seconds_left(slow, parts.now) == 100);
   CHECK(Forecast::seconds_left(fast, parts.now) == 10);
+  CHECK(parts.forecast.live().empty());  // nobody looks yet
+  parts.forecast.settle(parts.units);
+  REQUIRE(parts.forecast.live().size() == 2);
   CHECK(parts.forecast.live().rbegin()->second == slow.unit.id);
   slow.unit.finished = 99;
   parts.forecast.estimate(*slow.slot, parts.clock.fleet(), parts.now);
@@ -185,4 +187,45 @@ TEST_CASE("energy filter: a piece is kept for an idle slot that draws clearly le
   CHECK(parts.clock.slots().at({HostId{5}, 0}).kept_for == held.group->id);
   parts.clock.host(HostId{2}).watts = 0;  // who did not say what it draws does not wait
   CHECK_FALSE(energy.keeps(HostId{2}, *held.group, 10, parts.now));
+}
+
+TEST_CASE("rules propose and change nothing; what passes is carried out by the stage") {
+  StageSetup setup{100, {}, "static,mode=paper", Straggler::split, true, {}};
+  setup.benchmark_worth = 1;
+  StageState stage(setup);
+  Changes changes;
+  const Timestamp start{std::chrono::hours{24 * 365 * 56}};
+  Requester one;
+  one.host = HostId{1};
+  one.performance = 1;
+  one.unit = UnitId{1};
+  REQUIRE(stage.request(one, start, changes).unit);  // all of it
+
+  Requester two = one;
+  two.host = HostId{2};
+  two.performance = 10;
+  two.unit = UnitId{2};
+  stage.clock.change(stage.clock.host(two.host), [](Host& host) { host.record.performance = 10; });
+  stage.clock.slot({two.host, 0});
+  std::vector<Proposal> seen;
+  const Take look = [&](Proposal& proposal) {
+    seen.push_back(proposal);
+    return false;
+  };
+  stage.forecast.settle(stage.units);
+  CHECK(propose_check(stage, two, start, look).empty());
+  CHECK(propose_recovery(stage, two, start, look).empty());
+  CHECK(seen.empty());  // nothing is disputed, nobody stalls
+  CHECK(propose_help(stage, two, start, look).empty());
+  REQUIRE_FALSE(seen.empty());
+  CHECK(seen.front().kind == UnitKind::split);
+  CHECK(seen.front().of == UnitId{1});
+  CHECK(seen.front().cut_at == seen.front().range.begin);
+  CHECK(stage.units.open().size() == 1);
+  stage.check_invariants();
+
+  stage.apply(seen.front(), two, start, changes);
+  CHECK(stage.units.open().size() == 2);
+  CHECK(stage.units.at(UnitId{1}).unit.range.end == stage.units.at(UnitId{2}).unit.range.begin);
+  stage.check_invariants();
 }
