@@ -8,6 +8,8 @@
 namespace gleaner::policy {
 namespace {
 
+constexpr std::string_view sizing_beside_mapping = "wis";
+
 bool names(const std::vector<StrategyInfo>& strategies, std::string_view name) {
   return std::any_of(strategies.begin(), strategies.end(),
                      [&](const StrategyInfo& info) { return info.name == name; });
@@ -39,6 +41,11 @@ Result<StrategyKind> strategy_kind(std::string_view text) {
 // Gleaner's strategy is both: its sizes count on its end rules.
 std::string straggler_for(std::string_view strategy, const std::string& configured) {
   return strategy.substr(0, strategy.find(',')) == "gleaner" ? "split" : configured;
+}
+
+std::string sizing_of(const std::string& strategy) {
+  const auto kind = strategy_kind(strategy);
+  return kind.ok() && *kind == StrategyKind::mapping ? std::string(sizing_beside_mapping) : strategy;
 }
 
 }  // namespace gleaner::policy

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "server/policy/sharing.h"
 #include "server/policy/strategies.h"
 #include "server/service/describe.h"
 #include "server/service/jobs.h"
@@ -92,20 +91,9 @@ storage::ProblemRow row_of(const protocol::AddProblem& request, const Transactio
   return row;
 }
 
-// Where fair sharing starts a newcomer.
-double starting_service(const Model& model) {
-  std::vector<policy::ShareView> others;
-  for (const auto& [id, other] : model.problems) {
-    if (!over(other.row.state))
-      others.push_back({id, other.row.weight, other.row.priority, other.row.service});
-  }
-  return policy::starting_service(others);
-}
-
 Status store_draft(Transaction& tx, storage::ProblemRow row, const PlannedStage& planned,
                    Result<protocol::ProblemInfo>& info) {
   const Application& application = tx.model.applications.at(row.application);
-  row.service = starting_service(tx.model);
   TRY_ASSIGN(row.id, tx.store.add_problem(row));
   Problem& problem = tx.model.problems[row.id];
   problem.row = std::move(row);

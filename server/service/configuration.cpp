@@ -50,7 +50,8 @@ void declare(io::Settings& settings, Configuration& c) {
   settings.add(
       "log.decisions_megabytes", &c.decisions_megabytes, 0, 1 << 20,
       "Each stage's events and decisions are written to decisions/problem-N/stage-M.jsonl up to this\n"
-      "size, for `gleaner-sim replay`. 0: not at all.");
+      "size, and those of the whole server to decisions/project.jsonl, for `gleaner-sim replay`. 0: not\n"
+      "at all.");
   settings.add("log.level", &c.log_level, "trace, debug, info, warning or error.",
                [](const std::string& level) -> Status {
                  for (const char* known : {"trace", "debug", "info", "warning", "error"})

@@ -1,35 +1,25 @@
 #include "server/service/dispatch.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
-#include "server/policy/sharing.h"
+#include "server/policy/dispatch/dispatch.h"
 #include "server/service/life_cycle.h"
 
 namespace gleaner::service {
 namespace {
 
 constexpr double commits_per_heartbeat = 4;  // a commit is dearer than a heartbeat
-constexpr double idle_wait_seconds = 5, idle_wait_seconds_min = 0.25;
-// Clients that find nothing wait longer each time (client/engine/talk.cpp): so much, and so many seconds at
-// most.
-constexpr double rest_growth = 1.15, rest_max = 60;
 
-policy::ShareView share_view(const Problem& problem) {
-  const auto& row = problem.row;
-  return {row.id, row.weight, row.priority, row.service};
-}
-
-}  // namespace
-
-bool can_compute(const Problem& problem, const protocol::WorkRequest& request) {
-  if (problem.manifest.kernel_for(request.platforms).empty()) return false;
-  const std::string& name = problem.manifest.name;
-  if (request.applications && std::find(request.applications->begin(), request.applications->end(), name) ==
-                                  request.applications->end())
-    return false;
-  if (request.memory_bytes > 0 && problem.manifest.memory_bytes > request.memory_bytes) return false;
-  return problem.manifest.threads <= request.cores;
+policy::WorkDemand demand_of(HostId host, const protocol::WorkRequest& request) {
+  policy::WorkDemand demand;
+  demand.host = host;
+  demand.slots = request.slots;
+  demand.offer = {request.platforms, request.applications, request.memory_bytes, request.cores};
+  demand.proposal = request.proposal;
+  return demand;
 }
 
 protocol::Grant make_grant(const Transaction& tx, const Problem& problem, const policy::Unit& unit) {
@@ -63,154 +53,79 @@ protocol::Grant make_grant(const Transaction& tx, const Problem& problem, const 
   return grant;
 }
 
-std::vector<policy::IdleHost> waiting_hosts(const Model& model, Timestamp now) {
-  std::vector<policy::IdleHost> waiting;
-  for (const auto& [id, host] : model.hosts) {
-    if (host.waiting_slots == 0 || host.asks_at < now) continue;
-    const double performance = host.proposal.performance > 0 ? host.proposal.performance : host.row.mflops;
-    if (host.proposal.watts > 0 && performance > 0)
-      waiting.push_back({id, host.waiting_slots, performance, host.proposal.watts, host.asks_at});
-  }
-  return waiting;
-}
-
-Status Dispatch::hand_out() {
-  if (request_.slots.empty()) return {};
-  host_.proposal = request_.proposal;
-  const double waited = host_.waiting_slots > 0 ? to_seconds(tx_.now - host_.asked_at) : 0;
-  host_.asked_at = tx_.now;
-  host_.waiting_slots = 0;
-  if (const auto blocked = policy::blocked_for(host_.row.health, tx_.now)) {
-    outcome_.reply.retry_after_seconds = *blocked;
-    outcome_.reply.reason = "held back for " + std::to_string(static_cast<int>(*blocked) + 1) +
-                            " s after failures: " + host_.row.health.reason;
-    return {};
-  }
-  const auto order = problems_in_order();
-  if (order.empty()) nothing_to_do();
-  for (const auto& slot : request_.slots) TRY(serve(slot, order));
-  note_waiting(waited);
-  return {};
-}
-
-std::vector<ProblemId> Dispatch::problems_in_order() const {
-  std::vector<policy::ShareView> candidates;
-  for (const auto& [id, problem] : tx_.model.problems) {
-    if (problem.row.state != protocol::ProblemState::running || !problem.stage) continue;
-    if (!can_compute(problem, request_)) continue;
-    if (!problem.stage->view().has_work_for(host_.row.id, tx_.now)) continue;
-    candidates.push_back(share_view(problem));
-  }
-  return policy::order_by_share(candidates);
-}
-
-void Dispatch::nothing_to_do() {
-  auto& reply = outcome_.reply;
-  reply.retry_after_seconds = idle_wait_seconds;
-  reply.reason = "none of its problems has any for this host";
-  for (const auto& [id, problem] : tx_.model.problems) {
-    if (problem.row.state != protocol::ProblemState::running || !problem.stage) continue;
-    // Work may come back at any moment (a stalled holder): ask as often as the stage finds useful.
-    reply.retry_after_seconds =
-        std::min(reply.retry_after_seconds,
-                 std::max(idle_wait_seconds_min, problem.stage->view().heartbeat_seconds(tx_.now)));
-  }
-}
-
-Status Dispatch::serve(const protocol::SlotRequest& slot, const std::vector<ProblemId>& order) {
-  std::set<std::string> asked;  // mapping strategies, each once
-  for (const ProblemId next : order) {
-    const auto choice = choose(next, slot, asked);
-    if (!choice) continue;
-    TRY_ASSIGN(const bool served, request_unit(*choice, slot));
-    if (served) return {};
-  }
-  return {};
-}
-
-std::optional<Dispatch::Choice> Dispatch::choose(ProblemId next, const protocol::SlotRequest& slot,
-                                                 std::set<std::string>& asked) {
-  const Problem& problem = tx_.model.problems.at(next);
-  if (!is_mapped(problem)) return Choice{next, {}};
-  if (!asked.insert(problem.row.strategy).second) {
-    if (!problem.stage->view().free().empty()) return std::nullopt;
-    return Choice{next, {}};
-  }
-  auto planned = next_planned(tx_, host_, slot, request_, problem.row.strategy);
-  if (planned.range.empty() && planned.wait > 0) {
-    wait(planned.wait, "the plan has nothing for this slot now");
-    return std::nullopt;
-  }
-  return Choice{planned.range.empty() ? next : planned.problem, std::move(planned)};
-}
-
-policy::Requester Dispatch::requester(const Choice& choice, const protocol::SlotRequest& slot) const {
-  const auto& proposal = request_.proposal;
-  policy::Requester requester;
-  requester.host = host_.row.id;
-  requester.slot = slot.slot;
-  requester.urgent = slot.urgent;
-  requester.slots = std::max(1, request_.cores);
-  requester.performance = proposal.performance > 0 ? proposal.performance : host_.row.mflops;
-  requester.queue_unloaded = proposal.queue_unloaded;
-  requester.queue_current = proposal.queue_current;
-  requester.proposed_items = proposal.items;
-  requester.watts = proposal.watts;
-  requester.unit = *tx_.model.spare_unit;
-  if (choice.planned) {
-    requester.planned = choice.planned->range;
-    requester.planned_reason = choice.planned->reason;
-  }
-  return requester;
-}
-
-Result<bool> Dispatch::request_unit(const Choice& choice, const protocol::SlotRequest& slot) {
-  Problem& problem = tx_.model.problems.at(choice.problem);
-  if (!tx_.model.spare_unit) {
-    TRY_ASSIGN(tx_.model.spare_unit, tx_.store.next_unit());
-  }
-  policy::Changes changes;
-  const policy::Grant grant = problem.stage->request(requester(choice, slot), tx_.now, changes);
-  if (grant.unit) tx_.model.spare_unit.reset();
-  TRY(store_stage(tx_, problem, changes));
-  if (!grant.unit) {
-    wait(grant.retry_after, grant.reason);
-    return false;
-  }
-  TRY(granted(problem, *problem.stage->view().unit(*grant.unit), slot));
-  return true;
-}
-
-Status Dispatch::granted(Problem& problem, const policy::Unit& unit, const protocol::SlotRequest& slot) {
-  if (is_mapped(problem) && unit.kind == policy::UnitKind::fresh) note_begun(tx_.model, problem, unit, host_);
-  outcome_.grants.push_back(make_grant(tx_, problem, unit));
-  outcome_.reply.grant_slots.push_back(slot.slot);
-  const policy::HostRecord* record = problem.stage->view().host(host_.row.id);
-  // Before the host's rate is known its units are small: a second stands for them.
-  const double seconds =
-      record != nullptr && record->rate > 0 ? problem.stage->view().cost(unit.range) / record->rate : 1;
-  problem.row.service = policy::charge(share_view(problem), seconds);
+Status grant_unit(Transaction& tx, const policy::SlotGrant& granted, WorkOutcome& outcome) {
+  Problem& problem = tx.model.problems.at(granted.problem);
+  outcome.grants.push_back(make_grant(tx, problem, *problem.stage->view().unit(granted.unit)));
+  outcome.reply.grant_slots.push_back(granted.slot);
   if (problem.row.started_at != Timestamp{}) return {};
-  problem.row.started_at = tx_.now;
-  return tx_.store.update_problem(problem.row);
+  problem.row.started_at = tx.now;
+  return tx.store.update_problem(problem.row);
 }
 
-void Dispatch::wait(double seconds, const std::string& reason) {
-  auto& reply = outcome_.reply;
-  if (reply.retry_after_seconds > 0 && seconds >= reply.retry_after_seconds) return;
-  reply.retry_after_seconds = seconds;
-  reply.reason = reason;
+void start_plans(Transaction& tx) {
+  for (policy::PlanJob& job : tx.model.dispatch->take_jobs()) tx.effects.add(effect::Map{std::move(job)});
 }
 
-void Dispatch::note_waiting(double waited) {
-  const auto& served = outcome_.reply.grant_slots;
-  for (const auto& slot : request_.slots) {
-    if (slot.urgent && std::find(served.begin(), served.end(), slot.slot) == served.end())
-      ++host_.waiting_slots;
+}  // namespace
+
+policy::ProblemTerms terms_of(const Problem& problem) {
+  policy::ProblemTerms terms;
+  terms.strategy = problem.row.strategy;
+  terms.share = {problem.row.weight, problem.row.priority};
+  terms.running = problem.row.state == protocol::ProblemState::running;
+  terms.needs.application = problem.manifest.name;
+  for (const auto& [platform, kernel] : problem.manifest.kernels) terms.needs.platforms.push_back(platform);
+  terms.needs.memory_bytes = problem.manifest.memory_bytes;
+  terms.needs.threads = problem.manifest.threads;
+  return terms;
+}
+
+policy::HostTerms terms_of(const Host& host) {
+  return {host.row.mflops, host.row.health.blocked_until, host.row.health.reason, {}};
+}
+
+void tell_dispatch(Transaction& tx, const Problem& problem) {
+  tx.model.dispatch->put_problem(problem.row.id, terms_of(problem), tx.now);
+}
+
+void tell_dispatch(Transaction& tx, const Host& host) {
+  tx.model.dispatch->put_host(host.row.id, terms_of(host), tx.now);
+}
+
+Status hand_out(Transaction& tx, Host& host, const protocol::WorkRequest& request, WorkOutcome& outcome) {
+  if (request.slots.empty()) return {};
+  tell_dispatch(tx, host);
+  auto& spare = tx.model.spare_units;
+  while (spare.size() < request.slots.size()) {
+    TRY_ASSIGN(const UnitId next, tx.store.next_unit());
+    spare.push_back(next);
   }
-  const double seconds =
-      std::max(outcome_.reply.retry_after_seconds, std::min(rest_growth * waited, rest_max));
-  host_.asks_at = host_.asked_at + from_seconds(policy::latest_return(seconds));
+  policy::WorkDemand demand = demand_of(host.row.id, request);
+  demand.units = spare;
+  const policy::Served served = tx.model.dispatch->request(demand, tx.now);
+  spare.erase(spare.begin(), spare.begin() + static_cast<std::ptrdiff_t>(served.grants.size()));
+  start_plans(tx);
+  if (tx.model.log) tx.effects.add(effect::SettleDecisions{tx.model.log});
+  for (const auto& [problem, changes] : served.changes)
+    TRY(store_stage(tx, tx.model.problems.at(problem), changes));
+  for (const auto& granted : served.grants) TRY(grant_unit(tx, granted, outcome));
+  outcome.reply.retry_after_seconds = served.retry_after;
+  outcome.reply.reason = served.reason;
+  return {};
+}
+
+void tick_dispatch(Transaction& tx) {
+  tx.model.dispatch->tick(tx.now);
+  start_plans(tx);
+  if (tx.model.log) tx.effects.add(effect::SettleDecisions{tx.model.log, true});
+}
+
+void take_mapping(Transaction& tx, const policy::PlanJob& job, const policy::TaskPlan& plan, double seconds) {
+  tx.model.dispatch->planned(job, plan, seconds, tx.now);
+  tx.effects.add(
+      effect::LogLine{effect::LogLine::Level::debug,
+                      fmt::format("plan {} of {} ({}): {}{}", job.input.seed, job.strategy, job.why,
+                                  plan.reason, plan.taken ? "" : "; no better than the queues as they are")});
 }
 
 }  // namespace gleaner::service

@@ -4,7 +4,6 @@
 // dropped. Writer thread only.
 #pragma once
 
-#include <atomic>
 #include <map>
 #include <memory>
 #include <string>
@@ -12,10 +11,10 @@
 #include <variant>
 #include <vector>
 
+#include "server/policy/dispatch/mapping_group.h"
 #include "server/policy/verdict.h"
 #include "server/service/decision_log.h"
 #include "server/service/manager_setup.h"
-#include "server/service/mapping_group.h"
 #include "server/storage/store.h"
 #include "shared/bundle/manifest.h"
 
@@ -59,10 +58,7 @@ struct Review {
 
 // A mapping strategy plans the tasks that are free.
 struct Map {
-  std::string strategy;
-  std::string why;
-  policy::PlanInput input;
-  std::shared_ptr<std::atomic<bool>> hurry;  // set: somebody waits for it
+  policy::PlanJob job;
 };
 
 // Ends the manager's process; nothing else of the problem is touched.

@@ -5,8 +5,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "server/policy/strategies.h"
-#include "server/service/mapping.h"
+#include "server/service/dispatch.h"
 #include "server/service/reviews.h"
 #include "shared/base/limits.h"
 
@@ -110,13 +109,11 @@ void Jobs::perform(effect::Review review) {
 }
 
 void Jobs::perform(effect::Map map) {
-  kernel_.start_job([this, job = std::make_shared<const effect::Map>(std::move(map))] {
+  kernel_.start_job([this, job = std::make_shared<const policy::PlanJob>(std::move(map.job))] {
     const SteadyTime begun = kernel_.clock().steady();
     const auto seconds = [&] { return to_seconds(kernel_.clock().steady() - begun); };
-    const auto made = policy::make_mapping(job->strategy);
-    CHECK_TRUE(made.ok());
-    auto plan = std::make_shared<const policy::TaskPlan>(policy::make_plan(
-        **made, job->input, [&] { return job->hurry->load() || seconds() > planning_seconds_max; }));
+    auto plan = std::make_shared<const policy::TaskPlan>(
+        policy::make_plan(*job, [&] { return seconds() > planning_seconds_max; }));
     kernel_.writer().submit_surely([job, plan, took = seconds()](Transaction& tx) -> Status {
       take_mapping(tx, *job, *plan, took);
       return {};

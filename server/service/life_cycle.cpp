@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "server/service/dispatch.h"
-#include "server/service/mapping.h"
 #include "server/service/reviews.h"
 
 namespace gleaner::service {
@@ -15,6 +14,7 @@ namespace {
 // Once for every batch and log: the log knows how far it was decided.
 void log_decisions(Transaction& tx, const Problem& problem, const policy::Changes& changes) {
   if (problem.log) tx.effects.add(effect::SettleDecisions{problem.log});
+  if (tx.model.log) tx.effects.add(effect::SettleDecisions{tx.model.log});
   if (!spdlog::should_log(spdlog::level::debug)) return;
   for (const auto& decision : changes.decisions) {
     tx.effects.add(
@@ -75,11 +75,6 @@ ManagerSetup manager_setup(const Model& model, const Problem& problem) {
 Status store_stage(Transaction& tx, Problem& problem, const policy::Changes& changes) {
   TRY(store_changes(tx.store, tx.model, problem, changes));
   log_decisions(tx, problem, changes);
-  if (is_mapped(problem)) {
-    for (const UnitId id : changes.units)
-      if (const policy::Unit* unit = problem.stage->view().unit(id); unit != nullptr)
-        note_ended(tx.model, *unit);
-  }
   const bool set_aside = std::any_of(changes.decisions.begin(), changes.decisions.end(),
                                      [](const auto& decision) { return decision.kind == "set-aside"; });
   if (set_aside) {
@@ -109,6 +104,7 @@ Status advance(Transaction& tx, ProblemId id) {
   if (problem.row.state == protocol::ProblemState::running && problem.stage &&
       problem.stage->view().complete() && !underway.reviews.contains(id)) {
     problem.row.state = protocol::ProblemState::combining;
+    tell_dispatch(tx, problem);
     keep_totals(tx, problem);
     TRY(tx.store.put_stage(problem.stage_row));
     TRY(tx.store.update_problem(problem.row));
@@ -128,10 +124,13 @@ Status begin_stage(Transaction& tx, Problem& problem, PlannedStage planned) {
   } else {
     problem.row.state = protocol::ProblemState::running;
   }
-  make_stage(problem, tx.settings);
+  problem.saved = {};
+  tell_dispatch(tx, problem);
+  problem.stage =
+      &tx.model.dispatch->begin_stage(problem.row.id, stage_setup(problem, tx.settings.configuration), tx.now,
+                                      open_log(problem, tx.settings));
+  problem.row.service = tx.model.dispatch->shares().service(problem.row.id, tx.now);
   tx.effects.add(effect::Announce{});
-  if (const auto waiting = waiting_hosts(tx.model, tx.now); !waiting.empty())
-    problem.stage->expect(waiting, tx.now);
   tx.effects.info(fmt::format("problem {} ({}): stage {} has {} items", problem.row.id.value,
                               problem.row.name, problem.row.stage, problem.stage_row.items));
   TRY(tx.store.put_stage(problem.stage_row));
@@ -146,7 +145,8 @@ Status finish_problem(Transaction& tx, Problem& problem, protocol::ProblemState 
     TRY(close_units(tx, problem));
   }
   if (problem.log) tx.effects.add(effect::SettleDecisions{problem.log, true});
-  problem.stage.reset();
+  tx.model.dispatch->drop_problem(problem.row.id, tx.now);
+  problem.stage = nullptr;
   problem.log.reset();
   problem.saved = {};
   problem.row.state = state;
@@ -223,7 +223,9 @@ Status tick_problems(Transaction& tx) {
 
 Status keep_accounts(Transaction& tx) {
   for (auto& [id, problem] : tx.model.problems) {
-    if (!problem.stage || problem.kept_service == problem.row.service) continue;
+    if (!problem.stage) continue;
+    problem.row.service = tx.model.dispatch->shares().service(id, tx.now);
+    if (problem.kept_service == problem.row.service) continue;
     problem.kept_service = problem.row.service;
     TRY(tx.store.update_problem(problem.row));
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "server/policy/strategies.h"
+#include "server/service/dispatch.h"
 #include "shared/base/limits.h"
 #include "shared/crypto/keys.h"
 #include "shared/protocol/codec.h"
@@ -39,17 +41,18 @@ Status load_problem(storage::Store& store, const storage::ProblemRow& row, const
   problem.disagreements =
       std::count_if(verdicts.begin(), verdicts.end(), [](const auto& v) { return v.note == dispute_note; });
 
+  if (!over(row.state)) model.dispatch->put_problem(row.id, terms_of(problem), now, row.service);
   TRY_ASSIGN(auto stage_row, store.stage(row.id, row.stage));
   if (!stage_row) return {};  // not planned yet
   problem.stage_row = std::move(*stage_row);
   if (over(row.state) || problem.stage_row.finished_at != Timestamp{}) return {};
-  make_stage(problem, settings);
   TRY_ASSIGN(const auto accepted_rows, store.accepted(row.id, row.stage));
   TRY_ASSIGN(const auto units, store.open_units(row.id, row.stage));
   TRY_ASSIGN(const auto hosts, store.host_records(row.id, row.stage));
-  std::vector<Range> accepted;
-  for (const auto& piece : accepted_rows) accepted.push_back(piece.range);
-  problem.stage->restore(accepted, units, hosts, problem.stage_row.set_aside, now);
+  policy::RestoreEvent stored{{}, units, hosts, problem.stage_row.set_aside};
+  for (const auto& piece : accepted_rows) stored.accepted.push_back(piece.range);
+  problem.stage = &model.dispatch->restore_stage(row.id, stage_setup(problem, settings.configuration), stored,
+                                                 now, open_log(problem, settings));
   if (problem.stage_row.enough) {
     policy::Changes changes;
     problem.stage->enough(now, changes);
@@ -59,6 +62,20 @@ Status load_problem(storage::Store& store, const storage::ProblemRow& row, const
     model.hosts[unit.host].units.insert(unit.id);
   }
   return {};
+}
+
+std::unique_ptr<policy::Dispatch> make_dispatch(Model& model, const Settings& settings) {
+  const Configuration& configuration = settings.configuration;
+  policy::RecordedStage::Sink sink;
+  if (configuration.decisions_megabytes > 0) {
+    model.log = std::make_shared<DecisionLog>(settings.directory.decisions(),
+                                              configuration.decisions_megabytes << 20);
+    sink = [log = model.log](const std::string& line) { log->line(line); };
+  }
+  return std::make_unique<policy::Dispatch>(
+      policy::PlanRules{static_cast<double>(configuration.heartbeat_seconds),
+                        configuration.unit_maximum_seconds},
+      std::move(sink));
 }
 
 }  // namespace
@@ -82,31 +99,30 @@ policy::StageSetup stage_setup(const Problem& problem, const Configuration& conf
   policy::StageSetup setup;
   setup.items = problem.stage_row.items;
   setup.costs = problem.stage_row.costs;
-  setup.sizing = sizing_text(problem.row.strategy);
+  setup.sizing = policy::sizing_of(problem.row.strategy);
   setup.straggler = problem.row.straggler;
   setup.may_split = problem.manifest.split;
   setup.rules = endgame_rules(configuration);
   return setup;
 }
 
-void make_stage(Problem& problem, const Settings& settings) {
+policy::RecordedStage::Sink open_log(Problem& problem, const Settings& settings) {
   problem.log.reset();
-  problem.saved = {};
-  policy::RecordedStage::Sink sink;
-  if (settings.configuration.decisions_megabytes > 0) {
-    problem.log = std::make_shared<DecisionLog>(settings.directory.decisions(problem.row.id) /
-                                                    ("stage-" + std::to_string(problem.row.stage) + ".jsonl"),
-                                                settings.configuration.decisions_megabytes << 20);
-    sink = [log = problem.log](const std::string& line) { log->line(line); };
-  }
-  problem.stage =
-      std::make_unique<policy::RecordedStage>(stage_setup(problem, settings.configuration), std::move(sink));
+  if (settings.configuration.decisions_megabytes <= 0) return {};
+  problem.log = std::make_shared<DecisionLog>(settings.directory.decisions(problem.row.id) /
+                                                  ("stage-" + std::to_string(problem.row.stage) + ".jsonl"),
+                                              settings.configuration.decisions_megabytes << 20);
+  return [log = problem.log](const std::string& line) { log->line(line); };
 }
 
 Result<Model> load_model(storage::Store& store, io::Files& files, const Settings& settings, Timestamp now) {
   Model model;
+  model.dispatch = make_dispatch(model, settings);
   TRY_ASSIGN(const auto hosts, store.hosts());
-  for (const auto& row : hosts) model.hosts[row.id] = {row, row.last_contact, {}};
+  for (const auto& row : hosts) {
+    const Host& host = model.hosts[row.id] = {row, row.last_contact, {}};
+    if (row.state == protocol::HostState::active) model.dispatch->put_host(row.id, terms_of(host), now);
+  }
   TRY_ASSIGN(const auto applications, store.applications());
   for (const auto& row : applications) TRY(load_application(row, files, settings.directory, model));
   TRY_ASSIGN(const auto problems, store.problems());

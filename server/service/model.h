@@ -12,9 +12,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "server/policy/journal/recorded_stage.h"
+#include "server/policy/dispatch/dispatch.h"
 #include "server/service/decision_log.h"
-#include "server/service/mapping_group.h"
 #include "server/service/project_directory.h"
 #include "server/service/saved_items.h"
 #include "server/storage/store.h"
@@ -38,10 +37,10 @@ struct Application {
 struct Problem {
   storage::ProblemRow row;
   storage::StageRow stage_row;
-  std::unique_ptr<policy::RecordedStage> stage;  // absent while planning and when over
-  std::shared_ptr<DecisionLog> log;              // of that stage; absent: not wanted
-  bundle::Manifest manifest;                     // of its application
-  std::string application_name;                  // name@version
+  policy::RecordedStage* stage = nullptr;  // the dispatcher's; null while planning and when over
+  std::shared_ptr<DecisionLog> log;        // of that stage; absent: not wanted
+  bundle::Manifest manifest;               // of its application
+  std::string application_name;            // name@version
   std::string parameters_digest;
   std::vector<storage::FailureRow> recent_failures;  // newest last, at most 100
   std::int64_t disagreements = 0;                    // disputes so far
@@ -54,10 +53,6 @@ struct Host {
   storage::HostRow row;
   Timestamp stored_contact{};  // last_contact as written
   std::set<UnitId> units;      // open ones
-  // As it last asked: slots that got nothing, when it asks again at the latest, and what it says of itself.
-  int waiting_slots = 0;
-  Timestamp asked_at{}, asks_at{};
-  protocol::Proposal proposal = {};
 };
 
 // What the pool is doing. It has the transactions' semantics like everything here: a job that a failed
@@ -74,8 +69,9 @@ struct Model {
   std::map<ApplicationId, Application> applications;
   std::map<ProblemId, Problem> problems;
   std::unordered_map<UnitId, ProblemId> open_units;  // of the problems' present stages; may lag on closing
-  std::map<std::string, MappingGroup> groups;        // by the text of the mapping strategy
-  std::optional<UnitId> spare_unit;                  // reserved, not handed out yet
+  std::shared_ptr<DecisionLog> log;                  // of all that dispatch is told; absent: not wanted
+  std::unique_ptr<policy::Dispatch> dispatch;        // who gets what; owns the stages
+  std::vector<UnitId> spare_units;                   // reserved, not handed out yet; ascending
   double slowest_mflops = 0;
   Underway underway;
 };
@@ -84,14 +80,11 @@ struct Model {
 inline constexpr const char* dispute_note = "they differ: another host is asked";
 // Finished, cancelled or failed: nothing more happens to it.
 [[nodiscard]] bool over(protocol::ProblemState state);
-// The strategy text for the stage's sizing: the problem's own, or where a mapping strategy governs, one that
-// is never asked.
-[[nodiscard]] std::string sizing_text(const std::string& strategy);
 [[nodiscard]] policy::EndgameRules endgame_rules(const Configuration& configuration);
 // The row's rules for the pure stage.
 [[nodiscard]] policy::StageSetup stage_setup(const Problem& problem, const Configuration& configuration);
-// A stage as the problem's rows say it, before any event, with its log of decisions.
-void make_stage(Problem& problem, const Settings& settings);
+// Where the log of the problem's present stage goes (Problem::log); empty: it is not wanted.
+[[nodiscard]] policy::RecordedStage::Sink open_log(Problem& problem, const Settings& settings);
 // Reads everything. Problems that were planning or combining are found so (their jobs start again).
 [[nodiscard]] Result<Model> load_model(storage::Store& store, io::Files& files, const Settings& settings,
                                        Timestamp now);

@@ -51,6 +51,7 @@ Status change_state(Transaction& tx, ProblemId id, Problems::Action action, Info
       TRY(finish_problem(tx, *problem, ProblemState::cancelled, "cancelled by the administrator"));
       break;
   }
+  if (!over(state)) tell_dispatch(tx, *problem);
   TRY(tx.store.update_problem(problem->row));
   TRY(advance(tx, id));
   tx.effects.add(effect::Announce{});
@@ -61,7 +62,7 @@ Status change_state(Transaction& tx, ProblemId id, Problems::Action action, Info
 Status set_strategy(Transaction& tx, Problem& problem, const std::string& strategy) {
   problem.row.strategy = strategy;
   if (!problem.stage) return {};
-  TRY(problem.stage->set_sizing(sizing_text(strategy), tx.now));
+  TRY(problem.stage->set_sizing(policy::sizing_of(strategy), tx.now));
   // What the old strategy remembered of the hosts must not come back with a restart.
   for (const policy::HostRecord* record : problem.stage->view().hosts())
     TRY(tx.store.put_host_record(problem.row.id, problem.row.stage, *record));
@@ -88,7 +89,7 @@ Status change_rules(Transaction& tx, ProblemId id, const protocol::ChangeStrateg
   tx.effects.info(fmt::format("problem {} ({}) goes on with strategy {} and straggler rule {}", id.value,
                               problem->row.name, problem->row.strategy,
                               policy::name_of(problem->row.straggler)));
-  for (auto& [text, group] : tx.model.groups) group.queues.forget(id);
+  tell_dispatch(tx, *problem);
   TRY(tx.store.update_problem(problem->row));
   TRY(advance(tx, id));
   tx.effects.add(effect::Announce{});
@@ -111,6 +112,7 @@ Status delete_problem(Transaction& tx, ProblemId id, Result<bool>& deleted) {
   TRY(tx.store.delete_problem(id));
   tx.effects.info(fmt::format("problem {} ({}) is deleted", id.value, found->second.row.name));
   tx.effects.add(effect::Announce{});
+  tx.model.dispatch->drop_problem(id, tx.now);
   tx.model.problems.erase(found);
   deleted = true;
   return {};

@@ -29,6 +29,8 @@ class ProjectDirectory {
   [[nodiscard]] io::Path admin_profile() const { return root_ / "admin" / "admin.json"; }
   [[nodiscard]] io::Path admin_token() const { return root_ / "admin" / "token"; }
   [[nodiscard]] io::Path bundle(const std::string& digest) const { return root_ / "bundles" / digest; }
+  // Of the whole server, and of a problem's stages.
+  [[nodiscard]] io::Path decisions() const { return root_ / "decisions" / "project.jsonl"; }
   [[nodiscard]] io::Path decisions(ProblemId id) const {
     return root_ / "decisions" / ("problem-" + std::to_string(id.value));
   }

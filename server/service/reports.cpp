@@ -136,6 +136,7 @@ Status take_failure(Transaction& tx, HostId host_id, const protocol::FailureRepo
   tx.effects.warn(fmt::format("unit {} of problem {} failed on host {}: {}", report.unit.value,
                               problem.row.id.value, host_id.value, text));
   host.row.health = policy::after_failure(host.row.health, text, tx.now);
+  tell_dispatch(tx, host);
   TRY(tx.store.update_host(host.row));
   policy::Changes changes;
   problem.stage->give_back(host_id, report.unit, policy::Stage::GiveBack::failed, report.item, text, tx.now,
@@ -151,6 +152,7 @@ Status end_host(Transaction& tx, Host& host, protocol::HostState state, const st
     TRY(store_stage(tx, problem, changes));
   }
   host.row.state = state;
+  tx.model.dispatch->drop_host(host.row.id, tx.now);
   TRY(tx.store.update_host(host.row));
   update_slowest(tx.model);
   tx.effects.add(effect::DropToken{host.row.token_digest});

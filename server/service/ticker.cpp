@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "server/service/dispatch.h"
 #include "server/service/life_cycle.h"
-#include "server/service/mapping.h"
 
 namespace gleaner::service {
 namespace {
@@ -76,7 +76,7 @@ void Ticker::tick() {
           return {};
         }
         TRY(tick_problems(tx));
-        tick_mapping(tx);
+        tick_dispatch(tx);
         if (account) TRY(keep_accounts(tx));
         return {};
       },

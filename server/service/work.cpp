@@ -44,7 +44,7 @@ Status decide_work(Transaction& tx, HostId id, const protocol::WorkRequest& requ
   TRY(note_speed(tx, host, request));
   TRY(give_back_unknown(tx, host, request));
   TRY(take_reports(tx, id, request.units, outcome.reply.units));
-  TRY(Dispatch(tx, host, request, outcome).hand_out());
+  TRY(hand_out(tx, host, request, outcome));
   outcome.reply.interval_seconds = heartbeat_interval(tx, host);
   outcome.reply.slowest_performance = tx.model.slowest_mflops;
   if (auto progress = progress_for(tx, host); !progress.empty()) outcome.reply.progress = std::move(progress);

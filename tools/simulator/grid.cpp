@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "server/policy/strategies.h"
 #include "tools/simulator/grid_loop.h"
 
 namespace gleaner::simulator {
@@ -47,7 +48,7 @@ Result<GridRun> run_grid(const GridInstance& instance) {
     if (host.slots < 1) return invalid("a host needs at least one slot");
   }
   if (!(instance.request_delay >= 0)) return invalid("the request delay must be at least 0 s");
-  TRY_ASSIGN(const auto sizing, policy::make_sizing(instance.sizing));
+  TRY(policy::strategy_kind(instance.sizing));
   return GridLoop(instance).run();
 }
 

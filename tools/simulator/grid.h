@@ -110,6 +110,8 @@ struct GridInstance : GridProblem {
   double sample_seconds = 0;  // > 0: keep spans, grants, and a sample so often
   // The stage's log (server/policy/journal/lines.h); of one problem.
   std::function<void(const std::string&)> log = {};
+  // The whole server's (server/policy/dispatch/log.h); of any number.
+  std::function<void(const std::string&)> server_log = {};
   // The instance itself first.
   [[nodiscard]] std::vector<const GridProblem*> problems() const;
 };

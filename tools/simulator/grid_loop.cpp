@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "server/policy/strategies.h"
 #include "tools/simulator/fluid.h"
 
 namespace gleaner::simulator {
@@ -43,11 +44,11 @@ policy::StageSetup GridLoop::setup_of(std::size_t index) const {
   policy::StageSetup setup;
   setup.items = problem.items;
   setup.costs = hints_of(problem);
-  setup.sizing = instance_.sizing;
+  setup.sizing = policy::sizing_of(instance_.sizing);
   setup.straggler = instance_.straggler;
   setup.may_split = problem.may_split;
   setup.rules = instance_.rules;
-  setup.explain = instance_.keep_decisions || instance_.log;
+  setup.explain = instance_.keep_decisions || instance_.log || instance_.server_log;
   if (instance_.benchmark_known) setup.benchmark_worth = 1 / problem.item_seconds;
   return setup;
 }

@@ -99,7 +99,7 @@ void GridLoop::put_hosts() {
   policy::PlanRules rules;
   rules.heartbeat = instance_.rules.heartbeat;
   rules.unit_maximum = instance_.rules.unit_maximum;
-  dispatch_ = std::make_unique<policy::Dispatch>(rules);
+  dispatch_ = std::make_unique<policy::Dispatch>(rules, instance_.server_log);
   for (std::size_t id = 0; id < instance_.hosts.size(); ++id)
     dispatch_->put_host(host_id(id), {performance_of(instance_.hosts[id]), {}, {}, {}}, stamp());
 }

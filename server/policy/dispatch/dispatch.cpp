@@ -2,19 +2,41 @@
 
 #include <algorithm>
 
+#include "server/policy/dispatch/log.h"
 #include "server/policy/strategies.h"
 #include "shared/base/check.h"
 
 namespace gleaner::policy {
+namespace {
 
-Dispatch::Dispatch(PlanRules rules) : rules_(rules) {}
+// While it lives, what stages are asked follows from the event that dispatch was told of.
+class Deciding {
+ public:
+  explicit Deciding(bool& flag) : flag_(flag) { flag_ = true; }
+  ~Deciding() { flag_ = false; }
+  Deciding(const Deciding&) = delete;
+  Deciding& operator=(const Deciding&) = delete;
+
+ private:
+  bool& flag_;
+};
+
+}  // namespace
+
+Dispatch::Dispatch(PlanRules rules, Sink log) : rules_(rules), log_(std::move(log)) {
+  if (log_) log_(log::begins(rules_));
+}
 Dispatch::~Dispatch() = default;
 
 // ---- Problems ---------------------------------------------------------------------------------------------
 
 void Dispatch::put_problem(ProblemId id, const ProblemTerms& terms, Timestamp now,
                            std::optional<double> service) {
+  if (log_) log_(log::problem(id, terms, service, now));
   Problem& problem = problems_[id];
+  if (problem.terms.strategy != terms.strategy) {
+    for (auto& [strategy, plans] : groups_) plans.forget(id);
+  }
   problem.terms = terms;
   const auto kind = strategy_kind(terms.strategy);
   problem.mapped = kind.ok() && *kind == StrategyKind::mapping;
@@ -32,22 +54,31 @@ void Dispatch::compete(ProblemId id, Problem& problem, Timestamp now, std::optio
 }
 
 void Dispatch::drop_problem(ProblemId id, Timestamp now) {
-  end_stage(id, now);
+  if (log_) log_(log::problem("drop_problem", id, now));
+  close_stage(id, now);
   shares_.forget(id);
   problems_.erase(id);
   std::erase_if(groups_, [&](const auto& entry) { return mapped(entry.first).empty(); });
 }
 
-RecordedStage& Dispatch::make_stage(ProblemId id, const StageSetup& setup, Sink log) {
+RecordedStage& Dispatch::make_stage(ProblemId id, const StageSetup& setup, Timestamp now, Sink log) {
+  close_stage(id, now);
+  if (log_) {
+    log = [this, id, own = std::move(log)](const std::string& line) {
+      if (own) own(line);
+      if (!deciding_) log_(log::stage_event(id, line));
+    };
+  }
   Problem& problem = problems_[id];
   problem.stage = std::make_unique<RecordedStage>(
-      setup, std::move(log),
-      [this, id](const Changes& changes, Timestamp now) { changed(id, changes, now); });
+      setup, std::move(log), [this, id](const Changes& changes, Timestamp at) { changed(id, changes, at); });
   return *problem.stage;
 }
 
 RecordedStage& Dispatch::begin_stage(ProblemId id, const StageSetup& setup, Timestamp now, Sink log) {
-  RecordedStage& stage = make_stage(id, setup, std::move(log));
+  if (log_) log_(log::stage(id, setup, nullptr, now));
+  const Deciding deciding(deciding_);
+  RecordedStage& stage = make_stage(id, setup, now, std::move(log));
   compete(id, problems_.at(id), now);
   if (const auto hosts = waiting(now); !hosts.empty()) stage.expect(hosts, now);
   return stage;
@@ -55,7 +86,9 @@ RecordedStage& Dispatch::begin_stage(ProblemId id, const StageSetup& setup, Time
 
 RecordedStage& Dispatch::restore_stage(ProblemId id, const StageSetup& setup, const RestoreEvent& stored,
                                        Timestamp now, Sink log) {
-  RecordedStage& stage = make_stage(id, setup, std::move(log));
+  if (log_) log_(log::stage(id, setup, &stored, now));
+  const Deciding deciding(deciding_);
+  RecordedStage& stage = make_stage(id, setup, now, std::move(log));
   stage.restore(stored.accepted, stored.units, stored.hosts, stored.set_aside, now);
   for (const Unit* unit : stage.view().open_units()) shares_.took(id, *unit, false, now);
   Problem& problem = problems_.at(id);
@@ -64,6 +97,11 @@ RecordedStage& Dispatch::restore_stage(ProblemId id, const StageSetup& setup, co
 }
 
 void Dispatch::end_stage(ProblemId id, Timestamp now) {
+  if (log_) log_(log::problem("end_stage", id, now));
+  close_stage(id, now);
+}
+
+void Dispatch::close_stage(ProblemId id, Timestamp now) {
   const auto found = problems_.find(id);
   if (found == problems_.end() || !found->second.stage) return;
   for (const Unit* unit : found->second.stage->view().open_units()) shares_.closed(id, *unit, now);
@@ -96,11 +134,15 @@ FairShare::FindUnit Dispatch::unit_finder() const {
 
 // ---- Hosts ------------------------------------------------------------------------------------------------
 
-void Dispatch::put_host(HostId host, const HostTerms& terms, Timestamp /*now*/) {
-  hosts_[host].terms = terms;
+void Dispatch::put_host(HostId host, const HostTerms& terms, Timestamp now) {
+  const auto [place, fresh] = hosts_.try_emplace(host);
+  if (!fresh && place->second.terms == terms) return;
+  if (log_) log_(log::host(host, terms, now));
+  place->second.terms = terms;
 }
 
-void Dispatch::drop_host(HostId host, Timestamp /*now*/) {
+void Dispatch::drop_host(HostId host, Timestamp now) {
+  if (log_) log_(log::drop_host(host, now));
   hosts_.erase(host);
 }
 
@@ -124,12 +166,17 @@ std::vector<IdleHost> Dispatch::waiting(Timestamp now) const {
 Served Dispatch::request(const WorkDemand& demand, Timestamp now) {
   CHECK_TRUE(demand.units.size() >= demand.slots.size());
   Served served;
-  if (!demand.slots.empty()) serve(demand, now, served);
+  {
+    const Deciding deciding(deciding_);
+    if (!demand.slots.empty()) serve(demand, now, served);
+  }
   note_waiting(demand, served, now);
+  if (log_) log_(log::work(demand, served, now));
   return served;
 }
 
 void Dispatch::tick(Timestamp now) {
+  if (log_) log_(log::tick(now));
   shares_.settle(unit_finder(), now);
   for (auto& [strategy, plans] : groups_) {
     plans.tick(
@@ -138,11 +185,23 @@ void Dispatch::tick(Timestamp now) {
 }
 
 void Dispatch::planned(const PlanJob& job, const TaskPlan& plan, double seconds, Timestamp now) {
-  if (const auto found = groups_.find(job.strategy); found != groups_.end())
-    found->second.finish(job, plan, seconds, now);
+  const auto found = groups_.find(job.strategy);
+  if (found == groups_.end() || !found->second.awaits(job)) return;  // of a group that is gone
+  if (log_) log_(log::planned(job.strategy, plan, seconds, now));
+  found->second.finish(job, plan, seconds, now);
 }
 
 // ---- Mapping ----------------------------------------------------------------------------------------------
+
+const MappingGroup* Dispatch::plans(const std::string& strategy) const {
+  const auto found = groups_.find(strategy);
+  return found == groups_.end() ? nullptr : &found->second;
+}
+
+bool Dispatch::planning() const {
+  return std::any_of(groups_.begin(), groups_.end(),
+                     [](const auto& entry) { return entry.second.planning(); });
+}
 
 MappingGroup& Dispatch::group(const std::string& strategy) {
   return groups_.try_emplace(strategy, strategy).first->second;

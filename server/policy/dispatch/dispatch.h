@@ -4,7 +4,8 @@
 // public calls, and the calls of its stages) and `now` are all that it knows.
 //
 // The owner keeps rows, blobs, signatures and jobs; after a call it stores what `changes` name. Unit ids come
-// from the owner.
+// from the owner. With a sink, all of it is written down with what was decided: the log of a whole server,
+// which `gleaner-sim replay` plays again.
 //
 // Pure: no I/O, no clock. Not thread-safe. Cost of a request: O(problems) besides that of the stage asked.
 #pragma once
@@ -27,7 +28,8 @@ class Dispatch {
  public:
   using Sink = RecordedStage::Sink;
 
-  explicit Dispatch(PlanRules rules);
+  // `log`: hears everything that dispatch is told, with what it decided (log.h).
+  explicit Dispatch(PlanRules rules, Sink log = {});
   ~Dispatch();
   Dispatch(const Dispatch&) = delete;
   Dispatch& operator=(const Dispatch&) = delete;
@@ -60,6 +62,9 @@ class Dispatch {
   void planned(const PlanJob& job, const TaskPlan& plan, double seconds, Timestamp now);
 
   // ---- For the store and for people
+  // Null: no problem with a stage names that mapping strategy, or none has asked yet.
+  [[nodiscard]] const MappingGroup* plans(const std::string& strategy) const;
+  [[nodiscard]] bool planning() const;
   [[nodiscard]] const FairShare& shares() const { return shares_; }
   // Slots that wait for work, a line a host, of hosts that say what they draw.
   [[nodiscard]] std::vector<IdleHost> waiting(Timestamp now) const;
@@ -81,7 +86,8 @@ class Dispatch {
   };
   struct Attempt;
 
-  RecordedStage& make_stage(ProblemId problem, const StageSetup& setup, Sink log);
+  RecordedStage& make_stage(ProblemId problem, const StageSetup& setup, Timestamp now, Sink log);
+  void close_stage(ProblemId problem, Timestamp now);
   void changed(ProblemId problem, const Changes& changes, Timestamp now);
   void compete(ProblemId id, Problem& problem, Timestamp now, std::optional<double> service = {});
   [[nodiscard]] FairShare::FindUnit unit_finder() const;
@@ -101,6 +107,8 @@ class Dispatch {
   [[nodiscard]] std::vector<PlanWorker> workers(const MappingGroup& group, Timestamp now) const;
 
   PlanRules rules_;
+  Sink log_;
+  bool deciding_ = false;  // what stages are asked meanwhile follows from the event
   std::map<ProblemId, Problem> problems_;
   std::map<HostId, Host> hosts_;
   FairShare shares_;

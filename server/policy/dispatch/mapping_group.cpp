@@ -81,7 +81,7 @@ void MappingGroup::start(std::span<const MappedProblem> problems, const Workers&
 }
 
 void MappingGroup::finish(const PlanJob& job, TaskPlan plan, double seconds, Timestamp now) {
-  if (!planning_ || job.input.seed != static_cast<std::uint64_t>(plans_)) return;
+  CHECK_TRUE(awaits(job));
   planning_ = false;
   completions_ = 0;
   planned_at_ = now;

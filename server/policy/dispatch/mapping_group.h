@@ -70,6 +70,10 @@ class MappingGroup {
   void begun(ProblemId problem, const Unit& unit, double cost, double performance);
   void ended(const Unit& unit);
 
+  // Its strategy is another one now.
+  void forget(ProblemId problem) { queues_.forget(problem); }
+  [[nodiscard]] bool awaits(const PlanJob& job) const { return planning_ && job.hurry == hurry_; }
+  // REQUIRES: awaits(job).
   void finish(const PlanJob& job, TaskPlan plan, double seconds, Timestamp now);
   // Once a second: whether anything calls for another plan.
   void tick(std::span<const MappedProblem> problems, const Workers& workers, const PlanRules& rules,

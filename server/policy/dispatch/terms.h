@@ -33,6 +33,7 @@ struct HostTerms {
   Timestamp held_until = {};  // after failures
   std::string held_because;
   std::vector<ProblemId> barred;  // problems that it gets nothing of
+  friend bool operator==(const HostTerms&, const HostTerms&) = default;
 };
 
 // What a host offers to kernels, with every request.

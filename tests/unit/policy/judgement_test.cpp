@@ -1,34 +1,10 @@
-// Sharing between problems, host health, verdicts over differing results.
+// Host health, verdicts over differing results.
 #include "server/policy/host_health.h"
-#include "server/policy/sharing.h"
 #include "server/policy/verdict.h"
 #include "tests/catch.h"
 
 using namespace gleaner;
 using namespace gleaner::policy;
-
-TEST_CASE("problems share hosts by weight and priority, and none starves") {
-  std::vector<ShareView> views{{ProblemId{1}, 1, 0, 0}, {ProblemId{2}, 2, 0, 0}, {ProblemId{3}, 1, 2, 0}};
-  std::vector<int> served(3);
-  for (int i = 0; i < 7000; ++i) {
-    const auto order = order_by_share(views);
-    REQUIRE(order.size() == 3);
-    auto& view = views[static_cast<std::size_t>(order.front().value) - 1];
-    view.service = charge(view, 1);
-    ++served[static_cast<std::size_t>(order.front().value) - 1];
-  }
-  CHECK(std::abs(served[0] - 1000) <= 2);
-  CHECK(std::abs(served[1] - 2000) <= 2);
-  CHECK(std::abs(served[2] - 4000) <= 2);
-  CHECK(order_by_share(std::vector<ShareView>{{ProblemId{5}, 1, 0, 1}, {ProblemId{4}, 1, 0, 1}}).front() ==
-        ProblemId{4});
-}
-
-TEST_CASE("a newcomer neither starves the others nor waits") {
-  const std::vector<ShareView> views{{ProblemId{1}, 1, 0, 50}, {ProblemId{2}, 1, 0, 70}};
-  CHECK(starting_service(views) == 50);
-  CHECK(starting_service({}) == 0);
-}
 
 TEST_CASE("a failing host is held back for doubling times, up to six hours, and forgiven after a success") {
   const Timestamp now{std::chrono::hours{1000}};

@@ -1,6 +1,5 @@
 // Problems whose strategy maps tasks to hosts: plans are made beside the requests and lost with nothing.
-#include "server/service/mapping.h"
-
+#include "server/service/dispatch.h"
 #include "shared/protocol/codec.h"
 #include "tests/unit/service/world.h"
 
@@ -11,8 +10,8 @@ namespace {
 
 std::int64_t plans(World& world, const std::string& strategy) {
   return world.look<std::int64_t>([&](service::Transaction& tx) {
-    const auto found = tx.model.groups.find(strategy);
-    return found == tx.model.groups.end() ? std::int64_t{0} : found->second.queues.plans();
+    const auto* group = tx.model.dispatch->plans(strategy);
+    return group == nullptr ? std::int64_t{0} : group->queues().plans();
   });
 }
 
@@ -50,8 +49,8 @@ TEST_CASE("a request that could not be stored starts no plan") {
     if (!failed || reply.ok()) break;  // or the plan's own end failed
     CHECK(plans(world, "mm") == 0);
     CHECK(!world.look<bool>([](service::Transaction& tx) {
-      const auto found = tx.model.groups.find("mm");
-      return found != tx.model.groups.end() && found->second.planning;
+      const auto* group = tx.model.dispatch->plans("mm");
+      return group != nullptr && group->planning();
     }));
   }
   world.settle();
@@ -78,7 +77,7 @@ TEST_CASE("a mapped problem is computed to its end by two hosts") {
   }
   CHECK(world.show(problem).state == protocol::ProblemState::finished);
   world.tick();
-  CHECK(world.look<bool>([](service::Transaction& tx) { return tx.model.groups.empty(); }));
+  CHECK(world.look<bool>([](service::Transaction& tx) { return tx.model.dispatch->plans("mx") == nullptr; }));
 }
 
 TEST_CASE("a plan that comes after its group has gone is left alone") {

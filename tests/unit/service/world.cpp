@@ -89,8 +89,7 @@ void World::settle() {
   for (int i = 0; i < 30'000; ++i) {
     const bool idle = look<bool>([](Transaction& tx) {
       const Underway& underway = tx.model.underway;
-      for (const auto& [strategy, group] : tx.model.groups)
-        if (group.planning) return false;
+      if (tx.model.dispatch->planning()) return false;
       return underway.jobs.empty() && underway.reviews.empty() && underway.previews.empty() &&
              underway.drafts.empty();
     });

@@ -13,6 +13,7 @@
 #include <sstream>
 #include <thread>
 
+#include "server/policy/strategies.h"
 #include "tools/simulator/command/commands.h"
 #include "tools/simulator/command/plots.h"
 
@@ -68,7 +69,7 @@ Status parse_seeds(const std::string& text, Experiment& experiment) {
 
 Status check_variants(const std::vector<Variant>& variants) {
   for (const Variant& variant : variants) {
-    TRY_ASSIGN(const auto sizing, policy::make_sizing(variant.strategy));
+    TRY(policy::strategy_kind(variant.strategy));
     TRY_ASSIGN(const auto rule, policy::straggler_from(variant.straggler));
     static_cast<void>(rule);
   }
@@ -188,7 +189,9 @@ void add_run_command(CLI::App& program, Action& chosen) {
                       "write a table of the hosts of each strategy's first run (CSV)");
   command->add_option("--plots", options->plots,
                       "write plots of each strategy's first run into this directory");
-  command->add_option("--log", options->log, "write the scheduler's log, for gleaner-sim replay");
+  command->add_option(
+      "--log", options->log,
+      "write the scheduler's log (of several problems, the server's), for gleaner-sim replay");
   command->add_option("--jobs", options->jobs, "runs at the same time (0: one a core)")
       ->capture_default_str();
   command->add_option("--check-every", options->check_every,

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <ostream>
 
-#include "server/policy/sharing.h"
 #include "shared/json/text.h"
 #include "tools/simulator/command/run.h"
 #include "tools/simulator/scenario/statistics.h"
@@ -86,9 +85,7 @@ void print_problems(std::ostream& out, const Experiment& experiment, const std::
       out << fmt::format(
           "{:<34} {:<20} {:>8} {:>12.1f} {:>12.1f} {:>8.3f}\n",
           experiment.variants[variant].strategy + ", " + experiment.variants[variant].straggler,
-          problems[i].name,
-          policy::share({{}, problems[i].weight, static_cast<int>(problems[i].priority), 0}),
-          mean_of(ended).mean, mean_of(fair).mean, mean_of(ratio).mean);
+          problems[i].name, problems[i].weight, mean_of(ended).mean, mean_of(fair).mean, mean_of(ratio).mean);
     }
   }
 }

@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 
+#include "server/policy/strategies.h"
 #include "shared/base/random.h"
 #include "tools/simulator/fluid.h"
 #include "tools/simulator/scenario/reader.h"
@@ -177,7 +178,7 @@ void read_fleet(TableReader& reader, Scenario& scenario, const ReadFile& read_fi
 
 void read_server(TableReader& reader, Scenario& scenario) {
   reader.text("strategy", scenario.strategy, [](const std::string& text) -> Status {
-    TRY_ASSIGN(const auto made, policy::make_sizing(text));
+    TRY(policy::strategy_kind(text));
     return {};
   });
   reader.text("straggler", scenario.straggler, [](const std::string& text) -> Status {
