@@ -52,6 +52,12 @@ class Strategies(unittest.TestCase):
         replayed = json.loads(grid.run("gleaner-sim", "replay", log, "--json").stdout)
         self.assertTrue(replayed["same"])
         self.assertGreater(replayed["decisions"], 5)  # few where units are large, as on a fast computer
+        # The same of the whole server.
+        grid.wait_until("the end is in the log", lambda: '"dispatch":"drop_problem"' in
+                        (grid.project / "decisions" / "project.jsonl").read_text(), 20)
+        whole = json.loads(grid.run("gleaner-sim", "replay", grid.project / "decisions" / "project.jsonl", "--json").stdout)
+        self.assertTrue(whole["same"], whole)
+        self.assertGreater(whole["decisions"], 5)
         spoilt = grid.directory / "spoilt.jsonl"
         spoilt.write_text(log.read_text().replace('"answer":"unit 3"', '"answer":"unit 4"', 1))
         parted = grid.run("gleaner-sim", "replay", spoilt, "--json", check=False)

@@ -197,11 +197,9 @@ TEST_CASE("what fair sharing charged is written from time to time, or not at all
       return -1.0;
     });
   };
-  const double charged =
-      world.look<double>([&](service::Transaction& tx) { return tx.model.problems.at(problem).row.service; });
-  CHECK(charged > 0);
+  CHECK(stored() == 0);
   for (int i = 0; i < 31; ++i) world.tick();
-  CHECK(stored() == charged);
+  CHECK(stored() >= 29);  // slot-seconds that have passed, nothing that was estimated
 }
 
 TEST_CASE("a lease that runs out frees the items, whole or not at all") {
