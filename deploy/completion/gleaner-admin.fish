@@ -3,7 +3,7 @@ function __gleaner_admin_at
     set -l at
     for word in (commandline -opc)[2..-1]
         set -l longer (string trim -- "$at $word")
-        if contains -- $longer "keys" "app" "problem" "strategy" "host" "status" "run-local" "plan" "keys create" "keys signer" "keys work" "app new" "app check" "app sign" "app add" "app list" "app show" "problem add" "problem list" "problem show" "problem watch" "problem strategy" "problem explain" "problem pause" "problem resume" "problem cancel" "problem result" "problem preview" "problem delete" "problem decisions" "strategy list" "host list" "host show" "host revoke"
+        if contains -- $longer "keys" "app" "problem" "strategy" "host" "status" "run-local" "plan" "keys create" "keys signer" "keys work" "app new" "app check" "app sign" "app add" "app list" "app show" "problem add" "problem list" "problem show" "problem watch" "problem strategy" "problem set" "problem explain" "problem pause" "problem resume" "problem cancel" "problem result" "problem preview" "problem delete" "problem decisions" "strategy list" "host list" "host show" "host revoke"
             set at $longer
         end
     end
@@ -40,6 +40,7 @@ complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a list -d 'List 
 complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a show -d 'Show a problem, who works on it, and its results'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a watch -d 'Show live progress until the problem has ended'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a strategy -d 'Go on with another strategy; no unit is lost'
+complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a set -d 'Change a running problem\'s share of the hosts'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a explain -d 'Tell why the last units had their sizes'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a pause -d 'Hand out no more of it; hosts stop computing it'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a resume -d 'Go on with a paused problem'
@@ -123,6 +124,9 @@ complete -c gleaner-admin -n '__gleaner_admin_at "problem watch"' -l help -d 'Pr
 complete -c gleaner-admin -n '__gleaner_admin_at "problem watch"' -l interval -r -d ''
 complete -c gleaner-admin -n '__gleaner_admin_at "problem strategy"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem strategy"' -l straggler -r -d 'what is done about units that lag behind'
+complete -c gleaner-admin -n '__gleaner_admin_at "problem set"' -l help -d 'Print this help message and exit'
+complete -c gleaner-admin -n '__gleaner_admin_at "problem set"' -l weight -r -d ''
+complete -c gleaner-admin -n '__gleaner_admin_at "problem set"' -l priority -r -d ''
 complete -c gleaner-admin -n '__gleaner_admin_at "problem explain"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem explain"' -l count -r -d ''
 complete -c gleaner-admin -n '__gleaner_admin_at "problem pause"' -l help -d 'Print this help message and exit'

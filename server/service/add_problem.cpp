@@ -34,10 +34,7 @@ Status check_request(const protocol::AddProblem& request) {
     return Error{ErrorKind::too_large, "parameters are over 1 MiB: give large data as inputs"};
   if (const Status json = protocol::check_json_object(request.parameters); !json.ok())
     return json.error().within("parameters");
-  if (!std::isfinite(request.weight) || request.weight < 0.001 || request.weight > 1000)
-    return Error{ErrorKind::invalid, "weight: expected 0.001 to 1000"};
-  if (request.priority < -8 || request.priority > 8)
-    return Error{ErrorKind::invalid, "priority: expected a whole number from -8 to 8"};
+  TRY(check_share(request.weight, request.priority));
   for (const auto& input : request.inputs) {
     if (!is_file_name(input.name))
       return Error{ErrorKind::invalid, "input name \"" + input.name + "\": expected a plain file name"};
@@ -107,6 +104,14 @@ Status store_draft(Transaction& tx, storage::ProblemRow row, const PlannedStage&
 }
 
 }  // namespace
+
+Status check_share(double weight, int priority) {
+  if (!std::isfinite(weight) || weight < 0.001 || weight > 1000)
+    return Error{ErrorKind::invalid, "weight: expected 0.001 to 1000"};
+  if (priority < -8 || priority > 8)
+    return Error{ErrorKind::invalid, "priority: expected a whole number from -8 to 8"};
+  return {};
+}
 
 Status Problems::check_inputs(protocol::AddProblem& request) {
   for (auto& input : request.inputs) {

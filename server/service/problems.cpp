@@ -81,14 +81,23 @@ Status change_rules(Transaction& tx, ProblemId id, const protocol::ChangeStrateg
     info = kind.ok() ? rule.error() : kind.error();
     return {};
   }
+  if (const Status checked = check_share(request.weight.value_or(problem->row.weight),
+                                         request.priority.value_or(problem->row.priority));
+      !checked.ok()) {
+    info = checked.error();
+    return {};
+  }
+  problem->row.weight = request.weight.value_or(problem->row.weight);
+  problem->row.priority = request.priority.value_or(problem->row.priority);
   if (!request.strategy.empty()) TRY(set_strategy(tx, *problem, request.strategy));
   if (!request.straggler.empty()) {
     problem->row.straggler = *rule;
     if (problem->stage) problem->stage->set_straggler(*rule, tx.now);
   }
-  tx.effects.info(fmt::format("problem {} ({}) goes on with strategy {} and straggler rule {}", id.value,
-                              problem->row.name, problem->row.strategy,
-                              policy::name_of(problem->row.straggler)));
+  tx.effects.info(
+      fmt::format("problem {} ({}) goes on with strategy {}, straggler rule {}, weight {} and priority {}",
+                  id.value, problem->row.name, problem->row.strategy, policy::name_of(problem->row.straggler),
+                  problem->row.weight, problem->row.priority));
   tell_dispatch(tx, *problem);
   TRY(tx.store.update_problem(problem->row));
   TRY(advance(tx, id));

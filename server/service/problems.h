@@ -11,6 +11,9 @@ namespace gleaner::service {
 // What may be named as a strategy of a problem or as its rule for stragglers.
 [[nodiscard]] std::vector<protocol::StrategyInfo> strategies();
 
+// Whether a problem may have them; invalid: what is expected.
+[[nodiscard]] Status check_share(double weight, int priority);
+
 class Problems {
  public:
   explicit Problems(Kernel& kernel) : kernel_(kernel) {}

@@ -166,10 +166,12 @@ struct ServerStatus {
   std::vector<std::string> warnings;  // what an administrator should do something about
 };
 
-// POST /v1/admin/problems/ID/strategy: other rules for a running problem. Empty: as it is.
+// POST /v1/admin/problems/ID/strategy: other rules for a running problem. Empty or absent: as it is.
 struct ChangeStrategy {
-  std::string strategy;
-  std::string straggler;
+  std::string strategy = {};
+  std::string straggler = {};
+  std::optional<double> weight = {};
+  std::optional<int> priority = {};
 };
 
 // What may be named as a strategy or as a rule for stragglers: GET /v1/admin/strategies.

@@ -184,6 +184,8 @@ template <typename Archive>
 void visit(Archive& archive, Of<Archive, ChangeStrategy>& message) {
   archive("strategy", message.strategy, long_text);
   archive("straggler", message.straggler, Text{});
+  archive("weight", message.weight, Number{});
+  archive("priority", message.priority, Whole{-1000, 1000});
 }
 
 template <>

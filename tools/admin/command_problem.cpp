@@ -224,10 +224,10 @@ void declare_add(CLI::App& problems, Action& chosen) {
       ->add_option("--straggler", problem.straggler,
                    "what is done about units that lag behind; else as the server's settings say")
       ->check(CLI::IsMember({"split", "duplicate-once", "none", "deadline", "late", "spark", "wqr", "rdlb"}));
-  command->add_option("--weight", problem.weight, "share of the hosts among problems of the same priority")
+  command->add_option("--weight", problem.weight, "share of the slots' time among problems of the same priority")
       ->capture_default_str()
       ->check(CLI::Range(0.001, 1000.0));
-  command->add_option("--priority", problem.priority, "higher goes first")
+  command->add_option("--priority", problem.priority, "higher goes first: lower ones get what it cannot use")
       ->capture_default_str()
       ->check(CLI::Range(-8, 8));
   command

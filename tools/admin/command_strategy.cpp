@@ -52,6 +52,20 @@ Result<ExitCode> change(Session& session, const ChangeOptions& options) {
   return ExitCode::ok;
 }
 
+Result<ExitCode> set(Session& session, const ChangeOptions& options) {
+  if (!options.change.weight && !options.change.priority)
+    return Error{ErrorKind::invalid, "say what to set: --weight or --priority"};
+  TRY_ASSIGN(Api* const api, session.api());
+  TRY_ASSIGN(const auto found, find_problem(*api, options.which));
+  TRY_ASSIGN(const auto problem, api->change_strategy(found.id, options.change));
+  if (session.json())
+    session.print_json(protocol::encode(problem));
+  else
+    session.people() << "problem " << problem.id.value << " (" << problem.name << ") goes on with weight "
+                     << rate_text(problem.weight) << " and priority " << problem.priority << '\n';
+  return ExitCode::ok;
+}
+
 // What was handed out lately, newest first: a decision with one of the kinds of units.
 bool hands_out(const protocol::DecisionInfo& decision) {
   static const std::vector<std::string> kinds{"fresh", "recover", "split", "copy", "flood", "check"};
@@ -105,6 +119,19 @@ void add_strategy_commands(CLI::App& program, CLI::App& problems, Action& chosen
                    "what is done about units that lag behind")
       ->type_name("RULE");
   on_parse(command, chosen, change_options, change);
+
+  const auto set_options = std::make_shared<ChangeOptions>();
+  command = problems.add_subcommand("set", "Change a running problem's share of the hosts");
+  declare_problem(command, set_options->which);
+  command
+      ->add_option("--weight", set_options->change.weight,
+                   "share of the slots' time among problems of the same priority")
+      ->check(CLI::Range(0.001, 1000.0));
+  command
+      ->add_option("--priority", set_options->change.priority,
+                   "higher goes first: lower ones get what it cannot use")
+      ->check(CLI::Range(-8, 8));
+  on_parse(command, chosen, set_options, set);
 
   const auto explain_options = std::make_shared<ExplainOptions>();
   command = problems.add_subcommand("explain", "Tell why the last units had their sizes");

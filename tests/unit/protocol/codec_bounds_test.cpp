@@ -24,6 +24,7 @@ bool may_be_absent(const std::string& title, const std::string& name) {
   if (title == "new problem")
     return name == "inputs" || name == "strategy" || name == "straggler" || name == "weight" ||
            name == "priority" || name == "commit_seconds" || name == "range";
+  if (title == "change of strategy") return name == "weight" || name == "priority";
   if (name == "benchmark" || name == "data") return true;
   if (name == "item_share" || name == "saved" || name == "begun" || name == "progress" || name == "watts")
     return true;

@@ -202,6 +202,15 @@ TEST_CASE("a strategy is changed whole or not at all, while units are out") {
   CHECK(!change_strategy(world, problem, {"magic", ""}).ok());
   CHECK(!change_strategy(world, problem, {"", "magic"}).ok());
   CHECK(must(change_strategy(world, problem, {"", ""})).strategy == "fac2");
+  protocol::ChangeStrategy share;
+  share.weight = 2.5;
+  share.priority = 3;
+  const auto shared = must(change_strategy(world, problem, share));
+  CHECK(shared.weight == 2.5);
+  CHECK(shared.priority == 3);
+  CHECK(shared.strategy == "fac2");
+  share.weight = 0;
+  CHECK(change_strategy(world, problem, share).error().kind == ErrorKind::invalid);
   CHECK(change_strategy(world, ProblemId{9}, {"wis", ""}).error().kind == ErrorKind::not_found);
   (void)must(world.change(problem, Problems::Action::cancel));
   CHECK(change_strategy(world, problem, {"wis", ""}).error().kind == ErrorKind::conflict);
