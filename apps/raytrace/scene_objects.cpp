@@ -26,8 +26,7 @@ Materials read_materials(JsonObject& object, const MaterialNames& names) {
   const JsonObject::Json* list = object.value("materials", true);
   if (list && list->is_array() && list->size() <= 64) {
     for (const auto& name : list->elements()) {
-      materials.push_back(
-          material_named(object, "materials", name.is_string() ? name.string() : "", names));
+      materials.push_back(material_named(object, "materials", name.is_string() ? name.string() : "", names));
     }
   }
   if (materials.empty()) {

@@ -3,7 +3,7 @@ _gleaner_admin() {
   local at="" word
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "${at:+$at }$word" in
-      "keys"|"app"|"problem"|"strategy"|"host"|"status"|"run-local"|"plan"|"keys create"|"keys signer"|"keys work"|"app new"|"app check"|"app sign"|"app add"|"app list"|"app show"|"problem add"|"problem list"|"problem show"|"problem watch"|"problem strategy"|"problem set"|"problem explain"|"problem pause"|"problem resume"|"problem cancel"|"problem result"|"problem preview"|"problem delete"|"problem decisions"|"strategy list"|"host list"|"host show"|"host revoke") at="${at:+$at }$word" ;;
+      "keys"|"app"|"problem"|"strategy"|"host"|"status"|"run-local"|"plan"|"keys create"|"keys signer"|"keys work"|"app new"|"app check"|"app sign"|"app add"|"app list"|"app show"|"problem add"|"problem list"|"problem show"|"problem watch"|"problem strategy"|"problem set"|"problem explain"|"problem pause"|"problem resume"|"problem retry"|"problem upgrade"|"problem cancel"|"problem result"|"problem preview"|"problem delete"|"problem decisions"|"strategy list"|"host list"|"host show"|"host revoke") at="${at:+$at }$word" ;;
     esac
   done
   local offered=
@@ -11,7 +11,7 @@ _gleaner_admin() {
     "") offered="keys app problem strategy host status run-local plan --help --project --server --join-code --token-file --json --version" ;;
     "keys") offered="create signer work --help" ;;
     "app") offered="new check sign add list show --help" ;;
-    "problem") offered="add list show watch strategy set explain pause resume cancel result preview delete decisions --help" ;;
+    "problem") offered="add list show watch strategy set explain pause resume retry upgrade cancel result preview delete decisions --help" ;;
     "strategy") offered="list --help" ;;
     "host") offered="list show revoke --help" ;;
     "status") offered="--help" ;;
@@ -35,8 +35,10 @@ _gleaner_admin() {
     "problem explain") offered="--help --count" ;;
     "problem pause") offered="--help" ;;
     "problem resume") offered="--help" ;;
+    "problem retry") offered="--help" ;;
+    "problem upgrade") offered="--help --app" ;;
     "problem cancel") offered="--help" ;;
-    "problem result") offered="--help --out --force" ;;
+    "problem result") offered="--help --out --force --partial" ;;
     "problem preview") offered="--help --out --force" ;;
     "problem delete") offered="--help --yes" ;;
     "problem decisions") offered="--help --count" ;;

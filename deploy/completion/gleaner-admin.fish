@@ -3,7 +3,7 @@ function __gleaner_admin_at
     set -l at
     for word in (commandline -opc)[2..-1]
         set -l longer (string trim -- "$at $word")
-        if contains -- $longer "keys" "app" "problem" "strategy" "host" "status" "run-local" "plan" "keys create" "keys signer" "keys work" "app new" "app check" "app sign" "app add" "app list" "app show" "problem add" "problem list" "problem show" "problem watch" "problem strategy" "problem set" "problem explain" "problem pause" "problem resume" "problem cancel" "problem result" "problem preview" "problem delete" "problem decisions" "strategy list" "host list" "host show" "host revoke"
+        if contains -- $longer "keys" "app" "problem" "strategy" "host" "status" "run-local" "plan" "keys create" "keys signer" "keys work" "app new" "app check" "app sign" "app add" "app list" "app show" "problem add" "problem list" "problem show" "problem watch" "problem strategy" "problem set" "problem explain" "problem pause" "problem resume" "problem retry" "problem upgrade" "problem cancel" "problem result" "problem preview" "problem delete" "problem decisions" "strategy list" "host list" "host show" "host revoke"
             set at $longer
         end
     end
@@ -44,6 +44,8 @@ complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a set -d 'Change
 complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a explain -d 'Tell why the last units had their sizes'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a pause -d 'Hand out no more of it; hosts stop computing it'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a resume -d 'Go on with a paused problem'
+complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a retry -d 'Try again what failed'
+complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a upgrade -d 'Have a mended version of its application compute the rest'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a cancel -d 'End a problem for good; what is accepted is kept'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a result -d 'Download the results and print their paths'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a preview -d 'Download what the application shows of the items in hand'
@@ -131,10 +133,14 @@ complete -c gleaner-admin -n '__gleaner_admin_at "problem explain"' -l help -d '
 complete -c gleaner-admin -n '__gleaner_admin_at "problem explain"' -l count -r -d ''
 complete -c gleaner-admin -n '__gleaner_admin_at "problem pause"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem resume"' -l help -d 'Print this help message and exit'
+complete -c gleaner-admin -n '__gleaner_admin_at "problem retry"' -l help -d 'Print this help message and exit'
+complete -c gleaner-admin -n '__gleaner_admin_at "problem upgrade"' -l help -d 'Print this help message and exit'
+complete -c gleaner-admin -n '__gleaner_admin_at "problem upgrade"' -l app -r -d ''
 complete -c gleaner-admin -n '__gleaner_admin_at "problem cancel"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem result"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem result"' -l out -r -d 'directory for them; made if need be'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem result"' -l force -d 'replace files that are there with other content'
+complete -c gleaner-admin -n '__gleaner_admin_at "problem result"' -l partial -d 'without results yet, or ever: what is accepted, as the application shows it or else item by item'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem preview"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem preview"' -l out -r -d 'directory for them; made if need be'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem preview"' -l force -d 'replace files that are there with other content'

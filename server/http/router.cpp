@@ -130,12 +130,21 @@ void Router::admin_operation(const Request& request, const Reply& reply) {
     if (action == "pause" && post) return change(Action::pause);
     if (action == "resume" && post) return change(Action::resume);
     if (action == "cancel" && post) return change(Action::cancel);
+    if (action == "retry" && post) return change(Action::retry);
     if (action == "preview" && post)
       return service_.previews().preview(ProblemId{*id}, answer<protocol::Preview>(reply));
+    if (action == "partial" && post)
+      return service_.previews().partial(ProblemId{*id}, answer<protocol::Preview>(reply));
     if (action == "strategy" && post) {
       return with_body<protocol::ChangeStrategy>(request, reply, [&](protocol::ChangeStrategy message) {
         service_.problems().change_strategy(ProblemId{*id}, std::move(message),
                                             answer<protocol::ProblemInfo>(reply));
+      });
+    }
+    if (action == "application" && post) {
+      return with_body<protocol::ChangeApplication>(request, reply, [&](protocol::ChangeApplication message) {
+        service_.problems().change_application(ProblemId{*id}, std::move(message),
+                                               answer<protocol::ProblemInfo>(reply));
       });
     }
     if (action == "decisions" && get) {

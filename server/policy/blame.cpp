@@ -28,9 +28,10 @@ double against(double ratio, double weight) {
 
 }  // namespace
 
-double Blame::item_odds(const Item& item, const std::map<HostId, double>& pairs) const {
+double Blame::item_odds(const Item& item, const Belief& belief) const {
   double odds = odds_of(rules_.item_prior);
-  for (const auto& [host, times] : item.failures) odds *= against(rules_.failure_ratio, 1 - pairs.at(host));
+  for (const auto& [host, times] : item.failures)
+    odds *= against(rules_.failure_ratio, (1 - belief.pairs.at(host)) * (1 - belief.application));
   return odds;
 }
 
@@ -40,6 +41,26 @@ double Blame::pair_odds(const Pair& pair, ProblemId problem,
   for (const auto& [of, item] : pair.failed) {
     const auto known = of == problem ? items.find(item) : items.end();
     odds *= against(rules_.failure_ratio, known == items.end() ? 1 : 1 - known->second);
+  }
+  return odds;
+}
+
+const Blame::Application& Blame::application_of(ApplicationId application) const {
+  static const Application unknown;
+  const auto found = applications_.find(application);
+  return found == applications_.end() ? unknown : found->second;
+}
+
+double Blame::application_odds(ApplicationId application, const std::map<HostId, double>& known) const {
+  const Application& seen = application_of(application);
+  double odds = odds_of(seen.proven ? rules_.application_prior : rules_.new_application_prior) *
+                std::pow(rules_.success_ratio, static_cast<double>(seen.delivering));
+  for (const HostId host : seen.failing) {
+    const auto found = known.find(host);
+    const Pair& pair = pairs_.at({host, application});
+    const double broken = found == known.end() ? probability_of(pair_odds(pair, {}, {})) : found->second;
+    odds *= against(rules_.failure_ratio, broken);
+    if (pair.has_delivered) odds *= std::pow(rules_.success_ratio, 1 - broken);
   }
   return odds;
 }
@@ -58,17 +79,19 @@ Blame::Belief Blame::settle(ProblemId problem, ApplicationId application) const 
       broken = pair == pairs_.end() ? rules_.pair_prior
                                     : probability_of(pair_odds(pair->second, problem, belief.items));
     }
+    belief.application = probability_of(application_odds(application, belief.pairs));
     for (auto& [number, broken] : belief.items)
-      broken = probability_of(item_odds(found->second.at(number), belief.pairs));
+      broken = probability_of(item_odds(found->second.at(number), belief));
   }
   return belief;
 }
 
 double Blame::item_broken(ProblemId problem, std::int64_t item) const {
   const auto items = items_.find(problem);
-  const auto found = items == items_.end() ? Items::const_iterator{} : items->second.find(item);
-  if (items == items_.end() || found == items->second.end()) return rules_.item_prior;
-  return settle(problem, found->second.application).items.at(item);
+  if (items == items_.end()) return rules_.item_prior;
+  const auto found = items->second.find(item);
+  return found == items->second.end() ? rules_.item_prior
+                                      : settle(problem, found->second.application).items.at(item);
 }
 
 double Blame::pair_broken(HostId host, ApplicationId application) const {
@@ -83,19 +106,10 @@ double Blame::pair_broken(HostId host, ApplicationId application) const {
   return probability_of(odds);
 }
 
-double Blame::application_broken(ApplicationId application, int computing) const {
-  double odds =
-      odds_of(proven_.contains(application) ? rules_.application_prior : rules_.new_application_prior);
-  for (const auto& [key, pair] : pairs_) {
-    if (key.second != application) continue;
-    const double broken = pair_broken(key.first, application);
-    if (broken >= even) {
-      odds *= against(rules_.failure_ratio, broken);
-    } else if (pair.has_delivered) {
-      odds *= rules_.success_ratio;
-    }
-  }
-  return probability_of(odds * std::pow(rules_.silence_ratio, computing));
+double Blame::application_broken(ApplicationId application, int silent) const {
+  std::map<HostId, double> pairs;
+  for (const HostId host : application_of(application).failing) pairs[host] = pair_broken(host, application);
+  return probability_of(application_odds(application, pairs) * std::pow(rules_.silence_ratio, silent));
 }
 
 double Blame::host_broken(HostId host) const {
@@ -117,13 +131,15 @@ double Blame::hold_for(int times) const {
                   rules_.first_hold * std::pow(2.0, std::clamp(times - 1, 0, hold_doublings_max)));
 }
 
-std::vector<Ruling> Blame::failed(const Failure& failure, int computing, Timestamp now) {
+std::vector<Ruling> Blame::failed(const Failure& failure, const std::set<HostId>& computing, Timestamp now) {
   Items& items = items_[failure.problem];
   Item& item = items[failure.item];
   item.application = failure.application;
   item.order = ++order_;
   ++item.failures[failure.host];
   Pair& pair = pairs_[{failure.host, failure.application}];
+  Application& application = applications_[failure.application];
+  if (application.failing.insert(failure.host).second && pair.has_delivered) --application.delivering;
   pair.failed.insert({failure.problem, failure.item});
   ++pair.failures;
   if (items.size() > items_max) {
@@ -138,7 +154,10 @@ std::vector<Ruling> Blame::failed(const Failure& failure, int computing, Timesta
   rule_on_items(failure, belief, rulings);
   rule_on_pair(failure, belief, now, rulings);
   rule_on_host(failure, now, rulings);
-  rule_on_application(failure, computing, rulings);
+  const auto silent = std::count_if(computing.begin(), computing.end(), [&](HostId host) {
+    return !pairs_.contains({host, failure.application});
+  });
+  rule_on_application(failure, static_cast<int>(silent), rulings);
   return rulings;
 }
 
@@ -147,9 +166,18 @@ void Blame::rule_on_items(const Failure& failure, const Belief& belief, std::vec
     const double broken = belief.items.at(number);
     int times = 0;
     for (const auto& [host, count] : item.failures) times += count;
-    const bool lone = item.failures.size() == 1 && times >= rules_.lone_failures &&
-                      belief.pairs.at(item.failures.begin()->first) < even;
-    const bool condemned = lone || (item.failures.size() >= 2 && broken >= rules_.convicted);
+    const HostId first = item.failures.begin()->first;
+    const auto alone = pairs_.find({first, item.application});
+    const int enough = alone != pairs_.end() && alone->second.has_delivered ? rules_.lone_failures_proven
+                                                                            : rules_.lone_failures;
+    const bool lone = item.failures.size() == 1 && times >= enough && belief.pairs.at(first) < even;
+    // Where there are hosts that can compute the application, one of them has to have tried.
+    const bool tried = application_of(item.application).delivering == 0 ||
+                       std::any_of(item.failures.begin(), item.failures.end(), [&](const auto& entry) {
+                         const auto pair = pairs_.find({entry.first, item.application});
+                         return pair != pairs_.end() && pair->second.has_delivered;
+                       });
+    const bool condemned = lone || (item.failures.size() >= 2 && tried && broken >= rules_.convicted);
     if (condemned && !item.set_aside) {
       item.set_aside = true;
       rulings.push_back({Ruling::Kind::set_aside, number, 0,
@@ -165,8 +193,12 @@ void Blame::rule_on_items(const Failure& failure, const Belief& belief, std::vec
 
 void Blame::rule_on_pair(const Failure& failure, const Belief& belief, Timestamp now,
                          std::vector<Ruling>& rulings) {
-  if (belief.pairs.at(failure.host) < rules_.convicted) return;
   Pair& pair = pairs_.at({failure.host, failure.application});
+  const auto item = items_.at(failure.problem).find(failure.item);
+  // It got the same item again because nobody else had asked: others get the time to.
+  const bool again = item != items_.at(failure.problem).end() && !item->second.set_aside &&
+                     item->second.failures.at(failure.host) > 1;
+  if (belief.pairs.at(failure.host) < rules_.convicted && !again) return;
   // Two failures in a row are the least that convicts: the first hold follows them.
   const double seconds = hold_for(pair.failures - 1);
   pair.held_until = now + from_seconds(seconds);
@@ -183,33 +215,35 @@ void Blame::rule_on_host(const Failure& failure, Timestamp now, std::vector<Ruli
   rulings.push_back({Ruling::Kind::hold_host, failure.item, seconds, host.reason});
 }
 
-void Blame::rule_on_application(const Failure& failure, int computing, std::vector<Ruling>& rulings) const {
-  int failing = 0, delivering = 0;
-  for (const auto& [key, pair] : pairs_) {
-    if (key.second != failure.application) continue;
-    if (pair_broken(key.first, key.second) >= even) {
-      ++failing;
-    } else if (pair.has_delivered) {
-      ++delivering;
-    }
+void Blame::rule_on_application(const Failure& failure, int silent, std::vector<Ruling>& rulings) const {
+  const Application& seen = application_of(failure.application);
+  // Hosts that failed on several items, and those that failed at all.
+  int convicted = 0, failing = 0;
+  for (const HostId host : seen.failing) {
+    const double broken = pair_broken(host, failure.application);
+    convicted += broken >= rules_.convicted ? 1 : 0;
+    failing += broken >= even ? 1 : 0;
   }
-  const bool lone = failing == 1 && delivering == 0 && computing == 0 &&
+  const bool lone = failing == 1 && seen.delivering == 0 && silent == 0 &&
                     pairs_.at({failure.host, failure.application}).failures >= rules_.lone_failures;
-  if (failing < 2 && !lone) return;
-  if (application_broken(failure.application, computing) < rules_.stopped) return;
+  if (convicted < 2 && failing < 3 && !lone) return;
+  if (application_broken(failure.application, silent) < rules_.stopped) return;
   rulings.push_back({Ruling::Kind::stop_application, failure.item, 0,
-                     fmt::format("it fails on {} of {} hosts; last: {}", failing, failing + delivering,
+                     fmt::format("it fails on {} of {} hosts; last: {}", failing,
+                                 static_cast<std::int64_t>(seen.failing.size()) + seen.delivering,
                                  failure.message.substr(0, message_length_max))});
 }
 
-void Blame::delivered(HostId host, ApplicationId application) {
-  Pair& pair = pairs_[{host, application}];
+void Blame::delivered(HostId host, ApplicationId id) {
+  Application& application = applications_[id];
+  Pair& pair = pairs_[{host, id}];
+  if (pair.has_delivered && pair.failed.empty()) return;  // nothing new
+  application.proven = true;
+  application.failing.erase(host);
+  ++application.delivering;
+  pair = {};
   pair.has_delivered = true;
-  pair.failed.clear();
-  pair.failures = 0;
-  pair.held_until = {};
   hosts_.erase(host);
-  proven_.insert(application);
 }
 
 std::optional<Blame::Hold> Blame::held(HostId host, ApplicationId application, Timestamp now) const {
@@ -225,28 +259,38 @@ std::optional<Blame::Hold> Blame::held(HostId host, ApplicationId application, T
 
 void Blame::forget_items(ProblemId problem) {
   items_.erase(problem);
-  for (auto& [key, pair] : pairs_) {
-    std::erase_if(pair.failed, [&](const auto& failed) { return failed.first == problem; });
-    if (pair.failed.empty()) {
+  for (auto& [id, application] : applications_) {
+    std::erase_if(application.failing, [&](HostId host) {
+      Pair& pair = pairs_.at({host, id});
+      std::erase_if(pair.failed, [&](const auto& failed) { return failed.first == problem; });
+      if (!pair.failed.empty()) return false;
+      if (pair.has_delivered) ++application.delivering;
       pair.failures = 0;
       pair.held_until = {};
-    }
+      return true;
+    });
   }
 }
 
-void Blame::forgive(ApplicationId application) {
-  std::erase_if(pairs_, [&](const auto& entry) { return entry.first.second == application; });
+void Blame::forgive(ApplicationId id) {
+  std::erase_if(pairs_, [&](const auto& entry) { return entry.first.second == id; });
+  applications_.erase(id);
   for (auto& [problem, items] : items_)
-    std::erase_if(items, [&](const auto& entry) {
-      return entry.second.application == application && !entry.second.set_aside;
-    });
+    std::erase_if(
+        items, [&](const auto& entry) { return entry.second.application == id && !entry.second.set_aside; });
 }
 
 void Blame::forget_host(HostId host) {
   hosts_.erase(host);
-  std::erase_if(pairs_, [&](const auto& entry) { return entry.first.first == host; });
-  for (auto& [problem, items] : items_)
+  for (auto next = pairs_.lower_bound({host, {}}); next != pairs_.end() && next->first.first == host;) {
+    Application& application = applications_.at(next->first.second);
+    if (application.failing.erase(host) == 0) --application.delivering;
+    next = pairs_.erase(next);
+  }
+  for (auto& [problem, items] : items_) {
     for (auto& [number, item] : items) item.failures.erase(host);
+    std::erase_if(items, [](const auto& entry) { return entry.second.failures.empty(); });
+  }
 }
 
 }  // namespace gleaner::policy

@@ -8,8 +8,9 @@
 // ratio L becomes 1 + w (L - 1) where it speaks against the suspect. The weights and the odds are computed in
 // turn a few times, which settles at once where the causes are distinct.
 //
-//   item          witnesses: hosts that failed on it, and are not broken themselves. Set aside at two hosts
-//                 or more (a lone host: after `lone_failures` of its own).
+//   item          witnesses: hosts that failed on it, as far as neither they nor the application are broken.
+//                 Set aside at two hosts or more, one of which delivers others where any host does (a lone
+//                 host: after some failures of its own).
 //   host with an  witnesses: items that failed in a row, and are not broken themselves; what it delivered
 //   application   before speaks for it. Held back from this application, longer each time.
 //   application   witnesses: hosts that fail with it; those that deliver, and a little those that compute it
@@ -17,7 +18,8 @@
 //   host          witnesses: applications that it fails with and others do not; one that it delivers for
 //                 speaks for it. Held back from all.
 //
-// Cost: proportional to the failures remembered of the problem and the host concerned (bounded below).
+// Cost of a failure: proportional to what is remembered of the problem's failed items (bounded below) and of
+// the hosts that fail with the application now.
 #pragma once
 
 #include <cstdint>
@@ -41,11 +43,12 @@ struct BlameRules {
   double application_prior = 0.01;     // of one that has delivered before
   double new_application_prior = 0.2;  // of one that has not: it was never seen to work anywhere
   double failure_ratio = 50;           // a broken suspect fails 50 times as often as a sound one
-  double success_ratio = 0.02;  // and succeeds a fiftieth as often: as many for as against decide nothing
-  double silence_ratio = 0.5;   // computing without a word speaks a little for an application
-  double convicted = 0.9;       // items, hosts
-  double stopped = 0.75;        // an application: at two of two hosts, not at two of three
-  int lone_failures = 4;        // of one host on one item, or with an application nobody else has
+  double success_ratio = 0.02;   // and succeeds a fiftieth as often: as many for as against decide nothing
+  double silence_ratio = 0.2;    // most broken applications fail at once, so silence speaks for one
+  double convicted = 0.9;        // items, hosts
+  double stopped = 0.75;         // an application: at two of two hosts, not at two of three
+  int lone_failures = 4;         // of one host on one item, or with an application nobody else has
+  int lone_failures_proven = 2;  // of one that delivers others
   double first_hold = 30, longest_hold = 6 * 3600;  // doubled with each further failure
 };
 
@@ -69,9 +72,9 @@ class Blame {
  public:
   explicit Blame(const BlameRules& rules = {}) : rules_(rules) {}
 
-  // Rulings that follow, each once. `computing`: other hosts that compute the application now, have not
-  // delivered for it yet and have not failed with it.
-  [[nodiscard]] std::vector<Ruling> failed(const Failure& failure, int computing, Timestamp now);
+  // Rulings that follow, each once. `computing`: hosts that compute the application now.
+  [[nodiscard]] std::vector<Ruling> failed(const Failure& failure, const std::set<HostId>& computing,
+                                           Timestamp now);
   // Something of this host's was accepted.
   void delivered(HostId host, ApplicationId application);
   // Seconds until the host may compute for the application, and why not now; nothing: now.
@@ -90,7 +93,7 @@ class Blame {
   [[nodiscard]] double item_broken(ProblemId problem, std::int64_t item) const;
   [[nodiscard]] double pair_broken(HostId host, ApplicationId application) const;
   [[nodiscard]] double host_broken(HostId host) const;
-  [[nodiscard]] double application_broken(ApplicationId application, int computing) const;
+  [[nodiscard]] double application_broken(ApplicationId application, int silent) const;
 
   // Of a problem's suspicious items, those that failed first are forgotten first.
   static constexpr std::size_t items_max = 1000;
@@ -109,6 +112,11 @@ class Blame {
     Timestamp held_until{};
     std::string reason;
   };
+  struct Application {
+    bool proven = false;          // something of its was accepted
+    std::int64_t delivering = 0;  // hosts that have delivered for it and did not fail since
+    std::set<HostId> failing;     // hosts that failed with it and did not deliver since
+  };
   struct Host {
     Timestamp held_until{};
     std::string reason;
@@ -116,27 +124,33 @@ class Blame {
   };
   using Items = std::map<std::int64_t, Item>;
   using PairKey = std::pair<HostId, ApplicationId>;
-  // What is believed of the items and pairs that bear on one failure.
+  // What is believed of a problem's items and of those that failed on them.
   struct Belief {
     std::map<std::int64_t, double> items;
     std::map<HostId, double> pairs;
+    double application = 0;
   };
   [[nodiscard]] Belief settle(ProblemId problem, ApplicationId application) const;
-  [[nodiscard]] double item_odds(const Item& item, const std::map<HostId, double>& pairs) const;
+  [[nodiscard]] double item_odds(const Item& item, const Belief& belief) const;
   [[nodiscard]] double pair_odds(const Pair& pair, ProblemId problem,
                                  const std::map<std::int64_t, double>& items) const;
+  // `known`: of some of its pairs.
+  [[nodiscard]] double application_odds(ApplicationId application,
+                                        const std::map<HostId, double>& known) const;
+  [[nodiscard]] const Application& application_of(ApplicationId application) const;
   void rule_on_items(const Failure& failure, const Belief& belief, std::vector<Ruling>& rulings);
   void rule_on_pair(const Failure& failure, const Belief& belief, Timestamp now,
                     std::vector<Ruling>& rulings);
   void rule_on_host(const Failure& failure, Timestamp now, std::vector<Ruling>& rulings);
-  void rule_on_application(const Failure& failure, int computing, std::vector<Ruling>& rulings) const;
+  // `silent`: hosts that compute the application and have neither delivered for it nor failed with it.
+  void rule_on_application(const Failure& failure, int silent, std::vector<Ruling>& rulings) const;
   [[nodiscard]] double hold_for(int times) const;
 
   BlameRules rules_;
   std::map<ProblemId, Items> items_;
   std::map<PairKey, Pair> pairs_;
   std::map<HostId, Host> hosts_;
-  std::set<ApplicationId> proven_;  // something of theirs was accepted
+  std::map<ApplicationId, Application> applications_;
   std::int64_t order_ = 0;
 };
 

@@ -30,6 +30,7 @@ Status record_commit(Transaction& tx, Host& host, Problem& problem, const Prepar
   }
   host.row.items_accepted += acknowledgement.items_accepted;
   host.row.health = policy::after_success(host.row.health);
+  tx.model.blame.delivered(host.row.id, problem.row.application);
   acknowledgement.status = acknowledgement.items_accepted > 0 ? protocol::CommitStatus::accepted
                                                               : protocol::CommitStatus::duplicate;
   if (acknowledgement.items_accepted < request.range.size())

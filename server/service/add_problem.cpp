@@ -42,16 +42,6 @@ Status check_request(const protocol::AddProblem& request) {
   return {};
 }
 
-const Application* find_application(const Model& model, const std::string& text) {
-  const auto at = text.find('@');
-  const std::string name = text.substr(0, at);
-  const std::string version = at == std::string::npos ? "" : text.substr(at + 1);
-  const Application* application = nullptr;
-  for (const auto& [id, known] : model.applications)
-    if (known.row.name == name && (version.empty() || known.row.version == version)) application = &known;
-  return application;
-}
-
 bool is_taken(const Model& model, const std::string& name) {
   const auto named = [&](const auto& entry) { return entry.second.row.name == name; };
   const auto drafted = [&](const auto& entry) { return entry.second == name; };
@@ -133,9 +123,7 @@ void Problems::add(protocol::AddProblem request, Done<protocol::ProblemInfo> don
       [request](Transaction& tx, Result<Draft>& draft) -> Status {
         const Application* application = find_application(tx.model, request.application);
         if (application == nullptr) {
-          draft =
-              Error{ErrorKind::not_found, "no application " + request.application +
-                                              " here: see `gleaner-admin app list`, add one with `app add`"};
+          draft = no_application(request.application);
           return {};
         }
         if (is_taken(tx.model, request.name)) {

@@ -86,6 +86,8 @@ protocol::ProblemInfo describe(const Problem& problem, Timestamp now) {
       info.cost_accepted = info.cost;
       info.eta_seconds = 0;
     }
+    if (row.state == protocol::ProblemState::cancelled || row.state == protocol::ProblemState::failed)
+      info.accepted = problem.accepted_at_end;
     info.units = stage.units;
     info.splits = stage.splits;
     info.recovered = stage.recovered;
@@ -124,9 +126,13 @@ Result<protocol::ProblemInfo> describe_fully(Transaction& tx, const Problem& pro
     info.shares.push_back(std::move(share));
   }
   TRY_ASSIGN(info.results, tx.store.results(problem.row.id));
-  for (const Range range : problem.stage_row.set_aside)
-    info.set_aside.push_back({UnitId{}, range, "set aside"});
   const auto& failures = problem.recent_failures;
+  for (const Range range : problem.stage_row.set_aside) {
+    const auto last = std::find_if(failures.rbegin(), failures.rend(),
+                                   [&](const auto& failure) { return range.contains(failure.item); });
+    info.set_aside.push_back(
+        {UnitId{}, range, last == failures.rend() ? "set aside" : "set aside; last: " + last->message});
+  }
   const std::size_t first = failures.size() > failures_shown_max ? failures.size() - failures_shown_max : 0;
   for (std::size_t i = first; i < failures.size(); ++i) {
     info.set_aside.push_back({failures[i].unit,

@@ -80,8 +80,11 @@ policy::ProblemTerms terms_of(const Problem& problem) {
   return terms;
 }
 
-policy::HostTerms terms_of(const Host& host) {
-  return {host.row.mflops, host.row.health.blocked_until, host.row.health.reason, {}};
+policy::HostTerms terms_of(const Model& model, const Host& host, Timestamp now) {
+  policy::HostTerms terms{host.row.mflops, host.row.health.blocked_until, host.row.health.reason, {}};
+  for (const auto& [id, problem] : model.problems)
+    if (model.blame.held(host.row.id, problem.row.application, now)) terms.barred.push_back(id);
+  return terms;
 }
 
 void tell_dispatch(Transaction& tx, const Problem& problem) {
@@ -89,7 +92,7 @@ void tell_dispatch(Transaction& tx, const Problem& problem) {
 }
 
 void tell_dispatch(Transaction& tx, const Host& host) {
-  tx.model.dispatch->put_host(host.row.id, terms_of(host), tx.now);
+  tx.model.dispatch->put_host(host.row.id, terms_of(tx.model, host, tx.now), tx.now);
 }
 
 Status hand_out(Transaction& tx, Host& host, const protocol::WorkRequest& request, WorkOutcome& outcome) {

@@ -20,11 +20,12 @@
 
 namespace gleaner::service {
 
-// Accepted items and the blob that has them, whose first item is `first`.
+// Accepted items and the blob that has them: a segment of `items` from `first` on.
 struct AcceptedPiece {
   Range range;
   std::int64_t first = 0;
   std::string digest;
+  std::int64_t items = 0;
 };
 
 namespace effect {

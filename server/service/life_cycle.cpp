@@ -25,6 +25,10 @@ void log_decisions(Transaction& tx, const Problem& problem, const policy::Change
   }
 }
 
+std::string items_text(std::int64_t count) {
+  return std::to_string(count) + (count == 1 ? " item" : " items");
+}
+
 // What people want to know after the stage object is gone.
 void keep_totals(Transaction& tx, Problem& problem) {
   if (!problem.stage) return;
@@ -79,9 +83,8 @@ Status store_stage(Transaction& tx, Problem& problem, const policy::Changes& cha
                                      [](const auto& decision) { return decision.kind == "set-aside"; });
   if (set_aside) {
     problem.stage_row.set_aside = problem.stage->view().set_aside().ranges();
-    problem.row.message =
-        std::to_string(problem.stage->view().set_aside().total()) +
-        " items are set aside: they failed on several hosts (see `gleaner-admin problem show`)";
+    problem.row.message = items_text(problem.stage->view().set_aside().total()) +
+                          " set aside: they failed where others did not (see `gleaner-admin problem show`)";
     tx.effects.warn(fmt::format("problem {}: {}", problem.row.id.value, problem.row.message));
     TRY(tx.store.put_stage(problem.stage_row));
     TRY(tx.store.update_problem(problem.row));
@@ -145,6 +148,7 @@ Status finish_problem(Transaction& tx, Problem& problem, protocol::ProblemState 
     TRY(close_units(tx, problem));
   }
   if (problem.log) tx.effects.add(effect::SettleDecisions{problem.log, true});
+  if (problem.stage != nullptr) problem.accepted_at_end = problem.stage->view().accepted().total();
   tx.model.dispatch->drop_problem(problem.row.id, tx.now);
   problem.stage = nullptr;
   problem.log.reset();
@@ -165,7 +169,7 @@ Result<std::vector<AcceptedPiece>> accepted_pieces(Transaction& tx, const Proble
   for (const auto& row : accepted) {
     TRY_ASSIGN(const auto segment, tx.store.segment(row.segment));
     if (!segment) return Error{ErrorKind::internal, "an accepted segment is missing from the store"};
-    pieces.push_back({row.range, segment->range.begin, segment->digest});
+    pieces.push_back({row.range, segment->range.begin, segment->digest, segment->range.size()});
   }
   return pieces;
 }
@@ -212,10 +216,12 @@ Status tick_problems(Transaction& tx) {
     TRY(store_stage(tx, problem, changes));
     if (problem.row.state != protocol::ProblemState::running || !problem.stage) continue;
     if (only_failed_items_left(problem.stage->view(), problem.stage_row.items)) {
-      TRY(finish_problem(tx, problem, protocol::ProblemState::failed,
-                         std::to_string(problem.stage->view().set_aside().total()) +
-                             " items failed on several hosts; all others are done. The last "
-                             "failures are in `gleaner-admin problem show`"));
+      TRY(finish_problem(
+          tx, problem, protocol::ProblemState::failed,
+          items_text(problem.stage->view().set_aside().total()) +
+              " failed wherever they were tried; all others are done. The last failures are in "
+              "`gleaner-admin problem show`; `problem result --partial` has the others, `problem "
+              "retry` tries again"));
     }
   }
   return {};

@@ -11,6 +11,8 @@
 namespace gleaner::service {
 namespace {
 
+constexpr int never_by_count = 1'000'000;
+
 Status load_application(const storage::ApplicationRow& row, io::Files& files,
                         const ProjectDirectory& directory, Model& model) {
   Application application;
@@ -45,23 +47,12 @@ Status load_problem(storage::Store& store, const storage::ProblemRow& row, const
   TRY_ASSIGN(auto stage_row, store.stage(row.id, row.stage));
   if (!stage_row) return {};  // not planned yet
   problem.stage_row = std::move(*stage_row);
+  if (row.state == protocol::ProblemState::cancelled || row.state == protocol::ProblemState::failed) {
+    TRY_ASSIGN(const auto accepted, store.accepted(row.id, row.stage));
+    for (const auto& piece : accepted) problem.accepted_at_end += piece.range.size();
+  }
   if (over(row.state) || problem.stage_row.finished_at != Timestamp{}) return {};
-  TRY_ASSIGN(const auto accepted_rows, store.accepted(row.id, row.stage));
-  TRY_ASSIGN(const auto units, store.open_units(row.id, row.stage));
-  TRY_ASSIGN(const auto hosts, store.host_records(row.id, row.stage));
-  policy::RestoreEvent stored{{}, units, hosts, problem.stage_row.set_aside};
-  for (const auto& piece : accepted_rows) stored.accepted.push_back(piece.range);
-  problem.stage = &model.dispatch->restore_stage(row.id, stage_setup(problem, settings.configuration), stored,
-                                                 now, open_log(problem, settings));
-  if (problem.stage_row.enough) {
-    policy::Changes changes;
-    problem.stage->enough(now, changes);
-  }
-  for (const auto& unit : units) {
-    model.open_units[unit.id] = row.id;
-    model.hosts[unit.host].units.insert(unit.id);
-  }
-  return {};
+  return restore_stage(store, settings, now, problem, model);
 }
 
 std::unique_ptr<policy::Dispatch> make_dispatch(Model& model, const Settings& settings) {
@@ -80,6 +71,29 @@ std::unique_ptr<policy::Dispatch> make_dispatch(Model& model, const Settings& se
 
 }  // namespace
 
+Status restore_stage(storage::Store& store, const Settings& settings, Timestamp now, Problem& problem,
+                     Model& model) {
+  const auto& row = problem.row;
+  TRY_ASSIGN(const auto accepted_rows, store.accepted(row.id, row.stage));
+  TRY_ASSIGN(const auto units, store.open_units(row.id, row.stage));
+  TRY_ASSIGN(const auto hosts, store.host_records(row.id, row.stage));
+  policy::RestoreEvent stored{{}, units, hosts, problem.stage_row.set_aside};
+  for (const auto& piece : accepted_rows) stored.accepted.push_back(piece.range);
+  problem.stage = &model.dispatch->restore_stage(row.id, stage_setup(problem, settings.configuration), stored,
+                                                 now, open_log(problem, settings));
+  if (problem.stage_row.enough) {
+    policy::Changes changes;
+    problem.stage->enough(now, changes);
+  }
+  for (const auto& unit : units) {
+    model.open_units[unit.id] = row.id;
+    model.hosts[unit.host].units.insert(unit.id);
+  }
+  for (const auto& record : hosts)
+    if (record.items_accepted > 0) model.blame.delivered(record.host, row.application);
+  return {};
+}
+
 bool over(protocol::ProblemState state) {
   return state == protocol::ProblemState::finished || state == protocol::ProblemState::cancelled ||
          state == protocol::ProblemState::failed;
@@ -92,6 +106,7 @@ policy::EndgameRules endgame_rules(const Configuration& configuration) {
   rules.unit_minimum = configuration.unit_minimum_seconds;
   rules.unit_maximum = std::max(configuration.unit_maximum_seconds, configuration.unit_minimum_seconds);
   rules.lease = static_cast<double>(configuration.lease_hours) * 3600;
+  rules.failures_set_aside = never_by_count;  // policy::Blame decides
   return rules;
 }
 
@@ -121,7 +136,8 @@ Result<Model> load_model(storage::Store& store, io::Files& files, const Settings
   TRY_ASSIGN(const auto hosts, store.hosts());
   for (const auto& row : hosts) {
     const Host& host = model.hosts[row.id] = {row, row.last_contact, {}};
-    if (row.state == protocol::HostState::active) model.dispatch->put_host(row.id, terms_of(host), now);
+    if (row.state == protocol::HostState::active)
+      model.dispatch->put_host(row.id, terms_of(model, host, now), now);
   }
   TRY_ASSIGN(const auto applications, store.applications());
   for (const auto& row : applications) TRY(load_application(row, files, settings.directory, model));
@@ -138,6 +154,21 @@ void update_slowest(Model& model) {
     if (model.slowest_mflops <= 0 || host.row.mflops < model.slowest_mflops)
       model.slowest_mflops = host.row.mflops;
   }
+}
+
+const Application* find_application(const Model& model, const std::string& text) {
+  const auto at = text.find('@');
+  const std::string name = text.substr(0, at);
+  const std::string version = at == std::string::npos ? "" : text.substr(at + 1);
+  const Application* application = nullptr;
+  for (const auto& [id, known] : model.applications)
+    if (known.row.name == name && (version.empty() || known.row.version == version)) application = &known;
+  return application;
+}
+
+Error no_application(const std::string& text) {
+  return {ErrorKind::not_found,
+          "no application " + text + " here: see `gleaner-admin app list`, add one with `app add`"};
 }
 
 Status store_changes(storage::Store& store, Model& model, Problem& problem, const policy::Changes& changes) {

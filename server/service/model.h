@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "server/policy/blame.h"
 #include "server/policy/dispatch/dispatch.h"
 #include "server/service/decision_log.h"
 #include "server/service/project_directory.h"
@@ -44,9 +45,10 @@ struct Problem {
   std::string parameters_digest;
   std::vector<storage::FailureRow> recent_failures;  // newest last, at most 100
   std::int64_t disagreements = 0;                    // disputes so far
-  SavedItems saved;                                  // of its stage, compressed
-  bool saved_full = false;                           // said in the log already
-  double kept_service = 0;                           // row.service as stored
+  std::int64_t accepted_at_end = 0;  // items of the last stage, of a problem that was cancelled or failed
+  SavedItems saved;                  // of its stage, compressed
+  bool saved_full = false;           // said in the log already
+  double kept_service = 0;           // row.service as stored
 };
 
 struct Host {
@@ -73,6 +75,7 @@ struct Model {
   std::unique_ptr<policy::Dispatch> dispatch;        // who gets what; owns the stages
   std::vector<UnitId> spare_units;                   // reserved, not handed out yet; ascending
   double slowest_mflops = 0;
+  policy::Blame blame;  // after a restart it knows what worked, and learns anew what fails
   Underway underway;
 };
 
@@ -85,10 +88,16 @@ inline constexpr const char* dispute_note = "they differ: another host is asked"
 [[nodiscard]] policy::StageSetup stage_setup(const Problem& problem, const Configuration& configuration);
 // Where the log of the problem's present stage goes (Problem::log); empty: it is not wanted.
 [[nodiscard]] policy::RecordedStage::Sink open_log(Problem& problem, const Settings& settings);
+// The stage anew from the store, as after a restart: accepted items stay accepted, open units open.
+[[nodiscard]] Status restore_stage(storage::Store& store, const Settings& settings, Timestamp now,
+                                   Problem& problem, Model& model);
 // Reads everything. Problems that were planning or combining are found so (their jobs start again).
 [[nodiscard]] Result<Model> load_model(storage::Store& store, io::Files& files, const Settings& settings,
                                        Timestamp now);
 void update_slowest(Model& model);
+// NAME, its newest version, or NAME@VERSION; null: it is not here.
+[[nodiscard]] const Application* find_application(const Model& model, const std::string& text);
+[[nodiscard]] Error no_application(const std::string& text);
 
 // Stores what a stage changed, in the writer's transaction.
 [[nodiscard]] Status store_changes(storage::Store& store, Model& model, Problem& problem,

@@ -1,6 +1,8 @@
 #include "server/service/previews.h"
 
 #include "server/service/jobs.h"
+#include "shared/base/limits.h"
+#include "shared/protocol/segment.h"
 
 namespace gleaner::service {
 
@@ -31,7 +33,7 @@ std::string obstacle(const Transaction& tx, const Problem& problem) {
 
 }  // namespace
 
-void Previews::preview(ProblemId id, Done<protocol::Preview> done) {
+void Previews::show(ProblemId id, Otherwise otherwise, Done<protocol::Preview> done) {
   kernel_.decide<Job>(
       [id](Transaction& tx, Result<Job>& job) -> Status {
         const auto found = tx.model.problems.find(id);
@@ -62,9 +64,9 @@ void Previews::preview(ProblemId id, Done<protocol::Preview> done) {
         job = std::move(begun);
         return {};
       },
-      [this, id, done = std::move(done)](Result<Job> job) {
+      [this, id, otherwise, done = std::move(done)](Result<Job> job) {
         if (!job.ok()) return done(job.error());
-        auto preview = make(std::move(*job));
+        auto preview = make(std::move(*job), otherwise);
         kernel_.writer().submit_surely([id](Transaction& tx) {
           tx.model.underway.previews.erase(id);
           return advance(tx, id);  // its last items may have come meanwhile
@@ -73,13 +75,38 @@ void Previews::preview(ProblemId id, Done<protocol::Preview> done) {
       });
 }
 
-Result<protocol::Preview> Previews::make(Job job) {
+Result<protocol::Preview> Previews::make(Job job, Otherwise otherwise) {
   auto shown =
       kernel_.managers().preview(job.manager, job.preview.stage, with_files(kernel_.blobs(), job.pieces));
+  if (!shown.ok() && otherwise == Otherwise::items) shown = write_items(job);
   // Asking again would not help: a conflict, whether the manager refused or broke down.
   if (!shown.ok()) return Error{ErrorKind::conflict, "there is no preview: " + shown.error().message};
   TRY_ASSIGN(job.preview.files, keep_files(kernel_.blobs(), *shown));
   return std::move(job.preview);
+}
+
+Result<std::vector<contract::CombinedFile>> Previews::write_items(const Job& job) {
+  io::Files& files = kernel_.files();
+  const io::Path directory = kernel_.settings().directory.problem(job.preview.id) / "accepted";
+  TRY(files.remove_all(directory));
+  TRY(files.make_directories(directory));
+  const io::Path items = directory / "accepted.items";
+  std::int64_t written = 0;
+  std::string index = "begin\tend\n";
+  for (const AcceptedPiece& piece : job.pieces) {
+    TRY_ASSIGN(const Bytes segment, kernel_.blobs().read(piece.digest, limits::segment_bytes_max));
+    Bytes part;
+    TRY_ASSIGN(const auto all, protocol::split_segment(segment, piece.items, limits::item_bytes_max));
+    for (std::int64_t item = piece.range.begin; item < piece.range.end; ++item)
+      protocol::append_item(part, all.at(static_cast<std::size_t>(item - piece.first)));
+    TRY(files.write_at(items, written, part));
+    written += static_cast<std::int64_t>(part.size());
+    index += std::to_string(piece.range.begin) + "\t" + std::to_string(piece.range.end) + "\n";
+  }
+  TRY(files.write(directory / "accepted.tsv", index, io::Mode::normal));
+  return std::vector<contract::CombinedFile>{
+      {"accepted.items", items, "application/octet-stream"},
+      {"accepted.tsv", directory / "accepted.tsv", "text/tab-separated-values"}};
 }
 
 }  // namespace gleaner::service

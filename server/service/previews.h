@@ -12,11 +12,17 @@ class Previews {
  public:
   explicit Previews(Kernel& kernel) : kernel_(kernel) {}
   // Its files are among the blobs for a day. conflict: there is nothing to see, and why.
-  void preview(ProblemId id, Done<protocol::Preview> done);
+  void preview(ProblemId id, Done<protocol::Preview> done) { show(id, Otherwise::nothing, std::move(done)); }
+  // The same, and where the application shows nothing, the accepted items themselves: `accepted.items` has
+  // them in order, each as a 4-byte little-endian length and its bytes, `accepted.tsv` which they are.
+  void partial(ProblemId id, Done<protocol::Preview> done) { show(id, Otherwise::items, std::move(done)); }
 
  private:
   struct Job;
-  [[nodiscard]] Result<protocol::Preview> make(Job job);
+  enum class Otherwise { nothing, items };
+  void show(ProblemId id, Otherwise otherwise, Done<protocol::Preview> done);
+  [[nodiscard]] Result<protocol::Preview> make(Job job, Otherwise otherwise);
+  [[nodiscard]] Result<std::vector<contract::CombinedFile>> write_items(const Job& job);
   Kernel& kernel_;
 };
 

@@ -10,6 +10,7 @@
 #include "server/policy/sizing/sizing.h"
 #include "server/policy/strategies.h"
 #include "server/service/describe.h"
+#include "server/service/failures.h"
 #include "server/service/life_cycle.h"
 
 namespace gleaner::service {
@@ -35,8 +36,48 @@ Problem* changeable(Transaction& tx, ProblemId id, Info& info) {
   return nullptr;
 }
 
+// Refusals are the caller's mistakes; nothing has changed.
+Status take_refusal(Transaction& tx, const Problem& problem, const std::string& refusal, Info& info) {
+  if (refusal.empty()) {
+    info = describe(problem, tx.now);
+  } else {
+    info = Error{ErrorKind::conflict, refusal};
+  }
+  return {};
+}
+
+Status retry_problem(Transaction& tx, ProblemId id, Info& info) {
+  const auto found = tx.model.problems.find(id);
+  if (found == tx.model.problems.end()) {
+    info = no_problem(id);
+    return {};
+  }
+  std::string refusal;
+  TRY(retry(tx, found->second, refusal));
+  return take_refusal(tx, found->second, refusal, info);
+}
+
+Status upgrade_problem(Transaction& tx, ProblemId id, const std::string& version, Info& info) {
+  const auto found = tx.model.problems.find(id);
+  const Application* application = find_application(tx.model, version);
+  if (found == tx.model.problems.end() || application == nullptr) {
+    info = application == nullptr ? no_application(version) : no_problem(id);
+    return {};
+  }
+  const auto state = found->second.row.state;
+  if (state == protocol::ProblemState::finished || state == protocol::ProblemState::cancelled) {
+    info = Error{ErrorKind::conflict,
+                 "problem " + found->second.row.name + " is " + protocol::name_of(state) + " already"};
+    return {};
+  }
+  std::string refusal;
+  TRY(upgrade(tx, found->second, *application, refusal));
+  return take_refusal(tx, found->second, refusal, info);
+}
+
 Status change_state(Transaction& tx, ProblemId id, Problems::Action action, Info& info) {
   using protocol::ProblemState;
+  if (action == Problems::Action::retry) return retry_problem(tx, id, info);
   Problem* problem = changeable(tx, id, info);
   if (problem == nullptr) return {};
   auto& state = problem->row.state;
@@ -50,6 +91,8 @@ Status change_state(Transaction& tx, ProblemId id, Problems::Action action, Info
     case Problems::Action::cancel:
       TRY(finish_problem(tx, *problem, ProblemState::cancelled, "cancelled by the administrator"));
       break;
+    case Problems::Action::retry:
+      break;  // retry_problem()
   }
   if (!over(state)) tell_dispatch(tx, *problem);
   TRY(tx.store.update_problem(problem->row));
@@ -176,6 +219,15 @@ void Problems::change_strategy(ProblemId id, protocol::ChangeStrategy request,
   kernel_.decide<protocol::ProblemInfo>(
       [id, request = std::move(request)](Transaction& tx, Info& info) {
         return change_rules(tx, id, request, info);
+      },
+      std::move(done));
+}
+
+void Problems::change_application(ProblemId id, protocol::ChangeApplication request,
+                                  Done<protocol::ProblemInfo> done) {
+  kernel_.decide<protocol::ProblemInfo>(
+      [id, request = std::move(request)](Transaction& tx, Info& info) {
+        return upgrade_problem(tx, id, request.application, info);
       },
       std::move(done));
 }

@@ -22,9 +22,11 @@ class Problems {
   void add(protocol::AddProblem request, Done<protocol::ProblemInfo> done);
   void list(Done<std::vector<protocol::ProblemInfo>> done);
   void show(ProblemId id, Done<protocol::ProblemInfo> done);
-  enum class Action { pause, resume, cancel };
+  enum class Action { pause, resume, cancel, retry };  // retry: failures.h
   void change(ProblemId id, Action action, Done<protocol::ProblemInfo> done);
   void change_strategy(ProblemId id, protocol::ChangeStrategy request, Done<protocol::ProblemInfo> done);
+  void change_application(ProblemId id, protocol::ChangeApplication request,
+                          Done<protocol::ProblemInfo> done);
   // With its files; waits until its manager is done with them.
   void remove(ProblemId id, StatusDone done);
   // The last `count` decisions about its units, newest first.

@@ -9,11 +9,6 @@
 #include "shared/base/limits.h"
 
 namespace gleaner::service {
-namespace {
-
-constexpr std::size_t recent_failures_max = 100;
-
-}  // namespace
 
 Status touch_host(Transaction& tx, Host& host) {
   host.row.last_contact = tx.now;
@@ -118,32 +113,6 @@ std::vector<protocol::ProblemProgress> progress_for(const Transaction& tx, const
   return progress;
 }
 
-Status take_failure(Transaction& tx, HostId host_id, const protocol::FailureReport& report) {
-  const auto host_found = tx.model.hosts.find(host_id);
-  const auto place = tx.model.open_units.find(report.unit);
-  if (host_found == tx.model.hosts.end() || place == tx.model.open_units.end()) return {};  // over already
-  Host& host = host_found->second;
-  Problem& problem = tx.model.problems.at(place->second);
-  if (!problem.stage || !host.units.contains(report.unit)) return {};
-  TRY(touch_host(tx, host));
-  storage::FailureRow row{report.unit, host_id,     problem.row.id, problem.row.stage,
-                          report.kind, report.item, report.message, tx.now};
-  TRY(tx.store.add_failure(row));
-  problem.recent_failures.push_back(std::move(row));
-  if (problem.recent_failures.size() > recent_failures_max)
-    problem.recent_failures.erase(problem.recent_failures.begin());
-  const std::string text = std::string(protocol::name_of(report.kind)) + ": " + report.message;
-  tx.effects.warn(fmt::format("unit {} of problem {} failed on host {}: {}", report.unit.value,
-                              problem.row.id.value, host_id.value, text));
-  host.row.health = policy::after_failure(host.row.health, text, tx.now);
-  tell_dispatch(tx, host);
-  TRY(tx.store.update_host(host.row));
-  policy::Changes changes;
-  problem.stage->give_back(host_id, report.unit, policy::Stage::GiveBack::failed, report.item, text, tx.now,
-                           changes);
-  return store_stage(tx, problem, changes);
-}
-
 Status end_host(Transaction& tx, Host& host, protocol::HostState state, const std::string& reason) {
   for (auto& [id, problem] : tx.model.problems) {
     if (!problem.stage) continue;
@@ -151,6 +120,7 @@ Status end_host(Transaction& tx, Host& host, protocol::HostState state, const st
     problem.stage->host_left(host.row.id, reason, tx.now, changes);
     TRY(store_stage(tx, problem, changes));
   }
+  tx.model.blame.forget_host(host.row.id);
   host.row.state = state;
   tx.model.dispatch->drop_host(host.row.id, tx.now);
   TRY(tx.store.update_host(host.row));

@@ -1,4 +1,4 @@
-// What hosts say of the units they hold: reports, saved items, failures, good-byes. Writer thread only.
+// What hosts say of the units they hold: reports, saved items, good-byes. Writer thread only.
 #pragma once
 
 #include <string>
@@ -23,7 +23,6 @@ void keep_saved(Transaction& tx, const Host& host, std::vector<protocol::SavedIt
 [[nodiscard]] double heartbeat_interval(const Transaction& tx, const Host& host);
 // Of what this host has units of.
 [[nodiscard]] std::vector<protocol::ProblemProgress> progress_for(const Transaction& tx, const Host& host);
-[[nodiscard]] Status take_failure(Transaction& tx, HostId host, const protocol::FailureReport& report);
 // It left, or was revoked: its units are given back, its token is worth nothing.
 [[nodiscard]] Status end_host(Transaction& tx, Host& host, protocol::HostState state,
                               const std::string& reason);

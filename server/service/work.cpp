@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "server/service/dispatch.h"
+#include "server/service/failures.h"
 #include "server/service/reports.h"
 #include "shared/crypto/statements.h"
 #include "shared/protocol/codec.h"

@@ -12,6 +12,7 @@ constexpr std::int64_t manifest_format = 1;
 constexpr int text_length_max = 200;  // of titles and meanings: they are shown on one line
 constexpr std::int64_t megabytes_max = std::int64_t{1} << 20;  // one TiB
 constexpr std::size_t wrap_words_max = 64;
+constexpr std::size_t versions_max = 64;  // that a version continues: more than anybody mends
 constexpr std::int64_t threads_max = 1024;
 constexpr double item_seconds_min = 1;
 constexpr double item_seconds_max = 1e7;  // four months
@@ -128,6 +129,11 @@ Status check_whole(const Manifest& manifest, std::int64_t format, const std::str
   if (wrapped)
     if (const auto status = check_wrap(manifest); !status.ok())
       mistake("wrap.command", status.error().message);
+  if (manifest.compatible_with.size() > versions_max)
+    mistake("compatible_with", "at most " + std::to_string(versions_max) + " versions");
+  for (const std::string& version : manifest.compatible_with)
+    if (const auto status = check_version(version); !status.ok())
+      mistake("compatible_with", status.error().message);
   if (manifest.manager.empty() && !wrapped)
     mistake("manager.program", "missing: the manager's file in the bundle");
   if (manifest.kernels.empty() && !wrapped)
@@ -191,6 +197,8 @@ void declare(io::Settings& settings, Manifest& manifest, Fields& fields, Section
   settings.add("name", &manifest.name, "", check_name);
   settings.add("version", &manifest.version, "", check_version);
   settings.add("title", &manifest.title, "", check_text);
+  if (which == Sections::all || !manifest.compatible_with.empty())
+    settings.add("compatible_with", &manifest.compatible_with, "");
   settings.add("kernel", &manifest.kernels, "");
   settings.add("manager.program", &manifest.manager, "", check_path);
   settings.add("manager.keeps_inputs", &manifest.keeps_inputs, "");

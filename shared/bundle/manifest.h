@@ -38,6 +38,8 @@ struct Manifest {
   std::string name;
   std::string version;
   std::string title;
+  // Versions whose results this one continues: what they computed of a problem stays, the rest is this one's.
+  std::vector<std::string> compatible_with;
   std::map<std::string, std::string> kernels;  // platform -> file
   std::string manager;
   bool keeps_inputs = false;  // the problem's own inputs are for the manager only

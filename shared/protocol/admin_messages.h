@@ -174,6 +174,12 @@ struct ChangeStrategy {
   std::optional<int> priority = {};
 };
 
+// POST /v1/admin/problems/ID/application: a mended version of the problem's application computes the rest.
+// Its manifest must name the present version in `compatible_with`.
+struct ChangeApplication {
+  std::string application;  // name@version
+};
+
 // What may be named as a strategy or as a rule for stragglers: GET /v1/admin/strategies.
 struct StrategyInfo {
   std::string name;

@@ -189,6 +189,13 @@ void visit(Archive& archive, Of<Archive, ChangeStrategy>& message) {
 }
 
 template <>
+inline constexpr const char* title<ChangeApplication> = "change of application";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, ChangeApplication>& message) {
+  archive("application", message.application, file_name);
+}
+
+template <>
 inline constexpr const char* title<StrategyInfo> = "strategy";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, StrategyInfo>& message) {

@@ -35,8 +35,9 @@ constexpr auto checks =
               HeartbeatRequest, UnitOrder, HeartbeatReply, Proposal, SlotRequest, WorkRequest, WorkReply,
               FailureReport, UploadState, ProblemDocument, ApplicationInfo, AddApplication, AddProblem,
               ResultFile, Preview, HostShare, SetAside, ProblemInfo, HostInfo, ServerStatus, DecisionInfo,
-              ChangeStrategy, StrategyInfo, std::vector<StrategyInfo>, std::vector<ApplicationInfo>,
-              std::vector<ProblemInfo>, std::vector<HostInfo>, std::vector<DecisionInfo>, ProblemProgress>();
+              ChangeStrategy, ChangeApplication, StrategyInfo, std::vector<StrategyInfo>,
+              std::vector<ApplicationInfo>, std::vector<ProblemInfo>, std::vector<HostInfo>,
+              std::vector<DecisionInfo>, ProblemProgress>();
 
 }  // namespace
 

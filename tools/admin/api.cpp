@@ -127,6 +127,10 @@ Result<protocol::Preview> Api::preview(ProblemId id) {
   return post<protocol::Preview>(problem_path(id) + "/preview", empty_body, Repeat::no, preview_timeout);
 }
 
+Result<protocol::Preview> Api::partial(ProblemId id) {
+  return post<protocol::Preview>(problem_path(id) + "/partial", empty_body, Repeat::no, preview_timeout);
+}
+
 Status Api::remove_problem(ProblemId id) {
   io::HttpRequest request;
   request.method = "DELETE";
@@ -141,6 +145,12 @@ Result<std::vector<protocol::StrategyInfo>> Api::strategies() {
 
 Result<protocol::ProblemInfo> Api::change_strategy(ProblemId id, const protocol::ChangeStrategy& change) {
   return post<protocol::ProblemInfo>(problem_path(id) + "/strategy", protocol::encode(change), Repeat::yes);
+}
+
+Result<protocol::ProblemInfo> Api::change_application(ProblemId id,
+                                                      const protocol::ChangeApplication& change) {
+  return post<protocol::ProblemInfo>(problem_path(id) + "/application", protocol::encode(change),
+                                     Repeat::yes);
 }
 
 Result<std::vector<protocol::DecisionInfo>> Api::decisions(ProblemId id, int count) {

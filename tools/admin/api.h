@@ -33,13 +33,17 @@ class Api {
   [[nodiscard]] Result<std::vector<protocol::ProblemInfo>> problems();
   [[nodiscard]] Result<protocol::ProblemInfo> problem(ProblemId id);
   [[nodiscard]] Result<protocol::ProblemInfo> add_problem(const protocol::AddProblem& problem);
-  // `verb`: pause, resume, cancel.
+  // `verb`: pause, resume, cancel, retry.
   [[nodiscard]] Result<protocol::ProblemInfo> change_problem(ProblemId id, const std::string& verb);
   [[nodiscard]] Result<protocol::Preview> preview(ProblemId id);
+  // Files of what is accepted, whatever became of the problem.
+  [[nodiscard]] Result<protocol::Preview> partial(ProblemId id);
   [[nodiscard]] Status remove_problem(ProblemId id);
   [[nodiscard]] Result<std::vector<protocol::StrategyInfo>> strategies();
   [[nodiscard]] Result<protocol::ProblemInfo> change_strategy(ProblemId id,
                                                               const protocol::ChangeStrategy& change);
+  [[nodiscard]] Result<protocol::ProblemInfo> change_application(ProblemId id,
+                                                                 const protocol::ChangeApplication& change);
   [[nodiscard]] Result<std::vector<protocol::DecisionInfo>> decisions(ProblemId id, int count);
   [[nodiscard]] Result<std::vector<protocol::HostInfo>> hosts();
   [[nodiscard]] Result<protocol::HostInfo> host(HostId id);

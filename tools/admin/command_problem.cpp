@@ -1,4 +1,4 @@
-// problem add, list, show, watch, pause, resume, cancel, delete, result, preview, decisions.
+// problem add, list, show, watch, pause, resume, retry, upgrade, cancel, delete, result, preview, decisions.
 #include <algorithm>
 
 #include "shared/base/limits.h"
@@ -23,6 +23,8 @@ struct ProblemChoice {
   std::string out = ".";
   bool force = false;
   bool yes = false;
+  bool partial = false;
+  std::string application;
   int count = 50;
 };
 
@@ -116,6 +118,22 @@ Result<ExitCode> pause(Session& session, const ProblemChoice& choice) {
 Result<ExitCode> resume(Session& session, const ProblemChoice& choice) {
   return change(session, choice, "resume");
 }
+Result<ExitCode> retry(Session& session, const ProblemChoice& choice) {
+  return change(session, choice, "retry");
+}
+
+Result<ExitCode> upgrade(Session& session, const ProblemChoice& choice) {
+  TRY_ASSIGN(Api* const api, session.api());
+  TRY_ASSIGN(const auto found, find_problem(*api, choice.which));
+  TRY_ASSIGN(const auto problem, api->change_application(found.id, {choice.application}));
+  if (session.json())
+    session.print_json(protocol::encode(problem));
+  else
+    session.people() << "problem " << problem.id.value << " (" << problem.name << ") goes on with "
+                     << problem.application << ": " << count_text(problem.accepted) << " of "
+                     << count_text(problem.items) << " items are accepted and stay\n";
+  return ExitCode::ok;
+}
 Result<ExitCode> cancel(Session& session, const ProblemChoice& choice) {
   return change(session, choice, "cancel");
 }
@@ -158,28 +176,14 @@ Result<std::vector<Document>> download_all(Session& session, Api& api,
   return downloaded;
 }
 
-Result<ExitCode> result(Session& session, const ProblemChoice& choice) {
-  TRY_ASSIGN(Api* const api, session.api());
-  TRY_ASSIGN(const auto problem, find_problem(*api, choice.which));
-  if (problem.results.empty())
-    return Error{ErrorKind::not_found,
-                 "problem " + std::to_string(problem.id.value) + " is " + protocol::name_of(problem.state) +
-                     " and has no results" +
-                     (ended(problem.state) ? "" : " yet: `problem watch` waits for its end")};
-  TRY_ASSIGN(const auto downloaded, download_all(session, *api, problem.results, choice));
-  if (session.json()) session.print_json(Document().list("items", downloaded).render());
-  return ExitCode::ok;
-}
-
-Result<ExitCode> preview(Session& session, const ProblemChoice& choice) {
-  TRY_ASSIGN(Api* const api, session.api());
-  TRY_ASSIGN(const auto problem, find_problem(*api, choice.which));
-  TRY_ASSIGN(const auto shown, api->preview(problem.id));
+// Fetches what a preview or a partial result consists of.
+Result<ExitCode> download_preview(Session& session, Api& api, const protocol::Preview& shown,
+                                  const ProblemChoice& choice) {
   if (!session.json())
     session.people() << "from " << shown.accepted << " of " << shown.items << " items of stage "
                      << shown.stage << (shown.stage_name.empty() ? "" : " (" + shown.stage_name + ")")
                      << ":\n";
-  TRY_ASSIGN(const auto downloaded, download_all(session, *api, shown.files, choice));
+  TRY_ASSIGN(const auto downloaded, download_all(session, api, shown.files, choice));
   if (session.json())
     session.print_json(Document()
                            .number("id", shown.id.value)
@@ -189,6 +193,31 @@ Result<ExitCode> preview(Session& session, const ProblemChoice& choice) {
                            .list("items", downloaded)
                            .render());
   return ExitCode::ok;
+}
+
+Result<ExitCode> result(Session& session, const ProblemChoice& choice) {
+  TRY_ASSIGN(Api* const api, session.api());
+  TRY_ASSIGN(const auto problem, find_problem(*api, choice.which));
+  if (choice.partial && problem.results.empty()) {
+    TRY_ASSIGN(const auto shown, api->partial(problem.id));
+    return download_preview(session, *api, shown, choice);
+  }
+  if (problem.results.empty())
+    return Error{ErrorKind::not_found,
+                 "problem " + std::to_string(problem.id.value) + " is " + protocol::name_of(problem.state) +
+                     " and has no results" +
+                     (ended(problem.state) ? "" : " yet: `problem watch` waits for its end") +
+                     (problem.accepted > 0 ? " (--partial fetches what is accepted)" : "")};
+  TRY_ASSIGN(const auto downloaded, download_all(session, *api, problem.results, choice));
+  if (session.json()) session.print_json(Document().list("items", downloaded).render());
+  return ExitCode::ok;
+}
+
+Result<ExitCode> preview(Session& session, const ProblemChoice& choice) {
+  TRY_ASSIGN(Api* const api, session.api());
+  TRY_ASSIGN(const auto problem, find_problem(*api, choice.which));
+  TRY_ASSIGN(const auto shown, api->preview(problem.id));
+  return download_preview(session, *api, shown, choice);
 }
 
 Result<ExitCode> decisions(Session& session, const ProblemChoice& choice) {
@@ -224,7 +253,8 @@ void declare_add(CLI::App& problems, Action& chosen) {
       ->add_option("--straggler", problem.straggler,
                    "what is done about units that lag behind; else as the server's settings say")
       ->check(CLI::IsMember({"split", "duplicate-once", "none", "deadline", "late", "spark", "wqr", "rdlb"}));
-  command->add_option("--weight", problem.weight, "share of the slots' time among problems of the same priority")
+  command
+      ->add_option("--weight", problem.weight, "share of the slots' time among problems of the same priority")
       ->capture_default_str()
       ->check(CLI::Range(0.001, 1000.0));
   command->add_option("--priority", problem.priority, "higher goes first: lower ones get what it cannot use")
@@ -281,11 +311,27 @@ void add_problem_commands(CLI::App& program, Action& chosen) {
   add_strategy_commands(program, problems, chosen);
   declare_choice(problems, chosen, "pause", "Hand out no more of it; hosts stop computing it", choice, pause);
   declare_choice(problems, chosen, "resume", "Go on with a paused problem", choice, resume);
+  command = declare_choice(problems, chosen, "retry", "Try again what failed", choice, retry);
+  command->footer(
+      "Items that were set aside are handed out again; a failed problem goes on from where it failed, and "
+      "an\n"
+      "application that was stopped because it failed on most hosts gets another chance.");
+  command = declare_choice(problems, chosen, "upgrade",
+                           "Have a mended version of its application compute the rest", choice, upgrade);
+  command
+      ->add_option("--app", choice->application,
+                   "the mended version, whose manifest names the present one in `compatible_with`")
+      ->required()
+      ->type_name("NAME[@VERSION]");
+  command->footer("What is accepted stays; units that the old version computes are given back.");
   declare_choice(problems, chosen, "cancel", "End a problem for good; what is accepted is kept", choice,
                  cancel);
   command = declare_choice(problems, chosen, "result", "Download the results and print their paths", choice,
                            result);
   declare_download(command, *choice);
+  command->add_flag(
+      "--partial", choice->partial,
+      "without results yet, or ever: what is accepted, as the application shows it or else item by item");
   command = declare_choice(problems, chosen, "preview",
                            "Download what the application shows of the items in hand", choice, preview);
   choice->out = "preview";

@@ -157,9 +157,13 @@ template <typename Visit>
 void fields(Visit& visit, GiveBackEvent& event) {
   visit("host", event.host);
   visit("unit", event.unit);
-  bool failed = event.why == Stage::GiveBack::failed;
+  bool failed = event.why != Stage::GiveBack::returned;
+  bool set_aside = event.why == Stage::GiveBack::set_aside;
   visit("failed", failed);
-  event.why = failed ? Stage::GiveBack::failed : Stage::GiveBack::returned;
+  visit.added("set_aside", set_aside, false);
+  event.why = set_aside ? Stage::GiveBack::set_aside
+              : failed  ? Stage::GiveBack::failed
+                        : Stage::GiveBack::returned;
   visit("item", event.item);
   visit("reason", event.reason);
 }

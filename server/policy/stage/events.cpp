@@ -209,13 +209,14 @@ CommitOutcome StageState::commit(HostId host_id, UnitId id, Range range, bool la
   return outcome;
 }
 
-void StageState::note_failure(HostId host, std::int64_t item, const std::string& reason, Timestamp now,
-                              Changes& changes) {
+void StageState::note_failure(HostId host, std::int64_t item, Stage::GiveBack why, const std::string& reason,
+                              Timestamp now, Changes& changes) {
   if (ledger.accepted().contains(item) || ledger.set_aside().contains(item)) return;
   items.forget_saved({item, item + 1});  // it may be why
   const Ledger::Failures failures = ledger.fail(item, host);
   const int limit = setup.rules.failures_set_aside;
-  if (failures.hosts < limit && failures.times < limit * failures_factor) return;
+  if (why != Stage::GiveBack::set_aside && failures.hosts < limit && failures.times < limit * failures_factor)
+    return;
   const Range range{item, item + 1};
   decide(changes, now, host, {}, "set-aside", range,
          because("it failed {} times on {} hosts; last: {}", failures.times, failures.hosts, reason));

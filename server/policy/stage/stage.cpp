@@ -117,10 +117,11 @@ void Stage::give_back(HostId host, UnitId unit, GiveBack why, std::int64_t item,
   if (held == nullptr || held->unit.state != UnitState::open) return;
   const Range rest{held->unit.committed, held->unit.range.end};
   const bool is_check = held->unit.kind == UnitKind::check;
-  if (why == GiveBack::failed && !is_check) {
-    state.note_failure(host, rest.contains(item) ? item : rest.begin, reason, now, changes);
+  if (why != GiveBack::returned && !is_check) {
+    state.note_failure(host, rest.contains(item) ? item : rest.begin, why, reason, now, changes);
   }
-  state.close(unit, why == GiveBack::failed ? UnitState::failed : UnitState::cancelled, reason, now, changes);
+  state.close(unit, why == GiveBack::returned ? UnitState::cancelled : UnitState::failed, reason, now,
+              changes);
   tidy(changes);
 }
 

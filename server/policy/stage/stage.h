@@ -60,8 +60,9 @@ class Stage {
   // A stored, valid segment. `last`: the host says the unit is finished.
   [[nodiscard]] CommitOutcome commit(HostId host, UnitId unit, Range range, bool last, Timestamp now,
                                      Changes& changes);
-  // The kernel failed, or the host gives the unit back (leaves). `failed`: counts towards setting aside.
-  enum class GiveBack { failed, returned };
+  // The kernel failed, or the host gives the unit back (leaves). `failed`: the host gets `item` no more while
+  // others may have it. `set_aside`: nobody gets it any more (whoever calls knows whom to blame: blame.h).
+  enum class GiveBack { failed, returned, set_aside };
   void give_back(HostId host, UnitId unit, GiveBack why, std::int64_t item, const std::string& reason,
                  Timestamp now, Changes& changes);
   void host_left(HostId host, const std::string& reason, Timestamp now, Changes& changes);  // left or revoked

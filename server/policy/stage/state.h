@@ -120,8 +120,8 @@ struct StageState {
   protocol::UnitOrder report(HostId host, const protocol::UnitReport& report, Timestamp now,
                              Changes& changes);
   bool save(HostId host, UnitId unit, std::int64_t item, double share);
-  void note_failure(HostId host, std::int64_t item, const std::string& reason, Timestamp now,
-                    Changes& changes);
+  void note_failure(HostId host, std::int64_t item, Stage::GiveBack why, const std::string& reason,
+                    Timestamp now, Changes& changes);
   void omit(Timestamp now, Changes& changes);
   void expire(Timestamp now, Changes& changes);
 

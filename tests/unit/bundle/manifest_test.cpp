@@ -12,6 +12,7 @@ const std::string whole = R"(manifest = 1
 name = "raytrace"
 version = "1.0.0"
 title = "Ray tracer"
+compatible_with = ["0.9.0", "0.9.1"]
 [kernel]
 x86_64-linux = "bin/raytrace-kernel"
 any = "bin/kernel.py"
@@ -60,6 +61,7 @@ TEST_CASE("a whole manifest is read") {
   CHECK(manifest->name == "raytrace");
   CHECK(manifest->version == "1.0.0");
   CHECK(manifest->title == "Ray tracer");
+  CHECK(manifest->compatible_with == std::vector<std::string>{"0.9.0", "0.9.1"});
   CHECK(manifest->manager == "bin/raytrace-manager");
   CHECK(manifest->keeps_inputs);
   CHECK(manifest->item_meaning == "one scan-line");
@@ -73,12 +75,17 @@ TEST_CASE("a whole manifest is read") {
   CHECK(manifest->item_seconds == 60);
 }
 
+TEST_CASE("the versions that a manifest continues are versions") {
+  CHECK_THAT(mistakes_in(with("\"0.9.0\"", "\"../0.9\"")), Catch::Contains("compatible_with"));
+}
+
 TEST_CASE("the least manifest has the contract's defaults") {
   const auto manifest = parse_manifest(
       "manifest = 1\nname = \"a\"\nversion = \"1\"\n[kernel]\nany = \"k\"\n[manager]\nprogram = \"m\"\n",
       "f");
   if (!manifest.ok()) FAIL(manifest.error().message);
   CHECK(manifest->title == "a");
+  CHECK(manifest->compatible_with.empty());
   CHECK_FALSE(manifest->keeps_inputs);
   CHECK(manifest->split);
   CHECK_FALSE(manifest->checkpoint);

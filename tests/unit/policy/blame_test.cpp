@@ -18,7 +18,9 @@ struct World {
   Timestamp now = start;
 
   std::vector<Ruling> fails(std::int64_t host, std::int64_t item, ApplicationId application = renderer,
-                            ProblemId problem = picture, int computing = 0) {
+                            ProblemId problem = picture, int others = 0) {
+    std::set<HostId> computing{HostId{host}};
+    for (int other = 0; other < others; ++other) computing.insert(HostId{10'000 + other});
     now += std::chrono::seconds{1};
     return blame.failed({HostId{host}, application, problem, 0, item, "division by zero"}, computing, now);
   }
@@ -57,10 +59,40 @@ TEST_CASE("an item that fails on two working hosts is set aside, and nobody wait
   CHECK_FALSE(world.held(2));
 }
 
-TEST_CASE("an item that fails on two fresh hosts is set aside, too") {
+TEST_CASE("of an application that was never seen to work, an item is not blamed before something works") {
   World world;
   CHECK(world.fails(1, 7).empty());
-  CHECK(count(world.fails(2, 7), Ruling::Kind::set_aside) == 1);
+  CHECK(world.fails(2, 7).empty());
+  world.delivers(1);
+  CHECK(count(world.fails(1, 7), Ruling::Kind::set_aside) == 1);
+}
+
+TEST_CASE("an item that failed on newcomers only goes to a host that delivers before it is set aside") {
+  World world;
+  world.delivers(1);
+  CHECK(world.fails(2, 7).empty());
+  CHECK(world.fails(3, 7).empty());
+  CHECK(count(world.fails(1, 7), Ruling::Kind::set_aside) == 1);
+}
+
+TEST_CASE("a single item that fails on every host stops an application that was never seen to work") {
+  World world;
+  int stopped = 0, tries = 0;
+  for (; tries < 10 && stopped == 0; ++tries)
+    stopped = count(world.fails(1 + tries, 0), Ruling::Kind::stop_application);
+  CHECK(stopped == 1);
+  CHECK(tries == 3);
+}
+
+TEST_CASE("who leaves is no witness any more") {
+  World world;
+  world.delivers(1);
+  CHECK(world.fails(1, 7).empty());
+  CHECK(world.fails(2, 3).empty());
+  world.blame.forget_host(HostId{1});
+  world.blame.forget_host(HostId{2});
+  CHECK(world.blame.item_broken(picture, 7) == Approx(BlameRules{}.item_prior));
+  CHECK(world.fails(3, 7).empty());
 }
 
 TEST_CASE("a lone host that fails on the same item only is believed after some tries") {
@@ -69,8 +101,17 @@ TEST_CASE("a lone host that fails on the same item only is believed after some t
   int set_aside = 0, tries = 0;
   for (; tries < 10 && set_aside == 0; ++tries) set_aside = count(world.fails(1, 3), Ruling::Kind::set_aside);
   CHECK(set_aside == 1);
-  CHECK(tries == BlameRules{}.lone_failures);
+  CHECK(tries == BlameRules{}.lone_failures_proven);
   CHECK_FALSE(world.held(1));
+}
+
+TEST_CASE("a newcomer that gets the same item again waits, so that others can try it") {
+  World world;
+  CHECK(world.fails(1, 3).empty());
+  const auto rulings = world.fails(1, 3);
+  REQUIRE(count(rulings, Ruling::Kind::hold_pair) == 1);
+  CHECK(rulings[0].seconds == Approx(30));
+  CHECK(world.held(1));
 }
 
 TEST_CASE("a host that fails with one application and works with another waits for that one alone") {
@@ -134,6 +175,8 @@ TEST_CASE("an application that fails wherever it is tried is stopped, and no ite
 
 TEST_CASE("items that only broken hosts failed on are given back") {
   World world;
+  world.delivers(1);
+  world.delivers(3);
   static_cast<void>(world.fails(1, 7));
   REQUIRE(count(world.fails(2, 7), Ruling::Kind::set_aside) == 1);
   int given_back = 0;

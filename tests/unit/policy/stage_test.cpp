@@ -81,6 +81,16 @@ TEST_CASE("an item that fails on three hosts is set aside; others of its unit ar
   CHECK(bench.stage.counts(bench.now).accepted == 9);
 }
 
+TEST_CASE("an item is set aside at once where the caller knows that it is to blame") {
+  StageBench bench(10, "static,mode=paper");
+  const Unit unit = bench.take(1);
+  bench.give_back(unit, Stage::GiveBack::set_aside, 4);
+  REQUIRE(bench.stage.set_sizing("wis,mode=paper,shrink=none").ok());
+  CHECK(bench.stage.set_aside().ranges() == std::vector<Range>{{4, 5}});
+  while (!bench.stage.free().empty()) bench.finish(bench.take(1));
+  CHECK(bench.stage.counts(bench.now).accepted == 9);
+}
+
 TEST_CASE("a host does not get an item again that failed on it, while others might") {
   StageBench bench(1);
   bench.give_back(bench.take(1), Stage::GiveBack::failed, 0);

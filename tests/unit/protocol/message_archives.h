@@ -23,7 +23,7 @@ using AllMessages =
                SavedItem, HeartbeatRequest, UnitOrder, HeartbeatReply, Proposal, SlotRequest, WorkRequest,
                ProblemProgress, WorkReply, FailureReport, UploadState, ProblemDocument, ApplicationInfo,
                AddApplication, AddProblem, ResultFile, Preview, HostShare, SetAside, ProblemInfo, HostInfo,
-               ServerStatus, DecisionInfo, ChangeStrategy, StrategyInfo>;
+               ServerStatus, DecisionInfo, ChangeStrategy, ChangeApplication, StrategyInfo>;
 
 template <typename T>
 inline constexpr bool is_message =

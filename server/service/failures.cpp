@@ -1,0 +1,213 @@
+#include "server/service/failures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "server/service/dispatch.h"
+#include "server/service/life_cycle.h"
+#include "server/service/reports.h"
+
+namespace gleaner::service {
+namespace {
+
+using policy::Ruling;
+using protocol::ProblemState;
+
+constexpr std::size_t recent_failures_max = 100;
+// Hosts looked for that compute an application without a word: half as likely broken with each, so more than
+// this change nothing.
+constexpr std::size_t computing_max = 16;
+
+std::set<HostId> hosts_computing(const Model& model, ApplicationId application) {
+  std::set<HostId> hosts;
+  for (const auto& [id, problem] : model.problems) {
+    if (problem.row.application != application || !problem.stage) continue;
+    for (const policy::Unit* unit : problem.stage->view().open_units()) {
+      hosts.insert(unit->host);
+      if (hosts.size() > computing_max) return hosts;
+    }
+  }
+  return hosts;
+}
+
+Status keep_failure(Transaction& tx, Problem& problem, storage::FailureRow row) {
+  TRY(tx.store.add_failure(row));
+  problem.recent_failures.push_back(std::move(row));
+  if (problem.recent_failures.size() > recent_failures_max)
+    problem.recent_failures.erase(problem.recent_failures.begin());
+  return {};
+}
+
+const Ruling* find(const std::vector<Ruling>& rulings, Ruling::Kind kind, std::int64_t item) {
+  const auto found = std::find_if(rulings.begin(), rulings.end(), [&](const Ruling& ruling) {
+    return ruling.kind == kind && ruling.item == item;
+  });
+  return found == rulings.end() ? nullptr : &*found;
+}
+
+// All problems of an application that fails on most hosts wait for their administrator.
+Status stop_application(Transaction& tx, ApplicationId id, const std::string& reason) {
+  for (auto& [number, problem] : tx.model.problems) {
+    if (problem.row.application != id || problem.row.state != ProblemState::running) continue;
+    problem.row.resume_to = std::exchange(problem.row.state, ProblemState::paused);
+    problem.row.message = fmt::format(
+        "stopped: {}: {}. Mend the application and `gleaner-admin problem upgrade {}`, or `problem retry {}`",
+        problem.application_name, reason, number.value, number.value);
+    tx.effects.warn(
+        fmt::format("problem {} ({}) is {}", number.value, problem.row.name, problem.row.message));
+    tell_dispatch(tx, problem);
+    TRY(tx.store.update_problem(problem.row));
+  }
+  tx.effects.add(effect::Announce{});
+  return {};
+}
+
+// The stage from its rows, with nothing set aside.
+Status reopen_stage(Transaction& tx, Problem& problem) {
+  problem.stage_row.set_aside.clear();
+  TRY(tx.store.put_stage(problem.stage_row));
+  if (problem.log) tx.effects.add(effect::SettleDecisions{problem.log, true});
+  problem.saved = {};
+  tell_dispatch(tx, problem);
+  return restore_stage(tx.store, tx.settings, tx.now, problem, tx.model);
+}
+
+Status apply(Transaction& tx, Host& host, Problem& problem, const Ruling& ruling) {
+  switch (ruling.kind) {
+    case Ruling::Kind::set_aside:
+      return {};  // done with the unit that was given back
+    case Ruling::Kind::give_back:
+      tx.effects.info(fmt::format("problem {}: item {} is handed out again: {}", problem.row.id.value,
+                                  ruling.item, ruling.reason));
+      problem.row.message.clear();
+      TRY(tx.store.update_problem(problem.row));
+      return reopen_stage(tx, problem);
+    case Ruling::Kind::hold_pair:
+      tx.effects.warn(fmt::format("host {} gets no work of {} for {:.0f} s: {}", host.row.id.value,
+                                  problem.application_name, ruling.seconds, ruling.reason));
+      return {};
+    case Ruling::Kind::hold_host:
+      tx.effects.warn(fmt::format("host {} gets no work for {:.0f} s: it fails with several applications: {}",
+                                  host.row.id.value, ruling.seconds, ruling.reason));
+      host.row.health.blocked_until = tx.now + from_seconds(ruling.seconds);
+      host.row.health.reason = ruling.reason;
+      tell_dispatch(tx, host);
+      return tx.store.update_host(host.row);
+    case Ruling::Kind::stop_application:
+      return stop_application(tx, problem.row.application, ruling.reason);
+  }
+  return {};
+}
+
+// Where a problem that failed goes on: with what it was doing then.
+Status reopen_problem(Transaction& tx, Problem& problem) {
+  auto& row = problem.row;
+  row.finished_at = {};
+  problem.accepted_at_end = 0;
+  row.state = problem.stage_row.items == 0 ? ProblemState::planning : ProblemState::running;
+  return problem.stage_row.items == 0 ? Status{} : reopen_stage(tx, problem);
+}
+
+}  // namespace
+
+Status take_failure(Transaction& tx, HostId host_id, const protocol::FailureReport& report) {
+  const auto host_found = tx.model.hosts.find(host_id);
+  const auto place = tx.model.open_units.find(report.unit);
+  if (host_found == tx.model.hosts.end() || place == tx.model.open_units.end()) return {};  // over already
+  Host& host = host_found->second;
+  Problem& problem = tx.model.problems.at(place->second);
+  if (!problem.stage || !host.units.contains(report.unit)) return {};
+  TRY(touch_host(tx, host));
+  TRY(keep_failure(tx, problem,
+                   {report.unit, host_id, problem.row.id, problem.row.stage, report.kind, report.item,
+                    report.message, tx.now}));
+  const std::string text = std::string(protocol::name_of(report.kind)) + ": " + report.message;
+  tx.effects.warn(fmt::format("unit {} of problem {} failed on host {}: {}", report.unit.value,
+                              problem.row.id.value, host_id.value, text));
+  ++host.row.health.failures;
+  TRY(tx.store.update_host(host.row));
+
+  const policy::Unit* unit = problem.stage->view().unit(report.unit);
+  const Range rest{unit->committed, unit->range.end};
+  const std::int64_t item = rest.contains(report.item) ? report.item : rest.begin;
+  const auto rulings =
+      tx.model.blame.failed({host_id, problem.row.application, problem.row.id, problem.row.stage, item, text},
+                            hosts_computing(tx.model, problem.row.application), tx.now);
+  const Ruling* aside = find(rulings, Ruling::Kind::set_aside, item);
+  policy::Changes changes;
+  problem.stage->give_back(
+      host_id, report.unit,
+      aside != nullptr ? policy::Stage::GiveBack::set_aside : policy::Stage::GiveBack::failed, item,
+      aside != nullptr ? aside->reason : text, tx.now, changes);
+  TRY(store_stage(tx, problem, changes));
+  for (const Ruling& ruling : rulings) TRY(apply(tx, host, problem, ruling));
+  return {};
+}
+
+Status retry(Transaction& tx, Problem& problem, std::string& refusal) {
+  auto& row = problem.row;
+  const bool failed = row.state == ProblemState::failed;
+  const bool stopped = row.state == ProblemState::paused && row.message.starts_with("stopped: ");
+  const bool aside = problem.stage && !problem.stage->view().set_aside().empty();
+  if (!failed && !stopped && !aside) {
+    refusal = "problem " + row.name + " is " + protocol::name_of(row.state) +
+              ", and none of its items is set aside: there is nothing to try again";
+    return {};
+  }
+  row.message.clear();
+  tx.model.blame.forget_items(row.id);
+  tx.model.blame.forgive(row.application);
+  if (failed) {
+    TRY(reopen_problem(tx, problem));
+  } else if (aside) {
+    TRY(reopen_stage(tx, problem));
+  }
+  if (stopped) row.state = row.resume_to;
+  tell_dispatch(tx, problem);
+  tx.effects.info(fmt::format("problem {} ({}) is tried again", row.id.value, row.name));
+  tx.effects.add(effect::Announce{});
+  TRY(tx.store.update_problem(row));
+  return advance(tx, row.id);
+}
+
+Status upgrade(Transaction& tx, Problem& problem, const Application& version, std::string& refusal) {
+  auto& row = problem.row;
+  const Application& present = tx.model.applications.at(row.application);
+  const auto& compatible = version.manifest.compatible_with;
+  if (version.row.name != present.row.name ||
+      std::find(compatible.begin(), compatible.end(), present.row.version) == compatible.end()) {
+    refusal = version.row.name + "@" + version.row.version + " does not say that it continues results of " +
+              problem.application_name + ": its author names \"" + present.row.version +
+              "\" in `compatible_with` of manifest.toml";
+    return {};
+  }
+  if (tx.model.underway.jobs.contains(row.id)) {
+    refusal = "its stage is being planned or combined: try again in a moment";
+    return {};
+  }
+  if (problem.stage) {
+    policy::Changes changes;
+    std::vector<std::pair<HostId, UnitId>> open;
+    for (const policy::Unit* unit : problem.stage->view().open_units())
+      open.emplace_back(unit->host, unit->id);
+    for (const auto& [host, unit] : open)
+      problem.stage->give_back(host, unit, policy::Stage::GiveBack::returned, 0,
+                               "another version of the application takes over", tx.now, changes);
+    TRY(store_stage(tx, problem, changes));
+  }
+  row.application = version.row.id;
+  problem.manifest = version.manifest;
+  problem.application_name = version.row.name + "@" + version.row.version;
+  if (!over(row.state)) tell_dispatch(tx, problem);
+  tx.effects.add(effect::EndManager{row.id});
+  tx.effects.info(
+      fmt::format("problem {} ({}) goes on with {}", row.id.value, row.name, problem.application_name));
+  TRY(tx.store.update_problem(row));
+  std::string nothing_failed;
+  return retry(tx, problem, nothing_failed);
+}
+
+}  // namespace gleaner::service

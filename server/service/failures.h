@@ -1,0 +1,22 @@
+// Kernels that failed: who is to blame (policy/blame.h), what is held back or stopped for it, and how people
+// have what failed tried again. Writer thread only.
+#pragma once
+
+#include "server/service/transaction.h"
+#include "shared/protocol/admin_messages.h"
+#include "shared/protocol/messages.h"
+
+namespace gleaner::service {
+
+[[nodiscard]] Status take_failure(Transaction& tx, HostId host, const protocol::FailureReport& report);
+
+// Items that were set aside are handed out again, a failed problem goes on from where it failed, and an
+// application that was stopped gets another chance. `refusal`: why nothing can be tried again; empty: done.
+[[nodiscard]] Status retry(Transaction& tx, Problem& problem, std::string& refusal);
+
+// The rest of the problem, and what failed of it, is computed by another version of its application, whose
+// manifest says that it continues the present one's results. Open units are given back. `refusal` as above.
+[[nodiscard]] Status upgrade(Transaction& tx, Problem& problem, const Application& version,
+                             std::string& refusal);
+
+}  // namespace gleaner::service
