@@ -65,11 +65,13 @@ double Blame::application_odds(ApplicationId application, const std::map<HostId,
   return odds;
 }
 
-Blame::Belief Blame::settle(ProblemId problem, ApplicationId application) const {
+Blame::Belief Blame::settle(ProblemId problem, ApplicationId application, HostId asked) const {
   Belief belief;
-  const auto found = items_.find(problem);
-  if (found == items_.end()) return belief;
-  for (const auto& [number, item] : found->second) {
+  if (asked.valid()) belief.pairs[asked] = 0;
+  static const Items none;
+  const auto known = items_.find(problem);
+  const Items& items = known == items_.end() ? none : known->second;
+  for (const auto& [number, item] : items) {
     belief.items[number] = 0;
     for (const auto& [host, times] : item.failures) belief.pairs[host] = 0;
   }
@@ -80,8 +82,7 @@ Blame::Belief Blame::settle(ProblemId problem, ApplicationId application) const 
                                     : probability_of(pair_odds(pair->second, problem, belief.items));
     }
     belief.application = probability_of(application_odds(application, belief.pairs));
-    for (auto& [number, broken] : belief.items)
-      broken = probability_of(item_odds(found->second.at(number), belief));
+    for (auto& [number, broken] : belief.items) broken = probability_of(item_odds(items.at(number), belief));
   }
   return belief;
 }
@@ -132,15 +133,20 @@ double Blame::hold_for(int times) const {
 }
 
 std::vector<Ruling> Blame::failed(const Failure& failure, const std::set<HostId>& computing, Timestamp now) {
+  ++order_;
+  // Each failure of a kernel that never ran is a witness of its own against the pair.
+  const std::int64_t witness = failure.computing ? failure.item : -order_;
   Items& items = items_[failure.problem];
-  Item& item = items[failure.item];
-  item.application = failure.application;
-  item.order = ++order_;
-  ++item.failures[failure.host];
+  if (failure.computing) {
+    Item& item = items[failure.item];
+    item.application = failure.application;
+    item.order = order_;
+    ++item.failures[failure.host];
+  }
   Pair& pair = pairs_[{failure.host, failure.application}];
   Application& application = applications_[failure.application];
   if (application.failing.insert(failure.host).second && pair.has_delivered) --application.delivering;
-  pair.failed.insert({failure.problem, failure.item});
+  pair.failed.insert({failure.problem, witness});
   ++pair.failures;
   if (items.size() > items_max) {
     const auto oldest = std::min_element(items.begin(), items.end(), [](const auto& a, const auto& b) {
@@ -150,7 +156,7 @@ std::vector<Ruling> Blame::failed(const Failure& failure, const std::set<HostId>
   }
 
   std::vector<Ruling> rulings;
-  const Belief belief = settle(failure.problem, failure.application);
+  const Belief belief = settle(failure.problem, failure.application, failure.host);
   rule_on_items(failure, belief, rulings);
   rule_on_pair(failure, belief, now, rulings);
   rule_on_host(failure, now, rulings);
@@ -196,8 +202,8 @@ void Blame::rule_on_pair(const Failure& failure, const Belief& belief, Timestamp
   Pair& pair = pairs_.at({failure.host, failure.application});
   const auto item = items_.at(failure.problem).find(failure.item);
   // It got the same item again because nobody else had asked: others get the time to.
-  const bool again = item != items_.at(failure.problem).end() && !item->second.set_aside &&
-                     item->second.failures.at(failure.host) > 1;
+  const bool again = failure.computing && item != items_.at(failure.problem).end() &&
+                     !item->second.set_aside && item->second.failures.at(failure.host) > 1;
   if (belief.pairs.at(failure.host) < rules_.convicted && !again) return;
   // Two failures in a row are the least that convicts: the first hold follows them.
   const double seconds = hold_for(pair.failures - 1);
@@ -217,19 +223,20 @@ void Blame::rule_on_host(const Failure& failure, Timestamp now, std::vector<Ruli
 
 void Blame::rule_on_application(const Failure& failure, int silent, std::vector<Ruling>& rulings) const {
   const Application& seen = application_of(failure.application);
-  // Hosts that failed on several items, and those that failed at all.
-  int convicted = 0, failing = 0;
+  // Either several hosts failed on several items, or it never worked anywhere and failed often enough.
+  int convicted = 0, failing = 0, failures = 0;
   for (const HostId host : seen.failing) {
     const double broken = pair_broken(host, failure.application);
     convicted += broken >= rules_.convicted ? 1 : 0;
     failing += broken >= even ? 1 : 0;
+    failures += pairs_.at({host, failure.application}).failures;
   }
-  const bool lone = failing == 1 && seen.delivering == 0 && silent == 0 &&
-                    pairs_.at({failure.host, failure.application}).failures >= rules_.lone_failures;
-  if (convicted < 2 && failing < 3 && !lone) return;
+  const bool nowhere =
+      seen.delivering == 0 && failures >= rules_.lone_failures && (failing >= 2 || silent == 0);
+  if (convicted < 2 && !nowhere) return;
   if (application_broken(failure.application, silent) < rules_.stopped) return;
   rulings.push_back({Ruling::Kind::stop_application, failure.item, 0,
-                     fmt::format("it fails on {} of {} hosts; last: {}", failing,
+                     fmt::format("it fails on {} of {} hosts; last: {}", std::max(failing, convicted),
                                  static_cast<std::int64_t>(seen.failing.size()) + seen.delivering,
                                  failure.message.substr(0, message_length_max))});
 }

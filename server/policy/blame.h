@@ -47,7 +47,7 @@ struct BlameRules {
   double silence_ratio = 0.2;    // most broken applications fail at once, so silence speaks for one
   double convicted = 0.9;        // items, hosts
   double stopped = 0.75;         // an application: at two of two hosts, not at two of three
-  int lone_failures = 4;         // of one host on one item, or with an application nobody else has
+  int lone_failures = 4;         // of one host on one item, or with an application that works nowhere
   int lone_failures_proven = 2;  // of one that delivers others
   double first_hold = 30, longest_hold = 6 * 3600;  // doubled with each further failure
 };
@@ -59,6 +59,8 @@ struct Failure {
   int stage = 0;
   std::int64_t item = 0;
   std::string message;
+  bool computing =
+      true;  // false: the kernel never ran (a download, a signature): no witness against the item
 };
 
 struct Ruling {
@@ -130,7 +132,8 @@ class Blame {
     std::map<HostId, double> pairs;
     double application = 0;
   };
-  [[nodiscard]] Belief settle(ProblemId problem, ApplicationId application) const;
+  // `asked`: a host whose belief is wanted though it failed on none of the items.
+  [[nodiscard]] Belief settle(ProblemId problem, ApplicationId application, HostId asked = {}) const;
   [[nodiscard]] double item_odds(const Item& item, const Belief& belief) const;
   [[nodiscard]] double pair_odds(const Pair& pair, ProblemId problem,
                                  const std::map<std::int64_t, double>& items) const;

@@ -41,6 +41,13 @@ Status keep_failure(Transaction& tx, Problem& problem, storage::FailureRow row) 
   return {};
 }
 
+// Did the kernel run, so that the item may be to blame?
+bool computed(protocol::FailureKind kind) {
+  using protocol::FailureKind;
+  return kind != FailureKind::not_executable && kind != FailureKind::untrusted &&
+         kind != FailureKind::download_failed;
+}
+
 const Ruling* find(const std::vector<Ruling>& rulings, Ruling::Kind kind, std::int64_t item) {
   const auto found = std::find_if(rulings.begin(), rulings.end(), [&](const Ruling& ruling) {
     return ruling.kind == kind && ruling.item == item;
@@ -133,9 +140,9 @@ Status take_failure(Transaction& tx, HostId host_id, const protocol::FailureRepo
   const policy::Unit* unit = problem.stage->view().unit(report.unit);
   const Range rest{unit->committed, unit->range.end};
   const std::int64_t item = rest.contains(report.item) ? report.item : rest.begin;
-  const auto rulings =
-      tx.model.blame.failed({host_id, problem.row.application, problem.row.id, problem.row.stage, item, text},
-                            hosts_computing(tx.model, problem.row.application), tx.now);
+  const auto rulings = tx.model.blame.failed({host_id, problem.row.application, problem.row.id,
+                                              problem.row.stage, item, text, computed(report.kind)},
+                                             hosts_computing(tx.model, problem.row.application), tx.now);
   const Ruling* aside = find(rulings, Ruling::Kind::set_aside, item);
   policy::Changes changes;
   problem.stage->give_back(

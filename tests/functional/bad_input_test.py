@@ -275,7 +275,7 @@ class BadInput(unittest.TestCase):
                                                      "item": 0, "message": "signal 11"}, host.token)
             info = grid.wait_until("the end", lambda: (
                 lambda problem: problem if problem["state"] == "paused" else None)(grid.problem(identity)), 30)
-            self.assertRegex(info["message"], "stopped: squares@1.0.0: it fails on 3 of 3 hosts.*signal 11")
+            self.assertRegex(info["message"], "stopped: squares@1.0.0: it fails on 4 of 4 hosts.*signal 11")
             self.assertTrue(any("signal 11" in entry["message"] for entry in info["set_aside"]))
 
     def test_a_full_server_disk_loses_nothing(self):

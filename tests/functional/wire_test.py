@@ -127,6 +127,11 @@ class Wire(unittest.TestCase):
         self.assertEqual(self.call("GET", f"/v1/blobs/{preview['files'][0]['digest']}", token=admin),
                          f"{sum(map(int, items))}\n".encode())
         self.call("POST", "/v1/admin/problems/999999/preview", {}, admin, expect=404)
+        partial = self.call("POST", f"/v1/admin/problems/{identity}/partial", {}, admin)
+        self.assertEqual(partial["files"], preview["files"])
+        self.call("POST", f"/v1/admin/problems/{identity}/retry", {}, admin, expect=409)  # nothing has failed
+        self.call("POST", "/v1/admin/problems/999999/retry", {}, admin, expect=404)
+        self.call("POST", f"/v1/admin/problems/{identity}/application", {"application": "squares"}, admin, expect=409)
         self.grid.admin("problem", "cancel", identity)
         self.call("POST", "/v1/leave", {}, host.token)
         other = FakeHost(self.grid, "other")

@@ -81,7 +81,21 @@ TEST_CASE("a single item that fails on every host stops an application that was 
   for (; tries < 10 && stopped == 0; ++tries)
     stopped = count(world.fails(1 + tries, 0), Ruling::Kind::stop_application);
   CHECK(stopped == 1);
-  CHECK(tries == 3);
+  CHECK(tries == BlameRules{}.lone_failures);
+}
+
+TEST_CASE("failures before the kernel ran are held against the host, and not against items") {
+  World world;
+  world.delivers(1);
+  world.delivers(2);
+  std::vector<Ruling> rulings;
+  for (int time = 0; time < 6; ++time) {
+    world.now += std::chrono::seconds{1};
+    rulings = world.blame.failed({HostId{9}, renderer, picture, 0, 7, "no such blob", false}, {}, world.now);
+    CHECK(count(rulings, Ruling::Kind::set_aside) == 0);
+  }
+  CHECK(count(rulings, Ruling::Kind::hold_pair) == 1);
+  CHECK(world.blame.item_broken(picture, 7) == Approx(BlameRules{}.item_prior));
 }
 
 TEST_CASE("who leaves is no witness any more") {

@@ -45,8 +45,10 @@ done
 )sh";
 
 std::string manifest_text(const ManagerOptions& options) {
-  return "manifest = 1\nname = \"numbers\"\nversion = \"" + options.version +
-         "\"\ntitle = \"Numbers\"\n[kernel]\nany = \"kernel\"\n[manager]\nprogram = \"manager\"\n"
+  return "manifest = 1\nname = \"numbers\"\nversion = \"" + options.version + "\"\ntitle = \"Numbers\"\n" +
+         (options.compatible_with.empty() ? ""
+                                          : "compatible_with = [\"" + options.compatible_with + "\"]\n") +
+         "[kernel]\nany = \"kernel\"\n[manager]\nprogram = \"manager\"\n"
          "[items]\nmeaning = \"a word\"\ncomparison = \"" +
          options.comparison + "\"\ncheckpoint = " + (options.checkpoint ? "true" : "false") +
          "\n[limits]\nitem_bytes = 64\n";

@@ -56,6 +56,7 @@ struct ManagerOptions {
   std::string version = "1.0.0";
   std::string comparison = "exact";
   bool checkpoint = false;
+  std::string compatible_with = {};  // a version; none
 };
 
 class World {

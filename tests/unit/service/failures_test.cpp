@@ -1,0 +1,136 @@
+// Failed kernels: what is set aside, held back and stopped, and how it is tried again, with a store that
+// fails.
+#include "shared/protocol/codec.h"
+#include "tests/catch.h"
+#include "tests/unit/says.h"
+#include "tests/unit/service/world.h"
+
+using namespace gleaner;
+using namespace gleaner::service;
+using namespace gleaner::service::testing;
+using protocol::ProblemState;
+
+namespace {
+
+Status fail(World& world, HostId host, const protocol::Grant& grant, std::int64_t item) {
+  const protocol::FailureReport report{grant.unit, protocol::FailureKind::kernel_crashed, item, "signal 11"};
+  return World::wait_done(
+      [&](service::StatusDone done) { world.service().work().failure(host, report, std::move(done)); });
+}
+
+Result<protocol::ProblemInfo> upgrade(World& world, ProblemId problem, const std::string& application) {
+  return World::wait<protocol::ProblemInfo>([&](auto done) {
+    world.service().problems().change_application(problem, {application}, std::move(done));
+  });
+}
+
+void deliver(World& world, HostId host, const protocol::Grant& grant) {
+  (void)must(world.commit(host, World::results(grant.unit, grant.range)));
+}
+
+// Everything is accepted but item 0 of three, which failed on two hosts that deliver others.
+struct OneBadItem {
+  World world;
+  TestHost first, second;
+  ProblemId problem;
+
+  OneBadItem() {
+    world.add_application();
+    first = world.add_host("first");
+    second = world.add_host("second");
+    problem = world.add_problem(3, "", "ss");
+    const auto bad = world.grants(first.id).front(), good = world.grants(second.id).front();
+    deliver(world, second.id, good);
+    must(fail(world, first.id, bad, bad.range.begin));
+    for (int asked = 0; asked < 4; ++asked) {
+      const auto reply = must(world.work(second.id, world.work_request()));
+      if (reply.grants.empty()) break;
+      const auto grant = must(protocol::decode<protocol::Grant>(reply.grants.front().payload));
+      if (grant.range.begin == bad.range.begin) {
+        must(fail(world, second.id, grant, grant.range.begin));
+      } else {
+        deliver(world, second.id, grant);
+      }
+    }
+    world.tick();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("an item that failed on two hosts is set aside, the others are accepted, and retry hands it out") {
+  OneBadItem bad;
+  World& world = bad.world;
+  REQUIRE(world.show(bad.problem).state == ProblemState::failed);
+  CHECK(world.show(bad.problem).accepted == 2);
+  CHECK(says(world.show(bad.problem).message, "1 item failed"));
+  world.restart();
+  CHECK(world.show(bad.problem).accepted == 2);
+  with_each_failure(world,
+                    [&](World& w) { return status_of(w.change(bad.problem, Problems::Action::retry)); });
+  CHECK(world.show(bad.problem).state == ProblemState::running);
+  deliver(world, bad.first.id, world.grants(bad.first.id).front());
+  world.settle();
+  CHECK(world.show(bad.problem).state == ProblemState::finished);
+  CHECK(world.change(bad.problem, Problems::Action::retry).error().kind == ErrorKind::conflict);
+  CHECK(world.change(ProblemId{9}, Problems::Action::retry).error().kind == ErrorKind::not_found);
+}
+
+TEST_CASE("a version that names the present one computes the rest, others are refused") {
+  OneBadItem bad;
+  World& world = bad.world;
+  world.add_application({"2.0.0"});
+  CHECK(upgrade(world, bad.problem, "numbers@2.0.0").error().kind == ErrorKind::conflict);
+  CHECK(upgrade(world, bad.problem, "numbers@3.0.0").error().kind == ErrorKind::not_found);
+  ManagerOptions mended{"1.0.1"};
+  mended.compatible_with = "1.0.0";
+  world.add_application(mended);
+  with_each_failure(world, [&](World& w) { return status_of(upgrade(w, bad.problem, "numbers@1.0.1")); });
+  CHECK(world.show(bad.problem).application == "numbers@1.0.1");
+  CHECK(world.show(bad.problem).state == ProblemState::running);
+  world.restart();
+  deliver(world, bad.second.id, world.grants(bad.second.id).front());
+  world.settle();
+  CHECK(world.show(bad.problem).state == ProblemState::finished);
+  CHECK(upgrade(world, bad.problem, "numbers@1.0.1").error().kind == ErrorKind::conflict);
+}
+
+TEST_CASE("open units are given back when another version takes over") {
+  World world;
+  world.add_application();
+  const TestHost host = world.add_host();
+  const ProblemId problem = world.add_problem(30);
+  (void)world.grants(host.id);
+  REQUIRE(world.show(problem).open_units == 1);
+  ManagerOptions mended{"1.0.1"};
+  mended.compatible_with = "1.0.0";
+  world.add_application(mended);
+  with_each_failure(world, [&](World& w) { return status_of(upgrade(w, problem, "numbers@1.0.1")); });
+  CHECK(world.show(problem).open_units == 0);
+  CHECK(world.show(problem).free == 30);
+}
+
+TEST_CASE("an application that fails on most hosts is stopped with all its problems until it is retried") {
+  World world;
+  world.add_application();
+  const TestHost one = world.add_host("one"), two = world.add_host("two");
+  const ProblemId first = world.add_problem(30), second = world.add_problem(30);
+  for (int time = 0; time < 6 && world.show(first).state == ProblemState::running; ++time) {
+    const TestHost& host = time % 2 == 0 ? one : two;
+    const auto reply = must(world.work(host.id, world.work_request()));
+    if (reply.grants.empty()) {
+      world.clock().advance(std::chrono::seconds{31});
+      continue;
+    }
+    const auto grant = must(protocol::decode<protocol::Grant>(reply.grants.front().payload));
+    must(fail(world, host.id, grant, grant.range.begin));
+  }
+  for (const ProblemId problem : {first, second}) {
+    CHECK(world.show(problem).state == ProblemState::paused);
+    CHECK(says(world.show(problem).message, "stopped: numbers@1.0.0: it fails on 2 of 2 hosts"));
+  }
+  with_each_failure(world, [&](World& w) { return status_of(w.change(first, Problems::Action::retry)); });
+  CHECK(world.show(first).state == ProblemState::running);
+  CHECK(world.show(first).message.empty());
+  CHECK(world.grants(one.id).size() == 1);
+}
