@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import unittest
 import zlib
 
@@ -62,6 +63,26 @@ class Wire(unittest.TestCase):
         if status == 200:
             self.covered.add((method.lower(), template))
         return reply
+
+    def mended_and_tried_again(self, admin):
+        """Another version computes a problem, fails on every host, is stopped, and tried again."""
+        mended = self.grid.directory / "mended"
+        shutil.copytree(SQUARES, mended)
+        manifest = (mended / "manifest.toml").read_text().replace('"1.0.0"', '"1.0.1"', 1)
+        (mended / "manifest.toml").write_text(manifest.replace("[kernel]", 'compatible_with = ["1.0.0"]\n[kernel]', 1))
+        third = self.call("POST", "/v1/admin/problems", {"application": "squares@1.0.0", "name": "third",
+                                                         "parameters": '{"count": 1}'}, admin)["id"]
+        self.grid.add_application(mended)
+        changed = self.call("POST", f"/v1/admin/problems/{third}/application", {"application": "squares@1.0.1"}, admin)
+        self.assertEqual(changed["application"], "squares@1.0.1")
+        for number in range(4):
+            failing = FakeHost(self.grid, f"failing {number}")
+            unit = failing.work()[1]["decoded"][0]["unit"]
+            self.call("POST", "/v1/failure", {"unit": unit, "kind": "kernel-crashed", "item": 0, "message": "signal 11"},
+                      failing.token)
+        self.assertEqual(self.grid.problem(third)["state"], "paused")
+        self.assertEqual(self.call("POST", f"/v1/admin/problems/{third}/retry", {}, admin)["state"], "running")
+        self.grid.admin("problem", "cancel", third)
 
     def test_every_operation_answers_as_published(self):
         admin = self.grid.admin_token
@@ -133,6 +154,7 @@ class Wire(unittest.TestCase):
         self.call("POST", "/v1/admin/problems/999999/retry", {}, admin, expect=404)
         self.call("POST", f"/v1/admin/problems/{identity}/application", {"application": "squares"}, admin, expect=409)
         self.grid.admin("problem", "cancel", identity)
+        self.mended_and_tried_again(admin)
         self.call("POST", "/v1/leave", {}, host.token)
         other = FakeHost(self.grid, "other")
         self.call("POST", f"/v1/admin/hosts/{other.host}/revoke", {}, admin)
