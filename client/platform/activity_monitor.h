@@ -50,7 +50,7 @@ struct ActivityRoots {
 
 [[nodiscard]] std::unique_ptr<host::ActivityMonitor> make_activity_monitor(ActivityRoots roots = {});
 
-// The sources, for this room.
+// The sources, for this module.
 [[nodiscard]] std::vector<Observation> observe_terminals(const io::Path& dev);
 // Everybody whom utmp(5) lists at a terminal, by the terminal's times; at most logins_max, the latest first.
 // A record whose terminal is gone is a leftover. Graphical sessions are Screens.

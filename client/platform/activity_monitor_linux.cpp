@@ -39,9 +39,9 @@ class Remembered {
   std::vector<Observation> seen_;
 };
 
-class LinuxSurroundings final : public host::ActivityMonitor {
+class LinuxActivityMonitor final : public host::ActivityMonitor {
  public:
-  explicit LinuxSurroundings(ActivityRoots roots)
+  explicit LinuxActivityMonitor(ActivityRoots roots)
       : roots_(std::move(roots)), inputs_(roots_.dev), agents_(roots_.agents, roots_.admits) {
     if (!roots_.screens) roots_.screens = logind_screens;
   }
@@ -192,7 +192,7 @@ ActivityRoots roots_below(const io::Path& root) {
 }
 
 std::unique_ptr<host::ActivityMonitor> make_activity_monitor(ActivityRoots roots) {
-  return std::make_unique<LinuxSurroundings>(std::move(roots));
+  return std::make_unique<LinuxActivityMonitor>(std::move(roots));
 }
 
 }  // namespace gleaner::platform

@@ -1,5 +1,5 @@
 // The HTTPS server: a plain Request -> Response interface over Boost.Beast's parser, Asio and OpenSSL
-// (TLS 1.2 or later), which stay inside this room's server_*.cpp and tls_*.cpp. Bounded in every direction:
+// (TLS 1.2 or later), which stay inside this module's server_*.cpp and tls_*.cpp. Bounded in every direction:
 // header and body sizes, time for the handshake, a request and an idle connection, number of connections.
 // Keep-alive; no pipelining. What the server answers by itself (400, 413, 431, 500, 501, 503) is RFC 9457
 // application/problem+json.

@@ -1,7 +1,7 @@
 // One connection: a coroutine on its own strand that shakes hands, then reads a request, hands it to the
 // handler, and writes the response, until one side ends it. Everything it does stands under a deadline, which
 // the server's sweep compares with the clock about once a second: cheaper than a timer for each. Private to
-// this room.
+// this module.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
 // What a server's connections share. Kept alive by each of them, so that a reply that comes late, even after
-// the Server is gone, finds solid ground. Thread-safe. Private to this room.
+// the Server is gone, finds solid ground. Thread-safe. Private to this module.
 #pragma once
 
 #include <atomic>

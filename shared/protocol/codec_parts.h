@@ -1,5 +1,5 @@
 // encode() and decode() in terms of a message's field list; the codec_*.cpp instantiate them. Internal to
-// this room.
+// this module.
 #pragma once
 
 #include "shared/json/text.h"

@@ -1,6 +1,6 @@
 // What a message's field may hold, apart from its C++ type: how it is written in JSON and its bounds. The
 // field lists (fields_*.h) name one for every field; JsonReader and JsonWriter obey them. Internal to this
-// room.
+// module.
 #pragma once
 
 #include <cstddef>

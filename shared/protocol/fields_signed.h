@@ -1,5 +1,5 @@
 // Field lists of the signed statements and what they carry: each message once, for reading and writing.
-// The JSON names equal the struct's. Internal to this room (and its tests).
+// The JSON names equal the struct's. Internal to this module (and its tests).
 #pragma once
 
 #include "shared/protocol/field_kinds.h"

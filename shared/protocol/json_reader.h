@@ -1,5 +1,5 @@
 // Fills a message from parsed JSON, field by field, and remembers the first fault with its path. Internal to
-// this room; messages' field lists (fields_*.h) drive it. One thread.
+// this module; messages' field lists (fields_*.h) drive it. One thread.
 #pragma once
 
 #include <array>

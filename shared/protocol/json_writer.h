@@ -1,5 +1,5 @@
 // Writes a message as JSON text, field by field; the counterpart of JsonReader. Fields keep the order of
-// their list. Numbers that are not finite become null, which readers refuse. Internal to this room. One
+// their list. Numbers that are not finite become null, which readers refuse. Internal to this module. One
 // thread.
 #pragma once
 

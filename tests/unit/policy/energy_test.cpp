@@ -58,7 +58,7 @@ struct Endgame : StageBench {
 
 }  // namespace
 
-TEST_CASE("as many free items as thriftier hosts about to ask are theirs") {
+TEST_CASE("free items are left to hosts that draw less and are about to ask, one for each") {
   Begin stage;
   stage.expect_thrifty(3);
   const Grant grant = stage.ask(hungry);
@@ -128,7 +128,7 @@ TEST_CASE("nobody is passed over without need") {
   }
 }
 
-TEST_CASE("what a stalled holder keeps goes to the thriftier of two idle hosts") {
+TEST_CASE("what a stalled holder keeps goes to the idle host that draws less") {
   Endgame stage;
   stage.wait(5);
   stage.pause_holder();
@@ -141,7 +141,7 @@ TEST_CASE("what a stalled holder keeps goes to the thriftier of two idle hosts")
   CHECK(stage.take(thrifty).range == stage.held.range);
 }
 
-TEST_CASE("a thriftier host that does not come keeps nobody waiting") {
+TEST_CASE("a host that draws less but does not come keeps nobody waiting") {
   Endgame stage;
   stage.wait(5);
   stage.pause_holder();

@@ -23,7 +23,7 @@ TEST_CASE("however many look within a second, the writer is asked once") {
   CHECK(world.store().commits() == commits);
 }
 
-TEST_CASE("who looks later gets the last snapshot at once and a newer one is made for the next") {
+TEST_CASE("a later reader gets the last snapshot at once and a newer one is made for the next") {
   World world;
   const Snapshot first = look(world);
   world.clock().advance(std::chrono::seconds{2});
