@@ -17,6 +17,8 @@ using policy::Ruling;
 using protocol::ProblemState;
 
 constexpr std::size_t recent_failures_max = 100;
+// How the message of a problem begins whose application was stopped: it survives a restart.
+constexpr std::string_view stopped_mark = "stopped: ";
 // Hosts looked for that compute an application without a word: half as likely broken with each, so more than
 // this change nothing.
 constexpr std::size_t computing_max = 16;
@@ -61,8 +63,8 @@ Status stop_application(Transaction& tx, ApplicationId id, const std::string& re
     if (problem.row.application != id || problem.row.state != ProblemState::running) continue;
     problem.row.resume_to = std::exchange(problem.row.state, ProblemState::paused);
     problem.row.message = fmt::format(
-        "stopped: {}: {}. Mend the application and `gleaner-admin problem upgrade {}`, or `problem retry {}`",
-        problem.application_name, reason, number.value, number.value);
+        "{}{}: {}. Mend the application and `gleaner-admin problem upgrade {}`, or `problem retry {}`",
+        stopped_mark, problem.application_name, reason, number.value, number.value);
     tx.effects.warn(
         fmt::format("problem {} ({}) is {}", number.value, problem.row.name, problem.row.message));
     tell_dispatch(tx, problem);
@@ -72,14 +74,23 @@ Status stop_application(Transaction& tx, ApplicationId id, const std::string& re
   return {};
 }
 
-// The stage from its rows, with nothing set aside.
-Status reopen_stage(Transaction& tx, Problem& problem) {
-  problem.stage_row.set_aside.clear();
+// The stage from its rows, with only these items set aside.
+Status reopen_stage(Transaction& tx, Problem& problem, const RangeSet& set_aside = {}) {
+  problem.stage_row.set_aside = set_aside.ranges();
   TRY(tx.store.put_stage(problem.stage_row));
   if (problem.log) tx.effects.add(effect::SettleDecisions{problem.log, true});
   problem.saved = {};
   tell_dispatch(tx, problem);
   return restore_stage(tx.store, tx.settings, tx.now, problem, tx.model);
+}
+
+Status hand_out_again(Transaction& tx, Problem& problem, std::int64_t item) {
+  RangeSet aside;
+  for (const Range range : problem.stage_row.set_aside) aside.add(range);
+  aside.remove({item, item + 1});
+  if (aside.empty()) problem.row.message.clear();
+  TRY(tx.store.update_problem(problem.row));
+  return reopen_stage(tx, problem, aside);
 }
 
 Status apply(Transaction& tx, Host& host, Problem& problem, const Ruling& ruling) {
@@ -89,9 +100,7 @@ Status apply(Transaction& tx, Host& host, Problem& problem, const Ruling& ruling
     case Ruling::Kind::give_back:
       tx.effects.info(fmt::format("problem {}: item {} is handed out again: {}", problem.row.id.value,
                                   ruling.item, ruling.reason));
-      problem.row.message.clear();
-      TRY(tx.store.update_problem(problem.row));
-      return reopen_stage(tx, problem);
+      return hand_out_again(tx, problem, ruling.item);
     case Ruling::Kind::hold_pair:
       tx.effects.warn(fmt::format("host {} gets no work of {} for {:.0f} s: {}", host.row.id.value,
                                   problem.application_name, ruling.seconds, ruling.reason));
@@ -154,10 +163,14 @@ Status take_failure(Transaction& tx, HostId host_id, const protocol::FailureRepo
   return {};
 }
 
+bool is_stopped(const Problem& problem) {
+  return problem.row.state == ProblemState::paused && problem.row.message.starts_with(stopped_mark);
+}
+
 Status retry(Transaction& tx, Problem& problem, std::string& refusal) {
   auto& row = problem.row;
   const bool failed = row.state == ProblemState::failed;
-  const bool stopped = row.state == ProblemState::paused && row.message.starts_with("stopped: ");
+  const bool stopped = is_stopped(problem);
   const bool aside = problem.stage && !problem.stage->view().set_aside().empty();
   if (!failed && !stopped && !aside) {
     refusal = "problem " + row.name + " is " + protocol::name_of(row.state) +

@@ -10,6 +10,9 @@ namespace gleaner::service {
 
 [[nodiscard]] Status take_failure(Transaction& tx, HostId host, const protocol::FailureReport& report);
 
+// Was it stopped because its application fails on most hosts? Then going on with it is trying again.
+[[nodiscard]] bool is_stopped(const Problem& problem);
+
 // Items that were set aside are handed out again, a failed problem goes on from where it failed, and an
 // application that was stopped gets another chance. `refusal`: why nothing can be tried again; empty: done.
 [[nodiscard]] Status retry(Transaction& tx, Problem& problem, std::string& refusal);

@@ -80,6 +80,7 @@ Status change_state(Transaction& tx, ProblemId id, Problems::Action action, Info
   if (action == Problems::Action::retry) return retry_problem(tx, id, info);
   Problem* problem = changeable(tx, id, info);
   if (problem == nullptr) return {};
+  if (action == Problems::Action::resume && is_stopped(*problem)) return retry_problem(tx, id, info);
   auto& state = problem->row.state;
   switch (action) {
     case Problems::Action::pause:

@@ -133,4 +133,6 @@ TEST_CASE("an application that fails on most hosts is stopped with all its probl
   CHECK(world.show(first).state == ProblemState::running);
   CHECK(world.show(first).message.empty());
   CHECK(world.grants(one.id).size() == 1);
+  CHECK(must(world.change(second, Problems::Action::resume)).message.empty());
+  CHECK(world.show(second).state == ProblemState::running);
 }
