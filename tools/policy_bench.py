@@ -1,5 +1,4 @@
-"""Parts of tools/bench strategies: Gleaner's policy with its rules changed one at a time, and against its limits,
-in the simulator."""
+"""Parts of tools/bench strategies: Gleaner's policy against its limits, in the simulator."""
 import json
 import os
 import pathlib
@@ -30,46 +29,6 @@ def run_scenario(options, name, scenario, sets, straggler="split", seeds=None):
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.write_text(text)
     return json.loads(text)["strategies"][0]
-
-
-# What is changed, one thing at a time.
-ABLATION = [
-    ("nothing", []),
-    ("R2: f 0.2", ["server.rules.guided_fraction=0.2"]),
-    ("R2: longest unit 5 min", ["server.rules.unit_maximum=300"]),
-    ("R3: long items not first", ["server.rules.long_items_first=false"]),
-    ("R4: heartbeats of 300 s", ["server.rules.heartbeat=300", "server.rules.heartbeat_endgame=300"]),
-    ("R4: 60 s at the end, too", ["server.rules.heartbeat_endgame=60"]),
-    ("R4: no commits inside units", ["network.commit_seconds=1e7"]),
-    ("R5: silent after 300 s", ["server.rules.stall_silence=300", "server.rules.stall_silence_endgame=300"]),
-    ("R5: silent after 90 s at the end, too", ["server.rules.stall_silence_endgame=90"]),
-    ("R5: parked slots ask every 60 s", ["server.rules.park=60"]),
-    ("items that prove longer than their hint not learned", ["server.rules.learn_costs=false"]),
-    ("long items not copied in time", ["server.rules.copy_long=false"]),
-    ("R3: the first minute's hosts taken for all", ["server.rules.settle=false"]),
-    ("copies for slow hosts, too", ["server.rules.fast_copies=false"]),
-    ("what is done of items not looked at", ["server.rules.see_progress=false"]),
-    ("R6b: only the latest unit", ["server.rules.look_at=1"]),
-    ("R6c: at most 2 live copies", ["server.rules.live_copies=2"]),
-    ("R6d: no flood", ["server.rules.flood_copies=3"]),
-    ("R6e: no copies", ["server.rules.copy_budget=0"]),
-]
-
-
-def bench_ablation(options):
-    seeds = options.seeds or "101-106"
-    scenarios = options.scenario or ["classroom-2h", "office-2h"]
-    print(f"\ngleaner with one thing changed, seeds {seeds}: ratio (worst), waste %\n")
-    print("| change | " + " | ".join(scenarios) + " |")
-    print("|---" * (1 + len(scenarios)) + "|")
-    for number, (title, sets) in enumerate(ABLATION):
-        cells = []
-        for scenario in scenarios:
-            entry = run_scenario(options, f"ablation-{scenario}-{number}", scenario, sets, seeds=seeds)
-            cut = "*" if any(not run["complete"] for run in entry["runs"]) else ""
-            cells.append(f"{entry['mean']['ratio']:.3f}{cut} ({entry['worst']['ratio']:.3f}), {100 * entry['mean']['waste']:.2f}")
-        print(f"| {title} | " + " | ".join(cells) + " |", flush=True)
-    print("\n*: some runs were cut off; their true ratio is larger.")
 
 
 # Name, scenario, changes, how many seeds at most; limits: ratio's mean and worst, waste's mean and worst %, units a slot.

@@ -8,6 +8,7 @@
 #include "apps/kit/channel.h"
 #include "apps/kit/words.h"
 #include "shared/base/limits.h"
+#include "shared/base/words.h"
 
 namespace gleaner::kit {
 namespace {

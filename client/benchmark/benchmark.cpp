@@ -120,7 +120,7 @@ Result<double> run_linpack_on_all(int cores, int equations, int runs) {
   std::vector<Result<LinpackResult>> results(static_cast<std::size_t>(cores), LinpackResult{});
   const double start = wall_seconds();
   {
-    std::vector<std::jthread> threads;
+    std::vector<std::jthread> threads;  // not a pool: what counts is that all work at the same time
     for (Result<LinpackResult>& result : results)
       threads.emplace_back([&result, equations, runs] { result = run_linpack(equations, runs); });
   }

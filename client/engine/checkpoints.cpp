@@ -2,7 +2,9 @@
 
 #include <spdlog/spdlog.h>
 
+#include "client/policy/delivery.h"
 #include "shared/base/limits.h"
+#include "shared/crypto/keys.h"
 #include "shared/io/compression.h"
 
 namespace gleaner::engine {
@@ -61,7 +63,7 @@ void Checkpoints::start(SteadyTime now) {
 }
 
 bool Checkpoints::due(Duration interval, Duration on_item, SteadyTime now) const {
-  return !awaited_ && on_item >= interval && now - asked_at_ >= interval;
+  return !awaited_ && client_policy::save_due(interval, on_item, now - asked_at_);
 }
 
 void Checkpoints::asked(SteadyTime now) {
@@ -69,23 +71,20 @@ void Checkpoints::asked(SteadyTime now) {
   asked_at_ = now;
 }
 
-// The file is the kernel's, and might be anything. Once it is here, the kernel cannot put another one there.
-Status Checkpoints::keep(const Unit& unit) {
+// The file is the kernel's, and might be anything; the copy is ours.
+Status Checkpoints::keep(const Unit& unit, const io::Path& written) {
   const io::Path to = path_of(unit);
+  TRY_ASSIGN(const Bytes saved, files_.read_plain(written / checkpoint_file, limits::checkpoint_bytes_max));
   if (kept_ && *kept_ != to) {  // of an item that is done
     TRY(files_.remove(*kept_));
     TRY(files_.remove(noted_digest(*kept_)));
   }
   kept_ = to;
   TRY(files_.remove(noted_digest(to)));
-  TRY(files_.rename(slot_ / checkpoint_file, to));
-  const auto size = files_.size(to);
-  if (!files_.is_plain(to) || !size.ok() || *size > limits::checkpoint_bytes_max) {
-    TRY(files_.remove_all(to));
-    return Error{ErrorKind::invalid, "what the kernel wrote is no file, or larger than any may be"};
-  }
-  TRY_ASSIGN(const std::string digest, digest_of_file(files_, to));
-  return files_.write_at(noted_digest(to), 0, digest);
+  TRY(files_.remove(to));
+  TRY(files_.remove(written / checkpoint_file));
+  TRY(files_.write_at(to, 0, saved));
+  return files_.write_at(noted_digest(to), 0, crypto::sha256_hex(saved));
 }
 
 }  // namespace gleaner::engine

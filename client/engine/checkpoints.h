@@ -35,9 +35,9 @@ class Checkpoints {
   void asked(SteadyTime now);
   // Has it been, without an answer yet?
   [[nodiscard]] bool awaited() const { return awaited_; }
-  // Takes what the kernel wrote, now that it says so: it is unit's latest. invalid: it is no file, or too
-  // large.
-  [[nodiscard]] Status keep(const Unit& unit);
+  // Takes what the kernel wrote into `written`, its directory, now that it says so: it is unit's latest.
+  // Else: it is no file, or too large.
+  [[nodiscard]] Status keep(const Unit& unit, const io::Path& written);
   void answered() { awaited_ = false; }
 
   [[nodiscard]] static io::Path path_of(const Unit& unit);

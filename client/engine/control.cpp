@@ -1,13 +1,13 @@
 #include "client/engine/control.h"
 
-#include <nlohmann/json.hpp>
-
 #include <cmath>
+
+#include "shared/json/text.h"
 
 namespace gleaner::engine {
 namespace {
 
-using Json = nlohmann::json;
+using Json = json::Value;
 
 constexpr double pause_request_seconds_max = 366.0 * 24 * 3600;
 
@@ -89,8 +89,7 @@ Json to_json(const EngineStatus& status) {
 }
 
 std::string line_of(const Json& reply) {
-  // Texts come from servers and kernels: bytes that are not UTF-8 are replaced, never thrown at.
-  return reply.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json::write(reply, {-1, true});
 }
 
 ControlOutcome refuse(const std::string& message) {
@@ -105,10 +104,9 @@ ControlOutcome pause(Engine& engine, const Json& request) {
   std::optional<Duration> length;
   if (request.contains("seconds")) {
     const Json& seconds = request["seconds"];
-    if (!seconds.is_number() || !(seconds.get<double>() > 0) ||
-        seconds.get<double>() > pause_request_seconds_max)
+    if (!seconds.is_number() || !(seconds.number() > 0) || seconds.number() > pause_request_seconds_max)
       return refuse("a pause lasts from one second to a year");
-    length = from_seconds(seconds.get<double>());
+    length = from_seconds(seconds.number());
   }
   if (const Status paused = engine.pause(length); !paused.ok()) return refuse(paused.error().message);
   return done(length ? "paused for " + std::to_string(std::llround(to_seconds(*length))) + " s"
@@ -119,13 +117,11 @@ ControlOutcome pause(Engine& engine, const Json& request) {
 
 ControlOutcome handle_control(Engine& engine, std::string_view line, const ControlHelp& help) {
   if (line.size() > control_line_bytes_max) return refuse("the request is too long");
-  const Json request = Json::parse(line, nullptr, false);
+  const Json request = json::parse_or_null(line);
   if (!request.is_object()) return refuse("the request is not a JSON object");
-  if (!request.contains("version") || request["version"] != 1)
-    return refuse("this client speaks version 1 only");
-  if (!request.contains("command") || !request["command"].is_string())
-    return refuse("the request has no command");
-  const std::string command = request["command"].get<std::string>();
+  if (request["version"] != Json(1)) return refuse("this client speaks version 1 only");
+  if (!request["command"].is_string()) return refuse("the request has no command");
+  const std::string& command = request["command"].string();
   if (command == "status" || command == "why") {
     const EngineStatus status = engine.status();
     return {line_of({{"version", 1}, {"ok", true}, {"message", status.reason}, {"status", to_json(status)}}),

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "client/policy/delivery.h"
 #include "client/transport/upload.h"
 #include "shared/base/limits.h"
 #include "shared/io/compression.h"
@@ -60,9 +61,9 @@ void Deliveries::prepare_cut(Unit& unit, SteadyTime now, Closing closing) {
   HeldUnit& held = *unit.held;
   const bool over = held.stopped() || held.complete();
   if (!held.pending()) {
-    const bool due =
-        unit.run_time >= std::chrono::seconds{std::max<std::int64_t>(1, unit.grant().commit_seconds)};
-    if (held.uncut() == 0 || !(over || due || closing == Closing::yes)) return;
+    const client_policy::DeliveryView view{over, unit.state == UnitState::paused, unit.run_time,
+                                           std::chrono::seconds{unit.grant().commit_seconds}};
+    if (held.uncut() == 0 || !(client_policy::cut_due(view) || closing == Closing::yes)) return;
     const Status cut = held.cut(to_seconds(unit.cpu_time));
     if (held.pending()) unit.run_time = unit.cpu_time = Duration{0};
     unit.uploaded = false;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "client/engine/engine_view.h"
+#include "client/engine/set_aside.h"
 
 namespace gleaner::engine {
 
@@ -34,7 +35,8 @@ Engine::Engine(Services services, std::vector<Joined> projects)
 }
 
 Status Engine::open() {
-  TRY(services_.files.remove_all(services_.state.slots()));
+  remove_set_aside(services_.files, services_.state.slots());
+  TRY(remove_or_set_aside(services_.files, services_.random, services_.state.slots()));
   TRY(services_.files.make_directories(services_.state.slots()));
   TRY_ASSIGN(controls_, state::load_controls(services_.files, services_.state.preferences()));
   opened_ = services_.clock.steady();

@@ -15,8 +15,6 @@ using client_policy::UnitState;
 namespace {
 
 constexpr Duration benchmark_patience = std::chrono::seconds{10};  // the first request waits so long for it
-constexpr Duration piggyback_ahead = std::chrono::seconds{1};      // a request is near that is sent by then
-constexpr Duration piggyback_margin = std::chrono::milliseconds{50};
 
 protocol::RunState run_state(UnitState state) {
   switch (state) {
@@ -41,9 +39,9 @@ void Engine::exchange(SteadyTime now) {
   // A finished unit's last commit waits a moment for the work request that is about to be sent.
   SteadyTime piggyback_until = now;
   for (const client_policy::PrefetchView& view : views) {
-    const auto until = client_policy::until_ask(view);
-    if (until && *until <= piggyback_ahead && !stopping_) piggyback_until = now + *until + piggyback_margin;
-    if (until) alarm_.at(now + *until);
+    if (const auto wait = client_policy::piggyback_wait(view); wait && !stopping_)
+      piggyback_until = now + *wait;
+    if (const auto until = client_policy::until_ask(view)) alarm_.at(now + *until);
   }
   for (const auto& project : projects_)
     project->deliver(now, piggyback_until, stopping_ ? Closing::yes : Closing::no, alarm_);

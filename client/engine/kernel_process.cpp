@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "client/engine/excess.h"
+#include "client/engine/set_aside.h"
+
 namespace gleaner::engine {
-namespace {
-constexpr std::int64_t slot_files_max = 10'000;
-}  // namespace
 
 int KernelProcess::output_descriptor() const {
   return session_ ? session_->process().output_descriptor() : -1;
@@ -18,7 +18,7 @@ bool KernelProcess::serves(const Prepared& prepared, ProblemId problem) const {
 
 Status KernelProcess::make_directory() {
   CHECK_TRUE(!session_);
-  TRY(services_.files.remove_all(directory()));
+  TRY(remove_or_set_aside(services_.files, services_.random, directory()));
   return services_.files.make_directories(directory());
 }
 
@@ -62,27 +62,8 @@ void KernelProcess::end() {
   group_ = 0;
 }
 
-std::string KernelProcess::excess(const bundle::Manifest& manifest, const io::TreeUse& use) const {
-  if (services_.launcher.out_of_memory(slot_))
-    return "the kernel wanted more than " +
-           std::to_string(host::kernel_memory_max(manifest.memory_bytes, threads_) >> 20) +
-           " MiB of memory: the system ended one of its processes; the manifest allows " +
-           std::to_string(manifest.memory_bytes >> 20) + " MiB";
-#ifndef GLEANER_SANITIZED  // instrumented kernels hold several times what they use
-  if (use.memory_bytes > host::kernel_memory_max(manifest.memory_bytes, threads_))
-    return "the kernel holds " + std::to_string(use.memory_bytes >> 20) + " MiB of memory in " +
-           std::to_string(use.processes) + " processes; the manifest allows " +
-           std::to_string(manifest.memory_bytes >> 20) + " MiB";
-#endif
-  if (use.threads >= host::kernel_tasks_max(threads_))
-    return "the kernel started too many processes or threads: " + std::to_string(use.threads) + "; " +
-           std::to_string(host::kernel_tasks_max(threads_)) + " are not allowed";
-  const host::DirectoryUsage usage = services_.machine.usage(directory(), slot_files_max);
-  if (usage.bytes > manifest.disk_bytes || usage.files >= slot_files_max)
-    return "the kernel wrote " + std::to_string(usage.bytes) + " bytes in " + std::to_string(usage.files) +
-           " files; the manifest allows " + std::to_string(manifest.disk_bytes) + " bytes in fewer than " +
-           std::to_string(slot_files_max) + " files";
-  return {};
+std::string KernelProcess::excess(const io::TreeUse& use) const {
+  return engine::excess(launch_, use, group_, services_.machine, services_.launcher);
 }
 
 }  // namespace gleaner::engine

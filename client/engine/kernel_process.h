@@ -18,7 +18,8 @@ class KernelProcess {
   KernelProcess(const KernelProcess&) = delete;
   KernelProcess& operator=(const KernelProcess&) = delete;
 
-  // An empty working directory, for what the kernel is to find there. REQUIRES: !running().
+  // An empty working directory, for what the kernel is to find there. What an earlier kernel made of the last
+  // one and cannot be removed is set aside. REQUIRES: !running().
   [[nodiscard]] Status make_directory();
   // untrusted: it is not what was unpacked. REQUIRES: !running(), make_directory().
   [[nodiscard]] Status start(const Prepared& prepared, ProblemId problem);
@@ -33,7 +34,11 @@ class KernelProcess {
   [[nodiscard]] Duration cpu_time() const { return session_->process().cpu_time(); }
   [[nodiscard]] io::TreeUse use() const { return services_.machine.use(group_); }
   // What it takes beyond what it may, in words; empty: nothing.
-  [[nodiscard]] std::string excess(const bundle::Manifest& manifest, const io::TreeUse& use) const;
+  [[nodiscard]] std::string excess(const io::TreeUse& use) const;
+  // Where its files are found while it runs.
+  [[nodiscard]] io::Path written() const {
+    return services_.launcher.written_by(launch_, session_->process());
+  }
 
   // It stops, it goes on.
   void hold() { services_.gate.pause(group_); }

@@ -79,7 +79,7 @@ void Membership::deliver(SteadyTime now, SteadyTime piggyback_until, Closing clo
 Exchange Membership::due(bool work_wanted, SteadyTime now, Alarm& alarm) const {
   if (revoked_ || !terms_.no_network.empty()) return Exchange::none;
   Outgoing outgoing;
-  outgoing.project_doubted = deliveries_.doubts_project();
+  outgoing.project = deliveries_.doubts_project();
   outgoing.failure = deliveries_.failure_due(now);
   outgoing.work = work_wanted;
   outgoing.units = !units_.empty();

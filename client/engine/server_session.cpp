@@ -9,8 +9,6 @@
 namespace gleaner::engine {
 namespace {
 
-constexpr double round_trip_weight = 0.3;  // of the newest
-constexpr double interval_min = 1;         // seconds; a server that says less is wrong
 constexpr Duration project_retry = std::chrono::minutes{5};
 
 template <typename Value>
@@ -22,19 +20,11 @@ Status outcome_of(const Result<Value>& result) {
 
 Exchange ServerSession::due(const Outgoing& outgoing, SteadyTime now, Alarm& alarm) const {
   if (busy()) return Exchange::none;
-  if (now < silent_until_) {
-    alarm.at(silent_until_);
-    return Exchange::none;
-  }
-  if (!trust_.knows_project() || (outgoing.project_doubted && now >= project_at_)) return Exchange::project;
-  if (outgoing.failure) return Exchange::failure;
-  if (outgoing.work && now >= pacing_.idle_at()) return Exchange::work;
-  if (outgoing.units && now >= heartbeat_at_) return Exchange::heartbeat;
-  if (outgoing.commit) return Exchange::commit;
-  if (outgoing.units) alarm.at(heartbeat_at_);
-  for (const SteadyTime at : {pacing_.idle_at(), pacing_.busy_at()})
-    if (at > now) alarm.at(at);
-  return Exchange::none;
+  Outgoing told = outgoing;
+  told.project = !trust_.knows_project() || (outgoing.project && now >= project_at_);
+  const Exchange due = pacing_.due(told, now);
+  if (due == Exchange::none) alarm.at(pacing_.next(told, now));
+  return due;
 }
 
 void ServerSession::exchange(io::HttpRequest request, Handler handler) {
@@ -55,17 +45,11 @@ void ServerSession::exchange(io::HttpRequest request, Handler handler) {
 
 void ServerSession::after_exchange(const transport::Answer& answer, const Status& outcome, SteadyTime now) {
   if (answer.reply.ok() && outcome.ok()) {
-    const Duration trip = answer.reply->round_trip;
-    round_trip_ =
-        round_trip_ == Duration{0}
-            ? trip
-            : from_seconds(to_seconds(round_trip_) + round_trip_weight * to_seconds(trip - round_trip_));
+    round_trip_.add(answer.reply->round_trip);
     last_contact_ = now;
     if (!trouble_.empty()) spdlog::info("the server answers again");
     trouble_.clear();
-    backoff_.succeeded();
-    if (answer.retry_after)
-      silent_until_ = now + client_policy::spread(services_.random, *answer.retry_after);
+    pacing_.succeeded(answer.retry_after, now, services_.random);
     return;
   }
   const Error& error = answer.reply.ok() ? outcome.error() : answer.reply.error();
@@ -74,14 +58,9 @@ void ServerSession::after_exchange(const transport::Answer& answer, const Status
     events_.push_back(HostRevoked{error.message});
     return;
   }
-  silent_until_ = now + backoff_.failed(services_.random, answer.retry_after);
+  pacing_.failed(answer.retry_after, now, services_.random);
   if (trouble_ != error.message) spdlog::warn("{}: {}", server_.base_url, error.message);
   trouble_ = error.message;
-}
-
-void ServerSession::set_interval(double seconds, SteadyTime now) {
-  heartbeat_at_ = now + from_seconds(std::clamp(seconds, interval_min,
-                                                static_cast<double>(limits::retry_after_seconds_max)));
 }
 
 void ServerSession::fetch_project(SteadyTime now) {
@@ -91,7 +70,7 @@ void ServerSession::fetch_project(SteadyTime now) {
              TRY_ASSIGN(auto document, understand<protocol::SignedStatement>(answer));
              TRY(trust_.accept_project(document, services_.clock.now()));
              events_.push_back(ProjectRenewed{std::move(document)});
-             heartbeat_at_ = at;  // the first word to a server is what this host holds
+             pacing_.heartbeat_soon(at);  // the first word to a server is what this host holds
              return {};
            });
 }
@@ -107,10 +86,10 @@ void ServerSession::send(protocol::FailureReport report) {
 }
 
 void ServerSession::note_work(const protocol::WorkReply& reply, bool urgent, SteadyTime now) {
-  set_interval(reply.interval_seconds, now);
+  pacing_.heartbeat_in(reply.interval_seconds, now);
   if (reply.slowest_performance > 0) slowest_performance_ = reply.slowest_performance;
   no_work_reason_ = reply.grants.size() < asked_.size() ? reply.reason : std::string();
-  pacing_.answered(
+  pacing_.work_answered(
       {asked_.size(), reply.grants.size(), urgent, !reply.units.empty(), reply.retry_after_seconds}, now,
       services_.random);
 }
@@ -134,12 +113,12 @@ void ServerSession::send(const protocol::WorkRequest& request) {
 }
 
 void ServerSession::send(const protocol::HeartbeatRequest& request, SteadyTime now) {
-  set_interval(static_cast<double>(trust_.project().document.heartbeat_seconds), now);
+  pacing_.heartbeat_in(static_cast<double>(trust_.project().document.heartbeat_seconds), now);
   exchange(transport::json_request(server_, "/v1/heartbeat", protocol::encode(request)),
            [this](const transport::Answer& answer, SteadyTime at) -> Status {
-             heartbeat_at_ = at;  // after a failure: as soon as the back-off allows
+             pacing_.heartbeat_soon(at);  // after a failure: as soon as the back-off allows
              TRY_ASSIGN(auto reply, understand<protocol::HeartbeatReply>(answer));
-             set_interval(reply.interval_seconds, at);
+             pacing_.heartbeat_in(reply.interval_seconds, at);
              events_.push_back(HeartbeatAnswered{std::move(reply)});
              return {};
            });
@@ -161,15 +140,7 @@ bool ServerSession::asks(int slot, SteadyTime now) const {
 }
 
 bool ServerSession::askable(SteadyTime now, bool urgent) const {
-  if (busy() && now > answer_due()) return false;
-  return now >= silent_until_ && pacing_.may_ask(now, urgent);
-}
-
-void ServerSession::forget_waits(SteadyTime now) {
-  silent_until_ = now;
-  heartbeat_at_ = now;
-  pacing_.forget(now);
-  backoff_.succeeded();
+  return !(busy() && now > answer_due()) && pacing_.may_ask(now, urgent);
 }
 
 }  // namespace gleaner::engine

@@ -1,7 +1,7 @@
 // The session with one project's server on the control queue: one exchange at a time, the most urgent first.
-// It decides when to send (intervals, Retry-After, back-off) and is otherwise passive: its owner asks which
-// exchange is due(), sends it, and collects the results with take_events() when it suits; the session calls
-// nobody. Not thread-safe.
+// When it sends what is client/policy/session_pacing.h's to say; it is otherwise passive: its owner asks
+// which exchange is due(), sends it, and collects the results with take_events() when it suits; the session
+// calls nobody. Not thread-safe.
 #pragma once
 
 #include <functional>
@@ -13,17 +13,22 @@
 #include "client/engine/services.h"
 #include "client/engine/session_events.h"
 #include "client/engine/trust.h"
-#include "client/policy/work_pacing.h"
+#include "client/policy/prefetch.h"
+#include "client/policy/session_pacing.h"
 #include "client/transport/server_call.h"
 
 namespace gleaner::engine {
+
+using client_policy::Exchange;
+using client_policy::Outgoing;
 
 class ServerSession {
  public:
   ServerSession(Services& services, transport::Workers& workers, transport::Server server, Trust& trust)
       : services_(services), workers_(workers), server_(std::move(server)), trust_(trust) {}
 
-  // Which exchange is to be made now; `alarm`: when to ask again, if none is.
+  // Which exchange is to be made now; `alarm`: when to ask again, if none is. `outgoing.project`: whether its
+  // document is in doubt.
   [[nodiscard]] Exchange due(const Outgoing& outgoing, SteadyTime now, Alarm& alarm) const;
   // REQUIRES, each of them: it is due().
   void fetch_project(SteadyTime now);
@@ -34,9 +39,9 @@ class ServerSession {
   // What came since the last call, oldest first.
   [[nodiscard]] std::vector<SessionEvent> take_events() { return std::exchange(events_, {}); }
 
-  void heartbeat_soon(SteadyTime now) { heartbeat_at_ = now; }
+  void heartbeat_soon(SteadyTime now) { pacing_.heartbeat_soon(now); }
   // After a suspend or a change of networks: old waits mean nothing.
-  void forget_waits(SteadyTime now);
+  void forget_waits(SteadyTime now) { pacing_.forget_waits(now); }
 
   [[nodiscard]] bool busy() const { return busy_since_.has_value(); }
   // Could the server be asked for work, as soon as what is being said is said? `urgent`: for an idle slot.
@@ -46,13 +51,13 @@ class ServerSession {
   [[nodiscard]] std::size_t asked() const { return asked_.size(); }
   [[nodiscard]] SteadyTime answer_due() const { return *busy_since_ + answer_patience; }  // REQUIRES: busy()
   // It had nothing for an idle slot when it was asked last.
-  [[nodiscard]] bool refused() const { return pacing_.refused(); }
+  [[nodiscard]] bool refused() const { return pacing_.work().refused(); }
 
   static constexpr Duration answer_patience = std::chrono::seconds{2};
-  [[nodiscard]] Duration round_trip() const { return round_trip_; }
+  [[nodiscard]] Duration round_trip() const { return round_trip_.value(); }
   // No slot is asked for before, by what the server said of work; nor because exchanges failed.
-  [[nodiscard]] SteadyTime work_at() const { return pacing_.idle_at(); }
-  [[nodiscard]] SteadyTime silent_until() const { return silent_until_; }
+  [[nodiscard]] SteadyTime work_at() const { return pacing_.work().idle_at(); }
+  [[nodiscard]] SteadyTime silent_until() const { return pacing_.silent_until(); }
   [[nodiscard]] double slowest_performance() const { return slowest_performance_; }
   [[nodiscard]] const std::string& no_work_reason() const { return no_work_reason_; }
   // Why the last exchange failed; empty: it did not.
@@ -66,7 +71,6 @@ class ServerSession {
   void exchange(io::HttpRequest request, Handler handler);
   void after_exchange(const transport::Answer& answer, const Status& outcome, SteadyTime now);
   void note_work(const protocol::WorkReply& reply, bool urgent, SteadyTime now);
-  void set_interval(double seconds, SteadyTime now);
 
   Services& services_;
   transport::Workers& workers_;
@@ -75,13 +79,10 @@ class ServerSession {
   std::vector<SessionEvent> events_;
   std::optional<SteadyTime> busy_since_;
   std::vector<protocol::SlotRequest> asked_;
-  client_policy::WorkPacing pacing_;
-  client_policy::Backoff backoff_;
-  SteadyTime silent_until_{};
-  SteadyTime heartbeat_at_{};
+  client_policy::SessionPacing pacing_;
   SteadyTime project_at_{};  // a doubted document is fetched no sooner
   std::optional<SteadyTime> last_contact_;
-  Duration round_trip_{0};
+  client_policy::RecentMean round_trip_{client_policy::round_trip_weight};
   double slowest_performance_ = 0;
   std::int64_t work_requests_ = 0;
   std::string no_work_reason_;

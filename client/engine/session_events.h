@@ -1,5 +1,4 @@
-// What a session with a server exchanges (server_session.h), as plain values: the kinds of exchanges, what
-// there is to send, and what came of it.
+// What came of an exchange with a server (server_session.h), as plain values.
 #pragma once
 
 #include <string>
@@ -11,19 +10,7 @@
 
 namespace gleaner::engine {
 
-// In order of urgency. `project`: its document is fetched; `failure`: of a unit.
-enum class Exchange { none, project, failure, work, heartbeat, commit };
-
-// What there is to say now.
-struct Outgoing {
-  bool project_doubted = false;  // something signed did not verify: its keys may have changed
-  bool failure = false;
-  bool work = false;   // slots that want a unit
-  bool units = false;  // in hand, for a heartbeat to tell of
-  bool commit = false;
-};
-
-// What came of an exchange. The project's document has been checked and is trusted; all else is as received.
+// The project's document has been checked and is trusted; all else is as received.
 struct ProjectRenewed {
   protocol::SignedStatement document;
 };

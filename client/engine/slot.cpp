@@ -18,12 +18,13 @@ void step_if_legal(Unit& unit, UnitEvent event) {
 }
 }  // namespace
 
-Status Slot::start_kernel(const Unit& unit, const Checkpoint& checkpoint) {
+Status Slot::start_kernel(const Unit& unit, const Checkpoint& checkpoint, SteadyTime now) {
   rate_ = {};
   TRY(kernel_.make_directory());
   TRY(checkpoints_.lay_out(unit, checkpoint));
   TRY(kernel_.start(*unit.prepared, unit.grant().problem));
   time_.start_kernel();
+  talk_.start(now);
   const bundle::Manifest& manifest = unit.prepared->manifest;
   spdlog::info("slot {}: started {} {} for problem {}", number_, manifest.name, manifest.version,
                unit.grant().problem_name);
@@ -38,7 +39,7 @@ Status Slot::start(Unit& unit, SteadyTime now) {
   // A checkpoint is laid out where no kernel runs yet.
   if (checkpoint.any() || !kernel_.serves(*unit.prepared, grant.problem)) end_kernel();
   if (!kernel_.running()) {
-    if (Status started = start_kernel(unit, checkpoint); !started.ok()) {
+    if (Status started = start_kernel(unit, checkpoint, now); !started.ok()) {
       unit.fail(started.error().kind == ErrorKind::untrusted ? protocol::FailureKind::untrusted
                                                              : protocol::FailureKind::not_executable,
                 started.error().message);
@@ -132,7 +133,7 @@ void Slot::keep_checkpoint(std::int64_t item, SteadyTime now) {
   }
   checkpoints_.answered();
   if (item != unit_->held->finished()) return;  // none, or of an item that is done by now
-  if (const Status done = checkpoints_.keep(*unit_); !done.ok())
+  if (const Status done = checkpoints_.keep(*unit_, kernel_.written()); !done.ok())
     return spdlog::warn("slot {}: item {} is not saved: {}", number_, item, done.error().message);
   if (ends) spdlog::info("slot {}: item {} of {} is saved", number_, item, unit_->grant().problem_name);
   if (const double done = rate_.fraction_done(now); done > 0)
@@ -199,7 +200,7 @@ void Slot::trim(std::int64_t end) {
 void Slot::fail_unit(protocol::FailureKind kind, const std::string& message, SteadyTime now) {
   end_kernel();
   paused_at_.reset();
-  if (unit_ == nullptr) return;
+  if (unit_ == nullptr) return spdlog::warn("slot {}: without a unit: {}", number_, message);
   Unit& unit = *std::exchange(unit_, nullptr);
   spdlog::warn("slot {}: unit {} of {}: {}", number_, unit.id().value, unit.grant().problem_name, message);
   rate_.end_unit(now);
@@ -209,6 +210,7 @@ void Slot::fail_unit(protocol::FailureKind kind, const std::string& message, Ste
 
 void Slot::finish_item(const KernelEvent& event, SteadyTime now) {
   if (unit_ == nullptr) return;
+  unit_->kills = 0;
   unit_->held->add_item(event.item, event.data);
   if (services_.observer != nullptr) services_.observer->item_finished(*unit_, event.item, event.data);
   rate_.finish_item(now);
@@ -243,8 +245,15 @@ void Slot::handle(const KernelEvent& event, SteadyTime now) {
     case KernelEvent::Kind::checkpointed:
       return keep_checkpoint(event.item, now);
     case KernelEvent::Kind::failed:
+      if (event.killed && unit_ != nullptr && ++unit_->kills <= kills_tolerated) return try_again(event, now);
       return fail_unit(event.failure, event.text, now);
   }
+}
+
+void Slot::try_again(const KernelEvent& event, SteadyTime now) {
+  spdlog::warn("slot {}: unit {} of {} goes on with a new kernel: {}", number_, unit_->id().value,
+               unit_->grant().problem_name, event.text);
+  take_away(now);
 }
 
 void Slot::pump(SteadyTime now) {
@@ -263,7 +272,10 @@ void Slot::pump(SteadyTime now) {
     handle(*event, now);
   }
   if (kernel_.running() && kernel_.session().finished())
-    fail_unit(protocol::FailureKind::kernel_crashed, "the kernel ended by itself", now);
+    return fail_unit(protocol::FailureKind::kernel_crashed, "the kernel ended by itself", now);
+  if (!kernel_.running()) return;
+  if (const std::string what = talk_.excess(kernel_.session().talk_bytes(), now); !what.empty())
+    fail_unit(protocol::FailureKind::bad_output, what, now);
 }
 
 void Slot::watch(SteadyTime now) {
@@ -275,11 +287,12 @@ void Slot::watch(SteadyTime now) {
   const HangVerdict verdict =
       time_.watch(kernel_.cpu_time(), use.asleep, manifest.item_seconds, kernel_.threads(), now);
   if (verdict == HangVerdict::asleep)
-    return fail_unit(protocol::FailureKind::kernel_hung, "the kernel has done nothing for two minutes", now);
+    return fail_unit(protocol::FailureKind::kernel_hung,
+                     "the kernel has done next to nothing for two minutes", now);
   if (verdict == HangVerdict::too_long)
     return fail_unit(protocol::FailureKind::kernel_hung,
                      "one item took more than three times the longest time that the manifest allows", now);
-  if (const std::string what = kernel_.excess(manifest, use); !what.empty())
+  if (const std::string what = kernel_.excess(use); !what.empty())
     return fail_unit(protocol::FailureKind::resource_limit, what, now);
   save_now_and_then(now);
 }

@@ -8,6 +8,7 @@
 #include "client/engine/checkpoints.h"
 #include "client/engine/computing_time.h"
 #include "client/engine/kernel_process.h"
+#include "client/engine/talk.h"
 #include "client/policy/rate.h"
 
 namespace gleaner::engine {
@@ -69,14 +70,18 @@ class Slot {
   static constexpr Duration save_patience = std::chrono::seconds{2};
   static constexpr Duration idle_patience =
       std::chrono::minutes{1};  // a kernel without work gives its memory back
+  // Of one item's kernels: what the system or a person killed says nothing of the item, until it is killed
+  // each time.
+  static constexpr int kills_tolerated = 2;
 
  private:
-  [[nodiscard]] Status start_kernel(const Unit& unit, const Checkpoint& checkpoint);
+  [[nodiscard]] Status start_kernel(const Unit& unit, const Checkpoint& checkpoint, SteadyTime now);
   void save_now_and_then(SteadyTime now);
   void keep_checkpoint(std::int64_t item, SteadyTime now);
   void handle(const contract::KernelEvent& event, SteadyTime now);
   void finish_item(const contract::KernelEvent& event, SteadyTime now);
   void finish_unit(std::int64_t item, SteadyTime now);
+  void try_again(const contract::KernelEvent& event, SteadyTime now);
   void fail_unit(protocol::FailureKind kind, const std::string& message, SteadyTime now);
   void account(SteadyTime now);  // CPU and running time go to the unit
   Unit& release(SteadyTime now);
@@ -86,6 +91,7 @@ class Slot {
   KernelProcess kernel_;
   Checkpoints checkpoints_;
   ComputingTime time_;
+  Talk talk_;
   client_policy::LastMinuteRate rate_;
   Unit* unit_ = nullptr;
   std::optional<SteadyTime> paused_at_;

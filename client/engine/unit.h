@@ -47,6 +47,7 @@ struct Unit {
   std::optional<protocol::FailureReport> failure;  // to be reported when what was finished is delivered
 
   std::optional<LocalCheckpoint> saved;
+  int kills = 0;  // of its kernel by somebody else, since an item ended
 
   // Computing since the last cut.
   Duration run_time{0};

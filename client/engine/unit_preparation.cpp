@@ -9,7 +9,6 @@ using client_policy::UnitState;
 
 namespace {
 
-constexpr double preparation_weight = 0.5;  // of the mean
 constexpr int preparation_failures_max = 8;
 
 protocol::FailureKind kind_of(const Error& error) {
@@ -93,8 +92,7 @@ void UnitPreparation::finish(UnitId id, Result<Prepared> outcome, SteadyTime now
   if (outcome.ok()) {
     unit.prepared = std::move(outcome).value();
     unit.step(UnitEvent::prepared);
-    const double took = to_seconds(now - unit.granted_at);
-    mean_ = from_seconds(to_seconds(mean_) + preparation_weight * (took - to_seconds(mean_)));
+    mean_.add(now - unit.granted_at);
     return;
   }
   const Error& error = outcome.error();

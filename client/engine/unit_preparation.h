@@ -7,6 +7,7 @@
 #include "client/engine/services.h"
 #include "client/engine/trust.h"
 #include "client/engine/unit.h"
+#include "client/policy/prefetch.h"
 #include "client/transport/server_call.h"
 
 namespace gleaner::engine {
@@ -34,7 +35,7 @@ class UnitPreparation {
     cache_.set_limits(cache_bytes_max, free_bytes_min);
   }
   // From grant to ready, recent mean.
-  [[nodiscard]] Duration mean() const { return mean_; }
+  [[nodiscard]] Duration mean() const { return mean_.value(); }
 
  private:
   [[nodiscard]] Status begin(Unit& unit, SteadyTime now);
@@ -49,7 +50,7 @@ class UnitPreparation {
   const Trust& trust_;
   transport::Server server_;
   DownloadCache cache_;  // used on the data queue only
-  Duration mean_{0};
+  client_policy::RecentMean mean_{client_policy::preparation_weight};
 };
 
 }  // namespace gleaner::engine

@@ -29,6 +29,9 @@ struct KernelLaunch {
   return manifest_bytes + (std::int64_t{256} << 20) + (std::int64_t{80} << 20) * (threads - 1);
 }
 
+// Of all its processes: each holds 64 KiB that no limit counts.
+inline constexpr int kernel_pipes_max = 64;
+
 // How many processes and threads a kernel may have, what starts and supervises it included.
 [[nodiscard]] constexpr int kernel_tasks_max(int threads) {
   return 32 + 2 * threads;
@@ -41,6 +44,10 @@ class Launcher {
   // How a kernel so launched sees a problem's directory.
   [[nodiscard]] virtual io::Path inside(const KernelLaunch&, const io::Path& problem) const {
     return problem;
+  }
+  // Where this computer finds what that kernel wrote; it may be gone with the kernel.
+  [[nodiscard]] virtual io::Path written_by(const KernelLaunch& launch, const io::Process&) const {
+    return launch.slot_directory;
   }
   // Whether the system ended a process of the slot's kernel, which wanted more memory than it may.
   [[nodiscard]] virtual bool out_of_memory(int) const { return false; }

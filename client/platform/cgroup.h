@@ -36,6 +36,7 @@ class Cgroups {
   // Whether the system ended a process of the slot's since prepare(), because together they wanted more
   // memory.
   [[nodiscard]] bool out_of_memory(int slot) const;
+  [[nodiscard]] bool count_memory() const { return has("memory"); }
   // "control groups for the processor, memory, processes"; empty if none.
   [[nodiscard]] std::string describe() const;
 

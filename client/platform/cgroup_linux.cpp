@@ -146,7 +146,7 @@ void Cgroups::find_version_2(const io::Path& mount) {
 
 std::vector<io::Path> Cgroups::prepare(int slot, std::int64_t memory_bytes, int tasks) {
   std::vector<io::Path> joined;
-  for (const Parent& parent : parents_) {
+  for (Parent& parent : parents_) {
     if (!parent.unified && listed(parent.controllers, "cpu")) {
       joined.push_back(parent.directory);
       continue;
@@ -157,6 +157,7 @@ std::vector<io::Path> Cgroups::prepare(int slot, std::int64_t memory_bytes, int 
     if (listed(parent.controllers, "memory"))
       limited = put(group / (parent.unified ? "memory.max" : "memory.limit_in_bytes"),
                     std::to_string(memory_bytes));
+    if (!limited) std::erase(parent.controllers, "memory");  // nobody relies on it from now on
     if (listed(parent.controllers, "pids"))
       limited = put(group / "pids.max", std::to_string(tasks)) && limited;
     if (!limited) {

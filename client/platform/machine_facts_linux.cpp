@@ -9,6 +9,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "client/platform/kernel_usage.h"
 #include "client/platform/machine_facts.h"
 #include "shared/crypto/keys.h"
 
@@ -64,19 +65,11 @@ class LinuxMachine final : public host::Machine {
   io::TreeUse use(int process) const override { return io::ProcessTree(roots_.proc).use(process); }
 
   host::DirectoryUsage usage(const io::Path& directory, std::int64_t files_max) const override {
-    host::DirectoryUsage usage;
-    std::error_code error;
-    std::filesystem::recursive_directory_iterator at(
-        directory, std::filesystem::directory_options::skip_permission_denied, error);
-    for (const std::filesystem::recursive_directory_iterator end; !error && at != end; at.increment(error)) {
-      if (++usage.files >= files_max) break;
-      std::error_code unreadable;  // removed by the kernel a moment ago: counts nothing
-      if (at->is_regular_file(unreadable) && !at->is_symlink(unreadable)) {
-        const auto size = at->file_size(unreadable);
-        if (!unreadable) usage.bytes += static_cast<std::int64_t>(size);
-      }
-    }
-    return usage;
+    return directory_usage(directory, files_max);
+  }
+
+  host::DescriptorUse descriptors(int process, const io::Path& directory) const override {
+    return descriptor_use(io::ProcessTree(roots_.proc).processes(process), roots_.proc, directory);
   }
 
   void lower_thread_priority() const override {

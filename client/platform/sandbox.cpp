@@ -3,6 +3,8 @@
 namespace gleaner::platform {
 namespace {
 
+constexpr int open_files_max = 64;  // the system holds something for each of each process
+
 class PlainSandbox final : public Sandbox {
  public:
   explicit PlainSandbox(Priority priority) : priority_(priority) {}
@@ -39,6 +41,9 @@ class ProcessLauncher final : public host::Launcher {
   io::Path inside(const host::KernelLaunch& launch, const io::Path& problem) const override {
     return sandbox_->inside(launch, problem);
   }
+  io::Path written_by(const host::KernelLaunch& launch, const io::Process& process) const override {
+    return sandbox_->written_by(launch, process);
+  }
   bool out_of_memory(int slot) const override { return sandbox_->out_of_memory(slot); }
   std::string describe() const override { return sandbox_->describe(); }
   std::string refusal() const override { return sandbox_->refusal(); }
@@ -68,6 +73,7 @@ io::ProcessSpec common_spec(const host::KernelLaunch& launch, Priority priority,
   spec.limits.address_space_bytes = host::kernel_memory_max(launch.memory_bytes, launch.threads);
 #endif
   spec.limits.file_bytes = launch.disk_bytes;
+  spec.limits.open_files = open_files_max;
   spec.limits.nice = priority == Priority::idle ? 19 : 0;
   spec.limits.idle_class = priority == Priority::idle;
   return spec;

@@ -1,11 +1,18 @@
 // How a kernel is confined: turns a launch into the process to start. The strong one (sandbox_linux.cpp)
 // gives it namespaces without network, a file system with nothing but the application, its libraries and its
-// slot, a filter of system calls and limits; where bubblewrap cannot be used, Landlock takes the place of
-// namespaces; where that cannot either, no kernel is started. The plain one, for owners who say so in words,
-// leaves the owner's rights. Called from one thread.
+// slot, a filter of system calls and limits. Where bubblewrap cannot be used no kernel is started, unless the
+// owner accepts in words that Landlock takes the place of namespaces: it cannot hide names, sizes and times
+// of files. The plain one, for owners who say that in words, leaves the owner's rights. Called from one
+// thread.
+//
+// A slot whose manifest asks for no more than scratch_bytes_max is a file system in memory of just that size
+// (and 10,000 files): nothing else counts what a kernel holds without a name. Measured: a directory that is
+// looked at once a second held 180 MB for that second where 4 MB were allowed. Memory is the price, so larger
+// slots are directories that are looked at.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "client/host/launcher.h"
@@ -22,14 +29,19 @@ class Sandbox {
   [[nodiscard]] virtual Result<io::ProcessSpec> confine(const host::KernelLaunch& launch) = 0;
   // How the kernel sees a problem's directory.
   [[nodiscard]] virtual io::Path inside(const host::KernelLaunch& launch, const io::Path& problem) const;
-  // See engine::Launcher.
+  // See host::Launcher.
+  [[nodiscard]] virtual io::Path written_by(const host::KernelLaunch& launch, const io::Process&) const {
+    return launch.slot_directory;
+  }
   [[nodiscard]] virtual bool out_of_memory(int) const { return false; }
   [[nodiscard]] virtual std::string describe() const = 0;
   [[nodiscard]] virtual std::string refusal() const { return {}; }
 };
 
-// What the owner has to say to go without.
+// What the owner has to say to go without, and to make do with Landlock where nothing better can be made.
 inline constexpr const char* sandbox_off = "off: I accept that kernels run with my rights";
+inline constexpr const char* sandbox_weak =
+    "weak: I accept that kernels see names, sizes and times of my files";
 
 [[nodiscard]] std::unique_ptr<Sandbox> make_plain_sandbox(Priority priority);
 
@@ -39,6 +51,8 @@ struct SandboxSettings {
   io::Path helper;      // gleaner-sandbox; empty: where it is installed, seen from this program
   io::Path bubblewrap;  // empty: where it is installed; "none": as if it were not
   bool use_cgroups = true;
+  bool accept_weak = false;          // the owner said sandbox_weak
+  std::optional<int> landlock = {};  // the version that this system is taken to have; none: its own
 };
 // The strongest that this system permits, found out by trying; a few tens of milliseconds. Never fails: what
 // cannot confine refuses. `processes` must outlive it.

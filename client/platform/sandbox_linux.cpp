@@ -16,6 +16,8 @@
 #include "client/platform/helpers.h"
 #include "client/platform/runtime_files.h"
 #include "client/platform/sandbox.h"
+#include "shared/io/files.h"
+#include "shared/io/process_tree.h"
 
 namespace gleaner::platform {
 namespace {
@@ -23,10 +25,22 @@ namespace {
 constexpr Duration check_patience = std::chrono::seconds{10};
 // What systemd hands out to services without a user of their own, and nothing else may use.
 constexpr unsigned own_users_begin = 61184, own_users_end = 65520;
-constexpr const char* devices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"};
+constexpr const char* devices[] = {"/dev/null", "/dev/full", "/dev/random", "/dev/urandom"};
+constexpr const char* zero_device = "/dev/zero";  // a source of shared memory, too
 constexpr const char* inner_helper = "/gleaner-sandbox";
+constexpr int landlock_needed = 3;  // without namespaces: before, files could be cut off
+constexpr std::int64_t scratch_bytes_max = 256 << 20;
+constexpr std::int64_t scratch_memory_part = 16;  // of this computer's memory at most
 
-enum class Walls { namespaces, namespaces_without_proc, landlock };
+struct Walls {
+  bool namespaces = true;
+  bool proc = true;     // in them, a /proc of its own
+  bool scratch = true;  // and slots in memory
+};
+// From the best on: containers may forbid the one or the other.
+constexpr Walls with_namespaces[] = {
+    {true, true, true}, {true, false, true}, {true, true, false}, {true, false, false}};
+constexpr Walls landlock_alone = {false, false, false};
 
 int landlock_version() {
   constexpr long create_ruleset = 444;
@@ -83,7 +97,7 @@ class LinuxSandbox final : public Sandbox {
   }
 
   Result<io::ProcessSpec> confine(const host::KernelLaunch& launch) override {
-    const bool namespaces = walls_ != Walls::landlock;
+    const bool namespaces = walls_.namespaces;
     const std::string slot = namespaces ? "/slot" : launch.slot_directory.string();
     io::ProcessSpec spec = common_spec(launch, settings_.priority, slot);
     spec.working_directory = namespaces ? io::Path("/") : launch.slot_directory;
@@ -96,10 +110,11 @@ class LinuxSandbox final : public Sandbox {
       return Error{ErrorKind::io, "cannot give " + saved.string() + " to the kernels' user"};
     spec.relays_exit = true;
     spec.arguments = {settings_.helper.string(), "enter"};
+    const bool scratch = has_scratch(launch);
+    const std::int64_t memory = host::kernel_memory_max(launch.memory_bytes, launch.threads);
     if (cgroups_)
-      for (const io::Path& group :
-           cgroups_->prepare(launch.slot, host::kernel_memory_max(launch.memory_bytes, launch.threads),
-                             host::kernel_tasks_max(launch.threads)))
+      for (const io::Path& group : cgroups_->prepare(launch.slot, memory + (scratch ? launch.disk_bytes : 0),
+                                                     host::kernel_tasks_max(launch.threads)))
         append(spec.arguments, {"--cgroup", group.string()});
     spec.arguments.emplace_back("--");
     const auto files = runtime_files(launch.program);
@@ -107,26 +122,39 @@ class LinuxSandbox final : public Sandbox {
     append(spec.arguments, {namespaces ? inner_helper : settings_.helper.string(), "confine"});
     if (superuser_) append(spec.arguments, {"--user", std::to_string(user)});
     append(spec.arguments, {"--processes", std::to_string(processes_max(launch))});
+    if (scratch) append(spec.arguments, {"--scratch", std::to_string(launch.disk_bytes)});
+    if (memory_counted()) append(spec.arguments, {"--counted", "yes"});
     append(spec.arguments, readable(launch, files));
     for (const char* device : devices) append(spec.arguments, {"--device", device});
+    if (memory_counted()) append(spec.arguments, {"--device", zero_device});
     append(spec.arguments, {"--write", slot, "--"});
     append(spec.arguments, program(launch));
     return spec;
   }
 
   io::Path inside(const host::KernelLaunch& launch, const io::Path& problem) const override {
-    if (walls_ == Walls::landlock) return problem;
+    if (!walls_.namespaces) return problem;
     return "/problems" / problem.lexically_relative(launch.problems_directory);
+  }
+
+  // In the supervisor's view: it is there as long as the kernel, and has no other child of bubblewrap beside
+  // it.
+  io::Path written_by(const host::KernelLaunch& launch, const io::Process& process) const override {
+    if (!has_scratch(launch)) return launch.slot_directory;
+    const std::vector<int> all = io::ProcessTree().processes(process.pid());
+    const int supervisor = all.size() > 1 ? all[1] : process.pid();
+    return io::Path("/proc") / std::to_string(supervisor) / "root/slot";
   }
 
   bool out_of_memory(int slot) const override { return cgroups_ && cgroups_->out_of_memory(slot); }
 
   std::string describe() const override {
-    std::string text =
-        walls_ == Walls::landlock
-            ? "Landlock and a system-call filter, without namespaces (" + why_no_namespaces_ + ")"
-            : "namespaces without network, a file system of its own" +
-                  std::string(landlock_ > 0 ? ", Landlock" : "") + ", a system-call filter";
+    std::string text = !walls_.namespaces
+                           ? "Landlock and a system-call filter, without namespaces (" + why_no_namespaces_ +
+                                 "), as its owner accepts: names, sizes and times of files are not hidden"
+                           : "namespaces without network, a file system of its own" +
+                                 std::string(walls_.scratch ? ", a slot in memory" : "") +
+                                 std::string(landlock_ > 0 ? ", Landlock" : "") + ", a system-call filter";
     text += ", limits on memory, processes, files and disk";
     if (cgroups_ && !cgroups_->none()) text += ", " + cgroups_->describe();
     if (superuser_) text += ", users of their own";
@@ -149,8 +177,11 @@ class LinuxSandbox final : public Sandbox {
     for (const io::Path& directory :
          {launch.bundle_directory, launch.problems_directory, launch.slot_directory})
       std::filesystem::create_directories(directory, error);
+    // Where no namespace hides it, a file of the owner's.
+    if (!io::real_files().write(foreign_file(), "", io::Mode::secret).ok())
+      return "its state cannot be written";
     const std::string trouble = run_check(processes, launch);
-    std::filesystem::remove_all(place, error);
+    (void)io::real_files().remove_all(place);  // the next start tries again
     checking_ = false;
     return trouble;
   }
@@ -161,6 +192,16 @@ class LinuxSandbox final : public Sandbox {
   static void append(std::vector<std::string>& all, const std::vector<std::string>& more) {
     all.insert(all.end(), more.begin(), more.end());
   }
+
+  [[nodiscard]] bool has_scratch(const host::KernelLaunch& launch) const {
+    static const std::int64_t memory =
+        static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
+    return walls_.scratch && launch.disk_bytes > 0 &&
+           launch.disk_bytes <= std::min(scratch_bytes_max, memory / scratch_memory_part);
+  }
+
+  [[nodiscard]] bool memory_counted() const { return cgroups_ && cgroups_->count_memory(); }
+  [[nodiscard]] io::Path foreign_file() const { return settings_.state_root / "slots/check/foreign"; }
 
   // A user that no account has; each slot its own, so that kernels are strangers to each other.
   [[nodiscard]] unsigned user_of(int slot) const {
@@ -175,7 +216,7 @@ class LinuxSandbox final : public Sandbox {
   // all that this user runs elsewhere count too.
   [[nodiscard]] int processes_max(const host::KernelLaunch& launch) const {
     const int own = host::kernel_tasks_max(launch.threads);
-    if (superuser_ || walls_ != Walls::landlock) return own;
+    if (superuser_ || walls_.namespaces) return own;
     return own + tasks_of_this_user();
   }
 
@@ -205,14 +246,16 @@ class LinuxSandbox final : public Sandbox {
     } else {
       mounts.add({"--unshare-user"});
     }
+    if (has_scratch(launch)) mounts.add({"--cap-add", "CAP_SYS_ADMIN"});  // to mount it
     for (const RuntimeFile& file : files) {
       if (file.link.empty())
         mounts.bind("--ro-bind", file.path, file.path);
       else
         mounts.link(file.link, file.path);
     }
-    if (walls_ == Walls::namespaces) mounts.add({"--proc", "/proc"});
+    if (walls_.proc) mounts.add({"--proc", "/proc"});
     for (const char* device : devices) mounts.bind("--dev-bind", device, device);
+    if (memory_counted()) mounts.bind("--dev-bind", zero_device, zero_device);
     mounts.bind("--ro-bind", settings_.helper, inner_helper);
     mounts.bind("--ro-bind", launch.bundle_directory, "/app");
     mounts.bind("--ro-bind", launch.problems_directory, "/problems");
@@ -227,7 +270,7 @@ class LinuxSandbox final : public Sandbox {
     std::vector<std::string> all;
     for (const RuntimeFile& file : files)
       if (file.link.empty()) append(all, {"--read", file.path.string()});
-    if (walls_ == Walls::landlock)
+    if (!walls_.namespaces)
       append(all, {"--read", launch.bundle_directory.string(), "--read", launch.problems_directory.string()});
     else
       append(all, {"--read", "/app", "--read", "/problems", "--read", "/proc"});
@@ -237,9 +280,9 @@ class LinuxSandbox final : public Sandbox {
 
   [[nodiscard]] std::vector<std::string> program(const host::KernelLaunch& launch) const {
     if (checking_)
-      return {walls_ == Walls::landlock ? settings_.helper.string() : inner_helper, "check", "/etc/shadow",
-              (settings_.state_root / "projects").string()};
-    if (walls_ == Walls::landlock) return {launch.program.string()};
+      return {walls_.namespaces ? inner_helper : settings_.helper.string(), "check", "/etc/shadow",
+              foreign_file().string()};
+    if (!walls_.namespaces) return {launch.program.string()};
     return {("/app" / launch.program.lexically_relative(launch.bundle_directory)).string()};
   }
 
@@ -249,9 +292,16 @@ class LinuxSandbox final : public Sandbox {
     const auto started = processes.start(*spec);
     if (!started.ok()) return started.error().message;
     io::Process& process = **started;
+    Bytes said;
+    std::string trouble;
     for (Duration waited{0}; waited < check_patience; waited += std::chrono::milliseconds{2}) {
+      if (said.empty() && process.read_some(said, sizeof "ready") == io::ReadKind::data) {
+        if (!io::real_files().exists(written_by(launch, process) / "gleaner-sandbox-check"))
+          trouble = "what it writes cannot be read";
+        process.close_input();
+      }
       if (const auto exit = process.poll_exit()) {
-        if (!exit->signalled && exit->code == 0) return {};
+        if (!exit->signalled && exit->code == 0) return trouble;
         std::string words = process.error_tail();
         words = words.substr(0, words.find_last_not_of('\n') + 1);
         std::replace(words.begin(), words.end(), '\n', ';');
@@ -274,18 +324,20 @@ class LinuxSandbox final : public Sandbox {
 
 class RefusingSandbox final : public Sandbox {
  public:
-  explicit RefusingSandbox(std::string reason) : reason_(std::move(reason)) {}
+  explicit RefusingSandbox(std::string reason, const char* words = sandbox_off)
+      : reason_(std::move(reason)), words_(words) {}
   Result<io::ProcessSpec> confine(const host::KernelLaunch&) override {
     return Error{ErrorKind::io, refusal()};
   }
   std::string describe() const override { return "none can be made: " + reason_; }
   std::string refusal() const override {
     return "kernels cannot be confined on this computer (" + reason_ +
-           "): install bubblewrap, or accept the risk with " + "sandbox = \"" + sandbox_off + "\"";
+           "): install bubblewrap, or accept the risk with sandbox = \"" + words_ + "\"";
   }
 
  private:
   std::string reason_;
+  std::string words_;
 };
 
 }  // namespace
@@ -297,17 +349,22 @@ std::unique_ptr<Sandbox> make_sandbox(const SandboxSettings& wanted, io::Process
     return std::make_unique<RefusingSandbox>("the program gleaner-sandbox is missing beside gleaner-client");
   if (settings.bubblewrap.empty()) settings.bubblewrap = find_bubblewrap();
   if (settings.bubblewrap == "none") settings.bubblewrap.clear();
-  const int landlock = landlock_version();
-  std::string reason = "bubblewrap is not installed: apt install bubblewrap";
-  for (const Walls walls : {Walls::namespaces, Walls::namespaces_without_proc}) {
+  const int landlock = settings.landlock.value_or(landlock_version());
+  std::string reason;
+  if (settings.bubblewrap.empty()) reason = "bubblewrap is not installed: apt install bubblewrap";
+  for (const Walls& walls : with_namespaces) {
     if (settings.bubblewrap.empty()) break;
     auto sandbox = std::make_unique<LinuxSandbox>(settings, walls, landlock);
     const std::string trouble = sandbox->check(processes);
     if (trouble.empty()) return sandbox;
-    if (walls == Walls::namespaces) reason = trouble;
+    if (reason.empty()) reason = trouble;
   }
-  if (landlock == 0) return std::make_unique<RefusingSandbox>(reason + "; and this system has no Landlock");
-  auto sandbox = std::make_unique<LinuxSandbox>(settings, Walls::landlock, landlock);
+  if (landlock < landlock_needed)
+    return std::make_unique<RefusingSandbox>(
+        reason + (landlock == 0 ? "; and this system has no Landlock"
+                                : "; and this system's Landlock is too old: Linux 6.2 has a newer one"));
+  if (!settings.accept_weak) return std::make_unique<RefusingSandbox>(reason, sandbox_weak);
+  auto sandbox = std::make_unique<LinuxSandbox>(settings, landlock_alone, landlock);
   sandbox->say_why_no_namespaces(reason);
   const std::string trouble = sandbox->check(processes);
   if (trouble.empty()) return sandbox;

@@ -3,6 +3,10 @@
 #include <algorithm>
 
 namespace gleaner::client_policy {
+namespace {
+constexpr Duration piggyback_ahead = std::chrono::seconds{1};
+constexpr Duration piggyback_margin = std::chrono::milliseconds{50};
+}  // namespace
 
 Duration lead(const PrefetchView& view) {
   const Duration wanted = 2 * view.round_trip + view.preparation + lead_margin;
@@ -21,6 +25,17 @@ std::optional<Duration> until_ask(const PrefetchView& view) {
   const Duration left = *view.remaining - lead(view);
   if (left <= Duration{0}) return std::nullopt;
   return left;
+}
+
+std::optional<Duration> piggyback_wait(const PrefetchView& view) {
+  const auto until = until_ask(view);
+  if (!until || *until > piggyback_ahead) return std::nullopt;
+  return *until + piggyback_margin;
+}
+
+void RecentMean::add(Duration measured) {
+  value_ = value_ == Duration{0} ? measured
+                                 : from_seconds(to_seconds(value_) + weight_ * to_seconds(measured - value_));
 }
 
 }  // namespace gleaner::client_policy

@@ -32,4 +32,21 @@ enum class Ask { no, soon /* urgent = false */, now /* idle: urgent = true */ };
 // so now.
 [[nodiscard]] std::optional<Duration> until_ask(const PrefetchView& view);
 
+// How long the last segment of a finished unit waits for a request that is about to be sent and takes it
+// along, if one is: the slot of `view` would ask within a second.
+[[nodiscard]] std::optional<Duration> piggyback_wait(const PrefetchView& view);
+
+// The recent mean of a measured time; the first one counts whole. Zero: none was measured.
+class RecentMean {
+ public:
+  explicit RecentMean(double weight) : weight_(weight) {}  // of the newest, (0, 1]
+  void add(Duration measured);
+  [[nodiscard]] Duration value() const { return value_; }
+
+ private:
+  double weight_;
+  Duration value_{0};
+};
+inline constexpr double round_trip_weight = 0.3, preparation_weight = 0.5;
+
 }  // namespace gleaner::client_policy

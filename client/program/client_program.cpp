@@ -12,9 +12,11 @@
 
 #include "client/benchmark/benchmark.h"
 #include "client/platform/machine_facts.h"
+#include "client/program/attack_program.h"
 #include "client/program/daemon.h"
 #include "client/program/exit_status.h"
 #include "client/program/join_program.h"
+#include "client/program/preferences_program.h"
 #include "client/program/state_lock.h"
 #include "client/program/version.h"
 
@@ -35,6 +37,8 @@ struct Options {
   std::string run;
   std::string priority = "idle";
   std::string sandbox;
+  bool attack = false;
+  bool json = false;
   double mflops = 0;
   int cores = 0;
 };
@@ -114,16 +118,23 @@ int do_run(const Options& options, const std::shared_ptr<LogMemory>& memory) {
   run.cpu_share = parse_share(options.cpu_share);
   if (!options.run.empty()) run.run = options.run;
   if (options.mflops > 0) run.benchmark_mflops = options.mflops;
-  if (!options.sandbox.empty()) run.sandbox = options.sandbox == "on";
+  if (!options.sandbox.empty()) run.sandbox = options.sandbox;
   run.priority = options.priority == "normal" ? platform::Priority::normal : platform::Priority::idle;
   return run_daemon(run);
 }
 
 int do_sandbox(const Options& options) {
-  platform::SandboxSettings settings;
+  AttackCommand command;
+  platform::SandboxSettings& settings = command.sandbox;
   settings.state_root = state_of(options).root;
   if (const Status made = io::real_files().make_directories(settings.state_root); !made.ok())
     return fail(made.error());
+  const auto book = settings::PreferenceBook::load(io::real_files(), preference_files(state_of(options)));
+  if (!book.ok()) return fail(book.error());
+  const std::string words = options.sandbox.empty() ? book->values().sandbox : options.sandbox;
+  settings.accept_weak = words == platform::sandbox_weak;
+  command.json = options.json;
+  if (options.attack) return run_attacks(command);
   const auto sandbox = platform::make_sandbox(settings, io::real_processes());
   if (const std::string refusal = sandbox->refusal(); !refusal.empty())
     return fail(Error{ErrorKind::io, refusal});
@@ -144,10 +155,11 @@ void declare_run(CLI::App& run, Options& options) {
   run.add_option("--priority", options.priority,
                  "idle: kernels give way to all other programs; normal: they compete with them")
       ->check(CLI::IsMember({"idle", "normal"}));
-  run.add_option(
-         "--sandbox", options.sandbox,
-         std::string("on; or, to run kernels without a sandbox, the words \"") + platform::sandbox_off + "\"")
-      ->check(CLI::IsMember({"on", platform::sandbox_off}));
+  run.add_option("--sandbox", options.sandbox,
+                 std::string("on; or, where bubblewrap cannot be used, the words \"") +
+                     platform::sandbox_weak + "\"; or, to run kernels without a sandbox, \"" +
+                     platform::sandbox_off + "\"")
+      ->check(CLI::IsMember({"on", platform::sandbox_weak, platform::sandbox_off}));
   run.add_option("--log-level", options.log_level, "trace, debug, info, warn, error or off")
       ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}));
 }
@@ -181,6 +193,11 @@ int client_main(int argc, char** argv) {
   CLI::App* benchmark = app.add_subcommand("benchmark", "Measure the processor (Linpack 500) and memory");
   CLI::App* sandbox = with_state(
       app.add_subcommand("sandbox", "Test and describe how kernels are confined on this computer"));
+  sandbox->add_option("--sandbox", options.sandbox, "As for run; else as the preferences say")
+      ->check(CLI::IsMember({"on", platform::sandbox_weak}));
+  CLI::Option* const attack = sandbox->add_flag(
+      "--attack", options.attack, "Let a hostile kernel loose in it, and tell what holds; takes a minute");
+  sandbox->add_flag("--json", options.json, "Print JSON")->needs(attack);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

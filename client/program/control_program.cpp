@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "client/platform/control_socket.h"
@@ -19,6 +18,7 @@
 #include "client/program/top_program.h"
 #include "client/program/version.h"
 #include "client/state/state_directory.h"
+#include "shared/json/text.h"
 
 namespace gleaner::program {
 namespace {
@@ -38,24 +38,25 @@ io::Path socket_of(const ControlOptions& options) {
   return options.socket.empty() ? state_of(options).socket() : io::Path(options.socket);
 }
 
-int send_command(const ControlOptions& options, const nlohmann::json& request) {
-  const auto reply = platform::ask_daemon(socket_of(options), request.dump());
+int send_command(const ControlOptions& options, const json::Value& request) {
+  const auto reply = platform::ask_daemon(socket_of(options), json::write(request, {-1, true}));
   if (!reply.ok()) {
     fmt::print(stderr, "gleaner: {}\n", reply.error().message);
     return reply.error().kind == ErrorKind::not_found ? exit_not_running : exit_problem;
   }
-  const auto parsed = nlohmann::json::parse(*reply, nullptr, false);
+  const json::Value parsed = json::parse_or_null(*reply);
   if (!parsed.is_object()) {
     fmt::print(stderr, "gleaner: cannot understand the client's answer; are both of the same version?\n");
     return exit_problem;
   }
-  const bool ok = parsed.value("ok", false);
+  const bool ok = is_set(parsed, "ok");
   if (options.json) {
-    fmt::print("{}\n", parsed.dump(2));
+    fmt::print("{}\n", json::write(parsed, {2, true}));
   } else if (!ok) {
-    fmt::print(stderr, "gleaner: {}\n", parsed.value("message", "the client gave no reason"));
+    fmt::print(stderr, "gleaner: {}\n",
+               parsed["message"].is_string() ? parsed["message"].string() : "the client gave no reason");
   } else {
-    fmt::print("{}", reply_text(request["command"].get<std::string>(), parsed,
+    fmt::print("{}", reply_text(request["command"].string(), parsed,
                                 ::isatty(STDOUT_FILENO) == 1 ? Colour::yes : Colour::no));
   }
   return ok ? exit_ok : exit_problem;
@@ -166,7 +167,7 @@ int control_main(int argc, char** argv) {
   }
   if (top->parsed() && !options.json) return run_top(socket_of(options));
   if (top->parsed()) return send_command(options, {{"version", 1}, {"command", "status"}});
-  nlohmann::json request = {{"version", 1}, {"command", app.get_subcommands().front()->get_name()}};
+  json::Value request = {{"version", 1}, {"command", app.get_subcommands().front()->get_name()}};
   if (!options.duration.empty()) request["seconds"] = parse_duration(options.duration).value();
   return send_command(options, request);
 }

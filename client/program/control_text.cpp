@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 
 namespace gleaner::program {
 namespace {
 
-using Json = nlohmann::json;
+using Json = json::Value;
 
 std::string duration_text(double seconds) {
   if (seconds < 0) return "?";
@@ -57,7 +56,7 @@ std::string projects_lines(const Json& status) {
   if (!has_several_projects(status))
     return fmt::format("  project   {} at {}\n", text_of(status, "project_name"), text_of(status, "server"));
   std::string out;
-  for (const Json& project : status["projects"])
+  for (const Json& project : status["projects"].elements())
     out += fmt::format("  project   {} at {}: share {:g}, {:.0f} % of late; {}\n", text_of(project, "name"),
                        text_of(project, "server"), number_of(project, "share"),
                        100 * number_of(project, "recent_part"), text_of(project, "state"));
@@ -79,41 +78,38 @@ std::string status_text(const Json& status, Colour colour) {
                      number_of(status, "items_total"));
   out += fmt::format("  waiting   {:.0f} results for the server's answer; last contact {}\n",
                      number_of(status, "outbox"), contact < 0 ? "never" : duration_text(contact) + " ago");
-  if (const auto problems = status.find("problems"); problems != status.end() && problems->is_array())
-    for (const Json& problem : *problems) out += problem_line(problem);
-  if (const auto slots = status.find("slots"); slots != status.end() && slots->is_array())
-    for (const Json& slot : *slots) out += slot_line(slot, has_several_projects(status), colour);
+  for (const Json& problem : status["problems"].elements()) out += problem_line(problem);
+  for (const Json& slot : status["slots"].elements())
+    out += slot_line(slot, has_several_projects(status), colour);
   return out;
 }
 
 std::string why_text(const Json& status) {
   std::string out = text_of(status, "reason") + "\n";
-  if (const auto details = status.find("details"); details != status.end() && details->is_array())
-    for (const Json& detail : *details)
-      if (detail.is_string()) out += "  " + detail.get<std::string>() + "\n";
+  for (const Json& detail : status["details"].elements())
+    if (detail.is_string()) out += "  " + detail.string() + "\n";
   return out;
 }
 
 }  // namespace
 
 std::string text_of(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+  const Json& text = object[name];
+  return text.is_string() ? text.string() : "";
 }
 
 double number_of(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_number() ? found->get<double>() : 0;
+  const Json& number = object[name];
+  return number.is_number() ? number.number() : 0;
 }
 
 bool is_set(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_boolean() && found->get<bool>();
+  const Json& flag = object[name];
+  return flag.is_boolean() && flag.boolean();
 }
 
 bool has_several_projects(const Json& status) {
-  const auto projects = status.find("projects");
-  return projects != status.end() && projects->is_array() && projects->size() > 1;
+  return status["projects"].elements().size() > 1;
 }
 
 std::string problem_of(const Json& slot, bool several) {
@@ -122,13 +118,12 @@ std::string problem_of(const Json& slot, bool several) {
 }
 
 std::string reply_text(const std::string& command, const Json& reply, Colour colour) {
-  const auto status = reply.find("status");
-  if (status != reply.end() && status->is_object())
-    return command == "why" ? why_text(*status) : status_text(*status, colour);
-  if (const auto log = reply.find("log"); command == "log" && log != reply.end() && log->is_array()) {
+  if (const Json& status = reply["status"]; status.is_object())
+    return command == "why" ? why_text(status) : status_text(status, colour);
+  if (const Json& log = reply["log"]; command == "log" && log.is_array()) {
     std::string out;
-    for (const Json& line : *log)
-      if (line.is_string()) out += line.get<std::string>() + "\n";
+    for (const Json& line : log.elements())
+      if (line.is_string()) out += line.string() + "\n";
     return out;
   }
   return text_of(reply, "message") + "\n";

@@ -109,7 +109,7 @@ void loop(engine::Engine& engine, platform::ControlSocket& control, ViewPublishe
 // What the owner wants: the command line over the preferences.
 struct Wanted {
   settings::OwnerSettings owner_settings;
-  bool sandbox = true;
+  std::string sandbox;
 };
 
 Result<Wanted> wanted_by(const RunOptions& options, std::int64_t memory_bytes) {
@@ -119,7 +119,7 @@ Result<Wanted> wanted_by(const RunOptions& options, std::int64_t memory_bytes) {
   if (options.run) values.run = *options.run;
   if (options.cpu_share) values.cpu_share = *options.cpu_share;
   if (options.cores > 0) values.cores = 0;
-  return Wanted{values.owner_settings(memory_bytes), options.sandbox.value_or(values.sandbox == "on")};
+  return Wanted{values.owner_settings(memory_bytes), options.sandbox.value_or(values.sandbox)};
 }
 
 // Where sessions' agents find this client: its own user's beside the state, and, as a service of the system,
@@ -132,13 +132,16 @@ std::vector<platform::AgentPlace> agent_places(const state::StateDirectory& stat
   return places;
 }
 
-std::unique_ptr<host::Launcher> make_launcher(const RunOptions& options, bool confined) {
+std::unique_ptr<host::Launcher> make_launcher(const RunOptions& options, const std::string& words) {
   // As the superuser kernels run as users of their own, who have to read what was unpacked; the state
   // directory itself stays closed to them and all others.
   if (::geteuid() == 0) ::umask(0022);
-  auto sandbox =
-      confined ? platform::make_sandbox({options.state.root, options.priority, {}, {}}, io::real_processes())
-               : platform::make_plain_sandbox(options.priority);
+  platform::SandboxSettings settings;
+  settings.state_root = options.state.root;
+  settings.priority = options.priority;
+  settings.accept_weak = words == platform::sandbox_weak;
+  auto sandbox = words == platform::sandbox_off ? platform::make_plain_sandbox(options.priority)
+                                                : platform::make_sandbox(settings, io::real_processes());
   if (const std::string refusal = sandbox->refusal(); !refusal.empty())
     spdlog::error("{}", refusal);
   else
@@ -164,7 +167,7 @@ Result<bool> serve(const RunOptions& options, const Signals& signals) {
   // What belongs to no project: it talks to nobody.
   transport::ThreadWorkers workers([] { return io::make_curl_client({}, "gleaner-client"); });
   const auto launcher = make_launcher(options, wanted.sandbox);
-  const char* const elsewhere = std::getenv("GLEANER_SURROUNDINGS");  // tests': a computer of their own
+  const char* const elsewhere = std::getenv("GLEANER_COMPUTER");  // tests': a computer of their own
   platform::ActivityRoots roots;
   if (elsewhere != nullptr) roots = platform::roots_below(elsewhere);
   if (std::getenv("DBUS_SYSTEM_BUS_ADDRESS") != nullptr) roots.use_system_bus = true;

@@ -19,7 +19,7 @@ struct RunOptions {
   std::optional<std::string> run;
   std::optional<double> benchmark_mflops;
   platform::Priority priority = platform::Priority::idle;
-  std::optional<bool> sandbox;
+  std::optional<std::string> sandbox;                    // the words, as in the preferences
   std::function<std::vector<std::string>()> recent_log;  // for `gleaner log`
 };
 

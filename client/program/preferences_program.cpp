@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 
 #include "client/platform/control_socket.h"
+#include "client/program/control_text.h"
 #include "client/program/exit_status.h"
+#include "shared/json/text.h"
 
 namespace gleaner::program {
 namespace {
@@ -16,7 +17,7 @@ int fail(const std::string& message) {
   return exit_problem;
 }
 
-nlohmann::json to_json(const settings::PreferenceBook::Line& line) {
+json::Value to_json(const settings::PreferenceBook::Line& line) {
   return {{"key", line.key},
           {"value", line.value},
           {"origin", line.origin},
@@ -25,7 +26,7 @@ nlohmann::json to_json(const settings::PreferenceBook::Line& line) {
 }
 
 void print(const settings::PreferenceBook& book, const PreferencesCommand& command) {
-  nlohmann::json all = nlohmann::json::array();
+  json::Value all = json::Value::array();
   for (const auto& line : book.lines()) {
     if (!command.key.empty() && line.key != command.key) continue;
     if (command.json) {
@@ -38,19 +39,18 @@ void print(const settings::PreferenceBook& book, const PreferencesCommand& comma
                  line.locked ? ", locked" : "");
     }
   }
-  if (command.json) fmt::print("{}\n", all.dump(2));
+  if (command.json) fmt::print("{}\n", json::write(all, {2, true}));
 }
 
 // The client that runs, if one does, reads them again. Its answer matters only if it is a refusal.
 Status tell_client(const io::Path& socket) {
-  const nlohmann::json request = {{"version", 1}, {"command", "reload"}};
-  const auto reply = platform::ask_daemon(socket, request.dump());
+  const json::Value request = {{"version", 1}, {"command", "reload"}};
+  const auto reply = platform::ask_daemon(socket, json::write(request, {-1, true}));
   if (!reply.ok()) {
     if (reply.error().kind == ErrorKind::not_found) return {};
     return reply.error().within("saved, but");
   }
-  const auto parsed = nlohmann::json::parse(*reply, nullptr, false);
-  if (parsed.is_object() && parsed.value("ok", false)) return {};
+  if (is_set(json::parse_or_null(*reply), "ok")) return {};
   return Error{ErrorKind::io, "saved, but the client did not take them over"};
 }
 
@@ -71,9 +71,9 @@ Status change_preference(const state::StateDirectory& state, const io::Path& soc
 
 Result<std::string> preferences_json(const state::StateDirectory& state) {
   TRY_ASSIGN(const auto book, settings::PreferenceBook::load(io::real_files(), preference_files(state)));
-  nlohmann::json all = nlohmann::json::array();
+  json::Value all = json::Value::array();
   for (const auto& line : book.lines()) all.push_back(to_json(line));
-  return all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return json::write(all, {-1, true});
 }
 
 int run_preferences(const PreferencesCommand& command) {

@@ -3,18 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "client/platform/control_socket.h"
 #include "client/program/control_text.h"
 #include "client/program/exit_status.h"
 #include "client/program/preferences_program.h"
 #include "client/state/projects.h"
+#include "shared/json/text.h"
 
 namespace gleaner::program {
 namespace {
 
-using Json = nlohmann::json;
+using Json = json::Value;
 
 int refuse(const Error& error) {
   fmt::print(stderr, "gleaner: {}\n", error.message);
@@ -23,13 +23,15 @@ int refuse(const Error& error) {
 
 int show(const ProjectsCommand& command) {
   const Json request = {{"version", 1}, {"command", "status"}};
-  const auto reply = platform::ask_daemon(command.socket, request.dump());
+  const auto reply = platform::ask_daemon(command.socket, json::write(request, {-1, true}));
   if (!reply.ok()) return refuse(reply.error());
-  const Json parsed = Json::parse(*reply, nullptr, false);
-  Json projects = Json::array();
-  if (const auto status = parsed.find("status"); status != parsed.end())
-    if (const auto found = status->find("projects"); found != status->end()) projects = *found;
-  fmt::print("{}{}", command.json ? projects.dump(2) : projects_text(projects), command.json ? "\n" : "");
+  const Json parsed = json::parse_or_null(*reply);
+  const Json* const found = parsed["status"].find("projects");
+  const Json projects = found != nullptr ? *found : Json::array();
+  if (command.json)
+    fmt::print("{}\n", json::write(projects, {2, true}));
+  else
+    fmt::print("{}", projects_text(projects));
   return exit_ok;
 }
 
@@ -41,7 +43,7 @@ std::string list_with(std::vector<std::string> entries, const state::ProjectName
   };
   entries.erase(std::remove_if(entries.begin(), entries.end(), concerns), entries.end());
   if (!added.empty()) entries.push_back(added);
-  return Json(entries).dump();  // TOML writes lists of strings as JSON does
+  return json::write(entries);  // TOML writes lists of strings as JSON does
 }
 
 // By its key: a project that calls itself like another one gets nothing by it.
@@ -70,8 +72,7 @@ Result<std::string> change(const ProjectsCommand& command) {
 std::string projects_text(const Json& projects) {
   std::string out = fmt::format("{:<16}  {:<24} {:<32} {:>6} {:>7} {:>6} {:>8}  {}\n", "key", "project",
                                 "server", "share", "of late", "units", "waiting", "state");
-  if (!projects.is_array()) return out;
-  for (const Json& project : projects)
+  for (const Json& project : projects.elements())
     out +=
         fmt::format("{:<16}  {:<24} {:<32} {:>6} {:>5.0f} % {:>6.0f} {:>8.0f}  {}\n", text_of(project, "key"),
                     text_of(project, "name"), text_of(project, "server"), number_of(project, "share"),

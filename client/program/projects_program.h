@@ -2,10 +2,10 @@
 // running client says; changes preferences, with or without one.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "client/state/state_directory.h"
+#include "shared/json/value.h"
 
 namespace gleaner::program {
 
@@ -22,6 +22,6 @@ struct ProjectsCommand {
 [[nodiscard]] int run_projects(const ProjectsCommand& command);
 
 // The client's `projects` as a table. Missing or wrong fields show as blanks. Pure.
-[[nodiscard]] std::string projects_text(const nlohmann::json& projects);
+[[nodiscard]] std::string projects_text(const json::Value& projects);
 
 }  // namespace gleaner::program

@@ -3,12 +3,12 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "client/program/exit_status.h"
 #include "client/receipts/receipts.h"
 #include "client/state/projects.h"
+#include "shared/json/text.h"
 
 namespace gleaner::program {
 namespace {
@@ -35,7 +35,7 @@ std::string local_time(Timestamp time) {
                      fmt::localtime(static_cast<std::time_t>(to_microseconds(time) / 1'000'000)));
 }
 
-nlohmann::json to_json(const receipts::Receipt& receipt, const std::string& project) {
+json::Value to_json(const receipts::Receipt& receipt, const std::string& project) {
   const protocol::Acknowledgement& said = receipt.acknowledgement;
   return {{"at", to_microseconds(said.at)},
           {"project", project},
@@ -116,7 +116,7 @@ void print(const Account& account, bool all, bool named) {
 
 // `receipts` of all projects in one list.
 void print_json(const std::vector<Account>& all) {
-  nlohmann::json list = nlohmann::json::array();
+  json::Value list = json::Value::array();
   std::size_t genuine = 0;
   std::int64_t items = 0;
   int damaged = 0;
@@ -127,9 +127,9 @@ void print_json(const std::vector<Account>& all) {
     items += account.items;
     damaged += account.book.damaged;
   }
-  const nlohmann::json whole = {
+  const json::Value whole = {
       {"receipts", list}, {"genuine", genuine}, {"items_accepted", items}, {"damaged", damaged}};
-  fmt::print("{}\n", whole.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  fmt::print("{}\n", json::write(whole, {2, true}));
 }
 
 }  // namespace

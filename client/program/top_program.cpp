@@ -9,10 +9,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <nlohmann/json.hpp>
 
 #include "client/platform/control_socket.h"
 #include "client/program/exit_status.h"
+#include "shared/json/text.h"
 
 namespace gleaner::program {
 namespace {
@@ -53,13 +53,13 @@ TopSize terminal_size() {
   return {size.ws_col, size.ws_row};
 }
 
-Result<nlohmann::json> ask(const io::Path& socket, const nlohmann::json& request) {
-  TRY_ASSIGN(const std::string reply, platform::ask_daemon(socket, request.dump()));
-  return nlohmann::json::parse(reply, nullptr, false);
+Result<json::Value> ask(const io::Path& socket, const json::Value& request) {
+  TRY_ASSIGN(const std::string reply, platform::ask_daemon(socket, json::write(request, {-1, true})));
+  return json::parse_or_null(reply);
 }
 
 // A key's request; null: none.
-nlohmann::json request_of(char key) {
+json::Value request_of(char key) {
   if (key == 'p') return {{"version", 1}, {"command", "pause"}, {"seconds", 3600}};
   if (key == 'r') return {{"version", 1}, {"command", "resume"}};
   if (key == 'f') return {{"version", 1}, {"command", "finish"}};
@@ -69,7 +69,7 @@ nlohmann::json request_of(char key) {
 }  // namespace
 
 int run_top(const io::Path& socket) {
-  const nlohmann::json status_request = {{"version", 1}, {"command", "status"}};
+  const json::Value status_request = {{"version", 1}, {"command", "status"}};
   auto reply = ask(socket, status_request);
   if (!reply.ok()) {
     fmt::print(stderr, "gleaner: {}\n", reply.error().message);
@@ -94,7 +94,7 @@ int run_top(const io::Path& socket) {
     if (::poll(&keys, 1, refresh_milliseconds) > 0) {
       char key = 'q';  // the terminal is gone
       if (::read(STDIN_FILENO, &key, 1) != 1 || key == 'q') break;
-      if (const nlohmann::json request = request_of(key); !request.is_null())
+      if (const json::Value request = request_of(key); !request.is_null())
         if (const auto done = ask(socket, request); !done.ok()) {
           reply = done.error();
           continue;

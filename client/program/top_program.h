@@ -2,11 +2,11 @@
 // prints it once.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "client/program/control_text.h"
 #include "shared/io/files.h"
+#include "shared/json/value.h"
 
 namespace gleaner::program {
 
@@ -17,7 +17,7 @@ struct TopSize {
 
 // A screenful, lines joined by '\n', none longer than the screen is wide. Missing or wrong fields show as
 // blanks. Pure.
-[[nodiscard]] std::string top_text(const nlohmann::json& reply, TopSize size, Colour colour);
+[[nodiscard]] std::string top_text(const json::Value& reply, TopSize size, Colour colour);
 
 int run_top(const io::Path& socket);
 

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "client/program/top_program.h"
@@ -9,7 +8,7 @@
 namespace gleaner::program {
 namespace {
 
-using Json = nlohmann::json;
+using Json = json::Value;
 
 constexpr int bar_columns = 24;
 constexpr int lines_around = 9;  // besides those of the cores
@@ -45,7 +44,7 @@ std::string core_line(const Json& slot, bool several) {
 // "A 75 %, B 25 %": what each had of late.
 std::string projects_line(const Json& projects) {
   std::string line;
-  for (const Json& project : projects)
+  for (const Json& project : projects.elements())
     line += fmt::format("{}{} {:.0f} %{}", line.empty() ? "" : ", ", text_of(project, "name"),
                         100 * number_of(project, "recent_part"),
                         is_set(project, "suspended") ? " (suspended)" : "");
@@ -55,8 +54,7 @@ std::string projects_line(const Json& projects) {
 }  // namespace
 
 std::string top_text(const Json& reply, TopSize size, Colour colour) {
-  const auto found = reply.is_object() ? reply.find("status") : reply.end();
-  const Json status = found != reply.end() && found->is_object() ? *found : Json::object();
+  const Json& status = reply["status"];
   std::string out;
   int lines = 0;
   const auto add = [&](const std::string& line, const char* code = "") {
@@ -84,11 +82,10 @@ std::string top_text(const Json& reply, TopSize size, Colour colour) {
   add(fmt::format("{:>5}  {:<9} {:<26} {:>5}  {:>10}  {}", "core", "state", "unit in hand", "", "rate",
                   "problem"),
       "7");
-  const auto slots = status.find("slots");
-  if (slots != status.end() && slots->is_array()) {
+  if (const Json& slots = status["slots"]; slots.is_array()) {
     const int room = std::max(1, size.lines - lines_around);
     int shown = 0;
-    for (const Json& slot : *slots) {
+    for (const Json& slot : slots.elements()) {
       if (!slot.is_object()) continue;
       if (++shown > room) continue;
       add(core_line(slot, several), text_of(slot, "state") == "running"  ? "32"

@@ -3,9 +3,9 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "shared/base/limits.h"
+#include "shared/json/text.h"
 
 namespace gleaner::program {
 namespace {
@@ -63,12 +63,10 @@ Duration patience_between(const view::View& shown, const view::View& now) {
 view::PictureSpec spec_of(const bundle::ViewDeclaration& declared, int stage, const std::string& parameters) {
   view::PictureSpec spec;
   if (stage != declared.stage) return spec;
-  const auto json = nlohmann::json::parse(parameters, nullptr, false);
+  const json::Value given = json::parse_or_null(parameters);
   const auto parameter = [&](const std::string& name, std::int64_t otherwise) {
-    if (name.empty() || !json.is_object()) return otherwise;
-    const auto found = json.find(name);
-    if (found == json.end() || !found->is_number_integer()) return otherwise;
-    return std::clamp<std::int64_t>(found->get<std::int64_t>(), 0, limits::items_max);
+    if (name.empty() || !given[name].is_integer()) return otherwise;
+    return std::clamp<std::int64_t>(given[name].integer(), 0, limits::items_max);
   };
   spec.kind = kind_of(declared.kind);
   spec.value = value_of(declared.value);

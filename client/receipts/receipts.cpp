@@ -1,16 +1,16 @@
 #include "client/receipts/receipts.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "shared/base/limits.h"
 #include "shared/crypto/statements.h"
+#include "shared/json/text.h"
 #include "shared/protocol/codec.h"
 
 namespace gleaner::receipts {
 namespace {
 
-using Json = nlohmann::json;
+using Json = json::Value;
 
 constexpr std::int64_t day = std::int64_t{86400} * 1'000'000;
 constexpr std::size_t days_kept = 14;
@@ -35,12 +35,9 @@ struct Line {
 };
 
 std::optional<Line> parse_line(std::string_view text) {
-  const Json json = Json::parse(text, nullptr, false);
-  if (!json.is_object() || !json.contains("statement") || !json["statement"].is_object()) return std::nullopt;
-  const auto word = [&](const char* name) {
-    return json.contains(name) && json[name].is_string() ? json[name].get<std::string>() : std::string();
-  };
-  auto statement = protocol::decode<protocol::SignedStatement>(json["statement"].dump());
+  const Json all = json::parse_or_null(text);
+  const auto word = [&](const char* name) { return all[name].is_string() ? all[name].string() : ""; };
+  auto statement = protocol::decode<protocol::SignedStatement>(json::write(all["statement"]));
   if (!statement.ok()) return std::nullopt;
   auto acknowledgement = protocol::decode<protocol::Acknowledgement>(statement->payload);
   if (!acknowledgement.ok()) return std::nullopt;
@@ -65,16 +62,14 @@ void Receipts::open() {
   total_ = 0;
   days_.clear();
   if (const auto text = files_.read(directory_ / "totals", totals_bytes_max); text.ok()) {
-    const Json json = Json::parse(*text, nullptr, false);
-    const auto whole = [](const Json& value) {
-      return value.is_number_unsigned() ? value.get<std::int64_t>() : 0;
+    const Json totals = json::parse_or_null(*text);
+    const auto whole = [](const Json& value, std::int64_t most) {
+      return value.is_integer() ? std::clamp<std::int64_t>(value.integer(), 0, most) : 0;
     };
-    if (json.is_object() && json.contains("total") && json.contains("days") && json["days"].is_array()) {
-      total_ = std::clamp<std::int64_t>(whole(json["total"]), 0, limits::items_max);
-      for (const Json& entry : json["days"])
-        if (entry.is_array() && entry.size() == 2)
-          days_[whole(entry[0])] = std::clamp<std::int64_t>(whole(entry[1]), 0, limits::items_max);
-    }
+    total_ = whole(totals["total"], limits::items_max);
+    for (const Json& entry : totals["days"].elements())
+      if (entry.elements().size() == 2)
+        days_[whole(entry[0], limits::items_max)] = whole(entry[1], limits::items_max);
   }
   const auto log = files_.read(directory_ / "log", 2 * log_bytes_max);
   if (!log.ok()) return;
@@ -92,8 +87,9 @@ void Receipts::count(const protocol::Acknowledgement& acknowledgement) {
 
 Status Receipts::turn_over() {
   Json days = Json::array();
-  for (const auto& [number, items] : days_) days.push_back({number, items});
-  TRY(files_.write(directory_ / "totals", Json{{"total", total_}, {"days", days}}.dump(), io::Mode::secret));
+  for (const auto& [number, items] : days_) days.push_back(Json::array({number, items}));
+  TRY(files_.write(directory_ / "totals", json::write({{"total", total_}, {"days", days}}, {-1, true}),
+                   io::Mode::secret));
   const io::Path log = directory_ / "log";
   for (int number = files_max - 1; number > 0; --number)
     if (files_.exists(numbered(log, number - 1)))
@@ -108,7 +104,7 @@ Status Receipts::add(const protocol::SignedStatement& statement,
   const Json names = {
       {"problem", grant.problem_name},
       {"application", application.ok() ? application->name + " " + application->version : std::string()}};
-  std::string line = names.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string line = json::write(names, {-1, true});
   line.back() = ',';
   line += "\"statement\":" + protocol::encode(statement) + "}\n";
   if (project_ && vouched_ != statement.key) {

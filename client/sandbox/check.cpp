@@ -1,8 +1,11 @@
 #include "client/sandbox/check.h"
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -22,21 +25,45 @@ bool can_open(const char* path, int flags) {
   return file >= 0;
 }
 
+bool has_capabilities() {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct all[2] = {};
+  if (::syscall(SYS_capget, &header, all) != 0) return true;
+  return (all[0].permitted | all[1].permitted | all[0].inheritable | all[1].inheritable) != 0;
+}
+
+// The client looks at what was written, and lets go of it.
+void wait_for_client() {
+  char byte = 0;
+  if (::write(STDOUT_FILENO, "ready\n", 6) == 6)
+    while (::read(STDIN_FILENO, &byte, 1) > 0) {
+    }
+}
+
 }  // namespace
 
 int check(const Options& options) {
   int holes = 0;
-  for (const char* path : options.program)
-    if (path != nullptr) expect(!can_open(path, O_RDONLY), std::string(path) + " can be opened", holes);
+  for (const char* path : options.program) {
+    if (path == nullptr) continue;
+    expect(!can_open(path, O_RDONLY), std::string(path) + " can be opened", holes);
+    expect(::chmod(path, 0700) != 0, std::string(path) + " can be given other permissions", holes);
+    expect(::utimensat(AT_FDCWD, path, nullptr, 0) != 0, std::string(path) + " can be given another time",
+           holes);
+  }
   expect(!can_open("/gleaner-sandbox-was-here", O_WRONLY | O_CREAT), "/ can be written to", holes);
   expect(can_open("gleaner-sandbox-check", O_WRONLY | O_CREAT), "the slot cannot be written to", holes);
-  ::unlink("gleaner-sandbox-check");
+  int pair[2];
+  expect(::socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0, "pairs of sockets can be made", holes);
   const int local = ::socket(AF_UNIX, SOCK_STREAM, 0);
   expect(local < 0 && errno == EPERM, "sockets can be made", holes);
   expect(::setpgid(0, 0) != 0, "it can leave its process group", holes);
   expect(::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1, "it may gain privileges", holes);
   expect(::prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 2, "system calls are not filtered", holes);
   expect(::geteuid() != 0, "it runs as the superuser", holes);
+  expect(!has_capabilities(), "it has capabilities", holes);
+  wait_for_client();
+  ::unlink("gleaner-sandbox-check");
   return holes == 0 ? 0 : 1;
 }
 

@@ -1,7 +1,11 @@
 #include "client/sandbox/filter.h"
 
+#include <asm/ioctls.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <seccomp.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -21,16 +25,14 @@ constexpr const char* allowed[] = {
     "access", "faccessat", "faccessat2", "readlink", "readlinkat", "getdents", "getdents64", "getcwd", "chdir",
     "fchdir", "mkdir", "mkdirat", "rmdir", "unlink", "unlinkat", "rename", "renameat", "renameat2", "link", "linkat",
     "symlink", "symlinkat", "truncate", "ftruncate", "fallocate", "fsync", "fdatasync", "sync_file_range", "fadvise64",
-    "chmod", "fchmod", "fchmodat", "utime", "utimes", "utimensat", "futimesat", "umask", "dup", "dup2", "dup3",
-    "fcntl", "flock", "ioctl", "statfs", "fstatfs", "sendfile", "splice", "tee", "copy_file_range", "readahead",
-    "getxattr", "lgetxattr", "fgetxattr", "listxattr", "llistxattr", "flistxattr",
-    // pipes, waiting, and sockets that lead to itself (socket() is below)
+    "umask", "dup", "dup2", "dup3", "flock", "statfs", "fstatfs", "sendfile", "splice", "tee", "copy_file_range",
+    "readahead", "fgetxattr", "flistxattr",
+    // pipes and waiting; there is no way to make a socket, and sendmsg hands our own over to the supervisor
     "pipe", "pipe2", "poll", "ppoll", "select", "pselect6", "epoll_create", "epoll_create1", "epoll_ctl", "epoll_wait",
     "epoll_pwait", "epoll_pwait2", "eventfd", "eventfd2", "timerfd_create", "timerfd_settime", "timerfd_gettime",
-    "signalfd", "signalfd4", "sendmsg", "recvmsg", "sendto", "recvfrom", "shutdown", "getsockopt", "setsockopt",
-    "getsockname", "getpeername",
-    // memory
-    "mmap", "munmap", "mremap", "mprotect", "madvise", "msync", "mincore", "mlock", "mlock2", "munlock", "brk",
+    "signalfd", "signalfd4", "sendmsg",
+    // memory (mmap is below)
+    "munmap", "mremap", "mprotect", "madvise", "msync", "mincore", "mlock", "mlock2", "munlock", "brk",
     "membarrier", "pkey_alloc", "pkey_free", "pkey_mprotect", "get_mempolicy", "set_mempolicy", "mbind",
     // signals and time
     "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "rt_sigpending", "rt_sigsuspend", "rt_sigtimedwait",
@@ -43,7 +45,25 @@ constexpr const char* allowed[] = {
     "getpriority", "getrusage", "getrlimit", "sched_yield", "sched_getaffinity", "sched_setaffinity",
     "sched_getparam", "sched_getscheduler", "sched_getattr", "sched_get_priority_max", "sched_get_priority_min",
     "sched_rr_get_interval", "getcpu", "futex", "futex_waitv", "set_robust_list", "get_robust_list",
-    "set_tid_address", "rseq", "arch_prctl", "prctl", "capget", "uname", "sysinfo", "getrandom"};
+    "set_tid_address", "rseq", "arch_prctl", "capget", "uname", "sysinfo", "getrandom"};
+
+// By path, or by the descriptor of a file that may only be read: they change or show what Landlock does not guard.
+constexpr const char* unguarded[] = {"chmod", "fchmod", "fchmodat", "utime", "utimes", "utimensat", "futimesat",
+                                     "getxattr", "lgetxattr", "listxattr", "llistxattr"};
+
+// Of calls that do many things, what computing needs; each number is the argument at this place.
+constexpr scmp_datum_t terminal_questions[] = {TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIOCLEX, FIONCLEX};
+// No larger pipes, no signals to others, no watching of directories.
+constexpr scmp_datum_t descriptor_commands[] = {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_SETFL,
+                                                F_GETLK, F_OFD_GETLK, F_GETPIPE_SZ, F_GETOWN};
+// The system holds each lock of a range, and there may be any number.
+constexpr scmp_datum_t range_locks[] = {F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW};
+// Not PR_SET_DUMPABLE: who measures a kernel must see its descriptors.
+constexpr scmp_datum_t own_settings[] = {PR_SET_PDEATHSIG, PR_GET_PDEATHSIG, PR_GET_DUMPABLE, PR_SET_NAME, PR_GET_NAME,
+                                         PR_GET_SECCOMP, PR_CAPBSET_READ, PR_SET_TIMERSLACK, PR_GET_TIMERSLACK,
+                                         PR_SET_CHILD_SUBREAPER, PR_GET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS,
+                                         PR_GET_NO_NEW_PRIVS, PR_SET_THP_DISABLE, PR_GET_THP_DISABLE,
+                                         0x53564d41 /* PR_SET_VMA: allocators name their memory */};
 
 // No computation calls these: who does is trying something.
 constexpr const char* offences[] = {
@@ -70,9 +90,15 @@ void rule_if(scmp_filter_ctx filter, std::uint32_t action, int number, Condition
     give_up("cannot make the system-call filter");
 }
 
-void add_signals(scmp_filter_ctx filter, Signals signals) {
+template <std::size_t count>
+void allow_only(scmp_filter_ctx filter, int number, unsigned argument, const scmp_datum_t (&values)[count]) {
+  for (const scmp_datum_t value : values)
+    rule_if(filter, SCMP_ACT_ALLOW, number, scmp_arg_cmp{argument, SCMP_CMP_EQ, value, 0});
+}
+
+void add_signals(scmp_filter_ctx filter, bool bounded) {
   for (const int number : {SCMP_SYS(kill), SCMP_SYS(tkill), SCMP_SYS(tgkill)}) {
-    if (signals == Signals::anyone) {
+    if (bounded) {
       rule_if(filter, SCMP_ACT_ALLOW, number);
     } else if (number != SCMP_SYS(tkill)) {
       rule_if(filter, SCMP_ACT_ALLOW, number, SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(::getpid())));
@@ -80,10 +106,26 @@ void add_signals(scmp_filter_ctx filter, Signals signals) {
   }
 }
 
-void add_conditional(scmp_filter_ctx filter, std::uint32_t offence) {
+// Memory that processes share without a file is held by the system, in no process's name, once it is not
+// mapped any more: only where that is counted.
+void add_memory(scmp_filter_ctx filter, bool counted) {
+  constexpr scmp_datum_t both = MAP_SHARED | MAP_ANONYMOUS;
+  if (counted) return rule(filter, SCMP_ACT_ALLOW, "mmap");
+  for (const scmp_datum_t one : {scmp_datum_t{0}, scmp_datum_t{MAP_SHARED}, scmp_datum_t{MAP_ANONYMOUS}})
+    rule_if(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), SCMP_A3(SCMP_CMP_MASKED_EQ, both, one));
+}
+
+void add_conditional(scmp_filter_ctx filter, const Surroundings& surroundings, std::uint32_t offence) {
+  if (surroundings.files_of_its_own)
+    for (const char* name : unguarded) rule(filter, SCMP_ACT_ALLOW, name);
+  allow_only(filter, SCMP_SYS(ioctl), 1, terminal_questions);
+  allow_only(filter, SCMP_SYS(fcntl), 1, descriptor_commands);
+  if (surroundings.memory_counted) allow_only(filter, SCMP_SYS(fcntl), 1, range_locks);
+  allow_only(filter, SCMP_SYS(prctl), 0, own_settings);
+  add_signals(filter, surroundings.signals_bounded);
+  add_memory(filter, surroundings.memory_counted);
   rule_if(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), SCMP_A0(SCMP_CMP_MASKED_EQ, new_namespaces, 0));
   rule_if(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3));
-  rule_if(filter, SCMP_ACT_ALLOW, SCMP_SYS(socketpair), SCMP_A0(SCMP_CMP_EQ, AF_UNIX));
   // The C library asks a local name service for users: refused without ado. Any other family is an attempt.
   for (const int family : {AF_INET, AF_INET6, AF_NETLINK, AF_PACKET, AF_BLUETOOTH, AF_VSOCK, AF_ALG})
     rule_if(filter, offence, SCMP_SYS(socket), SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(family)));
@@ -95,27 +137,26 @@ void add_conditional(scmp_filter_ctx filter, std::uint32_t offence) {
 #endif
 }
 
-scmp_filter_ctx make_filter(Signals signals, std::uint32_t offence) {
+scmp_filter_ctx make_filter(const Surroundings& surroundings, std::uint32_t offence) {
   const scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
   if (filter == nullptr) give_up("cannot make a system-call filter");
   seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
   for (const char* name : allowed) rule(filter, SCMP_ACT_ALLOW, name);
   for (const char* name : offences) rule(filter, offence, name);
-  add_signals(filter, signals);
-  add_conditional(filter, offence);
+  add_conditional(filter, surroundings, offence);
   return filter;
 }
 
 }  // namespace
 
-int enter_filter(Signals signals) {
-  scmp_filter_ctx filter = make_filter(signals, SCMP_ACT_NOTIFY);
+int enter_filter(const Surroundings& surroundings) {
+  scmp_filter_ctx filter = make_filter(surroundings, SCMP_ACT_NOTIFY);
   int told = -1;
   if (seccomp_load(filter) == 0) {
     told = seccomp_notify_fd(filter);
   } else {
     seccomp_release(filter);
-    filter = make_filter(signals, SCMP_ACT_KILL_PROCESS);
+    filter = make_filter(surroundings, SCMP_ACT_KILL_PROCESS);
     if (seccomp_load(filter) != 0) give_up("cannot filter system calls");
   }
   seccomp_release(filter);

@@ -8,14 +8,17 @@
 
 namespace gleaner::sandbox {
 
-enum class Signals {
-  anyone,    // Landlock or a process-id namespace bounds whom a signal reaches
-  self_only  // neither does: to the process itself only
+// What else bounds the process: where nothing does, the filter allows less.
+struct Surroundings {
+  bool signals_bounded = false;   // Landlock or a process-id namespace bounds whom a signal reaches
+  bool files_of_its_own = false;  // no file of others is in sight: not where Landlock stands alone, which
+                                  // knows neither chmod nor time stamps nor extended attributes
+  bool memory_counted = false;    // a control group counts all memory, also what the system holds for it
 };
 
 // Filters the calling process from now on. Returns the descriptor on which offences are told, or -1 if this
 // system cannot tell: an offence then kills by SIGSYS. Ends the process if nothing can be filtered.
-[[nodiscard]] int enter_filter(Signals signals);
+[[nodiscard]] int enter_filter(const Surroundings& surroundings);
 
 // The name of call number `number` of architecture `architecture`, as notifications carry them.
 [[nodiscard]] std::string name_of_call(unsigned architecture, int number);

@@ -30,6 +30,10 @@ bool take(Options& options, const std::string& name, const char* value) {
     return (options.user = number(value)) > 0;  // never the superuser
   } else if (name == "--processes") {
     return (options.processes = number(value)) > 0;
+  } else if (name == "--scratch") {
+    return (options.scratch = number(value)) > 0;
+  } else if (name == "--counted") {
+    options.counted = true;
   } else {
     return false;
   }

@@ -2,12 +2,14 @@
 
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/capability.h>
 #include <linux/close_range.h>
 #include <poll.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -35,6 +37,50 @@ void become_user(long user) {
     say("the superuser's rights were not lost");
     ::_exit(exit_cannot_confine);
   }
+}
+
+// Whatever the kernel makes of its slot, it holds no more than this: unlinked files, unreadable directories
+// and names without bytes count as well, at once, and all of it is gone with the kernel.
+// Returns the checkpoint that was there, open; -1 without one.
+int make_scratch(const Options& options) {
+  constexpr int entries_max = 10'000;  // as the client counts them where the slot is a directory
+  const std::string slot = options.write.front();
+  const int given = ::open((slot + "/checkpoint").c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  if (given < 0 && errno != ENOENT) give_up("cannot read the checkpoint");
+  const long user = options.user > 0 ? options.user : static_cast<long>(::getuid());
+  const long group = options.user > 0 ? options.user : static_cast<long>(::getgid());
+  const std::string how = "mode=0700,size=" + std::to_string(options.scratch) +
+                          ",nr_inodes=" + std::to_string(entries_max) + ",uid=" + std::to_string(user) +
+                          ",gid=" + std::to_string(group);
+  if (::mount("scratch", slot.c_str(), "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, how.c_str()) != 0)
+    give_up("cannot make a file system in memory");
+  return given;
+}
+
+// As the user whose file system it is.
+void enter_scratch(const Options& options, int given) {
+  if (::chdir(options.write.front().c_str()) != 0) give_up(options.write.front().c_str());
+  if (given < 0) return;
+  const int copy = ::open("checkpoint", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  static char piece[1 << 16];
+  for (ssize_t got = 0; (got = ::read(given, piece, sizeof piece)) != 0;)
+    if (got < 0 || ::write(copy, piece, static_cast<std::size_t>(got)) != got)
+      give_up("cannot lay the checkpoint out");
+  ::close(given);
+  ::close(copy);
+}
+
+// What was needed for the file system and to become another user.
+void drop_capabilities() {
+  ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct none[2] = {};
+  if (::syscall(SYS_capset, &header, none) != 0) give_up("cannot give up capabilities");
+}
+
+void limit(__rlimit_resource_t resource, long value) {
+  const rlimit both{static_cast<rlim_t>(value), static_cast<rlim_t>(value)};
+  if (::setrlimit(resource, &both) != 0) give_up("cannot limit what the kernel may take");
 }
 
 void send_descriptor(int socket, int descriptor) {
@@ -83,10 +129,10 @@ int receive_descriptor(int socket) {
   const int kept = ::dup2(socket, 3);
   ::fcntl(kept, F_SETFD, FD_CLOEXEC);
   if (::syscall(SYS_close_range, 4U, ~0U, 0) != 0) give_up("cannot close descriptors");
-  if (options.processes > 0) {
-    const rlimit limit{static_cast<rlim_t>(options.processes), static_cast<rlim_t>(options.processes)};
-    if (::setrlimit(RLIMIT_NPROC, &limit) != 0) give_up("cannot limit the number of processes");
-  }
+  constexpr long signals_max = 256;  // queued, timers included: the system holds them
+  limit(RLIMIT_SIGPENDING, signals_max);
+  limit(RLIMIT_MSGQUEUE, 0);
+  if (options.processes > 0) limit(RLIMIT_NPROC, options.processes);
   const int landlock = landlock_version();
   if (landlock > 0) {
     enter_landlock(options);
@@ -94,8 +140,8 @@ int receive_descriptor(int socket) {
     say("this kernel has neither namespaces for us nor Landlock");
     ::_exit(exit_cannot_confine);
   }
-  const bool bounded = own_namespace || landlock >= landlock_with_signals;
-  send_descriptor(kept, enter_filter(bounded ? Signals::anyone : Signals::self_only));
+  send_descriptor(kept, enter_filter({own_namespace || landlock >= landlock_with_signals, own_namespace,
+                                      options.counted}));
   ::execv(options.program.front(), options.program.data());
   give_up(options.program.front());
 }
@@ -150,14 +196,17 @@ void reap(pid_t program) {
 }  // namespace
 
 void supervise(const Options& options) {
+  const int given = options.scratch > 0 ? make_scratch(options) : -1;
   if (options.user > 0) become_user(options.user);
+  drop_capabilities();
+  if (options.scratch > 0) enter_scratch(options, given);
   if (::geteuid() == 0) {
     say("kernels are never run as the superuser");
     ::_exit(exit_cannot_confine);
   }
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) give_up("cannot give up new privileges");
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // again: a change of user forgets it
-  const bool own_namespace = ::getpid() == 1;
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);          // again: a change of user forgets it
+  const bool own_namespace = ::getpid() == 1;  // bubblewrap's: with a file system of its own
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   sigset_t child;
   sigemptyset(&child);

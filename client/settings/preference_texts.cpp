@@ -41,7 +41,9 @@ constexpr DescribedPreference described[] = {
     {"disk_megabytes", "The size of the download cache."},
     {"disk_free_megabytes", "Disk space to leave free: with less, no new work is fetched."},
     {"sandbox",
-     "on; or, to run kernels without a sandbox, \"off: I accept that kernels run with my rights\"."}};
+     "on; or, where bubblewrap cannot be used, \"weak: I accept that kernels see names, sizes and times of "
+     "my "
+     "files\"; or, to run kernels without a sandbox, \"off: I accept that kernels run with my rights\"."}};
 
 }  // namespace
 

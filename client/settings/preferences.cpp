@@ -17,6 +17,7 @@ namespace {
 constexpr std::int64_t preferences_bytes_max = 64 << 10;
 constexpr std::size_t names_max = limits::applications_permitted_max;
 constexpr const char* no_sandbox = "off: I accept that kernels run with my rights";
+constexpr const char* weak_sandbox = "weak: I accept that kernels see names, sizes and times of my files";
 
 std::function<Status(const std::string&)> one_of(std::vector<std::string> words) {
   return [words = std::move(words)](const std::string& value) -> Status {
@@ -74,7 +75,7 @@ io::Settings settings_of(OwnerPreferences& values) {
   count("upload_kilobytes", &values.upload_kilobytes, 0, kilobytes_max);
   count("disk_megabytes", &values.disk_megabytes, 1, megabytes_max);
   count("disk_free_megabytes", &values.disk_free_megabytes, 0, megabytes_max);
-  word("sandbox", &values.sandbox, {"on", no_sandbox});
+  word("sandbox", &values.sandbox, {"on", weak_sandbox, no_sandbox});
   return all;
 }
 

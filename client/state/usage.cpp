@@ -1,19 +1,19 @@
 #include "client/state/usage.h"
 
-#include <nlohmann/json.hpp>
+#include "shared/json/text.h"
 
 namespace gleaner::state {
 namespace {
 
-using Json = nlohmann::json;
+using Json = json::Value;
 
 constexpr std::int64_t usage_bytes_max = 256 << 10;
 constexpr double seconds_max = 1e12;
 
 // Nothing where it is no sensible number.
 double seconds_of(const Json& use, const char* name) {
-  if (!use.contains(name) || !use[name].is_number()) return 0;
-  const double value = use[name].get<double>();
+  if (!use[name].is_number()) return 0;
+  const double value = use[name].number();
   return value >= 0 && value <= seconds_max ? value : 0;
 }
 
@@ -23,20 +23,18 @@ ProjectUses load_usage(const io::Files& files, const io::Path& path) {
   ProjectUses uses;
   const auto text = files.read(path, usage_bytes_max);
   if (!text.ok()) return uses;
-  const Json json = Json::parse(*text, nullptr, false);
-  if (!json.is_object()) return uses;
-  for (const auto& [key, use] : json.items())
+  const Json all = json::parse_or_null(*text);
+  for (const auto& [key, use] : all.members())
     if (use.is_object())
-      uses[key] = {seconds_of(use, "virtual_time"), seconds_of(use, "recent"),
-                   use.contains("contends") && use["contends"] == true};
+      uses[key] = {seconds_of(use, "virtual_time"), seconds_of(use, "recent"), use["contends"] == Json(true)};
   return uses;
 }
 
 Status save_usage(io::Files& files, const io::Path& path, const ProjectUses& uses) {
-  Json json = Json::object();
+  Json all = Json::object();
   for (const auto& [key, use] : uses)
-    json[key] = {{"virtual_time", use.virtual_time}, {"recent", use.recent}, {"contends", use.contends}};
-  return files.write(path, json.dump(), io::Mode::secret);
+    all[key] = {{"virtual_time", use.virtual_time}, {"recent", use.recent}, {"contends", use.contends}};
+  return files.write(path, json::write(all, {-1, true}), io::Mode::secret);
 }
 
 }  // namespace gleaner::state

@@ -16,7 +16,7 @@ namespace gleaner::transport {
 
 // Outlives the owner when a queue's thread has to be left behind.
 struct ThreadWorkers::Shared {
-  struct LaneState {
+  struct QueueState {
     std::deque<Job> jobs;
     std::condition_variable wake;
     std::thread thread;
@@ -30,7 +30,7 @@ struct ThreadWorkers::Shared {
   }
   ~Shared() { ::close(event); }
 
-  void run(LaneState& queue) {
+  void run(QueueState& queue) {
     std::unique_ptr<io::HttpClient> client = make_client();
     JobContext context{*client, stopping};
     std::unique_lock lock(mutex);
@@ -60,7 +60,7 @@ struct ThreadWorkers::Shared {
   std::mutex mutex;  // guards everything below but `stopping`
   std::atomic<bool> stopping{false};
   std::condition_variable ended;
-  std::array<LaneState, queue_count> queues;
+  std::array<QueueState, queue_count> queues;
   std::deque<Completion> completions;
 };
 
@@ -73,10 +73,10 @@ ThreadWorkers::~ThreadWorkers() {
     if (queue.thread.joinable()) queue.thread.detach();
 }
 
-void ThreadWorkers::submit(Queue lane_name, Job job) {
+void ThreadWorkers::submit(Queue name, Job job) {
   const std::lock_guard lock(shared_->mutex);
   if (shared_->stopping.load()) return;
-  Shared::LaneState& queue = shared_->queues.at(static_cast<std::size_t>(lane_name));
+  Shared::QueueState& queue = shared_->queues.at(static_cast<std::size_t>(name));
   queue.jobs.push_back(std::move(job));
   if (!queue.started) {
     queue.started = true;

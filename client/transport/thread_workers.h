@@ -1,5 +1,6 @@
 // Workers with real threads, one for each queue, started with the queue's first job and woken through an
-// eventfd. submit(), deliver() and stop() are called from one thread.
+// eventfd. No ThreadPool, which finishes what it took: what has not begun is dropped here, and a thread that
+// a server stalls can be left behind. submit(), deliver() and stop() are called from one thread.
 #pragma once
 
 #include <functional>

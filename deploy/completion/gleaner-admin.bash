@@ -26,7 +26,7 @@ _gleaner_admin() {
     "app add") offered="--help" ;;
     "app list") offered="--help" ;;
     "app show") offered="--help" ;;
-    "problem add") offered="--help --app --name --parameters --param --input --strategy --straggler --weight --priority --commit-seconds --watch" ;;
+    "problem add") offered="--help --app --name --parameters --param --input --strategy --straggler --weight --priority --validation --commit-seconds --watch" ;;
     "problem list") offered="--help" ;;
     "problem show") offered="--help" ;;
     "problem watch") offered="--help --interval" ;;

@@ -13,7 +13,7 @@ _gleaner_client() {
     "run") offered="--help --state --cores --run --cpu-share --benchmark-mflops --priority --sandbox --log-level" ;;
     "leave") offered="--help --state --all" ;;
     "benchmark") offered="--help" ;;
-    "sandbox") offered="--help --state" ;;
+    "sandbox") offered="--help --state --sandbox --attack --json" ;;
   esac
   mapfile -t COMPREPLY < <(compgen -W "$offered" -- "${COMP_WORDS[COMP_CWORD]}")
 }

@@ -34,3 +34,6 @@ complete -c gleaner-client -n '__gleaner_client_at "leave"' -l all -d 'Leave all
 complete -c gleaner-client -n '__gleaner_client_at "benchmark"' -l help -d 'Print this help message and exit'
 complete -c gleaner-client -n '__gleaner_client_at "sandbox"' -l help -d 'Print this help message and exit'
 complete -c gleaner-client -n '__gleaner_client_at "sandbox"' -l state -r -d 'The client\'s state directory'
+complete -c gleaner-client -n '__gleaner_client_at "sandbox"' -l sandbox -r -d ''
+complete -c gleaner-client -n '__gleaner_client_at "sandbox"' -l attack -d 'Let a hostile kernel loose in it, and tell what holds; takes a minute'
+complete -c gleaner-client -n '__gleaner_client_at "sandbox"' -l json -r -d 'Print JSON'

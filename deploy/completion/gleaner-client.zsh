@@ -14,7 +14,7 @@ _gleaner_client() {
     "run") offered=('--help:Print this help message and exit' '--state:The client'\''s state directory' '--cores:' '--run:' '--cpu-share:The share of each core to use, for example 50% or 0.5' '--benchmark-mflops:' '--priority:' '--sandbox:' '--log-level:') ;;
     "leave") offered=('--help:Print this help message and exit' '--state:The client'\''s state directory' '--all:Leave all projects') ;;
     "benchmark") offered=('--help:Print this help message and exit') ;;
-    "sandbox") offered=('--help:Print this help message and exit' '--state:The client'\''s state directory') ;;
+    "sandbox") offered=('--help:Print this help message and exit' '--state:The client'\''s state directory' '--sandbox:' '--attack:Let a hostile kernel loose in it, and tell what holds; takes a minute' '--json:Print JSON') ;;
   esac
   _describe 'gleaner-client' offered || _files
 }

@@ -1,3 +1,6 @@
+// Heads are not written by Beast's serializer: one takes 0.35 us here and 0.75 us there (`tools/bench http`),
+// 0.4 % of a core at 10,000 heartbeats a second, and it would replace a dozen lines only, because names,
+// values and our own fields have to be checked either way, and its reasons are those of RFC 7231.
 #include "server/http/server_response.h"
 
 #include <algorithm>

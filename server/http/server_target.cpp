@@ -1,3 +1,6 @@
+// Without Boost.URL: it takes 0.57 us for a path with two parameters that takes 0.43 us here (`tools/bench
+// http`), and would replace the search for '?', '&' and '=' and the percent-decoding only: UTF-8, control
+// characters, the number of parameters and repeated ones have to be checked either way.
 #include "server/http/server_target.h"
 
 #include <cstddef>

@@ -168,6 +168,7 @@ std::vector<Ruling> Blame::failed(const Failure& failure, const std::set<HostId>
 }
 
 void Blame::rule_on_items(const Failure& failure, const Belief& belief, std::vector<Ruling>& rulings) {
+  // Only the item that failed now is out of every hand; others are set aside when they fail again.
   for (auto& [number, item] : items_.at(failure.problem)) {
     const double broken = belief.items.at(number);
     int times = 0;
@@ -184,7 +185,7 @@ void Blame::rule_on_items(const Failure& failure, const Belief& belief, std::vec
                          return pair != pairs_.end() && pair->second.has_delivered;
                        });
     const bool condemned = lone || (item.failures.size() >= 2 && tried && broken >= rules_.convicted);
-    if (condemned && !item.set_aside) {
+    if (condemned && !item.set_aside && failure.computing && number == failure.item) {
       item.set_aside = true;
       rulings.push_back({Ruling::Kind::set_aside, number, 0,
                          fmt::format("it failed {} times on {} hosts that compute others; last: {}", times,
@@ -251,6 +252,12 @@ void Blame::delivered(HostId host, ApplicationId id) {
   pair = {};
   pair.has_delivered = true;
   hosts_.erase(host);
+}
+
+std::optional<std::pair<ApplicationId, Blame::Hold>> Blame::held_from(HostId host, Timestamp now) const {
+  for (auto next = pairs_.lower_bound({host, {}}); next != pairs_.end() && next->first.first == host; ++next)
+    if (const auto hold = held(host, next->first.second, now)) return std::pair(next->first.second, *hold);
+  return std::nullopt;
 }
 
 std::optional<Blame::Hold> Blame::held(HostId host, ApplicationId application, Timestamp now) const {

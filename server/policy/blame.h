@@ -56,8 +56,7 @@ struct Failure {
   HostId host;
   ApplicationId application;
   ProblemId problem;
-  int stage = 0;
-  std::int64_t item = 0;
+  std::int64_t item = 0;  // of the problem's present stage
   std::string message;
   bool computing =
       true;  // false: the kernel never ran (a download, a signature): no witness against the item
@@ -65,7 +64,7 @@ struct Failure {
 
 struct Ruling {
   enum class Kind { set_aside, give_back, hold_pair, hold_host, stop_application } kind;
-  std::int64_t item = 0;  // set_aside: of the failure's stage; give_back: its earlier ruling was wrong
+  std::int64_t item = 0;  // set_aside: the one that failed; give_back: its earlier ruling was wrong
   double seconds = 0;     // hold_*
   std::string reason;
 };
@@ -85,6 +84,8 @@ class Blame {
     std::string reason;
   };
   [[nodiscard]] std::optional<Hold> held(HostId host, ApplicationId application, Timestamp now) const;
+  // One of the applications that the host may not compute for now.
+  [[nodiscard]] std::optional<std::pair<ApplicationId, Hold>> held_from(HostId host, Timestamp now) const;
   // All that is remembered of a stage's items; its set-aside items are to be tried again or it is over.
   void forget_items(ProblemId problem);
   // The application is to be tried again (its problem was resumed): every host starts afresh with it.

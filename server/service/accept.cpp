@@ -4,6 +4,7 @@
 
 #include "server/service/life_cycle.h"
 #include "server/service/reviews.h"
+#include "server/service/trust.h"
 
 namespace gleaner::service {
 namespace {
@@ -26,7 +27,7 @@ Status record_commit(Transaction& tx, Host& host, Problem& problem, const Prepar
     TRY(tx.store.accept(problem.row.id, prepared.stage, range, row.id));
     acknowledgement.items_accepted += range.size();
     problem.saved.forget(range);
-    host.row.cost_accepted += problem.stage->view().cost(range);
+    host.row.cost_accepted += problem.stage->view().ledger().costs().of(range);
   }
   host.row.items_accepted += acknowledgement.items_accepted;
   host.row.health = policy::after_success(host.row.health);
@@ -38,6 +39,7 @@ Status record_commit(Transaction& tx, Host& host, Problem& problem, const Prepar
                              std::to_string(request.range.size() - acknowledgement.items_accepted) +
                              " of its items";
   if (!outcome.overlapping.empty()) TRY(start_review(tx, problem, outcome.overlapping));
+  TRY(audit_accepted(tx, problem, host.row.id, row.id, outcome.accepted));
   if (prepared.enough && !problem.stage_row.enough) {
     policy::Changes changes;
     problem.stage->enough(tx.now, changes);

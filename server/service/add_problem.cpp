@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "server/policy/strategies.h"
+#include "server/policy/trust/validation.h"
 #include "server/service/describe.h"
 #include "server/service/jobs.h"
 #include "server/service/problems.h"
@@ -30,6 +31,7 @@ bool is_file_name(const std::string& name) {
 Status check_request(const protocol::AddProblem& request) {
   TRY(policy::strategy_kind(request.strategy));
   TRY(policy::straggler_from(request.straggler));
+  if (!request.validation.empty()) TRY(policy::parse_validation(request.validation));
   if (static_cast<int>(request.parameters.size()) > limits::parameters_bytes_max)
     return Error{ErrorKind::too_large, "parameters are over 1 MiB: give large data as inputs"};
   if (const Status json = protocol::check_json_object(request.parameters); !json.ok())
@@ -75,12 +77,15 @@ storage::ProblemRow row_of(const protocol::AddProblem& request, const Transactio
   row.commit_seconds =
       request.commit_seconds > 0 ? request.commit_seconds : tx.settings.configuration.commit_seconds;
   row.created_at = tx.now;
+  row.validation = request.validation;
   return row;
 }
 
 Status store_draft(Transaction& tx, storage::ProblemRow row, const PlannedStage& planned,
                    Result<protocol::ProblemInfo>& info) {
   const Application& application = tx.model.applications.at(row.application);
+  if (row.validation.empty())
+    row.validation = application.manifest.checks == bundle::Checks::all ? "checks" : "adaptive";
   TRY_ASSIGN(row.id, tx.store.add_problem(row));
   Problem& problem = tx.model.problems[row.id];
   problem.row = std::move(row);

@@ -33,8 +33,10 @@ Result<ReviewFinding> compare_item(const effect::Review& job, const std::vector<
   for (const auto& segment : loaded) {
     if (!segment.row->range.contains(item)) continue;
     const auto begun = job.begun_by.find({segment.row->id, item});
-    finding.opinions.push_back(
-        {begun == job.begun_by.end() ? segment.row->host : begun->second, segment.row->id});
+    policy::Opinion opinion =
+        job.witnesses.at(begun == job.begun_by.end() ? segment.row->host : begun->second);
+    opinion.segment = segment.row->id;
+    finding.opinions.push_back(opinion);
     bytes.push_back(segment.items[static_cast<std::size_t>(item - segment.row->range.begin)]);
   }
   Status compared;
@@ -48,7 +50,7 @@ Result<ReviewFinding> compare_item(const effect::Review& job, const std::vector<
     });
     return agree;
   };
-  finding.verdict = policy::judge(finding.opinions, same, job.opinions_max);
+  finding.verdict = policy::judge(finding.opinions, same, job.terms);
   TRY(compared);
   return finding;
 }

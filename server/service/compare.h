@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "server/policy/verdict.h"
+#include "server/policy/trust/verdict.h"
 #include "server/service/effects.h"
 #include "server/service/managers.h"
 #include "server/storage/blob_store.h"

@@ -22,6 +22,9 @@ void declare(io::Settings& settings, Configuration& c) {
   settings.add("server.threads", &c.threads, 1, 64, "Threads that speak TLS and HTTP.");
   settings.add("server.connections_max", &c.connections_max, 16, 1'000'000,
                "More connections are closed at once.");
+  settings.add("hosts.own", &c.own_hosts,
+               "Hosts that join are the project's own computers, whose results are believed. false: they\n"
+               "are strangers, and items of theirs are computed again by others until they are known.");
   settings.add("work.heartbeat_seconds", &c.heartbeat_seconds, 1, 3600,
                "How often a computing client reports, at most; shorter near the end of a problem.");
   settings.add("work.commit_seconds", &c.commit_seconds, 1, 3600,

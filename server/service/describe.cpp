@@ -53,6 +53,7 @@ protocol::ProblemInfo describe(const Problem& problem, Timestamp now) {
   info.straggler = policy::name_of(row.straggler);
   info.weight = row.weight;
   info.priority = row.priority;
+  info.validation = row.validation;
   info.stage = row.stage;
   info.stage_name = problem.stage_row.name;
   info.items = problem.stage_row.items;
@@ -74,6 +75,9 @@ protocol::ProblemInfo describe(const Problem& problem, Timestamp now) {
     info.eta_seconds = counts.remaining_seconds;
     info.units = counts.units;
     info.open_units = counts.open_units;
+    if (info.message.empty() && row.state == protocol::ProblemState::running &&
+        counts.accepted == info.items && !problem.stage->view().complete())
+      info.message = "all items are delivered; some wait until another host has computed them, too";
     info.splits = counts.splits;
     info.recovered = counts.recovered;
     info.duplicates = counts.copies;
@@ -143,7 +147,18 @@ Result<protocol::ProblemInfo> describe_fully(Transaction& tx, const Problem& pro
   return info;
 }
 
-protocol::HostInfo describe(const Host& host, Timestamp now) {
+std::string held_back(const Model& model, const Host& host, Timestamp now) {
+  if (policy::blocked_for(host.row.health, now)) return "held back after failures: " + host.row.health.reason;
+  const auto held = model.blame.held_from(host.row.id, now);
+  if (!held) return {};
+  const auto& [id, hold] = *held;
+  const auto application = model.applications.find(id);
+  if (application == model.applications.end()) return {};
+  const auto& row = application->second.row;
+  return "held back from " + row.name + "@" + row.version + ": " + hold.reason;
+}
+
+protocol::HostInfo describe(const Model& model, const Host& host, Timestamp now) {
   const auto& row = host.row;
   protocol::HostInfo info;
   info.id = row.id;
@@ -163,8 +178,7 @@ protocol::HostInfo describe(const Host& host, Timestamp now) {
   info.last_contact = row.last_contact;
   info.open_units = static_cast<int>(host.units.size());
   info.state_reason = row.state_reason;
-  if (const auto blocked = policy::blocked_for(row.health, now))
-    info.state_reason = "held back after failures: " + row.health.reason;
+  if (std::string held = held_back(model, host, now); !held.empty()) info.state_reason = std::move(held);
   return info;
 }
 

@@ -1,6 +1,7 @@
 // What people see of problems, hosts and applications. Writer thread only.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "server/service/transaction.h"
@@ -13,7 +14,9 @@ namespace gleaner::service {
 [[nodiscard]] std::vector<protocol::ProblemInfo> describe_problems(const Model& model, Timestamp now);
 // With each host's share, the results and what failed.
 [[nodiscard]] Result<protocol::ProblemInfo> describe_fully(Transaction& tx, const Problem& problem);
-[[nodiscard]] protocol::HostInfo describe(const Host& host, Timestamp now);
+// Why a host gets no work now after its failures, of anything or of one application; empty: it does.
+[[nodiscard]] std::string held_back(const Model& model, const Host& host, Timestamp now);
+[[nodiscard]] protocol::HostInfo describe(const Model& model, const Host& host, Timestamp now);
 [[nodiscard]] protocol::ApplicationInfo describe(const Application& application);
 
 }  // namespace gleaner::service

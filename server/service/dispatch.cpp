@@ -6,12 +6,11 @@
 #include <utility>
 
 #include "server/policy/dispatch/dispatch.h"
+#include "server/service/describe.h"
 #include "server/service/life_cycle.h"
 
 namespace gleaner::service {
 namespace {
-
-constexpr double commits_per_heartbeat = 4;  // a commit is dearer than a heartbeat
 
 policy::WorkDemand demand_of(HostId host, const protocol::WorkRequest& request) {
   policy::WorkDemand demand;
@@ -42,14 +41,13 @@ protocol::Grant make_grant(const Transaction& tx, const Problem& problem, const 
   }
   if (const Bytes* saved = problem.saved.find(unit.range.begin); saved != nullptr && unit.begun_share > 0)
     grant.begun = protocol::BegunItem{unit.begun_share, *saved};
-  grant.cost = problem.stage->view().cost(unit.range);
-  // A problem that is over in a minute cannot wait a minute for its first results.
-  const auto paced =
-      static_cast<std::int64_t>(commits_per_heartbeat * problem.stage->view().heartbeat_seconds(tx.now));
-  grant.commit_seconds = std::clamp<std::int64_t>(paced, 1, problem.row.commit_seconds);
+  grant.cost = problem.stage->view().ledger().costs().of(unit.range);
+  grant.commit_seconds = static_cast<std::int64_t>(policy::commit_seconds(
+      problem.stage->view().heartbeat_seconds(tx.now), static_cast<double>(problem.row.commit_seconds)));
   grant.issued_at = tx.now;
   grant.deadline = unit.deadline;
-  grant.reason = unit.reason;
+  // Who knew that it is asked for an opinion could be honest just then.
+  grant.reason = unit.kind == policy::UnitKind::check ? "items are free" : unit.reason;
   return grant;
 }
 
@@ -83,7 +81,9 @@ policy::ProblemTerms terms_of(const Problem& problem) {
 policy::HostTerms terms_of(const Model& model, const Host& host, Timestamp now) {
   policy::HostTerms terms{host.row.mflops, host.row.health.blocked_until, host.row.health.reason, {}};
   for (const auto& [id, problem] : model.problems)
-    if (model.blame.held(host.row.id, problem.row.application, now)) terms.barred.push_back(id);
+    if (model.blame.held(host.row.id, problem.row.application, now) ||
+        model.reputation.held(host.row.id, problem.row.application, now))
+      terms.barred.push_back(id);
   return terms;
 }
 
@@ -114,6 +114,9 @@ Status hand_out(Transaction& tx, Host& host, const protocol::WorkRequest& reques
   for (const auto& granted : served.grants) TRY(grant_unit(tx, granted, outcome));
   outcome.reply.retry_after_seconds = served.retry_after;
   outcome.reply.reason = served.reason;
+  if (served.grants.empty())
+    if (std::string held = held_back(tx.model, host, tx.now); !held.empty())
+      outcome.reply.reason = std::move(held);
   return {};
 }
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "server/policy/dispatch/mapping_group.h"
-#include "server/policy/verdict.h"
+#include "server/policy/trust/verdict.h"
 #include "server/service/decision_log.h"
 #include "server/service/manager_setup.h"
 #include "server/storage/store.h"
@@ -51,7 +51,8 @@ struct Review {
   bundle::Comparison comparison = bundle::Comparison::exact;
   ManagerSetup manager;
   std::int64_t item_bytes_max = 0;
-  int opinions_max = 0;                       // hosts asked before items are set aside
+  policy::VerdictTerms terms;
+  std::map<HostId, policy::Opinion> witnesses;  // of whom there are segments: how far each is believed
   std::vector<storage::SegmentRow> segments;  // all that overlap the range, oldest first
   // Whose opinion an item in a segment is, if not that of its host: who began it stands for it.
   std::map<std::pair<SegmentId, std::int64_t>, HostId> begun_by;

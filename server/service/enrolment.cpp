@@ -62,12 +62,14 @@ Status take_host(Transaction& tx, const protocol::EnrolRequest& request,
     TRY(tx.store.update_host(row));
   } else {
     row.enrolled_at = row.last_contact;
+    row.own = tx.settings.configuration.own_hosts;
     TRY_ASSIGN(row.id, tx.store.add_host(row));
   }
   tx.effects.add(effect::AdmitToken{row.token_digest, row.id});
   tx.effects.add(effect::Announce{});
   tx.effects.info(fmt::format("host {} ({}) {}: {} cores, {}", row.id.value, row.name,
                               known != nullptr ? "joined again" : "joined", row.cores, row.platform));
+  tx.model.reputation.set_own(row.id, row.own);
   Host& host = tx.model.hosts[row.id];
   host.row = row;
   host.stored_contact = row.last_contact;
@@ -133,7 +135,7 @@ void Enrolment::hosts(Done<std::vector<protocol::HostInfo>> done) {
   kernel_.decide<std::vector<protocol::HostInfo>>(
       [](Transaction& tx, Result<std::vector<protocol::HostInfo>>& list) -> Status {
         std::vector<protocol::HostInfo> all;
-        for (const auto& [id, host] : tx.model.hosts) all.push_back(describe(host, tx.now));
+        for (const auto& [id, host] : tx.model.hosts) all.push_back(describe(tx.model, host, tx.now));
         list = std::move(all);
         return {};
       },
@@ -147,7 +149,7 @@ void Enrolment::host(HostId id, Done<protocol::HostInfo> done) {
         if (found == tx.model.hosts.end()) {
           info = no_host(id);
         } else {
-          info = describe(found->second, tx.now);
+          info = describe(tx.model, found->second, tx.now);
         }
         return {};
       },
@@ -166,7 +168,7 @@ void Enrolment::revoke_host(HostId id, Done<protocol::HostInfo> done) {
         host.row.state_reason = "revoked by the administrator";
         TRY(end_host(tx, host, protocol::HostState::revoked, "the administrator revoked the host"));
         tx.effects.info(fmt::format("host {} ({}) is revoked", id.value, host.row.name));
-        info = describe(host, tx.now);
+        info = describe(tx.model, host, tx.now);
         return {};
       },
       std::move(done));

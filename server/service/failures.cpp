@@ -9,6 +9,7 @@
 #include "server/service/dispatch.h"
 #include "server/service/life_cycle.h"
 #include "server/service/reports.h"
+#include "server/service/trust.h"
 
 namespace gleaner::service {
 namespace {
@@ -63,7 +64,9 @@ Status stop_application(Transaction& tx, ApplicationId id, const std::string& re
     if (problem.row.application != id || problem.row.state != ProblemState::running) continue;
     problem.row.resume_to = std::exchange(problem.row.state, ProblemState::paused);
     problem.row.message = fmt::format(
-        "{}{}: {}. Mend the application and `gleaner-admin problem upgrade {}`, or `problem retry {}`",
+        "{}{}: {}. Mend the application and `gleaner-admin problem upgrade {} --app NAME@VERSION`, or "
+        "`problem "
+        "retry {}`",
         stopped_mark, problem.application_name, reason, number.value, number.value);
     tx.effects.warn(
         fmt::format("problem {} ({}) is {}", number.value, problem.row.name, problem.row.message));
@@ -81,7 +84,8 @@ Status reopen_stage(Transaction& tx, Problem& problem, const RangeSet& set_aside
   if (problem.log) tx.effects.add(effect::SettleDecisions{problem.log, true});
   problem.saved = {};
   tell_dispatch(tx, problem);
-  return restore_stage(tx.store, tx.settings, tx.now, problem, tx.model);
+  TRY(restore_stage(tx.store, tx.settings, tx.now, problem, tx.model));
+  return restore_audits(tx, problem);
 }
 
 Status hand_out_again(Transaction& tx, Problem& problem, std::int64_t item) {
@@ -149,9 +153,9 @@ Status take_failure(Transaction& tx, HostId host_id, const protocol::FailureRepo
   const policy::Unit* unit = problem.stage->view().unit(report.unit);
   const Range rest{unit->committed, unit->range.end};
   const std::int64_t item = rest.contains(report.item) ? report.item : rest.begin;
-  const auto rulings = tx.model.blame.failed({host_id, problem.row.application, problem.row.id,
-                                              problem.row.stage, item, text, computed(report.kind)},
-                                             hosts_computing(tx.model, problem.row.application), tx.now);
+  const auto rulings = tx.model.blame.failed(
+      {host_id, problem.row.application, problem.row.id, item, text, computed(report.kind)},
+      hosts_computing(tx.model, problem.row.application), tx.now);
   const Ruling* aside = find(rulings, Ruling::Kind::set_aside, item);
   policy::Changes changes;
   problem.stage->give_back(
@@ -171,7 +175,7 @@ Status retry(Transaction& tx, Problem& problem, std::string& refusal) {
   auto& row = problem.row;
   const bool failed = row.state == ProblemState::failed;
   const bool stopped = is_stopped(problem);
-  const bool aside = problem.stage && !problem.stage->view().set_aside().empty();
+  const bool aside = problem.stage && !problem.stage->view().ledger().set_aside().empty();
   if (!failed && !stopped && !aside) {
     refusal = "problem " + row.name + " is " + protocol::name_of(row.state) +
               ", and none of its items is set aside: there is nothing to try again";

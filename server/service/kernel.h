@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "server/service/managers.h"
-#include "server/service/pool.h"
 #include "server/service/writer.h"
 #include "server/storage/blob_store.h"
 #include "shared/base/clock.h"
+#include "shared/base/thread_pool.h"
 #include "shared/io/process.h"
 
 namespace gleaner::service {
@@ -59,7 +59,7 @@ class Kernel {
   std::unique_ptr<storage::Store> store_;
   storage::BlobStore blobs_;
   Managers managers_;
-  Pool pool_;
+  ThreadPool pool_;
   Writer writer_;
 };
 

@@ -7,6 +7,7 @@
 
 #include "server/service/dispatch.h"
 #include "server/service/reviews.h"
+#include "server/service/trust.h"
 
 namespace gleaner::service {
 namespace {
@@ -63,8 +64,8 @@ Status start_combining(Transaction& tx, Problem& problem) {
 
 // Nothing is left to compute but items that failed on several hosts.
 bool only_failed_items_left(const policy::Stage& stage, std::int64_t items) {
-  const auto aside = stage.set_aside().total();
-  return aside > 0 && !stage.complete() && stage.accepted().total() + aside >= items &&
+  const auto aside = stage.ledger().set_aside().total();
+  return aside > 0 && !stage.complete() && stage.ledger().accepted().total() + aside >= items &&
          stage.open_units().empty();
 }
 
@@ -82,8 +83,8 @@ Status store_stage(Transaction& tx, Problem& problem, const policy::Changes& cha
   const bool set_aside = std::any_of(changes.decisions.begin(), changes.decisions.end(),
                                      [](const auto& decision) { return decision.kind == "set-aside"; });
   if (set_aside) {
-    problem.stage_row.set_aside = problem.stage->view().set_aside().ranges();
-    problem.row.message = items_text(problem.stage->view().set_aside().total()) +
+    problem.stage_row.set_aside = problem.stage->view().ledger().set_aside().ranges();
+    problem.row.message = items_text(problem.stage->view().ledger().set_aside().total()) +
                           " set aside: they failed where others did not (see `gleaner-admin problem show`)";
     tx.effects.warn(fmt::format("problem {}: {}", problem.row.id.value, problem.row.message));
     TRY(tx.store.put_stage(problem.stage_row));
@@ -106,6 +107,8 @@ Status advance(Transaction& tx, ProblemId id) {
   }
   if (problem.row.state == protocol::ProblemState::running && problem.stage &&
       problem.stage->view().complete() && !underway.reviews.contains(id)) {
+    TRY_ASSIGN(const bool waits, audit_rest(tx, problem));
+    if (waits) return {};
     problem.row.state = protocol::ProblemState::combining;
     tell_dispatch(tx, problem);
     keep_totals(tx, problem);
@@ -128,10 +131,12 @@ Status begin_stage(Transaction& tx, Problem& problem, PlannedStage planned) {
     problem.row.state = protocol::ProblemState::running;
   }
   problem.saved = {};
+  tx.model.blame.forget_items(problem.row.id);  // numbers of its items begin anew
   tell_dispatch(tx, problem);
   problem.stage =
       &tx.model.dispatch->begin_stage(problem.row.id, stage_setup(problem, tx.settings.configuration), tx.now,
                                       open_log(problem, tx.settings));
+  begin_audits(problem);
   problem.row.service = tx.model.dispatch->shares().service(problem.row.id, tx.now);
   tx.effects.add(effect::Announce{});
   tx.effects.info(fmt::format("problem {} ({}): stage {} has {} items", problem.row.id.value,
@@ -148,9 +153,10 @@ Status finish_problem(Transaction& tx, Problem& problem, protocol::ProblemState 
     TRY(close_units(tx, problem));
   }
   if (problem.log) tx.effects.add(effect::SettleDecisions{problem.log, true});
-  if (problem.stage != nullptr) problem.accepted_at_end = problem.stage->view().accepted().total();
+  if (problem.stage != nullptr) problem.accepted_at_end = problem.stage->view().ledger().accepted().total();
   tx.model.dispatch->drop_problem(problem.row.id, tx.now);
   problem.stage = nullptr;
+  problem.audits.reset();
   problem.log.reset();
   problem.saved = {};
   problem.row.state = state;
@@ -201,6 +207,7 @@ Status take_combined(Transaction& tx, ProblemId id, int stage, const Result<Comb
 
 Status resume_problems(Transaction& tx) {
   for (auto& [id, problem] : tx.model.problems) {
+    TRY(restore_audits(tx, problem));
     TRY(resume_reviews(tx, problem));
     TRY(advance(tx, id));
   }
@@ -214,11 +221,12 @@ Status tick_problems(Transaction& tx) {
     problem.stage->tick(tx.now, changes);
     if (problem.log) tx.effects.add(effect::SettleDecisions{problem.log, true});
     TRY(store_stage(tx, problem, changes));
+    if (problem.row.state == protocol::ProblemState::running) TRY(waive_audits(tx, problem));
     if (problem.row.state != protocol::ProblemState::running || !problem.stage) continue;
     if (only_failed_items_left(problem.stage->view(), problem.stage_row.items)) {
       TRY(finish_problem(
           tx, problem, protocol::ProblemState::failed,
-          items_text(problem.stage->view().set_aside().total()) +
+          items_text(problem.stage->view().ledger().set_aside().total()) +
               " failed wherever they were tried; all others are done. The last failures are in "
               "`gleaner-admin problem show`; `problem result --partial` has the others, `problem "
               "retry` tries again"));

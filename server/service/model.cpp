@@ -11,8 +11,6 @@
 namespace gleaner::service {
 namespace {
 
-constexpr int never_by_count = 1'000'000;
-
 Status load_application(const storage::ApplicationRow& row, io::Files& files,
                         const ProjectDirectory& directory, Model& model) {
   Application application;
@@ -106,7 +104,6 @@ policy::EndgameRules endgame_rules(const Configuration& configuration) {
   rules.unit_minimum = configuration.unit_minimum_seconds;
   rules.unit_maximum = std::max(configuration.unit_maximum_seconds, configuration.unit_minimum_seconds);
   rules.lease = static_cast<double>(configuration.lease_hours) * 3600;
-  rules.failures_set_aside = never_by_count;  // policy::Blame decides
   return rules;
 }
 
@@ -136,9 +133,14 @@ Result<Model> load_model(storage::Store& store, io::Files& files, const Settings
   TRY_ASSIGN(const auto hosts, store.hosts());
   for (const auto& row : hosts) {
     const Host& host = model.hosts[row.id] = {row, row.last_contact, {}};
+    model.reputation.set_own(row.id, row.own);
     if (row.state == protocol::HostState::active)
       model.dispatch->put_host(row.id, terms_of(model, host, now), now);
   }
+  TRY_ASSIGN(const auto standings, store.standings());
+  for (const auto& row : standings) model.reputation.restore(row.host, row.application, row.standing);
+  TRY_ASSIGN(const auto audit_key, store.get_value("audit_key"));
+  model.audit_key = audit_key.value_or("");
   TRY_ASSIGN(const auto applications, store.applications());
   for (const auto& row : applications) TRY(load_application(row, files, settings.directory, model));
   TRY_ASSIGN(const auto problems, store.problems());

@@ -14,6 +14,7 @@
 
 #include "server/policy/blame.h"
 #include "server/policy/dispatch/dispatch.h"
+#include "server/policy/trust/audits.h"
 #include "server/service/decision_log.h"
 #include "server/service/project_directory.h"
 #include "server/service/saved_items.h"
@@ -45,10 +46,11 @@ struct Problem {
   std::string parameters_digest;
   std::vector<storage::FailureRow> recent_failures;  // newest last, at most 100
   std::int64_t disagreements = 0;                    // disputes so far
-  std::int64_t accepted_at_end = 0;  // items of the last stage, of a problem that was cancelled or failed
-  SavedItems saved;                  // of its stage, compressed
-  bool saved_full = false;           // said in the log already
-  double kept_service = 0;           // row.service as stored
+  std::int64_t accepted_at_end = 0;      // items of the last stage, of a problem that was cancelled or failed
+  std::optional<policy::Audits> audits;  // of that stage
+  SavedItems saved;                      // of its stage, compressed
+  bool saved_full = false;               // said in the log already
+  double kept_service = 0;               // row.service as stored
 };
 
 struct Host {
@@ -76,6 +78,8 @@ struct Model {
   std::vector<UnitId> spare_units;                   // reserved, not handed out yet; ascending
   double slowest_mflops = 0;
   policy::Blame blame;  // after a restart it knows what worked, and learns anew what fails
+  policy::Reputation reputation;
+  std::string audit_key;  // secret: which items are audited
   Underway underway;
 };
 

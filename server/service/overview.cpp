@@ -38,7 +38,7 @@ Status take_snapshot(Transaction& tx, Result<ProjectSnapshot>& result) {
   snapshot.hosts_total = tx.model.hosts.size();
   for (const auto& [id, host] : tx.model.hosts) {
     if (snapshot.hosts.size() == ProjectSnapshot::hosts_max) break;
-    snapshot.hosts.push_back(describe(host, tx.now));
+    snapshot.hosts.push_back(describe(tx.model, host, tx.now));
   }
   result = std::move(snapshot);
   return {};

@@ -166,6 +166,7 @@ Status delete_problem(Transaction& tx, ProblemId id, Result<bool>& deleted) {
   tx.effects.info(fmt::format("problem {} ({}) is deleted", id.value, found->second.row.name));
   tx.effects.add(effect::Announce{});
   tx.model.dispatch->drop_problem(id, tx.now);
+  tx.model.blame.forget_items(id);
   tx.model.problems.erase(found);
   deleted = true;
   return {};

@@ -9,6 +9,18 @@
 #include "shared/base/limits.h"
 
 namespace gleaner::service {
+namespace {
+
+// That it holds units of, in order.
+std::vector<ProblemId> problems_of(const Model& model, const Host& host) {
+  std::set<ProblemId> problems;
+  for (const UnitId unit : host.units)
+    if (const auto place = model.open_units.find(unit); place != model.open_units.end())
+      problems.insert(place->second);
+  return {problems.begin(), problems.end()};
+}
+
+}  // namespace
 
 Status touch_host(Transaction& tx, Host& host) {
   host.row.last_contact = tx.now;
@@ -86,29 +98,17 @@ void keep_saved(Transaction& tx, const Host& host, std::vector<protocol::SavedIt
 }
 
 double heartbeat_interval(const Transaction& tx, const Host& host) {
-  double interval = static_cast<double>(tx.settings.configuration.heartbeat_seconds);
-  std::set<ProblemId> seen;
-  for (const UnitId unit : host.units) {
-    const auto place = tx.model.open_units.find(unit);
-    if (place == tx.model.open_units.end() || !seen.insert(place->second).second) continue;
-    const Problem& problem = tx.model.problems.at(place->second);
-    if (problem.stage) interval = std::min(interval, problem.stage->view().heartbeat_seconds(tx.now));
-  }
-  return std::max(1.0, interval);
+  return tx.model.dispatch->heartbeat_seconds(problems_of(tx.model, host), tx.now);
 }
 
 std::vector<protocol::ProblemProgress> progress_for(const Transaction& tx, const Host& host) {
-  std::set<ProblemId> problems;
-  for (const UnitId unit : host.units)
-    if (const auto place = tx.model.open_units.find(unit); place != tx.model.open_units.end())
-      problems.insert(place->second);
   std::vector<protocol::ProblemProgress> progress;
-  for (const ProblemId id : problems) {
+  for (const ProblemId id : problems_of(tx.model, host)) {
     const auto found = tx.model.problems.find(id);
     if (found == tx.model.problems.end() || !found->second.stage) continue;
     if (progress.size() == static_cast<std::size_t>(limits::progress_per_reply_max)) break;
     const auto counts = found->second.stage->view().counts(tx.now);
-    progress.push_back({id, counts.items, counts.accepted, counts.givers});
+    progress.push_back({id, counts.items, counts.accepted, counts.contributors});
   }
   return progress;
 }

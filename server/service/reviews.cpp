@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "server/service/life_cycle.h"
+#include "server/service/trust.h"
 
 namespace gleaner::service {
 namespace {
@@ -30,11 +31,13 @@ Status settle_finding(Transaction& tx, Problem& problem, const ReviewFinding& fi
   switch (finding.verdict.kind) {
     case policy::VerdictKind::agree:
       row.note = "all agree";
+      if (problem.audits && problem.audits->is_pending(finding.range))
+        problem.stage->resolve(finding.range, true, tx.now, changes);
       break;
     case policy::VerdictKind::need_another: {
-      row.agree = false;
+      row.agree = !finding.verdict.differ;
       row.note = dispute_note;
-      ++problem.disagreements;
+      if (finding.verdict.differ) ++problem.disagreements;
       std::vector<HostId> hosts;
       for (const auto& opinion : finding.opinions) hosts.push_back(opinion.host);
       problem.stage->dispute(finding.range, hosts, tx.now, changes);
@@ -64,8 +67,12 @@ Status settle_finding(Transaction& tx, Problem& problem, const ReviewFinding& fi
   if (!row.agree)
     tx.effects.warn(fmt::format("problem {}: results of items {}-{} differ; {}", problem.row.id.value,
                                 finding.range.begin, finding.range.end, row.note));
-  TRY(tx.store.add_verdict(row));
-  return store_stage(tx, problem, changes);
+  // Agreement of too few is no verdict yet.
+  if (finding.verdict.kind != policy::VerdictKind::need_another || finding.verdict.differ)
+    TRY(tx.store.add_verdict(row));
+  TRY(store_stage(tx, problem, changes));
+  if (!problem.stage) return {};
+  return learn_from(tx, problem, finding);
 }
 
 }  // namespace
@@ -79,9 +86,13 @@ Status start_review(Transaction& tx, Problem& problem, const std::vector<Range>&
     job.comparison = problem.manifest.comparison;
     job.manager = manager_setup(tx.model, problem);
     job.item_bytes_max = problem.manifest.item_bytes;
-    job.opinions_max = endgame_rules(tx.settings.configuration).opinions_max;
+    job.terms = verdict_terms(problem);
     TRY_ASSIGN(job.segments, tx.store.segments_over(job.problem, job.stage, range));
     if (problem.manifest.checkpoint) TRY(note_begun_items(tx, job));
+    for (const auto& segment : job.segments)
+      job.witnesses[segment.host] = witness(tx.model, problem, segment.host, tx.now);
+    for (const auto& [place, host] : job.begun_by)
+      job.witnesses[host] = witness(tx.model, problem, host, tx.now);
     ++tx.model.underway.reviews[job.problem];
     tx.effects.add(std::move(job));
   }
@@ -91,9 +102,11 @@ Status start_review(Transaction& tx, Problem& problem, const std::vector<Range>&
 Status resume_reviews(Transaction& tx, Problem& problem) {
   if (!problem.stage) return {};
   const ProblemId id = problem.row.id;
+  // After a failed transaction comparisons may be under way: none is made twice.
+  if (tx.model.underway.reviews.contains(id)) return {};
   const int stage = problem.row.stage;
   TRY_ASSIGN(const std::int64_t delivered, tx.store.delivered_items(id, stage));
-  if (delivered <= problem.stage->view().accepted().total()) return {};
+  if (delivered <= problem.stage->view().ledger().accepted().total()) return {};
   TRY_ASSIGN(const auto segments, tx.store.segments_over(id, stage, {0, problem.stage_row.items}));
   RangeSet seen, pending;
   for (const auto& segment : segments) {

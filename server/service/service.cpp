@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "shared/crypto/keys.h"
+
 namespace gleaner::service {
 
 Result<std::unique_ptr<Service>> Service::open(Settings settings, ProjectSecrets secrets,
@@ -44,16 +46,19 @@ Status Service::check_project() {
                      "same backup"};
   }
   TRY(store.set_value("project", secrets_.project));
+  TRY_ASSIGN(const auto audit_key, store.get_value("audit_key"));
+  if (!audit_key) TRY(store.set_value("audit_key", to_base64url(crypto::random_secret(32))));
   return store.commit();
 }
 
 Status Service::start() {
   TRY(kernel_.blobs().open());
-  TRY(kernel_.writer().reload());
   TRY(check_project());
+  TRY(kernel_.writer().reload());
   tokens_.rebuild(kernel_.writer().model());
-  kernel_.writer().start([this](std::vector<Effect> effects) { jobs_.perform(std::move(effects)); });
-  kernel_.writer().submit_surely(resume_problems);
+  kernel_.writer().start([this](std::vector<Effect> effects) { jobs_.perform(std::move(effects)); },
+                         resume_problems);
+  kernel_.writer().submit_surely([](Transaction&) { return Status{}; });
   return {};
 }
 

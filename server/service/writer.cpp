@@ -16,8 +16,9 @@ Writer::~Writer() {
   stop();
 }
 
-void Writer::start(Perform perform) {
+void Writer::start(Perform perform, Operation resume) {
   perform_ = std::move(perform);
+  resume_ = std::move(resume);
   thread_ = std::thread([this] { run(); });
 }
 
@@ -84,12 +85,17 @@ Status Writer::reload() {
   }
   model_ = std::move(*fresh);
   model_.underway = underway_;  // the pool goes on with its jobs
+  fresh_ = true;
   return {};
 }
 
 Status Writer::transact(const std::deque<Entry>& batch, Effects& effects) {
   if (stale_) TRY(reload());
   Status status = store_.begin();
+  if (status.ok() && fresh_) {
+    Transaction tx{store_, model_, effects, settings_, clock_.now()};
+    status = resume_(tx);
+  }
   for (const auto& entry : batch) {
     if (!status.ok()) break;
     Transaction tx{store_, model_, effects, settings_, clock_.now()};
@@ -98,6 +104,7 @@ Status Writer::transact(const std::deque<Entry>& batch, Effects& effects) {
   if (status.ok()) status = store_.commit();
   if (status.ok()) {
     underway_ = model_.underway;
+    fresh_ = false;
     return {};
   }
   store_.rollback();

@@ -30,7 +30,8 @@ class Writer {
 
   Writer(storage::Store& store, const Settings& settings, io::Files& files, Clock& clock);
   ~Writer();  // stop()
-  void start(Perform perform);
+  // `resume`: begins every transaction that is the first after the model was read back.
+  void start(Perform perform, Operation resume);
   // unavailable is completed at once when stopping.
   void submit(Operation operation, Completion completion);
   // What must not be lost (a job of the pool is over): when its transaction fails, it is tried again with the
@@ -58,9 +59,11 @@ class Writer {
   io::Files& files_;
   Clock& clock_;
   Perform perform_;
+  Operation resume_;
   Model model_;         // writer thread only, once started
   Underway underway_;   // as of the last sync
   bool stale_ = false;  // the model could not be read back
+  bool fresh_ = false;  // it was read back and not resumed yet
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<Entry> queue_;

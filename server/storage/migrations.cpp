@@ -292,12 +292,28 @@ ALTER TABLE units ADD COLUMN begun_share REAL NOT NULL DEFAULT 0;
 ALTER TABLE units ADD COLUMN begun_by INTEGER NOT NULL DEFAULT 0;
 )";
 
+// Problems that were added before validate as they did; hosts that joined before are the project's own.
+constexpr const char* trust = R"(
+ALTER TABLE problems ADD COLUMN validation TEXT NOT NULL DEFAULT 'checks';
+ALTER TABLE hosts ADD COLUMN own INTEGER NOT NULL DEFAULT 1;
+CREATE TABLE standings (
+  host INTEGER NOT NULL,
+  application INTEGER NOT NULL,
+  right_items REAL NOT NULL,
+  wrong_times REAL NOT NULL,
+  at INTEGER NOT NULL,
+  held_until INTEGER NOT NULL,
+  PRIMARY KEY (host, application)
+) STRICT, WITHOUT ROWID;
+)";
+
 constexpr std::array steps{
     Migration{1, "first schema", first_schema},
     Migration{2, "units remember the end they were handed out with", handed_out_end},
     Migration{3, "sizing strategies remember batches and measured times", batches_and_times},
     Migration{4, "what hosts measured of themselves", host_speeds},
     Migration{5, "units go on with items that others began", begun_items},
+    Migration{6, "how results are validated, and what hosts' results proved to be worth", trust},
 };
 
 Result<std::int64_t> number_of(Database& database, std::string_view sql) {

@@ -31,6 +31,8 @@ class SqliteStore final : public Store {
   Status update_host(const HostRow& row) override;
   Result<std::vector<HostRow>> hosts() override;
 
+  Status put_standing(HostId host, ApplicationId application, const policy::Standing& standing) override;
+  Result<std::vector<StandingRow>> standings() override;
   Result<ApplicationId> add_application(const ApplicationRow& row) override;
   Result<std::vector<ApplicationRow>> applications() override;
 
@@ -54,6 +56,7 @@ class SqliteStore final : public Store {
   Result<std::optional<SegmentRow>> segment(SegmentId id) override;
   Status accept(ProblemId problem, int stage, Range range, SegmentId segment) override;
   Status unaccept(ProblemId problem, int stage, Range range) override;
+  Status drop_segment(SegmentId segment) override;
   Result<std::vector<AcceptedRow>> accepted(ProblemId problem, int stage) override;
   Result<std::vector<SegmentRow>> segments_over(ProblemId problem, int stage, Range range) override;
   Result<std::int64_t> delivered_items(ProblemId problem, int stage) override;

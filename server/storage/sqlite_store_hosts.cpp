@@ -16,7 +16,7 @@ void add_description(Query& query, const HostRow& row) {
   query.add(row.health.reason).add(row.enrolled_at).add(row.last_contact).add(row.items_accepted);
   query.add(row.cost_accepted).add(row.disagreements);
   query.add(row.speeds.all_cores_mflops).add(row.speeds.memory_bytes_per_second);
-  query.add(row.speeds.download_bytes_per_second).add(row.speeds.upload_bytes_per_second);
+  query.add(row.speeds.download_bytes_per_second).add(row.speeds.upload_bytes_per_second).add(row.own);
 }
 
 void add_identity(Query& query, const HostRow& row) {
@@ -30,8 +30,8 @@ HostRow read_host(Query& query) {
                  row.health.failures, row.health.blocked_until, row.health.reason, row.enrolled_at,
                  row.last_contact, row.items_accepted, row.cost_accepted, row.disagreements,
                  row.speeds.all_cores_mflops, row.speeds.memory_bytes_per_second,
-                 row.speeds.download_bytes_per_second, row.speeds.upload_bytes_per_second, row.public_key,
-                 row.machine, row.token_digest);
+                 row.speeds.download_bytes_per_second, row.speeds.upload_bytes_per_second, row.own,
+                 row.public_key, row.machine, row.token_digest);
   return row;
 }
 
@@ -55,8 +55,8 @@ Result<HostId> SqliteStore::add_host(const HostRow& row) {
   Query query = database_->query(R"(
 INSERT INTO hosts (name, platform, cores, memory_bytes, client_version, mflops, benchmark_at, state, state_reason,
   failures_in_row, failures, blocked_until, blocked_reason, enrolled_at, last_contact, items_accepted, cost_accepted,
-  disagreements, all_cores_mflops, memory_rate, download_rate, upload_rate, public_key, machine, token_digest)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?))");
+  disagreements, all_cores_mflops, memory_rate, download_rate, upload_rate, own, public_key, machine, token_digest)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?))");
   add_description(query, row);
   add_identity(query, row);
   TRY(query.run());
@@ -69,7 +69,7 @@ Status SqliteStore::update_host(const HostRow& row) {
     Query query = database_->query(R"(
 UPDATE hosts SET (name, platform, cores, memory_bytes, client_version, mflops, benchmark_at, state, state_reason,
   failures_in_row, failures, blocked_until, blocked_reason, enrolled_at, last_contact, items_accepted, cost_accepted,
-  disagreements, all_cores_mflops, memory_rate, download_rate, upload_rate) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  disagreements, all_cores_mflops, memory_rate, download_rate, upload_rate, own) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 WHERE public_key = ? AND machine = ? AND token_digest = ? AND id = ?)");
     add_description(query, row);
     add_identity(query, row);
@@ -79,8 +79,8 @@ WHERE public_key = ? AND machine = ? AND token_digest = ? AND id = ?)");
   Query query = database_->query(R"(
 UPDATE hosts SET (name, platform, cores, memory_bytes, client_version, mflops, benchmark_at, state, state_reason,
   failures_in_row, failures, blocked_until, blocked_reason, enrolled_at, last_contact, items_accepted, cost_accepted,
-  disagreements, all_cores_mflops, memory_rate, download_rate, upload_rate, public_key, machine, token_digest) =
-  (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?)");
+  disagreements, all_cores_mflops, memory_rate, download_rate, upload_rate, own, public_key, machine, token_digest) =
+  (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?)");
   add_description(query, row);
   add_identity(query, row);
   TRY(query.add(row.id).run());
@@ -93,8 +93,29 @@ Result<std::vector<HostRow>> SqliteStore::hosts() {
   Query query = database_->query(R"(
 SELECT id, name, platform, cores, memory_bytes, client_version, mflops, benchmark_at, state, state_reason,
   failures_in_row, failures, blocked_until, blocked_reason, enrolled_at, last_contact, items_accepted, cost_accepted,
-  disagreements, all_cores_mflops, memory_rate, download_rate, upload_rate, public_key, machine, token_digest FROM hosts ORDER BY id)");
+  disagreements, all_cores_mflops, memory_rate, download_rate, upload_rate, own, public_key, machine, token_digest FROM hosts ORDER BY id)");
   return all_rows(query, read_host);
+}
+
+Status SqliteStore::put_standing(HostId host, ApplicationId application, const policy::Standing& standing) {
+  Query query = database_->query(R"(
+INSERT INTO standings (host, application, right_items, wrong_times, at, held_until) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT DO UPDATE SET right_items = excluded.right_items, wrong_times = excluded.wrong_times, at = excluded.at,
+  held_until = excluded.held_until)");
+  query.add(host).add(application).add(standing.right).add(standing.wrong);
+  return query.add(standing.at).add(standing.held_until).run();
+}
+
+Result<std::vector<StandingRow>> SqliteStore::standings() {
+  Query query = database_->query(
+      "SELECT host, application, right_items, wrong_times, at, held_until FROM standings ORDER BY host, "
+      "application");
+  return all_rows(query, [](Query& each) {
+    StandingRow row;
+    each.take_all(row.host, row.application, row.standing.right, row.standing.wrong, row.standing.at,
+                  row.standing.held_until);
+    return row;
+  });
 }
 
 Status SqliteStore::put_host_record(ProblemId problem, int stage, const policy::HostRecord& record) {

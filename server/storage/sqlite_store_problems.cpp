@@ -35,6 +35,7 @@ void add_problem_columns(Query& query, const ProblemRow& row, const std::string&
       .add(row.priority)
       .add(row.service);
   query.add(row.commit_seconds).add(row.stage).add(row.created_at).add(row.started_at).add(row.finished_at);
+  query.add(row.validation);
 }
 
 ProblemRow read_problem(Query& query) {
@@ -42,7 +43,8 @@ ProblemRow read_problem(Query& query) {
   query.take_all(row.id, row.name, row.application, row.parameters);
   take_list(query, row.inputs);
   query.take_all(row.state, row.resume_to, row.message, row.strategy, row.straggler, row.weight, row.priority,
-                 row.service, row.commit_seconds, row.stage, row.created_at, row.started_at, row.finished_at);
+                 row.service, row.commit_seconds, row.stage, row.created_at, row.started_at, row.finished_at,
+                 row.validation);
   return row;
 }
 
@@ -97,8 +99,8 @@ Result<ProblemId> SqliteStore::add_problem(const ProblemRow& row) {
   TRY_ASSIGN(const std::string inputs, to_text(row.inputs));
   Query query = database_->query(R"(
 INSERT INTO problems (id, name, application, parameters, inputs, state, resume_to, message, strategy, straggler, weight,
-  priority, service, commit_seconds, stage, created_at, started_at, finished_at)
-VALUES (NULLIF(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?))");
+  priority, service, commit_seconds, stage, created_at, started_at, finished_at, validation)
+VALUES (NULLIF(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?))");
   query.add(row.id);
   add_problem_columns(query, row, inputs);
   TRY(query.run());
@@ -109,8 +111,8 @@ Status SqliteStore::update_problem(const ProblemRow& row) {
   TRY_ASSIGN(const std::string inputs, to_text(row.inputs));
   Query query = database_->query(R"(
 UPDATE problems SET (name, application, parameters, inputs, state, resume_to, message, strategy, straggler, weight,
-  priority, service, commit_seconds, stage, created_at, started_at, finished_at) =
-  (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?)");
+  priority, service, commit_seconds, stage, created_at, started_at, finished_at, validation) =
+  (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?)");
   add_problem_columns(query, row, inputs);
   TRY(query.add(row.id).run());
   if (database_->changes() == 0)
@@ -121,7 +123,7 @@ UPDATE problems SET (name, application, parameters, inputs, state, resume_to, me
 Result<std::vector<ProblemRow>> SqliteStore::problems() {
   Query query = database_->query(R"(
 SELECT id, name, application, parameters, inputs, state, resume_to, message, strategy, straggler, weight, priority,
-  service, commit_seconds, stage, created_at, started_at, finished_at FROM problems ORDER BY id)");
+  service, commit_seconds, stage, created_at, started_at, finished_at, validation FROM problems ORDER BY id)");
   return all_rows(query, read_problem);
 }
 

@@ -127,6 +127,10 @@ Status SqliteStore::unaccept(ProblemId problem, int stage, Range range) {
   return clear_accepted(problem, stage, range);
 }
 
+Status SqliteStore::drop_segment(SegmentId segment) {
+  return database_->query("DELETE FROM segments WHERE id = ?").add(segment).run();
+}
+
 Status SqliteStore::clear_accepted(ProblemId problem, int stage, Range range) {
   // Ranges never overlap, so that in descending order of begin their ends descend too: stop at the first
   // before.

@@ -18,6 +18,7 @@
 
 #include "server/policy/host_health.h"
 #include "server/policy/stage/stage.h"
+#include "server/policy/trust/reputation.h"
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
 #include "shared/base/range_set.h"
@@ -48,6 +49,14 @@ struct HostRow {
   std::int64_t items_accepted = 0;
   double cost_accepted = 0;
   std::int64_t disagreements = 0;
+  bool own = true;  // one of the project's own (policy/trust)
+};
+
+// What a host's results with an application proved to be worth.
+struct StandingRow {
+  HostId host;
+  ApplicationId application;
+  policy::Standing standing;
 };
 
 struct ApplicationRow {
@@ -82,6 +91,7 @@ struct ProblemRow {
   Timestamp created_at;
   Timestamp started_at;
   Timestamp finished_at;
+  std::string validation = "checks";  // policy/trust/validation.h
 };
 
 struct StageRow {
@@ -179,6 +189,10 @@ class Store {
   [[nodiscard]] virtual Status update_host(const HostRow& row) = 0;
   [[nodiscard]] virtual Result<std::vector<HostRow>> hosts() = 0;
 
+  [[nodiscard]] virtual Status put_standing(HostId host, ApplicationId application,
+                                            const policy::Standing& standing) = 0;
+  [[nodiscard]] virtual Result<std::vector<StandingRow>> standings() = 0;
+
   [[nodiscard]] virtual Result<ApplicationId> add_application(const ApplicationRow& row) = 0;
   [[nodiscard]] virtual Result<std::vector<ApplicationRow>> applications() = 0;
 
@@ -213,6 +227,8 @@ class Store {
   // Marks the items of `range` as accepted from `segment`; replaces what was accepted for them before.
   [[nodiscard]] virtual Status accept(ProblemId problem, int stage, Range range, SegmentId segment) = 0;
   [[nodiscard]] virtual Status unaccept(ProblemId problem, int stage, Range range) = 0;
+  // Nothing of it is accepted, and it is not to be compared any more.
+  [[nodiscard]] virtual Status drop_segment(SegmentId segment) = 0;
   [[nodiscard]] virtual Result<std::vector<AcceptedRow>> accepted(ProblemId problem,
                                                                   int stage) = 0;  // in order
   // All segments of the stage that overlap `range`, oldest first.

@@ -79,6 +79,12 @@ Status check_comparison(const std::string& text) {
   return {};
 }
 
+Status check_checks(const std::string& text) {
+  if (text != "form" && text != "some" && text != "all")
+    return expected("\"form\", \"some\" or \"all\"", text);
+  return {};
+}
+
 // The ending of a result's name, on a line of a file.
 Status check_suffix(const std::string& text) {
   if (text.size() > limits::name_length_max || !consists_of(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ._-"))
@@ -168,6 +174,7 @@ struct Fields {
   std::int64_t memory_megabytes = 256;
   std::int64_t disk_megabytes = 64;
   std::string comparison = "exact";
+  std::string checks = "form";
 };
 
 void declare_view(io::Settings& settings, ViewDeclaration& view) {
@@ -210,6 +217,8 @@ void declare(io::Settings& settings, Manifest& manifest, Fields& fields, Section
   settings.add("items.split", &manifest.split, "");
   settings.add("items.checkpoint", &manifest.checkpoint, "");
   settings.add("items.comparison", &fields.comparison, "", check_comparison);
+  if (which == Sections::all || manifest.checks != Checks::form)
+    settings.add("items.checks", &fields.checks, "", check_checks);
   settings.add("items.threads", &fields.threads, 0, threads_max, "");
   settings.add("limits.memory_megabytes", &fields.memory_megabytes, 1, megabytes_max, "");
   settings.add("limits.disk_megabytes", &fields.disk_megabytes, 1, megabytes_max, "");
@@ -233,13 +242,22 @@ Result<Manifest> parse_manifest(std::string_view text, const std::string& file) 
   manifest.memory_bytes = fields.memory_megabytes << 20;
   manifest.disk_bytes = fields.disk_megabytes << 20;
   manifest.comparison = fields.comparison == "manager" ? Comparison::manager : Comparison::exact;
+  manifest.checks = fields.checks == "all"    ? Checks::all
+                    : fields.checks == "some" ? Checks::some
+                                              : Checks::form;
   return manifest;
 }
 
 std::string render_manifest(const Manifest& manifest) {
   Manifest copy = manifest;
-  Fields fields{manifest_format, manifest.threads, manifest.memory_bytes >> 20, manifest.disk_bytes >> 20,
-                manifest.comparison == Comparison::manager ? "manager" : "exact"};
+  Fields fields{manifest_format,
+                manifest.threads,
+                manifest.memory_bytes >> 20,
+                manifest.disk_bytes >> 20,
+                manifest.comparison == Comparison::manager ? "manager" : "exact",
+                manifest.checks == Checks::all    ? "all"
+                : manifest.checks == Checks::some ? "some"
+                                                  : "form"};
   io::Settings settings;
   declare(settings, copy, fields, Sections::complete);
   return settings.render();

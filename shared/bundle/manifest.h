@@ -13,6 +13,9 @@
 namespace gleaner::bundle {
 
 enum class Comparison : int { exact = 1, manager = 2 };
+// What the manager's `validate` finds: results that are not even well-formed, some wrong ones, every wrong
+// one.
+enum class Checks : int { form = 1, some = 2, all = 3 };
 
 // How viewers on volunteers' computers may show finished items; it changes no result. Parameters are named,
 // with a default for problems that do not give them.
@@ -51,6 +54,7 @@ struct Manifest {
   bool split = true;
   bool checkpoint = false;
   Comparison comparison = Comparison::exact;
+  Checks checks = Checks::form;
   int threads = 1;  // 0: all allowed
   std::int64_t memory_bytes = std::int64_t{256} << 20;
   std::int64_t disk_bytes = std::int64_t{64} << 20;

@@ -58,6 +58,7 @@ void KernelGrammar::feed(std::string_view bytes) {
 void KernelGrammar::take_line(std::string_view line) {
   Words words(line);
   const std::string_view word = words.next();
+  if (word == "log" || word == "progress") talk_bytes_ += static_cast<std::int64_t>(line.size()) + 1;
   if (word == "log") {
     KernelEvent event;
     event.text = protocol::clean_line(words.rest(), limits::message_length_max);

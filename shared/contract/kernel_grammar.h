@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "shared/base/words.h"
 #include "shared/contract/kernel_session.h"
-#include "shared/contract/words.h"
 
 namespace gleaner::contract {
 
@@ -34,6 +34,8 @@ class KernelGrammar {
   [[nodiscard]] bool idle() const { return !unit_.has_value(); }
   // It said so when it was greeted.
   [[nodiscard]] bool offers_checkpoints() const { return offers_checkpoints_; }
+  // Of all log and progress lines so far.
+  [[nodiscard]] std::int64_t talk_bytes() const { return talk_bytes_; }
   [[nodiscard]] std::size_t queued_bytes() const { return queued_bytes_; }
   // "while computing item 17", for sentences about its end.
   [[nodiscard]] std::string occupation() const;
@@ -68,6 +70,7 @@ class KernelGrammar {
   std::optional<Unit> unit_;
   std::int64_t checkpoints_due_ = 0;
 
+  std::int64_t talk_bytes_ = 0;
   std::string line_;      // begun, not ended
   bool in_item_ = false;  // `item_` is filling up to item_length_
   std::int64_t item_length_ = 0;

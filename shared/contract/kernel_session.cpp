@@ -114,6 +114,7 @@ void KernelSession::State::conclude(const io::ProcessExit& exit) {
     fail(FailureKind::bad_output, "closed its standard output " + grammar.occupation());
   else
     fail(kind_of(exit), (exit.signalled ? "was " : "") + exit.describe() + " " + grammar.occupation());
+  if (failure && !killed) failure->killed = exit.signalled && exit.code == SIGKILL;
 }
 
 KernelSession::KernelSession(std::unique_ptr<io::Process> process, std::int64_t item_bytes_max)
@@ -184,6 +185,10 @@ void KernelSession::pump() {
 std::optional<KernelEvent> KernelSession::next_event() {
   if (auto event = state_->grammar.next_event()) return event;
   return std::exchange(state_->failure, std::nullopt);
+}
+
+std::int64_t KernelSession::talk_bytes() const {
+  return state_->grammar.talk_bytes() + state_->process->error_bytes();
 }
 
 bool KernelSession::offers_checkpoints() const {

@@ -25,6 +25,7 @@ struct KernelEvent {
   double fraction = 0;    // progress
   std::string text;       // log, failed (a sentence with the kernel's last words)
   protocol::FailureKind failure = protocol::FailureKind::kernel_error;  // failed
+  bool killed = false;  // failed: by SIGKILL, and not by the session: the system or a person did
 };
 
 class KernelSession {
@@ -46,6 +47,8 @@ class KernelSession {
   void pump();
   [[nodiscard]] std::optional<KernelEvent> next_event();
 
+  // What it has said so far that is no result: log and progress lines, standard error.
+  [[nodiscard]] std::int64_t talk_bytes() const;
   [[nodiscard]] bool offers_checkpoints() const;  // said so when it was greeted
   [[nodiscard]] bool idle() const;                // greeted (or greeting), no unit in hand
   [[nodiscard]] bool finished()

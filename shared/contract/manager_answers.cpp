@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "shared/base/limits.h"
-#include "shared/contract/words.h"
+#include "shared/base/words.h"
 #include "shared/protocol/text.h"
 
 namespace gleaner::contract {

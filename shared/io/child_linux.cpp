@@ -113,6 +113,8 @@ class Child final : public Process {
     return error_tail_;
   }
 
+  std::int64_t error_bytes() const override { return error_bytes_; }
+
   std::optional<ProcessExit> poll_exit() override {
     drain_error();
     if (!exit_) reap(WNOHANG);
@@ -162,6 +164,7 @@ class Child final : public Process {
       if (got < 0 && errno == EAGAIN) break;
       if (got <= 0) pipes_.error.reset();
       drained += static_cast<std::size_t>(std::max<ssize_t>(got, 0));
+      error_bytes_ += std::max<ssize_t>(got, 0);
       if (error_tail_.size() > error_tail_bytes) error_tail_.erase(0, error_tail_.size() - error_tail_bytes);
     }
   }
@@ -170,6 +173,7 @@ class Child final : public Process {
   ChildPipes pipes_;
   ExitCodes codes_;
   std::string error_tail_;
+  std::int64_t error_bytes_ = 0;
   std::optional<ProcessExit> exit_;
   mutable TreeClock clock_;
   mutable Duration cpu_time_{0};

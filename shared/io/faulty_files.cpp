@@ -10,6 +10,10 @@ Result<Bytes> FaultyFiles::read(const Path& path, std::int64_t bytes_max) const 
   return base_.read(path, bytes_max);
 }
 
+Result<Bytes> FaultyFiles::read_plain(const Path& path, std::int64_t bytes_max) const {
+  return base_.read_plain(path, bytes_max);
+}
+
 Result<Bytes> FaultyFiles::read_range(const Path& path, std::int64_t offset, std::int64_t bytes) const {
   return base_.read_range(path, offset, bytes);
 }
@@ -51,9 +55,6 @@ Status FaultyFiles::remove_all(const Path& path) {
 
 bool FaultyFiles::exists(const Path& path) const {
   return base_.exists(path);
-}
-bool FaultyFiles::is_plain(const Path& path) const {
-  return base_.is_plain(path);
 }
 
 Result<std::int64_t> FaultyFiles::size(const Path& path) const {

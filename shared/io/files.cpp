@@ -11,6 +11,7 @@
 #include <cstdio>
 
 #include "shared/io/descriptor.h"
+#include "shared/io/remove_tree.h"
 #include "shared/io/system_error.h"
 
 namespace gleaner::io {
@@ -35,8 +36,8 @@ Descriptor open_descriptor(const Path& path, int flags, mode_t mode = 0) {
 }
 
 // Regular files only: a FIFO or a device that somebody put in the file's place must not block us.
-Result<Descriptor> open_to_read(const Path& path) {
-  Descriptor file = open_descriptor(path, O_RDONLY | O_NONBLOCK);
+Result<Descriptor> open_to_read(const Path& path, int more_flags = 0) {
+  Descriptor file = open_descriptor(path, O_RDONLY | O_NONBLOCK | more_flags);
   if (!file.valid()) return failure("read", path);
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) return failure("read", path);
@@ -88,13 +89,11 @@ Status sync_directory(const Path& directory) {
 class RealFiles final : public Files {
  public:
   Result<Bytes> read(const Path& path, std::int64_t bytes_max) const override {
-    TRY_ASSIGN(const Descriptor file, open_to_read(path));
-    Bytes bytes;
-    TRY(read_into(bytes, file.get(), path, 0, bytes_max + 1));
-    if (std::cmp_greater(bytes.size(), bytes_max))
-      return Error{ErrorKind::too_large,
-                   path.string() + " is larger than the " + std::to_string(bytes_max) + " bytes allowed"};
-    return bytes;
+    return read_whole(path, bytes_max, 0);
+  }
+
+  Result<Bytes> read_plain(const Path& path, std::int64_t bytes_max) const override {
+    return read_whole(path, bytes_max, O_NOFOLLOW);
   }
 
   Result<Bytes> read_range(const Path& path, std::int64_t offset, std::int64_t bytes) const override {
@@ -168,18 +167,11 @@ class RealFiles final : public Files {
   }
 
   Status remove_all(const Path& path) override {
-    std::error_code code;
-    const auto removed = std::filesystem::remove_all(path, code);
-    if (code) return failure("remove", path, code.value());
-    return removed > 0 ? sync_directory(parent_of(path)) : Status{};
+    TRY_ASSIGN(const bool removed, remove_tree(path));
+    return removed ? sync_directory(parent_of(path)) : Status{};
   }
 
   bool exists(const Path& path) const override { return ::access(path.c_str(), F_OK) == 0; }
-
-  bool is_plain(const Path& path) const override {
-    struct stat status {};
-    return ::lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
-  }
 
   Result<std::int64_t> size(const Path& path) const override {
     struct stat status {};
@@ -207,6 +199,16 @@ class RealFiles final : public Files {
   }
 
  private:
+  static Result<Bytes> read_whole(const Path& path, std::int64_t bytes_max, int flags) {
+    TRY_ASSIGN(const Descriptor file, open_to_read(path, flags));
+    Bytes bytes;
+    TRY(read_into(bytes, file.get(), path, 0, bytes_max + 1));
+    if (std::cmp_greater(bytes.size(), bytes_max))
+      return Error{ErrorKind::too_large,
+                   path.string() + " is larger than the " + std::to_string(bytes_max) + " bytes allowed"};
+    return bytes;
+  }
+
   static Status write_beside(const Path& beside, const Path& path, std::string_view bytes, Mode mode) {
     // Never into a leftover of an earlier process with this pid: it may have another mode.
     ::unlink(beside.c_str());

@@ -25,6 +25,9 @@ class Files {
   virtual ~Files() = default;
   // Whole files; refuses (too_large) beyond bytes_max.
   [[nodiscard]] virtual Result<Bytes> read(const Path& path, std::int64_t bytes_max) const = 0;
+  // The same of a regular file itself, and through no link to one: what a program that is not trusted wrote
+  // may point anywhere.
+  [[nodiscard]] virtual Result<Bytes> read_plain(const Path& path, std::int64_t bytes_max) const = 0;
   // Fewer bytes only where the file ends before offset + bytes.
   [[nodiscard]] virtual Result<Bytes> read_range(const Path& path, std::int64_t offset,
                                                  std::int64_t bytes) const = 0;
@@ -37,11 +40,10 @@ class Files {
   [[nodiscard]] virtual Status rename(const Path& from,
                                       const Path& to) = 0;  // atomic, then syncs the directory
   [[nodiscard]] virtual Status make_directories(const Path& path) = 0;
-  [[nodiscard]] virtual Status remove(const Path& path) = 0;      // a file; absent is success
-  [[nodiscard]] virtual Status remove_all(const Path& path) = 0;  // a tree; absent is success
+  [[nodiscard]] virtual Status remove(const Path& path) = 0;  // a file; absent is success
+  // A tree, whatever permissions its directories have and however deep it is; absent is success.
+  [[nodiscard]] virtual Status remove_all(const Path& path) = 0;
   [[nodiscard]] virtual bool exists(const Path& path) const = 0;
-  // A regular file itself, and no link to one: what a program that is not trusted wrote may point anywhere.
-  [[nodiscard]] virtual bool is_plain(const Path& path) const = 0;
   [[nodiscard]] virtual Result<std::int64_t> size(const Path& path) const = 0;
   [[nodiscard]] virtual Result<std::vector<std::string>> list(
       const Path& directory) const = 0;  // names, sorted
@@ -63,6 +65,7 @@ class FaultyFiles final : public Files {
   std::function<Status(std::string_view operation, const Path& path)> before_change;
 
   Result<Bytes> read(const Path& path, std::int64_t bytes_max) const override;
+  Result<Bytes> read_plain(const Path& path, std::int64_t bytes_max) const override;
   Result<Bytes> read_range(const Path& path, std::int64_t offset, std::int64_t bytes) const override;
   Status write(const Path& path, std::string_view bytes, Mode mode) override;
   Status write_at(const Path& path, std::int64_t offset, std::string_view bytes) override;
@@ -72,7 +75,6 @@ class FaultyFiles final : public Files {
   Status remove(const Path& path) override;
   Status remove_all(const Path& path) override;
   bool exists(const Path& path) const override;
-  bool is_plain(const Path& path) const override;
   Result<std::int64_t> size(const Path& path) const override;
   Result<std::vector<std::string>> list(const Path& directory) const override;
   Result<std::int64_t> free_bytes(const Path& path) const override;

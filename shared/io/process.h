@@ -58,6 +58,8 @@ class Process {
   [[nodiscard]] virtual ReadKind read_some(Bytes& into, std::size_t bytes_max) = 0;
   // Drains standard error; the last 4 KiB of all of it.
   [[nodiscard]] virtual std::string error_tail() = 0;
+  // How much it wrote to standard error that was drained so far.
+  [[nodiscard]] virtual std::int64_t error_bytes() const = 0;
   // Reaps without blocking; what is left of the child's group is killed then. Output stays readable.
   [[nodiscard]] virtual std::optional<ProcessExit> poll_exit() = 0;
   // Signals to the group; nothing happens once the child is reaped.

@@ -15,7 +15,7 @@ namespace gleaner::io {
 struct TreeUse {
   int processes = 0;
   int threads = 0;
-  std::int64_t memory_bytes = 0;  // resident and not shared
+  std::int64_t memory_bytes = 0;  // resident or swapped out, files aside; what they share in parts
   bool asleep = false;  // every thread of every process is (neither running, nor ready, nor stopped)
 };
 

@@ -107,6 +107,28 @@ std::optional<Duration> clock_of(int process) {
          std::chrono::duration_cast<Duration>(std::chrono::nanoseconds{time.tv_nsec});
 }
 
+// The number in a line "NAME:   123 kB" of such a file, in bytes; 0 without one.
+std::int64_t kilobytes(const std::string& text, std::string_view name) {
+  const auto at = text.find("\n" + std::string(name) + ":");
+  if (at == std::string::npos) return 0;
+  const auto begin = text.find_first_of("0123456789", at);
+  std::int64_t value = 0;
+  if (begin != std::string::npos) std::from_chars(text.data() + begin, text.data() + text.size(), value);
+  return value << 10;
+}
+
+// Memory that several processes share counts with each in part, which the system has to add up page by page:
+// only where there is some.
+std::int64_t own_memory(const std::string& directory) {
+  constexpr std::int64_t shared_unless_more = 1 << 20;
+  const std::string status = read_small(directory + "/status");
+  std::int64_t shared = kilobytes(status, "RssShmem");
+  if (shared > shared_unless_more)
+    if (const std::string rollup = read_small(directory + "/smaps_rollup"); !rollup.empty())
+      shared = kilobytes(rollup, "Pss_Shmem");
+  return kilobytes(status, "RssAnon") + kilobytes(status, "VmSwap") + shared;
+}
+
 }  // namespace
 
 ProcessTree::ProcessTree(Path proc) : proc_(std::move(proc)) {}
@@ -172,10 +194,8 @@ TreeUse ProcessTree::use(int root) const {
   use.asleep = true;
   for (const int process : processes(root)) {
     const std::string directory = (proc_ / std::to_string(process)).string();
-    const auto memory = numbers_of(read_small(directory + "/statm"));
     ++use.processes;
-    if (memory.size() >= 3)
-      use.memory_bytes += std::max<std::int64_t>(0, memory[1] - memory[2]) * ::sysconf(_SC_PAGESIZE);
+    use.memory_bytes += own_memory(directory);
     for (const int task : numbered(directory + "/task")) {
       const char state = stat_of(directory + "/task/" + std::to_string(task)).state;
       if (state == '?') continue;  // it ended meanwhile
@@ -188,18 +208,9 @@ TreeUse ProcessTree::use(int root) const {
 }
 
 std::int64_t ProcessTree::peak_memory(int root) const {
-  constexpr std::string_view label = "VmHWM:";
   std::int64_t bytes = 0;
-  for (const int process : processes(root)) {
-    const std::string status = read_small((proc_ / std::to_string(process) / "status").string());
-    const auto at = status.find(label);
-    if (at == std::string::npos) continue;  // it ended, or is about to
-    const std::string_view line = std::string_view(status).substr(at + label.size());
-    auto number = line.substr(0, line.find('k'));
-    number.remove_prefix(std::min(number.find_first_not_of(" \t"), number.size()));
-    const auto numbers = numbers_of(number);
-    if (!numbers.empty()) bytes += numbers.front() << 10;
-  }
+  for (const int process : processes(root))
+    bytes += kilobytes(read_small((proc_ / std::to_string(process) / "status").string()), "VmHWM");
   return bytes;
 }
 

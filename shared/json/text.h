@@ -35,7 +35,8 @@ struct Layout {
 // that reads as the same, and has a point or an exponent.
 [[nodiscard]] std::string write(const Value& value, const Layout& layout = {});
 
-// The text in quotation marks, escaped, appended.
+// What write() makes of a double, and of a text: both appended.
+void write_double(std::string& to, double value);
 void write_string(std::string& to, std::string_view text, bool ascii = false);
 
 }  // namespace gleaner::json

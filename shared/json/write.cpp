@@ -31,41 +31,6 @@ void write_character(std::string& to, std::string_view bytes, char32_t code, boo
   }
 }
 
-// The shortest digits; decimal from 1e-4 on and below 1e15, else with an exponent of two digits or more: the
-// form that this project's files have always had.
-void write_double(std::string& to, double value) {
-  if (!std::isfinite(value)) {
-    to += "null";
-    return;
-  }
-  char text[32];
-  const auto* const end = std::to_chars(text, text + sizeof text, value, std::chars_format::scientific).ptr;
-  const std::string_view scientific(text, static_cast<std::size_t>(end - text));
-  const std::size_t e = scientific.find('e');
-  int exponent = 0;
-  const char* const digits_of_exponent = scientific.data() + e + (scientific[e + 1] == '+' ? 2 : 1);
-  std::from_chars(digits_of_exponent, end, exponent);
-  if (value == 0) {
-    to += std::signbit(value) ? "-0.0" : "0.0";
-    return;
-  }
-  if (exponent < -4 || exponent >= 15) {
-    to += scientific;
-    return;
-  }
-  std::string digits;
-  for (const char c : scientific.substr(0, e))
-    if (c >= '0' && c <= '9') digits += c;
-  if (value < 0) to += '-';
-  if (exponent < 0) {
-    to += "0." + std::string(static_cast<std::size_t>(-exponent - 1), '0') + digits;
-    return;
-  }
-  const auto whole = static_cast<std::size_t>(exponent) + 1;
-  if (digits.size() < whole) digits.append(whole - digits.size(), '0');
-  to += digits.substr(0, whole) + "." + (digits.size() > whole ? digits.substr(whole) : "0");
-}
-
 }  // namespace
 
 // Value's friend: it goes through the tree.
@@ -133,6 +98,41 @@ class Writer {
   const Layout& layout_;
   std::string text_;
 };
+
+// The shortest digits; decimal from 1e-4 on and below 1e15, else with an exponent of two digits or more: the
+// form that this project's files have always had.
+void write_double(std::string& to, double value) {
+  if (!std::isfinite(value)) {
+    to += "null";
+    return;
+  }
+  char text[32];
+  const auto* const end = std::to_chars(text, text + sizeof text, value, std::chars_format::scientific).ptr;
+  const std::string_view scientific(text, static_cast<std::size_t>(end - text));
+  const std::size_t e = scientific.find('e');
+  int exponent = 0;
+  const char* const digits_of_exponent = scientific.data() + e + (scientific[e + 1] == '+' ? 2 : 1);
+  std::from_chars(digits_of_exponent, end, exponent);
+  if (value == 0) {
+    to += std::signbit(value) ? "-0.0" : "0.0";
+    return;
+  }
+  if (exponent < -4 || exponent >= 15) {
+    to += scientific;
+    return;
+  }
+  std::string digits;
+  for (const char c : scientific.substr(0, e))
+    if (c >= '0' && c <= '9') digits += c;
+  if (value < 0) to += '-';
+  if (exponent < 0) {
+    to += "0." + std::string(static_cast<std::size_t>(-exponent - 1), '0') + digits;
+    return;
+  }
+  const auto whole = static_cast<std::size_t>(exponent) + 1;
+  if (digits.size() < whole) digits.append(whole - digits.size(), '0');
+  to += digits.substr(0, whole) + "." + (digits.size() > whole ? digits.substr(whole) : "0");
+}
 
 std::string write(const Value& value, const Layout& layout) {
   Writer writer(layout);

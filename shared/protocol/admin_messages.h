@@ -40,6 +40,8 @@ struct AddProblem {
   double weight = 1;
   int priority = 0;
   std::int64_t commit_seconds = 0;  // 0: the project's
+  // none | checks | spot:P | quorum:N | adaptive; empty: as the application's own checks ask for
+  std::string validation = {};
 };
 
 enum class ProblemState : int {
@@ -101,6 +103,7 @@ struct ProblemInfo {
   std::string straggler;
   double weight = 1;
   int priority = 0;
+  std::string validation;
   int stage = 0;
   std::string stage_name;
   std::int64_t items = 0;  // of this stage

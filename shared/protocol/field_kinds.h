@@ -1,6 +1,6 @@
-// What a message's field may hold, apart from its C++ type: how it is written in JSON and its bounds. The
-// field lists (fields_*.h) name one for every field; JsonReader and JsonWriter obey them. Internal to this
-// module.
+// What a field may hold, apart from its C++ type: how it is written in JSON and its bounds. The field lists
+// of messages (fields_*.h) and of decision logs (server/policy/journal/log_fields.h) name one for every
+// field; JsonReader and JsonWriter obey them.
 #pragma once
 
 #include <cstddef>
@@ -52,6 +52,15 @@ struct List {
 List(std::size_t)->List<Plain>;  // clang 14 does not deduce these by itself
 template <typename Each>
 List(std::size_t, Each) -> List<Each>;
+
+// For the lines of logs, which are the server's own words and many.
+struct Real {};      // double: any that is finite; always with a point or an exponent
+struct Numbered {};  // an enumeration as its number
+struct Row {};       // a message as the list of its fields' values, without their names
+template <typename Each>
+struct Nullable {  // std::optional that is null if it is empty, not absent
+  Each each = {};
+};
 
 // What a field list's message parameter is: const for an archive that only looks.
 template <typename Archive, typename Message>

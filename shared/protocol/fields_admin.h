@@ -44,6 +44,7 @@ void visit(Archive& archive, Of<Archive, AddProblem>& message) {
   archive.defaulted("weight", message.weight, Number{});
   archive.defaulted("priority", message.priority, Whole{-1000, 1000});
   archive.defaulted("commit_seconds", message.commit_seconds, period_seconds);
+  archive.defaulted("validation", message.validation, Text{});
 }
 
 template <>
@@ -110,6 +111,7 @@ void visit(Archive& archive, Of<Archive, ProblemInfo>& message) {
   archive("straggler", message.straggler, Text{});
   archive("weight", message.weight, Number{});
   archive("priority", message.priority, Whole{-1000, 1000});
+  archive.defaulted("validation", message.validation, Text{});
   archive("stage", message.stage, stage_number);
   archive("stage_name", message.stage_name, Text{});
   archive("items", message.items, Whole{});

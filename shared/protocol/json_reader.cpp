@@ -53,8 +53,12 @@ void JsonReader::read_leaf(const Node& node, bool& value, Plain) {
 
 void JsonReader::read_leaf(const Node& node, Timestamp& value, Plain) {
   constexpr std::int64_t latest = 253'402'300'799'999'999;  // the end of the year 9999
+  read_leaf(node, value, Whole{0, latest});
+}
+
+void JsonReader::read_leaf(const Node& node, Timestamp& value, const Whole& kind) {
   std::int64_t us = 0;
-  read_leaf(node, us, Whole{0, latest});
+  read_leaf(node, us, kind);
   value = from_microseconds(us);
 }
 
@@ -79,6 +83,11 @@ void JsonReader::read_leaf(const Node& node, double& value, const Number& kind) 
   if (!std::isfinite(number) || number < kind.low || number > kind.high)
     return fail("expected a number from " + shortest(kind.low) + " to " + shortest(kind.high));
   value = number;
+}
+
+void JsonReader::read_leaf(const Node& node, double& value, Real) {
+  if (!node.is_number()) return fail("expected a number");
+  value = node.number();
 }
 
 void JsonReader::read_leaf(const Node& node, std::string& value, const Text& kind) {
@@ -118,8 +127,9 @@ void JsonReader::read_leaf(const Node& node, std::string& value, const Raw& kind
   value = std::move(*raw);
 }
 
-const JsonReader::Node* JsonReader::member(const char* name) const {
-  return object_->find(name);
+const JsonReader::Node* JsonReader::member(const char* name) {
+  if (!object_->is_array()) return object_->find(name);
+  return next_ < object_->size() ? &(*object_)[next_++] : nullptr;
 }
 
 const JsonReader::Node* JsonReader::enter(const Node& node) {
@@ -128,6 +138,15 @@ const JsonReader::Node* JsonReader::enter(const Node& node) {
     object_ = &node;
   else
     fail("expected a JSON object");
+  return outer;
+}
+
+const JsonReader::Node* JsonReader::enter_row(const Node& node) {
+  const Node* outer = object_;
+  if (node.is_array())
+    object_ = &node;
+  else
+    fail("expected a list");
   return outer;
 }
 
@@ -179,7 +198,8 @@ void JsonReader::fail(const std::string& what) {
     else
       path += (path.empty() ? "" : ".") + std::string(path_[i].name);
   }
-  failure_ = std::string(title_) + ": " + (path.empty() ? what : path + ": " + what);
+  const std::string title = *title_ == '\0' ? "" : std::string(title_) + ": ";
+  failure_ = title + (path.empty() ? what : path + ": " + what);
 }
 
 }  // namespace gleaner::protocol::codec

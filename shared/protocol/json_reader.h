@@ -1,5 +1,5 @@
-// Fills a message from parsed JSON, field by field, and remembers the first fault with its path. Internal to
-// this module; messages' field lists (fields_*.h) drive it. One thread.
+// Fills a message, or what a log's line says, from parsed JSON, field by field, and remembers the first fault
+// with its path. Driven by field lists (field_kinds.h). One thread.
 #pragma once
 
 #include <array>
@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "shared/json/value.h"
@@ -28,19 +29,24 @@ template <typename T>
 inline constexpr bool is_id = false;
 template <typename Tag>
 inline constexpr bool is_id<StrongId<Tag>> = true;
+template <typename Kind>
+inline constexpr bool is_nullable = false;
+template <typename Each>
+inline constexpr bool is_nullable<Nullable<Each>> = true;
 
 class JsonReader {
  public:
   static constexpr bool writes = false;
   using Node = json::Value;
 
-  // `root` must live as long as the reader.
-  JsonReader(const Node& root, const char* message_title) : object_(&root), title_(message_title) {}
+  // `root` must live as long as the reader. Faults begin with the title, if there is one.
+  explicit JsonReader(const Node& root, const char* message_title = "")
+      : object_(&root), title_(message_title) {}
 
   // A field that must be there, unless it is a std::optional.
   template <typename T, typename Kind = Plain>
   void operator()(const char* name, T& value, const Kind& kind = {}) {
-    field(name, value, kind, !is_optional<T>);
+    field(name, value, kind, !is_optional<T> || is_nullable<Kind>);
   }
   // A field that keeps its default if it is not there.
   template <typename T, typename Kind = Plain>
@@ -58,6 +64,7 @@ class JsonReader {
   [[nodiscard]] const std::string& failure() const { return *failure_; }
 
  private:
+  static constexpr int numbered_max = 99;
   struct Step {
     const char* name = nullptr;  // null: the element `index` of a list
     std::size_t index = 0;
@@ -77,14 +84,32 @@ class JsonReader {
 
   template <typename T, typename Kind>
   void read(const Node& node, T& value, const Kind& kind) {
-    if constexpr (is_optional<T>) {
+    if constexpr (is_nullable<Kind>) {
+      value.reset();
+      if (!node.is_null()) read(node, value.emplace(), kind.each);
+    } else if constexpr (is_optional<T>) {
       read(node, value.emplace(), kind);
     } else if constexpr (is_list<T>) {
       read_list(node, value, kind);
     } else if constexpr (is_id<T>) {
-      read_leaf(node, value.value, Whole{});
+      if constexpr (std::is_same_v<Kind, Whole>)
+        read_leaf(node, value.value, kind);
+      else
+        read_leaf(node, value.value, Whole{});
+    } else if constexpr (std::is_same_v<Kind, Numbered>) {
+      int number = 0;
+      read_leaf(node, number, Whole{1, numbered_max});
+      if (!failed()) value = static_cast<T>(number);
     } else if constexpr (std::is_enum_v<T>) {
       read_enumeration(node, value);
+    } else if constexpr (std::is_same_v<Kind, Row>) {
+      const Node* outer = enter_row(node);
+      if (failed()) return;
+      const std::size_t outer_next = std::exchange(next_, 0);
+      visit(*this, value);
+      require(next_ == node.size(), "expected a list without more values");
+      next_ = outer_next;
+      object_ = outer;
     } else if constexpr (std::is_same_v<Kind, Plain> && !std::is_same_v<T, bool> &&
                          !std::is_same_v<T, Timestamp>) {
       const Node* outer = enter(node);
@@ -125,17 +150,20 @@ class JsonReader {
 
   void read_leaf(const Node& node, bool& value, Plain kind);
   void read_leaf(const Node& node, Timestamp& value, Plain kind);
+  void read_leaf(const Node& node, Timestamp& value, const Whole& kind);  // microseconds
   void read_leaf(const Node& node, std::int64_t& value, const Whole& kind);
   void read_leaf(const Node& node, int& value, const Whole& kind);
   void read_leaf(const Node& node, double& value, const Number& kind);
+  void read_leaf(const Node& node, double& value, Real kind);
   void read_leaf(const Node& node, std::string& value, const Text& kind);
   void read_leaf(const Node& node, std::string& value, Prose kind);
   void read_leaf(const Node& node, std::string& value, const Document& kind);
   void read_leaf(const Node& node, std::string& value, Digest kind);
   void read_leaf(const Node& node, std::string& value, const Raw& kind);
 
-  [[nodiscard]] const Node* member(const char* name) const;  // null: not there
-  const Node* enter(const Node& node);  // makes it the object in hand; returns the one before
+  [[nodiscard]] const Node* member(const char* name);  // of a row: its next value; null: not there
+  const Node* enter(const Node& node);                 // makes it the object in hand; returns the one before
+  const Node* enter_row(const Node& node);
   [[nodiscard]] std::size_t count_of_list(const Node& node, std::size_t count_max);
   [[nodiscard]] static const Node& element(const Node& node, std::size_t index);
   [[nodiscard]] static bool is_text(const Node& node, const char* text);
@@ -143,7 +171,8 @@ class JsonReader {
   void push(Step step);
   void fail(const std::string& what);
 
-  const Node* object_;
+  const Node* object_;    // or row
+  std::size_t next_ = 0;  // value of the row
   const char* title_;
   std::array<Step, limits::json_depth_max> path_{};
   std::size_t depth_ = 0;

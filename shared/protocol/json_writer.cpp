@@ -9,10 +9,16 @@
 namespace gleaner::protocol::codec {
 
 void JsonWriter::begin_field(const char* name) {
-  if (text_.back() != '{') text_ += ',';
+  if (text_.back() != '{' && text_.back() != '[') text_ += ',';
+  if (row_) return;
   text_ += '"';
   text_ += name;
   text_ += "\":";
+}
+
+void JsonWriter::write_leaf(std::int64_t value, const Whole&) {
+  char text[24];
+  text_.append(text, std::to_chars(text, text + sizeof text, value).ptr);
 }
 
 void JsonWriter::write_leaf(double value, const Number&) {

@@ -1,12 +1,12 @@
-// Writes a message as JSON text, field by field; the counterpart of JsonReader. Fields keep the order of
-// their list. Numbers that are not finite become null, which readers refuse. Internal to this module. One
-// thread.
+// Writes a message, or a log's line, as JSON text, field by field; the counterpart of JsonReader. Fields keep
+// the order of their list. Numbers that are not finite become null, which readers refuse. One thread.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "shared/json/text.h"
 #include "shared/protocol/field_kinds.h"
@@ -20,7 +20,7 @@ class JsonWriter {
 
   template <typename T, typename Kind = Plain>
   void operator()(const char* name, const T& value, const Kind& kind = {}) {
-    if constexpr (is_optional<T>) {
+    if constexpr (is_optional<T> && !is_nullable<Kind>) {
       if (value) (*this)(name, *value, kind);
     } else {
       begin_field(name);
@@ -33,7 +33,7 @@ class JsonWriter {
   }
   void require(bool, const char*) {}  // what we say is checked by who reads it
 
-  // An object around the fields that follow.
+  // An object around the fields that follow: the root, which alone is opened and closed by the caller.
   void open() { text_ += '{'; }
   void close() { text_ += '}'; }
   [[nodiscard]] std::string take() { return std::move(text_); }
@@ -41,7 +41,12 @@ class JsonWriter {
  private:
   template <typename T, typename Kind>
   void write(const T& value, const Kind& kind) {
-    if constexpr (is_list<T>) {
+    if constexpr (is_nullable<Kind>) {
+      if (value)
+        write(*value, kind.each);
+      else
+        text_ += "null";
+    } else if constexpr (is_list<T>) {
       text_ += '[';
       for (const auto& each : value) {
         if (text_.back() != '[') text_ += ',';
@@ -50,13 +55,23 @@ class JsonWriter {
       text_ += ']';
     } else if constexpr (is_id<T>) {
       write_leaf(value.value, Whole{});
+    } else if constexpr (std::is_same_v<Kind, Numbered>) {
+      write_leaf(static_cast<int>(value), Whole{});
+    } else if constexpr (std::is_same_v<Kind, Row>) {
+      const bool outer = std::exchange(row_, true);
+      text_ += '[';
+      visit(*this, value);
+      text_ += ']';
+      row_ = outer;
     } else if constexpr (std::is_enum_v<T>) {
       write_text(name_of(value));
     } else if constexpr (std::is_same_v<Kind, Plain> && !std::is_same_v<T, bool> &&
                          !std::is_same_v<T, Timestamp>) {
+      const bool outer = std::exchange(row_, false);
       open();
       visit(*this, value);
       close();
+      row_ = outer;
     } else {
       write_leaf(value, kind);
     }
@@ -64,8 +79,10 @@ class JsonWriter {
 
   void write_leaf(bool value, Plain) { text_ += value ? "true" : "false"; }
   void write_leaf(Timestamp value, Plain) { write_leaf(to_microseconds(value), Whole{}); }
-  void write_leaf(std::int64_t value, const Whole&) { text_ += std::to_string(value); }
+  void write_leaf(Timestamp value, const Whole& kind) { write_leaf(to_microseconds(value), kind); }
+  void write_leaf(std::int64_t value, const Whole&);
   void write_leaf(double value, const Number&);
+  void write_leaf(double value, Real) { json::write_double(text_, value); }
   void write_leaf(const std::string& value, const Text&) { write_text(value); }
   void write_leaf(const std::string& value, Prose);
   void write_leaf(const std::string& value, const Document&) { write_text(value); }
@@ -76,6 +93,7 @@ class JsonWriter {
   void write_text(std::string_view value) { json::write_string(text_, value); }
 
   std::string text_;
+  bool row_ = false;  // names are left out
 };
 
 }  // namespace gleaner::protocol::codec

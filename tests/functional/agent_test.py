@@ -204,7 +204,7 @@ class Agent(unittest.TestCase):
             mocks.do("keep-awake")
             grid.start("one", "gleaner-client", "run", "--state", grid.state("one"), *sandbox_arguments(grid.state("one")),
                        "--cores", 1, "--benchmark-mflops", 1000,
-                       env={**desktop.env, "GLEANER_SURROUNDINGS": str(computer)})
+                       env={**desktop.env, "GLEANER_COMPUTER": str(computer)})
 
             def status():
                 done = grid.control("one", "--json", "why", check=False)

@@ -95,7 +95,8 @@ class Blame(unittest.TestCase):
             self.assertGreater(self.items_of(grid, picture)["carol"], 0)
             self.assertEqual(self.items_of(grid, fraction).get("carol", 0), 0)
             for name in ("alice", "bob"):
-                self.assertNotIn("held back", hosts[name]["state_reason"])
+                # From the broken application for a moment, perhaps; never from everything.
+                self.assertNotIn("held back after failures", hosts[name]["state_reason"])
                 self.assertGreater(hosts[name]["items_accepted"], 0)
 
             # What is accepted can be fetched, and a mended version computes the rest.

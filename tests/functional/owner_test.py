@@ -76,7 +76,7 @@ class Owner(unittest.TestCase):
             (grid.state("one") / "preferences.toml").write_text(
                 'run = "when-idle"\npause_minutes_min = 0\nload_max = 1\ngive_back_minutes = 0.02\n')
             grid.start("one", "gleaner-client", "run", "--state", grid.state("one"), *sandbox_arguments(grid.state("one")),
-                       "--cores", 1, "--benchmark-mflops", 1000, env=dict(os.environ, GLEANER_SURROUNDINGS=str(computer)))
+                       "--cores", 1, "--benchmark-mflops", 1000, env=dict(os.environ, GLEANER_COMPUTER=str(computer)))
             grid.wait_until("work on the line", lambda: any(cpu_seconds(one) > 0.5 for one in grid.kernels_of("one")), 60)
             grid.control("one", "prefs", "set", "exclusive", "steam")
             grid.wait_until("memory given back", lambda: grid.kernels_of("one") == [], 60)

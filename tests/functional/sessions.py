@@ -108,7 +108,7 @@ class YieldTrial:
         state = grid.state("one")
         (state / "preferences.toml").write_text(self.preferences)
         grid.start("one", "gleaner-client", "run", "--state", state, *sandbox_arguments(state), "--cores", cores,
-                   "--benchmark-mflops", 1000, env={**desktop.env, "GLEANER_SURROUNDINGS": str(computer)})
+                   "--benchmark-mflops", 1000, env={**desktop.env, "GLEANER_COMPUTER": str(computer)})
         grid.wait_until("the agents' socket", (state / "agent.sock").exists)
         desktop.start(grid.program("gleaner-agent"), "--socket", str(state / "agent.sock"), "--idle-seconds", "0.3",
                       env=desktop.env)

@@ -80,6 +80,12 @@ class Strategies(unittest.TestCase):
         by_host = {}
         for share in grid.problem(first)["shares"]:
             by_host[share["name"]] = share["items"]
+        if (BUILD / "bin" / "gleaner-sim").exists():
+            log = grid.project / "decisions" / "project.jsonl"
+            grid.wait_until("the end is in the log", lambda: log.read_text().count('"dispatch":"drop_problem"') >= 2, 20)
+            self.assertIn('"dispatch":"planned"', log.read_text())
+            whole = json.loads(grid.run("gleaner-sim", "replay", log, "--json").stdout)
+            self.assertTrue(whole["same"], whole)
         self.assertGreater(by_host["a"], 0, by_host)  # who gets how much is a matter of the load; policy's tests say it
 
     def test_a_change_is_made_as_a_whole_and_outlives_a_kill(self):

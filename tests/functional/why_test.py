@@ -168,7 +168,7 @@ class Why(unittest.TestCase):
                 return json.loads(asked.stdout)["status"] if asked.returncode == 0 else None
 
             grid.start("one", "gleaner-client", "run", "--state", grid.state("one"), *sandbox_arguments(grid.state("one")),
-                       "--cores", 1, "--benchmark-mflops", 1000, env=dict(os.environ, GLEANER_SURROUNDINGS=str(computer.root)))
+                       "--cores", 1, "--benchmark-mflops", 1000, env=dict(os.environ, GLEANER_COMPUTER=str(computer.root)))
             grid.wait_until("the client", ask)
             recording = Recording(ask)
             stack.callback(recording.end)

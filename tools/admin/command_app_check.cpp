@@ -115,9 +115,7 @@ Result<ExitCode> check(Session& session, const CheckOptions& options) {
   TRY_ASSIGN(const PreparedBundle prepared, PreparedBundle::prepare(outside, options.bundle));
   request.bundle = prepared.directory();
   request.seed = options.seed;
-  TRY_ASSIGN(request.content.parameters, read_parameters(outside.files, options.content));
-  TRY_ASSIGN(const auto inputs, parse_inputs(options.content));
-  for (const NamedFile& input : inputs) request.content.inputs.emplace_back(input.name, input.path);
+  TRY_ASSIGN(request.content, local_content(outside.files, options.content));
   request.work =
       std::filesystem::temp_directory_path() / ("gleaner-check-" + to_hex(crypto::random_secret(6)));
   CheckProgress progress(outside);
@@ -126,11 +124,9 @@ Result<ExitCode> check(Session& session, const CheckOptions& options) {
                                 outside.interrupted};
   const auto report = local::check_bundle(request, world);
   progress.clear();
-  if (options.keep)
-    outside.error << "kept the work directory " << request.work.string() << '\n';
-  else if (const Status removed = outside.files.remove_all(request.work); !removed.ok() && report.ok())
-    return removed.error();
+  const Status ended = end_work(outside, request.work, options.keep);
   if (!report.ok()) return report.error();
+  TRY(ended);
   if (session.json())
     session.print_json(json_of(*report, options.seed));
   else

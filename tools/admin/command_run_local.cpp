@@ -121,9 +121,7 @@ Result<ExitCode> run(Session& session, const RunOptions& options) {
   problem.bundle = prepared.directory();
   problem.jobs = options.jobs;
   problem.strategy = options.strategy;
-  TRY_ASSIGN(problem.content.parameters, read_parameters(outside.files, options.content));
-  TRY_ASSIGN(const auto inputs, parse_inputs(options.content));
-  for (const NamedFile& input : inputs) problem.content.inputs.emplace_back(input.name, input.path);
+  TRY_ASSIGN(problem.content, local_content(outside.files, options.content));
   const io::Path out = options.out;
   problem.work = out / (".gleaner-run-" + to_hex(crypto::random_secret(6)));
   TRY(outside.files.make_directories(out));
@@ -138,11 +136,9 @@ Result<ExitCode> run(Session& session, const RunOptions& options) {
   report.clear();
   Result<std::vector<Delivered>> delivered =
       result.ok() ? deliver(outside.files, *result, out) : Result<std::vector<Delivered>>(result.error());
-  if (options.keep)
-    outside.error << "kept the work directory " << problem.work.string() << '\n';
-  else if (const Status removed = outside.files.remove_all(problem.work); !removed.ok() && delivered.ok())
-    return removed.error();
+  const Status ended = end_work(outside, problem.work, options.keep);
   if (!delivered.ok()) return delivered.error();
+  TRY(ended);
   if (session.json()) {
     session.print_json(json_of(*result, *delivered));
     return ExitCode::ok;

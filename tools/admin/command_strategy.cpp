@@ -38,9 +38,9 @@ Result<ExitCode> list(Session& session, const ListOptions& options) {
   return ExitCode::ok;
 }
 
-Result<ExitCode> change(Session& session, const ChangeOptions& options) {
-  if (options.change.strategy.empty() && options.change.straggler.empty())
-    return Error{ErrorKind::invalid, "name a strategy, or a rule with --straggler (see `strategy list`)"};
+// `goes_on` says with what the problem goes on.
+template <typename GoesOn>
+Result<ExitCode> apply(Session& session, const ChangeOptions& options, const GoesOn& goes_on) {
   TRY_ASSIGN(Api* const api, session.api());
   TRY_ASSIGN(const auto found, find_problem(*api, options.which));
   TRY_ASSIGN(const auto problem, api->change_strategy(found.id, options.change));
@@ -48,22 +48,24 @@ Result<ExitCode> change(Session& session, const ChangeOptions& options) {
     session.print_json(protocol::encode(problem));
   else
     session.people() << "problem " << problem.id.value << " (" << problem.name << ") goes on with "
-                     << problem.strategy << ", stragglers: " << problem.straggler << '\n';
+                     << goes_on(problem) << '\n';
   return ExitCode::ok;
+}
+
+Result<ExitCode> change(Session& session, const ChangeOptions& options) {
+  if (options.change.strategy.empty() && options.change.straggler.empty())
+    return Error{ErrorKind::invalid, "name a strategy, or a rule with --straggler (see `strategy list`)"};
+  return apply(session, options, [](const protocol::ProblemInfo& problem) {
+    return problem.strategy + ", stragglers: " + problem.straggler;
+  });
 }
 
 Result<ExitCode> set(Session& session, const ChangeOptions& options) {
   if (!options.change.weight && !options.change.priority)
     return Error{ErrorKind::invalid, "say what to set: --weight or --priority"};
-  TRY_ASSIGN(Api* const api, session.api());
-  TRY_ASSIGN(const auto found, find_problem(*api, options.which));
-  TRY_ASSIGN(const auto problem, api->change_strategy(found.id, options.change));
-  if (session.json())
-    session.print_json(protocol::encode(problem));
-  else
-    session.people() << "problem " << problem.id.value << " (" << problem.name << ") goes on with weight "
-                     << rate_text(problem.weight) << " and priority " << problem.priority << '\n';
-  return ExitCode::ok;
+  return apply(session, options, [](const protocol::ProblemInfo& problem) {
+    return "weight " + rate_text(problem.weight) + " and priority " + std::to_string(problem.priority);
+  });
 }
 
 // What was handed out lately, newest first: a decision with one of the kinds of units.

@@ -4,7 +4,6 @@
 
 #include "shared/bundle/wrap.h"
 #include "shared/crypto/keys.h"
-#include "tools/local/local_bundle.h"
 
 namespace gleaner::admin {
 
@@ -26,6 +25,20 @@ PreparedBundle::PreparedBundle(PreparedBundle&& other) noexcept
 PreparedBundle::~PreparedBundle() {
   std::error_code ignored;  // what is left in the temporary directory does no harm
   if (!copy_.empty()) std::filesystem::remove_all(copy_, ignored);
+}
+
+Result<local::Content> local_content(const io::Files& files, const ProblemOptions& options) {
+  local::Content content;
+  TRY_ASSIGN(content.parameters, read_parameters(files, options));
+  TRY_ASSIGN(const auto inputs, parse_inputs(options));
+  for (const NamedFile& input : inputs) content.inputs.emplace_back(input.name, input.path);
+  return content;
+}
+
+Status end_work(Outside& outside, const io::Path& work, bool keep) {
+  if (!keep) return outside.files.remove_all(work);
+  outside.error << "kept the work directory " << work.string() << '\n';
+  return {};
 }
 
 }  // namespace gleaner::admin

@@ -1,11 +1,14 @@
-// A bundle ready to be run or signed: the directory as it is, or, if its manifest wraps a program, a
-// completed copy that lives as long as this. One thread.
+// What `run-local` and `app check` compute with, on this machine. One thread.
 #pragma once
 
+#include "tools/admin/commands.h"
 #include "tools/admin/outside.h"
+#include "tools/local/local_bundle.h"
 
 namespace gleaner::admin {
 
+// A bundle ready to be run or signed: the directory as it is, or, if its manifest wraps a program, a
+// completed copy that lives as long as this.
 class PreparedBundle {
  public:
   // Errors: those of the manifest; not_found if Gleaner's programs for wrapping are not installed.
@@ -23,5 +26,11 @@ class PreparedBundle {
   io::Path directory_;
   io::Path copy_;  // removed at the end; empty: there is none
 };
+
+// Parameters and inputs as the options name them.
+[[nodiscard]] Result<local::Content> local_content(const io::Files& files, const ProblemOptions& options);
+
+// Removes the work directory, or says where it was kept.
+[[nodiscard]] Status end_work(Outside& outside, const io::Path& work, bool keep);
 
 }  // namespace gleaner::admin

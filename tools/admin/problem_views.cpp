@@ -114,6 +114,7 @@ std::string problem_text(const protocol::ProblemInfo& problem, const Display& di
        {"message", {line_of(problem.message), Tint::warning}},
        {"strategy", problem.strategy + ", stragglers: " + problem.straggler},
        {"weight, priority", rate_text(problem.weight) + ", " + std::to_string(problem.priority)},
+       {"validation", problem.validation},
        {"stage", stage},
        {"items", count_text(problem.accepted) + " accepted, " + count_text(problem.handed_out) +
                      " handed out, " + count_text(problem.free) + " free, of " + count_text(problem.items)},

@@ -96,7 +96,7 @@ struct GridInstance : GridProblem {
   bool prefetch = true;
   double failure_chance = 0;  // that a unit's kernel fails somewhere in it
   double loss_chance = 0;     // that a message, or its answer, is lost: the client sends it again
-  double loss_retry = 15;     // seconds until then
+  double loss_retry = 15;     // seconds for which it waits for the answer; then it backs off
   double late_chance = 0;     // that a message takes `late_seconds` (mean, exponential) longer
   double late_seconds = 300;
   std::vector<double> restarts;  // times at which the server is restored from what it stored
@@ -126,7 +126,8 @@ struct GridHostResult {
 
 struct GridProblemResult {
   bool complete = false;
-  double ended_at = 0;  // everything is accepted or set aside
+  bool stopped = false;  // its application failed on most hosts
+  double ended_at = 0;   // everything is accepted or set aside
   // When it would end at best if the hosts' speed were divided among the problems by their shares.
   double fair_end = 0;
 };

@@ -2,188 +2,226 @@
 #include <cmath>
 #include <utility>
 
+#include "client/policy/proposal.h"
 #include "tools/simulator/grid_loop.h"
 
 namespace gleaner::simulator {
 namespace {
 
-// A client asks ahead when its unit ends within so many round trips.
-constexpr double prefetch_round_trips = 3;
-constexpr double shortest_retry = 1e-3;
-constexpr int tries_max = 50;
+using client_policy::Ask;
+using client_policy::Exchange;
+
+SteadyTime steady(double now) {
+  return SteadyTime{from_seconds(now)};
+}
+
+double seconds_of(SteadyTime time) {
+  return time == SteadyTime::max() ? Agenda::never : to_seconds(time.time_since_epoch());
+}
 
 }  // namespace
 
 void GridLoop::trace_event(std::size_t id) {
   LocalHost& host = hosts_[id];
-  const bool was_up = host.answers();
+  const bool was_on = host.on(), was_paused = host.state.paused;
   host.apply(jobs_, host.coming);
   if (host.state.vanished || !host.trace.next(host.coming)) host.coming.at = Agenda::never;
-  if (!was_up && host.answers()) wake(id);
-  if (was_up && host.answers() && !host.state.paused) {  // what ran dry while it was paused
-    for (std::size_t slot = 0; slot < host.slots.size(); ++slot) {
-      if (host.slots[slot].units.empty()) ask(id, slot, true);
-    }
+  if (was_on != host.on()) {  // a client that starts knows what is on its disk, and nothing of its server
+    host.advanced_to = now_;
+    host.session = {};
+    host.busy = false;
+    host.not_told();
+    for (LocalSlot& slot : host.slots) host.begin(slot, now_);
+  } else if (was_paused != host.state.paused) {
+    host.session.heartbeat_soon(steady(now_));
   }
   for (std::size_t slot = 0; slot < host.slots.size(); ++slot) predict(id, slot);
+  exchange(id);
 }
 
-void GridLoop::wake(std::size_t id) {
-  LocalHost& host = hosts_[id];
-  host.advanced_to = now_;
-  for (Message& message : std::exchange(host.held, {})) send(std::move(message));
-  beat(id);
-  for (std::size_t slot = 0; slot < host.slots.size(); ++slot) {
-    if (host.slots[slot].units.empty()) ask(id, slot, true);
-  }
-}
-
-void GridLoop::send(Message message) {
-  LocalHost& host = hosts_[message.host];
-  if (!host.answers()) return;
-  const GridHost& real = instance_.hosts[message.host];
-  message.reports = host.reports(jobs_, now_);
-  for (auto& [problem, report] : message.reports) {
-    report.rate *= real.boast;
-    if (real.rate_noise > 0) report.rate *= std::exp(random_.normal(0, real.rate_noise));
-  }
-  double at = now_ + instance_.request_delay / 2 + real.latency;
-  for (const Commit& part : message.commits)
-    at += real.upload_byte_seconds * jobs_[part.problem].problem.bytes_out *
-          static_cast<double>(part.range.size());
-  if (random_.chance(instance_.late_chance)) at += random_.exponential(instance_.late_seconds);
-  // A client delivers one part of a unit after the other.
-  const bool delivers = !message.commits.empty();
-  if (delivers) at = std::max(at, host.delivered_at);
-  for (int tries = 0; tries < tries_max && random_.chance(instance_.loss_chance); ++tries) {
-    if (random_.chance(0.5)) {  // it came, but the answer did not come back: it is sent again
-      Message unanswered = message;
-      unanswered.answered = false;
-      push({at, ++order_, std::make_unique<Message>(std::move(unanswered))});
-    }
-    at += instance_.loss_retry;
-  }
-  if (delivers) host.delivered_at = at;
-  push({at, ++order_, std::make_unique<Message>(std::move(message))});
-}
-
-// A host without a unit has nothing to tell.
-void GridLoop::beat(std::size_t id) {
-  LocalHost& host = hosts_[id];
-  host.beats_at = now_ + host.interval;
-  if (!host.answers()) return;
-  if (std::all_of(host.slots.begin(), host.slots.end(), [](const LocalSlot& s) { return s.units.empty(); }))
-    return;
-  Message message;
-  message.host = id;
-  host.take_commits(jobs_, now_, instance_.commit_seconds, message.commits);
-  host.take_saved(jobs_, now_, instance_.commit_seconds, message.saved);
-  send(std::move(message));
-}
-
-void GridLoop::ask(std::size_t id, std::size_t slot, bool urgent, std::vector<Commit> commits,
-                   std::optional<Commit> failure) {
-  LocalHost& host = hosts_[id];
-  if (!host.on()) return;
-  Message message;
-  message.host = id;
-  message.commits = std::move(commits);
-  message.failure = failure;
-  message.urgent = urgent;
-  if (!host.answers()) {  // cut off: what is finished is delivered later, what is wanted is asked for then
-    if (!message.commits.empty() || message.failure) host.held.push_back(std::move(message));
-    return;
-  }
-  // A paused host delivers, but takes nothing new; it looks again when it goes on.
-  const bool wants = !host.slots[slot].asking && !host.state.paused;
-  if (wants) {
-    host.slots[slot].asking = true;
-    message.slot = static_cast<int>(slot);
-    ++run_.requests;
-  }
-  if (wants || !message.commits.empty() || message.failure) send(std::move(message));
-}
-
+// The unit in hand is finished, or its kernel failed.
 void GridLoop::slot_end(std::size_t id, std::size_t index) {
   LocalHost& host = hosts_[id];
   LocalSlot& slot = host.slots[index];
-  const LocalUnit unit = slot.units.front();
-  drop(id, index, 0);
+  LocalUnit& unit = slot.units.front();
   const std::int64_t finished = unit.finished(jobs_[unit.problem].costs);
-  std::vector<Commit> commits;
-  std::optional<Commit> failure;
   if (unit.fails_at >= 0 && finished >= unit.fails_at && finished < unit.range.end) {
-    if (finished > unit.committed)
-      commits.push_back({unit.id, {unit.committed, finished}, false, unit.wrong, unit.problem});
-    failure = Commit{unit.id, {finished, finished + 1}, false, false, unit.problem};
-  } else if (finished > unit.committed) {
-    commits.push_back(
-        {unit.id, {unit.committed, finished}, finished >= unit.range.end, unit.wrong, unit.problem});
+    unit.failed = true;
+    slot.start_at = now_ + to_seconds(slot.failures.failed(random_));
+  } else if (finished > unit.range.begin) {
+    slot.failures.succeeded();
   }
-  ask(id, index, slot.units.empty(), std::move(commits), failure);
+  end_unit(id, index, 0);
+}
+
+// Its results, and that it failed, are still to be told.
+void GridLoop::end_unit(std::size_t id, std::size_t index, std::size_t place) {
+  LocalHost& host = hosts_[id];
+  LocalSlot& slot = host.slots[index];
+  LocalUnit& unit = slot.units[place];
+  if (instance_.sample_seconds > 0)
+    run_.spans.push_back({static_cast<std::uint32_t>(id), static_cast<std::uint32_t>(index), unit.taken_at,
+                          now_, unit.kind, static_cast<std::uint32_t>(unit.problem)});
+  if (place == 0) slot.note_end(jobs_);
+  unit.over = true;
+  unit.range.end = std::min(unit.range.end, unit.finished(jobs_[unit.problem].costs));
+  host.ending.push_back(unit);
+  slot.units.erase(slot.units.begin() + static_cast<std::ptrdiff_t>(place));
+  if (place == 0) host.begin(slot, now_);
   predict(id, index);
 }
 
-// When the slot's unit ends at the present speed, and when it asks ahead.
+// When the slot's unit ends at the present speed.
 void GridLoop::predict(std::size_t id, std::size_t index) {
   LocalHost& host = hosts_[id];
   LocalSlot& slot = host.slots[index];
-  const double left = host.seconds_left(jobs_, slot);
-  slot.ends_at = now_ + left;
-  slot.asks_at = Agenda::never;
-  if (!instance_.prefetch || left == Agenda::never || slot.units.size() > 1 || slot.asking) return;
-  const double lead = prefetch_round_trips * instance_.request_delay;
-  slot.asks_at = now_ + std::max(0.0, left - lead);
+  slot.ends_at = now_ + host.seconds_left(jobs_, slot);
 }
+
+// ---- What it says -----------------------------------------------------------------------------------------
+
+// As the real client's engine: what slots want, what is to be delivered, and then the most urgent of it.
+void GridLoop::exchange(std::size_t id) {
+  LocalHost& host = hosts_[id];
+  host.talks_at = Agenda::never;
+  if (!host.on() || host.busy) return;
+  const SteadyTime now = steady(now_);
+  wanted_.clear();
+  double again = Agenda::never, piggyback = 0;
+  for (std::size_t index = 0; index < host.slots.size() && !host.state.paused; ++index) {
+    const LocalSlot& slot = host.slots[index];
+    if (slot.units.empty() && now_ < slot.start_at) {
+      again = std::min(again, slot.start_at);
+      continue;
+    }
+    const auto view = host.prefetch_view(slot, now_);
+    const Ask ask = client_policy::should_ask(view);
+    if (ask == Ask::no || (ask == Ask::soon && !instance_.prefetch)) {
+      if (!instance_.prefetch) continue;
+      if (const auto until = client_policy::until_ask(view))
+        again = std::min(again, now_ + to_seconds(*until));
+      if (const auto wait = client_policy::piggyback_wait(view)) piggyback = to_seconds(*wait);
+    } else if (host.session.may_ask(now, ask == Ask::now)) {
+      wanted_.push_back({static_cast<int>(index), ask == Ask::now});
+    }
+  }
+  host.cut_segments(jobs_, now_, piggyback);
+  std::erase_if(host.ending, [](const LocalUnit& unit) { return !unit.pending() && !unit.failed; });
+  client_policy::Outgoing outgoing = host.outgoing(now_);
+  outgoing.work = !wanted_.empty();
+  const Exchange what = host.session.due(outgoing, now);
+  if (what == Exchange::none) {
+    host.talks_at = std::min({again, host.delivers_at(now_), seconds_of(host.session.next(outgoing, now))});
+  } else if (host.state.cut) {  // nobody can be reached
+    host.session.failed(std::nullopt, now, random_);
+    host.talks_at = seconds_of(host.session.silent_until());
+  } else {
+    say(id, what);
+  }
+}
+
+void GridLoop::say(std::size_t id, Exchange what) {
+  LocalHost& host = hosts_[id];
+  const GridHost& real = instance_.hosts[id];
+  auto letter = take_spare(spare_messages_);
+  Message& message = *letter;
+  message.host = id;
+  message.kind = what;
+  message.exchange = ++host.exchange;
+  const bool asks = what == Exchange::work;
+  if (what == Exchange::failure) {
+    message.failure = host.take_failure(jobs_);
+  } else {
+    host.take_commits(jobs_, now_, asks ? LocalHost::With::work : LocalHost::With::other, message.commits);
+  }
+  if (asks || what == Exchange::heartbeat) {
+    host.report_units(jobs_, now_, message.reports);
+    for (auto& [problem, report] : message.reports) {
+      report.rate *= real.boast;
+      if (real.rate_noise > 0) report.rate *= std::exp(random_.normal(0, real.rate_noise));
+    }
+  }
+  if (what == Exchange::heartbeat) host.take_saved(jobs_, now_, message.saved);
+  if (asks) {
+    run_.requests += static_cast<std::int64_t>(wanted_.size());
+    message.slots = wanted_;
+    client_policy::ProposalView view;
+    view.benchmark_mflops = performance_of(real);
+    view.watts_per_core = real.watts;
+    view.slowest_performance = host.slowest_performance;
+    view.foreign_current = real.queue - 1;
+    message.proposal = client_policy::propose(view);
+  }
+  host.busy = true;
+  host.said_at = now_;
+  double at = now_ + instance_.request_delay / 2 + real.latency;
+  host.gives_up_at = now_ + instance_.request_delay + 2 * real.latency + instance_.loss_retry;
+  if (random_.chance(instance_.late_chance)) at += random_.exponential(instance_.late_seconds);
+  if (random_.chance(instance_.loss_chance)) {
+    if (random_.chance(0.5)) return keep_spare(std::move(letter), spare_messages_);  // it never comes
+    message.answered = false;
+  }
+  push({at, ++order_, std::move(letter)});
+}
+
+void GridLoop::give_up(std::size_t id) {
+  LocalHost& host = hosts_[id];
+  host.busy = false;
+  host.not_told();
+  host.session.failed(std::nullopt, steady(now_), random_);
+  exchange(id);
+}
+
+// ---- What it hears ----------------------------------------------------------------------------------------
 
 void GridLoop::at_client(const Reply& reply) {
   LocalHost& host = hosts_[reply.host];
   host.advance(jobs_, now_);
-  if (!host.answers()) return;
-  if (reply.interval < host.interval) host.beats_at = std::min(host.beats_at, now_ + reply.interval);
-  host.interval = reply.interval;
+  // An answer that nobody waits for any more, or that cannot come through.
+  if (!host.on() || host.state.cut || !host.busy || reply.exchange != host.exchange) return;
+  const SteadyTime now = steady(now_);
+  host.busy = false;
+  host.told();
+  host.round_trip.add(from_seconds(now_ - host.said_at));
+  host.session.succeeded(std::nullopt, now, random_);
+  for (const UnitId unit : reply.refused) abandon(reply.host, unit);
   for (const protocol::UnitOrder& order : reply.orders) obey(reply.host, order);
-  if (reply.slot) take(reply.host, static_cast<std::size_t>(*reply.slot), reply);
+  for (const Granted& granted : reply.grants) take(reply.host, granted);
+  if (reply.slots > 0) {
+    const client_policy::WorkOutcome outcome{reply.slots, reply.grants.size(), reply.urgent,
+                                             !reply.orders.empty(), reply.retry_after};
+    host.session.work_answered(outcome, now, random_);
+    host.slowest_performance = reply.slowest_performance;
+  }
+  if (reply.interval > 0) host.session.heartbeat_in(reply.interval, now);
+  exchange(reply.host);
 }
 
-void GridLoop::take(std::size_t id, std::size_t slot_index, const Reply& reply) {
-  LocalSlot& slot = hosts_[id].slots[slot_index];
-  slot.asking = false;
-  if (!reply.unit.valid()) {
-    if (!reply.urgent && !slot.units.empty()) return;
-    slot.asking = true;
-    slot.retries_at = now_ + std::max(reply.retry_after, shortest_retry);
-    return;
-  }
+void GridLoop::take(std::size_t id, const Granted& granted) {
+  LocalHost& host = hosts_[id];
+  LocalSlot& slot = host.slots[static_cast<std::size_t>(granted.slot)];
   LocalUnit unit;
-  unit.id = reply.unit;
-  unit.problem = reply.problem;
-  unit.range = reply.range;
-  unit.committed = unit.range.begin;
+  unit.id = granted.unit;
+  unit.problem = granted.problem;
+  unit.range = granted.range;
+  unit.committed = unit.cut = unit.range.begin;
+  unit.commit_seconds = granted.commit_seconds;
   const policy::Costs& costs = jobs_[unit.problem].costs;
-  unit.work =
-      costs.before(unit.range.begin) + reply.begun_share * costs.of({unit.range.begin, unit.range.begin + 1});
-  const GridHost& host = instance_.hosts[id];
+  unit.work = costs.before(unit.range.begin) +
+              granted.begun_share * costs.of({unit.range.begin, unit.range.begin + 1});
+  const GridHost& real = instance_.hosts[id];
   const GridProblem& problem = jobs_[unit.problem].problem;
-  unit.transfer_left = (problem.transfer_seconds + host.download_byte_seconds * problem.bytes_in) *
+  unit.transfer_left = (problem.transfer_seconds + real.download_byte_seconds * problem.bytes_in) *
                        static_cast<double>(unit.range.size());
+  host.preparation.add(from_seconds(unit.transfer_left));
   unit.taken_at = now_;
-  unit.kind = reply.kind;
-  unit.wrong = host.wrong_chance > 0 && random_.chance(host.wrong_chance);
-  unit.last_commit = now_;
+  unit.kind = granted.kind;
+  unit.wrong = real.wrong_chance > 0 && random_.chance(real.wrong_chance);
   if (random_.chance(instance_.failure_chance))
     unit.fails_at = random_.between(unit.range.begin, unit.range.end - 1);
   slot.units.push_back(unit);
-  predict(id, slot_index);
-}
-
-void GridLoop::drop(std::size_t id, std::size_t slot, std::size_t place) {
-  auto& units = hosts_[id].slots[slot].units;
-  const LocalUnit& unit = units[place];
-  if (instance_.sample_seconds > 0)
-    run_.spans.push_back({static_cast<std::uint32_t>(id), static_cast<std::uint32_t>(slot), unit.taken_at,
-                          now_, unit.kind, static_cast<std::uint32_t>(unit.problem)});
-  units.erase(units.begin() + static_cast<std::ptrdiff_t>(place));
+  if (slot.units.size() == 1) host.begin(slot, now_);
+  predict(id, static_cast<std::size_t>(granted.slot));
 }
 
 void GridLoop::obey(std::size_t id, const protocol::UnitOrder& order) {
@@ -193,21 +231,19 @@ void GridLoop::obey(std::size_t id, const protocol::UnitOrder& order) {
     const auto unit =
         std::find_if(units.begin(), units.end(), [&](const LocalUnit& u) { return u.id == order.unit; });
     if (unit == units.end()) continue;
-    if (order.action == protocol::UnitAction::cancel) {
-      const std::int64_t finished = unit->finished(jobs_[unit->problem].costs);
-      std::vector<Commit> commits;
-      if (finished > unit->committed)
-        commits.push_back({unit->id, {unit->committed, finished}, true, unit->wrong, unit->problem});
-      drop(id, index, static_cast<std::size_t>(unit - units.begin()));
-      ask(id, index, units.empty(), std::move(commits));
-    } else if (order.end < unit->range.end) {
-      unit->range.end = std::max(order.end, unit->finished(jobs_[unit->problem].costs));
-    } else {
-      return;
-    }
-    predict(id, index);
-    return;
+    if (order.action == protocol::UnitAction::cancel)
+      return end_unit(id, index, static_cast<std::size_t>(unit - units.begin()));
+    if (order.end >= unit->range.end) return;
+    unit->range.end = std::max(order.end, unit->finished(jobs_[unit->problem].costs));
+    return predict(id, index);
   }
+}
+
+// What follows would not fit to what was refused.
+void GridLoop::abandon(std::size_t id, UnitId unit) {
+  LocalHost& host = hosts_[id];
+  obey(id, {unit, protocol::UnitAction::cancel, 0, {}});
+  std::erase_if(host.ending, [&](const LocalUnit& one) { return one.id == unit; });
 }
 
 }  // namespace gleaner::simulator

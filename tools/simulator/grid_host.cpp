@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+
+#include "client/policy/delivery.h"
 
 namespace gleaner::simulator {
 namespace {
@@ -18,6 +21,16 @@ double GridWork::hint_done(double work) const {
   return hints.before(item) + std::clamp(share, 0.0, 1.0) * hints.of({item, item + 1});
 }
 
+void Message::clear() {
+  commits.clear();
+  reports.clear();
+  saved.clear();
+  failure.reset();
+  slots.clear();
+  proposal = {};
+  answered = true;
+}
+
 std::int64_t LocalUnit::finished(const policy::Costs& costs) const {
   const double slack = finished_share * (1 + work);
   return std::clamp(costs.item_at(work + slack), range.begin, range.end);
@@ -27,6 +40,16 @@ void LocalSlot::forget_rate(std::size_t problem) {
   rated = problem;
   mark = old_mark = -1;
   hint_done = old_done = mark_done = 0;
+  if (!units.empty()) rated_work = units.front().work;
+}
+
+double LocalSlot::hint_cost_done(const GridWork& job) const {
+  return hint_done + job.hint_done(units.front().work) - job.hint_done(rated_work);
+}
+
+void LocalSlot::note_end(const Jobs& jobs) {
+  const GridWork& job = jobs[units.front().problem];
+  if (rated == units.front().problem) hint_done = hint_cost_done(job);
 }
 
 void LocalHost::advance(const Jobs& jobs, double now) {
@@ -48,13 +71,12 @@ void LocalHost::advance(const Jobs& jobs, double now) {
     const GridWork& job = jobs[unit.problem];
     if (slot.rated != unit.problem) slot.forget_rate(unit.problem);
     unit.running_seconds += computes;
+    if (speed() > 0) unit.ran += computes;
     const double end = job.costs.before(unit.range.end);
     const double done = std::min(speed() * computes, std::max(0.0, end - unit.work));
     if (done > 0) {
       slot.dry_at = now;
-      slot.hint_done -= job.hint_done(unit.work);
       unit.work += done;
-      slot.hint_done += job.hint_done(unit.work);
       work += done;
     }
     if (slot.mark < 0) {
@@ -63,24 +85,21 @@ void LocalHost::advance(const Jobs& jobs, double now) {
       slot.old_mark = slot.mark;
       slot.old_done = slot.mark_done;
       slot.mark = now;
-      slot.mark_done = slot.hint_done;
+      slot.mark_done = slot.hint_cost_done(job);
     }
   }
 }
 
 void LocalHost::apply(const Jobs& jobs, const HostEvent& event) {
   state.apply(event);
-  if (event.kind != HostEventKind::off && event.kind != HostEventKind::cut) return;
+  if (event.kind != HostEventKind::off) return;
   for (LocalSlot& slot : slots) {
-    slot.asking = false;
-    slot.retries_at = Agenda::never;
-    if (event.kind == HostEventKind::cut) continue;
     slot.forget_rate(slot.rated);
     if (slot.units.empty()) continue;
     LocalUnit& unit = slot.units.front();
     const GridWork& job = jobs[unit.problem];
-    if (job.problem.checkpoint) continue;
-    unit.work = job.costs.before(unit.finished(job.costs));
+    if (!job.problem.checkpoint) unit.work = job.costs.before(unit.finished(job.costs));
+    slot.rated_work = unit.work;
   }
 }
 
@@ -91,6 +110,26 @@ double LocalHost::seconds_left(const Jobs& jobs, const LocalSlot& slot) const {
   const std::int64_t end = unit.fails_at < 0 ? unit.range.end : std::min(unit.range.end, unit.fails_at);
   return unit.transfer_left + std::max(0.0, job.costs.before(end) - unit.work) / speed();
 }
+
+void LocalHost::begin(LocalSlot& slot, double now) const {
+  if (slot.units.empty()) return;
+  LocalUnit& unit = slot.units.front();
+  slot.rated_work = unit.work;
+  unit.last_save = now;
+  unit.transfer_left = std::max(unit.transfer_left, slot.start_at - now);
+}
+
+client_policy::PrefetchView LocalHost::prefetch_view(const LocalSlot& slot, double now) const {
+  client_policy::PrefetchView view;
+  view.busy = !slot.units.empty();
+  view.has_waiting = slot.units.size() > 1;
+  if (slot.ends_at != Agenda::never) view.remaining = from_seconds(slot.ends_at - now);
+  view.round_trip = round_trip.value();
+  view.preparation = preparation.value();
+  return view;
+}
+
+// ---- What it says -----------------------------------------------------------------------------------------
 
 protocol::UnitReport LocalHost::report(const Jobs& jobs, const LocalSlot& slot, const LocalUnit& unit,
                                        double now) const {
@@ -110,49 +149,122 @@ protocol::UnitReport LocalHost::report(const Jobs& jobs, const LocalSlot& slot, 
     report.item_share = std::min(1.0, partial / job.costs.of({report.finished, report.finished + 1}));
   const double seconds = now - slot.old_mark;
   if (slot.rated == unit.problem && slot.old_mark >= 0 && seconds > 1)
-    report.rate = (slot.hint_done - slot.old_done) / seconds;
+    report.rate = (slot.hint_cost_done(job) - slot.old_done) / seconds;
   return report;
 }
 
-std::vector<Report> LocalHost::reports(const Jobs& jobs, double now) const {
-  std::vector<Report> all;
-  for (const LocalSlot& slot : slots) {
-    for (const LocalUnit& unit : slot.units) all.push_back({unit.problem, report(jobs, slot, unit, now)});
-  }
-  return all;
-}
-
-void LocalHost::take_commits(const Jobs& jobs, double now, double every, std::vector<Commit>& commits) {
-  for (LocalSlot& slot : slots) {
-    for (LocalUnit& unit : slot.units) {
-      // A host that is paused delivers what it has: it does not know when it may go on.
-      if (!state.paused && now - unit.last_commit < every) continue;
-      const std::int64_t finished = unit.finished(jobs[unit.problem].costs);
-      if (finished <= unit.committed) continue;
-      commits.push_back({unit.id, {unit.committed, finished}, false, unit.wrong, unit.problem});
-      unit.committed = finished;
-      unit.last_commit = now;
-    }
+void LocalHost::report_units(const Jobs& jobs, double now, std::vector<Report>& reports) const {
+  for (const LocalSlot& slot : slots)
+    for (const LocalUnit& unit : slot.units) reports.push_back({unit.problem, report(jobs, slot, unit, now)});
+  for (const LocalUnit& unit : ending) {
+    protocol::UnitReport report;
+    report.unit = unit.id;
+    report.finished = unit.finished(jobs[unit.problem].costs);
+    report.running_seconds = unit.running_seconds;
+    reports.push_back({unit.problem, std::move(report)});
   }
 }
 
-void LocalHost::take_saved(const Jobs& jobs, double now, double every, std::vector<Saved>& saved) {
-  if (state.paused) return;  // what was saved before stands
+void LocalHost::cut(const Jobs& jobs, LocalUnit& unit, double now, double piggyback) {
+  if (unit.pending()) return;
+  if (!client_policy::cut_due(
+          {unit.over, state.paused, from_seconds(unit.ran), from_seconds(unit.commit_seconds)}))
+    return;
+  const std::int64_t finished = unit.finished(jobs[unit.problem].costs);
+  if (finished <= unit.committed) return;
+  unit.cut = finished;
+  unit.ran = 0;
+  const double upload = host_->upload_byte_seconds * jobs[unit.problem].problem.bytes_out *
+                        static_cast<double>(unit.cut - unit.committed);
+  if (upload > 0) {
+    unit.deliver_at = uploaded_at = std::max(now, uploaded_at) + upload;
+  } else {
+    unit.deliver_at = unit.over ? now + piggyback : now;
+  }
+}
+
+void LocalHost::cut_segments(const Jobs& jobs, double now, double piggyback) {
+  visit_units([&](LocalUnit& unit) { cut(jobs, unit, now, piggyback); });
+}
+
+void LocalHost::take_commit(const Jobs& jobs, LocalUnit& unit, double now, With with,
+                            std::vector<Commit>& commits) const {
+  // What waits for a request, and not for the link, is ready.
+  const bool ready = now >= unit.deliver_at || (with == With::work && now >= uploaded_at);
+  if (!unit.pending() || unit.in_flight || !ready) return;
+  unit.in_flight = true;
+  const bool last = unit.over && !unit.failed && unit.cut >= unit.finished(jobs[unit.problem].costs);
+  commits.push_back({unit.id, {unit.committed, unit.cut}, last, unit.wrong, unit.problem});
+}
+
+void LocalHost::take_commits(const Jobs& jobs, double now, With with, std::vector<Commit>& commits) {
+  visit_units([&](LocalUnit& unit) { take_commit(jobs, unit, now, with, commits); });
+}
+
+std::optional<Failure> LocalHost::take_failure(const Jobs& jobs) {
+  for (LocalUnit& unit : ending) {
+    if (!unit.failed || unit.pending()) continue;
+    unit.in_flight = true;
+    return Failure{unit.problem, unit.id, unit.finished(jobs[unit.problem].costs)};
+  }
+  return std::nullopt;
+}
+
+void LocalHost::take_saved(const Jobs& jobs, double now, std::vector<Saved>& saved) {
   for (LocalSlot& slot : slots) {
     if (slot.units.empty() || !jobs[slot.units.front().problem].problem.checkpoint) continue;
     LocalUnit& unit = slot.units.front();
     const protocol::UnitReport present = report(jobs, slot, unit, now);
-    if (present.item_seconds < every || now - unit.last_save < every || present.item_share <= 0) continue;
-    saved.push_back({unit.problem, unit.id, present.finished, present.item_share});
+    const double every = unit.commit_seconds, on_item = present.item_seconds;
+    if (present.item_share <= 0 || !client_policy::save_due(from_seconds(every), from_seconds(on_item),
+                                                            from_seconds(now - unit.last_save)))
+      continue;
+    const double latest = std::floor(on_item / every) * every / on_item;  // part of it that is in the file
+    saved.push_back({unit.problem, unit.id, present.finished, latest * present.item_share});
     unit.last_save = now;
   }
 }
 
+client_policy::Outgoing LocalHost::outgoing(double now) const {
+  client_policy::Outgoing outgoing;
+  const auto look = [&](const LocalUnit& unit) {
+    outgoing.units = true;
+    outgoing.commit = outgoing.commit || (unit.pending() && now >= unit.deliver_at);
+    outgoing.failure = outgoing.failure || (unit.failed && !unit.pending());
+  };
+  for (const LocalSlot& slot : slots)
+    for (const LocalUnit& unit : slot.units) look(unit);
+  for (const LocalUnit& unit : ending) look(unit);
+  return outgoing;
+}
+
+double LocalHost::delivers_at(double now) const {
+  double first = Agenda::never;
+  const auto look = [&](const LocalUnit& unit) {
+    if (unit.pending() && unit.deliver_at > now) first = std::min(first, unit.deliver_at);
+  };
+  for (const LocalSlot& slot : slots)
+    for (const LocalUnit& unit : slot.units) look(unit);
+  for (const LocalUnit& unit : ending) look(unit);
+  return first;
+}
+
+void LocalHost::told() {
+  visit_units([](LocalUnit& unit) {
+    if (!std::exchange(unit.in_flight, false)) return;
+    if (!unit.pending()) unit.failed = false;
+    unit.committed = unit.cut;
+  });
+}
+
+void LocalHost::not_told() {
+  visit_units([](LocalUnit& unit) { unit.in_flight = false; });
+}
+
 double LocalHost::due() const {
-  double time = coming.at;
-  if (!on()) return time;
-  time = std::min(time, beats_at);
-  for (const LocalSlot& slot : slots) time = std::min({time, slot.ends_at, slot.asks_at, slot.retries_at});
+  if (!on()) return coming.at;
+  double time = std::min({coming.at, talks_at, busy ? gives_up_at : Agenda::never});
+  for (const LocalSlot& slot : slots) time = std::min(time, slot.ends_at);
   return time;
 }
 

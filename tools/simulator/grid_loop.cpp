@@ -34,10 +34,19 @@ void add(const policy::StageCounts& one, policy::StageCounts& all) {
   all.recovered += one.recovered;
   all.copies += one.copies;
   all.disputes += one.disputes;
-  all.givers = std::max(all.givers, one.givers);
+  all.contributors = std::max(all.contributors, one.contributors);
 }
 
 }  // namespace
+
+void Reply::clear() {
+  orders.clear();
+  refused.clear();
+  grants.clear();
+  slots = 0;
+  urgent = false;
+  retry_after = interval = 0;
+}
 
 policy::StageSetup GridLoop::setup_of(std::size_t index) const {
   const GridProblem& problem = jobs_[index].problem;
@@ -66,6 +75,7 @@ GridLoop::GridLoop(const GridInstance& instance)
     liars_ = liars_ || host.wrong_chance > 0;
   }
   sample_at_ = instance.sample_seconds > 0 ? 0 : Agenda::never;
+  held_.resize(instance.hosts.size());
   put_hosts();
 }
 
@@ -124,9 +134,11 @@ void GridLoop::arrive(Arrival arrival) {
       return push(std::move(arrival));
     }
     at_server(*arrival.message);
+    keep_spare(std::move(arrival.message), spare_messages_);
   } else if (arrival.reply) {
     at_client(*arrival.reply);
     agenda_.set(arrival.reply->host, hosts_[arrival.reply->host].due());
+    keep_spare(std::move(arrival.reply), spare_replies_);
   } else if (arrival.problem) {
     add_problem(*arrival.problem);
   } else {
@@ -139,21 +151,10 @@ void GridLoop::host_due(std::size_t id) {
   LocalHost& host = hosts_[id];
   host.advance(jobs_, now_);
   if (host.coming.at <= now_) return trace_event(id);
-  for (std::size_t index = 0; index < host.slots.size(); ++index) {
-    LocalSlot& slot = host.slots[index];
-    if (slot.ends_at <= now_) return slot_end(id, index);
-    if (slot.asks_at <= now_) {
-      slot.asks_at = Agenda::never;
-      return ask(id, index, false);
-    }
-    if (slot.retries_at <= now_) {
-      slot.retries_at = Agenda::never;
-      slot.asking = false;
-      if (slot.units.empty()) ask(id, index, true);
-      return;
-    }
-  }
-  beat(id);
+  for (std::size_t index = 0; index < host.slots.size(); ++index)
+    if (host.slots[index].ends_at <= now_) slot_end(id, index);
+  if (host.busy && host.gives_up_at <= now_) return give_up(id);
+  exchange(id);
 }
 
 void GridLoop::sample() {
@@ -179,7 +180,7 @@ void GridLoop::finish() {
     if (here && instance_.check_every > 0) problem.stage().check_invariants();
     const bool complete = here && problem.stage().complete();
     run_.complete = run_.complete && complete;
-    run_.problems.push_back({complete, problem.over ? problem.ended_at : now_, fair[i]});
+    run_.problems.push_back({complete, problem.stopped, problem.over ? problem.ended_at : now_, fair[i]});
     run_.ideal = std::max(run_.ideal, fair[i]);
     run_.wrong_items += problem.opinions.wrong_items();
     if (here) add(problem.stage().counts(stamp()), run_.counts);

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "server/policy/blame.h"
 #include "server/policy/dispatch/dispatch.h"
 #include "server/policy/stage/stage.h"
 #include "shared/base/random.h"
@@ -18,18 +19,28 @@
 
 namespace gleaner::simulator {
 
-struct Reply {
-  std::size_t host = 0;
-  std::vector<protocol::UnitOrder> orders;
-  std::optional<int> slot;
-  bool urgent = true;
-  UnitId unit;  // granted; none: nothing
+struct Granted {
+  int slot = 0;
+  UnitId unit;
   std::size_t problem = 0;
   Range range;
   policy::UnitKind kind = policy::UnitKind::fresh;
   double begun_share = 0;  // of the first item: it goes on from there
+  double commit_seconds = 60;
+};
+
+struct Reply {
+  std::size_t host = 0;
+  std::int64_t exchange = 0;  // that it answers
+  std::vector<protocol::UnitOrder> orders = {};
+  std::vector<UnitId> refused = {};  // whose results are not taken
+  std::vector<Granted> grants = {};
+  std::size_t slots = 0;  // that asked for work
+  bool urgent = false;    // one of them idle
   double retry_after = 0;
-  double interval = 60;
+  double interval = 0;  // until the next heartbeat; 0: nothing is said of it
+  double slowest_performance = 0;
+  void clear();
 };
 
 // The server's side of one problem.
@@ -38,9 +49,13 @@ struct SimulatedProblem {
   Opinions opinions;
   RangeSet accepted;  // our own count, where invariants are checked
   bool over = false;
+  bool stopped = false;  // its application fails on most hosts: an administrator would have to look at it
   double ended_at = 0;
   [[nodiscard]] const policy::Stage& stage() const { return recorded->view(); }
 };
+
+// Its benchmark.
+[[nodiscard]] double performance_of(const GridHost& host);
 
 class GridLoop {
  public:
@@ -49,7 +64,8 @@ class GridLoop {
 
  private:
   // A message at the server, a reply at its host, a problem that is added, or, with none of these, a restart.
-  // Each is allocated alone: a million are under way when all hosts begin, and hardly any later.
+  // Messages and replies are allocated alone, since a million are under way when all hosts begin and hardly
+  // any later; those that have come are used again, for the memory of their lists.
   struct Arrival {
     double time = 0;
     std::int64_t order = 0;  // ties: as sent
@@ -63,6 +79,20 @@ class GridLoop {
   };
 
   [[nodiscard]] Timestamp stamp() const { return start_ + from_seconds(now_); }
+  template <typename Letter>
+  [[nodiscard]] static std::unique_ptr<Letter> take_spare(std::vector<std::unique_ptr<Letter>>& spare) {
+    if (spare.empty()) return std::make_unique<Letter>();
+    std::unique_ptr<Letter> letter = std::move(spare.back());
+    spare.pop_back();
+    return letter;
+  }
+  template <typename Letter>
+  static void keep_spare(std::unique_ptr<Letter> letter, std::vector<std::unique_ptr<Letter>>& spare) {
+    if (spare.size() == spares_max) return;
+    letter->clear();
+    spare.push_back(std::move(letter));
+  }
+  static constexpr std::size_t spares_max = 4096;
   void push(Arrival arrival);
   [[nodiscard]] Arrival pop();
   void arrive(Arrival arrival);
@@ -72,30 +102,37 @@ class GridLoop {
 
   // Client
   void trace_event(std::size_t id);
-  void wake(std::size_t id);
-  void send(Message message);
-  void beat(std::size_t id);
-  void ask(std::size_t id, std::size_t slot, bool urgent, std::vector<Commit> commits = {},
-           std::optional<Commit> failure = {});
   void slot_end(std::size_t id, std::size_t index);
+  void end_unit(std::size_t id, std::size_t index, std::size_t place);
   void predict(std::size_t id, std::size_t index);
+  void exchange(std::size_t id);
+  void say(std::size_t id, client_policy::Exchange what);
+  void give_up(std::size_t id);
   void at_client(const Reply& reply);
-  void take(std::size_t id, std::size_t slot, const Reply& reply);
-  void drop(std::size_t id, std::size_t slot, std::size_t place);
+  void take(std::size_t id, const Granted& granted);
   void obey(std::size_t id, const protocol::UnitOrder& order);
+  void abandon(std::size_t id, UnitId unit);
 
   // Server
   void at_server(const Message& message);
-  void commit(HostId host, const Commit& commit, policy::Changes& changes);
-  void request(const Message& message, Reply& reply, policy::Changes& changes);
+  [[nodiscard]] bool commit(HostId host, const Commit& commit);
+  void give_back_unknown(const Message& message);
+  void take_failure(HostId host, const Failure& failure);
+  void request(const Message& message, Reply& reply);
   void grant(const policy::SlotGrant& granted, Reply& reply);
+  [[nodiscard]] double heartbeat_of(std::size_t host);
   void judge(SimulatedProblem& problem, const std::vector<Range>& ranges);
   void look_whether_over();
   void add_problem(std::size_t problem);
   void tick();
+  void note_changes();
+  void check();
   void make_plans();
   void restart();
+  [[nodiscard]] policy::RestoreEvent stored_of(std::size_t problem) const;
+  void restore_stage(std::size_t problem, const policy::RestoreEvent& stored);
   void put_hosts();
+  void put_host(std::size_t host);
   [[nodiscard]] policy::ProblemTerms terms_of(std::size_t problem) const;
   [[nodiscard]] policy::StageSetup setup_of(std::size_t problem) const;
 
@@ -103,6 +140,14 @@ class GridLoop {
   Jobs jobs_;
   std::unique_ptr<policy::Dispatch> dispatch_;
   std::vector<SimulatedProblem> problems_;  // as jobs_
+  // Units that hosts have, as the server knows; closed ones go when they are next looked at.
+  struct Held {
+    UnitId unit;
+    std::size_t problem = 0;
+  };
+  std::vector<std::vector<Held>> held_;  // a host
+  policy::Blame blame_;
+  std::vector<Timestamp> blocked_until_;  // hosts that fail with everything; empty: nothing failed yet
   double total_work_ = 0;
   Random random_;
   std::vector<LocalHost> hosts_;
@@ -116,7 +161,14 @@ class GridLoop {
   double sample_at_ = 0, ticks_at_ = 0;
   bool liars_ = false;
   bool over_ = false;
-  policy::WorkDemand demand_;  // kept for its memory
+  // Kept for their memory.
+  std::vector<std::unique_ptr<Message>> spare_messages_;
+  std::vector<std::unique_ptr<Reply>> spare_replies_;
+  policy::Changes changes_, changed_;  // by one event; by one message, where that is checked
+  policy::WorkDemand demand_;
+  std::vector<protocol::SlotRequest> wanted_;
+  std::vector<ProblemId> heartbeat_problems_;
+  double slowest_performance_ = 0;
   GridRun run_;
 };
 

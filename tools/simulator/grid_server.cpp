@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <set>
+
 #include "tools/simulator/grid_loop.h"
 
 namespace gleaner::simulator {
@@ -5,10 +8,6 @@ namespace {
 
 constexpr double tail_share = 0.95;
 constexpr int planning_looks_max = 1000;
-
-double performance_of(const GridHost& host) {
-  return host.performance > 0 ? host.performance : host.speed;
-}
 
 HostId host_id(std::size_t host) {
   return {static_cast<std::int64_t>(host) + 1};
@@ -18,48 +17,132 @@ ProblemId problem_id(std::size_t problem) {
   return {static_cast<std::int64_t>(problem) + 1};
 }
 
+ApplicationId application_id(std::size_t problem) {
+  return {static_cast<std::int64_t>(problem) + 1};
+}
+
 }  // namespace
 
+double performance_of(const GridHost& host) {
+  return host.performance > 0 ? host.performance : host.speed;
+}
+
+// What the live server does with a message of each kind, in its order (server/service/work.cpp).
 void GridLoop::at_server(const Message& message) {
   const HostId host = host_id(message.host);
-  policy::Changes changes;
-  Reply reply;
+  const bool asks = !message.slots.empty();
+  auto letter = take_spare(spare_replies_);
+  Reply& reply = *letter;
   reply.host = message.host;
-  for (const Commit& part : message.commits) commit(host, part, changes);
+  reply.exchange = message.exchange;
+  for (const Commit& part : message.commits)
+    if (!commit(host, part)) reply.refused.push_back(part.unit);
+  if (asks) give_back_unknown(message);
   for (const auto& [problem, report] : message.reports) {
-    reply.orders.push_back(problems_[problem].recorded->report(host, report, stamp(), changes));
+    reply.orders.push_back(problems_[problem].recorded->report(host, report, stamp(), changes_));
+    note_changes();
   }
   for (const auto& [problem, unit, item, share] : message.saved)
     problems_[problem].recorded->save(host, unit, item, share, stamp());
-  if (message.failure) {
-    problems_[message.failure->problem].recorded->give_back(
-        host, message.failure->unit, policy::Stage::GiveBack::failed, message.failure->range.begin,
-        "the kernel crashed", stamp(), changes);
-  }
+  if (message.failure) take_failure(host, *message.failure);
   tick();
-  if (message.slot) request(message, reply, changes);
-  const bool check_all = instance_.check_every > 0 && ++received_ % instance_.check_every == 0;
-  reply.interval = Agenda::never;
-  for (SimulatedProblem& problem : problems_) {
-    if (problem.recorded == nullptr) continue;
-    if (!problem.over) {
-      problem.recorded->tick(stamp(), changes);
-      reply.interval = std::min(reply.interval, problem.stage().heartbeat_seconds(stamp()));
-    }
-    if (check_all) {
-      problem.stage().check_invariants();
-    } else if (instance_.check_every > 0) {
-      problem.stage().check_changed(changes);
-    }
-  }
-  if (reply.interval == Agenda::never) reply.interval = instance_.rules.heartbeat;
-  if (instance_.keep_decisions) {
-    run_.decisions.insert(run_.decisions.end(), changes.decisions.begin(), changes.decisions.end());
-  }
-  run_.decided += static_cast<std::int64_t>(message.commits.size() + message.reports.size()) +
-                  (message.slot ? 1 : 0) + (message.failure ? 1 : 0);
+  if (asks) request(message, reply);
+  if (asks || message.kind == client_policy::Exchange::heartbeat) reply.interval = heartbeat_of(message.host);
+  reply.slowest_performance = slowest_performance_;
+  check();
+  run_.decided +=
+      static_cast<std::int64_t>(message.commits.size() + message.reports.size() + message.slots.size()) +
+      (message.failure ? 1 : 0);
   look_whether_over();
-  push({now_ + instance_.request_delay / 2, ++order_, {}, std::make_unique<Reply>(std::move(reply))});
+  if (!message.answered) return keep_spare(std::move(letter), spare_replies_);
+  const double arrives = now_ + instance_.request_delay / 2 + instance_.hosts[message.host].latency;
+  push({arrives, ++order_, {}, std::move(letter)});
+}
+
+// After each event of a stage.
+void GridLoop::note_changes() {
+  if (instance_.check_every > 0) {
+    changed_.units.insert(changed_.units.end(), changes_.units.begin(), changes_.units.end());
+    changed_.hosts.insert(changed_.hosts.end(), changes_.hosts.begin(), changes_.hosts.end());
+  }
+  if (instance_.keep_decisions)
+    run_.decisions.insert(run_.decisions.end(), std::make_move_iterator(changes_.decisions.begin()),
+                          std::make_move_iterator(changes_.decisions.end()));
+  changes_.units.clear();
+  changes_.hosts.clear();
+  changes_.decisions.clear();
+}
+
+void GridLoop::check() {
+  if (instance_.check_every == 0) return;
+  const bool all = ++received_ % instance_.check_every == 0;
+  for (const SimulatedProblem& problem : problems_) {
+    if (problem.recorded == nullptr) continue;
+    if (all) {
+      problem.stage().check_invariants();
+    } else {
+      problem.stage().check_changed(changed_);
+    }
+  }
+  changed_ = {};
+}
+
+// Grants that did not arrive, or were lost with a client's state.
+void GridLoop::give_back_unknown(const Message& message) {
+  std::erase_if(held_[message.host], [&](const Held& held) {
+    policy::RecordedStage& stage = *problems_[held.problem].recorded;
+    const policy::Unit* unit = stage.view().unit(held.unit);
+    if (unit == nullptr || unit->state != policy::UnitState::open) return true;
+    const bool told = std::any_of(message.reports.begin(), message.reports.end(),
+                                  [&](const Report& one) { return one.report.unit == held.unit; }) ||
+                      std::any_of(message.commits.begin(), message.commits.end(),
+                                  [&](const Commit& one) { return one.unit == held.unit; });
+    if (told) return false;
+    stage.give_back(host_id(message.host), held.unit, policy::Stage::GiveBack::returned, 0,
+                    "the host does not hold it (a reply or its state was lost)", stamp(), changes_);
+    note_changes();
+    return true;
+  });
+}
+
+// As the live server: a failure is held against what is to blame (server/service/failures.cpp). Every problem
+// is an application of its own.
+void GridLoop::take_failure(HostId host, const Failure& failure) {
+  using policy::Ruling;
+  const std::size_t problem = failure.problem;
+  policy::RecordedStage& stage = *problems_[problem].recorded;
+  const policy::Unit* unit = stage.view().unit(failure.unit);
+  if (unit == nullptr || unit->state != policy::UnitState::open || unit->host != host)
+    return;  // over already
+  const Range rest{unit->committed, unit->range.end};
+  const std::int64_t item = rest.contains(failure.item) ? failure.item : rest.begin;
+  std::set<HostId> computing;
+  for (const policy::Unit* open : stage.view().open_units()) computing.insert(open->host);
+  const std::string text = "the kernel crashed";
+  const auto rulings =
+      blame_.failed({host, application_id(problem), problem_id(problem), item, text}, computing, stamp());
+  const auto aside = std::find_if(rulings.begin(), rulings.end(), [&](const Ruling& ruling) {
+    return ruling.kind == Ruling::Kind::set_aside && ruling.item == item;
+  });
+  const bool sets_aside = aside != rulings.end();
+  stage.give_back(host, failure.unit,
+                  sets_aside ? policy::Stage::GiveBack::set_aside : policy::Stage::GiveBack::failed, item,
+                  sets_aside ? aside->reason : text, stamp(), changes_);
+  note_changes();
+  blocked_until_.resize(instance_.hosts.size());
+  for (const Ruling& ruling : rulings) {
+    if (ruling.kind == Ruling::Kind::hold_host)
+      blocked_until_[static_cast<std::size_t>(host.value - 1)] = stamp() + from_seconds(ruling.seconds);
+    if (ruling.kind == Ruling::Kind::stop_application) problems_[problem].stopped = true;
+    if (ruling.kind == Ruling::Kind::give_back) {
+      policy::RestoreEvent stored = stored_of(problem);
+      RangeSet still;
+      for (const Range range : stored.set_aside) still.add(range);
+      still.remove({ruling.item, ruling.item + 1});
+      stored.set_aside = still.ranges();
+      restore_stage(problem, stored);
+    }
+  }
 }
 
 // A problem is over when everything is accepted, or the rest is set aside and no dispute over what was
@@ -74,8 +157,9 @@ void GridLoop::look_whether_over() {
     }
     const policy::Stage& stage = problem.stage();
     const std::int64_t items = jobs_[static_cast<std::size_t>(&problem - problems_.data())].problem.items;
-    problem.over = stage.complete() || (stage.accepted().total() + stage.set_aside().total() >= items &&
-                                        (!liars_ || stage.open_units().empty()));
+    problem.over = problem.stopped || stage.complete() ||
+                   (stage.ledger().accepted().total() + stage.ledger().set_aside().total() >= items &&
+                    (!liars_ || stage.open_units().empty()));
     if (problem.over) {
       problem.ended_at = now_;
       const auto index = static_cast<std::size_t>(&problem - problems_.data());
@@ -100,8 +184,22 @@ void GridLoop::put_hosts() {
   rules.heartbeat = instance_.rules.heartbeat;
   rules.unit_maximum = instance_.rules.unit_maximum;
   dispatch_ = std::make_unique<policy::Dispatch>(rules, instance_.server_log);
-  for (std::size_t id = 0; id < instance_.hosts.size(); ++id)
-    dispatch_->put_host(host_id(id), {performance_of(instance_.hosts[id]), {}, {}, {}}, stamp());
+  slowest_performance_ = 0;
+  for (std::size_t id = 0; id < instance_.hosts.size(); ++id) {
+    put_host(id);
+    const double performance = performance_of(instance_.hosts[id]);
+    if (slowest_performance_ == 0 || performance < slowest_performance_) slowest_performance_ = performance;
+  }
+}
+
+void GridLoop::put_host(std::size_t id) {
+  policy::HostTerms terms{performance_of(instance_.hosts[id]), {}, {}, {}};
+  if (!blocked_until_.empty()) {
+    terms.held_until = blocked_until_[id];
+    for (std::size_t i = 0; i < problems_.size(); ++i)
+      if (blame_.held(host_id(id), application_id(i), stamp())) terms.barred.push_back(problem_id(i));
+  }
+  dispatch_->put_host(host_id(id), terms, stamp());
 }
 
 void GridLoop::add_problem(std::size_t problem) {
@@ -110,10 +208,12 @@ void GridLoop::add_problem(std::size_t problem) {
   problems_[problem].recorded = &dispatch_->begin_stage(id, setup_of(problem), stamp(), instance_.log);
 }
 
-void GridLoop::commit(HostId host, const Commit& commit, policy::Changes& changes) {
+// False: it is not taken.
+bool GridLoop::commit(HostId host, const Commit& commit) {
   SimulatedProblem& problem = problems_[commit.problem];
   const auto outcome =
-      problem.recorded->commit(host, commit.unit, commit.range, commit.last, stamp(), changes);
+      problem.recorded->commit(host, commit.unit, commit.range, commit.last, stamp(), changes_);
+  note_changes();
   for (const Range range : outcome.accepted) {
     accepted_work_ += jobs_[commit.problem].costs.of(range);
     if (instance_.check_every == 0) continue;
@@ -124,13 +224,16 @@ void GridLoop::commit(HostId host, const Commit& commit, policy::Changes& change
     problem.opinions.deliver(commit.range, host, commit.wrong ? commit.unit.value : 0);
     judge(problem, outcome.overlapping);
   }
+  if (instance_.failure_chance > 0 && !outcome.accepted.empty())
+    blame_.delivered(host, application_id(commit.problem));
   if (run_.t95 == 0 && accepted_work_ >= tail_share * total_work_) run_.t95 = now_;
+  return outcome.refusal.empty();
 }
 
 // As the live server does with overlapping results (service/review.cpp).
 void GridLoop::judge(SimulatedProblem& problem, const std::vector<Range>& ranges) {
   for (const Range range : ranges) {
-    for (const auto& finding : problem.opinions.review(range, instance_.rules.opinions_max)) {
+    for (const auto& finding : problem.opinions.review(range)) {
       policy::StageEvent event = policy::ResolveEvent{finding.range, true};
       if (finding.kind == policy::VerdictKind::agree) continue;
       if (finding.kind == policy::VerdictKind::need_another) {
@@ -143,24 +246,23 @@ void GridLoop::judge(SimulatedProblem& problem, const std::vector<Range>& ranges
   }
 }
 
-void GridLoop::request(const Message& message, Reply& reply, policy::Changes& changes) {
-  reply.slot = message.slot;
-  reply.urgent = message.urgent;
-  const GridHost& real = instance_.hosts[message.host];
+void GridLoop::request(const Message& message, Reply& reply) {
+  reply.slots = message.slots.size();
+  reply.urgent = std::any_of(message.slots.begin(), message.slots.end(),
+                             [](const protocol::SlotRequest& slot) { return slot.urgent; });
+  if (!blocked_until_.empty()) put_host(message.host);
   demand_.host = host_id(message.host);
-  demand_.slots.assign(1, {*message.slot, message.urgent});
-  demand_.offer.cores = real.slots;
-  demand_.proposal.performance = performance_of(real);
-  demand_.proposal.queue_current = real.queue;
-  demand_.proposal.watts = real.watts;
-  demand_.units.assign(1, UnitId{next_unit_});
+  demand_.slots = message.slots;
+  demand_.offer.cores = instance_.hosts[message.host].slots;
+  demand_.proposal = message.proposal;
+  demand_.units.clear();
+  for (std::size_t i = 0; i < message.slots.size(); ++i)
+    demand_.units.emplace_back(next_unit_ + static_cast<std::int64_t>(i));
   make_plans();
   policy::Served served = dispatch_->request(demand_, stamp());
-  for (auto& [problem, more] : served.changes) {
-    changes.units.insert(changes.units.end(), more.units.begin(), more.units.end());
-    changes.hosts.insert(changes.hosts.end(), more.hosts.begin(), more.hosts.end());
-    changes.decisions.insert(changes.decisions.end(), std::make_move_iterator(more.decisions.begin()),
-                             std::make_move_iterator(more.decisions.end()));
+  for (auto& [problem, changes] : served.changes) {
+    changes_ = std::move(changes);
+    note_changes();
   }
   reply.retry_after = served.retry_after;
   for (const policy::SlotGrant& granted : served.grants) grant(granted, reply);
@@ -170,21 +272,35 @@ void GridLoop::grant(const policy::SlotGrant& granted, Reply& reply) {
   ++next_unit_;
   ++run_.grants;
   const auto problem = static_cast<std::size_t>(granted.problem.value - 1);
-  const policy::Unit* unit = problems_[problem].stage().unit(granted.unit);
-  reply.unit = granted.unit;
-  reply.problem = problem;
-  reply.range = unit->range;
-  reply.kind = unit->kind;
-  reply.begun_share = unit->begun_share;
+  const policy::Stage& stage = problems_[problem].stage();
+  const policy::Unit& unit = *stage.unit(granted.unit);
+  const double commit_seconds =
+      policy::commit_seconds(stage.heartbeat_seconds(stamp()), instance_.commit_seconds);
+  reply.grants.push_back(
+      {granted.slot, unit.id, problem, unit.range, unit.kind, unit.begun_share, commit_seconds});
+  held_[reply.host].push_back({unit.id, problem});
   if (instance_.sample_seconds > 0)
-    run_.grants_made.push_back(
-        {now_, static_cast<std::uint32_t>(reply.host), unit->range.size(), unit->kind});
+    run_.grants_made.push_back({now_, static_cast<std::uint32_t>(reply.host), unit.range.size(), unit.kind});
+}
+
+double GridLoop::heartbeat_of(std::size_t host) {
+  heartbeat_problems_.clear();
+  for (const Held& held : held_[host]) {
+    const ProblemId problem = problem_id(held.problem);
+    if (std::find(heartbeat_problems_.begin(), heartbeat_problems_.end(), problem) ==
+        heartbeat_problems_.end())
+      heartbeat_problems_.push_back(problem);
+  }
+  return dispatch_->heartbeat_seconds(heartbeat_problems_, stamp());
 }
 
 // As a server does once a second. A plan is there at once; a search ends after so many looks at the time.
 void GridLoop::tick() {
   if (now_ < ticks_at_) return;
   ticks_at_ = now_ + 1;
+  for (SimulatedProblem& problem : problems_)
+    if (problem.recorded != nullptr && !problem.over) problem.recorded->tick(stamp(), changes_);
+  note_changes();
   dispatch_->tick(stamp());
 }
 
@@ -195,28 +311,36 @@ void GridLoop::make_plans() {
   }
 }
 
+policy::RestoreEvent GridLoop::stored_of(std::size_t problem) const {
+  const policy::Stage& stage = problems_[problem].stage();
+  policy::RestoreEvent stored;
+  for (const policy::Unit* unit : stage.open_units()) stored.units.push_back(*unit);
+  for (const policy::HostRecord* record : stage.hosts()) stored.hosts.push_back(*record);
+  stored.accepted = stage.ledger().accepted().ranges();
+  stored.set_aside = stage.ledger().set_aside().ranges();
+  return stored;
+}
+
+void GridLoop::restore_stage(std::size_t index, const policy::RestoreEvent& stored) {
+  SimulatedProblem& problem = problems_[index];
+  problem.recorded =
+      &dispatch_->restore_stage(problem_id(index), setup_of(index), stored, stamp(), instance_.log);
+  if (instance_.check_every > 0) problem.stage().check_invariants();
+}
+
 // What was stored is all that is left.
 void GridLoop::restart() {
-  std::vector<policy::RestoreEvent> stored;
+  std::vector<policy::RestoreEvent> stored(problems_.size());
   std::vector<double> service;
   for (std::size_t i = 0; i < problems_.size(); ++i) {
-    stored.emplace_back();
     service.push_back(dispatch_->shares().service(problem_id(i), stamp()));
-    if (problems_[i].recorded == nullptr) continue;
-    const policy::Stage& stage = problems_[i].stage();
-    for (const policy::Unit* unit : stage.open_units()) stored[i].units.push_back(*unit);
-    for (const policy::HostRecord* record : stage.hosts()) stored[i].hosts.push_back(*record);
-    stored[i].accepted = stage.accepted().ranges();
-    stored[i].set_aside = stage.set_aside().ranges();
+    if (problems_[i].recorded != nullptr) stored[i] = stored_of(i);
   }
   put_hosts();
   for (std::size_t i = 0; i < problems_.size(); ++i) {
-    SimulatedProblem& problem = problems_[i];
-    if (problem.recorded == nullptr) continue;
-    const ProblemId id = problem_id(i);
-    dispatch_->put_problem(id, terms_of(i), stamp(), service[i]);
-    problem.recorded = &dispatch_->restore_stage(id, setup_of(i), stored[i], stamp(), instance_.log);
-    if (instance_.check_every > 0) problem.stage().check_invariants();
+    if (problems_[i].recorded == nullptr) continue;
+    dispatch_->put_problem(problem_id(i), terms_of(i), stamp(), service[i]);
+    restore_stage(i, stored[i]);
   }
 }
 

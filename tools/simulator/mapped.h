@@ -2,6 +2,15 @@
 // and maps again what is queued and not begun; a host holds one task and polls while there is none for it.
 // Source: Page 2009, sections 3.3 and 4.3, as read in server/policy/mapping/MAPPING.md. Deterministic by
 // seed; no threads. Seconds and MFLOP. Errors: an unknown strategy.
+//
+// Strategies, when to map again and whether a plan is better are the live server's (policy/mapping). The
+// queues are not those of its mapping group (policy/dispatch), since the published experiments ask for
+// another grid: tasks are given one by one, each with a communication time of its own, where the group cuts
+// them from the free items of a stage, whose rules would split, copy and recover them; what is known of a
+// task is its true length with an error that is drawn and shrinks with the number of observations, where the
+// group learns from what units took; and a batch, of a fixed size, is mapped at the instant at which a host
+// asks, where the group's plans take time and begin at a request or a tick. A whole grid under the group is
+// simulated by grid.h with a mapping strategy.
 #pragma once
 
 #include <cstdint>

@@ -31,7 +31,7 @@ void Opinions::deliver(Range range, HostId host, std::int64_t answer) {
   }
 }
 
-std::vector<Opinions::Finding> Opinions::review(Range range, int opinions_max) {
+std::vector<Opinions::Finding> Opinions::review(Range range) {
   std::vector<Finding> findings;
   cut_at(range.begin);
   cut_at(range.end);
@@ -42,8 +42,7 @@ std::vector<Opinions::Finding> Opinions::review(Range range, int opinions_max) {
     for (const auto& [host, answer] : piece.given) opinions.push_back({host, {}});
     const auto verdict = policy::judge(
         opinions,
-        [&](std::size_t a, std::size_t b) { return piece.given[a].second == piece.given[b].second; },
-        opinions_max);
+        [&](std::size_t a, std::size_t b) { return piece.given[a].second == piece.given[b].second; }, {});
     Finding finding{{at->first, piece.end}, verdict.kind, {}};
     for (const auto& [host, answer] : piece.given) finding.hosts.push_back(host);
     if (verdict.kind == policy::VerdictKind::decided) {

@@ -1,12 +1,12 @@
 // What the hosts of a simulated grid delivered, where some deliver wrong results: opinions on the same items
-// are judged as the live server judges them (policy/verdict.h). A wrong result agrees with no other.
+// are judged as the live server judges them (policy/trust/verdict.h). A wrong result agrees with no other.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <vector>
 
-#include "server/policy/verdict.h"
+#include "server/policy/trust/verdict.h"
 #include "shared/base/range_set.h"
 
 namespace gleaner::simulator {
@@ -23,7 +23,7 @@ class Opinions {
   // accepted.
   void deliver(Range range, HostId host, std::int64_t answer);
   // What is to be said of `range` now; pieces with one opinion, or decided before, are left out.
-  [[nodiscard]] std::vector<Finding> review(Range range, int opinions_max);
+  [[nodiscard]] std::vector<Finding> review(Range range);
   // Items whose accepted result is wrong.
   [[nodiscard]] std::int64_t wrong_items() const;
 

@@ -21,7 +21,13 @@ class Deciding {
   bool& flag_;
 };
 
+constexpr double commits_per_heartbeat = 4;  // a commit is dearer than a heartbeat
+
 }  // namespace
+
+double commit_seconds(double heartbeat_seconds, double most) {
+  return std::clamp(commits_per_heartbeat * heartbeat_seconds, 1.0, std::max(1.0, most));
+}
 
 Dispatch::Dispatch(PlanRules rules, Sink log) : rules_(rules), log_(std::move(log)) {
   if (log_) log_(log::begins(rules_));
@@ -189,6 +195,14 @@ void Dispatch::planned(const PlanJob& job, const TaskPlan& plan, double seconds,
   if (found == groups_.end() || !found->second.awaits(job)) return;  // of a group that is gone
   if (log_) log_(log::planned(job.strategy, plan, seconds, now));
   found->second.finish(job, plan, seconds, now);
+}
+
+double Dispatch::heartbeat_seconds(std::span<const ProblemId> problems, Timestamp now) const {
+  double interval = rules_.heartbeat;
+  for (const ProblemId id : problems)
+    if (const RecordedStage* const found = stage(id); found != nullptr)
+      interval = std::min(interval, found->view().heartbeat_seconds(now));
+  return std::max(1.0, interval);
 }
 
 // ---- Mapping ----------------------------------------------------------------------------------------------

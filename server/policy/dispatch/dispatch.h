@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +24,10 @@
 #include "server/policy/journal/recorded_stage.h"
 
 namespace gleaner::policy {
+
+// Seconds between two segments of a unit, as its grant says: a problem that is over in a minute cannot wait a
+// minute for its first results. `most`: of its problem, at least 1.
+[[nodiscard]] double commit_seconds(double heartbeat_seconds, double most);
 
 class Dispatch {
  public:
@@ -60,6 +65,9 @@ class Dispatch {
   // Plans to be made, each handed back to planned(); a job that is lost ends its group's planning for good.
   [[nodiscard]] std::vector<PlanJob> take_jobs() { return std::exchange(jobs_, {}); }
   void planned(const PlanJob& job, const TaskPlan& plan, double seconds, Timestamp now);
+
+  // Seconds until a host is to say how its units of these problems stand.
+  [[nodiscard]] double heartbeat_seconds(std::span<const ProblemId> problems, Timestamp now) const;
 
   // ---- For the store and for people
   // Null: no problem with a stage names that mapping strategy, or none has asked yet.

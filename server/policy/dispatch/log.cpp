@@ -2,55 +2,50 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "server/policy/dispatch/log_fields.h"
 #include "server/policy/journal/lines.h"
 #include "server/policy/journal/player.h"
 
 namespace gleaner::policy::log {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using protocol::codec::JsonWriter;
 
-Json line_of(const char* what, Timestamp now) {
-  return {{"at", to_microseconds(now)}, {"dispatch", what}};
-}
-
-template <typename Id>
-Json numbers(const std::vector<Id>& ids) {
-  Json list = Json::array();
-  for (const Id id : ids) list.push_back(id.value);
-  return list;
+// One line; `write` adds what the event has besides its time and its name.
+template <typename Write>
+std::string line_of(const std::string& what, Timestamp now, const Write& write) {
+  JsonWriter writer;
+  const LogFields log(writer);
+  writer.open();
+  log("at", now);
+  log("dispatch", what);
+  write(writer, log);
+  writer.close();
+  return writer.take();
 }
 
 }  // namespace
 
 std::string begins(const PlanRules& rules) {
-  return Json{
-      {"gleaner_project_log", 1}, {"heartbeat", rules.heartbeat}, {"unit_maximum", rules.unit_maximum}}
-      .dump();
+  JsonWriter writer;
+  writer.open();
+  writer("gleaner_project_log", version, protocol::codec::Whole{});
+  visit(writer, rules);
+  writer.close();
+  return writer.take();
 }
 
 std::string problem(ProblemId problem, const ProblemTerms& terms, std::optional<double> service,
                     Timestamp now) {
-  Json json = line_of("problem", now);
-  json["problem"] = problem.value;
-  json["strategy"] = terms.strategy;
-  json["weight"] = terms.share.weight;
-  json["priority"] = terms.share.priority;
-  json["running"] = terms.running;
-  json["application"] = terms.needs.application;
-  json["platforms"] = terms.needs.platforms;
-  json["memory_bytes"] = terms.needs.memory_bytes;
-  json["threads"] = terms.needs.threads;
-  if (service) json["service"] = *service;
-  return json.dump();
+  return line_of("problem", now, [&](JsonWriter& writer, const auto& log) {
+    log("problem", problem);
+    visit(writer, terms);
+    log.maybe("service", service);
+  });
 }
 
 std::string problem(const char* what, ProblemId problem, Timestamp now) {
-  Json json = line_of(what, now);
-  json["problem"] = problem.value;
-  return json.dump();
+  return line_of(what, now, [&](JsonWriter&, const auto& log) { log("problem", problem); });
 }
 
 std::string stage(ProblemId problem, const StageSetup& setup, const RestoreEvent* stored, Timestamp now) {
@@ -65,59 +60,33 @@ std::string stage_event(ProblemId problem, const std::string& line) {
 }
 
 std::string host(HostId host, const HostTerms& terms, Timestamp now) {
-  Json json = line_of("host", now);
-  json["host"] = host.value;
-  json["performance"] = terms.performance;
-  json["held_until"] = to_microseconds(terms.held_until);
-  json["held_because"] = terms.held_because;
-  json["barred"] = numbers(terms.barred);
-  return json.dump();
+  return line_of("host", now, [&](JsonWriter& writer, const auto& log) {
+    log("host", host);
+    visit(writer, terms);
+  });
 }
 
 std::string drop_host(HostId host, Timestamp now) {
-  Json json = line_of("drop_host", now);
-  json["host"] = host.value;
-  return json.dump();
+  return line_of("drop_host", now, [&](JsonWriter&, const auto& log) { log("host", host); });
 }
 
 std::string work(const WorkDemand& demand, const Served& served, Timestamp now) {
-  Json json = line_of("work", now);
-  json["host"] = demand.host.value;
-  json["slots"] = Json::array();
-  for (const SlotDemand& slot : demand.slots) json["slots"].push_back(Json::array({slot.slot, slot.urgent}));
-  json["platforms"] = demand.offer.platforms;
-  if (demand.offer.applications) json["applications"] = *demand.offer.applications;
-  json["memory_bytes"] = demand.offer.memory_bytes;
-  json["cores"] = demand.offer.cores;
-  json["performance"] = demand.proposal.performance;
-  json["queue_unloaded"] = demand.proposal.queue_unloaded;
-  json["queue_current"] = demand.proposal.queue_current;
-  json["items"] = demand.proposal.items;
-  json["watts"] = demand.proposal.watts;
-  json["units"] = numbers(demand.units);
-  json["answer"] = text_of(served);
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return line_of("work", now, [&](JsonWriter& writer, const auto& log) {
+    visit(writer, demand);
+    const std::string answer = text_of(served);
+    log("answer", answer);
+  });
 }
 
 std::string planned(const std::string& strategy, const TaskPlan& plan, double seconds, Timestamp now) {
-  Json json = line_of("planned", now);
-  json["strategy"] = strategy;
-  json["seconds"] = seconds;
-  json["taken"] = plan.taken;
-  json["reason"] = plan.reason;
-  json["placed"] = plan.placed;
-  json["queues"] = Json::array();
-  for (const auto& [slot, tasks] : plan.queues) {
-    Json queue = Json::array();
-    for (const PlanTask& task : tasks)
-      queue.push_back(Json::array({task.problem.value, task.range.begin, task.range.end, task.cost}));
-    json["queues"].push_back(Json::array({slot.host.value, slot.slot, std::move(queue)}));
-  }
-  return json.dump();
+  PlanOutcome outcome{strategy, seconds, plan.taken, plan.reason, static_cast<std::int64_t>(plan.placed), {}};
+  for (const auto& [slot, tasks] : plan.queues)
+    outcome.queues.push_back({slot, {tasks.begin(), tasks.end()}});
+  return line_of("planned", now, [&](JsonWriter& writer, const auto&) { visit(writer, outcome); });
 }
 
 std::string tick(Timestamp now) {
-  return line_of("tick", now).dump();
+  return line_of("tick", now, [](JsonWriter&, const auto&) {});
 }
 
 std::string text_of(const Served& served) {

@@ -20,6 +20,8 @@
 
 namespace gleaner::policy::log {
 
+inline constexpr std::int64_t version = 1;
+
 [[nodiscard]] std::string begins(const PlanRules& rules);
 [[nodiscard]] std::string problem(ProblemId problem, const ProblemTerms& terms, std::optional<double> service,
                                   Timestamp now);

@@ -57,8 +57,8 @@ void MappingGroup::start(std::span<const MappedProblem> problems, const Workers&
   for (const MappedProblem& problem : problems) {
     if (!problem.running) continue;
     const auto more = cut_tasks(
-        problem.id, problem.stage->free(), task_cost(problem, input.workers.size(), rules, now),
-        [&](Range range) { return problem.stage->cost(range); },
+        problem.id, problem.stage->ledger().free(), task_cost(problem, input.workers.size(), rules, now),
+        [&](Range range) { return problem.stage->ledger().costs().of(range); },
         static_cast<std::size_t>(BatchLimits{}.most) + 1);
     input.tasks.insert(input.tasks.end(), more.begin(), more.end());
     if (const auto estimator = estimators_.find(problem.id); estimator != estimators_.end())
@@ -97,11 +97,11 @@ PlannedTask MappingGroup::take(PlanSlot slot, std::span<const MappedProblem> pro
       return problem.id == task->problem && problem.running;
     });
     if (found == problems.end()) continue;
-    const auto parts = found->stage->free().within(task->range);
+    const auto parts = found->stage->ledger().free().within(task->range);
     if (parts.empty()) continue;
     const Range first = parts.front();
     if (const Range rest{first.end, task->range.end}; !rest.empty())
-      queues_.put_back(slot, {task->problem, rest, found->stage->cost(rest)});
+      queues_.put_back(slot, {task->problem, rest, found->stage->ledger().costs().of(rest)});
     return {task->problem, first, 0};
   }
   return {};
@@ -113,8 +113,9 @@ PlannedTask MappingGroup::next(PlanSlot slot, bool urgent, std::span<const Mappe
   seen_[slot] = now;
   PlannedTask planned = take(slot, problems);
   if (!planned.range.empty()) return planned;
-  const bool free = std::any_of(problems.begin(), problems.end(),
-                                [](const MappedProblem& problem) { return !problem.stage->free().empty(); });
+  const bool free = std::any_of(problems.begin(), problems.end(), [](const MappedProblem& problem) {
+    return !problem.stage->ledger().free().empty();
+  });
   if (!free) return planned;
   planned.wait = planning_wait_seconds;
   if (planning_) {

@@ -29,10 +29,10 @@ class ProjectReplay {
  private:
   struct Line;
   [[nodiscard]] Status play(Line& line);
-  [[nodiscard]] Status stage(Line& line);
+  [[nodiscard]] Status stage(Line& line, Timestamp at);
   [[nodiscard]] Status stage_event(Line& line);
-  [[nodiscard]] Status work(Line& line);
-  [[nodiscard]] Status planned(Line& line);
+  [[nodiscard]] Status work(Line& line, Timestamp at);
+  [[nodiscard]] Status planned(Line& line, Timestamp at);
   void compare(std::string logged, std::string replayed);
 
   std::unique_ptr<Dispatch> dispatch_;

@@ -88,7 +88,7 @@ void Dispatch::serve_slot(Attempt& attempt, const SlotDemand& slot, UnitId unit)
     }
     const std::string& strategy = problem.terms.strategy;
     if (!asked.insert(strategy).second) {
-      if (problem.stage->view().free().empty() && ask(attempt, slot, id, unit, nullptr)) return;
+      if (problem.stage->view().ledger().free().empty() && ask(attempt, slot, id, unit, nullptr)) return;
       continue;
     }
     MappingGroup& plans = group(strategy);
@@ -139,7 +139,8 @@ bool Dispatch::ask(Attempt& attempt, const SlotDemand& slot, ProblemId id, UnitI
   shares_.took(id, granted, slot.urgent, attempt.now);
   if (problem.mapped && granted.kind == UnitKind::fresh)
     group(problem.terms.strategy)
-        .begun(id, granted, problem.stage->view().cost(granted.range), attempt.host.terms.performance);
+        .begun(id, granted, problem.stage->view().ledger().costs().of(granted.range),
+               attempt.host.terms.performance);
   attempt.served.grants.push_back({slot.slot, id, *grant.unit});
   return true;
 }

@@ -1,6 +1,6 @@
 // A stage's log: lines of JSON, first the stage as it was set up, then every event with what was decided.
 //
-//   {"gleaner_stage_log":2,"items":640,"costs":[...],"strategy":"wis","straggler":"split","may_split":true,
+//   {"gleaner_stage_log":3,"items":640,"costs":[...],"strategy":"wis","straggler":"split","may_split":true,
 //    "rules":{...}}
 //   {"at":1767225600000000,"event":"request","host":1,"slot":0,...,"answer":"unit 1","decisions":["..."]}
 //
@@ -9,16 +9,17 @@
 // plan gave to a slot stands in that slot's request (`planned`, with the reason in `planned_reason`), and
 // more of it the stage never sees: replays reach the same decisions.
 //
-// `at` in microseconds since 1970; `costs` is left out where all are 1. Fields are those of fields.h. The
+// `at` in microseconds since 1970; `costs` is left out where all are 1. Fields are those of log_fields.h. The
 // version grows when a reader of today would misunderstand a line, or decide otherwise by rules that are
-// gone: logs of version 1 are refused; unknown fields are ignored. Pure. Errors: invalid, "LOG:12: range:
-// expected ...".
+// gone: logs of versions 1 and 2 are refused; unknown fields are ignored. Pure. Errors: invalid, "LOG:12:
+// range: expected ...".
 #pragma once
 
 #include <string>
 #include <string_view>
 
 #include "server/policy/journal/events.h"
+#include "shared/json/value.h"
 
 namespace gleaner::policy {
 
@@ -29,5 +30,8 @@ namespace gleaner::policy {
 [[nodiscard]] Result<StageSetup> read_setup_line(std::string_view line);
 // Ranges and items are checked against `items`.
 [[nodiscard]] Result<JournalEntry> read_entry_line(std::string_view line, std::int64_t items);
+// The same of a line's JSON, or of what another log has in a line of its own.
+[[nodiscard]] Result<StageSetup> read_setup(const json::Value& object);
+[[nodiscard]] Result<JournalEntry> read_entry(const json::Value& object, std::int64_t items);
 
 }  // namespace gleaner::policy

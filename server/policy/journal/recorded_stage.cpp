@@ -79,6 +79,13 @@ void RecordedStage::resolve(Range range, bool decided, Timestamp now, Changes& c
   observe(changes, now);
 }
 
+void RecordedStage::reject(Range range, const std::string& reason, Timestamp now, Changes& changes) {
+  const std::size_t before = changes.decisions.size();
+  stage_.reject(range, reason, now, changes);
+  if (sink_) record(RejectEvent{range, reason}, {}, now, changes, before);
+  observe(changes, now);
+}
+
 void RecordedStage::enough(Timestamp now, Changes& changes) {
   const std::size_t before = changes.decisions.size();
   stage_.enough(now, changes);

@@ -32,6 +32,7 @@ class RecordedStage {
   void host_left(HostId host, const std::string& reason, Timestamp now, Changes& changes);
   void dispute(Range range, const std::vector<HostId>& hosts, Timestamp now, Changes& changes);
   void resolve(Range range, bool decided, Timestamp now, Changes& changes);
+  void reject(Range range, const std::string& reason, Timestamp now, Changes& changes);
   void enough(Timestamp now, Changes& changes);
   void remember(const Unit& unit, Timestamp now);
   void expect(const std::vector<IdleHost>& hosts, Timestamp now);

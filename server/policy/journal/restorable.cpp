@@ -18,6 +18,14 @@ std::string ids_mistake(const Unit& unit, const std::string& key) {
   return {};
 }
 
+std::string ranges_mistake(const std::vector<Range>& ranges, const char* key, std::int64_t items) {
+  for (std::size_t i = 0; i < ranges.size(); ++i)
+    if (ranges[i].end > items)
+      return fmt::format("{}[{}]: expected [begin, end] within the stage's {} items, got [{},{}]", key, i,
+                         items, ranges[i].begin, ranges[i].end);
+  return {};
+}
+
 // Wherever its end was moved to since it was handed out.
 std::string progress_mistake(const Unit& unit, const std::string& key, std::int64_t items) {
   const auto outside = [&](std::int64_t item) { return item < unit.range.begin || item > items; };
@@ -25,6 +33,9 @@ std::string progress_mistake(const Unit& unit, const std::string& key, std::int6
     return fmt::format("{}.{}: expected one of the items from {} to {}, got {}", key, field, unit.range.begin,
                        items, got);
   };
+  if (unit.range.end > items)
+    return fmt::format("{}.range: expected [begin, end] within the stage's {} items, got [{},{}]", key, items,
+                       unit.range.begin, unit.range.end);
   if (outside(unit.committed)) return expected("committed", unit.committed);
   if (outside(unit.finished)) return expected("finished", unit.finished);
   if (unit.handed_end > items) return expected("handed_end", unit.handed_end);
@@ -90,6 +101,9 @@ std::string host_mistake(const HostRecord& record, const std::string& key) {
 }  // namespace
 
 std::string impossible(const RestoreEvent& event, std::int64_t items) {
+  for (const std::string& mistake : {ranges_mistake(event.accepted, "accepted", items),
+                                     ranges_mistake(event.set_aside, "set_aside", items)})
+    if (!mistake.empty()) return mistake;
   std::set<UnitId> units;
   OpenUnits open(event);
   for (std::size_t i = 0; i < event.units.size(); ++i) {

@@ -159,7 +159,8 @@ void Ledger::reject(Range range) {
   }
 }
 
-void Ledger::drop_rest() {
+void Ledger::end() {
+  ended_ = true;
   disputed_.clear();
   const Range all{0, items()};
   for (const Range part : accepted_.missing(all)) {
@@ -168,13 +169,8 @@ void Ledger::drop_rest() {
   remove_free(all);
 }
 
-Ledger::Failures Ledger::fail(std::int64_t item, HostId host) {
-  auto& by_host = failures_[item];
-  ++by_host[host];
-  Failures failures;
-  for (const auto& [id, count] : by_host) failures.times += count;
-  failures.hosts = static_cast<int>(by_host.size());
-  return failures;
+void Ledger::fail(std::int64_t item, HostId host) {
+  failures_[item].insert(host);
 }
 
 // ---- What must hold

@@ -14,6 +14,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "server/policy/ledger/costs.h"
@@ -27,11 +28,7 @@ namespace gleaner::policy {
 class Ledger {
  public:
   // Whether a host is on that is none of these, which failed on an item.
-  using OthersOn = std::function<bool(const std::map<HostId, int>& failed)>;
-  // How often an item made kernels fail, and on how many hosts.
-  struct Failures {
-    int times = 0, hosts = 0;
-  };
+  using OthersOn = std::function<bool(const std::set<HostId>& failed)>;
 
   // All items are free. REQUIRES: as Costs.
   Ledger(std::int64_t items, const std::vector<double>& hints);
@@ -73,10 +70,9 @@ class Ledger {
   void end_dispute(Range range);  // decided
   void give_up(Range range);      // accepted items that nobody could decide: set aside for good
   void reject(Range range);       // accepted items turned out wrong: they are free, unless somebody has them
-  void end() { ended_ = true; }   // no more items are needed: nothing becomes free any more
-  void drop_rest();               // what is not accepted or set aside by then is not needed
+  void end();                     // what is not accepted or set aside by now is not needed any more
   // A kernel failed at that item, which is neither accepted nor set aside.
-  [[nodiscard]] Failures fail(std::int64_t item, HostId host);
+  void fail(std::int64_t item, HostId host);
 
   // Aborts if the invariant does not hold. O(ranges).
   void check() const;
@@ -92,7 +88,7 @@ class Ledger {
   RangeSet accepted_, free_, set_aside_, undecided_, disputed_, dropped_;
   double free_cost_ = 0, accepted_cost_ = 0;
   std::vector<Range> returned_;  // most recent last: hints into free_
-  std::map<std::int64_t, std::map<HostId, int>> failures_;
+  std::map<std::int64_t, std::set<HostId>> failures_;
   std::optional<FreeByCost> by_cost_;
   Cover cover_;
   bool ended_ = false;

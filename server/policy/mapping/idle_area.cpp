@@ -46,19 +46,16 @@ class IdleArea final : public Score {
 }  // namespace
 
 MappingEntry la_entry() {
-  return {
-      {"la", "the open task and host that leave the least idle area", source, GreedyOptions::explain(false)},
-      make_by_score<IdleArea, Direction::none>};
+  return by_score<IdleArea, Direction::none>("la", "the open task and host that leave the least idle area",
+                                             source);
 }
 
 MappingEntry le_entry() {
-  return {{"le", "experimental: la times the error weight", source, GreedyOptions::explain(true)},
-          make_by_score<IdleArea, Direction::times_weight>};
+  return by_score<IdleArea, Direction::times_weight>("le", "experimental: la times the error weight", source);
 }
 
 MappingEntry lz_entry() {
-  return {{"lz", "experimental: la over the error weight", source, GreedyOptions::explain(true)},
-          make_by_score<IdleArea, Direction::over_weight>};
+  return by_score<IdleArea, Direction::over_weight>("lz", "experimental: la over the error weight", source);
 }
 
 }  // namespace gleaner::policy

@@ -59,19 +59,17 @@ class Similarity final : public Score {
 }  // namespace
 
 MappingEntry sb_entry() {
-  return {{"sb", "experimental: large tasks to fast hosts, much data to fast links", source,
-           GreedyOptions::explain(false)},
-          make_by_score<Similarity, Direction::none>};
+  return by_score<Similarity, Direction::none>(
+      "sb", "experimental: large tasks to fast hosts, much data to fast links", source);
 }
 
 MappingEntry se_entry() {
-  return {{"se", "experimental: sb times the error weight", source, GreedyOptions::explain(true)},
-          make_by_score<Similarity, Direction::times_weight>};
+  return by_score<Similarity, Direction::times_weight>("se", "experimental: sb times the error weight",
+                                                       source);
 }
 
 MappingEntry sz_entry() {
-  return {{"sz", "experimental: sb over the error weight", source, GreedyOptions::explain(true)},
-          make_by_score<Similarity, Direction::over_weight>};
+  return by_score<Similarity, Direction::over_weight>("sz", "experimental: sb over the error weight", source);
 }
 
 }  // namespace gleaner::policy

@@ -49,4 +49,12 @@ Result<std::unique_ptr<MappingStrategy>> make_by_score(StrategyOptions& options)
       std::make_unique<PlacedByScore<ScoreOf>>(options.name(), direction, greedy));
 }
 
+// One of the family, for the table.
+template <typename ScoreOf, Direction direction>
+MappingEntry by_score(std::string name, std::string summary, std::string source) {
+  return {{std::move(name), std::move(summary), std::move(source),
+           GreedyOptions::explain(direction != Direction::none)},
+          make_by_score<ScoreOf, direction>};
+}
+
 }  // namespace gleaner::policy

@@ -17,7 +17,7 @@ std::string propose_check(const StageState& stage, const Requester& requester, T
     }
     if (std::find(check.asked.begin(), check.asked.end(), requester.host) != check.asked.end()) continue;
     Proposal opinion{UnitKind::check, check.range};
-    opinion.reason = stage.because("{} hosts disagree on these items", check.asked.size() + (again ? 1 : 0));
+    opinion.reason = stage.because("another opinion beside those of {} hosts", check.asked.size());
     opinion.check = i;
     if (take(opinion)) break;
   }
@@ -68,6 +68,10 @@ void Stage::dispute(Range range, const std::vector<HostId>& hosts, Timestamp now
   for (const Range part : state.ledger.accepted().within(range)) {
     state.ledger.dispute(part);
     state.checks.push_back({part, hosts, {}});
+    if (hosts.size() < 2) {
+      state.decide(changes, now, hosts.front(), {}, "audit", part, "another host computes them, too");
+      continue;
+    }
     ++state.totals.disputes;
     state.decide(changes, now, {}, {}, "dispute", part,
                  state.because("{} hosts delivered different results", hosts.size()));
@@ -85,7 +89,7 @@ void Stage::resolve(Range range, bool decided, Timestamp now, Changes& changes) 
       state.decide(changes, now, {}, {}, "set-aside", part, "no two hosts agree on these items");
     state.ledger.give_up(range);
   }
-  state.decide(changes, now, {}, {}, "resolve", range, decided ? "the majority decided" : "given up");
+  state.decide(changes, now, {}, {}, "resolve", range, decided ? "the opinions decide" : "given up");
   tidy(changes);
 }
 

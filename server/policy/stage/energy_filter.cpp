@@ -5,8 +5,6 @@
 namespace gleaner::policy {
 namespace {
 
-// Idle slots looked at for one that should have a piece of a unit.
-constexpr int slots_looked_at = 64;
 // Slots and hosts looked at for as many as there are free items; where more are free nobody is passed over.
 constexpr std::size_t counted = 1024;
 
@@ -43,7 +41,8 @@ void EnergyFilter::waits(Slot& slot, Timestamp asks_at) {
   if (slot.idle) clock_->waits(slot, asks_at, joules_of(*slot.host));
 }
 
-bool EnergyFilter::keeps_free(HostId id, const Ledger& ledger, double patience, Timestamp now) const {
+bool EnergyFilter::keeps_free(HostId id, const Ledger& ledger, const EndgameRules& rules,
+                              Timestamp now) const {
   const Host& host = clock_->hosts().at(id);
   const double mine = joules_of(host);
   const std::int64_t free = ledger.free().total();
@@ -51,7 +50,7 @@ bool EnergyFilter::keeps_free(HostId id, const Ledger& ledger, double patience, 
   const double speed = speed_of(host.record);
   const double work = ledger.free_cost() / static_cast<double>(free);
   const bool known = clock_->fleet().rate(host.record) > 0;
-  if (!known) patience = numbers::first_patience;
+  const double patience = known ? rules.gain_minimum : EndgameRules{}.park;
   // Where no rate is known, who is as fast needs no longer, whatever it takes.
   const auto as_soon = [&](double other, Timestamp asks_at) {
     const double wait = seconds_between(now, asks_at);
@@ -61,7 +60,7 @@ bool EnergyFilter::keeps_free(HostId id, const Ledger& ledger, double patience, 
   std::int64_t better = 0;
   std::size_t looked = 0;
   for (const auto& [joules, key] : clock_->idle_by_joules()) {
-    if (joules > numbers::clearly_less * mine || better >= free || ++looked > counted) break;
+    if (joules > numbers::clearly * mine || better >= free || ++looked > counted) break;
     const Slot& other = clock_->slots().at(key);
     if (key.first != id && as_soon(speed_of(other.host->record), other.asks_at)) ++better;
   }
@@ -70,7 +69,7 @@ bool EnergyFilter::keeps_free(HostId id, const Ledger& ledger, double patience, 
     HostRecord record;
     record.performance = other.performance;
     const double other_speed = speed_of(record);
-    if (other.watts / other_speed > numbers::clearly_less * mine) break;
+    if (other.watts / other_speed > numbers::clearly * mine) break;
     if (as_soon(other_speed, other.asks_at)) better += other.slots;
   }
   return better >= free;
@@ -82,7 +81,7 @@ bool EnergyFilter::keeps(HostId id, const Group& group, double work, Timestamp n
   if (mine <= 0 || rate <= 0) return false;
   int looked = 0;
   for (const auto& [joules, key] : clock_->idle_by_joules()) {
-    if (joules > numbers::clearly_less * mine || ++looked > slots_looked_at) break;
+    if (joules > numbers::clearly * mine || ++looked > numbers::looked_at) break;
     const Slot& other = clock_->slots().at(key);
     if (key.first == id || holds_any(group, key.first)) continue;
     if (other.kept_for.valid() && other.kept_for != group.id) continue;

@@ -7,8 +7,9 @@
 
 #include <vector>
 
+#include "server/policy/hosts/host_clock.h"
 #include "server/policy/ledger/ledger.h"
-#include "server/policy/stage/host_clock.h"
+#include "server/policy/stage/exchange.h"
 
 namespace gleaner::policy {
 
@@ -23,8 +24,9 @@ class EnergyFilter {
   // It got nothing, and asks again then.
   void waits(Slot& slot, Timestamp asks_at);
 
-  // Whether there are as many slots that draw less as free items: the items are theirs.
-  [[nodiscard]] bool keeps_free(HostId host, const Ledger& ledger, double patience, Timestamp now) const;
+  // Whether there are as many slots that draw less as free items: the items are theirs, if they ask soon.
+  [[nodiscard]] bool keeps_free(HostId host, const Ledger& ledger, const EndgameRules& rules,
+                                Timestamp now) const;
   // Whether a slot that draws less should have `work` of that group; it is kept for it from now on.
   [[nodiscard]] bool keeps(HostId host, const Group& group, double work, Timestamp now);
 

@@ -11,8 +11,6 @@ namespace {
 
 // The papers': when so much is completed, workers that have returned nothing are left out.
 constexpr double omission_share = 0.7;
-// An item that failed so often on few hosts is set aside, too.
-constexpr int failures_factor = 3;
 // A lease that ran out halves the worker's rate.
 constexpr double expiry_rate_factor = 0.5;
 
@@ -37,9 +35,7 @@ void StageState::stall(Held& held, Timestamp since) {
 }
 
 void StageState::heard(Held& held, Timestamp now, const EndgameRules& rules) {
-  const double silence = ledger.free().empty() ? rules.stall_silence_endgame : rules.stall_silence;
-  if (clock.heard(held, now, heartbeat(rules), silence, rules) && held.group != nullptr)
-    forecast.index(*held.group);
+  if (clock.heard(held, now, heartbeat(rules), rules) && held.group != nullptr) forecast.index(*held.group);
 }
 
 void StageState::measure(Held& held, const EndgameRules& rules, bool ended, Changes& changes) {
@@ -52,7 +48,7 @@ void StageState::measure(Held& held, const EndgameRules& rules, bool ended, Chan
 
 bool StageState::save(HostId host, UnitId id, std::int64_t item, double share) {
   const Held* held = find(id, host);
-  if (!setup.rules.move_checkpoints || held == nullptr || held->unit.kind == UnitKind::check) return false;
+  if (held == nullptr || held->unit.kind == UnitKind::check) return false;
   const Unit& unit = held->unit;
   if (item < unit.committed || item >= unit.range.end || ledger.accepted().contains(item)) return false;
   // The result of an item that one host began and another one ended is no second opinion beside the first
@@ -90,10 +86,7 @@ protocol::UnitOrder StageState::report(HostId host, const protocol::UnitReport& 
   unit.pause_reason = report.state == protocol::RunState::paused ? report.reason : std::string();
   unit.rate_minute = std::max(0.0, report.rate);
   unit.item_seconds = std::max(0.0, report.item_seconds);
-  held->estimate.item_share =
-      rules.see_progress && unit.item_seconds >= numbers::share_after * rules.unit_minimum
-          ? std::clamp(report.item_share, 0.0, 1.0)
-          : 0;
+  held->estimate.item_share = std::clamp(report.item_share, 0.0, 1.0);
   unit.running_seconds = std::max(unit.running_seconds, report.running_seconds);
   unit.cut_unheard = false;
   meter.seconds = std::max(meter.seconds, report.running_seconds);
@@ -158,7 +151,7 @@ CommitOutcome StageState::commit(HostId host_id, UnitId id, Range range, bool la
   Held& held = *find(id, host_id);
   Unit& unit = held.unit;
   const bool is_open = unit.state == UnitState::open;
-  Host& host = clock.host(host_id);
+  Host& host = held.host != nullptr ? *held.host : clock.host(host_id);
   HostRecord& record = host.record;
   if (is_open) heard(held, now, pace());
 
@@ -212,14 +205,10 @@ CommitOutcome StageState::commit(HostId host_id, UnitId id, Range range, bool la
 void StageState::note_failure(HostId host, std::int64_t item, Stage::GiveBack why, const std::string& reason,
                               Timestamp now, Changes& changes) {
   if (ledger.accepted().contains(item) || ledger.set_aside().contains(item)) return;
-  items.forget_saved({item, item + 1});  // it may be why
-  const Ledger::Failures failures = ledger.fail(item, host);
-  const int limit = setup.rules.failures_set_aside;
-  if (why != Stage::GiveBack::set_aside && failures.hosts < limit && failures.times < limit * failures_factor)
-    return;
   const Range range{item, item + 1};
-  decide(changes, now, host, {}, "set-aside", range,
-         because("it failed {} times on {} hosts; last: {}", failures.times, failures.hosts, reason));
+  items.forget_saved(range);  // it may be why
+  if (why != Stage::GiveBack::set_aside) return ledger.fail(item, host);
+  decide(changes, now, host, {}, "set-aside", range, reason);
   // Set aside before the units that hold it are cut, so that nobody gets it back as free.
   ledger.put_aside(range);
 }

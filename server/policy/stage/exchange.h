@@ -1,5 +1,4 @@
-// What a stage is told and what it answers: how it is set up, who asks, what is handed out, what an event
-// changed. Value types.
+// What a stage is told and what it answers: who asks, what is handed out, what an event changed. Value types.
 #pragma once
 
 #include <cstdint>
@@ -7,47 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "server/policy/stage/rules.h"
-#include "server/policy/stage/unit.h"
+#include "server/policy/hosts/unit.h"
+#include "server/policy/stage/setup.h"
 
 namespace gleaner::policy {
-
-// Numbers are stored; never reuse one.
-enum class Straggler : int {
-  none = 1,
-  duplicate_once = 2,
-  split = 3,
-  late = 4,
-  spark = 5,
-  wqr = 6,
-  deadline = 7,
-  rdlb = 8
-};
-[[nodiscard]] const char* name_of(Straggler rule);
-[[nodiscard]] Result<Straggler> straggler_from(std::string_view text);
-
-struct StragglerInfo {
-  Straggler rule = Straggler::none;
-  std::string name;
-  std::string summary;  // one line
-  std::string source;
-};
-[[nodiscard]] std::vector<StragglerInfo> straggler_rules();
-
-struct StageSetup {
-  std::int64_t items = 0;
-  std::vector<double> costs;  // hints, one an item; empty: all 1
-  std::string sizing = "wis";
-  Straggler straggler = Straggler::split;
-  bool may_split = true;  // from the manifest: may a unit end earlier than handed out?
-  EndgameRules rules;
-  // What a unit of benchmark performance is worth in hint units per second, where that is known beforehand;
-  // 0: it is learned from the first hosts that deliver.
-  double benchmark_worth = 0;
-  // Decisions are told, with reasons (Changes::decisions, Unit::reason, Grant::reason). Words cost more than
-  // what they tell of: a simulation that shows them to nobody does without.
-  bool explain = true;
-};
 
 struct Decision {
   Timestamp at;
@@ -122,7 +84,7 @@ struct StageCounts {
   std::int64_t items = 0, accepted = 0, free = 0, handed_out = 0, set_aside = 0;
   double cost = 0, cost_accepted = 0, cost_wasted = 0;
   std::int64_t units = 0, open_units = 0, splits = 0, recovered = 0, copies = 0, disputes = 0;
-  std::int64_t givers = 0;        // hosts that items were accepted from
+  std::int64_t contributors = 0;  // hosts that items were accepted from
   double rate = 0;                // sum of the rates of the hosts now running
   double remaining_seconds = -1;  // at that rate; negative: unknown
 };

@@ -58,6 +58,12 @@ double Forecast::seconds_left(const Held& held, Timestamp now) {
   return std::max(0.0, seconds_between(now, held.estimate.end));
 }
 
+double Forecast::seconds_to(const Held& held, std::int64_t end, Timestamp now) const {
+  if (held.unit.finished >= end) return 0;
+  const double beyond = costs_->of({end, held.unit.range.end}) / held.estimate.rate;
+  return std::max(0.0, seconds_between(now, held.estimate.end) - beyond);
+}
+
 double Forecast::seconds_left(const Group& group, Timestamp now) {
   const Held* first = first_to_end(group);
   return first == nullptr ? -1 : seconds_left(*first, now);

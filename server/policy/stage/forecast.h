@@ -5,8 +5,8 @@
 
 #include <set>
 
-#include "server/policy/stage/host_clock.h"
-#include "server/policy/stage/item_costs.h"
+#include "server/policy/costs/item_costs.h"
+#include "server/policy/hosts/host_clock.h"
 #include "server/policy/stage/units.h"
 
 namespace gleaner::policy {
@@ -27,6 +27,8 @@ class Forecast {
   [[nodiscard]] double work_done(const Held& held, Timestamp at) const;
   [[nodiscard]] static double seconds_left(const Held& held, Timestamp now);
   [[nodiscard]] static double seconds_left(const Group& group, Timestamp now);  // the first live one's
+  // Until it has ended the items before `end` of its unit.
+  [[nodiscard]] double seconds_to(const Held& held, std::int64_t end, Timestamp now) const;
   // The group's live member that ends first; null: all stall.
   [[nodiscard]] static const Held* first_to_end(const Group& group);
 

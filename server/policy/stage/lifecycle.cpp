@@ -5,6 +5,12 @@
 #include "server/policy/stage/straggler.h"
 
 namespace gleaner::policy {
+namespace {
+
+// Comparison rules: leases are no shorter than so many shortest units.
+constexpr double lease_units_min = 10;
+
+}  // namespace
 
 Held& StageState::open_unit(const Requester& requester, UnitKind kind, Range range, UnitId group,
                             std::string reason, Timestamp now, Changes& changes) {
@@ -45,14 +51,16 @@ Held& StageState::open_unit(const Requester& requester, UnitKind kind, Range ran
 Held& StageState::insert_open(Held made, Timestamp now) {
   const EndgameRules rules = pace();
   Held& held = units.open(std::move(made));
-  held.host = &clock.host(held.unit.host);
+  Slot& slot = clock.slot({held.unit.host, held.unit.slot});
+  held.slot = &slot;
+  held.host = slot.host;
   if (is_copy(held.unit.kind)) ++totals.open_copies;
   failed = {};
   const double rate = clock.fleet().rate(held.host->record);
   const double factor = rules.lease_factor > 0 ? rules.lease_factor : rule->lease_factor;
   if (factor > 0 && held.unit.kind != UnitKind::check) {
     const double estimate = rate > 0 ? ledger.costs().of(held.rest()) / rate : 0;
-    held.lease_end = later(now, std::max(rules.lease_minimum, factor * estimate));
+    held.lease_end = later(now, std::max(lease_units_min * rules.unit_minimum, factor * estimate));
     copies.by_lease.insert({held.lease_end, held.unit.id});
   }
   if (held.unit.kind != UnitKind::check) {
@@ -61,8 +69,6 @@ Held& StageState::insert_open(Held made, Timestamp now) {
     units.join(held);
     items.handed_out(held.rest(), rate, rules);
   }
-  Slot& slot = clock.slot({held.unit.host, held.unit.slot});
-  held.slot = &slot;
   held.meter.runs = slot.units.empty();
   slot.units.push_back(&held);
   held.meter.at = now;

@@ -17,7 +17,7 @@ struct StageState;
 
 struct Proposal {
   UnitKind kind = UnitKind::fresh;
-  Range range;              // empty: nothing, but see `parks`
+  Range range;
   std::string reason = {};  // of the unit
   // The group whose items these are, and whether the new unit joins it as a copy; else its members are cut.
   UnitId of = {};
@@ -31,8 +31,7 @@ struct Proposal {
   std::optional<Size> size = {};          // fresh: the sizing strategy's memory
   std::optional<std::size_t> check = {};  // this dispute is being looked at
   enum class From { rule, lease, plan, turn } from = From::rule;
-  UnitId late = {};    // from a lease: the unit that is late
-  bool parks = false;  // the slot gets nothing, and others are due within a bounded time
+  UnitId late = {};  // from a lease: the unit that is late
 };
 
 // True: it was carried out.
@@ -46,13 +45,13 @@ using Rule = std::string (*)(const StageState& stage, const Requester& requester
 // requester.
 [[nodiscard]] std::string propose_check(const StageState&, const Requester&, Timestamp, const Take&);
 [[nodiscard]] std::string propose_late(const StageState&, const Requester&, Timestamp, const Take&);
-[[nodiscard]] std::string propose_early_copy(const StageState&, const Requester&, Timestamp, const Take&);
+[[nodiscard]] std::string propose_copy_ahead(const StageState&, const Requester&, Timestamp, const Take&);
 [[nodiscard]] std::string propose_fresh(const StageState&, const Requester&, Timestamp, const Take&);
 [[nodiscard]] std::string propose_recovery(const StageState&, const Requester&, Timestamp, const Take&);
 [[nodiscard]] std::string propose_help(const StageState&, const Requester&, Timestamp, const Take&);
 
 // Whether the free items should be looked at by cost: the longest would take a host noticeably long.
-[[nodiscard]] bool long_items_matter(const StageState& stage, Timestamp now);
+[[nodiscard]] bool long_items_matter(const StageState& stage);
 // Rate of a host that is fast among those that are on.
 [[nodiscard]] double fast_from(const StageState& stage);
 

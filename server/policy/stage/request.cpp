@@ -27,10 +27,7 @@ struct Asking {
   bool granted = false, left = false;
 
   bool take(Proposal& proposal) {
-    if (proposal.range.empty()) {
-      if (proposal.parks) stage.parked_since = std::min(stage.parked_since, now);
-      return false;
-    }
+    if (proposal.range.empty()) return false;
     if (proposal.work > 0 && stage.rule->saves_energy &&
         stage.energy.keeps(requester.host, *stage.units.group(proposal.of), proposal.work, now)) {
       left = true;
@@ -45,13 +42,13 @@ struct Asking {
 
   std::string free_work() {
     if (stage.rule->saves_energy && requester.urgent && !requester.planned &&
-        stage.energy.keeps_free(requester.host, stage.ledger, stage.pace().gain_minimum, now)) {
+        stage.energy.keeps_free(requester.host, stage.ledger, stage.pace(), now)) {
       left = true;
       return "hosts that draw less for it are about to ask for what is free";
     }
     if (stage.ledger.free().empty()) return {};
     stage.ledger.forget_taken();
-    if (!requester.planned && long_items_matter(stage, now) && stage.ledger.costs().differ())
+    if (!requester.planned && long_items_matter(stage) && stage.ledger.costs().differ())
       stage.ledger.sort_free();
     return ask(propose_fresh);
   }
@@ -83,7 +80,7 @@ struct Asking {
     FailedSearches& failed = stage.failed;
     if (now >= later(failed.since, stage.pace().park) || now < failed.since) failed = {};
     const bool kept = stage.clock.slots().at({requester.host, requester.slot}).kept_for.valid();
-    if (failed.count < numbers::failed_searches_max || rate > failed.fastest || kept) {
+    if (failed.count < numbers::looked_at || rate > failed.fastest || kept) {
       stage.forecast.settle(stage.units);
       for (const Rule one : stage.rule->idle) {
         if (!granted) ask(one);
@@ -138,7 +135,7 @@ Grant StageState::request(const Requester& requester, Timestamp now, Changes& ch
   }
   if (asking.granted) return {requester.unit, 0, {}};
   if (reason.empty()) reason = "nothing is free; the last units go to idle slots";
-  if (setup.rules.save_energy) energy.waits(slot, later(now, latest_return(park)));
+  energy.waits(slot, later(now, latest_return(park)));
   return {{}, park, std::move(reason)};
 }
 
@@ -155,7 +152,6 @@ void StageState::apply(Proposal& proposal, const Requester& requester, Timestamp
       ++record.requests;
     });
     if (proposal.size) sizing_memory = proposal.size->memory;
-    if (proposal.size) parked_since = Timestamp::max();
   }
   if (proposal.check) {
     Check& check = checks[*proposal.check];

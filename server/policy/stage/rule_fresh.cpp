@@ -20,12 +20,11 @@ constexpr std::int64_t items_looked_at = 10'000;
 struct LongPick {
   Range from;            // a part of the free pool; empty: plain order
   double most_cost = 0;  // the unit ends before an item that costs more
-  bool park = false;     // nothing for this host: faster ones will take it sooner to its end
 };
 
 // Who asks first is not all that will come: for a minute nobody knows how long all will take.
 bool settling(const StageState& stage, const EndgameRules& rules, Timestamp now) {
-  return rules.settle && now < later(stage.first_request, rules.unit_minimum);
+  return now < later(stage.first_request, rules.unit_minimum);
 }
 
 LongPick pick_long(const StageState& stage, const Requester& requester, const EndgameRules& rules,
@@ -47,14 +46,6 @@ LongPick pick_long(const StageState& stage, const Requester& requester, const En
     item = ledger.free().front().begin;
   }
   if (!item) return pick;
-  const double cost = costs.of({*item, *item + 1});
-  if (cost > pick.most_cost && rate < fast_from(stage) &&
-      cost / rate > numbers::park_factor * all + rules.unit_minimum) {
-    // Faster hosts come as soon as they have ended what they hold. If none does, somebody must take it.
-    const Timestamp since = std::min(stage.parked_since, now);
-    pick.park = now < later(since, std::min(all, rules.unit_maximum) + 2 * rules.park);
-    if (pick.park) return pick;
-  }
   pick.from = ledger.free().from(*item);
   return pick;
 }
@@ -146,15 +137,13 @@ double fast_from(const StageState& stage) {
   return std::min(numbers::fast_factor * fleet.mean_rate(), fleet.fastest_rate());
 }
 
-bool long_items_matter(const StageState& stage, Timestamp now) {
+bool long_items_matter(const StageState& stage) {
   const EndgameRules rules = stage.pace();
   const Costs& costs = stage.ledger.costs();
-  if (!rules.long_items_first || stage.ledger.free().empty() || stage.sizing->mode() == SizingMode::paper ||
+  if (stage.ledger.free().empty() || stage.sizing->mode() == SizingMode::paper ||
       stage.clock.fleet().rate_on() <= 0)
     return false;
-  const double share = settling(stage, rules, now) ? 0 : numbers::long_share;
-  const double limit =
-      std::max(share * stage.seconds_of_rest(), rules.unit_minimum) * stage.clock.fleet().mean_rate();
+  const double limit = rules.unit_minimum * stage.clock.fleet().mean_rate();
   if (costs.longest() <= limit) return false;
   const FreeByCost* by_cost = stage.ledger.by_cost();
   if (!costs.differ() || by_cost == nullptr) return true;
@@ -168,13 +157,8 @@ std::string propose_fresh(const StageState& stage, const Requester& requester, T
   const Ledger& ledger = stage.ledger;
   const EndgameRules rules = stage.pace();
   LongPick pick;
-  if (long_items_matter(stage, now)) pick = pick_long(stage, requester, rules, now);
+  if (long_items_matter(stage)) pick = pick_long(stage, requester, rules, now);
   Proposal fresh;
-  if (pick.park) {
-    fresh.parks = true;
-    take(fresh);
-    return "what is free would take this host too long: faster ones are to come";
-  }
   const Ledger::OthersOn others = stage.others_on();
   Range from = ledger.allowed(pick.from, requester.host, others);
   if (from.empty()) {

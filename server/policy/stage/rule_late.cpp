@@ -3,18 +3,11 @@
 #include "server/policy/stage/straggler.h"
 
 namespace gleaner::policy {
-namespace {
-
-// Late units looked at for one that the host does not hold itself.
-constexpr int late_looked_at = 64;
-
-}  // namespace
-
 std::string propose_late(const StageState& stage, const Requester& requester, Timestamp now,
                          const Take& take) {
   int looked = 0;
   for (const auto& [end, id] : stage.copies.by_lease) {
-    if (end > now || ++looked > late_looked_at) break;
+    if (end > now || ++looked > numbers::looked_at) break;
     const Unit& unit = stage.units.at(id).unit;
     const std::string why = stage.because("host {} has not delivered it in time", unit.host.value);
     const bool taken = propose_copy(stage, requester, unit.group, why, Proposal::From::lease,

@@ -2,22 +2,13 @@
 // comes back still ends what is left to it [server/policy/POLICY.md, R6].
 #include <algorithm>
 
-#include "server/policy/stage/state.h"
+#include "server/policy/stage/copier.h"
 
 namespace gleaner::policy {
 namespace {
 
-// Stalled groups looked at for one whose holders are all other hosts.
-constexpr int stalled_looked_at = 64;
-
-// `work`: what the host should take at most.
-Proposal recovery(const StageState& stage, const Requester& requester, const Group& group, double work,
-                  Timestamp now) {
-  const Costs& costs = stage.ledger.costs();
-  // The member that has the most left holds all that the others hold.
-  const Held& held =
-      **std::min_element(group.members.begin(), group.members.end(),
-                         [](const Held* a, const Held* b) { return a->unit.committed < b->unit.committed; });
+// What stalled holders keep, from where somebody else would go on.
+Range rest_of(const StageState& stage, const Held& held) {
   const bool silent = held.watch.silent;
   const Unit& unit = held.unit;
   Range rest = stage.ledger.accepted().missing(held.rest()).back();
@@ -26,26 +17,27 @@ Proposal recovery(const StageState& stage, const Requester& requester, const Gro
   if (!silent && rest.size() > 1 && rest.begin == unit.finished &&
       stage.items.overlong(rest.begin, unit.host))
     ++rest.begin;
-  const char* what = silent                                         ? "silent"
+  return rest;
+}
+
+// Its tail, of `work` at most.
+Proposal recovery(const StageState& stage, const Requester& requester, const Held& held, Range rest,
+                  double work, Timestamp now) {
+  const Costs& costs = stage.ledger.costs();
+  const Unit& unit = held.unit;
+  const char* what = held.watch.silent                              ? "silent"
                      : unit.run_state == protocol::RunState::paused ? "paused"
                                                                     : "standing still";
-  const std::string why = stage.because("host {} is {} since {:.1f} s", unit.host.value, what,
-                                        std::max(0.0, seconds_between(held.watch.stalled_since, now)));
   std::int64_t from = costs.tail_worth(rest, work);
-  if (work >= numbers::take_all_share * costs.of(rest)) from = rest.begin;
   from = std::min(from, rest.end - 1);
   Proposal recovery{UnitKind::recover, {from, rest.end}};
-  recovery.of = group.id;
-  recovery.as_copy = rest.size() == 1 || !stage.setup.may_split;
-  if (recovery.as_copy) {
-    recovery.range.begin = rest.begin;
-  } else {
-    recovery.cut_at = from;
-    recovery.cut_reason = stage.because("{}; host {} takes over", why, requester.host.value);
-  }
+  recovery.of = unit.group;
+  recovery.cut_at = from;
   recovery.work = costs.of(recovery.range);
-  recovery.reason = stage.because("{}: {} of its last {} items{}", why, recovery.range.size(), rest.size(),
-                                  recovery.as_copy ? " as a copy" : "");
+  const std::string why = stage.because("host {} is {} since {:.1f} s", unit.host.value, what,
+                                        std::max(0.0, seconds_between(held.watch.stalled_since, now)));
+  recovery.cut_reason = stage.because("{}; host {} takes over", why, requester.host.value);
+  recovery.reason = stage.because("{}: {} of its last {} items", why, recovery.range.size(), rest.size());
   return recovery;
 }
 
@@ -57,20 +49,30 @@ std::string propose_recovery(const StageState& stage, const Requester& requester
   const double rate = stage.clock.rate(requester.host), fleet_rate = stage.clock.fleet().rate_on();
   double work = stage.ledger.costs().total();  // no rate known: all of it
   if (rate > 0 && fleet_rate > 0) {
-    work = rate * std::clamp(rules.guided_fraction * stage.forecast.stalled_cost() / fleet_rate,
-                             rules.unit_minimum, rules.unit_maximum);
+    work =
+        rate * std::clamp(stage.forecast.stalled_cost() / fleet_rate, rules.unit_minimum, rules.unit_maximum);
   }
+  const Copier copier(stage, requester, now, take);
   int looked = 0;
   for (const auto& [since, id] : stage.forecast.stalled()) {
-    if (++looked > stalled_looked_at) break;
+    if (++looked > numbers::looked_at) break;
     const Group& group = *stage.units.group(id);
-    if (holds_any(group, requester.host) || static_cast<int>(group.members.size()) >= members_max(rules))
+    if (holds_any(group, requester.host) || static_cast<int>(group.members.size()) >= rules.holders_max)
       continue;
     if (std::any_of(group.members.begin(), group.members.end(), [&](const Held* member) {
           return HostClock::only_delivery_missing(*member, now, rules);
         }))
       continue;
-    Proposal proposal = recovery(stage, requester, group, work, now);
+    // The member that has the most left holds all that the others hold.
+    const Held& held = **std::min_element(
+        group.members.begin(), group.members.end(),
+        [](const Held* a, const Held* b) { return a->unit.committed < b->unit.committed; });
+    const Range rest = rest_of(stage, held);
+    if (rest.size() == 1 || !stage.setup.may_split) {
+      if (copier.copy(group, rest, false)) break;
+      continue;
+    }
+    Proposal proposal = recovery(stage, requester, held, rest, work, now);
     if (take(proposal)) break;
   }
   return {};

@@ -22,40 +22,6 @@ void tidy(Changes& changes) {
   sort_once(changes.hosts);
 }
 
-const char* name_of(UnitKind kind) {
-  switch (kind) {
-    case UnitKind::fresh:
-      return "fresh";
-    case UnitKind::recover:
-      return "recover";
-    case UnitKind::split:
-      return "split";
-    case UnitKind::copy:
-      return "copy";
-    case UnitKind::flood:
-      return "flood";
-    case UnitKind::check:
-      return "check";
-  }
-  return "unknown";
-}
-
-const char* name_of(UnitState state) {
-  switch (state) {
-    case UnitState::open:
-      return "open";
-    case UnitState::done:
-      return "done";
-    case UnitState::cancelled:
-      return "cancelled";
-    case UnitState::failed:
-      return "failed";
-    case UnitState::expired:
-      return "expired";
-  }
-  return "unknown";
-}
-
 Stage::Stage(StageSetup setup) : state_(std::make_unique<StageState>(std::move(setup))) {}
 Stage::~Stage() = default;
 Stage::Stage(Stage&&) noexcept = default;
@@ -91,7 +57,7 @@ protocol::UnitOrder Stage::report(HostId host, const protocol::UnitReport& repor
 }
 
 void Stage::expect(const std::vector<IdleHost>& hosts) {
-  if (state_->setup.rules.save_energy) state_->energy.expect(hosts);
+  state_->energy.expect(hosts);
 }
 
 bool Stage::save(HostId host, UnitId unit, std::int64_t item, double share) {
@@ -153,7 +119,6 @@ void Stage::enough(Timestamp now, Changes& changes) {
   for (const UnitId id : state.units.open_by_id())
     state.close(id, UnitState::cancelled, "no more items are needed", now, changes);
   state.checks.clear();
-  state.ledger.drop_rest();
   tidy(changes);
 }
 

@@ -14,13 +14,14 @@
 // sizes are >= 1.
 //
 // Cost: O(log n) a report, commit or request, plus the ranges touched; in the endgame a request looks at the
-// `look_at` latest units. Not thread-safe.
+// 64 latest units. Not thread-safe.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "server/policy/ledger/ledger.h"
 #include "server/policy/stage/exchange.h"
 
 namespace gleaner::policy {
@@ -69,7 +70,8 @@ class Stage {
   // Leases that ran out, omission. Call about once a second.
   void tick(Timestamp now, Changes& changes);
 
-  // Items of `range`, accepted from one host, differ from what `hosts` (two or more) delivered: ask another.
+  // Another host than `hosts` is to compute the accepted items of `range`: their results differ, or what the
+  // only one delivered is audited.
   void dispute(Range range, const std::vector<HostId>& hosts, Timestamp now, Changes& changes);
   // A third opinion decided the dispute over `range` (or it is given up: set aside).
   void resolve(Range range, bool decided, Timestamp now, Changes& changes);
@@ -90,10 +92,7 @@ class Stage {
   [[nodiscard]] std::vector<const Unit*> open_units() const;
   [[nodiscard]] const HostRecord* host(HostId id) const;
   [[nodiscard]] std::vector<const HostRecord*> hosts() const;
-  [[nodiscard]] const RangeSet& accepted() const;
-  [[nodiscard]] const RangeSet& free() const;
-  [[nodiscard]] const RangeSet& set_aside() const;
-  [[nodiscard]] double cost(Range range) const;
+  [[nodiscard]] const Ledger& ledger() const;  // items: free, accepted, set aside; what they cost
   [[nodiscard]] std::vector<SlotView> slots_on(Timestamp now) const;
   [[nodiscard]] StageCounts counts(Timestamp now) const;
   // Aborts, with what is wrong, if an invariant does not hold. Costs O(units + ranges).

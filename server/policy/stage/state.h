@@ -3,12 +3,14 @@
 //
 //   ledger/             which items are free, held, accepted, set aside
 //   units.h             open and closed units, groups of those that compute the same
-//   host_clock.h        who is on, silent, standing still; how fast
-//   item_costs.h        what an item costs, beyond its hint
+//   hosts/              who is on, silent, standing still; how fast
+//   costs/              what an item costs, beyond its hint
 //   forecast.h          when each unit ends
 //   energy_filter.h     which of several idle slots should have it
 //   request.cpp         a request: which rules are asked, and what becomes of their proposals
 //   rule_*.cpp          the rules, as const functions; straggler*.cpp which of them there are
+//   copier.h            whether a copy is worth it, for all rules
+//   memory.h            what rules found and did
 //   lifecycle.cpp       a unit's life: opened, cut, closed
 //   events.cpp          reports, commits, failures, leases, omission
 //   checks.cpp          disputes: third opinions
@@ -18,43 +20,14 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <set>
 
 #include "server/policy/ledger/ledger.h"
 #include "server/policy/stage/energy_filter.h"
 #include "server/policy/stage/forecast.h"
+#include "server/policy/stage/memory.h"
 #include "server/policy/stage/proposal.h"
 
 namespace gleaner::policy {
-
-// A disputed range that needs another opinion.
-struct Check {
-  Range range;
-  std::vector<HostId> asked;  // hosts that have given theirs
-  UnitId unit;                // who computes it now; none: wanted
-};
-
-// Comparison rules: what they found when they last looked at all units, and what they did.
-struct CopyMemory {
-  Timestamp made = Timestamp::min();
-  CopyPlan plan;
-  UnitId last;                                      // copied in turn
-  std::set<UnitId> once;                            // groups that had their copy
-  std::set<std::pair<Timestamp, UnitId>> by_lease;  // (lease_end, unit)
-};
-
-// Idle slots that found nothing since anything changed.
-struct FailedSearches {
-  Timestamp since = Timestamp::min();
-  int count = 0;
-  double fastest = 0;
-};
-
-struct Totals {
-  std::int64_t units = 0, splits = 0, recovered = 0, copies = 0, disputes = 0, units_done = 0;
-  std::int64_t open_copies = 0, contributors = 0;  // hosts that items were accepted from
-  double copied_cost = 0, wasted_cost = 0;
-};
 
 struct StragglerRule;
 
@@ -78,7 +51,6 @@ struct StageState {
   FailedSearches failed;
   Totals totals;
   Timestamp first_request = Timestamp::max();
-  Timestamp parked_since = Timestamp::max();  // hosts are passed over since then
   bool omission_done = false;
 
   // The rules for a stage that lasts as long as this one is expected to.
@@ -145,11 +117,6 @@ struct StageState {
   mutable EndgameRules paced_rules_;  // of pace(), for that length
   mutable double paced_for_ = -1;
 };
-
-// Stalled copies do not count against the limits of live ones, but they do not pile up for ever.
-[[nodiscard]] inline int members_max(const EndgameRules& rules) {
-  return 2 * std::max(1, rules.flood_copies);
-}
 
 void tidy(Changes& changes);  // sorted, each once
 

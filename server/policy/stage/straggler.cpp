@@ -19,7 +19,7 @@ const StragglerRule& split_straggler() {
                          "re-cover stalled units, split or copy what would end last", "Gleaner's policy"}};
     split.nothing = nullptr;
     split.idle = {propose_recovery, propose_help};
-    split.early = {propose_early_copy};
+    split.early = {propose_copy_ahead};
     split.saves_energy = split.gives_up = true;
     return split;
   }();
@@ -56,7 +56,7 @@ const std::array<const StragglerRule*, 8>& table() {
 }  // namespace
 
 int StragglerRule::holders_max(const EndgameRules& rules) const {
-  return unlimited ? std::numeric_limits<int>::max() : members_max(rules);
+  return unlimited ? std::numeric_limits<int>::max() : rules.holders_max;
 }
 
 const StragglerRule& rule_of(Straggler rule) {

@@ -6,7 +6,7 @@
 #include <map>
 #include <unordered_map>
 
-#include "server/policy/stage/held.h"
+#include "server/policy/hosts/held.h"
 
 namespace gleaner::policy {
 

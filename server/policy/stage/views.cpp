@@ -45,18 +45,8 @@ std::vector<const HostRecord*> Stage::hosts() const {
   return records;
 }
 
-const RangeSet& Stage::accepted() const {
-  return state_->ledger.accepted();
-}
-const RangeSet& Stage::free() const {
-  return state_->ledger.free();
-}
-const RangeSet& Stage::set_aside() const {
-  return state_->ledger.set_aside();
-}
-
-double Stage::cost(Range range) const {
-  return state_->ledger.costs().of(range);
+const Ledger& Stage::ledger() const {
+  return state_->ledger;
 }
 
 std::vector<SlotView> Stage::slots_on(Timestamp now) const {
@@ -83,7 +73,7 @@ StageCounts Stage::counts(Timestamp /*now*/) const {
   counts.handed_out = state.ledger.held();
   counts.cost = state.ledger.costs().total();
   counts.cost_accepted = state.ledger.accepted_cost();
-  counts.givers = state.totals.contributors;
+  counts.contributors = state.totals.contributors;
   counts.cost_wasted = state.totals.wasted_cost;
   counts.units = state.totals.units;
   counts.open_units = static_cast<std::int64_t>(state.units.open().size());

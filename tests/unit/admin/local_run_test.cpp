@@ -1,9 +1,8 @@
+#include "tools/local/local_run.h"
 #include <filesystem>
-#include <nlohmann/json.hpp>
-
+#include "shared/json/text.h"
 #include "tests/catch.h"
 #include "tests/unit/admin/test_world.h"
-#include "tools/local/local_run.h"
 #include "tools/local/unit_source.h"
 
 namespace gleaner::admin {
@@ -149,10 +148,10 @@ TEST_CASE("a scripted bundle runs here, the same with any number of kernels", "[
 TEST_CASE("stages follow each other, with the files of the one before", "[local]") {
   Bundle bundle;
   REQUIRE(bundle.run({"--param", "stages=2", "--json", "--jobs", "2"}) == 0);
-  const auto document = nlohmann::json::parse(bundle.world.out);
-  CHECK(document.at("stages").size() == 2);
-  CHECK(document.at("stages").at(0).at("computed") == 20);
-  CHECK(document.at("results").at(0).at("bytes") == 2 * (4 + 3));
+  const json::Value document = json::parse_or_null(bundle.world.out);
+  CHECK(document["stages"].size() == 2);
+  CHECK(document["stages"][0]["computed"].integer() == 20);
+  CHECK(document["results"][0]["bytes"].integer() == 2 * (4 + 3));
   const std::string length = std::to_string(squares().size());
   REQUIRE(length.size() == 3);
   const std::string item = std::string{3, 0, 0, 0} + length;
@@ -200,8 +199,9 @@ TEST_CASE("what goes wrong is told in the programs' own words", "[local]") {
 TEST_CASE("a manager that has enough ends the stage", "[local]") {
   Bundle bundle;
   REQUIRE(bundle.run({"--input", bundle.flag("enough"), "--jobs", "4", "--json", "--keep"}) == 0);
-  const auto stage = nlohmann::json::parse(bundle.world.out).at("stages").at(0);
-  CHECK(stage.at("computed") < 20);
+  const json::Value document = json::parse_or_null(bundle.world.out);
+  const json::Value& stage = document["stages"][0];
+  CHECK(stage["computed"].integer() < 20);
   CHECK(bundle.world.error.find("kept the work directory") != std::string::npos);
 }
 
@@ -263,7 +263,8 @@ TEST_CASE("the built bundles run here", "[local]") {
       const int code = world.run(arguments);
       INFO(world.error);
       REQUIRE(code == 0);
-      digests.push_back(nlohmann::json::parse(world.out).at("results").at(0).at("digest"));
+      const json::Value document = json::parse_or_null(world.out);
+      digests.push_back(document["results"][0]["digest"].string());
     }
     CHECK(digests.front() == digests.back());
   }

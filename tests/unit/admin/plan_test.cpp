@@ -1,9 +1,9 @@
 // gleaner-admin plan: fleet files good and bad, the answer, the live project, plots.
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "shared/base/limits.h"
 #include "shared/io/gnuplot.h"
+#include "shared/json/text.h"
 #include "shared/protocol/codec.h"
 #include "tests/catch.h"
 #include "tests/unit/admin/test_world.h"
@@ -12,8 +12,6 @@
 
 namespace gleaner::admin {
 namespace {
-
-using nlohmann::json;
 
 constexpr const char* example =
     R"({"tcp":1,"tcm":1,"tsol":0.2,"duplex":"full",
@@ -109,22 +107,22 @@ TEST_CASE("the answer for a fleet file needs no server", "[plan]") {
   TestWorld world;
   const auto file = world.write("fleet.json", example).string();
   REQUIRE(world.run({"plan", file, "--json"}) == 0);
-  const json answer = json::parse(world.out);
+  const json::Value answer = json::parse_or_null(world.out);
   for (const char* name : {"eas", "sos", "sos_pruned", "mos"}) {
-    const json& plan = answer.at(name);
-    CHECK(plan.at("shares").size() == 2);
-    CHECK(plan.at("feasible") == true);
-    CHECK(plan.at("left_out") == json::array());
-    CHECK(plan.at("warnings").is_array());
-    CHECK(plan.at("speedup").get<double>() == Approx(1 / plan.at("finish_replay").get<double>()));
+    const json::Value& plan = answer[name];
+    CHECK(plan["shares"].size() == 2);
+    CHECK(plan["feasible"].boolean());
+    CHECK(plan["left_out"] == json::Value::array());
+    CHECK(plan["warnings"].is_array());
+    CHECK(plan["speedup"].number() == Approx(1 / plan["finish_replay"].number()));
   }
   // Equal shares: half a load takes 0.025 there, 0.4 to compute, 0.005 back; the root 0.5.
-  CHECK(answer.at("eas").at("finish_closed_form").is_null());
-  CHECK(answer.at("eas").at("finish_replay") == 0.5);
+  CHECK(answer["eas"]["finish_closed_form"].is_null());
+  CHECK(answer["eas"]["finish_replay"].number() == 0.5);
   // a_root = (z Tcm + w1 Tcp + z Tsol) / w.
   const double root = 0.05 + 0.8 + 0.01;
-  CHECK(answer.at("sos").at("finish_closed_form").get<double>() == Approx(root / (root + 1)).epsilon(1e-14));
-  CHECK(answer.at("mos").at("finish_closed_form").get<double>() == Approx(root / (root + 1)).epsilon(1e-14));
+  CHECK(answer["sos"]["finish_closed_form"].number() == Approx(root / (root + 1)).epsilon(1e-14));
+  CHECK(answer["mos"]["finish_closed_form"].number() == Approx(root / (root + 1)).epsilon(1e-14));
   CHECK(world.server.calls().empty());
   REQUIRE(world.run({"plan", file}) == 0);
   CHECK(world.out.find("lab-1") != std::string::npos);
@@ -136,9 +134,9 @@ TEST_CASE("hosts to leave out are named, and why", "[plan]") {
   const auto file = world.write(
       "fleet.json", star(R"({"name":"far","w":0.5,"z":10,"children":[{"w":1,"z":5}]},{"w":0.5,"z":0.01})"));
   REQUIRE(world.run({"plan", file.string(), "--json"}) == 0);
-  const json pruned = json::parse(world.out).at("sos_pruned");
-  CHECK(pruned.at("left_out") == json::array({"far", 2}));
-  CHECK(pruned.at("shares")[1] == 0);
+  const json::Value pruned = json::parse_or_null(world.out)["sos_pruned"];
+  CHECK(pruned["left_out"] == json::Value::array({"far", 2}));
+  CHECK(pruned["shares"][1].number() == 0);
   REQUIRE(world.run({"plan", file.string()}) == 0);
   CHECK(world.out.find("leave out far: its link costs more than it computes") != std::string::npos);
   CHECK(world.out.find("leave out node 2: it is below far") != std::string::npos);
@@ -166,19 +164,19 @@ TEST_CASE("the live project is a star below a server that computes nothing", "[p
   world.add_profile();
   world.server.on("GET /v1/admin/hosts", 200, protocol::encode(hosts));
   REQUIRE(world.run({"plan", "--json"}) == 0);
-  const json answer = json::parse(world.out);
-  CHECK(answer.at("nodes").size() == 3);
-  CHECK(answer.at("nodes")[0].at("w").is_null());
-  CHECK(answer.at("remarks").size() == 2);
+  const json::Value answer = json::parse_or_null(world.out);
+  CHECK(answer["nodes"].size() == 3);
+  CHECK(answer["nodes"][0]["w"].is_null());
+  CHECK(answer["remarks"].size() == 2);
   // 10^6 MFLOP on 10,000 MFLOP/s.
-  CHECK(answer.at("sos").at("finish_replay").get<double>() == Approx(100));
-  CHECK(answer.at("optimum").at("finish_replay").get<double>() == Approx(100));
-  CHECK(answer.at("eas").at("finish_replay").get<double>() == Approx(250));
-  CHECK(answer.at("eas").at("shares")[0] == 0);
-  CHECK(answer.at("sos").at("speedup").get<double>() == Approx(1.25));
-  CHECK(answer.at("sos").at("shares")[1].get<double>() == Approx(0.8));
+  CHECK(answer["sos"]["finish_replay"].number() == Approx(100));
+  CHECK(answer["optimum"]["finish_replay"].number() == Approx(100));
+  CHECK(answer["eas"]["finish_replay"].number() == Approx(250));
+  CHECK(answer["eas"]["shares"][0].number() == 0);
+  CHECK(answer["sos"]["speedup"].number() == Approx(1.25));
+  CHECK(answer["sos"]["shares"][1].number() == Approx(0.8));
   REQUIRE(world.run({"plan", "--load-seconds", "10", "--json"}) == 0);
-  CHECK(json::parse(world.out).at("optimum").at("finish_replay").get<double>() > 100);
+  CHECK(json::parse_or_null(world.out)["optimum"]["finish_replay"].number() > 100);
   CHECK(live_fleet({hosts[3]}, 1e6, {}).error().kind == ErrorKind::not_found);
   CHECK(world.run({"plan", "--load-bytes", "1e9"}) == 4);
   CHECK(world.error.find("no host has measured its link yet") != std::string::npos);
@@ -218,10 +216,10 @@ TEST_CASE("a problem's finish is predicted with an interval", "[plan]") {
   world.add_profile();
   world.server.on("GET /v1/admin/problems/7", 200, protocol::encode(a_planned_problem()));
   REQUIRE(world.run({"plan", "--problem", "7", "--json"}) == 0);
-  const json answer = json::parse(world.out);
-  CHECK(answer.at("forecast").at("seconds").get<double>() == Approx(100));
-  CHECK(answer.at("forecast").at("high_seconds").get<double>() == Approx(300));
-  CHECK(answer.at("remarks").size() == 1);
+  const json::Value answer = json::parse_or_null(world.out);
+  CHECK(answer["forecast"]["seconds"].number() == Approx(100));
+  CHECK(answer["forecast"]["high_seconds"].number() == Approx(300));
+  CHECK(answer["remarks"].size() == 1);
   REQUIRE(world.run({"plan", "--problem", "7"}) == 0);
   CHECK(world.out.find("predicted finish in 1:40 (between 1:40 and 5:00)") != std::string::npos);
   problem.state = protocol::ProblemState::finished;

@@ -85,6 +85,16 @@ TEST_CASE("the longest line is still a line") {
   CHECK(grammar.next_event()->text.size() == 4096);
 }
 
+TEST_CASE("what is no result is counted") {
+  KernelGrammar grammar = with_unit({0, 2});
+  CHECK(grammar.talk_bytes() == 0);
+  grammar.feed("log words\nprogress 0 0.5\nitem 0 4\nlog progress 1 0.75\n");
+  CHECK(grammar.talk_bytes() == 10 + 15 + 16);  // the second "log" is the item's
+  grammar.feed("item 1 0\ndone 2\n");
+  CHECK(grammar.talk_bytes() == 10 + 15 + 16);
+  CHECK_FALSE(grammar.offence());
+}
+
 TEST_CASE("after a trim, later items may arrive and the unit ends at any of them") {
   KernelGrammar grammar = with_unit({0, 10});
   grammar.feed("item 0 0\nitem 1 0\n");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "server/policy/strategies.h"
 #include "shared/base/random.h"
 #include "tests/catch.h"
 #include "tools/simulator/grid.h"
@@ -13,12 +14,21 @@ using namespace gleaner::simulator;
 
 namespace {
 
+const char* strategy_of(std::uint64_t seed) {
+  const char* const strategies[] = {"gleaner", "wis", "mis", "fac2", "mm", "ef", "pn"};
+  return strategies[seed % std::size(strategies)];
+}
+
+bool is_mapping(std::uint64_t seed) {
+  const auto kind = policy::strategy_kind(strategy_of(seed));
+  return kind.ok() && *kind == policy::StrategyKind::mapping;
+}
+
 GridInstance random_instance(std::uint64_t seed) {
   Random random(seed);
   GridInstance instance;
   instance.seed = seed;
-  const char* const strategies[] = {"gleaner", "wis", "mis", "fac2", "mm", "ef", "pn"};
-  instance.sizing = strategies[seed % std::size(strategies)];
+  instance.sizing = strategy_of(seed);
   const auto hosts = random.between(2, 8);
   for (std::int64_t i = 0; i < hosts; ++i) {
     GridHost host;
@@ -84,6 +94,10 @@ TEST_CASE("whole servers replay to the same decisions, event by event") {
         REQUIRE_FALSE(replay.parting());
       }
     }
+    const bool plans = std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
+      return line.find(R"("dispatch":"planned")") != std::string::npos;
+    });
+    CHECK(plans == is_mapping(seed));
     CHECK(replay.events() > 50);
     CHECK(replay.decisions() > 20);
   }

@@ -15,6 +15,7 @@ TEST_CASE(
   };
   const auto bad = GENERATE(
       Case{"crashes", "[ $i -ge 3 ] && kill -SEGV $$", FailureKind::kernel_crashed},
+      Case{"is killed at each try", "[ $i -ge 3 ] && kill -KILL $$", FailureKind::kernel_crashed},
       Case{"exits early", "[ $i -ge 3 ] && exit 0", FailureKind::kernel_crashed},
       Case{"gives up", "[ $i -ge 3 ] && echo 'error no more' && sleep 5", FailureKind::kernel_error},
       Case{"writes garbage", "[ $i -ge 3 ] && echo 'hello world' && sleep 5", FailureKind::bad_output},
@@ -35,6 +36,17 @@ TEST_CASE(
   CHECK_FALSE(world.server.failures[0].message.empty());
   CHECK(world.has_all({0, 3}));
   CHECK(world.server.items.size() == 3);
+}
+
+TEST_CASE("A unit whose kernel somebody kills goes on with another one, and nobody is told") {
+  World world;
+  // It begins with item 0, is killed at 3, and then begins with 3.
+  world.server.set_application(script_kernel("[ $i -eq 3 ] && [ $b -ne 3 ] && kill -KILL $$"));
+  world.server.queue_unit({0, 10});
+  world.start();
+  REQUIRE(world.run_until([&] { return world.has_all({0, 10}) && world.nothing_in_hand(); }, 100ms));
+  CHECK(world.server.failures.empty());
+  CHECK(world.server.items.size() == 10);
 }
 
 TEST_CASE("Repeated failures are backed off locally") {
@@ -70,6 +82,28 @@ TEST_CASE("A kernel that sleeps is taken for hung; one that takes too much is st
     REQUIRE(world.run_until([&] { return world.server.failures.size() == 1; }, 200ms));
     CHECK(world.server.failures[0].kind == FailureKind::resource_limit);
   }
+  const auto is_ended_for = [&world](const std::string& words) {
+    REQUIRE(world.run_until([&] { return world.server.failures.size() == 1; }, 200ms));
+    CHECK(world.server.failures[0].kind == FailureKind::resource_limit);
+    CHECK(world.server.failures[0].message.find(words) != std::string::npos);
+  };
+  SECTION("files that have no name any more") {
+    world.machine.slot_usage = {std::int64_t{500} << 10, 3};
+    world.machine.held.removed_bytes = std::int64_t{600} << 10;
+    is_ended_for("of files that it removed");
+  }
+  SECTION("mapped files that have no name any more") {
+    world.machine.held.removed_mappings = true;
+    is_ended_for("maps files that it has removed");
+  }
+  SECTION("directories that nobody can look into") {
+    world.machine.slot_usage.hidden = true;
+    is_ended_for("cannot be read");
+  }
+  SECTION("pipes") {
+    world.machine.held.pipes = 65;
+    is_ended_for("65 pipes");
+  }
   SECTION("a process of it ended for want of memory") {
     world.launcher.memory_gone = true;
     REQUIRE(world.run_until([&] { return world.server.failures.size() == 1; }, 200ms));
@@ -78,6 +112,53 @@ TEST_CASE("A kernel that sleeps is taken for hung; one that takes too much is st
   }
   CHECK(world.gate.groups.empty());
   CHECK(world.has_all({0, 2}));
+}
+
+TEST_CASE("A kernel that talks without end is ended, with a reason") {
+  const std::string line = std::string(1000, 'x');
+  const auto endless =
+      GENERATE_COPY(as<std::string>(), "while :; do echo 'log " + line + "'; done",
+                    "while :; do echo '" + line + "' >&2; done",
+                    "while :; do echo \"progress $i 0.5" + std::string(1000, '0') + "\"; done");
+  World world;
+  world.server.set_application(script_kernel("[ $i -ge 3 ] && " + endless));
+  world.server.queue_unit({0, 10});
+  world.start();
+  REQUIRE(world.run_until([&] { return world.engine->status().slots[0].finished == 3; }));
+  world.patience = 1ms;  // it need not say anything that is heard
+  REQUIRE(
+      world.run_until([&] { return world.server.failures.size() == 1 && world.nothing_in_hand(); }, 100ms));
+  CHECK(world.server.failures[0].kind == FailureKind::bad_output);
+  CHECK(world.server.failures[0].message.find("does not stop talking") != std::string::npos);
+  CHECK(world.has_all({0, 3}));
+}
+
+TEST_CASE("What a kernel left behind and cannot be removed is set aside, and work goes on") {
+  World world;
+  world.server.set_application(script_kernel());
+  world.server.queue_unit({0, 10});
+  const io::Path slots = world.directory / "slots";
+  std::filesystem::create_directories(slots / "0" / "stuck");
+  bool stuck = true;
+  world.files.before_change = [&](std::string_view operation, const io::Path& path) -> Status {
+    if (stuck && operation == "remove_all" && path.string().find("slots") != std::string::npos &&
+        std::filesystem::exists(path))
+      return Error{ErrorKind::io, "cannot remove it"};
+    return {};
+  };
+  world.start();
+  REQUIRE(world.run_until([&] { return world.has_all({0, 10}); }));
+  const auto aside = [&world] {
+    int count = 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(world.directory))
+      count += entry.path().filename().string().find("-set-aside-") != std::string::npos ? 1 : 0;
+    return count;
+  };
+  CHECK(aside() >= 1);
+  world.kill();
+  stuck = false;  // the next start removes it
+  world.start();
+  CHECK(aside() == 0);
 }
 
 TEST_CASE("An application without a kernel for this machine is reported as not executable") {

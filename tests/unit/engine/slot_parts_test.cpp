@@ -1,10 +1,13 @@
 // The parts of a slot alone: what is saved of items in progress, and what computing takes.
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
 
 #include "client/engine/checkpoints.h"
 #include "client/engine/computing_time.h"
+#include "client/engine/talk.h"
+#include "shared/base/limits.h"
 #include "shared/io/compression.h"
 #include "tests/catch.h"
 #include "tests/unit/engine/fake_server.h"
@@ -58,7 +61,7 @@ TEST_CASE("The latest checkpoint of a unit is kept, and laid out for its next ke
   bench.checkpoints->start(SteadyTime{});
   for (const char* text : {"first", "second"}) {
     bench.kernel_writes(text);
-    REQUIRE(bench.checkpoints->keep(*bench.unit).ok());
+    REQUIRE(bench.checkpoints->keep(*bench.unit, bench.root / "slot").ok());
     CHECK(bench.kernel_finds().empty());  // it is the unit's now
   }
   CHECK(bench.kept() == 2);  // one, and its digest
@@ -72,11 +75,11 @@ TEST_CASE("A checkpoint of an item that is done goes with the next one") {
   Bench bench;
   bench.checkpoints->start(SteadyTime{});
   bench.kernel_writes("of item 0");
-  REQUIRE(bench.checkpoints->keep(*bench.unit).ok());
+  REQUIRE(bench.checkpoints->keep(*bench.unit, bench.root / "slot").ok());
   bench.unit->held->add_item(0, "item-0");
   CHECK_FALSE(bench.checkpoints->find(*bench.unit).any());
   bench.kernel_writes("of item 1");
-  REQUIRE(bench.checkpoints->keep(*bench.unit).ok());
+  REQUIRE(bench.checkpoints->keep(*bench.unit, bench.root / "slot").ok());
   CHECK(bench.kept() == 2);
   CHECK(bench.checkpoints->find(*bench.unit).where == Checkpoint::Where::here);
 }
@@ -85,7 +88,7 @@ TEST_CASE("A checkpoint that is not as it was written does not count") {
   Bench bench;
   bench.checkpoints->start(SteadyTime{});
   bench.kernel_writes("whole");
-  REQUIRE(bench.checkpoints->keep(*bench.unit).ok());
+  REQUIRE(bench.checkpoints->keep(*bench.unit, bench.root / "slot").ok());
   const io::Path path = Checkpoints::path_of(*bench.unit);
   SECTION("other bytes") {
     REQUIRE(io::real_files().write(path, "whale", io::Mode::normal).ok());
@@ -106,8 +109,30 @@ TEST_CASE("Only a file can be a checkpoint") {
   SECTION("a directory") {
     std::filesystem::create_directories(bench.root / "slot" / "checkpoint" / "deep");
   }
-  CHECK_FALSE(bench.checkpoints->keep(*bench.unit).ok());
+  SECTION("a pipe that nobody writes to") {
+    REQUIRE(::mkfifo((bench.root / "slot" / "checkpoint").c_str(), 0600) == 0);
+  }
+  SECTION("a file that is larger than any may be") {
+    bench.kernel_writes("x");
+    std::filesystem::resize_file(bench.root / "slot" / "checkpoint", limits::checkpoint_bytes_max + 1);
+  }
+  CHECK_FALSE(bench.checkpoints->keep(*bench.unit, bench.root / "slot").ok());
   CHECK(bench.kept() == 0);
+}
+
+TEST_CASE("A checkpoint that could not be taken leaves the one before it") {
+  Bench bench;
+  bench.checkpoints->start(SteadyTime{});
+  bench.kernel_writes("whole");
+  REQUIRE(bench.checkpoints->keep(*bench.unit, bench.root / "slot").ok());
+  std::filesystem::create_symlink("/etc/hostname", bench.root / "slot" / "checkpoint");
+  CHECK_FALSE(bench.checkpoints->keep(*bench.unit, bench.root / "slot").ok());
+  CHECK(bench.checkpoints->find(*bench.unit).where == Checkpoint::Where::here);
+}
+
+TEST_CASE("What another host saved that unpacks to more than may move does not count") {
+  const Bench bench(protocol::BegunItem{0.5, io::compress(Bytes(limits::saved_bytes_max + 1, '\0'))});
+  CHECK_FALSE(bench.checkpoints->find(*bench.unit).any());
 }
 
 TEST_CASE("What another host saved is for the unit's first item alone") {
@@ -176,11 +201,27 @@ TEST_CASE("A kernel that sleeps for two minutes hangs, one that wakes up does no
   Verdict verdict = Verdict::fine;
   for (int second = 0; second < 125; ++second) {
     now += 1s;
-    if (wakes && second == 100) cpu += 5ms;
+    cpu += wakes && second % 100 == 99 ? 15ms : 5ms;  // less than a hundredth is nothing
     REQUIRE(time.watch_due(now));
     verdict = time.watch(cpu, true, 600, 1, now);
   }
   CHECK((wakes ? verdict == Verdict::fine : verdict == Verdict::asleep));
+}
+
+TEST_CASE("A kernel may talk as much as somebody could read, and more at once") {
+  Talk talk;
+  SteadyTime now{1h};
+  talk.start(now);
+  CHECK(talk.excess(Talk::bytes_at_once_max, now).empty());
+  CHECK_FALSE(talk.excess(Talk::bytes_at_once_max + 1, now).empty());
+  std::int64_t said = 0;
+  talk.start(now);
+  for (int second = 0; second < 3600; ++second)
+    REQUIRE(talk.excess(said += Talk::bytes_per_second_max, now += 1s).empty());
+  int seconds = 0;
+  while (talk.excess(said += 2 * Talk::bytes_per_second_max, now += 1s).empty()) ++seconds;
+  // What a second allows is gone with that second: the last one's words still count.
+  CHECK(seconds == Talk::bytes_at_once_max / Talk::bytes_per_second_max - 1);
 }
 
 TEST_CASE("One item may take three times the longest time that the manifest allows, by processor time") {

@@ -111,12 +111,14 @@ class FixedMachine final : public host::Machine {
   double runnable_jobs() const override { return 0; }
   io::TreeUse use(int) const override { return {tasks, tasks, memory, asleep}; }
   host::DirectoryUsage usage(const io::Path&, std::int64_t) const override { return slot_usage; }
+  host::DescriptorUse descriptors(int, const io::Path&) const override { return held; }
   void lower_thread_priority() const override {}
   std::string machine_id = "one";
   bool asleep = false;
   int tasks = 1;
   std::int64_t memory = 0;
   host::DirectoryUsage slot_usage;
+  host::DescriptorUse held;
 };
 
 // What the test says is seen; `news` as if somebody had just come.

@@ -3,8 +3,11 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <fstream>
+#include <functional>
 
 #include "shared/io/descriptor.h"
 #include "shared/io/system_error.h"
@@ -130,6 +133,97 @@ TEST_CASE("a truly full disk is told as such") {
   const Status written = real_files().write_at("/dev/full", 0, "x");
   REQUIRE_FALSE(written.ok());
   CHECK(written.error().message.find("free some space") != std::string::npos);
+}
+
+namespace {
+// In a process without the superuser's rights, from whom permissions keep nothing; what went wrong, or "".
+std::string as_nobody(const std::function<std::string()>& work) {
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    constexpr uid_t nobody = 65534;
+    std::string wrong;
+    if (::geteuid() == 0 && ::setresuid(nobody, nobody, nobody) != 0) wrong = "still the superuser";
+    if (wrong.empty()) wrong = work();
+    (void)!::write(ends[1], wrong.data(), wrong.size());
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  std::string wrong(4096, '\0');
+  const ssize_t got = ::read(ends[0], wrong.data(), wrong.size());
+  wrong.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  ::close(ends[0]);
+  ::waitpid(child, nullptr, 0);
+  return wrong;
+}
+}  // namespace
+
+TEST_CASE("A tree is removed whatever permissions its directories have") {
+  const TemporaryDirectory directory;
+  ::chmod(directory.path().c_str(), 0777);
+  CHECK(as_nobody([&]() -> std::string {
+          const Path top = directory / "top";
+          std::filesystem::create_directories(top / "a" / "b" / "c");
+          std::filesystem::create_directories(top / "lifted-1");
+          std::ofstream(top / "a" / "b" / "file") << "x";
+          ::chmod((top / "a" / "b" / "c").c_str(), 0);
+          ::chmod((top / "a" / "b").c_str(), 0);
+          ::chmod((top / "a").c_str(), 0300);
+          ::chmod(top.c_str(), 0);
+          const Status removed = real_files().remove_all(top);
+          return removed.ok() ? "" : removed.error().message;
+        }) == "");
+  CHECK_FALSE(std::filesystem::exists(directory / "top"));
+}
+
+TEST_CASE("A tree is removed however deep it is, with little memory and few descriptors") {
+  const TemporaryDirectory directory;
+  const Path top = directory / "top";
+  REQUIRE(::mkdir(top.c_str(), 0755) == 0);
+  Descriptor at(::open(top.c_str(), O_PATH | O_DIRECTORY));
+  for (int depth = 0; depth < 20'000; ++depth) {
+    REQUIRE(::mkdirat(at.get(), "d", 0755) == 0);
+    at = Descriptor(::openat(at.get(), "d", O_PATH | O_DIRECTORY));
+  }
+  at.reset();
+  rlimit before{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit few{32, before.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &few);
+  const Status removed = real_files().remove_all(top);
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  INFO((removed.ok() ? "" : removed.error().message));
+  CHECK(removed.ok());
+  CHECK_FALSE(std::filesystem::exists(top));
+}
+
+TEST_CASE("Links in a tree, and a link in its place, are removed and not followed") {
+  const TemporaryDirectory directory;
+  Files& files = real_files();
+  REQUIRE(files.make_directories(directory / "kept").ok());
+  REQUIRE(files.write(directory / "kept" / "file", "x", Mode::normal).ok());
+  REQUIRE(files.make_directories(directory / "top" / "inner").ok());
+  std::filesystem::create_directory_symlink(directory / "kept", directory / "top" / "inner" / "link");
+  std::filesystem::create_directory_symlink(directory / "kept", directory / "top" / "link");
+  REQUIRE(::mkfifo((directory / "top" / "fifo").c_str(), 0600) == 0);
+  CHECK(files.remove_all(directory / "top").ok());
+  std::filesystem::create_directory_symlink(directory / "kept", directory / "top");
+  CHECK(files.remove_all(directory / "top").ok());
+  CHECK(files.list(directory.path()).value() == std::vector<std::string>{"kept"});
+  CHECK(files.read(directory / "kept" / "file", 10).value() == "x");
+}
+
+TEST_CASE("A plain file is read, and nothing that a link leads to") {
+  const TemporaryDirectory directory;
+  Files& files = real_files();
+  REQUIRE(files.write(directory / "file", "text", Mode::normal).ok());
+  std::filesystem::create_symlink(directory / "file", directory / "link");
+  CHECK(files.read_plain(directory / "file", 4).value() == "text");
+  CHECK(files.read_plain(directory / "file", 3).error().kind == ErrorKind::too_large);
+  CHECK_FALSE(files.read_plain(directory / "link", 100).ok());
+  CHECK_FALSE(files.read_plain(directory.path(), 100).ok());
+  CHECK_FALSE(files.read_plain("/dev/zero", 100).ok());
 }
 
 TEST_CASE("faulty files fail where told, act otherwise") {

@@ -145,6 +145,7 @@ TEST_CASE("standard error is drained and its tail is kept") {
   const std::string tail = process->error_tail();
   CHECK(tail.size() == 4096);
   CHECK(tail.ends_with("some line\nlast words\n"));
+  CHECK(process->error_bytes() == 30'000 * 10 + 11);
 }
 
 TEST_CASE("a group is stopped, continued and killed with its children") {

@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -74,6 +75,28 @@ TEST_CASE("A line is answered with a line, and the socket is for its owner only"
   struct stat facts {};
   REQUIRE(::stat(echo.path().c_str(), &facts) == 0);
   CHECK((facts.st_mode & 0777) == 0600);
+}
+
+TEST_CASE("Another user is not heard, even where the socket was opened to all") {
+  if (::geteuid() != 0) {
+    WARN("only the superuser can become another user");
+    return;
+  }
+  const Echo echo;
+  std::filesystem::permissions(echo.directory, std::filesystem::perms(0755));
+  std::filesystem::permissions(echo.path(), std::filesystem::perms(0666));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    constexpr uid_t nobody = 65534;
+    if (::setresuid(nobody, nobody, nobody) != 0) ::_exit(2);
+    const int connection = echo.connect();
+    char answer[16];
+    if (::write(connection, "quit\n", 5) != 5) ::_exit(0);
+    ::_exit(::read(connection, answer, sizeof answer) > 0 ? 1 : 0);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
 }
 
 TEST_CASE("Garbage, endless lines and callers that say nothing do not keep others out") {

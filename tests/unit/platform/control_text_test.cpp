@@ -1,9 +1,8 @@
 #include "client/program/control_text.h"
 
-#include <nlohmann/json.hpp>
-
 #include "client/program/projects_program.h"
 #include "client/program/top_program.h"
+#include "shared/json/text.h"
 #include "tests/catch.h"
 
 namespace gleaner::program {
@@ -22,15 +21,9 @@ TEST_CASE("Durations are read as people write them") {
 }
 
 TEST_CASE("Status is readable, coloured only when asked, and tolerant of missing fields") {
-  const nlohmann::json reply = {
-      {"version", 1},
-      {"ok", true},
-      {"message", "computing"},
-      {"status",
-       {{"reason", "computing words on 1 of 1 core"},
-        {"cores", 1},
-        {"slots",
-         {{{"slot", 0}, {"state", "running"}, {"unit", 9}, {"begin", 10}, {"end", 20}, {"finished", 15}}}}}}};
+  const json::Value reply = json::parse_or_null(R"({"version":1,"ok":true,"message":"computing","status":{
+      "reason":"computing words on 1 of 1 core","cores":1,
+      "slots":[{"slot":0,"state":"running","unit":9,"begin":10,"end":20,"finished":15}]}})");
   const std::string plain = reply_text("status", reply, Colour::no);
   CHECK(plain.find("computing words") == 0);
   CHECK(plain.find("unit 9, items 10-19, 50 %") != std::string::npos);
@@ -38,33 +31,22 @@ TEST_CASE("Status is readable, coloured only when asked, and tolerant of missing
   CHECK(reply_text("status", reply, Colour::yes).find("\033[32m") != std::string::npos);
   CHECK(reply_text("why", reply, Colour::no) == "computing words on 1 of 1 core\n");
   CHECK(reply_text("pause", {{"message", "paused"}}, Colour::no) == "paused\n");
-  CHECK_FALSE(reply_text("status", {{"status", {{"slots", {1, "x"}}}}}, Colour::no).empty());
+  CHECK_FALSE(
+      reply_text("status", json::parse_or_null(R"({"status":{"slots":[1,"x"]}})"), Colour::no).empty());
 }
 
 TEST_CASE("Of several projects each is named; of one nothing more is said than before") {
-  nlohmann::json projects = {{{"key", "0123456789abcdef"},
-                              {"name", "Atlas"},
-                              {"server", "https://a:1"},
-                              {"share", 3},
-                              {"recent_part", 0.754},
-                              {"units_in_hand", 2},
-                              {"outbox", 1},
-                              {"state", "computing on 1 core"}}};
-  nlohmann::json reply = {
-      {"status",
-       {{"reason", "computing"},
-        {"project_name", "Atlas"},
-        {"server", "https://a:1"},
-        {"projects", projects},
-        {"slots",
-         {{{"slot", 0}, {"state", "running"}, {"unit", 9}, {"problem", "words"}, {"project", "Atlas"}}}}}}};
+  json::Value reply = json::parse_or_null(R"({"status":{"reason":"computing","project_name":"Atlas",
+      "server":"https://a:1","slots":[{"slot":0,"state":"running","unit":9,"problem":"words","project":"Atlas"}],
+      "projects":[{"key":"0123456789abcdef","name":"Atlas","server":"https://a:1","share":3,
+          "recent_part":0.754,"units_in_hand":2,"outbox":1,"state":"computing on 1 core"}]}})");
   const std::string one = reply_text("status", reply, Colour::no);
   CHECK(one.find("  project   Atlas at https://a:1\n") != std::string::npos);
   CHECK(one.find(" words: unit 9") != std::string::npos);
   CHECK(top_text(reply, {200, 40}, Colour::no).find("for Atlas (https://a:1)") != std::string::npos);
-  projects.push_back({{"name", "Birds"}, {"suspended", true}, {"state", "you suspended it"}});
+  json::Value& projects = reply["status"]["projects"];
+  projects.push_back(json::Value{{"name", "Birds"}, {"suspended", true}, {"state", "you suspended it"}});
   projects.push_back("nonsense");
-  reply["status"]["projects"] = projects;
   const std::string several = reply_text("status", reply, Colour::no);
   CHECK(several.find("Atlas at https://a:1: share 3, 75 % of late; computing on 1 core\n") !=
         std::string::npos);

@@ -1,6 +1,12 @@
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <fstream>
+#include <thread>
 
 #include "client/platform/machine_facts.h"
 #include "client/program/state_lock.h"
@@ -66,32 +72,118 @@ TEST_CASE("A process sleeps only if all its threads do; its name may contain any
 TEST_CASE("A kernel is all that descends from what was started") {
   const Roots roots;
   roots.put("proc/42/stat", "42 (bwrap) S 1 42 42 0\n");
-  roots.put("proc/42/statm", "100 10 5 1 0 1 0\n");
+  roots.put("proc/42/status",
+            "Name:\tbwrap\nRssAnon:\t      20 kB\nRssFile:\t 900 kB\nRssShmem:\t       8 kB\n");
   roots.put("proc/42/task/42/stat", "42 (bwrap) S 1 42 42 0\n");
   roots.put("proc/42/task/42/children", "43 ");
   roots.put("proc/43/stat", "43 (kernel) R 42 42 42 0\n");
-  roots.put("proc/43/statm", "100 50 20 1 0 1 0\n");
+  roots.put("proc/43/status",
+            "Name:\tkernel\nRssAnon:\t     100 kB\nRssShmem:\t    8000 kB\nVmSwap:\t 16 kB\n");
+  // Half of what it shares is somebody else's.
+  roots.put("proc/43/smaps_rollup", "0-1 ---p 0 00:00 0 [rollup]\nRss:\t 9000 kB\nPss_Shmem:\t    4000 kB\n");
   roots.put("proc/43/task/43/stat", "43 (kernel) S 42 42 42 0\n");
   roots.put("proc/43/task/43/children", "");
   roots.put("proc/43/task/44/stat", "44 (thread) R 42 42 42 0\n");
   const io::TreeUse use = roots.machine()->use(42);
   CHECK(use.processes == 2);
   CHECK(use.threads == 3);
-  CHECK(use.memory_bytes == 35 * ::sysconf(_SC_PAGESIZE));
+  CHECK(use.memory_bytes == (20 + 8 + 100 + 4000 + 16) << 10);
   CHECK_FALSE(use.asleep);
 }
 
-TEST_CASE("Disk use counts files and bytes, not through links, and stops counting") {
+TEST_CASE("Disk use counts files and blocks, not through links, and stops counting") {
   const Roots roots;
   std::filesystem::create_directories(roots.root / "slot/deep");
-  roots.put("slot/a", std::string(1000, 'a'));
-  roots.put("slot/deep/b", std::string(500, 'b'));
+  const auto empty = roots.machine()->usage(roots.root / "slot", 100);
+  CHECK(empty.files == 1);
+  roots.put("slot/a", std::string(100'000, 'a'));
+  roots.put("slot/deep/b", std::string(50'000, 'b'));
+  std::filesystem::resize_file(roots.root / "slot/a", 100'000'000);  // a hole holds nothing
+  std::filesystem::create_hard_link(roots.root / "slot/a", roots.root / "slot/again");
   std::filesystem::create_symlink("/", roots.root / "slot/link");
   const auto usage = roots.machine()->usage(roots.root / "slot", 100);
-  CHECK(usage.bytes == 1500);
-  CHECK(usage.files == 4);
+  CHECK(usage.bytes - empty.bytes >= 150'000);
+  CHECK(usage.bytes - empty.bytes < 200'000);
+  CHECK(usage.files == 5);
+  CHECK_FALSE(usage.hidden);
   CHECK(roots.machine()->usage(roots.root / "slot", 2).files == 2);
   CHECK(roots.machine()->usage(roots.root / "absent", 2).files == 0);
+}
+
+TEST_CASE("Directories in directories are looked into to a bound, and told of") {
+  const Roots roots;
+  io::Path path = roots.root / "slot";
+  for (int depth = 0; depth < 100; ++depth) path /= "d";
+  std::filesystem::create_directories(path);
+  const auto usage = roots.machine()->usage(roots.root / "slot", 10'000);
+  CHECK(usage.hidden);
+  CHECK(usage.files == 64);
+}
+
+TEST_CASE("A directory that cannot be listed is told of") {
+  const Roots roots;
+  const io::Path closed = roots.root / "slot/closed";
+  roots.put("slot/closed/file", "x");
+  std::filesystem::permissions(closed, std::filesystem::perms(0300));
+  std::filesystem::permissions(roots.root / "slot", std::filesystem::perms(0755));
+  const auto machine = roots.machine();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    constexpr uid_t nobody = 65534;
+    if (::geteuid() == 0 && ::setresuid(nobody, nobody, nobody) != 0) ::_exit(2);
+    ::_exit(machine->usage(roots.root / "slot", 100).hidden ? 0 : 1);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+  std::filesystem::permissions(closed, std::filesystem::perms(0700));
+}
+
+TEST_CASE("Files without a name count as long as somebody holds them, and pipes do") {
+  const Roots roots;
+  const io::Path slot = roots.root / "slot";
+  std::filesystem::create_directories(slot);
+  const auto machine = make_machine();
+  const auto before = machine->descriptors(::getpid(), slot);
+  const auto open_removed = [&slot] {
+    const int file = ::open((slot / "file").c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    const std::string text(100'000, 'x');
+    REQUIRE(::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+    REQUIRE(::unlink((slot / "file").c_str()) == 0);
+    return file;
+  };
+  const int file = open_removed();
+  int ends[2];
+  REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
+  const auto with = machine->descriptors(::getpid(), slot);
+  CHECK(with.pipes == before.pipes + 1);
+  CHECK(with.removed_bytes >= before.removed_bytes + 100'000);
+  CHECK(with.removed_bytes < before.removed_bytes + 150'000);
+  CHECK_FALSE(with.removed_mappings);
+  void* const mapped = ::mmap(nullptr, 4096, PROT_READ, MAP_SHARED, file, 0);
+  REQUIRE(mapped != MAP_FAILED);
+  CHECK_FALSE(machine->descriptors(::getpid(), slot).removed_mappings);  // its descriptor tells the size
+  // A thread with descriptors of its own hides nothing.
+  std::atomic<bool> opened{false}, leave{false};
+  std::thread hiding([&] {
+    REQUIRE(::unshare(CLONE_FILES) == 0);
+    const int own = open_removed();
+    opened = true;
+    while (!leave) std::this_thread::yield();
+    ::close(own);
+  });
+  while (!opened) std::this_thread::yield();
+  CHECK(machine->descriptors(::getpid(), slot).removed_bytes >= before.removed_bytes + 200'000);
+  leave = true;
+  hiding.join();
+  ::close(file);
+  ::close(ends[0]);
+  ::close(ends[1]);
+  const auto unseen = machine->descriptors(::getpid(), slot);
+  CHECK(unseen.removed_mappings);
+  CHECK(unseen.pipes == before.pipes);
+  ::munmap(mapped, 4096);
+  CHECK_FALSE(machine->descriptors(::getpid(), slot).removed_mappings);
 }
 
 TEST_CASE("One daemon a state directory") {

@@ -141,25 +141,34 @@ TEST_CASE("Where no control group can be made there is none, and nothing fails")
   CHECK(groups.prepare(0, 1, 1).empty());
 }
 
-// What the script prints in `sandbox`; nothing if this system permits no such sandbox.
-std::string run_in(const Directory& state, const SandboxSettings& settings, const std::string& script) {
+host::KernelLaunch launch_in(const Directory& state, const std::string& script) {
   for (const char* part : {"bundles/app", "problems/1", "slots/0"})
     std::filesystem::create_directories(state.root / part);
   state.put("bundles/app/kernel", "#!/bin/sh\n" + script);
   std::filesystem::permissions(state.root / "bundles/app/kernel", std::filesystem::perms(0755));
   state.put("problems/1/parameters.json", "{}\n");
   state.put("identity/host.key", "secret\n");
-  auto sandbox = make_sandbox(settings, io::real_processes());
-  if (!sandbox->refusal().empty()) {
-    WARN("this system permits no sandbox: " << sandbox->refusal());
-    return {};
-  }
+  // Another project's, and another slot's.
+  state.put("projects/other/problems/1/parameters.json", "{}\n");
+  state.put("projects/other/bundles/app/kernel", "theirs\n");
+  state.put("slots/1/checkpoint", "theirs\n");
   host::KernelLaunch launch;
   launch.program = state.root / "bundles/app/kernel";
   launch.bundle_directory = state.root / "bundles/app";
   launch.problems_directory = state.root / "problems";
   launch.slot_directory = state.root / "slots/0";
   launch.memory_bytes = launch.disk_bytes = 64 << 20;
+  return launch;
+}
+
+// What the script prints in `sandbox`; nothing if this system permits no such sandbox.
+std::string run_in(const Directory& state, const SandboxSettings& settings, const std::string& script) {
+  const host::KernelLaunch launch = launch_in(state, script);
+  auto sandbox = make_sandbox(settings, io::real_processes());
+  if (!sandbox->refusal().empty()) {
+    WARN("this system permits no sandbox: " << sandbox->refusal());
+    return {};
+  }
   const auto launcher = make_process_launcher(std::move(sandbox), io::real_processes());
   auto started = launcher->start(launch);
   REQUIRE(started.ok());
@@ -172,6 +181,9 @@ std::string run_in(const Directory& state, const SandboxSettings& settings, cons
 constexpr const char* probing =
     "{ read x < /etc/passwd; } 2>/dev/null && echo open\n"
     "{ read x < ../../identity/host.key; } 2>/dev/null && echo open\n"
+    "{ read x < ../../projects/other/problems/1/parameters.json; } 2>/dev/null && echo open\n"
+    "{ read x < ../../projects/other/bundles/app/kernel; } 2>/dev/null && echo open\n"
+    "{ read x < ../1/checkpoint; } 2>/dev/null && echo open\n"
     "echo words > own && read x < own && echo \"wrote $x\"\n"
     "{ echo words > ../own; } 2>/dev/null && echo open\n";
 
@@ -184,20 +196,100 @@ TEST_CASE("A kernel reads what it needs, writes to its slot, and sees nothing el
   CHECK(said.find("open") == std::string::npos);
 }
 
+SandboxSettings without_namespaces(const io::Path& state) {
+  SandboxSettings settings{state, Priority::normal, GLEANER_SANDBOX_HELPER, "none"};
+  settings.accept_weak = true;
+  return settings;
+}
+
 TEST_CASE("A kernel reads what it needs, writes to its slot, and sees nothing else: with Landlock alone") {
   const Directory state;
-  const std::string said =
-      run_in(state, {state.root, Priority::normal, GLEANER_SANDBOX_HELPER, "none"}, probing);
+  const std::string said = run_in(state, without_namespaces(state.root), probing);
   if (said.empty()) return;
   INFO(said);
   CHECK(said.find("wrote words") != std::string::npos);
   CHECK(said.find("open") == std::string::npos);
 }
 
+TEST_CASE(
+    "A slot in memory begins with what was laid out, holds no more than it may, and is read from outside") {
+  const Directory state;
+  std::filesystem::create_directories(state.root / "slots/0");
+  state.put("slots/0/checkpoint", "begun");
+  auto sandbox =
+      make_sandbox({state.root, Priority::normal, GLEANER_SANDBOX_HELPER, {}}, io::real_processes());
+  if (sandbox->describe().find("a slot in memory") == std::string::npos) {
+    WARN("this system permits no slot in memory: " << sandbox->describe());
+    return;
+  }
+  const auto launcher = make_process_launcher(std::move(sandbox), io::real_processes());
+  host::KernelLaunch launch =
+      launch_in(state,
+                "read -r words <checkpoint; echo \"found $words\"\n"
+                "echo further >checkpoint\n"
+                "x=0123456789abcdef; for i in 1 2 3 4 5 6 7 8 9 10 11 12; do x=$x$x; done\n"
+                "i=0; while echo $x >$i; do i=$((i + 1)); done 2>/dev/null\n"
+                "echo \"wrote $i\"; read -r end\n");
+  launch.disk_bytes = 1 << 20;
+  auto started = launcher->start(launch);
+  REQUIRE(started.ok());
+  io::Process& kernel = **started;
+  Bytes output;
+  for (int i = 0; i < 5000 && output.find("wrote") == output.npos; ++i) {
+    (void)kernel.read_some(output, 4096);
+    std::this_thread::sleep_for(2ms);
+  }
+  INFO(output << kernel.error_tail());
+  CHECK(output.starts_with("found begun\n"));
+  const auto wrote = output.find("wrote ");
+  REQUIRE(wrote != output.npos);
+  CHECK(std::stoi(output.substr(wrote + 6)) <= 15);  // files of 68 KiB
+  const io::Path written = launcher->written_by(launch, kernel);
+  CHECK(io::real_files().read_plain(written / "checkpoint", 100).value() == "further\n");
+  CHECK_FALSE(std::filesystem::exists(launch.slot_directory / "0"));  // nothing of it is on the disk
+}
+
+TEST_CASE("A larger slot is a directory") {
+  const Directory state;
+  auto sandbox =
+      make_sandbox({state.root, Priority::normal, GLEANER_SANDBOX_HELPER, {}}, io::real_processes());
+  if (!sandbox->refusal().empty()) {
+    WARN("this system permits no sandbox: " << sandbox->refusal());
+    return;
+  }
+  const auto launcher = make_process_launcher(std::move(sandbox), io::real_processes());
+  host::KernelLaunch launch = launch_in(state, "echo words >file; echo done; read -r end\n");
+  launch.disk_bytes = std::int64_t{300} << 20;
+  auto started = launcher->start(launch);
+  REQUIRE(started.ok());
+  Bytes output;
+  for (int i = 0; i < 5000 && output.empty(); ++i) {
+    (void)(*started)->read_some(output, 4096);
+    std::this_thread::sleep_for(2ms);
+  }
+  CHECK(launcher->written_by(launch, **started) == launch.slot_directory);
+  CHECK(std::filesystem::exists(launch.slot_directory / "file"));
+}
+
+TEST_CASE("Landlock alone is for owners who accept in words what it cannot hide, and of version 3 on") {
+  const Directory state;
+  SandboxSettings settings = without_namespaces(state.root);
+  settings.accept_weak = false;
+  const auto refused = make_sandbox(settings, io::real_processes());
+  CHECK(refused->refusal().find(sandbox_weak) != std::string::npos);
+  CHECK(refused->refusal().find("install bubblewrap") != std::string::npos);
+  settings.accept_weak = true;
+  settings.landlock = 2;
+  const auto old = make_sandbox(settings, io::real_processes());
+  CHECK(old->refusal().find("Landlock is too old") != std::string::npos);
+  CHECK(old->refusal().find(sandbox_off) != std::string::npos);
+}
+
 TEST_CASE("What cannot be confined is refused in a sentence that says what to do") {
   const Directory state;
-  const auto sandbox = make_sandbox({state.root, Priority::normal, state.root / "no-such-helper", "none"},
-                                    io::real_processes());
+  SandboxSettings settings = without_namespaces(state.root);
+  settings.helper = state.root / "no-such-helper";
+  const auto sandbox = make_sandbox(settings, io::real_processes());
   CHECK_FALSE(sandbox->refusal().empty());
   CHECK(sandbox->refusal().find("install bubblewrap") != std::string::npos);
   CHECK(sandbox->refusal().find(sandbox_off) != std::string::npos);

@@ -2,9 +2,9 @@
 #include "client/program/view_publisher.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "client/program/top_program.h"
+#include "shared/json/text.h"
 #include "tests/catch.h"
 
 namespace gleaner::program {
@@ -66,12 +66,12 @@ TEST_CASE("What is new is written soon; that time went by is not new") {
 }
 
 TEST_CASE("The live view fits its screen, and is tolerant of missing fields") {
-  nlohmann::json slots = nlohmann::json::array();
+  json::Value slots = json::Value::array();
   for (int i = 0; i < 40; ++i)
-    slots.push_back(
-        {{"slot", i}, {"state", "running"}, {"unit", 9}, {"begin", 10}, {"end", 20}, {"finished", 15}});
-  const nlohmann::json reply = {
-      {"status", {{"reason", "computing Zürich"}, {"items_today", 7}, {"slots", slots}}}};
+    slots.push_back(json::Value{
+        {"slot", i}, {"state", "running"}, {"unit", 9}, {"begin", 10}, {"end", 20}, {"finished", 15}});
+  const json::Value reply = {
+      {"status", json::Value{{"reason", "computing Zürich"}, {"items_today", 7}, {"slots", slots}}}};
   const std::string text = top_text(reply, {60, 20}, Colour::no);
   CHECK(text.starts_with("computing Zürich\n"));
   CHECK(text.find("7 today") != std::string::npos);
@@ -82,9 +82,8 @@ TEST_CASE("The live view fits its screen, and is tolerant of missing fields") {
   CHECK(top_text(reply, {60, 20}, Colour::yes).find("\033[32m") != std::string::npos);
   const std::string narrow = top_text(reply, {15, 20}, Colour::no);
   CHECK(narrow.starts_with("computing Züric\n"));
-  for (const nlohmann::json& odd :
-       {nlohmann::json(), nlohmann::json(7), nlohmann::json{{"status", {{"slots", {1, "x"}}}}}})
-    CHECK_FALSE(top_text(odd, {80, 24}, Colour::no).empty());
+  for (const char* odd : {"null", "7", R"({"status":{"slots":[1,"x"]}})"})
+    CHECK_FALSE(top_text(json::parse_or_null(odd), {80, 24}, Colour::no).empty());
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ struct World {
     std::set<HostId> computing{HostId{host}};
     for (int other = 0; other < others; ++other) computing.insert(HostId{10'000 + other});
     now += std::chrono::seconds{1};
-    return blame.failed({HostId{host}, application, problem, 0, item, "division by zero"}, computing, now);
+    return blame.failed({HostId{host}, application, problem, item, "division by zero"}, computing, now);
   }
   void delivers(std::int64_t host, ApplicationId application = renderer) {
     blame.delivered(HostId{host}, application);
@@ -75,6 +75,30 @@ TEST_CASE("an item that failed on newcomers only goes to a host that delivers be
   CHECK(count(world.fails(1, 7), Ruling::Kind::set_aside) == 1);
 }
 
+TEST_CASE("an item is set aside when it fails, not when another one does") {
+  World world;
+  CHECK(world.fails(1, 7).empty());
+  CHECK(world.fails(2, 7).empty());
+  world.delivers(1);
+  CHECK(count(world.fails(1, 9), Ruling::Kind::set_aside) == 0);  // now 7 is suspicious enough, too
+  world.delivers(1);
+  const auto rulings = world.fails(1, 7);
+  REQUIRE(count(rulings, Ruling::Kind::set_aside) == 1);
+  CHECK(rulings[0].item == 7);
+}
+
+TEST_CASE("what a host is held back from can be told") {
+  World world;
+  CHECK_FALSE(world.blame.held_from(HostId{1}, world.now).has_value());
+  for (int item = 0; item < 4 && !world.held(1); ++item) world.fails(1, item, renderer, picture, 5);
+  REQUIRE(world.held(1));
+  const auto held = world.blame.held_from(HostId{1}, world.now);
+  REQUIRE(held.has_value());
+  CHECK(held->first == renderer);
+  CHECK(held->second.reason.find("division by zero") != std::string::npos);
+  CHECK_FALSE(world.blame.held_from(HostId{2}, world.now).has_value());
+}
+
 TEST_CASE("a single item that fails on every host stops an application that was never seen to work") {
   World world;
   int stopped = 0, tries = 0;
@@ -91,7 +115,7 @@ TEST_CASE("failures before the kernel ran are held against the host, and not aga
   std::vector<Ruling> rulings;
   for (int time = 0; time < 6; ++time) {
     world.now += std::chrono::seconds{1};
-    rulings = world.blame.failed({HostId{9}, renderer, picture, 0, 7, "no such blob", false}, {}, world.now);
+    rulings = world.blame.failed({HostId{9}, renderer, picture, 7, "no such blob", false}, {}, world.now);
     CHECK(count(rulings, Ruling::Kind::set_aside) == 0);
   }
   CHECK(count(rulings, Ruling::Kind::hold_pair) == 1);

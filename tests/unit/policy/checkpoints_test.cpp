@@ -9,19 +9,18 @@ using namespace gleaner::policy;
 namespace {
 
 // A stage of one long item, 1000 s for a host of speed 1.
-StageSetup one_long(bool move) {
+StageSetup one_long() {
   StageSetup setup;
   setup.items = 1;
   setup.costs = {1000};
   setup.sizing = "gleaner";
   setup.benchmark_worth = 1 / 0.85;
-  setup.rules.move_checkpoints = move;
   return setup;
 }
 
 // Its first host saves half of it, and is paused.
 struct HalfDone {
-  explicit HalfDone(bool move = true) : bench(one_long(move)) {
+  HalfDone() : bench(one_long()) {
     first = bench.take(1);
     bench.wait(500);
     bench.report(first, 0, 500, 1, protocol::RunState::running, 500, 0.5);
@@ -92,10 +91,4 @@ TEST_CASE("what made a kernel fail is not given to another one") {
   CHECK(copy.begun_share == 0.5);
   half.bench.give_back(copy, Stage::GiveBack::failed, 0);
   CHECK(half.bench.take(3).begun_share == 0);
-}
-
-TEST_CASE("move_checkpoints switches it off") {
-  HalfDone half(false);
-  CHECK_FALSE(half.kept);
-  CHECK(half.bench.take(2).begun_share == 0);
 }

@@ -119,13 +119,6 @@ TEST_CASE("nobody is passed over without need") {
     stage.expect_thrifty(3);
     CHECK(stage.ask(hungry, 0, false).unit);
   }
-  SECTION("with the rule switched off") {
-    StageSetup setup = small_stage();
-    setup.rules.save_energy = false;
-    Begin stage(setup);
-    stage.expect_thrifty(3);
-    stage.take(hungry);
-  }
 }
 
 TEST_CASE("what a stalled holder keeps goes to the idle host that draws less") {

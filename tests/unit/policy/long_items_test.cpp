@@ -21,9 +21,20 @@ StageSetup with_long(std::int64_t place, double seconds) {
   setup.costs[static_cast<std::size_t>(place)] = seconds;
   setup.sizing = "gleaner";
   setup.benchmark_worth = 1 / 0.85;
-  setup.rules.settle = false;
   return setup;
 }
+
+// A stage that somebody asked a minute and a half ago, who got nothing and has gone.
+struct Settled : StageBench {
+  explicit Settled(const StageSetup& with) : StageBench(with) {
+    Requester first;
+    first.host = HostId{99};
+    first.unit = UnitId{99};
+    first.planned = Range{};
+    CHECK_FALSE(stage.request(first, now, changes).unit);
+    wait(100);
+  }
+};
 
 // A host of speed 1 is at item 5, which takes it 4000 s; one of speed 10 has done some of the rest meanwhile,
 // and needs twelve minutes for what is free.
@@ -32,7 +43,7 @@ struct LateLong {
     slow = bench.take(1);
     REQUIRE(slow.range == Range{5, 6});
     bench.performance = 10;
-    while (bench.stage.free().total() > 800) {
+    while (bench.stage.ledger().free().total() > 800) {
       const Unit unit = bench.take(2);
       CHECK(unit.kind == UnitKind::fresh);  // for the long one there is time yet
       const auto seconds = static_cast<int>(unit.range.size());
@@ -43,9 +54,9 @@ struct LateLong {
       }
       bench.finish(unit);
     }
-    REQUIRE_FALSE(bench.stage.free().empty());
+    REQUIRE_FALSE(bench.stage.ledger().free().empty());
   }
-  StageBench bench;
+  Settled bench;
   Unit slow;
   int running = 0;
 };
@@ -53,7 +64,7 @@ struct LateLong {
 }  // namespace
 
 TEST_CASE("R3: a long item goes first and alone, the rest stays in plain order") {
-  StageBench bench(with_long(600, 1500));
+  Settled bench(with_long(600, 1500));
   const Unit first = bench.take(1);
   CHECK(first.range == Range{600, 601});
   CHECK(first.reason.find("the longest that fits") != std::string::npos);
@@ -63,23 +74,20 @@ TEST_CASE("R3: a long item goes first and alone, the rest stays in plain order")
 }
 
 TEST_CASE("R3: a shorter long item takes neighbours along") {
-  StageBench bench(with_long(600, 300));
+  Settled bench(with_long(600, 300));
   const Unit first = bench.take(1);
   CHECK(first.range.begin == 600);
   CHECK(first.range.size() > 10);
-  CHECK(bench.stage.cost(first.range) == Approx(1200).margin(60));
+  CHECK(bench.stage.ledger().costs().of(first.range) == Approx(1200).margin(60));
 }
 
-TEST_CASE("R3: without long items, or switched off, the order is plain") {
+TEST_CASE("R3: without long items the order is plain") {
   StageBench even(with_long(600, 40));
   CHECK(even.take(1).range.begin == 0);
-  StageSetup off = with_long(600, 1500);
-  off.rules.long_items_first = false;
-  CHECK(StageBench(off).take(1).range.begin == 0);
 }
 
 TEST_CASE("R3: an item that does not fit a slow host waits for a fast one") {
-  StageBench both(with_long(5, 4000));
+  Settled both(with_long(5, 4000));
   both.performance = 50;
   CHECK(both.take(1).range == Range{5, 6});
   both.give_back(*both.stage.open_units().front(), Stage::GiveBack::returned);
@@ -91,51 +99,17 @@ TEST_CASE("R3: an item that does not fit a slow host waits for a fast one") {
   CHECK(both.take(1).range == Range{5, 6});
 }
 
-TEST_CASE("R3: when only too long items are left a slow host is parked, a fast one gets the shortest") {
+TEST_CASE("R3: when only too long items are left, the shortest goes first") {
   StageSetup setup;
   setup.items = 3;
   setup.costs = {5000, 4000, 6000};
   setup.sizing = "gleaner";
-  setup.rules.settle = false;
   setup.benchmark_worth = 1 / 0.85;
-  StageBench bench(setup);
+  Settled bench(setup);
   bench.performance = 10;
-  const Unit fast = bench.take(1);
-  CHECK(fast.range.size() == 1);
+  CHECK(bench.take(1).range == Range{0, 1});
   bench.performance = 0.05;
-  const Grant parked = bench.ask(2);
-  CHECK_FALSE(parked.unit);
-  CHECK(parked.reason.find("faster ones are to come") != std::string::npos);
-  CHECK(parked.retry_after > 0);
-  bench.performance = 20;
-  CHECK(bench.take(3).range == Range{1, 2});
-}
-
-TEST_CASE("R3: nobody is parked for ever") {
-  StageSetup setup;
-  setup.items = 2;
-  setup.costs = {5000, 6000};
-  setup.sizing = "gleaner";
-  setup.benchmark_worth = 1 / 0.85;
-  StageBench bench(setup);
-  bench.performance = 10;
-  const Unit held = bench.take(1);
-  bench.performance = 0.05;
-  CHECK_FALSE(bench.ask(2).unit);
-  int rounds = 0;
-  while (!bench.ask(2).unit) {  // the fast one computes on, but does not ask
-    REQUIRE(++rounds < 40);
-    bench.wait(60);
-    bench.report(held, held.range.begin, 60 * rounds, 10);
-  }
-  CHECK(rounds > 1);
-  // And if the fast one has gone, at once.
-  StageBench gone(setup);
-  gone.performance = 10;
-  gone.take(1);
-  gone.stage.host_left(HostId{1}, "it left", gone.now, gone.changes);
-  gone.performance = 0.05;
-  CHECK(gone.ask(2).unit);
+  CHECK(bench.take(2).range == Range{1, 2});
 }
 
 TEST_CASE("free items by cost: searches agree with a plain look at all, whatever is free") {
@@ -193,26 +167,14 @@ TEST_CASE("a long item that would end after all the rest is copied by a fast hos
   CHECK(late.bench.see(late.slow).state == UnitState::cancelled);
 }
 
-TEST_CASE("copy_long off: what is free goes first") {
-  StageSetup setup = with_long(5, 4000);
-  setup.rules.copy_long = false;
-  LateLong late(setup);
-  CHECK(late.bench.take(2).kind == UnitKind::fresh);
-}
-
 TEST_CASE("a copy of a long item is for a fast host") {
-  for (const bool only_fast : {true, false}) {
-    StageSetup setup = with_long(5, 4000);
-    setup.rules.fast_copies = only_fast;
-    LateLong late(setup);
-    late.bench.performance = 4;
-    CHECK(late.bench.take(3).kind == (only_fast ? UnitKind::fresh : UnitKind::copy));
-  }
+  LateLong late(with_long(5, 4000));
+  late.bench.performance = 4;
+  CHECK(late.bench.take(3).kind == UnitKind::fresh);
 }
 
 TEST_CASE("R3: who asks in the first minute gets nothing that takes it longer than the longest unit") {
-  StageSetup setup = with_long(600, 1500);
-  setup.rules.settle = true;
+  const StageSetup setup = with_long(600, 1500);
   StageBench early(setup);
   CHECK_FALSE(early.take(1).range.contains(600));
   StageBench later(setup);
@@ -221,19 +183,17 @@ TEST_CASE("R3: who asks in the first minute gets nothing that takes it longer th
   CHECK(later.take(2).range == Range{600, 601});
 }
 
-// The item takes slow hosts a minute; three have it, more are not wanted.
-TEST_CASE("slow copies do not keep a much faster host out") {
-  for (const bool only_fast : {true, false}) {
-    StageSetup setup{1, {}, "gleaner", Straggler::split, true, {}};
-    setup.rules.fast_copies = only_fast;
-    setup.rules.copy_budget = 100;
-    setup.benchmark_worth = 1.0 / 60;
-    StageBench bench(setup);
-    bench.take(1);
-    for (int host = 2; host <= setup.rules.live_copies; ++host) bench.take(host);
-    bench.performance = 1.5;
-    CHECK_FALSE(bench.ask(8).unit);
-    bench.performance = 10;
-    CHECK(bench.ask(9).unit.has_value() == only_fast);
-  }
+// The item takes the first host a minute.
+TEST_CASE("a copy has to end clearly sooner than all that there are") {
+  StageSetup setup{1, {}, "gleaner", Straggler::split, true, {}};
+  setup.rules.copy_budget = 100;
+  setup.benchmark_worth = 1.0 / 60;
+  StageBench bench(setup);
+  bench.take(1);
+  bench.performance = 1.5;
+  bench.take(2);
+  CHECK_FALSE(bench.ask(3).unit);
+  bench.performance = 10;
+  CHECK(bench.take(4).kind == UnitKind::copy);
+  CHECK_FALSE(bench.ask(5).unit);
 }

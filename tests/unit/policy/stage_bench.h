@@ -77,7 +77,8 @@ class StageBench {
     std::vector<HostRecord> records;
     for (const HostRecord* record : stage.hosts()) records.push_back(*record);
     Stage fresh(setup);
-    fresh.restore(stage.accepted().ranges(), units, records, stage.set_aside().ranges(), now);
+    fresh.restore(stage.ledger().accepted().ranges(), units, records, stage.ledger().set_aside().ranges(),
+                  now);
     stage = std::move(fresh);
     stage.check_invariants();
   }

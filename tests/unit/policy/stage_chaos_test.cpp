@@ -111,7 +111,7 @@ class Chaos {
     disputed_.remove(range);
     const auto how = random_.below(4);
     if (how == 0) {
-      for (const Range part : bench_.stage.accepted().within(range)) forget(part);
+      for (const Range part : bench_.stage.ledger().accepted().within(range)) forget(part);
       bench_.stage.reject(range, "a test", bench_.now, bench_.changes);
     } else {
       bench_.stage.resolve(range, how > 1, bench_.now, bench_.changes);
@@ -205,7 +205,7 @@ class Chaos {
     const std::int64_t total = bench_.setup.items;
     int rounds = 0;
     while (!bench_.stage.complete() &&
-           bench_.stage.accepted().total() + bench_.stage.set_aside().total() < total) {
+           bench_.stage.ledger().accepted().total() + bench_.stage.ledger().set_aside().total() < total) {
       REQUIRE(++rounds < 3000);
       bench_.wait(20);
       const int host = 7 + rounds % 2;
@@ -218,7 +218,7 @@ class Chaos {
     }
     for (const Range range : disputed_.ranges())
       bench_.stage.resolve(range, true, bench_.now, bench_.changes);
-    for (const Range range : bench_.stage.accepted().ranges()) {
+    for (const Range range : bench_.stage.ledger().accepted().ranges()) {
       for (std::int64_t item = range.begin; item < range.end; ++item)
         CHECK(times_accepted_[static_cast<std::size_t>(item)] == 1);
     }

@@ -32,7 +32,7 @@ struct Parts {
     return held;
   }
   void heard(Held& held) {
-    clock.heard(held, now, rules.heartbeat, rules.stall_silence, rules);
+    clock.heard(held, now, rules.heartbeat, rules);
     if (held.group != nullptr) forecast.index(*held.group);
     forecast.estimate(*held.slot, clock.fleet(), now);
   }
@@ -59,11 +59,11 @@ TEST_CASE(
   CHECK(parts.clock.fleet().slots_on() == 1);
   parts.now += from_seconds(60);
   parts.heard(held);
-  CHECK(parts.clock.next_silent(parts.now + from_seconds(89)) == nullptr);
-  CHECK(parts.clock.next_silent(parts.now + from_seconds(90)) == &held);
+  CHECK(parts.clock.next_silent(parts.now + from_seconds(84)) == nullptr);
+  CHECK(parts.clock.next_silent(parts.now + from_seconds(85)) == &held);
   CHECK_FALSE(held.live());
   parts.now += from_seconds(200);
-  CHECK(parts.clock.heard(held, parts.now, 60, 90, parts.rules));
+  CHECK(parts.clock.heard(held, parts.now, 60, parts.rules));
   CHECK(held.live());
   CHECK(held.host->record.interruptions == 1);
   parts.clock.check(1);
@@ -87,7 +87,7 @@ TEST_CASE(
   held.meter.seconds = 100;
   CHECK(parts.clock.measure(held, 200, false, parts.rules));
   CHECK(parts.clock.rate(HostId{1}) == 2);
-  held.meter.seconds = 101;
+  held.meter.seconds = 100.5;
   CHECK_FALSE(parts.clock.measure(held, 300, false, parts.rules));  // too short to be measured alone
   held.meter.seconds = 1000;
   held.unit.item_seconds = 900;
@@ -95,23 +95,28 @@ TEST_CASE(
   CHECK(parts.clock.rate(HostId{1}) == 2);
 }
 
-TEST_CASE("item costs: what one host spent is a doubt, what two spent is a proof") {
+TEST_CASE("item costs: between the hint and the words of hosts, the more of them the surer") {
   Parts parts(100);
   Held& one = parts.open(1, 1, {0, 10});
-  one.unit.item_seconds = 100;
+  one.unit.item_seconds = one.unit.running_seconds = 100;
   parts.items.learn(one, 1, parts.rules);
-  CHECK(parts.items.proven(0) == 0);
+  CHECK(parts.items.estimate(0).mean == Approx(std::sqrt(150.0)));  // its hint, and half as long again
+  CHECK(parts.items.estimate(0).said == Approx(150));
+  CHECK(parts.items.estimate(0, HostId{1}).mean == 1);  // what it says for itself is nothing new to it
+  CHECK(parts.items.long_items().rbegin()->first == Approx(150));
   CHECK(parts.items.overlong(0, HostId{1}));
-  one.estimate.rate = 1;
-  CHECK(parts.items.elsewhere(one, 0) == std::sqrt(150.0));  // between its hint and half as long again
+  CHECK(parts.items.left(one, 0, 1) == 50);
+  CHECK(parts.items.standing_still(one, 1, parts.rules));  // fifty hints, as far as anybody knows
   Held& two = parts.open(2, 2, {0, 10}, UnitId{1});
-  two.unit.item_seconds = 80;
+  two.unit.item_seconds = two.unit.running_seconds = 80;
   parts.items.learn(two, 1, parts.rules);
-  CHECK(parts.items.proven(0) == 120);
-  CHECK(parts.items.elsewhere(one, 0) == 120);
+  CHECK(parts.items.estimate(0).words == 2);
+  CHECK(parts.items.estimate(0).mean == Approx(std::cbrt(120.0 * 120)));  // the least word, and twice as sure
+  CHECK(parts.items.elsewhere(0) == parts.items.estimate(0).mean);
   CHECK_FALSE(parts.items.standing_still(one, 1, parts.rules));  // the item is long, the host is not slow
   parts.items.forget({0, 1});
-  CHECK(parts.items.proven(0) == 0);
+  CHECK(parts.items.estimate(0).mean == 1);
+  CHECK(parts.items.long_items().empty());
 }
 
 TEST_CASE("item costs: what is done of an item tells when it ends") {
@@ -133,10 +138,11 @@ TEST_CASE("item costs: of what is saved of an item the most is kept, and who beg
   CHECK_FALSE(parts.items.save(3, 1.1, HostId{2}));
   Unit unit;
   unit.range = {3, 5};
+  CHECK(parts.items.elsewhere(3) == 0.5);
   CHECK(parts.items.go_on(unit));
   CHECK((unit.begun_share == 0.5 && unit.begun_by == HostId{1}));
   parts.items.forget({0, 10});
-  CHECK(parts.items.saved_share(3) == 0);
+  CHECK(parts.items.elsewhere(3) == 1);
 }
 
 TEST_CASE("forecast: units end in the order of what is left of them at their hosts' rates") {

@@ -1,5 +1,3 @@
-#include <nlohmann/json.hpp>
-
 #include "shared/base/limits.h"
 #include "shared/base/random.h"
 #include "shared/protocol/codec.h"

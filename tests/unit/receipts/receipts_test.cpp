@@ -5,10 +5,10 @@
 
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "shared/base/encoding.h"
 #include "shared/crypto/statements.h"
+#include "shared/json/text.h"
 #include "shared/protocol/codec.h"
 #include "tests/catch.h"
 
@@ -114,15 +114,15 @@ TEST_CASE("What another key signed, or somebody changed, is not genuine") {
   // One more item, in the statement's own bytes.
   const std::string lines(text->begin(), text->end());
   const std::size_t last = lines.rfind('\n', lines.size() - 2) + 1;
-  auto line = nlohmann::json::parse(lines.substr(last));
-  const auto payload = from_base64url(line["statement"]["payload"].get<std::string>());
+  json::Value line = json::parse_or_null(lines.substr(last));
+  const auto payload = from_base64url(line["statement"]["payload"].string());
   REQUIRE(payload.has_value());
   std::string changed(payload->begin(), payload->end());
   const auto items = changed.find("\"items_accepted\":6");
   REQUIRE(items != std::string::npos);
   changed.replace(items, 18, "\"items_accepted\":9");
   line["statement"]["payload"] = to_base64url(changed);
-  const std::string raised = lines.substr(0, last) + line.dump() + "\n";
+  const std::string raised = lines.substr(0, last) + json::write(line) + "\n";
   REQUIRE(book.files.write(log, raised, io::Mode::secret).ok());
   CHECK(book.read().receipts[1].verdict == Verdict::forged);
   REQUIRE(book.files.remove_all(book.state.receipts() / "keys").ok());

@@ -62,6 +62,14 @@ class FailingStore final : public Store {
     TRY(next("hosts"));
     return inner_->hosts();
   }
+  Status put_standing(HostId host, ApplicationId application, const policy::Standing& standing) override {
+    TRY(next("put_standing"));
+    return inner_->put_standing(host, application, standing);
+  }
+  Result<std::vector<storage::StandingRow>> standings() override {
+    TRY(next("standings"));
+    return inner_->standings();
+  }
   Result<ApplicationId> add_application(const ApplicationRow& row) override {
     TRY(next("add_application"));
     return inner_->add_application(row);
@@ -129,6 +137,10 @@ class FailingStore final : public Store {
   Status accept(ProblemId problem, int stage, Range range, SegmentId segment) override {
     TRY(next("accept"));
     return inner_->accept(problem, stage, range, segment);
+  }
+  Status drop_segment(SegmentId segment) override {
+    TRY(next("drop_segment"));
+    return inner_->drop_segment(segment);
   }
   Status unaccept(ProblemId problem, int stage, Range range) override {
     TRY(next("unaccept"));

@@ -15,8 +15,9 @@ std::string text_of(const std::vector<Range>& ranges) {
 
 std::string text_of(const policy::Stage& stage) {
   std::string text =
-      fmt::format("    accepted {} free {} aside {} complete {}\n", text_of(stage.accepted().ranges()),
-                  text_of(stage.free().ranges()), text_of(stage.set_aside().ranges()), stage.complete());
+      fmt::format("    accepted {} free {} aside {} complete {}\n",
+                  text_of(stage.ledger().accepted().ranges()), text_of(stage.ledger().free().ranges()),
+                  text_of(stage.ledger().set_aside().ranges()), stage.complete());
   std::map<UnitId, std::string> units;
   for (const policy::Unit* unit : stage.open_units())
     units[unit->id] =

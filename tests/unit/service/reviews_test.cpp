@@ -128,6 +128,7 @@ TEST_CASE("a comparison whose end cannot be stored is stored later") {
     service::ReviewFinding finding;
     finding.range = d.item();
     finding.verdict.kind = policy::VerdictKind::need_another;
+    finding.verdict.differ = true;
     finding.opinions = {{d.first.id, SegmentId{1}}, {d.second.id, SegmentId{1}}};
     const std::string before = d.world.memory();
     const auto commits = d.world.store().commits();

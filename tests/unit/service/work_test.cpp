@@ -210,6 +210,7 @@ TEST_CASE("a failure gives the unit back and is remembered of host and problem")
   const auto held_back = must(world.work(host.id, world.work_request()));
   CHECK(held_back.grants.empty());
   CHECK(held_back.retry_after_seconds > 0);
+  CHECK(says(held_back.reason, "held back from numbers@1.0.0"));
   world.clock().advance(std::chrono::seconds{31});
   CHECK(world.grants(host.id).size() == 1);
 }

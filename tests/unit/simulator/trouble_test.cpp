@@ -46,6 +46,15 @@ TEST_CASE("lost and late messages cost time, never items") {
   }
 }
 
+TEST_CASE("an application that fails wherever it is tried ends its problem, and no other") {
+  GridInstance instance = even(400, 4);
+  instance.failure_chance = 1;
+  const GridRun alone = run(instance);
+  CHECK_FALSE(alone.complete);
+  CHECK(alone.problems.front().stopped);
+  CHECK(alone.makespan < 60);
+}
+
 TEST_CASE("a pause far longer than the problem leaves units as they were") {
   for (const char* sizing : {"wis", "gleaner"}) {
     GridInstance instance = even(640, 1);
@@ -162,7 +171,7 @@ TEST_CASE("a host that is cut off computes on and delivers later") {
     CHECK((grant.at < 81 || grant.at >= 90));
   }
   CHECK(cut.makespan > before);
-  CHECK(cut.makespan < before + 60);                      // it may run dry while it is cut off
+  CHECK(cut.makespan < before + 150);  // it may run dry while it is cut off, and backs off for as long again
   CHECK(cut.hosts[0].work == Approx(100).epsilon(1e-6));  // nothing was computed again
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     GridInstance instance = even(400, 6);
@@ -180,7 +189,7 @@ TEST_CASE("a host that is cut off computes on and delivers later") {
     const GridRun troubled = run(instance);
     INFO("seed " << seed);
     CHECK(troubled.counts.accepted + troubled.counts.set_aside == 400);  // kernels fail, too
-    CHECK(troubled.counts.set_aside <= 1);
+    CHECK(troubled.counts.set_aside <= 4);
     CHECK(troubled.makespan >= troubled.ideal);
   }
 }
@@ -215,16 +224,16 @@ TEST_CASE("opinions are judged by majority") {
   opinions.deliver({0, 10}, a, 7);
   CHECK(opinions.wrong_items() == 10);
   opinions.deliver({5, 15}, b, 0);
-  auto findings = opinions.review({0, 15}, 5);
+  auto findings = opinions.review({0, 15});
   REQUIRE(findings.size() == 1);
   CHECK(findings[0].range == Range{5, 10});
   CHECK(findings[0].kind == policy::VerdictKind::need_another);
   opinions.deliver({5, 10}, c, 0);
-  findings = opinions.review({5, 10}, 5);
+  findings = opinions.review({5, 10});
   REQUIRE(findings.size() == 1);
   CHECK(findings[0].kind == policy::VerdictKind::decided);
   CHECK(opinions.wrong_items() == 5);
-  CHECK(opinions.review({0, 15}, 5).empty());
+  CHECK(opinions.review({0, 15}).empty());
 }
 
 TEST_CASE("a trace file gives hosts and their events") {
@@ -294,12 +303,11 @@ late = 0.1
 
 TEST_CASE("items that are saved survive their hosts: less is computed twice, and sooner") {
   // Items of half an hour on hosts that go off in the middle of one; every other one for good.
-  const auto with = [](bool move, bool checkpoint) {
+  const auto with = [](bool checkpoint) {
     GridInstance instance;
     instance.items = 24;
     instance.item_seconds = 1800;
     instance.checkpoint = checkpoint;
-    instance.rules.move_checkpoints = move;
     instance.sizing = "gleaner";
     for (int i = 0; i < 6; ++i) {
       GridHost host;
@@ -310,10 +318,10 @@ TEST_CASE("items that are saved survive their hosts: less is computed twice, and
     }
     return run(instance);
   };
-  const GridRun moved = with(true, true), local = with(false, true), none = with(true, false);
-  CHECK((moved.complete && local.complete && none.complete));
-  CHECK(moved.makespan < local.makespan);
-  CHECK(local.waste < none.waste);
+  const GridRun moved = with(true), none = with(false);
+  CHECK((moved.complete && none.complete));
+  CHECK(moved.makespan < none.makespan);
+  CHECK(moved.waste < none.waste);
   CHECK(moved.waste < 0.1);
 }
 
@@ -324,7 +332,7 @@ TEST_CASE("a problem with fewer items than cores is computed by those that draw 
     instance.items = 20;
     instance.item_seconds = 300;
     instance.arrives_at = 60;
-    instance.rules.save_energy = save;
+    if (!save) instance.straggler = policy::Straggler::none;  // it does not look at draws
     instance.sizing = "gleaner";
     for (int i = 0; i < 40; ++i) {
       GridHost host;

@@ -89,11 +89,11 @@ void fields(Visitor& visit, policy::Decision& value) {
 template <typename Visitor>
 void fields(Visitor& visit, HostRow& value) {
   auto& [id, name, public_key, machine, token, platform, cores, memory, version, mflops, benchmark_at, speeds,
-         state, state_reason, health, enrolled_at, last_contact, items, cost, disagreements] = value;
+         state, state_reason, health, enrolled_at, last_contact, items, cost, disagreements, own] = value;
   auto& [together, memory_rate, download, upload] = speeds;
   visit(id, name, public_key, machine, token, platform, cores, memory, version, mflops, benchmark_at,
         together, memory_rate, download, upload, state, state_reason, health, enrolled_at, last_contact,
-        items, cost, disagreements);
+        items, cost, disagreements, own);
 }
 
 template <typename Visitor>
@@ -105,9 +105,9 @@ void fields(Visitor& visit, ApplicationRow& value) {
 template <typename Visitor>
 void fields(Visitor& visit, ProblemRow& value) {
   auto& [id, name, application, parameters, inputs, state, resume_to, message, strategy, straggler, weight,
-         priority, service, commit_seconds, stage, created_at, started_at, finished_at] = value;
+         priority, service, commit_seconds, stage, created_at, started_at, finished_at, validation] = value;
   visit(id, name, application, parameters, inputs, state, resume_to, message, strategy, straggler, weight,
-        priority, service, commit_seconds, stage, created_at, started_at, finished_at);
+        priority, service, commit_seconds, stage, created_at, started_at, finished_at, validation);
 }
 
 template <typename Visitor>

@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <ctime>
 #include <mutex>
 #include <optional>
-#include <thread>
 
+#include "shared/base/thread_pool.h"
 #include "tools/simulator/fluid.h"
 
 namespace gleaner::simulator {
@@ -107,22 +106,17 @@ Result<std::vector<Outcome>> run_experiment(const Experiment& experiment,
   const std::size_t seeds = experiment.last_seed - experiment.first_seed + 1;
   const std::size_t count = seeds * experiment.variants.size();
   std::vector<std::optional<Result<Outcome>>> results(count);
-  std::atomic<std::size_t> next = 0;
   std::mutex mutex;
   std::size_t ended = 0;
-  const auto work = [&] {
-    for (std::size_t i = next++; i < count; i = next++) {
+  ThreadPool pool(static_cast<int>(std::min<std::size_t>(count, std::max(1U, experiment.threads))));
+  for (std::size_t i = 0; i < count; ++i)
+    pool.submit([&, i] {
       results[i] = run_once(experiment, i / seeds, experiment.first_seed + i % seeds);
       const std::lock_guard lock(mutex);
       ++ended;
       if (done) done(ended);
-    }
-  };
-  std::vector<std::thread> threads;
-  const auto wanted = std::min<std::size_t>(count, std::max(1U, experiment.threads));
-  for (std::size_t i = 1; i < wanted; ++i) threads.emplace_back(work);
-  work();
-  for (std::thread& thread : threads) thread.join();
+    });
+  pool.stop();
   std::vector<Outcome> outcomes;
   outcomes.reserve(count);
   for (const auto& result : results) {

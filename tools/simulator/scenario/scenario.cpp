@@ -194,29 +194,15 @@ void read_server(TableReader& reader, Scenario& scenario) {
     table.number("rate_memory", rules.rate_memory, 1, 1e7);
     table.number("heartbeat", rules.heartbeat, 0.1, 1e6);
     table.number("heartbeat_endgame", rules.heartbeat_endgame, 0.1, 1e6);
-    table.number("stall_silence", rules.stall_silence, 0.1, 1e7);
-    table.number("stall_silence_endgame", rules.stall_silence_endgame, 0.1, 1e7);
+    table.number("heartbeat_late", rules.heartbeat_late, 0.1, 1e7);
     table.number("copy_budget", rules.copy_budget, 0, 100);
     table.number("guided_fraction", rules.guided_fraction, 0.001, 1);
     table.number("unit_minimum", rules.unit_minimum, 0.001, 1e7);
     table.number("unit_maximum", rules.unit_maximum, 0.001, 1e7);
     table.number("lease", rules.lease, 1, 1e9);
     table.number("park", rules.park, 0.001, 1e6);
-    const auto count = [&table](const char* key, int& value) {
-      std::int64_t given = value;
-      if (table.whole(key, given, 1, 1000)) value = static_cast<int>(given);
-    };
-    count("look_at", rules.look_at);
-    count("live_copies", rules.live_copies);
-    count("flood_copies", rules.flood_copies);
-    table.flag("long_items_first", rules.long_items_first);
-    table.flag("learn_costs", rules.learn_costs);
-    table.flag("copy_long", rules.copy_long);
-    table.flag("settle", rules.settle);
-    table.flag("fast_copies", rules.fast_copies);
-    table.flag("see_progress", rules.see_progress);
-    table.flag("move_checkpoints", rules.move_checkpoints);
-    table.flag("save_energy", rules.save_energy);
+    std::int64_t holders = rules.holders_max;
+    if (table.whole("holders_max", holders, 1, 1000)) rules.holders_max = static_cast<int>(holders);
   });
 }
 

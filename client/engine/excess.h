@@ -1,0 +1,16 @@
+// What a running kernel takes beyond what its manifest allows. Called about once a second.
+#pragma once
+
+#include <string>
+
+#include "client/host/launcher.h"
+#include "client/host/machine.h"
+
+namespace gleaner::engine {
+
+// In words; empty: nothing. `process`: the one that was started for it; `use`: what it and its descendants
+// use.
+[[nodiscard]] std::string excess(const host::KernelLaunch& launch, const io::TreeUse& use, int process,
+                                 const host::Machine& machine, const host::Launcher& launcher);
+
+}  // namespace gleaner::engine

@@ -1,0 +1,112 @@
+// Who holds what: an open unit with what is derived of it, and the slots, hosts and groups that it hangs
+// together with. Plain values; each part of Held is written by the one object named beside it. Only the
+// modules of a stage know them.
+#pragma once
+
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "server/policy/hosts/unit.h"
+
+namespace gleaner::policy {
+
+using SlotKey = std::pair<HostId, int>;
+struct Host;
+struct Slot;
+struct Group;
+
+// Heard of when, and standing still? [HostClock]
+struct Watch {
+  Timestamp stall_at;                         // silent from then on if nothing is heard
+  Timestamp watched_from = Timestamp::max();  // its key among those that may fall silent; max: not there
+  Timestamp told_contact;                     // when it was told to report next
+  bool silent = false;
+  bool stuck = false;  // answers, but is paused or at <= 2 % of its rate
+  Timestamp stalled_since;
+  Timestamp finished_at = Timestamp::max();  // all of it, as reported: only the delivery is missing
+};
+
+// On-time and work since the last measurement [HostClock].
+struct Meter {
+  Timestamp at;        // when `seconds` was right
+  double seconds = 0;  // on-time of this unit
+  bool runs = false;
+  double measured_seconds = 0, measured_cost = 0;
+  double paused_seconds = 0, measured_paused_seconds = 0;  // of the on-time, as reported
+};
+
+// At `at` it had done `done_cost` (counted from item 0) and went on at `rate` from `starts` [Forecast].
+struct Estimate {
+  Timestamp at;
+  Timestamp starts;
+  double done_cost = 0;
+  double rate = 0;
+  Timestamp end;          // of the unit
+  double item_share = 0;  // of the item in progress done, as reported; 0: unknown, or too soon to tell
+};
+
+struct Held {
+  Unit unit;
+  // While it is open; places in the maps below do not move. A check has no group.
+  Host* host = nullptr;
+  Slot* slot = nullptr;
+  Group* group = nullptr;
+  Watch watch;
+  Meter meter;
+  Estimate estimate;
+  Timestamp lease_end;       // comparison rules: late from then on
+  double waste_charged = 0;  // assumed lost when it was closed; taken back if it comes after all
+  bool returned = false;     // has delivered anything
+
+  [[nodiscard]] bool live() const { return !watch.silent && !watch.stuck; }
+  [[nodiscard]] Range rest() const { return {unit.committed, unit.range.end}; }
+};
+
+struct Slot {
+  SlotKey key;
+  Host* host = nullptr;
+  std::vector<Held*> units;  // open, in order of issue: the first is computed, the rest wait
+  Timestamp off_at;
+  Timestamp watched_from = Timestamp::max();  // its key among the slots that may go off; max: not there
+  bool on = false;                            // heard of lately, and not stalled
+  // Items that proved long here, one right after the other, tell of a slow host and not of long items
+  // [ItemCosts].
+  std::int64_t items_done = 0;
+  std::int64_t told_item = -1, told_after = 0;  // the latest that was told to be long, and items_done then
+  bool slow = false;
+  bool idle = false;  // on, without a unit
+  // While it is idle and its owner has said what it draws [EnergyFilter]:
+  double joules = 0;  // for a hint unit: its key among the idle slots; 0: it is not there
+  Timestamp asks_at;  // when it was told to ask again
+  UnitId kept_for;    // the group that another slot left to it; none: it may have any
+};
+
+struct Host {
+  HostRecord record;
+  int slots_on = 0;
+  std::vector<int> slots;                        // that ever asked, sorted
+  double pending_cost = 0, pending_seconds = 0;  // pieces too short to be measured alone
+  double watts = 0;                              // that a slot draws while it computes; 0: not said
+};
+
+// The open units that compute the same items.
+struct Group {
+  UnitId id;
+  std::vector<Held*> members;  // by id
+  // In which order it is, under which key [Forecast].
+  bool live = false;
+  bool listed = false;  // is among the live ones in order
+  bool moved = false;   // is not yet, or its end is another one than the key says
+  Timestamp key;
+  double stalled_rest = 0;  // counted in the stalled cost
+};
+
+[[nodiscard]] inline Timestamp later(Timestamp time, double seconds) {
+  return time + from_seconds(seconds);
+}
+[[nodiscard]] inline double seconds_between(Timestamp from, Timestamp to) {
+  return to_seconds(to - from);
+}
+
+}  // namespace gleaner::policy

@@ -1,0 +1,216 @@
+#include "server/policy/hosts/host_clock.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "shared/base/check.h"
+
+namespace gleaner::policy {
+const Host* HostClock::find(HostId id) const {
+  const auto found = by_id_.find(id);
+  return found == by_id_.end() ? nullptr : found->second;
+}
+
+bool HostClock::only_delivery_missing(const Held& held, Timestamp now, const EndgameRules& rules) {
+  const Watch& watch = held.watch;
+  return !watch.silent && now < later(std::min(watch.finished_at, now), 2 * rules.silence(rules.heartbeat)) &&
+         watch.finished_at != Timestamp::max();
+}
+
+void HostClock::restore(const HostRecord& record) {
+  Host host;
+  host.record = record;
+  Host& restored = hosts_.insert_or_assign(record.host, std::move(host)).first->second;
+  by_id_[record.host] = &restored;
+  fleet_.add(restored.record, 0);
+}
+
+Host& HostClock::host(HostId id) {
+  const auto found = by_id_.find(id);
+  if (found != by_id_.end()) return *found->second;
+  Host host;
+  host.record.host = id;
+  Host& added = hosts_.emplace(id, std::move(host)).first->second;
+  by_id_.emplace(id, &added);
+  fleet_.add(added.record, 0);
+  return added;
+}
+
+Slot& HostClock::slot(const SlotKey& key) {
+  const auto [found, made] = slots_.try_emplace(key);
+  Slot& slot = found->second;
+  if (made) {
+    slot.key = key;
+    slot.host = &host(key.first);
+    std::vector<int>& known = slot.host->slots;
+    known.insert(std::lower_bound(known.begin(), known.end(), key.second), key.second);
+  }
+  return slot;
+}
+
+// ---- What was heard
+
+void HostClock::asked(Slot& slot, Timestamp now, const EndgameRules& rules) {
+  slot.off_at = later(now, std::max(rules.silence(rules.heartbeat), 2 * rules.park + 1));
+  if (slot.off_at < slot.watched_from) {
+    slots_by_off_.erase({slot.watched_from, slot.key});
+    slot.watched_from = slot.off_at;
+    slots_by_off_.insert({{slot.off_at, slot.key}, &slot});
+  }
+  update(slot, now);
+}
+
+bool HostClock::heard(Held& held, Timestamp now, double heartbeat, const EndgameRules& rules) {
+  Watch& watch = held.watch;
+  HostRecord& record = held.host->record;
+  const bool was_silent = watch.silent;
+  if (was_silent) {
+    watch.silent = false;
+    silent_.erase({held.unit.deadline, held.unit.id});
+    held.meter.at = now;  // it was off, or cut off: no on-time that we know of
+    change(*held.host, [](Host& host) { ++host.record.interruptions; });
+  }
+  const double gap = seconds_between(record.last_contact, now);
+  if (gap > 0 && gap < 2 * rules.silence(rules.heartbeat)) record.on_seconds += gap;
+  record.last_contact = now;
+  held.unit.last_contact = now;
+  held.unit.deadline = later(now, rules.lease);
+  watch.told_contact = later(now, heartbeat);
+  watch.stall_at = later(now, rules.silence(heartbeat));
+  if (watch.stall_at < watch.watched_from) {
+    by_silence_.erase({watch.watched_from, held.unit.id});
+    watch.watched_from = watch.stall_at;
+    by_silence_.insert({{watch.stall_at, held.unit.id}, &held});
+  }
+  asked(*held.slot, now, rules);
+  return was_silent;
+}
+
+void HostClock::left(Slot& slot, Timestamp now) {
+  slots_by_off_.erase({slot.watched_from, slot.key});
+  slot.watched_from = Timestamp::max();
+  slot.off_at = Timestamp::min();
+  update(slot, now);
+}
+
+void HostClock::update(Slot& slot, Timestamp now) {
+  const bool stalled = !slot.units.empty() && !slot.units.front()->live();
+  const bool on = now < slot.off_at && !stalled;
+  const bool idle = on && slot.units.empty();
+  slot.idle = idle;
+  if (!idle) stops_waiting(slot);
+  if (on == slot.on) return;
+  slot.on = on;
+  change(*slot.host, [&](Host& host) { host.slots_on += on ? 1 : -1; });
+}
+
+void HostClock::waits(Slot& slot, Timestamp asks_at, double joules) {
+  slot.asks_at = asks_at;
+  slot.kept_for = {};
+  slot.joules = joules;
+  if (joules > 0) idle_by_joules_.insert({joules, slot.key});
+}
+
+void HostClock::stops_waiting(Slot& slot) {
+  if (slot.joules > 0) idle_by_joules_.erase({slot.joules, slot.key});
+  slot.joules = 0;
+}
+
+// ---- What time brings
+
+Held* HostClock::next_silent(Timestamp now) {
+  while (!by_silence_.empty() && by_silence_.begin()->first.first <= now) {
+    auto entry = by_silence_.extract(by_silence_.begin());
+    Held& held = *entry.mapped();
+    Watch& watch = held.watch;
+    if (watch.stall_at != watch.watched_from) {  // heard of since
+      entry.key().first = watch.watched_from = watch.stall_at;
+      by_silence_.insert(std::move(entry));
+      continue;
+    }
+    watch.watched_from = Timestamp::max();
+    watch.silent = true;
+    silent_.insert({{held.unit.deadline, held.unit.id}, &held});
+    return &held;
+  }
+  return nullptr;
+}
+
+void HostClock::slots_off(Timestamp now) {
+  while (!slots_by_off_.empty() && slots_by_off_.begin()->first.first <= now) {
+    auto entry = slots_by_off_.extract(slots_by_off_.begin());
+    Slot& slot = *entry.mapped();
+    slot.watched_from = slot.off_at > now ? slot.off_at : Timestamp::max();
+    if (slot.off_at > now) {
+      entry.key().first = slot.off_at;
+      slots_by_off_.insert(std::move(entry));
+    } else {
+      update(slot, now);
+    }
+  }
+}
+
+Held* HostClock::next_expired(Timestamp now) const {
+  return silent_.empty() || silent_.begin()->first.first > now ? nullptr : silent_.begin()->second;
+}
+
+void HostClock::forget(Held& held) {
+  if (held.watch.silent) {
+    silent_.erase({held.unit.deadline, held.unit.id});
+  } else {
+    by_silence_.erase({held.watch.watched_from, held.unit.id});
+  }
+  held.watch.watched_from = Timestamp::max();
+}
+
+// ---- Rates
+
+bool HostClock::measure(Held& held, double cost, bool ended, const EndgameRules& rules) {
+  Meter& meter = held.meter;
+  // On-time up to the last finished item: all of it at the end of a unit, else without the item in progress.
+  const double item_seconds = held.unit.item_seconds;
+  const double seconds = ended ? meter.seconds : meter.seconds - item_seconds;
+  const double new_cost = cost - meter.measured_cost;
+  // Pauses count, but one longer than the memory says nothing of how fast the host is once it computes again.
+  const double paused = meter.paused_seconds - meter.measured_paused_seconds;
+  const double forgotten = std::max(0.0, paused - rules.rate_memory);
+  const double new_seconds = seconds - meter.measured_seconds - forgotten;
+  if (new_cost <= 0 || new_seconds <= 0) return false;
+  // What is left of a clock after a long item in progress is a small difference of two reports.
+  if (!ended && item_seconds > new_seconds) return false;
+  meter.measured_cost = cost;
+  meter.measured_seconds = seconds;
+  meter.measured_paused_seconds = meter.paused_seconds;
+  return measured(*held.host, new_cost, new_seconds, rules);
+}
+
+bool HostClock::measured(Host& host, double cost, double seconds, const EndgameRules& rules) {
+  host.pending_cost += cost;
+  host.pending_seconds += seconds;
+  change(host, [&](Host& changed) { changed.record.times.add_piece(cost, seconds); });
+  if (host.pending_seconds < numbers::measured * rules.unit_minimum) return false;
+  const double promised = fleet_.promised_rate(host.record);
+  const double most = promised > 0 ? numbers::believable * promised : std::numeric_limits<double>::infinity();
+  change(host, [&](Host& changed) {
+    HostRecord& record = changed.record;
+    const double on_time = changed.pending_seconds;
+    record.measured_seconds += on_time;
+    const double weight =
+        std::max(1 - std::exp(-on_time / rules.rate_memory), on_time / record.measured_seconds);
+    record.rate += weight * (std::min(changed.pending_cost / on_time, most) - record.rate);
+    changed.pending_cost = changed.pending_seconds = 0;
+  });
+  return true;
+}
+
+void HostClock::check(std::size_t open_units) const {
+  CHECK_TRUE(silent_.size() + by_silence_.size() == open_units);
+  std::int64_t on = 0;
+  for (const auto& [id, host] : hosts_) on += host.slots_on;
+  CHECK_TRUE(on == fleet_.slots_on());
+  for (const auto& [joules, key] : idle_by_joules_)
+    CHECK_TRUE(slots_.at(key).idle && slots_.at(key).joules == joules);
+}
+
+}  // namespace gleaner::policy

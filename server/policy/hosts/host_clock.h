@@ -1,0 +1,85 @@
+// The hosts' clock: who is on, who fell silent, who stands still, and how fast each computes. Sums over all
+// hosts are kept by Fleet. Not thread-safe. [server/policy/POLICY.md, R1, R4, R5]
+#pragma once
+
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "server/policy/hosts/fleet.h"
+#include "server/policy/hosts/held.h"
+#include "server/policy/rules/rules.h"
+
+namespace gleaner::policy {
+
+class HostClock {
+ public:
+  [[nodiscard]] const Fleet& fleet() const { return fleet_; }
+  [[nodiscard]] const std::map<HostId, Host>& hosts() const { return hosts_; }
+  [[nodiscard]] const std::map<SlotKey, Slot>& slots() const { return slots_; }
+  [[nodiscard]] const Host* find(HostId id) const;  // null: it never asked
+  // Hint units a second of a slot; 0: nothing is known of anybody.
+  [[nodiscard]] double rate(HostId id) const { return fleet_.rate(by_id_.at(id)->record); }
+  // Idle slots whose owners said what they draw, by joules for a hint unit.
+  [[nodiscard]] const std::set<std::pair<double, SlotKey>>& idle_by_joules() const { return idle_by_joules_; }
+  // What an answering host says it has finished will come; but nobody waits for it for ever.
+  [[nodiscard]] static bool only_delivery_missing(const Held& held, Timestamp now, const EndgameRules& rules);
+
+  void believe(double benchmark_worth) { fleet_.believe(benchmark_worth); }
+  void restore(const HostRecord& record);
+  Host& host(HostId id);  // made if need be
+  Slot& slot(const SlotKey& key);
+  // Every change of a record or of slots_on goes through here.
+  template <typename Change>
+  void change(Host& host, Change change) {
+    const Fleet::Keys before = Fleet::keys_of(host.record, host.slots_on);
+    fleet_.out(host.record, host.slots_on);
+    change(host);
+    fleet_.in(host.record, host.slots_on);
+    fleet_.relist(before, Fleet::keys_of(host.record, host.slots_on));
+  }
+
+  // ---- What was heard
+  void asked(Slot& slot, Timestamp now, const EndgameRules& rules);
+  // A host said something of a unit, and is to report again after `heartbeat` seconds. True: it was silent,
+  // and is so no more.
+  bool heard(Held& held, Timestamp now, double heartbeat, const EndgameRules& rules);
+  void left(Slot& slot, Timestamp now);  // for good
+  // Whether the slot is on, or idle, after something changed.
+  void update(Slot& slot, Timestamp now);
+  // While it is idle: when it was told to ask again, and what it draws for a hint unit (0: unknown).
+  void waits(Slot& slot, Timestamp asks_at, double joules);
+  void stops_waiting(Slot& slot);
+  void keep_for(const SlotKey& slot, UnitId group) { slots_.at(slot).kept_for = group; }
+
+  // ---- What time brings
+  // The next unit that falls silent by `now`; null: none.
+  [[nodiscard]] Held* next_silent(Timestamp now);
+  void slots_off(Timestamp now);
+  // The next unit whose lease ran out by `now`; null: none.
+  [[nodiscard]] Held* next_expired(Timestamp now) const;
+  void forget(Held& held);  // it is closed
+
+  // ---- Rates [server/policy/POLICY.md, R1]
+  // Work done on the unit since the last measurement, if it can be told; `cost` is that of all that is
+  // finished. True: the host's record changed.
+  bool measure(Held& held, double cost, bool ended, const EndgameRules& rules);
+
+  void check(std::size_t open_units) const;  // aborts if what it counts is not so; O(slots)
+
+ private:
+  bool measured(Host& host, double cost, double seconds, const EndgameRules& rules);
+
+  std::map<HostId, Host> hosts_;
+  std::unordered_map<HostId, Host*> by_id_;  // the same
+  std::map<SlotKey, Slot> slots_;
+  Fleet fleet_;
+  // By a time no later than the true one: it is looked up then, so that a report that moves the true one need
+  // not move the entry.
+  std::map<std::pair<Timestamp, UnitId>, Held*> by_silence_;
+  std::map<std::pair<Timestamp, SlotKey>, Slot*> slots_by_off_;
+  std::map<std::pair<Timestamp, UnitId>, Held*> silent_;  // by the end of their lease
+  std::set<std::pair<double, SlotKey>> idle_by_joules_;
+};
+
+}  // namespace gleaner::policy

@@ -1,0 +1,40 @@
+// Whether a host that asks should compute what others are at already [server/policy/POLICY.md, R8]. Internal
+// to the module.
+#pragma once
+
+#include <limits>
+
+#include "server/policy/stage/state.h"
+
+namespace gleaner::policy {
+
+class Copier {
+ public:
+  // All must outlive it; it lives for one request.
+  Copier(const StageState& stage, const Requester& requester, Timestamp now, const Take& take);
+
+  // Proposes a copy of `range`, which the group holds, if it is worth it. `last`: nothing else ends later.
+  // True: it was taken.
+  [[nodiscard]] bool copy(const Group& group, Range range, bool last) const;
+  // The same of all that is left of the holder that ends first. REQUIRES: one is live.
+  [[nodiscard]] bool copy_rest(const Group& group, bool last) const;
+
+  [[nodiscard]] double rate() const { return rate_; }  // of the host that asks
+  [[nodiscard]] double rest() const { return rest_; }  // seconds that all takes while some is free; else 0
+
+ private:
+  struct Holders {
+    int live = 0;
+    double ends = std::numeric_limits<double>::infinity();  // seconds until the first of them ends it
+  };
+  [[nodiscard]] Holders holders(const Group& group, std::int64_t end) const;
+
+  const StageState& stage_;
+  const Requester& requester_;
+  const EndgameRules rules_;
+  const Timestamp now_;
+  const Take& take_;
+  const double rate_, rest_;
+};
+
+}  // namespace gleaner::policy

@@ -1,0 +1,100 @@
+// Copies: a host that asks computes what another one is at already, and the first result counts
+// [server/policy/POLICY.md, R8]. One question, whenever it is asked: when do its holders end it, and when
+// would the host that asks? A holder that stalls never ends. While there is free work a copy takes its time
+// from that, and is due only where an item would end after all the rest.
+#include <algorithm>
+#include <cmath>
+
+#include "server/policy/stage/copier.h"
+
+namespace gleaner::policy {
+
+Copier::Copier(const StageState& stage, const Requester& requester, Timestamp now, const Take& take)
+    : stage_(stage),
+      requester_(requester),
+      rules_(stage.pace()),
+      now_(now),
+      take_(take),
+      rate_(stage.clock.rate(requester.host)),
+      rest_(stage.ledger.free().empty() ? 0 : stage.seconds_of_rest()) {}
+
+Copier::Holders Copier::holders(const Group& group, std::int64_t end) const {
+  Holders holders;
+  for (const Held* held : group.members) {
+    if (!held->live()) continue;
+    ++holders.live;
+    holders.ends = std::min(holders.ends, stage_.forecast.seconds_to(*held, end, now_));
+  }
+  return holders;
+}
+
+bool Copier::copy(const Group& group, Range range, bool last) const {
+  if (holds_any(group, requester_.host)) return false;
+  const Holders there = holders(group, range.end);
+  if (static_cast<int>(group.members.size()) >= rules_.holders_max) return false;
+  if (std::any_of(group.members.begin(), group.members.end(),
+                  [&](const Held* held) { return HostClock::only_delivery_missing(*held, now_, rules_); }))
+    return false;
+  // Worth it? The item that somebody is at costs what is known of it, those that follow their hints.
+  const Costs& costs = stage_.ledger.costs();
+  const double work = stage_.items.elsewhere(range.begin) + costs.of({range.begin + 1, range.end});
+  const double mine = work / rate_ + rules_.request_delay;
+  if (there.ends <= rest_ + rules_.gain_minimum) return false;
+  if (there.live > 0 && (mine >= numbers::clearly * there.ends || there.ends - mine <= rules_.gain_minimum))
+    return false;
+  // Beyond the budget what ends last may have copies, as long as each halves the wait. Where nobody else is
+  // at it nothing is computed twice.
+  const double price = there.live > 0 ? work : 0;
+  if (price > 0 && stage_.totals.copied_cost + price > rules_.copy_budget * costs.total() &&
+      (!last || there.live > 1 || mine > numbers::half * there.ends))
+    return false;
+  Proposal copy{UnitKind::copy, range};
+  copy.of = group.id;
+  copy.as_copy = true;
+  copy.work = work;
+  copy.price = price;
+  // While there is other work its holders give back what follows.
+  copy.cut_at = range.end;
+  copy.cut_reason = "its item in progress takes too long";
+  const std::string there_ends = there.live > 0
+                                     ? stage_.because("would end in {:.1f} s where they are", there.ends)
+                                     : stage_.because("have no holder that computes");
+  copy.reason =
+      stage_.because("a copy of {} items that {}, and in {:.1f} s here", range.size(), there_ends, mine);
+  return take_(copy);
+}
+
+bool Copier::copy_rest(const Group& group, bool last) const {
+  const Unit& unit = Forecast::first_to_end(group)->unit;
+  const std::int64_t from =
+      unit.finished < unit.range.end ? std::max(unit.committed, unit.finished) : unit.committed;
+  const std::vector<Range> lacking = stage_.ledger.accepted().missing({from, unit.range.end});
+  return !lacking.empty() && copy(group, {std::max(from, lacking.front().begin), unit.range.end}, last);
+}
+
+std::string propose_copy_ahead(const StageState& stage, const Requester& requester, Timestamp now,
+                               const Take& take) {
+  const Copier copier(stage, requester, now, take);
+  if (!stage.setup.may_split || copier.rate() <= 0 || stage.clock.fleet().rate_on() <= 0) return {};
+  if (copier.rate() < fast_from(stage)) return {};
+  if (stage.clock.slots().at({requester.host, requester.slot}).slow) return {};
+  const Ledger& ledger = stage.ledger;
+  // What is free and as long goes first; for what is shorter there is time yet.
+  const auto longest = ledger.by_cost() != nullptr ? ledger.by_cost()->longest() : std::nullopt;
+  const double due = std::max(longest ? ledger.costs().of({*longest, *longest + 1}) : 0,
+                              numbers::half * copier.rest() * copier.rate());
+  const auto& items = stage.items.long_items();
+  int looked = 0;
+  for (auto next = items.rbegin(); next != items.rend() && looked < numbers::looked_at; ++next) {
+    const auto [cost, item] = *next;
+    if (cost <= due) break;
+    if (ledger.accepted().contains(item)) continue;
+    ++looked;
+    const Group* group = nullptr;
+    for (const UnitId id : ledger.cover().over({item, item + 1})) group = stage.units.at(id).group;
+    if (group != nullptr && copier.copy(*group, {item, item + 1}, looked == 1)) break;
+  }
+  return {};
+}
+
+}  // namespace gleaner::policy

@@ -1,0 +1,199 @@
+#include "server/service/trust.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <unordered_map>
+
+#include "server/service/dispatch.h"
+#include "server/service/life_cycle.h"
+#include "shared/crypto/keys.h"
+
+namespace gleaner::service {
+namespace {
+
+// Nobody outside knows the key, so nobody can tell which items are drawn; the same delivery draws the same.
+Random draw_for(const Model& model, std::string_view what, std::int64_t number) {
+  const Bytes digest = crypto::sha256(fmt::format("{} {} {}", model.audit_key, what, number));
+  std::uint64_t seed = 0;
+  std::memcpy(&seed, digest.data(), sizeof seed);
+  return Random(seed);
+}
+
+Status ask_for(Transaction& tx, Problem& problem, const std::vector<policy::Audit>& audits) {
+  if (audits.empty()) return {};
+  policy::Changes changes;
+  for (const policy::Audit& audit : audits)
+    problem.stage->dispute(audit.range, {audit.host}, tx.now, changes);
+  return store_stage(tx, problem, changes);
+}
+
+Status keep(Transaction& tx, HostId host, const Problem& problem, const policy::Standing& standing) {
+  return tx.store.put_standing(host, problem.row.application, standing);
+}
+
+// Its units of the application are given back: what it would still deliver would have to be computed again.
+Status take_units(Transaction& tx, HostId host, Problem& problem) {
+  if (!problem.stage) return {};
+  policy::Changes changes;
+  for (const UnitId unit : std::set<UnitId>(tx.model.hosts[host].units)) {
+    const auto place = tx.model.open_units.find(unit);
+    if (place == tx.model.open_units.end() || place->second != problem.row.id) continue;
+    problem.stage->give_back(host, unit, policy::Stage::GiveBack::returned, 0,
+                             "the host's results were found wrong", tx.now, changes);
+  }
+  return store_stage(tx, problem, changes);
+}
+
+Status take_back(Transaction& tx, HostId host, Problem& problem) {
+  if (!problem.stage || !problem.audits) return {};
+  policy::Changes changes;
+  for (const Range range : problem.audits->doubtful(host)) {
+    TRY_ASSIGN(const auto segments, tx.store.segments_over(problem.row.id, problem.row.stage, range));
+    TRY(tx.store.unaccept(problem.row.id, problem.row.stage, range));
+    for (const auto& segment : segments)
+      if (segment.host == host && range.contains(segment.range)) TRY(tx.store.drop_segment(segment.id));
+    problem.audits->reopened(range);
+    problem.stage->reject(range, "its host was found to deliver wrong results", tx.now, changes);
+    tx.effects.warn(fmt::format("problem {}: items {}-{} are computed again: host {} was found wrong",
+                                problem.row.id.value, range.begin, range.end, host.value));
+  }
+  return store_stage(tx, problem, changes);
+}
+
+Status distrust(Transaction& tx, HostId host, ApplicationId application) {
+  for (auto& [id, problem] : tx.model.problems) {
+    if (over(problem.row.state)) continue;
+    if (problem.row.application == application) TRY(take_units(tx, host, problem));
+    TRY(take_back(tx, host, problem));
+  }
+  tell_dispatch(tx, tx.model.hosts[host]);
+  return {};
+}
+
+// Another host that may compute for the problem now: without one, its own hosts' results stand.
+bool has_another(const Transaction& tx, const Problem& problem, HostId host) {
+  constexpr auto lately = std::chrono::minutes{10};
+  return std::any_of(tx.model.hosts.begin(), tx.model.hosts.end(), [&](const auto& entry) {
+    const auto& [id, other] = entry;
+    return id != host && other.row.state == protocol::HostState::active &&
+           tx.now - other.row.last_contact < lately &&
+           !tx.model.reputation.held(id, problem.row.application, tx.now);
+  });
+}
+
+}  // namespace
+
+void begin_audits(Problem& problem) {
+  const auto validation = policy::parse_validation(problem.row.validation);
+  problem.audits.emplace(problem.row.application, validation.ok() ? *validation : policy::Validation{});
+}
+
+Status restore_audits(Transaction& tx, Problem& problem) {
+  if (!problem.stage) return {};
+  begin_audits(problem);
+  if (!problem.audits->wanted()) return {};
+  TRY_ASSIGN(auto rows, tx.store.accepted(problem.row.id, problem.row.stage));
+  std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.segment < b.segment; });
+  TRY_ASSIGN(const auto segments,
+             tx.store.segments_over(problem.row.id, problem.row.stage, {0, problem.stage_row.items}));
+  std::unordered_map<SegmentId, HostId> hosts;
+  for (const auto& segment : segments) hosts[segment.id] = segment.host;
+  std::vector<policy::Audit> audits;
+  for (const auto& row : rows) {
+    const auto host = hosts.find(row.segment);
+    if (host == hosts.end()) continue;  // said where the stage is combined
+    Random draw = draw_for(tx.model, "segment", row.segment.value);
+    const auto drawn = problem.audits->accepted(host->second, row.range, tx.model.reputation, draw, tx.now);
+    audits.insert(audits.end(), drawn.begin(), drawn.end());
+  }
+  RangeSet verified;
+  TRY_ASSIGN(const auto verdicts, tx.store.verdicts(problem.row.id));
+  for (const auto& verdict : verdicts)
+    if (verdict.stage == problem.row.stage && (verdict.agree || verdict.wrong_host.valid()))
+      verified.add(verdict.range);
+  for (const Range range : verified.ranges()) problem.audits->verified(range);
+  std::vector<policy::Audit> left;
+  for (const policy::Audit& audit : audits)
+    for (const Range range : verified.missing(audit.range)) left.push_back({range, audit.host});
+  return ask_for(tx, problem, left);
+}
+
+Status audit_accepted(Transaction& tx, Problem& problem, HostId host, SegmentId segment,
+                      const std::vector<Range>& accepted) {
+  if (!problem.stage || !problem.audits) return {};
+  Random draw = draw_for(tx.model, "segment", segment.value);
+  std::vector<policy::Audit> audits;
+  for (const Range range : accepted) {
+    const auto drawn = problem.audits->accepted(host, range, tx.model.reputation, draw, tx.now);
+    audits.insert(audits.end(), drawn.begin(), drawn.end());
+  }
+  return ask_for(tx, problem, audits);
+}
+
+Result<bool> audit_rest(Transaction& tx, Problem& problem) {
+  if (!problem.stage || !problem.audits || problem.stage_row.enough) return false;
+  Random draw = draw_for(tx.model, "closing", problem.row.id.value);
+  std::vector<policy::Audit> audits = problem.audits->closing(tx.model.reputation, draw, tx.now);
+  std::erase_if(audits, [&](const policy::Audit& audit) {
+    return tx.model.reputation.is_own(audit.host) && !has_another(tx, problem, audit.host);
+  });
+  if (audits.empty()) return false;
+  TRY(ask_for(tx, problem, audits));
+  return true;
+}
+
+Status waive_audits(Transaction& tx, Problem& problem) {
+  if (!problem.stage || !problem.audits || problem.stage->view().complete() ||
+      problem.stage->view().ledger().accepted().total() < problem.stage_row.items)
+    return {};
+  policy::Changes changes;
+  for (const HostId host : problem.audits->audited()) {
+    if (!tx.model.reputation.is_own(host) || has_another(tx, problem, host)) continue;
+    for (const Range range : problem.audits->pending(host)) {
+      problem.audits->verified(range);
+      problem.stage->resolve(range, true, tx.now, changes);
+    }
+  }
+  return store_stage(tx, problem, changes);
+}
+
+Status learn_from(Transaction& tx, Problem& problem, const ReviewFinding& finding) {
+  const auto& [kind, right, wrong, differ] = finding.verdict;
+  std::set<HostId> agreed, refuted;
+  for (const std::size_t index : right) agreed.insert(finding.opinions[index].host);
+  for (const std::size_t index : wrong) refuted.insert(finding.opinions[index].host);
+  const ApplicationId application = problem.row.application;
+  if (agreed.size() + refuted.size() < 2) return {};
+  if (problem.audits) problem.audits->verified(finding.range);
+  const auto items = static_cast<double>(finding.range.size());
+  for (const HostId host : agreed)
+    TRY(keep(tx, host, problem, tx.model.reputation.verified(host, application, items, tx.now)));
+  for (const HostId host : refuted) {
+    Host& known = tx.model.hosts[host];
+    if (std::exchange(known.row.own, false)) TRY(tx.store.update_host(known.row));
+    TRY(keep(tx, host, problem, tx.model.reputation.found_wrong(host, application, tx.now)));
+    TRY(distrust(tx, host, application));
+  }
+  return {};
+}
+
+policy::VerdictTerms verdict_terms(const Problem& problem) {
+  const policy::TrustRules rules;
+  const auto validation = policy::parse_validation(problem.row.validation);
+  const int quorum = validation.ok() ? validation->quorum : 1;
+  policy::VerdictTerms terms{rules.odds, rules.coincidence, quorum};
+  terms.opinions_max += quorum - 1;
+  return terms;
+}
+
+policy::Opinion witness(const Model& model, const Problem& problem, HostId host, Timestamp now) {
+  return {host,
+          {},
+          model.reputation.reliability(host, problem.row.application, now),
+          model.reputation.is_own(host)};
+}
+
+}  // namespace gleaner::service

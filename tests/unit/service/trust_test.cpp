@@ -1,0 +1,191 @@
+// Which results are believed: audits of strangers' deliveries, what verdicts cost a liar, what survives
+// failures of the store and restarts.
+#include "server/service/trust.h"
+
+#include "tests/unit/service/world.h"
+
+using namespace gleaner;
+using namespace gleaner::service::testing;
+
+namespace {
+
+struct Project {
+  World world;
+  ProblemId problem;
+
+  explicit Project(int items, const std::string& validation = "", bool own_hosts = false)
+      : world([own_hosts](service::Configuration& c) { c.own_hosts = own_hosts; }) {
+    world.add_application();
+    protocol::AddProblem request;
+    request.application = "numbers";
+    request.parameters = "{\"count\": " + std::to_string(items) + "}";
+    request.validation = validation;
+    problem = must(world.try_add_problem(request)).id;
+  }
+
+  HostId host(const std::string& name) { return world.add_host(name).id; }
+
+  // The host takes one unit and delivers it whole.
+  Range work(HostId host, const std::string& word = "item") {
+    const auto grant = world.grants(host).front();
+    deliver(grant, word);
+    return grant.range;
+  }
+  void deliver(const protocol::Grant& grant, const std::string& word = "item") {
+    const auto answer =
+        must(world.commit(grant.host, World::results(grant.unit, grant.range, true, [&](std::int64_t item) {
+                            return word + "-" + std::to_string(item);
+                          })));
+    CHECK(answer.status != protocol::CommitStatus::refused);
+    world.settle();
+  }
+  bool gets_nothing(HostId host) { return must(world.work(host, world.work_request())).grants.empty(); }
+  policy::Standing standing(HostId host) {
+    return world.look<policy::Standing>([&](service::Transaction& tx) {
+      const auto application = tx.model.problems.at(problem).row.application;
+      return tx.model.reputation.standing(host, application, tx.now);
+    });
+  }
+  // Items whose accepted result is the host's.
+  std::int64_t accepted_from(HostId host) {
+    return world.look<std::int64_t>([&](service::Transaction& tx) {
+      std::int64_t items = 0;
+      for (const auto& row : must(tx.store.accepted(problem, 0)))
+        if (must(tx.store.segment(row.segment)).value().host == host) items += row.range.size();
+      return items;
+    });
+  }
+};
+
+}  // namespace
+
+TEST_CASE("what a stranger delivers is computed again by another one, and both are known for it") {
+  Project p(40);
+  const HostId alice = p.host("alice"), bob = p.host("bob");
+  const Range first = p.work(alice);
+  const auto audit = p.world.grants(bob).front();
+  CHECK(first.contains(audit.range));
+  CHECK(p.gets_nothing(alice) == false);  // the rest is free
+  p.deliver(audit);
+  CHECK(p.standing(alice).right == Approx(static_cast<double>(audit.range.size())));
+  CHECK(p.standing(bob).right == p.standing(alice).right);
+  p.world.restart();
+  CHECK(p.standing(alice).right == Approx(static_cast<double>(audit.range.size())));
+}
+
+TEST_CASE("of a stranger who is alone the stage waits for a second host") {
+  Project p(1);
+  const HostId alice = p.host("alice");
+  (void)p.work(alice);
+  for (int second = 0; second < 3; ++second) p.world.tick();
+  CHECK(p.world.show(p.problem).state == protocol::ProblemState::running);
+  CHECK(says(p.world.show(p.problem).message, "another host"));
+  const HostId bob = p.host("bob");
+  (void)p.work(bob);
+  CHECK(p.world.show(p.problem).state == protocol::ProblemState::finished);
+  CHECK(p.world.show(p.problem).message.empty());
+}
+
+TEST_CASE("the project's only host needs no second one") {
+  Project p(1, "", true);
+  const HostId own = p.host("own");
+  (void)p.work(own);
+  CHECK(p.world.show(p.problem).state == protocol::ProblemState::finished);
+}
+
+TEST_CASE("where the project has several hosts the last delivery of each is seen by another one") {
+  Project p(1, "", true);
+  const HostId own = p.host("own"), other = p.host("other");
+  (void)p.work(own);
+  CHECK(p.world.show(p.problem).state == protocol::ProblemState::running);
+  (void)p.work(other);
+  CHECK(p.world.show(p.problem).state == protocol::ProblemState::finished);
+}
+
+TEST_CASE("a host that went away is not waited for where the other one is the project's own") {
+  Project p(1, "", true);
+  const HostId own = p.host("own");
+  (void)p.host("other");
+  (void)p.work(own);
+  CHECK(p.world.show(p.problem).state == protocol::ProblemState::running);
+  p.world.clock().advance(std::chrono::minutes{11});
+  p.world.tick();
+  CHECK(p.world.show(p.problem).state == protocol::ProblemState::finished);
+}
+
+TEST_CASE("a liar loses all that nobody verified, and gets nothing more") {
+  Project p(200);
+  const HostId liar = p.host("liar"), bob = p.host("bob"), carol = p.host("carol");
+  std::int64_t lied = 0;
+  for (int unit = 0; unit < 3; ++unit) lied += p.work(liar, "lie").size();
+  const auto open = p.world.grants(liar).front();
+  CHECK(p.accepted_from(liar) == lied);
+  for (int audit = 0; audit < 10 && p.standing(liar).wrong == 0; ++audit)
+    p.deliver(p.world.grants(audit % 2 == 0 ? bob : carol).front());
+  CHECK(p.standing(liar).wrong == Approx(1));
+  CHECK(p.accepted_from(liar) == 0);
+  CHECK(p.gets_nothing(liar));
+  CHECK(p.world.look<bool>([&](service::Transaction& tx) { return tx.model.hosts.at(liar).units.empty(); }));
+  // What it delivers late of the unit that was taken from it is audited like all that it delivers.
+  p.deliver(open, "lie");
+  CHECK(p.accepted_from(liar) == open.range.size());
+  CHECK(p.world.show(p.problem).state == protocol::ProblemState::running);
+  p.world.restart();
+  CHECK(p.standing(liar).wrong == Approx(1));
+  CHECK(p.gets_nothing(liar));
+  (void)p.world.memory();
+}
+
+TEST_CASE("an audit that a restart interrupted is asked for again") {
+  Project p(40);
+  const HostId alice = p.host("alice"), bob = p.host("bob");
+  const Range first = p.work(alice);
+  p.world.restart();
+  const auto audit = p.world.grants(bob).front();
+  CHECK(first.contains(audit.range));
+  p.deliver(audit);
+  CHECK(p.standing(alice).right == Approx(static_cast<double>(audit.range.size())));
+}
+
+TEST_CASE("a quorum counts hosts that agree") {
+  Project p(1, "quorum:3");
+  const HostId alice = p.host("alice"), bob = p.host("bob"), carol = p.host("carol");
+  (void)p.work(alice);
+  CHECK(p.gets_nothing(alice));
+  (void)p.work(bob);
+  CHECK(p.world.show(p.problem).state == protocol::ProblemState::running);
+  CHECK(p.world.show(p.problem).disagreements == 0);
+  (void)p.work(carol);
+  CHECK(p.world.show(p.problem).state == protocol::ProblemState::finished);
+}
+
+TEST_CASE("none and checks compute nothing twice") {
+  for (const char* validation : {"none", "checks"}) {
+    Project p(1, validation);
+    (void)p.work(p.host("alice"));
+    CHECK(p.world.show(p.problem).state == protocol::ProblemState::finished);
+    CHECK(p.world.show(p.problem).validation == validation);
+  }
+}
+
+TEST_CASE("a policy that is none is refused") {
+  Project p(1);
+  protocol::AddProblem request;
+  request.application = "numbers";
+  request.parameters = "{\"count\": 1}";
+  request.validation = "quorum:99";
+  const auto refused = p.world.try_add_problem(request);
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().kind == ErrorKind::invalid);
+  CHECK(says(refused.error().message, "adaptive"));
+}
+
+TEST_CASE("a delivery that is audited: whatever call of the store fails, nothing is half-done") {
+  Project p(40);
+  const HostId alice = p.host("alice"), bob = p.host("bob");
+  const auto grant = p.world.grants(alice).front();
+  with_each_failure(p.world, [&](World& world) {
+    return status_of(world.commit(alice, World::results(grant.unit, grant.range, true)));
+  });
+  CHECK(grant.range.contains(p.world.grants(bob).front().range));
+}

@@ -1,0 +1,95 @@
+// Who is right where results differ.
+#include "server/policy/trust/verdict.h"
+
+#include "shared/base/random.h"
+#include "tests/catch.h"
+
+using namespace gleaner;
+using namespace gleaner::policy;
+
+namespace {
+
+struct Given {
+  int host = 0;
+  int value = 0;
+  double reliability = 0.9;
+  bool own = false;
+  int party = 0;
+};
+
+Verdict judged(const std::vector<Given>& given, const VerdictTerms& terms = {}) {
+  std::vector<Opinion> opinions;
+  for (const Given& one : given)
+    opinions.push_back({HostId{one.host}, SegmentId{1}, one.reliability, one.own, one.party});
+  return judge(
+      opinions, [&](std::size_t i, std::size_t j) { return given[i].value == given[j].value; }, terms);
+}
+
+}  // namespace
+
+TEST_CASE("among strangers the larger class of at least two is right") {
+  CHECK(judged({{1, 7}, {2, 7}}).kind == VerdictKind::agree);
+  CHECK(judged({{1, 7}, {2, 8}}).kind == VerdictKind::need_another);
+  const Verdict third = judged({{1, 7}, {2, 8}, {3, 8}});
+  CHECK(third.kind == VerdictKind::decided);
+  CHECK(third.right == std::vector<std::size_t>{1, 2});
+  CHECK(third.wrong == std::vector<std::size_t>{0});
+  CHECK(judged({{1, 7}, {2, 7}, {3, 8}, {4, 8}}).kind == VerdictKind::need_another);
+  CHECK(judged({{1, 1}, {2, 2}, {3, 3}, {4, 4}, {5, 5}}).kind == VerdictKind::undecided);
+  CHECK(judged({{1, 1}, {2, 2}, {3, 3}, {4, 4}, {5, 4}}).kind == VerdictKind::decided);
+}
+
+TEST_CASE("one host repeating itself is one opinion") {
+  CHECK(judged({{1, 7}, {1, 7}}).kind == VerdictKind::agree);  // there is nothing to compare
+  CHECK(judged({{1, 7}, {1, 7}, {2, 8}}).kind == VerdictKind::need_another);
+}
+
+TEST_CASE("a known host outweighs strangers that contradict it one by one, not all of them") {
+  CHECK(judged({{1, 7, 0.999}, {2, 8}}).kind == VerdictKind::need_another);  // a sleeper looks like this
+  CHECK(judged({{1, 7, 0.999}, {2, 8}, {3, 8}}).kind == VerdictKind::need_another);
+  const Verdict three = judged({{1, 7, 0.999}, {2, 8}, {3, 8}, {4, 8}});
+  CHECK(three.kind == VerdictKind::decided);
+  CHECK(three.wrong == std::vector<std::size_t>{0});
+  const Verdict backed = judged({{1, 7, 0.999}, {2, 8}, {3, 8}, {4, 7}});
+  CHECK(backed.kind == VerdictKind::decided);
+  CHECK(backed.right == std::vector<std::size_t>{0, 3});
+}
+
+TEST_CASE("one of the project's own decides alone") {
+  const Verdict verdict = judged({{1, 7}, {2, 8, 0.9999, true}});
+  CHECK(verdict.kind == VerdictKind::decided);
+  CHECK(verdict.wrong == std::vector<std::size_t>{0});
+}
+
+TEST_CASE("a quorum wants different parties") {
+  const VerdictTerms three{.agree_min = 3, .opinions_max = 7};
+  CHECK(judged({{1, 7}}, three).kind == VerdictKind::need_another);
+  CHECK(judged({{1, 7}, {2, 7}}, three).kind == VerdictKind::need_another);
+  CHECK(judged({{1, 7}, {2, 7}, {3, 7}}, three).kind == VerdictKind::agree);
+  // Two hosts behind one address are one party.
+  CHECK(judged({{1, 7, 0.9, false, 5}, {2, 7, 0.9, false, 5}, {3, 7}}, three).kind ==
+        VerdictKind::need_another);
+  CHECK(judged({{1, 7, 0.9, false, 5}, {2, 7, 0.9, false, 5}, {3, 7}, {4, 7}}, three).kind ==
+        VerdictKind::agree);
+  CHECK(judged({{1, 7}, {2, 7}, {3, 8}, {4, 7}}, three).kind == VerdictKind::decided);
+}
+
+TEST_CASE("independent liars are never believed: the right class has at least two where one is chosen") {
+  Random random(20'261);
+  int decided = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    std::vector<Given> given;
+    Verdict verdict;
+    do {
+      const bool lies = random.chance(0.3);
+      const int number = static_cast<int>(given.size());
+      given.push_back({number, lies ? 100 + number : 0, 0.85 + 0.149 * random.uniform()});
+      verdict = judged(given, {.agree_min = 2, .opinions_max = 9});
+    } while (verdict.kind == VerdictKind::need_another);
+    if (verdict.kind == VerdictKind::undecided) continue;
+    ++decided;
+    for (const std::size_t right : verdict.right) CHECK(given[right].value == 0);
+    CHECK(verdict.right.size() + verdict.wrong.size() == given.size());
+  }
+  CHECK(decided > 19'900);
+}
