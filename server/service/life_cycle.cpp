@@ -221,7 +221,6 @@ Status tick_problems(Transaction& tx) {
     problem.stage->tick(tx.now, changes);
     if (problem.log) tx.effects.add(effect::SettleDecisions{problem.log, true});
     TRY(store_stage(tx, problem, changes));
-    if (problem.row.state == protocol::ProblemState::running) TRY(waive_audits(tx, problem));
     if (problem.row.state != protocol::ProblemState::running || !problem.stage) continue;
     if (only_failed_items_left(problem.stage->view(), problem.stage_row.items)) {
       TRY(finish_problem(

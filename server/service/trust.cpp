@@ -73,17 +73,6 @@ Status distrust(Transaction& tx, HostId host, ApplicationId application) {
   return {};
 }
 
-// Another host that may compute for the problem now: without one, its own hosts' results stand.
-bool has_another(const Transaction& tx, const Problem& problem, HostId host) {
-  constexpr auto lately = std::chrono::minutes{10};
-  return std::any_of(tx.model.hosts.begin(), tx.model.hosts.end(), [&](const auto& entry) {
-    const auto& [id, other] = entry;
-    return id != host && other.row.state == protocol::HostState::active &&
-           tx.now - other.row.last_contact < lately &&
-           !tx.model.reputation.held(id, problem.row.application, tx.now);
-  });
-}
-
 }  // namespace
 
 void begin_audits(Problem& problem) {
@@ -136,28 +125,10 @@ Status audit_accepted(Transaction& tx, Problem& problem, HostId host, SegmentId 
 Result<bool> audit_rest(Transaction& tx, Problem& problem) {
   if (!problem.stage || !problem.audits || problem.stage_row.enough) return false;
   Random draw = draw_for(tx.model, "closing", problem.row.id.value);
-  std::vector<policy::Audit> audits = problem.audits->closing(tx.model.reputation, draw, tx.now);
-  std::erase_if(audits, [&](const policy::Audit& audit) {
-    return tx.model.reputation.is_own(audit.host) && !has_another(tx, problem, audit.host);
-  });
+  const auto audits = problem.audits->closing(tx.model.reputation, draw, tx.now);
   if (audits.empty()) return false;
   TRY(ask_for(tx, problem, audits));
   return true;
-}
-
-Status waive_audits(Transaction& tx, Problem& problem) {
-  if (!problem.stage || !problem.audits || problem.stage->view().complete() ||
-      problem.stage->view().ledger().accepted().total() < problem.stage_row.items)
-    return {};
-  policy::Changes changes;
-  for (const HostId host : problem.audits->audited()) {
-    if (!tx.model.reputation.is_own(host) || has_another(tx, problem, host)) continue;
-    for (const Range range : problem.audits->pending(host)) {
-      problem.audits->verified(range);
-      problem.stage->resolve(range, true, tx.now, changes);
-    }
-  }
-  return store_stage(tx, problem, changes);
 }
 
 Status learn_from(Transaction& tx, Problem& problem, const ReviewFinding& finding) {

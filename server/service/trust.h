@@ -21,9 +21,6 @@ void begin_audits(Problem& problem);
 // Everything is accepted: what is still to be computed again before it may be combined. False: nothing.
 [[nodiscard]] Result<bool> audit_rest(Transaction& tx, Problem& problem);
 
-// The last hosts of the project's own need no audit that nobody can compute: called every second.
-[[nodiscard]] Status waive_audits(Transaction& tx, Problem& problem);
-
 // What the verdict says of the hosts that gave an opinion. Who was found wrong loses its open units of the
 // application and, of every running problem, all that it delivered and nobody verified.
 [[nodiscard]] Status learn_from(Transaction& tx, Problem& problem, const ReviewFinding& finding);

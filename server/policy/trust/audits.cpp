@@ -6,7 +6,6 @@
 namespace gleaner::policy {
 
 double Audits::samples(HostId host, const Deliveries& of, const Reputation& reputation, Timestamp now) const {
-  if (reputation.is_own(host)) return reputation.rules().known_after;
   return reputation.standing(host, application_, now).right + static_cast<double>(of.pending.total());
 }
 
@@ -99,22 +98,11 @@ bool Audits::is_pending(Range range) const {
                      [&](const auto& entry) { return entry.second.pending.overlaps(range); });
 }
 
-std::vector<Range> Audits::pending(HostId host) const {
-  const auto found = deliveries_.find(host);
-  return found == deliveries_.end() ? std::vector<Range>{} : found->second.pending.ranges();
-}
-
-std::vector<HostId> Audits::audited() const {
-  std::vector<HostId> hosts;
-  for (const auto& [host, of] : deliveries_)
-    if (!of.pending.empty()) hosts.push_back(host);
-  return hosts;
-}
-
 std::vector<Audit> Audits::closing(const Reputation& reputation, Random& draw, Timestamp now) {
   std::vector<Audit> audits;
   if (validation_.kind != Validation::Kind::adaptive) return audits;
   for (auto& [host, of] : deliveries_) {
+    if (reputation.is_own(host)) continue;
     if (!of.last_audited) {
       RangeSet last;
       for (const Range part : of.unverified.within(of.last)) last.add(part);

@@ -8,7 +8,7 @@
 //   A3  before the stage is combined, of each host: something of its last delivery, which finds whoever began
 //       to cheat and did not stop, and enough that it is no newcomer any more, or all that it delivered.
 // A host that is found wrong loses the benefit of the doubt: all that it delivered and that is not verified
-// is computed again. The project's own hosts are not audited. Under `spot:P`, A1 with P and nothing else;
+// is computed again. The project's own hosts are not audited, only compared where their work overlaps. Under `spot:P`, A1 with P and nothing else;
 // under `quorum:N`, everything.
 //
 // Nobody outside can tell which items are drawn: the caller seeds `draw` from a secret and the delivery, so
@@ -57,10 +57,6 @@ class Audits {
   [[nodiscard]] std::vector<Range> doubtful(HostId host) const;
   // Is some of it being audited?
   [[nodiscard]] bool is_pending(Range range) const;
-  // What of a host's is being audited.
-  [[nodiscard]] std::vector<Range> pending(HostId host) const;
-  // Whose deliveries are being audited.
-  [[nodiscard]] std::vector<HostId> audited() const;
   // A3, when nothing else is left to compute.
   [[nodiscard]] std::vector<Audit> closing(const Reputation& reputation, Random& draw, Timestamp now);
 

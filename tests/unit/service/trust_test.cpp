@@ -86,30 +86,11 @@ TEST_CASE("of a stranger who is alone the stage waits for a second host") {
   CHECK(p.world.show(p.problem).message.empty());
 }
 
-TEST_CASE("the project's only host needs no second one") {
-  Project p(1, "", true);
-  const HostId own = p.host("own");
-  (void)p.work(own);
-  CHECK(p.world.show(p.problem).state == protocol::ProblemState::finished);
-}
-
-TEST_CASE("where the project has several hosts the last delivery of each is seen by another one") {
-  Project p(1, "", true);
-  const HostId own = p.host("own"), other = p.host("other");
-  (void)p.work(own);
-  CHECK(p.world.show(p.problem).state == protocol::ProblemState::running);
-  (void)p.work(other);
-  CHECK(p.world.show(p.problem).state == protocol::ProblemState::finished);
-}
-
-TEST_CASE("a host that went away is not waited for where the other one is the project's own") {
+TEST_CASE("the project's own hosts wait for nobody") {
   Project p(1, "", true);
   const HostId own = p.host("own");
   (void)p.host("other");
   (void)p.work(own);
-  CHECK(p.world.show(p.problem).state == protocol::ProblemState::running);
-  p.world.clock().advance(std::chrono::minutes{11});
-  p.world.tick();
   CHECK(p.world.show(p.problem).state == protocol::ProblemState::finished);
 }
 
