@@ -118,7 +118,7 @@ complete -c gleaner-admin -n '__gleaner_admin_at "problem add"' -l strategy -r -
 complete -c gleaner-admin -n '__gleaner_admin_at "problem add"' -l straggler -r -d ''
 complete -c gleaner-admin -n '__gleaner_admin_at "problem add"' -l weight -r -d ''
 complete -c gleaner-admin -n '__gleaner_admin_at "problem add"' -l priority -r -d ''
-complete -c gleaner-admin -n '__gleaner_admin_at "problem add"' -l validation -r -d ''
+complete -c gleaner-admin -n '__gleaner_admin_at "problem add"' -l validation -r -d 'which results are believed: none, checks, spot:P, quorum:N or adaptive; else checks where the application\'s manager finds every wrong result, and adaptive where it does not'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem add"' -l commit-seconds -r -d ''
 complete -c gleaner-admin -n '__gleaner_admin_at "problem add"' -l watch -d 'watch it until it has ended'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem list"' -l help -d 'Print this help message and exit'

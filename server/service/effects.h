@@ -53,7 +53,7 @@ struct Review {
   std::int64_t item_bytes_max = 0;
   policy::VerdictTerms terms;
   std::map<HostId, policy::Opinion> witnesses;  // of whom there are segments: how far each is believed
-  std::vector<storage::SegmentRow> segments;  // all that overlap the range, oldest first
+  std::vector<storage::SegmentRow> segments;    // all that overlap the range, oldest first
   // Whose opinion an item in a segment is, if not that of its host: who began it stands for it.
   std::map<std::pair<SegmentId, std::int64_t>, HostId> begun_by;
 };

@@ -261,9 +261,10 @@ void declare_add(CLI::App& problems, Action& chosen) {
       ->capture_default_str()
       ->check(CLI::Range(-8, 8));
   command
-      ->add_option("--validation", problem.validation,
-                   "which results are believed: none, checks, spot:P, quorum:N or adaptive; else checks where "
-                   "the application's manager finds every wrong result, and adaptive where it does not")
+      ->add_option(
+          "--validation", problem.validation,
+          "which results are believed: none, checks, spot:P, quorum:N or adaptive; else checks where "
+          "the application's manager finds every wrong result, and adaptive where it does not")
       ->type_name("POLICY");
   command
       ->add_option("--commit-seconds", problem.commit_seconds,

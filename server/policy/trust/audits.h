@@ -8,8 +8,8 @@
 //   A3  before the stage is combined, of each host: something of its last delivery, which finds whoever began
 //       to cheat and did not stop, and enough that it is no newcomer any more, or all that it delivered.
 // A host that is found wrong loses the benefit of the doubt: all that it delivered and that is not verified
-// is computed again. The project's own hosts are not audited, only compared where their work overlaps. Under `spot:P`, A1 with P and nothing else;
-// under `quorum:N`, everything.
+// is computed again. The project's own hosts are not audited, only compared where their work overlaps.
+// Under `spot:P`, A1 with P and nothing else; under `quorum:N`, everything.
 //
 // Nobody outside can tell which items are drawn: the caller seeds `draw` from a secret and the delivery, so
 // that a restart draws the same ones again.
