@@ -28,10 +28,22 @@ double against(double ratio, double weight) {
 
 }  // namespace
 
+double credence_of(bool own, std::int64_t items_accepted, std::int64_t failures) {
+  if (own) return 1;
+  return std::min(
+      1.0, static_cast<double>(items_accepted) / static_cast<double>(std::max<std::int64_t>(1, failures)));
+}
+
+double Blame::credence(HostId host, ApplicationId application) const {
+  const auto pair = pairs_.find({host, application});
+  return pair == pairs_.end() ? 1 : pair->second.credence;
+}
+
 double Blame::item_odds(const Item& item, const Belief& belief) const {
   double odds = odds_of(rules_.item_prior);
   for (const auto& [host, times] : item.failures)
-    odds *= against(rules_.failure_ratio, (1 - belief.pairs.at(host)) * (1 - belief.application));
+    odds *= against(rules_.failure_ratio, credence(host, item.application) * (1 - belief.pairs.at(host)) *
+                                              (1 - belief.application));
   return odds;
 }
 
@@ -59,7 +71,7 @@ double Blame::application_odds(ApplicationId application, const std::map<HostId,
     const auto found = known.find(host);
     const Pair& pair = pairs_.at({host, application});
     const double broken = found == known.end() ? probability_of(pair_odds(pair, {}, {})) : found->second;
-    odds *= against(rules_.failure_ratio, broken);
+    odds *= against(rules_.failure_ratio, pair.credence * broken);
     if (pair.has_delivered) odds *= std::pow(rules_.success_ratio, 1 - broken);
   }
   return odds;
@@ -146,6 +158,7 @@ std::vector<Ruling> Blame::failed(const Failure& failure, const std::set<HostId>
   Pair& pair = pairs_[{failure.host, failure.application}];
   Application& application = applications_[failure.application];
   if (application.failing.insert(failure.host).second && pair.has_delivered) --application.delivering;
+  pair.credence = failure.credence;
   pair.failed.insert({failure.problem, witness});
   ++pair.failures;
   if (items.size() > items_max) {
@@ -171,25 +184,31 @@ void Blame::rule_on_items(const Failure& failure, const Belief& belief, std::vec
   // Only the item that failed now is out of every hand; others are set aside when they fail again.
   for (auto& [number, item] : items_.at(failure.problem)) {
     const double broken = belief.items.at(number);
-    int times = 0;
-    for (const auto& [host, count] : item.failures) times += count;
-    const HostId first = item.failures.begin()->first;
-    const auto alone = pairs_.find({first, item.application});
+    int times = 0, hosts = 0;
+    HostId last;  // of those that count
+    for (const auto& [host, count] : item.failures) {
+      if (credence(host, item.application) < even) continue;
+      times += count;
+      ++hosts;
+      last = host;
+    }
+    if (hosts == 0 && !item.set_aside) continue;
+    const auto alone = pairs_.find({last, item.application});
     const int enough = alone != pairs_.end() && alone->second.has_delivered ? rules_.lone_failures_proven
                                                                             : rules_.lone_failures;
-    const bool lone = item.failures.size() == 1 && times >= enough && belief.pairs.at(first) < even;
+    const bool lone = hosts == 1 && times >= enough && belief.pairs.at(last) < even;
     // Where there are hosts that can compute the application, one of them has to have tried.
     const bool tried = application_of(item.application).delivering == 0 ||
                        std::any_of(item.failures.begin(), item.failures.end(), [&](const auto& entry) {
                          const auto pair = pairs_.find({entry.first, item.application});
                          return pair != pairs_.end() && pair->second.has_delivered;
                        });
-    const bool condemned = lone || (item.failures.size() >= 2 && tried && broken >= rules_.convicted);
+    const bool condemned = lone || (hosts >= 2 && tried && broken >= rules_.convicted);
     if (condemned && !item.set_aside && failure.computing && number == failure.item) {
       item.set_aside = true;
       rulings.push_back({Ruling::Kind::set_aside, number, 0,
                          fmt::format("it failed {} times on {} hosts that compute others; last: {}", times,
-                                     item.failures.size(), failure.message.substr(0, message_length_max))});
+                                     hosts, failure.message.substr(0, message_length_max))});
     } else if (item.set_aside && !lone && broken < even) {
       item.set_aside = false;
       rulings.push_back(
@@ -226,7 +245,10 @@ void Blame::rule_on_application(const Failure& failure, int silent, std::vector<
   const Application& seen = application_of(failure.application);
   // Either several hosts failed on several items, or it never worked anywhere and failed often enough.
   int convicted = 0, failing = 0, failures = 0;
+  std::int64_t known = seen.delivering;
   for (const HostId host : seen.failing) {
+    if (credence(host, failure.application) < even) continue;
+    ++known;
     const double broken = pair_broken(host, failure.application);
     convicted += broken >= rules_.convicted ? 1 : 0;
     failing += broken >= even ? 1 : 0;
@@ -237,8 +259,7 @@ void Blame::rule_on_application(const Failure& failure, int silent, std::vector<
   if (convicted < 2 && !nowhere) return;
   if (application_broken(failure.application, silent) < rules_.stopped) return;
   rulings.push_back({Ruling::Kind::stop_application, failure.item, 0,
-                     fmt::format("it fails on {} of {} hosts; last: {}", std::max(failing, convicted),
-                                 static_cast<std::int64_t>(seen.failing.size()) + seen.delivering,
+                     fmt::format("it fails on {} of {} hosts; last: {}", std::max(failing, convicted), known,
                                  failure.message.substr(0, message_length_max))});
 }
 
@@ -249,8 +270,11 @@ void Blame::delivered(HostId host, ApplicationId id) {
   application.proven = true;
   application.failing.erase(host);
   ++application.delivering;
-  pair = {};
   pair.has_delivered = true;
+  pair.failed.clear();
+  pair.failures = 0;
+  pair.held_until = {};
+  pair.reason.clear();
   hosts_.erase(host);
 }
 

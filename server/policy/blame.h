@@ -18,6 +18,10 @@
 //   host          witnesses: applications that it fails with and others do not; one that it delivers for
 //                 speaks for it. Held back from all.
 //
+// Anybody can enrol hosts that do nothing but fail. So what a host says against items and applications weighs
+// what it has delivered (`credence`); against itself it counts in full. Where strangers alone fail, each is
+// held back, and nothing is set aside or stopped.
+//
 // Cost of a failure: proportional to what is remembered of the problem's failed items (bounded below) and of
 // the hosts that fail with the application now.
 #pragma once
@@ -52,6 +56,10 @@ struct BlameRules {
   double first_hold = 30, longest_hold = 6 * 3600;  // doubled with each further failure
 };
 
+// How much a host's failures weigh against items and applications, 0 to 1: one for the project's own; of a
+// stranger as many as the items that were accepted from it, so that lies cost as much as they spoil.
+[[nodiscard]] double credence_of(bool own, std::int64_t items_accepted, std::int64_t failures);
+
 struct Failure {
   HostId host;
   ApplicationId application;
@@ -59,7 +67,8 @@ struct Failure {
   std::int64_t item = 0;  // of the problem's present stage
   std::string message;
   bool computing =
-      true;  // false: the kernel never ran (a download, a signature): no witness against the item
+      true;             // false: the kernel never ran (a download, a signature): no witness against the item
+  double credence = 1;  // credence_of() the host, this failure counted
 };
 
 struct Ruling {
@@ -112,6 +121,7 @@ class Blame {
     bool has_delivered = false;
     std::set<std::pair<ProblemId, std::int64_t>> failed;  // items in a row, since it last delivered
     int failures = 0;                                     // the same, with repeats
+    double credence = 1;                                  // as of the last failure
     Timestamp held_until{};
     std::string reason;
   };
@@ -142,6 +152,8 @@ class Blame {
   [[nodiscard]] double application_odds(ApplicationId application,
                                         const std::map<HostId, double>& known) const;
   [[nodiscard]] const Application& application_of(ApplicationId application) const;
+  // How much what the host says of others than itself counts.
+  [[nodiscard]] double credence(HostId host, ApplicationId application) const;
   void rule_on_items(const Failure& failure, const Belief& belief, std::vector<Ruling>& rulings);
   void rule_on_pair(const Failure& failure, const Belief& belief, Timestamp now,
                     std::vector<Ruling>& rulings);

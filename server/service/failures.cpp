@@ -154,7 +154,9 @@ Status take_failure(Transaction& tx, HostId host_id, const protocol::FailureRepo
   const Range rest{unit->committed, unit->range.end};
   const std::int64_t item = rest.contains(report.item) ? report.item : rest.begin;
   const auto rulings = tx.model.blame.failed(
-      {host_id, problem.row.application, problem.row.id, item, text, computed(report.kind)},
+      {host_id, problem.row.application, problem.row.id, item, text, computed(report.kind),
+       policy::credence_of(tx.model.reputation.is_own(host_id), host.row.items_accepted,
+                           host.row.health.failures)},
       hosts_computing(tx.model, problem.row.application), tx.now);
   const Ruling* aside = find(rulings, Ruling::Kind::set_aside, item);
   policy::Changes changes;

@@ -24,6 +24,14 @@ struct World {
     now += std::chrono::seconds{1};
     return blame.failed({HostId{host}, application, problem, item, "division by zero"}, computing, now);
   }
+  // The same of a host that is not the project's own, from which so many items were accepted.
+  std::vector<Ruling> stranger_fails(std::int64_t host, std::int64_t item, std::int64_t accepted = 0,
+                                     std::int64_t failures = 1) {
+    now += std::chrono::seconds{1};
+    return blame.failed(
+        {HostId{host}, renderer, picture, item, "made up", true, credence_of(false, accepted, failures)}, {},
+        now);
+  }
   void delivers(std::int64_t host, ApplicationId application = renderer) {
     blame.delivered(HostId{host}, application);
   }
@@ -278,6 +286,61 @@ TEST_CASE("forgiven applications and retried items start afresh") {
   REQUIRE(count(world.fails(3, 7), Ruling::Kind::set_aside) == 1);
   world.blame.forget_items(picture);
   CHECK(world.fails(2, 7).empty());
+}
+
+TEST_CASE("who has delivered nothing is believed of itself only, however many say the same") {
+  const bool works = GENERATE(true, false);
+  INFO((works ? "it works elsewhere" : "it was never seen to work"));
+  World world;
+  if (works) world.delivers(1000);
+  int others_blamed = 0, held = 0;
+  for (int time = 0; time < 5; ++time) {
+    for (int host = 1; host <= 60; ++host) {
+      for (const Ruling& ruling : world.stranger_fails(host, host % 20, 0, 1 + time)) {
+        (ruling.kind == Ruling::Kind::hold_pair ? held : others_blamed) += 1;
+      }
+    }
+  }
+  CHECK(others_blamed == 0);
+  CHECK(held > 0);
+  CHECK(world.blame.application_broken(renderer, 0) <= BlameRules{}.new_application_prior + 1e-9);
+  for (int item = 0; item < 20; ++item)
+    CHECK(world.blame.item_broken(picture, item) == Approx(BlameRules{}.item_prior));
+  // What the project's own say is not drowned.
+  int stopped = 0, set_aside = 0;
+  for (int time = 0; time < 2; ++time) {
+    for (int host = 201; host <= 202; ++host) {
+      const auto rulings = world.fails(host, works ? 7 : host);
+      stopped += count(rulings, Ruling::Kind::stop_application);
+      set_aside += count(rulings, Ruling::Kind::set_aside);
+      if (works) world.delivers(host);
+    }
+  }
+  CHECK(stopped == (works ? 0 : 1));
+  CHECK(set_aside == (works ? 1 : 0));
+}
+
+TEST_CASE("strangers that deliver are believed, of as many items as were accepted from them") {
+  CHECK(credence_of(false, 0, 1) == 0);
+  CHECK(credence_of(false, 30, 1) == 1);
+  CHECK(credence_of(false, 3, 30) == Approx(0.1));
+  CHECK(credence_of(true, 0, 30) == 1);
+  World world;
+  world.delivers(1);
+  world.delivers(2);
+  CHECK(world.stranger_fails(1, 7, 10).empty());
+  CHECK(count(world.stranger_fails(2, 7, 10), Ruling::Kind::set_aside) == 1);
+  CHECK(world.stranger_fails(1, 8, 1, 10).empty());
+  CHECK(count(world.stranger_fails(2, 8, 1, 10), Ruling::Kind::set_aside) == 0);
+}
+
+TEST_CASE("a delivery does not make earlier failures of a stranger count") {
+  World world;
+  for (int host = 1; host <= 2; ++host)
+    for (int item = 0; item < 20; ++item) static_cast<void>(world.stranger_fails(host, item, 0, 1 + item));
+  for (int host = 1; host <= 2; ++host) world.delivers(host);
+  for (int item = 0; item < 20; ++item)
+    CHECK(world.blame.item_broken(picture, item) == Approx(BlameRules{}.item_prior));
 }
 
 TEST_CASE("a bad item, a bad application, a bad host and a missing library at once are told apart") {

@@ -136,3 +136,20 @@ TEST_CASE("an application that fails on most hosts is stopped with all its probl
   CHECK(must(world.change(second, Problems::Action::resume)).message.empty());
   CHECK(world.show(second).state == ProblemState::running);
 }
+
+TEST_CASE("failures of strangers that have delivered nothing take no item away and stop nothing") {
+  World world([](service::Configuration& configuration) { configuration.own_hosts = false; });
+  world.add_application();
+  const ProblemId problem = world.add_problem(20, "", "ss");
+  for (int number = 0; number < 60; ++number) {
+    const TestHost host = world.add_host("vandal-" + std::to_string(number));
+    const auto grant = world.grants(host.id).front();
+    must(fail(world, host.id, grant, grant.range.begin));
+  }
+  world.tick();
+  CHECK(world.show(problem).state == ProblemState::running);
+  CHECK(world.show(problem).free == 20);
+  const TestHost honest = world.add_host("honest");
+  deliver(world, honest.id, world.grants(honest.id).front());
+  CHECK(world.show(problem).accepted == 1);
+}
