@@ -119,6 +119,7 @@ int serve(const io::Path& directory, int port_override, const std::string& log_l
   options.private_key_pem = secrets->tls_key_pem;
   options.threads = static_cast<int>(configuration->threads);
   options.connections_max = static_cast<int>(configuration->connections_max);
+  options.connections_per_network_max = static_cast<int>(configuration->connections_per_network_max);
   options.body_bytes_max = http::Router::body_bytes_max;
 
   const auto code_secrets = *secrets;

@@ -49,13 +49,14 @@ void Router::handle(Request request, Reply reply) {
   }
   if (path.starts_with("/v1/uploads/") || path.starts_with("/v1/blobs/")) {
     const std::string token = bearer_token(request);
-    const bool admin = service_.enrolment().authenticate_admin(token);
-    if (!admin) {
-      if (const auto host = service_.enrolment().authenticate_host(token); !host.ok())
-        return reply(error_response(host.error()));
+    std::optional<HostId> uploader;  // absent: an administrator
+    if (!service_.enrolment().authenticate_admin(token)) {
+      const auto host = service_.enrolment().authenticate_host(token);
+      if (!host.ok()) return reply(error_response(host.error()));
+      uploader = *host;
     }
     if (path.starts_with("/v1/blobs/")) return blob(request, reply);
-    return upload(request, reply, admin ? limits::blob_bytes_max : limits::segment_bytes_max);
+    return upload(request, reply, uploader);
   }
   if (path.starts_with("/v1/")) return host_operation(request, reply);
   status_page(request, reply);
@@ -164,7 +165,8 @@ void Router::admin_operation(const Request& request, const Reply& reply) {
   reply(error_response(no_such_operation(request)));
 }
 
-void Router::upload(const Request& request, const Reply& reply, std::int64_t bytes_max) {
+void Router::upload(const Request& request, const Reply& reply, std::optional<HostId> host) {
+  const std::int64_t bytes_max = host ? limits::segment_bytes_max : limits::blob_bytes_max;
   const std::string digest = request.path.substr(std::string("/v1/uploads/").size());
   if (request.method == "GET") {
     const auto state = service_.uploads().state(digest);
@@ -179,7 +181,7 @@ void Router::upload(const Request& request, const Reply& reply, std::int64_t byt
   const std::string encoding = header(request, "content-encoding");
   if (!encoding.empty() && encoding != "deflate" && encoding != "identity")
     return reply(error_response({ErrorKind::invalid, "Content-Encoding: expected deflate or none"}));
-  service_.uploads().upload({digest, *offset, *length, request.body, encoding == "deflate", bytes_max},
+  service_.uploads().upload({digest, *offset, *length, request.body, encoding == "deflate", bytes_max, host},
                             answer<protocol::UploadState>(reply));
 }
 

@@ -3,6 +3,7 @@
 // Thread-safe.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "server/http/server.h"
@@ -21,7 +22,7 @@ class Router {
  private:
   void host_operation(const Request& request, const Reply& reply);
   void admin_operation(const Request& request, const Reply& reply);
-  void upload(const Request& request, const Reply& reply, std::int64_t bytes_max);
+  void upload(const Request& request, const Reply& reply, std::optional<HostId> host);
   void blob(const Request& request, const Reply& reply);
   void status_page(const Request& request, const Reply& reply);
   service::Service& service_;

@@ -70,7 +70,8 @@ Status check_options(const ServerOptions& options) {
   if (options.threads < 1 || options.threads > 1024) {
     return Error{ErrorKind::invalid, "the number of server threads must be in 1..1024"};
   }
-  if (options.connections_max < 1)
+  if (options.connections_max < 1 || options.connections_per_network_max < 1 ||
+      options.silent_per_network_max < 1)
     return Error{ErrorKind::invalid, "the server needs at least one connection"};
   if (options.timeouts.transfer_bytes_per_second_min < 1) {
     return Error{ErrorKind::invalid, "the slowest transfer must be at least one byte a second"};
@@ -135,8 +136,9 @@ void Server::State::on_accept(const error_code& ec, tcp::socket socket) {
       complain_once(std::string("a connection cannot be served: ") + exception.what());
     }
     if (!room) {
-      complain_once("more than " + std::to_string(core->options.connections_max) +
-                    " connections: some are refused");
+      complain_once("more than " + std::to_string(core->options.connections_max) + " connections, or " +
+                    std::to_string(core->options.connections_per_network_max) +
+                    " of one network: some are refused");
     }
     return accept();
   }

@@ -1,6 +1,7 @@
 // The HTTPS server: a plain Request -> Response interface over Boost.Beast's parser, Asio and OpenSSL
 // (TLS 1.2 or later), which stay inside this module's server_*.cpp and tls_*.cpp. Bounded in every direction:
-// header and body sizes, time for the handshake, a request and an idle connection, number of connections.
+// header and body sizes, time for the handshake, a request and an idle connection, number of connections, in
+// all and of one network.
 // Keep-alive; no pipelining. What the server answers by itself (400, 413, 431, 500, 501, 503) is RFC 9457
 // application/problem+json.
 #pragma once
@@ -70,7 +71,11 @@ struct ServerOptions {
   std::string certificate_chain_pem;
   std::string private_key_pem;
   int threads = 2;
-  int connections_max = 4000;  // one beyond is closed at once
+  int connections_max = 4000;              // one beyond is closed at once
+  int connections_per_network_max = 1000;  // the same, of one IPv4 address or one IPv6 /64
+  // Of one network, connections that have not yet sent a whole request's header: with one more, the oldest of
+  // these is closed. A handshake takes milliseconds, so honest hosts behind one address share this easily.
+  int silent_per_network_max = 64;
   // Largest body by request; asked when the header is in; null: limits::json_message_bytes_max. A longer body
   // is answered 413. 0: a body is left unread, the handler gets the request without it (to answer 404 or 405)
   // and the connection is closed after that.

@@ -37,6 +37,15 @@ std::string name_of_peer(const Connection::Socket& socket) {
   return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).to_string();
 }
 
+std::string network_of_peer(const std::string& peer) {
+  error_code ec;
+  const auto address = asio::ip::make_address(peer, ec);
+  if (ec || address.is_v4()) return peer;
+  auto bytes = address.to_v6().to_bytes();
+  std::fill(bytes.begin() + 8, bytes.end(), 0);
+  return asio::ip::make_address_v6(bytes).to_string() + "/64";
+}
+
 }  // namespace
 
 Connection::Connection(std::shared_ptr<Core> core, Socket socket)
@@ -44,6 +53,7 @@ Connection::Connection(std::shared_ptr<Core> core, Socket socket)
       socket_(std::move(socket)),
       tls_(core_->tls, socket_.native_handle()),
       peer_(name_of_peer(socket_)),
+      network_(network_of_peer(peer_)),
       deadline_us_(0),
       answered_(socket_.get_executor()) {
   enter(Phase::handshake, core_->options.timeouts.handshake);

@@ -38,6 +38,8 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void close();           // at once
   void answer(std::uint64_t request_number, Response response);  // what the handler replied
   void log(const std::string& line) const { core_->log(line); }
+  // Whose connections count together: an IPv4 address, or the first 64 bits of an IPv6 address.
+  [[nodiscard]] const std::string& network() const { return network_; }
 
  private:
   enum class Phase { handshake, idle, receiving, answering, sending, closing };
@@ -68,6 +70,8 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   Socket socket_;
   TlsSession tls_;
   const std::string peer_;
+  const std::string network_;
+  bool silent_ = true;  // has not sent a whole header yet
   std::atomic<std::int64_t> deadline_us_;
   SteadyTime transfer_until_{};  // without what the moved bytes add
   Phase phase_ = Phase::handshake;

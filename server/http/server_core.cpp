@@ -13,15 +13,39 @@ Core::Core(ServerOptions given_options, Handler given_handler, TlsContext given_
       io(options.threads) {}
 
 bool Core::enter(const std::shared_ptr<Connection>& connection) {
-  const std::lock_guard lock(mutex_);
-  if (connections_.size() >= static_cast<std::size_t>(options.connections_max)) return false;
-  connections_.emplace(connection.get(), connection);
+  std::shared_ptr<Connection> oldest;
+  {
+    const std::lock_guard lock(mutex_);
+    if (connections_.size() >= static_cast<std::size_t>(options.connections_max)) return false;
+    const auto place = networks_.try_emplace(connection->network()).first;
+    Network& network = place->second;
+    if (network.connections >= options.connections_per_network_max) return false;
+    if (network.silent.size() >= static_cast<std::size_t>(options.silent_per_network_max)) {
+      oldest = connections_.at(network.silent.front()).connection.lock();
+      network.silent.pop_front();
+    }
+    ++network.connections;
+    network.silent.push_back(connection.get());
+    connections_.emplace(connection.get(), Entry{connection, place});
+  }
+  if (oldest) oldest->close();
   return true;
+}
+
+void Core::has_spoken(const Connection* connection) {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = connections_.find(connection); found != connections_.end())
+    found->second.network->second.silent.remove(connection);
 }
 
 void Core::leave(const Connection* connection) {
   const std::lock_guard lock(mutex_);
-  connections_.erase(connection);
+  const auto found = connections_.find(connection);
+  if (found == connections_.end()) return;
+  const auto network = found->second.network;
+  network->second.silent.remove(connection);
+  if (--network->second.connections == 0) networks_.erase(network);
+  connections_.erase(found);
   if (connections_.empty()) emptied_.notify_all();
 }
 
@@ -29,8 +53,8 @@ std::vector<std::shared_ptr<Connection>> Core::connections() const {
   const std::lock_guard lock(mutex_);
   std::vector<std::shared_ptr<Connection>> alive;
   alive.reserve(connections_.size());
-  for (const auto& [key, connection] : connections_) {
-    if (auto shared = connection.lock()) alive.push_back(std::move(shared));
+  for (const auto& [key, entry] : connections_) {
+    if (auto shared = entry.connection.lock()) alive.push_back(std::move(shared));
   }
   return alive;
 }

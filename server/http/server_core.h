@@ -5,6 +5,7 @@
 #include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <condition_variable>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -22,8 +23,11 @@ class Core {
  public:
   Core(ServerOptions options, Handler handler, TlsContext tls);
 
-  // False if there are connections_max already.
+  // False if there are connections_max already, or connections_per_network_max of its network. May close the
+  // oldest silent connection of the network instead.
   [[nodiscard]] bool enter(const std::shared_ptr<Connection>& connection);
+  // It has sent a whole request's header.
+  void has_spoken(const Connection* connection);
   void leave(const Connection* connection);
   [[nodiscard]] std::vector<std::shared_ptr<Connection>> connections() const;
   // True once all have left.
@@ -39,10 +43,20 @@ class Core {
   boost::asio::io_context io;
 
  private:
+  struct Network {
+    int connections = 0;
+    std::list<const Connection*> silent;  // oldest first
+  };
+  struct Entry {
+    std::weak_ptr<Connection> connection;
+    std::unordered_map<std::string, Network>::iterator network;
+  };
+
   std::atomic<bool> stopping_ = false;
   mutable std::mutex mutex_;
   mutable std::condition_variable emptied_;
-  std::unordered_map<const Connection*, std::weak_ptr<Connection>> connections_;
+  std::unordered_map<const Connection*, Entry> connections_;
+  std::unordered_map<std::string, Network> networks_;  // of the connections
 };
 
 }  // namespace gleaner::http

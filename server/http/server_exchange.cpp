@@ -3,6 +3,7 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <exception>
+#include <utility>
 
 #include "server/http/file_stream.h"
 #include "server/http/server_connection.h"
@@ -58,6 +59,7 @@ Connection::Task<bool> Connection::serve_request() {
   RequestParser parser;
   const bool head = co_await read_head(parser);
   if (!head) co_return false;
+  if (std::exchange(silent_, false)) core_->has_spoken(this);
   bool body_unread = false;
   if (!parser.complete()) {
     const auto& ask = core_->options.body_bytes_max;

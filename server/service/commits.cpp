@@ -13,7 +13,7 @@ namespace {
 
 Result<Bytes> segment_bytes(const storage::BlobStore& blobs, const protocol::CommitRequest& request) {
   if (request.data) return io::decompress(*request.data, std::min(request.bytes, limits::segment_bytes_max));
-  return blobs.read(request.digest, limits::segment_bytes_max);
+  return blobs.read(request.digest, request.bytes);
 }
 
 }  // namespace
@@ -57,11 +57,11 @@ void Commits::prepare(HostId host, std::vector<protocol::CommitRequest> requests
         places = std::move(found);
         return {};
       },
-      [this, then = std::move(then)](Result<std::vector<CommitPlace>> places) {
+      [this, host, then = std::move(then)](Result<std::vector<CommitPlace>> places) {
         if (!places.ok()) return then(places.error());
         std::vector<PreparedCommit> prepared;
         for (auto& place : *places) {
-          auto checked = check(std::move(place));
+          auto checked = check(host, std::move(place));
           if (!checked.ok()) return then(checked.error());
           prepared.push_back(std::move(*checked));
         }
@@ -70,7 +70,7 @@ void Commits::prepare(HostId host, std::vector<protocol::CommitRequest> requests
 }
 
 // Refusals are values (the client may delete what can never be taken); errors mean "try again".
-Result<PreparedCommit> Commits::check(CommitPlace place) const {
+Result<PreparedCommit> Commits::check(HostId host, CommitPlace place) const {
   PreparedCommit& prepared = place.prepared;
   if (prepared.answer || !prepared.refusal.empty()) return std::move(prepared);
   const auto& request = prepared.request;
@@ -79,6 +79,9 @@ Result<PreparedCommit> Commits::check(CommitPlace place) const {
     prepared.blame = true;
     return std::move(prepared);
   };
+  // Before anything is inflated or read: what cannot be a result takes no memory.
+  if (request.bytes > protocol::segment_bytes_bound(request.range.size(), place.item_bytes_max))
+    return refuse("its bytes are more than so many items of this problem can have");
   auto bytes = segment_bytes(kernel_.blobs(), request);
   if (!bytes.ok()) {
     if (bytes.error().kind == ErrorKind::not_found)
@@ -106,6 +109,8 @@ Result<PreparedCommit> Commits::check(CommitPlace place) const {
   if (request.data) {
     const auto stored = kernel_.blobs().put(*bytes);
     if (!stored.ok()) return Error{ErrorKind::unavailable, stored.error().message};
+  } else {
+    uploads_.close(host, request.digest);
   }
   return std::move(prepared);
 }

@@ -8,12 +8,14 @@
 
 #include "server/service/accept.h"
 #include "server/service/kernel.h"
+#include "server/service/upload_accounts.h"
 
 namespace gleaner::service {
 
 class Commits {
  public:
-  Commits(Kernel& kernel, const ProjectSecrets& secrets) : kernel_(kernel), secrets_(secrets) {}
+  Commits(Kernel& kernel, UploadAccounts& uploads, const ProjectSecrets& secrets)
+      : kernel_(kernel), uploads_(uploads), secrets_(secrets) {}
 
   void commit(HostId host, protocol::CommitRequest request, Done<protocol::SignedStatement> done);
   // The first two steps; the caller's operation takes the third.
@@ -22,9 +24,10 @@ class Commits {
   [[nodiscard]] protocol::SignedStatement sign(const protocol::Acknowledgement& acknowledgement) const;
 
  private:
-  [[nodiscard]] Result<PreparedCommit> check(CommitPlace place) const;
+  [[nodiscard]] Result<PreparedCommit> check(HostId host, CommitPlace place) const;
 
   Kernel& kernel_;
+  UploadAccounts& uploads_;
   const ProjectSecrets& secrets_;
 };
 

@@ -22,6 +22,8 @@ void declare(io::Settings& settings, Configuration& c) {
   settings.add("server.threads", &c.threads, 1, 64, "Threads that speak TLS and HTTP.");
   settings.add("server.connections_max", &c.connections_max, 16, 1'000'000,
                "More connections are closed at once.");
+  settings.add("server.connections_per_network_max", &c.connections_per_network_max, 1, 1'000'000,
+               "The same for those of one IPv4 address or IPv6 /64. Behind a proxy all are of one.");
   settings.add("hosts.own", &c.own_hosts,
                "Hosts that join are the project's own computers, whose results are believed. false: they\n"
                "are strangers, and items of theirs are computed again by others until they are known.");

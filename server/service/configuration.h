@@ -17,6 +17,7 @@ struct Configuration {
   std::string public_host;  // in the join code; empty: this machine's name
   std::int64_t threads = 2;
   std::int64_t connections_max = 4000;
+  std::int64_t connections_per_network_max = 1000;
   bool own_hosts = true;
   std::int64_t heartbeat_seconds = 60;
   std::int64_t commit_seconds = 60;

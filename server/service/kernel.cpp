@@ -42,9 +42,9 @@ void Kernel::stop() {
   writer_.stop();
 }
 
-Status Kernel::has_room() const {
+Status Kernel::has_room(int reserves) const {
   const auto free = dependencies_.files.free_bytes(settings_.directory.root());
-  if (free.ok() && *free < settings_.configuration.disk_reserve_megabytes * (1 << 20))
+  if (free.ok() && *free < reserves * settings_.configuration.disk_reserve_megabytes * (1 << 20))
     return Error{ErrorKind::unavailable, "the server's disk is nearly full"};
   return {};
 }

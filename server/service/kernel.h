@@ -50,8 +50,8 @@ class Kernel {
   [[nodiscard]] storage::BlobStore& blobs() { return blobs_; }
   [[nodiscard]] Managers& managers() { return managers_; }
   [[nodiscard]] Writer& writer() { return writer_; }
-  // error: so little room is left that nothing more is taken.
-  [[nodiscard]] Status has_room() const;
+  // error: less than `reserves` times the disk's reserve is free.
+  [[nodiscard]] Status has_room(int reserves = 1) const;
 
  private:
   Settings settings_;

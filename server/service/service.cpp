@@ -22,13 +22,13 @@ Service::Service(Settings settings, ProjectSecrets secrets, Dependencies depende
       overview_(kernel_, secrets_),
       jobs_(kernel_, tokens_, overview_),
       enrolment_(kernel_, tokens_, secrets_),
-      commits_(kernel_, secrets_),
+      commits_(kernel_, upload_accounts_, secrets_),
       work_(kernel_, commits_, secrets_),
-      uploads_(kernel_),
+      uploads_(kernel_, upload_accounts_),
       applications_(kernel_, secrets_),
       problems_(kernel_),
       previews_(kernel_),
-      ticker_(kernel_) {}
+      ticker_(kernel_, upload_accounts_) {}
 
 Service::~Service() {
   stop();

@@ -55,6 +55,7 @@ class Service {
   const ProjectSecrets secrets_;
   Kernel kernel_;
   Tokens tokens_;
+  UploadAccounts upload_accounts_;
   Overview overview_;
   Jobs jobs_;
   Enrolment enrolment_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +18,7 @@ constexpr int garbage_ticks = 600;  // every ten minutes
 constexpr int account_ticks = 30;   // what a crash may forget of a problem's fair share
 constexpr Duration calendar_jump = std::chrono::seconds{10};
 constexpr auto garbage_age = std::chrono::hours{24};
+constexpr auto abandoned_age = std::chrono::hours{1};  // of what a host uploads
 
 // Whether the calendar was set, or this computer slept, since the last call (the first says no).
 bool calendar_moved(Effects& effects, Duration offset, std::optional<Duration>& before) {
@@ -86,7 +88,13 @@ void Ticker::tick() {
 void Ticker::collect_garbage() {
   kernel_.decide<std::vector<std::string>>(find_referenced, [this](Result<std::vector<std::string>> digests) {
     if (!digests.ok()) return;  // the next round will do
-    const auto removed = kernel_.blobs().collect(*digests, kernel_.clock().now(), garbage_age);
+    const Timestamp now = kernel_.clock().now();
+    for (const std::string& digest : uploads_.expire(now - abandoned_age)) {
+      if (std::find(digests->begin(), digests->end(), digest) != digests->end()) continue;
+      if (const auto gone = kernel_.blobs().discard(digest, now - abandoned_age); !gone.ok())
+        spdlog::warn("removing an upload that nobody committed failed: {}", gone.error().message);
+    }
+    const auto removed = kernel_.blobs().collect(*digests, now, garbage_age);
     if (!removed.ok()) {
       spdlog::warn("clearing away old blobs failed: {}", removed.error().message);
     } else if (*removed > 0) {

@@ -9,23 +9,25 @@
 #include <thread>
 
 #include "server/service/kernel.h"
+#include "server/service/upload_accounts.h"
 
 namespace gleaner::service {
 
 class Ticker {
  public:
-  explicit Ticker(Kernel& kernel) : kernel_(kernel) {}
+  Ticker(Kernel& kernel, UploadAccounts& uploads) : kernel_(kernel), uploads_(uploads) {}
   ~Ticker();  // stop()
   // A thread that ticks once a second.
   void start();
   void stop();
   // One thread at a time.
   void tick();
-  // Blobs that no row names and that nobody has touched for a day.
+  // Blobs that no row names and that nobody has touched for a day, or for an hour if a host uploaded them.
   void collect_garbage();
 
  private:
   Kernel& kernel_;
+  UploadAccounts& uploads_;
   int ticks_ = 0;
   // Calendar minus steady clock. Writer thread only.
   std::shared_ptr<std::optional<Duration>> offset_ = std::make_shared<std::optional<Duration>>();

@@ -1,9 +1,40 @@
 #include "server/service/uploads.h"
 
+#include <algorithm>
+
 #include "shared/base/limits.h"
 #include "shared/io/compression.h"
+#include "shared/protocol/segment.h"
 
 namespace gleaner::service {
+namespace {
+
+// A host that has delivered may have results of units that were taken from it while it was away.
+constexpr std::int64_t late_results_bytes = 64 << 20;
+constexpr std::int64_t small_files_bytes = 64 << 10;  // of a unit: each takes a block at least
+constexpr int reserves_kept = 2;                      // the last of the disk is for commits
+
+// What all results of the host's open units may take, at most.
+std::int64_t allowance(const Model& model, HostId id) {
+  const auto found = model.hosts.find(id);
+  if (found == model.hosts.end()) return 0;
+  const Host& host = found->second;
+  std::int64_t bytes = 0;
+  for (const UnitId unit : host.units) {
+    const auto place = model.open_units.find(unit);
+    if (place == model.open_units.end()) continue;
+    const Problem& problem = model.problems.at(place->second);
+    if (!problem.stage) continue;
+    const policy::Unit* held = problem.stage->view().unit(unit);
+    if (held == nullptr) continue;
+    const std::int64_t items = std::max(held->range.end, held->handed_end) - held->committed;
+    bytes += protocol::segment_bytes_bound(items, problem.manifest.item_bytes) + small_files_bytes;
+    if (bytes >= limits::segment_bytes_max) break;
+  }
+  return std::min(bytes, limits::segment_bytes_max) + (host.row.items_accepted > 0 ? late_results_bytes : 0);
+}
+
+}  // namespace
 
 Result<protocol::UploadState> Uploads::state(const std::string& digest) const {
   if (!storage::BlobStore::is_digest(digest))
@@ -17,7 +48,22 @@ void Uploads::upload(Chunk chunk, Done<protocol::UploadState> done) {
   if (chunk.length < 0 || chunk.length > chunk.bytes_max)
     return done(Error{ErrorKind::too_large,
                       "Upload-Length is over the limit of " + std::to_string(chunk.bytes_max) + " bytes"});
-  kernel_.on_pool([this, chunk = std::move(chunk), done = std::move(done)]() mutable { done(take(chunk)); });
+  const Timestamp now = kernel_.clock().now();
+  if (!chunk.host || accounts_.touch(*chunk.host, chunk.digest, now))
+    return kernel_.on_pool(
+        [this, chunk = std::move(chunk), done = std::move(done)]() mutable { done(take(chunk)); });
+  const HostId host = *chunk.host;
+  kernel_.decide<std::int64_t>(
+      [host](Transaction& tx, Result<std::int64_t>& bytes) -> Status {
+        bytes = allowance(tx.model, host);
+        return {};
+      },
+      [this, now, chunk = std::move(chunk), done = std::move(done)](Result<std::int64_t> bytes) mutable {
+        if (!bytes.ok()) return done(bytes.error());
+        const Status room = accounts_.open(*chunk.host, chunk.digest, chunk.length, *bytes, now);
+        if (!room.ok()) return done(room.error());
+        done(take(chunk));
+      });
 }
 
 Result<protocol::UploadState> Uploads::take(Chunk& chunk) {
@@ -26,7 +72,7 @@ Result<protocol::UploadState> Uploads::take(Chunk& chunk) {
   }
   if (chunk.offset + static_cast<std::int64_t>(chunk.bytes.size()) > chunk.length)
     return Error{ErrorKind::invalid, "this piece goes beyond Upload-Length"};
-  if (const Status room = kernel_.has_room(); !room.ok())
+  if (const Status room = kernel_.has_room(reserves_kept); !room.ok())
     return Error{room.error().kind, room.error().message + ": try again later"};
   storage::BlobStore& blobs = kernel_.blobs();
   TRY_ASSIGN(auto state, blobs.append(chunk.digest, chunk.offset, chunk.bytes, chunk.bytes_max));

@@ -1,15 +1,21 @@
 // Blobs come in pieces, so that a lost connection costs one piece. Thread-safe.
+//
+// What a host uploads and has not committed is bounded by what it may have to commit: the results of its open
+// units and, if it has delivered before, some late ones. So a host without a unit fills no disk.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "server/service/kernel.h"
+#include "server/service/upload_accounts.h"
 
 namespace gleaner::service {
 
 class Uploads {
  public:
-  explicit Uploads(Kernel& kernel) : kernel_(kernel) {}
+  Uploads(Kernel& kernel, UploadAccounts& accounts) : kernel_(kernel), accounts_(accounts) {}
 
   // `bytes` are raw or, if `compressed`, one zlib stream.
   struct Chunk {
@@ -18,7 +24,8 @@ class Uploads {
     std::int64_t length = 0;  // of the whole blob
     Bytes bytes;
     bool compressed = false;
-    std::int64_t bytes_max = 0;  // what this caller may upload
+    std::int64_t bytes_max = 0;                 // what this caller may upload
+    std::optional<HostId> host = std::nullopt;  // absent: an administrator
   };
   void upload(Chunk chunk, Done<protocol::UploadState> done);
   [[nodiscard]] Result<protocol::UploadState> state(const std::string& digest) const;
@@ -27,6 +34,7 @@ class Uploads {
  private:
   [[nodiscard]] Result<protocol::UploadState> take(Chunk& chunk);
   Kernel& kernel_;
+  UploadAccounts& accounts_;
 };
 
 }  // namespace gleaner::service

@@ -154,6 +154,18 @@ Status BlobStore::finish(const std::string& digest) {
   return state.move_in(file, digest);
 }
 
+Result<bool> BlobStore::discard(const std::string& digest, Timestamp before) {
+  if (!is_digest(digest)) return not_a_digest();
+  const State::Turn turn(*state_, digest);
+  bool removed = false;
+  for (const io::Path& file : {state_->upload(digest), state_->blob(digest)}) {
+    if (!state_->files.exists(file) || !older_than(file, before)) continue;
+    TRY(state_->files.remove(file));
+    removed = true;
+  }
+  return removed;
+}
+
 Result<std::int64_t> BlobStore::collect(const std::vector<std::string>& keep, Timestamp now, Duration stale) {
   const std::unordered_set<std::string_view> kept(keep.begin(), keep.end());
   const Timestamp before = now - stale;

@@ -45,6 +45,8 @@ class BlobStore {
                                                      std::string_view bytes, std::int64_t bytes_max);
   [[nodiscard]] Status finish(const std::string& digest);
 
+  // Deletes the blob or upload if it is untouched since `before`. Was something there?
+  [[nodiscard]] Result<bool> discard(const std::string& digest, Timestamp before);
   // Deletes blobs not in `keep` and uploads, both only if untouched for `stale`: has(), size(), read(), put()
   // and finish() touch a blob, so that one that is about to be referred to stays. Returns how many files
   // went.

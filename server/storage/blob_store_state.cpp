@@ -16,20 +16,20 @@ bool ends_with_digest_and(std::string_view name, std::string_view suffix) {
          BlobStore::is_digest(name.substr(0, digest_length));
 }
 
-// The interface of files has no times; those of our own files are only compared with a grace period.
-bool older_than(const io::Path& path, Timestamp time) {
-  std::error_code failed;
-  const auto written = std::filesystem::last_write_time(path, failed);
-  if (failed) return false;
-  return std::chrono::time_point_cast<Duration>(std::chrono::file_clock::to_sys(written)) < time;
-}
-
 }  // namespace
 
 void touch(const io::Path& path) {
   // A failure only shortens the grace of collect().
   std::error_code ignored;
   std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now(), ignored);
+}
+
+// The interface of files has no times; those of our own files are only compared with a grace period.
+bool older_than(const io::Path& path, Timestamp time) {
+  std::error_code failed;
+  const auto written = std::filesystem::last_write_time(path, failed);
+  if (failed) return false;
+  return std::chrono::time_point_cast<Duration>(std::chrono::file_clock::to_sys(written)) < time;
 }
 
 BlobStore::State::Turn::Turn(State& state, std::string digest) : state_(state), digest_(std::move(digest)) {

@@ -89,5 +89,6 @@ struct BlobStore::State {
 
 // Renews the time that collect() looks at.
 void touch(const io::Path& path);
+[[nodiscard]] bool older_than(const io::Path& path, Timestamp time);
 
 }  // namespace gleaner::storage

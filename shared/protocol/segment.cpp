@@ -26,6 +26,14 @@ void append_item(Bytes& segment, std::string_view item) {
   segment += item;
 }
 
+std::int64_t segment_bytes_bound(std::int64_t items, std::int64_t item_bytes_max) {
+  const auto each = static_cast<std::int64_t>(length_bytes) +
+                    std::clamp<std::int64_t>(item_bytes_max, 0, limits::item_bytes_max);
+  return std::max<std::int64_t>(items, 0) > limits::segment_bytes_max / each
+             ? limits::segment_bytes_max
+             : std::max<std::int64_t>(items, 0) * each;
+}
+
 Result<std::vector<std::string_view>> split_segment(std::string_view segment, std::int64_t items,
                                                     std::int64_t item_bytes_max) {
   const auto wrong = [&](std::int64_t item, const std::string& what) {

@@ -13,6 +13,8 @@ namespace gleaner::protocol {
 
 // Appends one item. REQUIRES: item.size() <= limits::item_bytes_max.
 void append_item(Bytes& segment, std::string_view item);
+// The most bytes that a segment of so many items can have; no more than limits::segment_bytes_max.
+[[nodiscard]] std::int64_t segment_bytes_bound(std::int64_t items, std::int64_t item_bytes_max);
 // Views into `segment`, one for each of exactly `items` items, or why the bytes are not that.
 [[nodiscard]] Result<std::vector<std::string_view>> split_segment(std::string_view segment,
                                                                   std::int64_t items,

@@ -78,7 +78,7 @@ const Identity& test_identity() {
   return identity;
 }
 
-int connect_to(int port, const std::string& address, int receive_buffer_bytes) {
+int connect_to(int port, const std::string& address, int receive_buffer_bytes, const std::string& from) {
   const bool v6 = address.find(':') != std::string::npos;
   const int descriptor = ::socket(v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (descriptor < 0) return -1;
@@ -95,6 +95,15 @@ int connect_to(int port, const std::string& address, int receive_buffer_bytes) {
   to6.sin6_family = AF_INET6;
   ::inet_pton(v6 ? AF_INET6 : AF_INET, address.c_str(),
               v6 ? static_cast<void*>(&to6.sin6_addr) : &to4.sin_addr);
+  if (!from.empty()) {
+    sockaddr_in own{};
+    own.sin_family = AF_INET;
+    ::inet_pton(AF_INET, from.c_str(), &own.sin_addr);
+    if (::bind(descriptor, reinterpret_cast<const sockaddr*>(&own), sizeof own) != 0) {
+      ::close(descriptor);
+      return -1;
+    }
+  }
   const auto* to = v6 ? reinterpret_cast<const sockaddr*>(&to6) : reinterpret_cast<const sockaddr*>(&to4);
   if (::connect(descriptor, to, v6 ? sizeof to6 : sizeof to4) == 0) return descriptor;
   ::close(descriptor);
@@ -103,7 +112,7 @@ int connect_to(int port, const std::string& address, int receive_buffer_bytes) {
 
 Peer::Peer(int port, const PeerOptions& options) {
   const PipeSignalBlock block;
-  socket_ = connect_to(port, options.address, options.receive_buffer_bytes);
+  socket_ = connect_to(port, options.address, options.receive_buffer_bytes, options.from);
   if (socket_ < 0) return;
   context_ = SSL_CTX_new(TLS_client_method());
   SSL_CTX_set_security_level(context_, 0);  // so that old versions can be tried at all

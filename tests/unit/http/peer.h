@@ -27,7 +27,8 @@ const Identity& test_identity();  // self-signed P-256, made once
 Identity make_identity();
 
 // A connected TCP socket, or -1.
-int connect_to(int port, const std::string& address = "127.0.0.1", int receive_buffer_bytes = 0);
+int connect_to(int port, const std::string& address = "127.0.0.1", int receive_buffer_bytes = 0,
+               const std::string& from = "");
 
 struct Answer {
   int status = 0;
@@ -41,6 +42,7 @@ struct PeerOptions {
   int newest_version = TLS1_3_VERSION;
   int receive_buffer_bytes = 0;
   SSL_SESSION* session = nullptr;
+  std::string from = "";  // an IPv4 address of this machine; empty: any
 };
 
 class Peer {

@@ -176,6 +176,7 @@ TEST_CASE("500 connections at once are served, one beyond the limit is closed") 
   const auto log = std::make_shared<Log>();
   ServerOptions options = test_options(log);
   options.connections_max = 500;
+  options.silent_per_network_max = 500;
   options.timeouts.idle = 60s;
   const auto server = start(std::move(options), echo_handler());
   std::vector<std::unique_ptr<Peer>> peers(500);
@@ -207,6 +208,53 @@ TEST_CASE("500 connections at once are served, one beyond the limit is closed") 
   CHECK(again);
   peers.clear();
   ::setrlimit(RLIMIT_NOFILE, &before);
+}
+
+TEST_CASE("a network's connections beyond its share are refused, others are served") {
+  ServerOptions options = test_options(std::make_shared<Log>());
+  options.connections_per_network_max = 3;
+  const auto server = start(std::move(options), echo_handler());
+  std::vector<std::unique_ptr<Peer>> greedy;
+  for (int i = 0; i < 3; ++i) {
+    greedy.push_back(std::make_unique<Peer>(server->port(), PeerOptions{.from = "127.0.0.2"}));
+    REQUIRE(greedy.back()->send(get("/")));
+    REQUIRE(greedy.back()->receive());
+  }
+  CHECK_FALSE(Peer(server->port(), PeerOptions{.from = "127.0.0.2"}).connected());
+  CHECK(serves(*server));
+  greedy.pop_back();
+  bool again = false;
+  for (int attempt = 0; attempt < 1000 && !again; ++attempt)
+    again = Peer(server->port(), PeerOptions{.from = "127.0.0.2"}).connected();
+  CHECK(again);
+}
+
+TEST_CASE("of a network's silent connections the oldest goes when there are too many") {
+  ServerOptions options = test_options(std::make_shared<Log>());
+  options.silent_per_network_max = 4;
+  options.timeouts.idle = 60s;
+  options.timeouts.handshake = 60s;
+  const auto server = start(std::move(options), echo_handler());
+  Peer speaker(server->port());
+  REQUIRE(speaker.send(get("/")));
+  REQUIRE(speaker.receive());
+  std::vector<int> silent;
+  for (int i = 0; i < 10; ++i) silent.push_back(connect_to(server->port()));
+  int closed = 0;
+  for (int attempt = 0; attempt < 200 && closed < 6; ++attempt) {
+    closed = 0;
+    for (const int socket : silent) {
+      char byte = 0;
+      const timeval patience{0, 5'000};
+      ::setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+      if (::recv(socket, &byte, 1, MSG_PEEK) == 0) ++closed;
+    }
+  }
+  CHECK(closed == 6);
+  REQUIRE(speaker.send(get("/")));  // what has spoken stays
+  CHECK(speaker.receive());
+  CHECK(serves(*server));  // and the next one takes the place of the oldest
+  for (const int socket : silent) ::close(socket);
 }
 
 TEST_CASE("without descriptors the server waits instead of spinning") {

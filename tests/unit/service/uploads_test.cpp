@@ -1,4 +1,7 @@
 // Blobs come in pieces.
+#include <thread>
+
+#include "shared/base/limits.h"
 #include "shared/crypto/keys.h"
 #include "shared/io/compression.h"
 #include "tests/unit/service/world.h"
@@ -56,4 +59,68 @@ TEST_CASE("a disk that is nearly full takes no uploads") {
   REQUIRE(!state.ok());
   CHECK(state.error().kind == ErrorKind::unavailable);
   CHECK(says(state.error().message, "nearly full"));
+}
+
+TEST_CASE("a host uploads what it may have to commit, and nothing else") {
+  World world;
+  world.add_application();
+  const TestHost idle = world.add_host("idle"), busy = world.add_host("busy");
+  (void)world.add_problem(30);
+  const auto piece = [&](HostId host, const Bytes& bytes, std::int64_t length) {
+    return upload(world,
+                  {crypto::sha256_hex(bytes), 0, length, bytes, false, limits::segment_bytes_max, host});
+  };
+  const auto none = piece(idle.id, "junk", 4);
+  REQUIRE(!none.ok());
+  CHECK(none.error().kind == ErrorKind::unavailable);
+  CHECK(says(none.error().message, "not committed"));
+
+  const auto grant = world.grants(busy.id).front();
+  auto request = World::results(grant.unit, grant.range, true);
+  const Bytes segment = must(io::decompress(*request.data, 1 << 20));
+  request.data.reset();
+  CHECK(must(piece(busy.id, segment, static_cast<std::int64_t>(segment.size()))).complete);
+  const auto more = piece(busy.id, "more", 100 << 20);
+  REQUIRE(!more.ok());
+  CHECK(more.error().kind == ErrorKind::unavailable);
+  // What is committed is in nobody's account any more, and who has delivered may have late results.
+  CHECK(must(world.commit(busy.id, request)).status == protocol::CommitStatus::accepted);
+  CHECK(must(piece(busy.id, "late results", 12)).complete);
+}
+
+TEST_CASE("what a host uploads and does not commit goes after an hour") {
+  World world;
+  world.add_application();
+  const TestHost host = world.add_host();
+  (void)world.add_problem(30);
+  (void)world.grants(host.id);
+  const Bytes bytes = "abandoned";
+  const std::string digest = crypto::sha256_hex(bytes);
+  (void)must(upload(world, {digest, 0, 9, bytes, false, 1000, host.id}));
+  const io::Path file = world.service().uploads().blobs().path(digest);
+  const auto collect = [&] {
+    world.service().ticker().collect_garbage();
+    world.settle();
+    for (int i = 0; i < 200 && io::real_files().exists(file); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds{1});
+  };
+  collect();
+  CHECK(io::real_files().exists(file));
+  world.clock().advance(std::chrono::minutes{61});
+  collect();
+  CHECK(!io::real_files().exists(file));
+}
+
+TEST_CASE("a segment larger than its items can be is refused before it is read") {
+  World world;
+  world.add_application();
+  const TestHost host = world.add_host();
+  (void)world.add_problem(30);
+  const auto grant = world.grants(host.id).front();
+  auto request = World::results(grant.unit, {grant.range.begin, grant.range.begin + 1});
+  request.data = io::compress(Bytes(64 << 20, '\0'));
+  request.bytes = 64 << 20;
+  const auto answer = must(world.commit(host.id, request));
+  CHECK(answer.status == protocol::CommitStatus::refused);
+  CHECK(says(answer.reason, "more than so many items"));
 }

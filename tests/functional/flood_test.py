@@ -1,0 +1,93 @@
+"""Those who take what belongs to others: connections, the disk, memory. The honest go on."""
+import hashlib
+import os
+import pathlib
+import socket
+import threading
+import time
+import unittest
+import zlib
+
+from harness import SQUARES, FakeHost, Grid, base64url, main
+
+
+def resident_megabytes(process):
+    for line in pathlib.Path(f"/proc/{process.pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS"):
+            return int(line.split()[1]) / 1024
+    raise AssertionError("no VmRSS")
+
+
+class Floods(unittest.TestCase):
+    def test_silent_connections_of_one_address(self):
+        with Grid("server.connections_max = 300") as grid:
+            grid.start_server()
+            grid.add_application(SQUARES)
+            grid.add_problem("squares", "wanted", count=1000)
+            honest = FakeHost(grid, "honest")
+            self.assertTrue(honest.work()[1]["decoded"])
+            stop = threading.Event()
+            made = []
+
+            def flood():  # each connection is replaced when the server closes it
+                held = []
+                while not stop.is_set():
+                    try:
+                        held.append(socket.create_connection(("127.0.0.1", grid.port), timeout=1, source_address=("127.0.0.2", 0)))
+                        made.append(1)
+                    except OSError:
+                        time.sleep(0.01)
+                    if len(held) > 700:
+                        held.pop(0).close()
+                for each in held:
+                    each.close()
+
+            attackers = [threading.Thread(target=flood) for _ in range(2)]
+            for each in attackers:
+                each.start()
+            try:
+                grid.wait_until("a flood", lambda: len(made) > 1000)
+                for _ in range(20):
+                    status, reply = honest.work(slots=0)
+                    self.assertEqual(status, 200, reply)
+            finally:
+                stop.set()
+                for each in attackers:
+                    each.join()
+
+    def test_a_host_without_a_unit_fills_no_disk(self):
+        with Grid() as grid:
+            grid.start_server()
+            host = FakeHost(grid, "vandal")
+            junk = os.urandom(1 << 20)
+            digest = hashlib.sha256(junk).hexdigest()
+            status, _, reply = grid.request("PATCH", f"/v1/uploads/{digest}", junk, host.token,
+                                            {"Upload-Offset": "0", "Upload-Length": str(len(junk))})
+            self.assertEqual(status, 503, reply)
+            self.assertIn("commit", reply["detail"])
+            self.assertEqual(list((grid.project / "uploads").iterdir()), [])
+
+    def test_zeros_that_inflate(self):
+        with Grid() as grid:
+            server = grid.start_server()
+            grid.add_application(SQUARES)
+            grid.add_problem("squares", "inflated", count=1000)
+            host = FakeHost(grid, "vandal")
+            unit = host.work()[1]["decoded"][0]
+            before = resident_megabytes(server)
+            zeros = bytes(512 << 20)
+            digest = hashlib.sha256(zeros).hexdigest()
+            packed = zlib.compress(zeros[:4 << 20])
+            status, _, _ = grid.request("PATCH", f"/v1/uploads/{digest}", packed, host.token,
+                                        {"Upload-Offset": "0", "Upload-Length": str(len(zeros)), "Content-Encoding": "deflate"})
+            self.assertEqual(status, 503)
+            small = zlib.compress(zeros[:64 << 20])
+            _, answer = host.commit(unit["unit"], unit["range"]["begin"], [b"1"], digest=digest, bytes=len(zeros),
+                                    data=base64url(small))
+            self.assertEqual(answer["status"], "refused")
+            self.assertIn("more than so many items", answer["reason"])
+            self.assertLess(resident_megabytes(server) - before, 100)
+
+
+if __name__ == "__main__":
+    main()
