@@ -44,7 +44,7 @@ void Router::handle(Request request, Reply reply) {
     return reply(json_response(protocol::encode(service_.enrolment().project())));
   if (path == "/v1/enrol" && request.method == "POST") {
     return with_body<protocol::EnrolRequest>(request, reply, [&](protocol::EnrolRequest message) {
-      service_.enrolment().enrol(std::move(message), answer<protocol::EnrolReply>(reply));
+      service_.enrolment().enrol(std::move(message), request.network, answer<protocol::EnrolReply>(reply));
     });
   }
   if (path.starts_with("/v1/uploads/") || path.starts_with("/v1/blobs/")) {

@@ -28,7 +28,8 @@ struct Request {
   std::map<std::string, std::string> query;    // decoded alike; '+' is a plus (RFC 3986); a key comes once
   std::map<std::string, std::string> headers;  // names in lower case; repeated ones joined by ", "
   Bytes body;
-  std::string peer;  // address, for logs
+  std::string peer;     // address, for logs
+  std::string network;  // whose connections count together: an IPv4 address, or an IPv6 /64
 };
 
 struct Response {

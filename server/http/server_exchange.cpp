@@ -77,6 +77,7 @@ Connection::Task<bool> Connection::serve_request() {
   bool keep = parser.keeps_alive() && !body_unread;
   Request request = parser.take();
   request.peer = peer_;
+  request.network = network_;
   const bool head_only = request.method == "HEAD";
   const auto asked = std::chrono::steady_clock::now();
   Response response = co_await ask_handler(std::move(request));

@@ -19,6 +19,7 @@ struct Configuration {
   std::int64_t connections_max = 4000;
   std::int64_t connections_per_network_max = 1000;
   bool own_hosts = true;
+  std::int64_t joins_per_hour = 300;
   std::int64_t heartbeat_seconds = 60;
   std::int64_t commit_seconds = 60;
   std::string strategy = "gleaner";

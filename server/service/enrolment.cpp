@@ -109,9 +109,12 @@ protocol::SignedStatement Enrolment::project() {
   return *project_;
 }
 
-void Enrolment::enrol(protocol::EnrolRequest request, Done<protocol::EnrolReply> done) {
+void Enrolment::enrol(protocol::EnrolRequest request, const std::string& network,
+                      Done<protocol::EnrolReply> done) {
   if (const Status checked = check_request(request, secrets_.enrolment_secret); !checked.ok())
     return done(checked.error());
+  if (const Status room = joins_.admit(network, kernel_.clock().steady()); !room.ok())
+    return done(room.error());
   kernel_.decide<protocol::EnrolReply>(
       [request = std::move(request)](Transaction& tx, Result<protocol::EnrolReply>& reply) {
         return take_host(tx, request, reply);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "server/service/joins.h"
 #include "server/service/kernel.h"
 #include "server/service/tokens.h"
 #include "shared/protocol/admin_messages.h"
@@ -16,7 +17,10 @@ namespace gleaner::service {
 class Enrolment {
  public:
   Enrolment(Kernel& kernel, const Tokens& tokens, const ProjectSecrets& secrets)
-      : kernel_(kernel), tokens_(tokens), secrets_(secrets) {}
+      : kernel_(kernel),
+        tokens_(tokens),
+        secrets_(secrets),
+        joins_(kernel.settings().configuration.joins_per_hour) {}
 
   // Who is it? From memory.
   [[nodiscard]] Result<HostId> authenticate_host(const std::string& token) const;
@@ -26,7 +30,8 @@ class Enrolment {
   [[nodiscard]] protocol::SignedStatement project();
   // Shows the enrolment secret and its own key, and gets a token. The same key on the same machine is the
   // same host: it gets a new token, the old one ends.
-  void enrol(protocol::EnrolRequest request, Done<protocol::EnrolReply> done);
+  // `network`: where it comes from (Joins).
+  void enrol(protocol::EnrolRequest request, const std::string& network, Done<protocol::EnrolReply> done);
   void leave(HostId host, StatusDone done);
 
   void hosts(Done<std::vector<protocol::HostInfo>> done);
@@ -37,6 +42,7 @@ class Enrolment {
   Kernel& kernel_;
   const Tokens& tokens_;
   const ProjectSecrets& secrets_;
+  Joins joins_;
   std::mutex mutex_;
   std::optional<protocol::SignedStatement> project_;  // signed once
 };

@@ -88,6 +88,16 @@ class Floods(unittest.TestCase):
             self.assertIn("more than so many items", answer["reason"])
             self.assertLess(resident_megabytes(server) - before, 100)
 
+    def test_joins_of_one_address(self):
+        with Grid("hosts.joins_per_hour = 20") as grid:
+            grid.start_server()
+            for i in range(20):
+                FakeHost(grid, f"host-{i}")
+            with self.assertRaises(AssertionError) as refused:
+                FakeHost(grid, "one too many")
+            self.assertIn("more than 20 hosts joined from 127.0.0.1", str(refused.exception))
+            self.assertEqual(len(grid.admin_json("host", "list")["items"]), 20)
+
 
 if __name__ == "__main__":
     main()

@@ -162,7 +162,7 @@ protocol::EnrolRequest World::enrol_request(const std::string& name) const {
 
 Result<protocol::EnrolReply> World::enrol(const protocol::EnrolRequest& request) {
   return wait<protocol::EnrolReply>(
-      [&](auto done) { service_->enrolment().enrol(request, std::move(done)); });
+      [&](auto done) { service_->enrolment().enrol(request, "test", std::move(done)); });
 }
 
 TestHost World::add_host(const std::string& name) {
