@@ -101,7 +101,7 @@ void block_signals() {
   signal(SIGXFSZ, SIG_IGN);
 }
 
-int serve(const io::Path& directory, int port_override, const std::string& log_level) {
+int serve(const io::Path& directory, int port_override, const std::string& log_level, storage::Loss loss) {
   auto configuration = read_configuration(directory);
   if (!configuration.ok()) return fail(configuration.error());
   if (!log_level.empty()) configuration->log_level = log_level;
@@ -123,10 +123,13 @@ int serve(const io::Path& directory, int port_override, const std::string& log_l
   options.body_bytes_max = http::Router::body_bytes_max;
 
   const auto code_secrets = *secrets;
-  auto store = storage::open_sqlite_store(directory, configuration->check_store_at_start
-                                                         ? storage::OpenCheck::quick_check
-                                                         : storage::OpenCheck::none);
+  auto store = storage::open_sqlite_store(
+      directory,
+      configuration->check_store_at_start ? storage::OpenCheck::quick_check : storage::OpenCheck::none, loss);
   if (!store.ok()) return fail(store.error());
+  if (loss == storage::Loss::accepted)
+    spdlog::warn(
+        "--accept-loss: what the store may have lost before this start is given up; leave it out next time");
   auto service =
       service::Service::open({project, *configuration}, std::move(*secrets),
                              {io::real_files(), io::real_processes(), system_clock()}, std::move(*store));
@@ -178,7 +181,7 @@ int run_program(int argc, char** argv) {
       ->check(CLI::Range(1, 36500));
 
   int port = -1;
-  bool check = false;
+  bool check = false, accept_loss = false;
   std::string log_level;
   auto* run_command = app.add_subcommand("run", "serve a project until SIGTERM");
   run_command->add_option("DIR", directory, "the project's directory")->required();
@@ -187,6 +190,9 @@ int run_program(int argc, char** argv) {
   run_command->add_option("--log-level", log_level, "trace, debug, info, warning or error")
       ->check(CLI::IsMember({"trace", "debug", "info", "warning", "error"}));
   run_command->add_flag("--check-config", check, "check settings and keys, then exit");
+  run_command->add_flag(
+      "--accept-loss", accept_loss,
+      "go on with a store that is older than it was: its log is gone, or an old copy is back");
   auto* code_command = app.add_subcommand("join-code", "print the project's join code");
   code_command->add_option("DIR", directory, "the project's directory")->required();
 
@@ -210,7 +216,9 @@ int run_program(int argc, char** argv) {
                                                             static_cast<int>(configuration->port))));
     return 0;
   }
-  return check ? check_configuration(directory) : serve(directory, port, log_level);
+  return check ? check_configuration(directory)
+               : serve(directory, port, log_level,
+                       accept_loss ? storage::Loss::accepted : storage::Loss::refused);
 }
 
 }  // namespace gleaner::server

@@ -154,6 +154,11 @@ void Problems::add(protocol::AddProblem request, Done<protocol::ProblemInfo> don
 // On the pool.
 void Problems::plan(const Draft& draft, const Done<protocol::ProblemInfo>& done) {
   kernel_.managers().end(draft.row.id, Managers::Keep::no);  // what a draft of this number left behind
+  for (const auto& input : draft.row.inputs) {
+    if (kernel_.blobs().verify(input.digest).ok()) continue;
+    forget(draft);
+    return done(Error{ErrorKind::conflict, "the input " + input.name + " was damaged here: upload it again"});
+  }
   auto planned = plan_stage(kernel_, draft.manager, 0);
   if (!planned.ok()) {
     forget(draft);

@@ -89,8 +89,11 @@ Result<PreparedCommit> Commits::check(HostId host, CommitPlace place) const {
     if (bytes.error().kind == ErrorKind::io) return Error{ErrorKind::unavailable, bytes.error().message};
     return refuse("its data cannot be read: " + bytes.error().message);
   }
-  if (static_cast<std::int64_t>(bytes->size()) != request.bytes ||
-      crypto::sha256_hex(*bytes) != request.digest)
+  const bool as_named = crypto::sha256_hex(*bytes) == request.digest;
+  // What was uploaded had that digest.
+  if (!as_named && !request.data && !kernel_.blobs().verify(request.digest).ok())
+    return Error{ErrorKind::conflict, "the segment " + request.digest + " was damaged here: upload it again"};
+  if (static_cast<std::int64_t>(bytes->size()) != request.bytes || !as_named)
     return refuse("its bytes do not have the length and digest it names");
   const auto items = protocol::split_segment(*bytes, request.range.size(), place.item_bytes_max);
   if (!items.ok()) return refuse(items.error().message);

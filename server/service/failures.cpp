@@ -18,8 +18,6 @@ using policy::Ruling;
 using protocol::ProblemState;
 
 constexpr std::size_t recent_failures_max = 100;
-// How the message of a problem begins whose application was stopped: it survives a restart.
-constexpr std::string_view stopped_mark = "stopped: ";
 // Hosts looked for that compute an application without a word: half as likely broken with each, so more than
 // this change nothing.
 constexpr std::size_t computing_max = 16;

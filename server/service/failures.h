@@ -10,7 +10,10 @@ namespace gleaner::service {
 
 [[nodiscard]] Status take_failure(Transaction& tx, HostId host, const protocol::FailureReport& report);
 
-// Was it stopped because its application fails on most hosts? Then going on with it is trying again.
+// How the message of a problem begins that waits for its administrator: it survives a restart.
+inline constexpr std::string_view stopped_mark = "stopped: ";
+// Was it stopped: its application fails on most hosts, or an input is damaged? Then going on with it is
+// trying again.
 [[nodiscard]] bool is_stopped(const Problem& problem);
 
 // Items that were set aside are handed out again, a failed problem goes on from where it failed, and an

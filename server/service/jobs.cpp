@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "server/service/damage.h"
 #include "server/service/dispatch.h"
 #include "server/service/reviews.h"
 #include "shared/base/limits.h"
@@ -14,7 +15,7 @@ namespace {
 
 constexpr double planning_seconds_max = 10;  // of a mapping strategy's search
 
-Result<CombinedStage> combine_stage(Kernel& kernel, const effect::Combine& job) {
+Result<CombinedStage> combine_pieces(Kernel& kernel, const effect::Combine& job) {
   std::vector<contract::CombinedFile> files;
   const auto pieces = with_files(kernel.blobs(), job.pieces);
   TRY(kernel.managers().with(job.manager, [&](contract::ManagerSession& manager) -> Status {
@@ -25,6 +26,18 @@ Result<CombinedStage> combine_stage(Kernel& kernel, const effect::Combine& job) 
   TRY_ASSIGN(combined.files, keep_files(kernel.blobs(), files));
   TRY_ASSIGN(combined.next, plan_stage(kernel, job.manager, job.stage + 1));
   return combined;
+}
+
+Result<CombinedStage> combine_stage(Kernel& kernel, const effect::Combine& job) {
+  auto needed = digests_of(job.pieces);
+  for (auto& digest : digests_of(job.manager.inputs)) needed.push_back(std::move(digest));
+  CombinedStage nothing;
+  nothing.damaged = damaged_among(kernel.blobs(), needed);
+  if (!nothing.damaged.empty()) return nothing;
+  auto combined = combine_pieces(kernel, job);
+  // Is the manager to blame, or was something lost under its hands?
+  if (!combined.ok()) nothing.damaged = damaged_among(kernel.blobs(), needed);
+  return nothing.damaged.empty() ? std::move(combined) : nothing;
 }
 
 }  // namespace
@@ -84,6 +97,14 @@ void Jobs::perform(std::vector<Effect> effects) {
 
 void Jobs::perform(effect::Plan job) {
   kernel_.start_job([this, job = std::move(job)] {
+    const auto lost = damaged_among(kernel_.blobs(), digests_of(job.manager.inputs));
+    if (!lost.empty()) {
+      kernel_.writer().submit_surely([id = job.manager.problem, lost](Transaction& tx) {
+        tx.model.underway.jobs.erase(id);
+        return take_damage(tx, lost);
+      });
+      return;
+    }
     auto planned = std::make_shared<const Result<PlannedStage>>(plan_stage(kernel_, job.manager, job.stage));
     kernel_.writer().submit_surely(
         [id = job.manager.problem, planned](Transaction& tx) { return take_plan(tx, id, *planned); });
@@ -101,6 +122,15 @@ void Jobs::perform(effect::Combine job) {
 
 void Jobs::perform(effect::Review review) {
   kernel_.start_job([this, job = std::make_shared<const effect::Review>(std::move(review))] {
+    std::vector<std::string> digests;
+    for (const auto& segment : job->segments) digests.push_back(segment.digest);
+    if (const auto lost = damaged_among(kernel_.blobs(), std::move(digests)); !lost.empty()) {
+      kernel_.writer().submit_surely([job, lost](Transaction& tx) -> Status {
+        TRY(take_damage(tx, *job, lost));
+        return settle_review(tx, *job, Error{ErrorKind::untrusted, "stored results are damaged or gone"});
+      });
+      return;
+    }
     auto findings = std::make_shared<const Result<std::vector<ReviewFinding>>>(
         compare(*job, kernel_.blobs(), kernel_.managers()));
     kernel_.writer().submit_surely(

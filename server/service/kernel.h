@@ -46,7 +46,8 @@ class Kernel {
   [[nodiscard]] const Settings& settings() const { return settings_; }
   [[nodiscard]] io::Files& files() { return dependencies_.files; }
   [[nodiscard]] const Clock& clock() const { return dependencies_.clock; }
-  [[nodiscard]] storage::Store& store() { return *store_; }  // before the writer starts
+  // Before the writer starts; generation() at any time.
+  [[nodiscard]] storage::Store& store() { return *store_; }
   [[nodiscard]] storage::BlobStore& blobs() { return blobs_; }
   [[nodiscard]] Managers& managers() { return managers_; }
   [[nodiscard]] Writer& writer() { return writer_; }

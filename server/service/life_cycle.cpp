@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "server/service/damage.h"
 #include "server/service/dispatch.h"
 #include "server/service/reviews.h"
 #include "server/service/trust.h"
@@ -67,6 +68,12 @@ bool only_failed_items_left(const policy::Stage& stage, std::int64_t items) {
   const auto aside = stage.ledger().set_aside().total();
   return aside > 0 && !stage.complete() && stage.ledger().accepted().total() + aside >= items &&
          stage.open_units().empty();
+}
+
+bool awaits_combining(const Problem& problem) {
+  using protocol::ProblemState;
+  const auto& row = problem.row;
+  return (row.state == ProblemState::paused ? row.resume_to : row.state) == ProblemState::combining;
 }
 
 }  // namespace
@@ -196,6 +203,11 @@ Status take_combined(Transaction& tx, ProblemId id, int stage, const Result<Comb
   if (found == tx.model.problems.end()) return {};
   Problem& problem = found->second;
   if (over(problem.row.state) || problem.row.stage != stage) return {};
+  if (combined.ok() && !combined->damaged.empty()) {
+    TRY(take_damage(tx, combined->damaged));
+    return advance(tx, id);
+  }
+  if (!awaits_combining(problem)) return advance(tx, id);  // some of it was found damaged meanwhile
   if (!combined.ok())
     return finish_problem(tx, problem, protocol::ProblemState::failed,
                           "combining failed: " + combined.error().message);

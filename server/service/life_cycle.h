@@ -17,6 +17,7 @@ struct PlannedStage {
 };
 
 struct CombinedStage {
+  std::vector<std::string> damaged;  // not combined: these blobs are damaged or gone
   std::vector<protocol::ResultFile> files;
   PlannedStage next;
 };

@@ -1,5 +1,6 @@
 #include "server/service/previews.h"
 
+#include "server/service/damage.h"
 #include "server/service/jobs.h"
 #include "shared/base/limits.h"
 #include "shared/protocol/segment.h"
@@ -76,6 +77,13 @@ void Previews::show(ProblemId id, Otherwise otherwise, Done<protocol::Preview> d
 }
 
 Result<protocol::Preview> Previews::make(Job job, Otherwise otherwise) {
+  auto needed = digests_of(job.pieces);
+  for (auto& digest : digests_of(job.manager.inputs)) needed.push_back(std::move(digest));
+  if (const auto lost = damaged_among(kernel_.blobs(), std::move(needed)); !lost.empty()) {
+    kernel_.writer().submit_surely([lost](Transaction& tx) { return take_damage(tx, lost); });
+    return Error{ErrorKind::unavailable,
+                 "some of what was stored is damaged, and is mended or told of: ask again in a moment"};
+  }
   auto shown =
       kernel_.managers().preview(job.manager, job.preview.stage, with_files(kernel_.blobs(), job.pieces));
   if (!shown.ok() && otherwise == Otherwise::items) shown = write_items(job);

@@ -20,6 +20,7 @@ Status note_begun_items(Transaction& tx, effect::Review& job) {
 }
 
 Status settle_finding(Transaction& tx, Problem& problem, const ReviewFinding& finding) {
+  if (finding.opinions.empty()) return {};  // the segments that had it were dropped
   policy::Changes changes;
   storage::VerdictRow row;
   row.problem = problem.row.id;
@@ -88,6 +89,7 @@ Status start_review(Transaction& tx, Problem& problem, const std::vector<Range>&
     job.item_bytes_max = problem.manifest.item_bytes;
     job.terms = verdict_terms(problem);
     TRY_ASSIGN(job.segments, tx.store.segments_over(job.problem, job.stage, range));
+    if (job.segments.empty()) continue;  // all of them were dropped
     if (problem.manifest.checkpoint) TRY(note_begun_items(tx, job));
     for (const auto& segment : job.segments)
       job.witnesses[segment.host] = witness(tx.model, problem, segment.host, tx.now);

@@ -65,6 +65,7 @@ Status Service::start() {
 void Service::stop() {
   ticker_.stop();
   kernel_.stop();
+  ticker_.note_generation();
 }
 
 }  // namespace gleaner::service

@@ -65,6 +65,7 @@ void Ticker::stop() {
 
 void Ticker::tick() {
   if (++ticks_ % garbage_ticks == 0) collect_garbage();
+  note_generation();
   kernel_.writer().retry();
   if (pending_->exchange(true)) return;  // the writer is behind: one tick waiting is enough
   const bool account = ticks_ % account_ticks == 0;
@@ -83,6 +84,20 @@ void Ticker::tick() {
         return {};
       },
       [pending = pending_](Status) { *pending = false; });
+}
+
+void Ticker::note_generation() {
+  storage::GenerationNote note = kernel_.store().generation();
+  if (note == noted_) return;
+  const storage::GenerationNote present = note;
+  note.at = kernel_.clock().now();
+  const Status written =
+      storage::write_generation_note(kernel_.files(), kernel_.settings().directory.root(), note);
+  if (written.ok()) {
+    noted_ = present;
+  } else {
+    spdlog::warn("how far the store is cannot be written down: {}", written.error().message);
+  }
 }
 
 void Ticker::collect_garbage() {

@@ -1,5 +1,6 @@
-// What time alone brings about, once a second: hosts fall silent, plans grow old, accounts are kept, jobs
-// whose results could not be stored are tried again, blobs that nothing refers to are removed.
+// What time alone brings about, once a second: hosts fall silent, plans grow old, accounts are kept, the
+// store's generation is noted, jobs whose results could not be stored are tried again, blobs that nothing
+// refers to are removed.
 #pragma once
 
 #include <atomic>
@@ -22,6 +23,8 @@ class Ticker {
   void stop();
   // One thread at a time.
   void tick();
+  // Writes down how far the store is, if it went on (storage/generation_note.h). As tick(), or after stop().
+  void note_generation();
   // Blobs that no row names and that nobody has touched for a day, or for an hour if a host uploaded them.
   void collect_garbage();
 
@@ -29,6 +32,7 @@ class Ticker {
   Kernel& kernel_;
   UploadAccounts& uploads_;
   int ticks_ = 0;
+  storage::GenerationNote noted_;
   // Calendar minus steady clock. Writer thread only.
   std::shared_ptr<std::optional<Duration>> offset_ = std::make_shared<std::optional<Duration>>();
   std::shared_ptr<std::atomic<bool>> pending_ = std::make_shared<std::atomic<bool>>(false);

@@ -2,10 +2,11 @@
 // to them. A blob that is there is complete and never changes. Uploads in progress live beside them and
 // survive a restart. Thread-safe: different digests never wait for each other.
 //
-// Layout under the directory: blobs/ab/abcdef… (first two digits), uploads/abcdef….part
+// Layout under the directory: blobs/ab/abcdef… (first two digits), uploads/abcdef….part, damaged/abcdef…
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -36,6 +37,12 @@ class BlobStore {
   [[nodiscard]] Result<Bytes> read(const std::string& digest, std::int64_t bytes_max) const;
   [[nodiscard]] Result<Bytes> read_range(const std::string& digest, std::int64_t offset,
                                          std::int64_t bytes) const;
+
+  // Reads all of it, piece by piece, and compares its digest. untrusted: it is not what its name says, or
+  // cannot be read; it was put aside (damaged/), so that the same bytes can be stored anew. not_found.
+  // `go_on` is told after each piece how long that was; unavailable: it said no.
+  using GoOn = std::function<bool(std::int64_t bytes)>;
+  [[nodiscard]] Status verify(const std::string& digest, const GoOn& go_on = {});
 
   // Resumable uploads. append() takes bytes at exactly the present offset (conflict otherwise, with the
   // offset in the message); finish() checks size and digest (untrusted, and the upload starts over, if it

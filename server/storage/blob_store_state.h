@@ -22,7 +22,10 @@ inline constexpr std::string_view copy_suffix = ".copy";  // being copied in: wo
 
 struct BlobStore::State {
   State(io::Files& files_used, io::Path directory)
-      : files(files_used), blobs(directory / "blobs"), uploads(directory / "uploads") {}
+      : files(files_used),
+        blobs(directory / "blobs"),
+        uploads(directory / "uploads"),
+        damaged(directory / "damaged") {}
 
   // Serialises the changes of one digest; others are never waited for.
   class Turn {
@@ -69,7 +72,9 @@ struct BlobStore::State {
   [[nodiscard]] Status move_in(const io::Path& from, const std::string& digest);
   // Written to `to` while the digest is computed, so that a source that changes meanwhile cannot deceive.
   [[nodiscard]] Result<std::string> copy(const io::Path& from, const io::Path& to) const;
-  [[nodiscard]] Result<std::string> digest_of(const io::Path& path) const;
+  [[nodiscard]] Result<std::string> digest_of(const io::Path& path, const GoOn& go_on) const;
+  // A damaged blob is no blob any more. In its Turn.
+  void put_aside(const std::string& digest);
 
   // How many files went that nobody keeps and nobody touched since `before`.
   [[nodiscard]] Result<std::int64_t> collect_shelf(const std::string& shelf,
@@ -80,6 +85,7 @@ struct BlobStore::State {
   io::Files& files;
   const io::Path blobs;
   const io::Path uploads;
+  const io::Path damaged;
   std::array<Shelf, 256> shelves;
   std::atomic<std::uint64_t> copies = 0;
   mutable std::mutex mutex;  // guards what follows; never held during input or output

@@ -29,9 +29,36 @@ Status check(Database& database) {
   return {};
 }
 
+Error lost(const io::Path& path, const GenerationNote& store, const GenerationNote& note) {
+  return {
+      ErrorKind::invalid,
+      path.string() + " is older than it was: it has " + std::to_string(store.generation) +
+          " transactions, and " + std::to_string(note.generation) + " were stored by " + to_rfc3339(note.at) +
+          ". Its log (store.sqlite-wal) was removed or cut, or an older copy was put "
+          "back: bring the newer files back. If there are none, `gleaner-server run --accept-loss` goes on "
+          "without the last " +
+          std::to_string(note.generation - store.generation) +
+          ": results that were accepted in them are computed again, and hosts, problems and applications "
+          "that were added in them are gone"};
+}
+
+Status check_generation(SqliteStore& store, const io::Path& directory, Loss loss) {
+  const auto note = read_generation_note(io::real_files(), directory);
+  if (!note.ok()) {
+    if (loss == Loss::accepted) return {};
+    return Error{note.error().kind, note.error().message +
+                                        ". If `gleaner-server check` finds nothing else, go on with "
+                                        "`gleaner-server run --accept-loss`"};
+  }
+  const GenerationNote present = store.generation();
+  if (!*note || (*note)->generation <= present.generation) return {};
+  if (loss == Loss::refused) return lost(directory / "store.sqlite", present, **note);
+  return store.go_on_from(**note);
+}
+
 }  // namespace
 
-Result<std::unique_ptr<Store>> open_sqlite_store(const io::Path& directory, OpenCheck how) {
+Result<std::unique_ptr<Store>> open_sqlite_store(const io::Path& directory, OpenCheck how, Loss loss) {
   io::Files& files = io::real_files();
   TRY(files.make_directories(directory));
   TRY_ASSIGN(auto lock, DirectoryLock::take(directory));
@@ -55,6 +82,7 @@ Result<std::unique_ptr<Store>> open_sqlite_store(const io::Path& directory, Open
   TRY(database->execute("PRAGMA wal_checkpoint(TRUNCATE)"));
   auto store = std::make_unique<SqliteStore>(std::move(lock), std::move(database));
   TRY(store->load_sequences());
+  TRY(check_generation(*store, directory, loss));
   return std::unique_ptr<Store>(std::move(store));
 }
 

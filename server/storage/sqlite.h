@@ -46,6 +46,7 @@ class Database {
   [[nodiscard]] bool in_transaction() const { return in_transaction_; }
 
   [[nodiscard]] std::int64_t last_id() const { return sqlite3_last_insert_rowid(connection_); }
+  [[nodiscard]] std::int64_t total_changes() const { return sqlite3_total_changes64(connection_); }
   [[nodiscard]] std::int64_t changes() const { return sqlite3_changes64(connection_); }
   // What `code` means to a person; remembers that the transaction is lost if it is.
   [[nodiscard]] Error fail(int code);

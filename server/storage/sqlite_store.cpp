@@ -1,9 +1,13 @@
 #include "server/storage/sqlite_store.h"
 
+#include <algorithm>
+
 namespace gleaner::storage {
 
 // How many ids one write reserves; so many are lost when the server stops.
 constexpr std::int64_t ids_per_reservation = 1000;
+// More than are given from one note to the next.
+constexpr std::int64_t ids_after_loss = 1'000'000;
 
 SqliteStore::SqliteStore(std::unique_ptr<DirectoryLock> lock, std::unique_ptr<Database> database)
     : lock_(std::move(lock)), database_(std::move(database)) {}
@@ -17,10 +21,30 @@ Status SqliteStore::load_sequences() {
     if (next < 1) return database_->damaged("its unit numbers are wrong");
     sequence->next = sequence->reserved = sequence->durable = next;
   }
+  durable_units_ = unit_ids_.durable;
+  durable_segments_ = segment_ids_.durable;
+  Query query = database_->query("SELECT next FROM sequences WHERE name = 'generation'");
+  TRY_ASSIGN(const bool found, query.step());
+  std::int64_t generation = 0;
+  if (found) query.take(generation);
+  generation_ = generation;
   return {};
 }
 
+GenerationNote SqliteStore::generation() const {
+  return {generation_, durable_units_, durable_segments_, {}};
+}
+
+Status SqliteStore::go_on_from(const GenerationNote& note) {
+  TRY(begin());
+  unit_ids_.next = std::max(unit_ids_.next, note.units + ids_after_loss);
+  segment_ids_.next = std::max(segment_ids_.next, note.segments + ids_after_loss);
+  generation_ = std::max<std::int64_t>(generation_, note.generation);
+  return commit();
+}
+
 Status SqliteStore::begin() {
+  changes_before_ = database_->total_changes();
   return database_->begin();
 }
 
@@ -29,18 +53,23 @@ Status SqliteStore::commit() {
     // Ids whose reservation was rolled back may be in use by now: they must not come again after a restart.
     for (Sequence* sequence : {&unit_ids_, &segment_ids_})
       if (sequence->next > sequence->reserved) TRY(reserve(*sequence));
-    return {};
+    if (!changed()) return {};
+    return write_sequence("generation", generation_ + 1);
   }();
   if (!done.ok()) {
     rollback();
     return done;
   }
+  const bool counts = changed();
   const Status committed = database_->commit();
   if (!committed.ok()) {
     rollback();
     return committed;
   }
   for (Sequence* sequence : {&unit_ids_, &segment_ids_}) sequence->durable = sequence->reserved;
+  durable_units_ = unit_ids_.durable;
+  durable_segments_ = segment_ids_.durable;
+  if (counts) ++generation_;
   return {};
 }
 
@@ -67,11 +96,19 @@ Status SqliteStore::set_value(const std::string& name, const std::string& value)
   return query.add(name).add(value).run();
 }
 
-Status SqliteStore::reserve(Sequence& sequence) {
-  const std::int64_t reserved = sequence.next + ids_per_reservation;
+bool SqliteStore::changed() const {
+  return database_->total_changes() != changes_before_;
+}
+
+Status SqliteStore::write_sequence(const char* name, std::int64_t next) {
   Query query = database_->query(
       "INSERT INTO sequences (name, next) VALUES (?, ?) ON CONFLICT DO UPDATE SET next = excluded.next");
-  TRY(query.add(sequence.name).add(reserved).run());
+  return query.add(name).add(next).run();
+}
+
+Status SqliteStore::reserve(Sequence& sequence) {
+  const std::int64_t reserved = sequence.next + ids_per_reservation;
+  TRY(write_sequence(sequence.name, reserved));
   sequence.reserved = reserved;
   return {};
 }

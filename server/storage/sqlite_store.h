@@ -2,6 +2,7 @@
 // rows are. Private to this module; made by open_sqlite_store(). One thread at a time.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <optional>
@@ -22,6 +23,9 @@ class SqliteStore final : public Store {
   Status begin() override;
   Status commit() override;
   void rollback() override;
+  GenerationNote generation() const override;
+  // It goes on after a loss: from the note's generation, and with ids that were certainly not given before.
+  [[nodiscard]] Status go_on_from(const GenerationNote& note);
 
   Result<std::optional<std::string>> get_value(const std::string& name) override;
   Status set_value(const std::string& name, const std::string& value) override;
@@ -89,6 +93,8 @@ class SqliteStore final : public Store {
   };
   Result<std::int64_t> take_id(Sequence& sequence);
   Status reserve(Sequence& sequence);
+  Status write_sequence(const char* name, std::int64_t next);
+  [[nodiscard]] bool changed() const;  // has the open transaction written anything?
 
   Status put_costs(const StageRow& row);
   Status take_costs(StageRow& row);
@@ -100,6 +106,8 @@ class SqliteStore final : public Store {
   std::unique_ptr<Database> database_;
   Sequence unit_ids_{"unit"};
   Sequence segment_ids_{"segment"};
+  std::int64_t changes_before_ = 0;  // of the open transaction
+  std::atomic<std::int64_t> generation_{0}, durable_units_{1}, durable_segments_{1};
   std::map<ProblemId, std::int64_t> decision_numbers_;  // the next; forgotten at a rollback
 };
 

@@ -19,6 +19,7 @@
 #include "server/policy/host_health.h"
 #include "server/policy/stage/stage.h"
 #include "server/policy/trust/reputation.h"
+#include "server/storage/generation_note.h"
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
 #include "shared/base/range_set.h"
@@ -176,6 +177,8 @@ class Store {
   [[nodiscard]] virtual Status begin() = 0;
   [[nodiscard]] virtual Status commit() = 0;
   virtual void rollback() = 0;
+  // What is durable by now, but for the time: see generation_note.h. From any thread.
+  [[nodiscard]] virtual GenerationNote generation() const = 0;
 
   // Small named values (project id, created at ...).
   [[nodiscard]] virtual Result<std::optional<std::string>> get_value(const std::string& name) = 0;
@@ -262,8 +265,12 @@ class Store {
 };
 
 // Opens or creates DIRECTORY/store.sqlite; migrates older schemas forward. A damaged or newer file is refused
-// with a message that says what to do. `quick_check` reads the whole file once.
+// with a message that says what to do. `quick_check` reads the whole file once. A store that is behind its
+// note (generation_note.h) is refused, too, unless what it lost is accepted: then it goes on from what it
+// has.
 enum class OpenCheck { none, quick_check };
-[[nodiscard]] Result<std::unique_ptr<Store>> open_sqlite_store(const io::Path& directory, OpenCheck check);
+enum class Loss { refused, accepted };
+[[nodiscard]] Result<std::unique_ptr<Store>> open_sqlite_store(const io::Path& directory, OpenCheck check,
+                                                               Loss loss = Loss::refused);
 
 }  // namespace gleaner::storage

@@ -38,6 +38,7 @@ class FailingStore final : public Store {
     return inner_->commit();
   }
   void rollback() override { inner_->rollback(); }
+  GenerationNote generation() const override { return inner_->generation(); }
   Result<std::optional<std::string>> get_value(const std::string& name) override {
     TRY(next("get_value"));
     return inner_->get_value(name);

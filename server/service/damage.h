@@ -1,0 +1,27 @@
+// What follows when blobs turn out to be damaged or gone: results are computed again, by themselves, while
+// the problem goes on; a problem whose input it is waits for its administrator; for all else there is a line
+// in the log. Who hands a blob to a manager or a client looks first (damaged_among), the scrub looks at all
+// of them in turn.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "server/service/transaction.h"
+#include "server/storage/blob_store.h"
+
+namespace gleaner::service {
+
+// Which of them cannot be used: reads them all. Blocks: on the pool. What is damaged is no blob any more.
+[[nodiscard]] std::vector<std::string> damaged_among(storage::BlobStore& blobs,
+                                                     std::vector<std::string> digests);
+[[nodiscard]] std::vector<std::string> digests_of(const std::vector<AcceptedPiece>& pieces);
+[[nodiscard]] std::vector<std::string> digests_of(const std::vector<protocol::Input>& inputs);
+
+// Writer thread. Blobs that nothing needs any more are passed over.
+[[nodiscard]] Status take_damage(Transaction& tx, const std::vector<std::string>& lost);
+// The same for a comparison that could not be made: its items are computed again, whoever delivered them.
+[[nodiscard]] Status take_damage(Transaction& tx, const effect::Review& review,
+                                 const std::vector<std::string>& lost);
+
+}  // namespace gleaner::service

@@ -1,0 +1,201 @@
+// Stored bytes that change or vanish: what can be computed again is, what cannot is named, and nothing wrong
+// is ever combined, shown or served.
+#include <filesystem>
+#include <fstream>
+
+#include "shared/crypto/keys.h"
+#include "shared/protocol/codec.h"
+#include "tests/unit/service/world.h"
+
+using namespace gleaner;
+using namespace gleaner::service::testing;
+using protocol::ProblemState;
+
+namespace {
+
+enum class Harm { changed, cut, gone };
+
+void harm(World& world, const std::string& digest, Harm how) {
+  const io::Path path = world.service().kernel().blobs().path(digest);
+  REQUIRE(std::filesystem::exists(path));
+  if (how == Harm::gone) std::filesystem::remove(path);
+  if (how == Harm::cut) std::filesystem::resize_file(path, std::filesystem::file_size(path) - 1);
+  if (how == Harm::changed) {
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekg(-1, std::ios::end);
+    const char last = static_cast<char>(file.get() ^ 1);
+    file.seekp(-1, std::ios::end);
+    file.put(last);
+  }
+}
+
+// Delivers items one by one but the last of all, and returns the digests.
+std::vector<std::string> deliver_all_but_last(World& world, const TestHost& host, std::int64_t items,
+                                              protocol::Grant& last) {
+  std::vector<std::string> digests;
+  while (true) {
+    last = world.grants(host.id).front();
+    for (std::int64_t item = last.range.begin; item < last.range.end; ++item) {
+      if (item == items - 1) return digests;
+      const auto request = World::results(last.unit, {item, item + 1}, item + 1 == last.range.end);
+      REQUIRE(must(world.commit(host.id, request)).status == protocol::CommitStatus::accepted);
+      digests.push_back(request.digest);
+    }
+  }
+}
+
+void deliver_last(World& world, const protocol::Grant& grant) {
+  (void)must(
+      world.commit(grant.host, World::results(grant.unit, {grant.range.end - 1, grant.range.end}, true)));
+}
+
+void compute_rest(World& world, const TestHost& host, ProblemId problem) {
+  for (int round = 0; round < 100; ++round) {
+    world.settle();
+    if (world.show(problem).state != ProblemState::running) return;
+    const auto reply = must(world.work(host.id, world.work_request()));
+    for (const auto& statement : reply.grants)
+      world.finish(must(protocol::decode<protocol::Grant>(statement.payload)));
+  }
+  FAIL("it is never over");
+}
+
+std::string combined_text(World& world, ProblemId problem) {
+  const auto results = world.show(problem).results;
+  REQUIRE(results.size() == 1);
+  return must(world.service().kernel().blobs().read(results[0].digest, 10'000));
+}
+
+}  // namespace
+
+TEST_CASE("a segment that is damaged or gone is computed again before its stage is combined") {
+  const auto how = GENERATE(Harm::changed, Harm::cut, Harm::gone);
+  const bool restart = GENERATE(false, true);
+  World world;
+  world.add_application();
+  const TestHost host = world.add_host();
+  const ProblemId problem = world.add_problem(6);
+  protocol::Grant last;
+  const auto digests = deliver_all_but_last(world, host, 6, last);
+  REQUIRE(digests.size() == 5);
+  harm(world, digests[1], how);
+  harm(world, digests[3], how);
+  if (restart) world.restart();
+  deliver_last(world, last);
+  world.settle();
+  const auto info = world.show(problem);
+  CHECK(info.state == ProblemState::running);
+  CHECK(info.accepted == 4);
+  (void)world.memory();
+  compute_rest(world, host, problem);
+  CHECK(world.show(problem).state == ProblemState::finished);
+  CHECK(combined_text(world, problem) == "0 1 0\n1 2 1\n2 3 2\n3 4 3\n4 5 4\n5 6 5\n");
+  for (const auto& digest : digests)
+    CHECK(world.service().kernel().blobs().verify(digest).ok());  // the same bytes, stored anew
+  (void)world.memory();
+}
+
+TEST_CASE("what had enough computes on if the result that said so is damaged") {
+  World world;
+  world.add_application();
+  const TestHost host = world.add_host();
+  const ProblemId problem = world.add_problem(6, ", \"enough\": 1");
+  const auto grant = world.grants(host.id).front();
+  (void)must(world.change(problem, service::Problems::Action::pause));
+  const auto request = World::results(grant.unit, {0, 1});
+  REQUIRE(must(world.commit(host.id, request)).status == protocol::CommitStatus::accepted);
+  harm(world, request.digest, Harm::changed);
+  (void)must(world.change(problem, service::Problems::Action::resume));
+  world.settle();
+  CHECK(world.show(problem).state == ProblemState::running);
+  CHECK(world.show(problem).accepted == 0);
+  (void)world.memory();
+  compute_rest(world, host, problem);
+  CHECK(world.show(problem).state == ProblemState::finished);
+}
+
+TEST_CASE("a preview of damaged results is refused, and they are computed again") {
+  World world;
+  world.add_application();
+  const TestHost host = world.add_host();
+  const ProblemId problem = world.add_problem(6);
+  protocol::Grant last;
+  const auto digests = deliver_all_but_last(world, host, 6, last);
+  harm(world, digests[2], Harm::changed);
+  const auto shown = World::wait<protocol::Preview>(
+      [&](auto done) { world.service().previews().preview(problem, std::move(done)); });
+  REQUIRE(!shown.ok());
+  CHECK(shown.error().kind == ErrorKind::unavailable);
+  world.settle();
+  CHECK(world.show(problem).accepted == 4);
+  deliver_last(world, last);
+  compute_rest(world, host, problem);
+  CHECK(world.show(problem).state == ProblemState::finished);
+}
+
+TEST_CASE("a damaged input stops its problem with what to do, and it goes on when the file is back") {
+  World world;
+  world.add_application();
+  const TestHost host = world.add_host();
+  const std::string text = "all that is known";
+  const std::string digest = must(world.service().kernel().blobs().put(text));
+  protocol::AddProblem request;
+  request.application = "numbers";
+  request.parameters = "{\"count\": 3}";
+  request.validation = "checks";
+  request.inputs.push_back({"facts", digest, 0, {}});
+  const ProblemId problem = must(world.try_add_problem(request)).id;
+  harm(world, digest, GENERATE(Harm::changed, Harm::gone));
+  compute_rest(world, host, problem);
+  auto info = world.show(problem);
+  CHECK(info.state == ProblemState::paused);
+  CHECK(says(info.message, "input facts is damaged or gone"));
+  CHECK(says(info.message, digest));
+  CHECK(info.accepted == 3);
+  world.restart();
+  (void)must(world.change(problem, service::Problems::Action::resume));
+  world.settle();
+  CHECK(world.show(problem).state == ProblemState::paused);  // it is still not there
+  (void)must(world.service().kernel().blobs().put(text));
+  (void)must(world.change(problem, service::Problems::Action::resume));
+  world.settle();
+  info = world.show(problem);
+  CHECK(info.state == ProblemState::finished);
+  CHECK(info.message.empty());
+}
+
+TEST_CASE("a comparison with a damaged segment blames nobody: its items are computed again") {
+  World world;
+  world.add_application();
+  const TestHost first = world.add_host("first");
+  const TestHost second = world.add_host("second");
+  const TestHost third = world.add_host("third");
+  protocol::AddProblem request;
+  request.application = "numbers";
+  request.parameters = "{\"count\": 1}";
+  request.validation = "quorum:2";
+  const ProblemId problem = must(world.try_add_problem(request)).id;
+  const auto grant = world.grants(first.id).front();
+  const auto delivered = World::results(grant.unit, {0, 1}, true);
+  (void)must(world.commit(first.id, delivered));
+  harm(world, delivered.digest, Harm::changed);
+  world.settle();
+  for (const TestHost& host : {second, third, first, second, third}) {
+    world.settle();
+    if (world.show(problem).state != ProblemState::running) break;
+    const auto reply = must(world.work(host.id, world.work_request()));
+    for (const auto& statement : reply.grants) {
+      const auto next = must(protocol::decode<protocol::Grant>(statement.payload));
+      auto results = World::results(next.unit, next.range, true);
+      (void)must(world.commit(host.id, results));
+    }
+  }
+  world.settle();
+  CHECK(world.show(problem).state == ProblemState::finished);
+  const auto blamed = world.look<std::int64_t>([](gleaner::service::Transaction& tx) {
+    std::int64_t all = 0;
+    for (const auto& [id, host] : tx.model.hosts) all += host.row.disagreements;
+    return all;
+  });
+  CHECK(blamed == 0);
+}
