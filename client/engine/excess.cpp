@@ -9,7 +9,7 @@ std::string megabytes(std::int64_t bytes) {
   return std::to_string(bytes >> 20) + " MiB";
 }
 
-std::string of_memory(const host::KernelLaunch& launch, const io::TreeUse& use,
+std::string of_memory(const host::KernelLaunch& launch, [[maybe_unused]] const io::TreeUse& use,
                       const host::Launcher& launcher) {
   const std::int64_t allowed = host::kernel_memory_max(launch.memory_bytes, launch.threads);
   const std::string manifest = "the manifest allows " + megabytes(launch.memory_bytes);
