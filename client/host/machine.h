@@ -8,22 +8,12 @@
 #include "shared/base/result.h"
 #include "shared/io/files.h"
 #include "shared/io/process_tree.h"
+#include "shared/sandbox/usage.h"
 
 namespace gleaner::host {
 
-// What lies in a directory that a kernel writes to.
-struct DirectoryUsage {
-  std::int64_t bytes = 0;  // blocks held
-  std::int64_t files = 0;
-  bool hidden = false;  // it has directories that cannot be read, or deeper ones than are looked into
-};
-
-// What processes hold by descriptors.
-struct DescriptorUse {
-  std::int64_t removed_bytes = 0;  // of files that have no name any more
-  bool removed_mappings = false;   // of such files that no descriptor shows: their size cannot be seen
-  int pipes = 0;
-};
+using sandbox::DescriptorUse;
+using sandbox::DirectoryUsage;
 
 class Machine {
  public:

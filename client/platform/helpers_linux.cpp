@@ -1,7 +1,5 @@
 #include "client/platform/helpers.h"
 
-#include <unistd.h>
-
 #include "shared/base/limits.h"
 #include "shared/io/run_program.h"
 
@@ -18,11 +16,7 @@ ErrorKind kind_of(const io::ProcessExit& exit) {
 }  // namespace
 
 io::Path find_helper(const std::string& name) {
-  std::error_code error;
-  const io::Path here = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  for (const io::Path& place : {here, here / "../libexec/gleaner", io::Path("/usr/libexec/gleaner")})
-    if (::access((place / name).c_str(), X_OK) == 0) return (place / name).lexically_normal();
-  return {};
+  return io::find_helper(name, "gleaner");
 }
 
 Result<bundle::Unpack> make_unpack(io::ProcessRunner& processes, const io::Path& program) {

@@ -9,7 +9,6 @@
 #include <fstream>
 #include <sstream>
 
-#include "client/platform/kernel_usage.h"
 #include "client/platform/machine_facts.h"
 #include "shared/crypto/keys.h"
 
@@ -65,11 +64,11 @@ class LinuxMachine final : public host::Machine {
   io::TreeUse use(int process) const override { return io::ProcessTree(roots_.proc).use(process); }
 
   host::DirectoryUsage usage(const io::Path& directory, std::int64_t files_max) const override {
-    return directory_usage(directory, files_max);
+    return sandbox::directory_usage(directory, files_max);
   }
 
   host::DescriptorUse descriptors(int process, const io::Path& directory) const override {
-    return descriptor_use(io::ProcessTree(roots_.proc).processes(process), roots_.proc, directory);
+    return sandbox::descriptor_use(io::ProcessTree(roots_.proc).processes(process), roots_.proc, directory);
   }
 
   void lower_thread_priority() const override {

@@ -2,6 +2,7 @@
 
 #include "server/policy/stage/stage.h"
 #include "server/policy/strategies.h"
+#include "server/service/manager_sandbox.h"
 #include "shared/base/limits.h"
 #include "shared/io/settings.h"
 
@@ -51,6 +52,19 @@ void declare(io::Settings& settings, Configuration& c) {
   settings.add(
       "work.lease_hours", &c.lease_hours, 1, 8760,
       "A unit whose host was silent for so long is given up (stalled work is re-covered long before).");
+  settings.add(
+      "managers.sandbox", &c.manager_sandbox,
+      std::string("Applications' managers parse what strangers deliver, and run confined. Where this\n"
+                  "computer cannot confine them none is started, unless you say here\n\"") +
+          manager_sandbox_off + "\".",
+      [](const std::string& words) -> Status {
+        if (words == "on" || words == manager_sandbox_off) return {};
+        return Error{ErrorKind::invalid, std::string("expected on, or \"") + manager_sandbox_off + "\""};
+      });
+  settings.add("managers.memory_megabytes", &c.manager_memory_megabytes, 64, 1 << 24,
+               "A manager that takes more memory is ended.");
+  settings.add("managers.disk_megabytes", &c.manager_disk_megabytes, 16, 1 << 30,
+               "A manager whose files take more is ended.");
   settings.add("store.disk_reserve_megabytes", &c.disk_reserve_megabytes, 0, 1 << 20,
                "Results are refused (clients keep them and try again) below this much free space.");
   settings.add("store.check_at_start", &c.check_store_at_start, "Read the whole store once at each start.");

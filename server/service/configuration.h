@@ -27,6 +27,9 @@ struct Configuration {
   double unit_minimum_seconds = 60;
   double unit_maximum_seconds = 1200;
   std::int64_t lease_hours = 24;
+  std::string manager_sandbox = "on";
+  std::int64_t manager_memory_megabytes = 4096;
+  std::int64_t manager_disk_megabytes = 65536;
   std::int64_t disk_reserve_megabytes = 256;
   bool check_store_at_start = true;
   std::int64_t decisions_megabytes = 64;

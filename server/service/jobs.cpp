@@ -16,14 +16,10 @@ namespace {
 constexpr double planning_seconds_max = 10;  // of a mapping strategy's search
 
 Result<CombinedStage> combine_pieces(Kernel& kernel, const effect::Combine& job) {
-  std::vector<contract::CombinedFile> files;
-  const auto pieces = with_files(kernel.blobs(), job.pieces);
-  TRY(kernel.managers().with(job.manager, [&](contract::ManagerSession& manager) -> Status {
-    TRY_ASSIGN(files, manager.combine(job.stage, pieces, [](double) {}));
-    return {};
-  }));
+  TRY_ASSIGN(const auto files,
+             kernel.managers().combine(job.manager, job.stage, with_files(kernel.blobs(), job.pieces)));
   CombinedStage combined;
-  TRY_ASSIGN(combined.files, keep_files(kernel.blobs(), files));
+  TRY_ASSIGN(combined.files, keep_files(kernel, job.manager.problem, files));
   TRY_ASSIGN(combined.next, plan_stage(kernel, job.manager, job.stage + 1));
   return combined;
 }
@@ -59,11 +55,13 @@ Result<PlannedStage> plan_stage(Kernel& kernel, const ManagerSetup& setup, int s
   planned.row.name = plan.name;
   planned.row.items = plan.items;
   if (!plan.hints.empty()) {
-    TRY_ASSIGN(const auto hints, contract::read_hints(plan.hints, plan.items));
+    TRY_ASSIGN(const auto file, kernel.managers().open(setup.problem, plan.hints));
+    TRY_ASSIGN(const auto hints, contract::read_hints(file.path(), plan.items));
     for (const auto& hint : hints) planned.row.costs.push_back(hint.cost);
   }
   for (const auto& input : plan.inputs) {
-    TRY_ASSIGN(const std::string digest, kernel.blobs().put_file(input.path));
+    TRY_ASSIGN(const auto file, kernel.managers().open(setup.problem, input.path));
+    TRY_ASSIGN(const std::string digest, kernel.blobs().put_file(file.path()));
     TRY_ASSIGN(const std::int64_t bytes, kernel.blobs().size(digest));
     planned.row.inputs.push_back({input.name, digest, bytes, input.range});
   }
@@ -78,12 +76,13 @@ std::vector<contract::Piece> with_files(const storage::BlobStore& blobs,
   return all;
 }
 
-Result<std::vector<protocol::ResultFile>> keep_files(storage::BlobStore& blobs,
+Result<std::vector<protocol::ResultFile>> keep_files(Kernel& kernel, ProblemId problem,
                                                      const std::vector<contract::CombinedFile>& files) {
   std::vector<protocol::ResultFile> kept;
   for (const auto& file : files) {
-    TRY_ASSIGN(const std::string digest, blobs.put_file(file.path));
-    TRY_ASSIGN(const std::int64_t bytes, blobs.size(digest));
+    TRY_ASSIGN(const auto held, kernel.managers().open(problem, file.path));
+    TRY_ASSIGN(const std::string digest, kernel.blobs().put_file(held.path()));
+    TRY_ASSIGN(const std::int64_t bytes, kernel.blobs().size(digest));
     kept.push_back({file.name, digest, bytes, file.media_type});
   }
   return kept;

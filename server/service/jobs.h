@@ -21,7 +21,7 @@ namespace gleaner::service {
 
 // Keeps files that a manager made, as blobs.
 [[nodiscard]] Result<std::vector<protocol::ResultFile>> keep_files(
-    storage::BlobStore& blobs, const std::vector<contract::CombinedFile>& files);
+    Kernel& kernel, ProblemId problem, const std::vector<contract::CombinedFile>& files);
 
 class Jobs {
  public:

@@ -17,7 +17,8 @@ Kernel::Kernel(Settings settings, Dependencies dependencies, std::unique_ptr<sto
       dependencies_(dependencies),
       store_(std::move(store)),
       blobs_(dependencies.files, settings_.directory.root()),
-      managers_(dependencies.files, dependencies.processes, blobs_, settings_.directory),
+      managers_(dependencies.files, dependencies.processes, blobs_, settings_.directory,
+                settings_.configuration),
       pool_(pool_threads()),
       writer_(*store_, settings_, dependencies.files, dependencies.clock) {}
 

@@ -7,14 +7,61 @@
 
 namespace gleaner::service {
 
+namespace {
+
+// The same file under another name: what is there never changes.
+Status link_or_copy(const io::Path& from, const io::Path& to) {
+  std::error_code error;
+  std::filesystem::remove(to, error);
+  std::filesystem::create_hard_link(from, to, error);
+  if (error) std::filesystem::copy_file(from, to, error);  // another file system, or too many names already
+  if (!error) return {};
+  return Error{ErrorKind::io,
+               "cannot lay " + from.string() + " out as " + to.string() + ": " + error.message()};
+}
+
+// Segments in a directory that the manager sees; gone with this.
+class LaidOut {
+ public:
+  LaidOut(io::Files& files, io::Path directory) : files_(files), directory_(std::move(directory)) {}
+  ~LaidOut() { (void)files_.remove_all(directory_); }
+  LaidOut(const LaidOut&) = delete;
+  LaidOut& operator=(const LaidOut&) = delete;
+
+  Result<std::vector<contract::Piece>> lay(std::vector<contract::Piece> pieces) {
+    TRY(files_.remove_all(directory_));  // what a server that was killed left
+    TRY(files_.make_directories(directory_));
+    std::map<io::Path, io::Path> laid;
+    for (auto& piece : pieces) {
+      io::Path& place = laid[piece.path];
+      if (place.empty()) {
+        place = directory_ / std::to_string(laid.size());
+        TRY(link_or_copy(piece.path, place));
+      }
+      piece.path = place;
+    }
+    return pieces;
+  }
+
+ private:
+  io::Files& files_;
+  io::Path directory_;
+};
+
+}  // namespace
+
 struct Managers::Entry {
   std::mutex mutex;
   std::unique_ptr<contract::ManagerSession> session;
 };
 
 Managers::Managers(io::Files& files, io::ProcessRunner& runner, storage::BlobStore& blobs,
-                   ProjectDirectory directory)
-    : files_(files), runner_(runner), blobs_(blobs), directory_(std::move(directory)) {}
+                   ProjectDirectory directory, const Configuration& configuration)
+    : files_(files),
+      runner_(runner),
+      blobs_(blobs),
+      directory_(std::filesystem::absolute(directory.root())),
+      sandbox_(directory_, configuration, runner) {}
 
 Managers::~Managers() = default;
 
@@ -30,15 +77,41 @@ Status Managers::with(const ManagerSetup& setup,
   const std::lock_guard lock(entry->mutex);
   if (!entry->session) {
     TRY(prepare(setup));
-    entry->session = make_session(setup);
+    TRY_ASSIGN(entry->session, make_session(setup));
   }
   return use(*entry->session);
+}
+
+Result<std::vector<contract::CombinedFile>> Managers::combine(const ManagerSetup& setup, int stage,
+                                                              const std::vector<contract::Piece>& pieces) {
+  std::vector<contract::CombinedFile> files;
+  TRY(with(setup, [&](contract::ManagerSession& session) -> Status {
+    LaidOut laid(files_, directory_.problem(setup.problem) / "problem" / "combine");
+    TRY_ASSIGN(const auto seen, laid.lay(pieces));
+    TRY_ASSIGN(files, session.combine(stage, seen, {}));
+    return {};
+  }));
+  return files;
 }
 
 Result<std::vector<contract::CombinedFile>> Managers::preview(const ManagerSetup& setup, int stage,
                                                               const std::vector<contract::Piece>& pieces) {
   TRY(with(setup, [](contract::ManagerSession&) { return Status{}; }));  // the directories are written
-  return make_session(setup)->preview(stage, pieces);
+  TRY_ASSIGN(const auto session, make_session(setup));
+  LaidOut laid(files_, directory_.problem(setup.problem) / "problem" / "preview");
+  TRY_ASSIGN(const auto seen, laid.lay(pieces));
+  return session->preview(stage, seen);
+}
+
+Result<io::HeldFile> Managers::open(ProblemId problem, const io::Path& file) const {
+  std::error_code error;
+  const io::Path base = std::filesystem::canonical(directory_.problem(problem), error);
+  const io::Path place = std::filesystem::weakly_canonical(file.parent_path(), error);
+  auto held = io::HeldFile::open_in(base, place.lexically_relative(base) / file.filename());
+  if (!held)
+    return Error{ErrorKind::unavailable,
+                 "what the application's manager named cannot be read: " + file.string()};
+  return *std::move(held);
 }
 
 Status Managers::prepare(const ManagerSetup& setup) {
@@ -49,30 +122,18 @@ Status Managers::prepare(const ManagerSetup& setup) {
   TRY(files_.make_directories(work));
   TRY(files_.write(problem / "parameters.json", setup.parameters, io::Mode::normal));
   for (const auto& input : setup.inputs) {
-    const io::Path link = problem / "inputs" / input.name;
-    std::error_code error;
-    std::filesystem::remove(link, error);
-    std::filesystem::create_symlink(std::filesystem::absolute(blobs_.path(input.digest)), link, error);
-    if (error)
-      return Error{ErrorKind::io,
-                   "cannot link input " + input.name + " into " + problem.string() + ": " + error.message()};
+    TRY(link_or_copy(blobs_.path(input.digest), problem / "inputs" / input.name));
   }
   return {};
 }
 
-std::unique_ptr<contract::ManagerSession> Managers::make_session(const ManagerSetup& setup) {
+Result<std::unique_ptr<contract::ManagerSession>> Managers::make_session(const ManagerSetup& setup) {
   const io::Path base = directory_.problem(setup.problem);
-  const io::Path work = base / "work";
-  io::ProcessSpec spec;
-  const io::Path bundle = std::filesystem::absolute(directory_.bundle(setup.archive));
-  spec.arguments = {(bundle / setup.program).string()};
-  spec.environment = {{"PATH", "/usr/bin:/bin"}, {"LANG", "C.UTF-8"}};
-  spec.working_directory = work;
-  spec.limits.open_files = 1024;
-  spec.limits.nice = 5;  // answering volunteers comes first
+  TRY_ASSIGN(io::ProcessSpec spec, sandbox_.confine(setup));
   return std::make_unique<contract::ManagerSession>(
-      runner_, std::move(spec), std::filesystem::absolute(base / "problem"), std::filesystem::absolute(work),
-      std::chrono::seconds{limits::manager_seconds_max});
+      runner_, std::move(spec), base / "problem", base / "work",
+      std::chrono::seconds{limits::manager_seconds_max},
+      [this, id = setup.problem](const io::Process& process) { return sandbox_.excess(id, process); });
 }
 
 void Managers::end(ProblemId problem, Keep keep) {

@@ -89,7 +89,7 @@ Result<protocol::Preview> Previews::make(Job job, Otherwise otherwise) {
   if (!shown.ok() && otherwise == Otherwise::items) shown = write_items(job);
   // Asking again would not help: a conflict, whether the manager refused or broke down.
   if (!shown.ok()) return Error{ErrorKind::conflict, "there is no preview: " + shown.error().message};
-  TRY_ASSIGN(job.preview.files, keep_files(kernel_.blobs(), *shown));
+  TRY_ASSIGN(job.preview.files, keep_files(kernel_, job.preview.id, *shown));
   return std::move(job.preview);
 }
 

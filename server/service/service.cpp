@@ -1,5 +1,7 @@
 #include "server/service/service.h"
 
+#include <spdlog/spdlog.h>
+
 #include <utility>
 
 #include "shared/crypto/keys.h"
@@ -52,6 +54,11 @@ Status Service::check_project() {
 }
 
 Status Service::start() {
+  const ManagerSandbox& sandbox = kernel_.managers().sandbox();
+  if (sandbox.refusal().empty())
+    spdlog::info("{}", sandbox.describe());
+  else
+    spdlog::warn("{}", sandbox.refusal());
   TRY(kernel_.blobs().open());
   TRY(check_project());
   TRY(kernel_.writer().reload());

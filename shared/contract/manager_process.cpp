@@ -16,6 +16,7 @@ using namespace std::chrono_literals;
 
 constexpr Duration write_pause = 1ms;  // there is no descriptor to wait for room in its input
 constexpr Duration farewell = 500ms;
+constexpr Duration watch_interval = 1s;
 constexpr Duration reaping = 1s;
 constexpr std::size_t read_bytes = 64 << 10;
 constexpr std::size_t write_bytes = 1 << 20;
@@ -36,6 +37,7 @@ void wait_readable(int descriptor, Duration at_most) {
 
 ManagerProcess::~ManagerProcess() {
   if (!usable()) return;
+  process_->continue_group();
   (void)process_->write_some("quit\n");  // if it does not listen, it is killed
   process_->close_input();
   const SteadyTime end = now() + farewell;
@@ -52,6 +54,7 @@ bool ManagerProcess::usable() {
 Status ManagerProcess::command(std::string_view line, Duration limit) {
   limit_ = limit;
   deadline_ = now() + limit;
+  process_->continue_group();
   TRY(end_of_answer());  // of what it did before
   doing_ = "at \"" + std::string(line.substr(0, line.find(' '))) + "\"";
   return bytes(std::string(line) + "\n");
@@ -62,6 +65,7 @@ Status ManagerProcess::bytes(std::string_view bytes) {
     const auto written = process_->write_some(bytes.substr(0, write_bytes));
     if (!written.ok()) return ended();
     bytes.remove_prefix(*written);
+    TRY(look());
     if (*written > 0) continue;
     // It may be talking while it should listen; if we did not read, both would wait for ever.
     if (read() == Reading::closed) return ended();
@@ -73,6 +77,7 @@ Status ManagerProcess::bytes(std::string_view bytes) {
 
 Result<std::string> ManagerProcess::line() {
   for (;;) {
+    TRY(look());
     const auto end = heard_.find('\n', searched_);
     if (end != std::string::npos && end < line_bytes_max) {
       std::string line = heard_.substr(0, end);
@@ -101,6 +106,18 @@ void ManagerProcess::more_time() {
   deadline_ = now() + limit_;
 }
 
+void ManagerProcess::rest() {
+  if (!broken_) process_->stop_group();
+}
+
+Status ManagerProcess::look() {
+  if (!watch_ || now() < look_at_) return {};
+  look_at_ = now() + watch_interval;
+  const std::string excess = watch_(*process_);
+  if (!excess.empty()) return failed(excess);
+  return {};
+}
+
 Status ManagerProcess::end_of_answer() {
   (void)read();  // a closed pipe shows at the next line
   if (heard_.empty()) return {};
@@ -126,7 +143,7 @@ ManagerProcess::Reading ManagerProcess::read() {
 bool ManagerProcess::wait_for_output(Duration at_most) {
   const Duration left = deadline_ - now();
   if (left <= Duration{0}) return false;
-  wait_readable(process_->output_descriptor(), std::min(at_most, left));
+  wait_readable(process_->output_descriptor(), std::min({at_most, left, watch_interval}));
   return true;
 }
 

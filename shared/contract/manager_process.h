@@ -1,8 +1,10 @@
 // A running manager: commands out, lines in, each within a time limit. After an error the process is of no
-// use any more and killed. Errors: unavailable (crashed, hung, nonsense: with its last words). Not
-// thread-safe.
+// use any more and killed. Between commands it is stopped, with all that it started: it computes and writes
+// only while it is asked something. Errors: unavailable (crashed, hung, nonsense, took too much: with its
+// last words). Not thread-safe.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,7 +17,12 @@ namespace gleaner::contract {
 
 class ManagerProcess {
  public:
-  explicit ManagerProcess(std::unique_ptr<io::Process> process) : process_(std::move(process)) {}
+  // What it has taken too much of, in words that go on "the application's manager"; empty: nothing. Asked as
+  // soon as it runs, and about once a second while it works.
+  using Watch = std::function<std::string(const io::Process&)>;
+
+  explicit ManagerProcess(std::unique_ptr<io::Process> process, Watch watch = {})
+      : process_(std::move(process)), watch_(std::move(watch)) {}
   ~ManagerProcess();  // asks it to quit, waits a moment, kills it
 
   // Says `line` (without its line feed). `limit`: for this command and its answer, until more_time().
@@ -26,6 +33,8 @@ class ManagerProcess {
   [[nodiscard]] Result<std::string> line();
   // It shows that it works: the time limit starts anew.
   void more_time();
+  // Its answer is complete: it sleeps until the next command.
+  void rest();
   // Nothing may follow an answer until the next command.
   [[nodiscard]] Status end_of_answer();
   // It said `line`, which is not in the contract.
@@ -41,7 +50,12 @@ class ManagerProcess {
   // False once the time is up.
   [[nodiscard]] bool wait_for_output(Duration at_most);
 
+  // Asks the watch, if it is time.
+  [[nodiscard]] Status look();
+
   std::unique_ptr<io::Process> process_;
+  Watch watch_;
+  SteadyTime look_at_{};
   std::string heard_;         // not taken yet
   std::size_t searched_ = 0;  // of it, without a line feed
   std::string doing_ = "starting";

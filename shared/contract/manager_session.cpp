@@ -47,8 +47,19 @@ struct ManagerSession::State {
   io::Path problem;
   io::Path work;
   Duration time_limit;
+  ManagerProcess::Watch watch;
   std::unique_ptr<ManagerProcess> process;
 
+  // Until it goes, the process may compute.
+  struct Turn {
+    State& state;
+    explicit Turn(State& all) : state(all) {}
+    ~Turn() {
+      if (state.process) state.process->rest();
+    }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+  };
   // A process that has accepted the problem.
   Status ensure();
   // Says `line` to it; the answer follows.
@@ -74,7 +85,7 @@ Status ManagerSession::State::ensure() {
                  "cannot create the manager's directory " + work.string() + ": " + fault.message()};
   spec.working_directory = work;
   TRY_ASSIGN(auto started, runner.start(spec));
-  process = std::make_unique<ManagerProcess>(std::move(started));
+  process = std::make_unique<ManagerProcess>(std::move(started), watch);
   Status accepted = process->command("gleaner 1", time_limit);
   if (accepted.ok()) accepted = expect("ready 1");
   if (accepted.ok()) accepted = process->command("problem " + problem.string(), time_limit);
@@ -104,6 +115,7 @@ Status ManagerSession::State::expect(const std::string& expected) {
 Result<std::vector<CombinedFile>> ManagerSession::State::combine(const std::string& command_word, int stage,
                                                                  const std::vector<Piece>& pieces,
                                                                  const Progress& progress, Time time) {
+  const Turn turn(*this);
   TRY(ensure());
   std::string list;
   for (const Piece& piece : pieces) {
@@ -111,7 +123,7 @@ Result<std::vector<CombinedFile>> ManagerSession::State::combine(const std::stri
     list += words_of(piece.range) + " " + std::to_string(piece.first) + " " +
             std::filesystem::absolute(piece.path).string() + "\n";
   }
-  const io::Path list_file = work / (command_word + "-" + std::to_string(stage) + ".list");
+  const io::Path list_file = problem / (command_word + "-" + std::to_string(stage) + ".list");
   TRY(io::real_files().write(list_file, list, io::Mode::normal));
   TRY(command(command_word + " " + std::to_string(stage) + " " +
               std::filesystem::absolute(list_file).string()));
@@ -137,16 +149,19 @@ Result<std::vector<CombinedFile>> ManagerSession::State::combine(const std::stri
 }
 
 ManagerSession::ManagerSession(io::ProcessRunner& runner, io::ProcessSpec spec, io::Path problem,
-                               io::Path work, Duration time_limit)
-    : state_(new State{runner, std::move(spec), std::move(problem), std::move(work), time_limit, nullptr}) {}
+                               io::Path work, Duration time_limit, Watch watch)
+    : state_(new State{runner, std::move(spec), std::move(problem), std::move(work), time_limit,
+                       std::move(watch), nullptr}) {}
 
 ManagerSession::~ManagerSession() = default;
 
 Status ManagerSession::check() {
+  const State::Turn turn(*state_);
   return state_->ensure();
 }
 
 Result<StagePlan> ManagerSession::plan(int stage) {
+  const State::Turn turn(*state_);
   TRY(state_->command("plan " + std::to_string(stage)));
   PlanAnswer answer(state_->work);
   for (;;) {
@@ -159,6 +174,7 @@ Result<StagePlan> ManagerSession::plan(int stage) {
 }
 
 Result<Validation> ManagerSession::validate(int stage, Range range, std::string_view segment) {
+  const State::Turn turn(*state_);
   TRY(state_->command("validate " + std::to_string(stage) + " " + words_of(range) + " " +
                       std::to_string(segment.size())));
   TRY(state_->process->bytes(segment));
@@ -173,6 +189,7 @@ Result<Validation> ManagerSession::validate(int stage, Range range, std::string_
 }
 
 Result<bool> ManagerSession::compare(int stage, std::int64_t item, std::string_view a, std::string_view b) {
+  const State::Turn turn(*state_);
   TRY(state_->command("compare " + std::to_string(stage) + " " + std::to_string(item) + " " +
                       std::to_string(a.size()) + " " + std::to_string(b.size())));
   TRY(state_->process->bytes(a));

@@ -61,9 +61,11 @@ struct Validation {
 
 class ManagerSession {
  public:
-  // `problem`: has parameters.json and inputs/. `work`: the manager's own directory.
+  // `problem`: has parameters.json and inputs/, and what it is asked to combine is listed there. `work`: the
+  // manager's own directory. `watch`: see ManagerProcess.
+  using Watch = std::function<std::string(const io::Process&)>;
   ManagerSession(io::ProcessRunner& runner, io::ProcessSpec spec, io::Path problem, io::Path work,
-                 Duration time_limit);
+                 Duration time_limit, Watch watch = {});
   ~ManagerSession();
 
   [[nodiscard]] Status check();  // starts it and has it check the parameters

@@ -1,4 +1,5 @@
-// A program that runs to its end while the caller waits: for helpers that do one thing. Thread-safe.
+// A program that runs to its end while the caller waits, and where such helpers are found. Thread-safe.
+// Platform file: helpers_linux.cpp.
 #pragma once
 
 #include <string>
@@ -16,5 +17,9 @@ struct Ended {
 // `input` is its standard input; what it writes to standard output is dropped. Errors: of the start only.
 [[nodiscard]] Result<Ended> run_program(ProcessRunner& processes, const ProcessSpec& spec,
                                         std::string_view input);
+
+// Where a program is that this one runs for itself: beside it, or where `package` puts its helpers; empty:
+// nowhere.
+[[nodiscard]] Path find_helper(const std::string& name, const std::string& package);
 
 }  // namespace gleaner::io

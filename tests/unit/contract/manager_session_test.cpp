@@ -1,5 +1,7 @@
 #include "shared/contract/manager_session.h"
 
+#include <thread>
+
 #include "shared/protocol/segment.h"
 #include "tests/unit/contract/scripts.h"
 
@@ -222,13 +224,34 @@ TEST_CASE("progress gains a manager time, standing still does not") {
 
 TEST_CASE("an answer that nobody asked for is not taken for the next one") {
   Scripts scripts;
-  auto eager = session(scripts, manager("plan) echo end; echo end; touch said ;;"));
+  auto eager = session(scripts, manager("plan) printf 'end\\nend\\n' ;;"));
   CHECK(eager.plan(0)->end);
-  while (!std::filesystem::exists(scripts.work() / "said")) continue;  // the shell's next command
   const auto second = eager.plan(0);
   CHECK(second.error().kind == ErrorKind::unavailable);
   CHECK_THAT(second.error().message, Contains("when nobody asked"));
   CHECK(eager.plan(0)->end);
+}
+
+TEST_CASE("a manager works only while it is asked") {
+  Scripts scripts;
+  auto busy = session(scripts, manager("plan) echo end; sleep 0.2; touch later ;;"));
+  CHECK(busy.plan(0)->end);
+  std::this_thread::sleep_for(std::chrono::milliseconds{600});
+  CHECK_FALSE(std::filesystem::exists(scripts.work() / "later"));
+  CHECK(busy.plan(0)->end);  // it goes on where it was
+  CHECK(std::filesystem::exists(scripts.work() / "later"));
+}
+
+TEST_CASE("a manager that takes too much is ended with the watch's words") {
+  Scripts scripts;
+  int asked = 0;
+  ManagerSession greedy(io::real_processes(), scripts.program(manager("plan) sleep 60 ;;")),
+                        scripts.problem(), scripts.work(), std::chrono::seconds{60},
+                        [&](const io::Process&) { return ++asked < 3 ? "" : "took too much"; });
+  const auto plan = greedy.plan(0);
+  REQUIRE_FALSE(plan.ok());
+  CHECK(plan.error().kind == ErrorKind::unavailable);
+  CHECK_THAT(plan.error().message, Contains("manager took too much (at \"plan\")"));
 }
 
 TEST_CASE("a manager that cannot be started or speaks another version says so") {

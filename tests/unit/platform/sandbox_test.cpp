@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "client/platform/cgroup.h"
-#include "client/platform/runtime_files.h"
+#include "shared/sandbox/runtime_files.h"
 #include "tests/catch.h"
 
 namespace gleaner::platform {
@@ -30,9 +30,9 @@ struct Directory {
   }
 };
 
-std::vector<std::string> names(const std::vector<RuntimeFile>& files) {
+std::vector<std::string> names(const std::vector<sandbox::RuntimeFile>& files) {
   std::vector<std::string> all;
-  for (const RuntimeFile& file : files)
+  for (const sandbox::RuntimeFile& file : files)
     all.push_back(file.path.string() + (file.link.empty() ? "" : " -> " + file.link));
   return all;
 }
@@ -52,7 +52,7 @@ TEST_CASE("A script needs its interpreter, through all links, and that one's mod
   system.put("usr/lib/other/secret", "");
   system.link("lib", "usr/lib");
   system.put("kernel.py", "#!/usr/bin/env python3\nprint(1)\n");
-  const auto files = names(runtime_files(system.root / "kernel.py", system.root));
+  const auto files = names(sandbox::runtime_files(system.root / "kernel.py", system.root));
   CHECK(has(files, "/usr/bin/env"));
   CHECK(has(files, "/usr/bin/python3 -> python3.11"));
   CHECK(has(files, "/usr/bin/python3.11"));
@@ -68,8 +68,8 @@ TEST_CASE("Links that lead in circles, and programs that cannot be read, need no
   system.link("usr/bin/a", "b");
   system.link("usr/bin/b", "a");
   system.put("kernel", "#!/usr/bin/a\n");
-  CHECK(names(runtime_files(system.root / "kernel", system.root)).size() <= 2);
-  CHECK(runtime_files(system.root / "absent", system.root).empty());
+  CHECK(names(sandbox::runtime_files(system.root / "kernel", system.root)).size() <= 2);
+  CHECK(sandbox::runtime_files(system.root / "absent", system.root).empty());
 }
 
 std::string first_word(const io::Path& file) {

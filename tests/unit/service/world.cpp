@@ -63,6 +63,7 @@ World::World(const std::function<void(Configuration&)>& change) : directory_(tem
   options.configuration.address = "127.0.0.1";
   options.configuration.disk_reserve_megabytes = 0;
   options.configuration.check_store_at_start = false;
+  options.configuration.manager_sandbox = manager_sandbox_off;  // the script above calls other programs
   if (change) change(options.configuration);
   (void)must(init_project(io::real_files(), options, clock_.now()));
   configuration_ = options.configuration;

@@ -1,4 +1,4 @@
-#include "client/sandbox/enter.h"
+#include "shared/sandbox/helper/enter.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "client/sandbox/filter.h"
+#include "shared/sandbox/helper/filter.h"
 
 #include <asm/ioctls.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "client/sandbox/options.h"
+#include "shared/sandbox/helper/options.h"
 
 namespace gleaner::sandbox {
 namespace {

@@ -1,4 +1,4 @@
-#include "client/sandbox/supervise.h"
+#include "shared/sandbox/helper/supervise.h"
 
 #include <fcntl.h>
 #include <grp.h>
@@ -20,8 +20,8 @@
 
 #include <cerrno>
 
-#include "client/sandbox/filter.h"
-#include "client/sandbox/landlock.h"
+#include "shared/sandbox/helper/filter.h"
+#include "shared/sandbox/helper/landlock.h"
 
 namespace gleaner::sandbox {
 namespace {
@@ -32,7 +32,7 @@ void become_user(long user) {
   const auto id = static_cast<uid_t>(user);
   if (::setgroups(0, nullptr) != 0) give_up("cannot drop the groups");
   if (::setresgid(id, id, id) != 0 || ::setresuid(id, id, id) != 0)
-    give_up("cannot become the kernels' own user");
+    give_up("cannot become a user of its own");
   if (::setuid(0) == 0) {
     say("the superuser's rights were not lost");
     ::_exit(exit_cannot_confine);
@@ -80,7 +80,7 @@ void drop_capabilities() {
 
 void limit(__rlimit_resource_t resource, long value) {
   const rlimit both{static_cast<rlim_t>(value), static_cast<rlim_t>(value)};
-  if (::setrlimit(resource, &both) != 0) give_up("cannot limit what the kernel may take");
+  if (::setrlimit(resource, &both) != 0) give_up("cannot limit what the program may take");
 }
 
 void send_descriptor(int socket, int descriptor) {
@@ -151,7 +151,7 @@ void note_offence(int told, pid_t program) {
   seccomp_notif_resp* response = nullptr;
   if (seccomp_notify_alloc(&request, &response) != 0) give_up("out of memory");
   if (seccomp_notify_receive(told, request) == 0)
-    say("the kernel was ended for trying the system call " +
+    say("the program was ended for trying the system call " +
         name_of_call(request->data.arch, request->data.nr));
   ::kill(program, SIGKILL);
   seccomp_notify_free(request, response);
@@ -201,7 +201,7 @@ void supervise(const Options& options) {
   drop_capabilities();
   if (options.scratch > 0) enter_scratch(options, given);
   if (::geteuid() == 0) {
-    say("kernels are never run as the superuser");
+    say("no program is run as the superuser");
     ::_exit(exit_cannot_confine);
   }
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) give_up("cannot give up new privileges");

@@ -1,4 +1,4 @@
-#include "client/sandbox/landlock.h"
+#include "shared/sandbox/helper/landlock.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -10,9 +10,9 @@
 #include <sstream>
 #include <string_view>
 
-#include "client/platform/kernel_usage.h"
+#include "shared/sandbox/usage.h"
 
-namespace gleaner::platform {
+namespace gleaner::sandbox {
 namespace {
 
 constexpr std::size_t depth_max = 64;          // a descriptor each
@@ -91,8 +91,8 @@ bool maps_unseen(const io::Path& process, dev_t device, const Seen& seen) {
 
 }  // namespace
 
-host::DirectoryUsage directory_usage(const io::Path& directory, std::int64_t files_max) {
-  host::DirectoryUsage usage;
+DirectoryUsage directory_usage(const io::Path& directory, std::int64_t files_max) {
+  DirectoryUsage usage;
   std::vector<Directory> path;
   path.emplace_back(AT_FDCWD, directory.c_str());
   if (!path.back().valid()) {
@@ -121,8 +121,8 @@ host::DirectoryUsage directory_usage(const io::Path& directory, std::int64_t fil
   return usage;
 }
 
-host::DescriptorUse descriptor_use(const std::vector<int>& processes, const io::Path& proc,
-                                   const io::Path& directory) {
+DescriptorUse descriptor_use(const std::vector<int>& processes, const io::Path& proc,
+                             const io::Path& directory) {
   struct stat facts {};
   const dev_t device = ::stat(directory.c_str(), &facts) == 0 ? facts.st_dev : 0;
   Seen seen;
@@ -132,7 +132,7 @@ host::DescriptorUse descriptor_use(const std::vector<int>& processes, const io::
     if (!all.valid()) continue;
     while (const char* const task = all.next()) look_at_descriptors(tasks / task, device, seen);
   }
-  host::DescriptorUse use;
+  DescriptorUse use;
   for (const int process : processes)
     use.removed_mappings = use.removed_mappings || maps_unseen(proc / std::to_string(process), device, seen);
   use.removed_bytes = seen.removed_bytes;
@@ -140,4 +140,4 @@ host::DescriptorUse descriptor_use(const std::vector<int>& processes, const io::
   return use;
 }
 
-}  // namespace gleaner::platform
+}  // namespace gleaner::sandbox

@@ -1,7 +1,7 @@
-#include "client/sandbox/check.h"
-#include "client/sandbox/enter.h"
-#include "client/sandbox/options.h"
-#include "client/sandbox/supervise.h"
+#include "shared/sandbox/helper/check.h"
+#include "shared/sandbox/helper/enter.h"
+#include "shared/sandbox/helper/options.h"
+#include "shared/sandbox/helper/supervise.h"
 
 int main(int argc, char** argv) {
   using namespace gleaner::sandbox;

@@ -1,5 +1,5 @@
-// What a kernel must be able to read to start: the system's libraries and, for a script, its interpreter with
-// its own modules. Platform file: runtime_files_linux.cpp.
+// What a confined program must be able to read to start: the system's libraries and, for a script, its
+// interpreter with its own modules. Platform file: runtime_files_linux.cpp.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 #include "shared/io/files.h"
 
-namespace gleaner::platform {
+namespace gleaner::sandbox {
 
 struct RuntimeFile {
   io::Path path;
@@ -17,4 +17,4 @@ struct RuntimeFile {
 // In an order in which they can be made; only what exists. A program that cannot be read needs nothing.
 [[nodiscard]] std::vector<RuntimeFile> runtime_files(const io::Path& program, const io::Path& root = "/");
 
-}  // namespace gleaner::platform
+}  // namespace gleaner::sandbox

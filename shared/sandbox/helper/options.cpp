@@ -1,4 +1,4 @@
-#include "client/sandbox/options.h"
+#include "shared/sandbox/helper/options.h"
 
 #include <unistd.h>
 

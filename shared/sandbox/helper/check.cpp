@@ -1,4 +1,4 @@
-#include "client/sandbox/check.h"
+#include "shared/sandbox/helper/check.h"
 
 #include <fcntl.h>
 #include <linux/capability.h>

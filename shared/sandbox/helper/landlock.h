@@ -2,7 +2,7 @@
 // and all its children may use, without privilege and for good.
 #pragma once
 
-#include "client/sandbox/options.h"
+#include "shared/sandbox/helper/options.h"
 
 namespace gleaner::sandbox {
 

@@ -1,4 +1,4 @@
-// The command line of gleaner-sandbox. It is written by client/platform/sandbox_linux.cpp only, and
+// The command line of gleaner-sandbox. It is written by shared/sandbox/confinement_linux.cpp only, and
 // documented here for both:
 //
 //   gleaner-sandbox enter [--cgroup DIRECTORY]... -- PROGRAM ARGUMENT...

@@ -3,7 +3,7 @@
 // the time.
 #pragma once
 
-#include "client/sandbox/options.h"
+#include "shared/sandbox/helper/options.h"
 
 namespace gleaner::sandbox {
 [[noreturn]] void supervise(const Options& options);

@@ -1,7 +1,7 @@
 // What is done outside, before the sandbox is built.
 #pragma once
 
-#include "client/sandbox/options.h"
+#include "shared/sandbox/helper/options.h"
 
 namespace gleaner::sandbox {
 [[noreturn]] void enter(const Options& options);

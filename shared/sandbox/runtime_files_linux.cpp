@@ -1,4 +1,4 @@
-#include "client/platform/runtime_files.h"
+#include "shared/sandbox/runtime_files.h"
 
 #include <sys/utsname.h>
 
@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-namespace gleaner::platform {
+namespace gleaner::sandbox {
 namespace {
 
 constexpr int links_max = 16;  // in a chain; more is a loop
@@ -132,4 +132,4 @@ std::vector<RuntimeFile> runtime_files(const io::Path& program, const io::Path& 
   return std::move(files).files();
 }
 
-}  // namespace gleaner::platform
+}  // namespace gleaner::sandbox
