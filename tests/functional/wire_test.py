@@ -204,11 +204,13 @@ class Wire(unittest.TestCase):
         self.assertIn("count", error["detail"])
         self.assertNotIn("x", [p["name"] for p in self.grid.admin_json("problem", "list")["items"]])
         digest = hashlib.sha256(b"right").hexdigest()
-        self.call("PATCH", f"/v1/uploads/{digest}", b"wrong", host.token, {"Upload-Offset": "0", "Upload-Length": "5"},
+        self.call("PATCH", f"/v1/uploads/{digest}", b"right", host.token, {"Upload-Offset": "0", "Upload-Length": "5"},
+                  expect=503)  # it holds no unit
+        self.call("PATCH", f"/v1/uploads/{digest}", b"wrong", admin, {"Upload-Offset": "0", "Upload-Length": "5"},
                   expect=422)
-        self.call("PATCH", f"/v1/uploads/{digest}", b"right", host.token, {"Upload-Offset": "3", "Upload-Length": "8"},
+        self.call("PATCH", f"/v1/uploads/{digest}", b"right", admin, {"Upload-Offset": "3", "Upload-Length": "8"},
                   expect=409)
-        self.call("PATCH", f"/v1/uploads/{digest}", b"right", host.token, {"Upload-Offset": "-1", "Upload-Length": "8"},
+        self.call("PATCH", f"/v1/uploads/{digest}", b"right", admin, {"Upload-Offset": "-1", "Upload-Length": "8"},
                   expect=400)
 
 
