@@ -6,6 +6,7 @@
 #include <boost/asio/io_context.hpp>
 #include <condition_variable>
 #include <list>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -49,14 +50,14 @@ class Core {
   };
   struct Entry {
     std::weak_ptr<Connection> connection;
-    std::unordered_map<std::string, Network>::iterator network;
+    std::map<std::string, Network>::iterator network;
   };
 
   std::atomic<bool> stopping_ = false;
   mutable std::mutex mutex_;
   mutable std::condition_variable emptied_;
   std::unordered_map<const Connection*, Entry> connections_;
-  std::unordered_map<std::string, Network> networks_;  // of the connections
+  std::map<std::string, Network> networks_;  // of the connections, which point into it
 };
 
 }  // namespace gleaner::http

@@ -229,6 +229,28 @@ TEST_CASE("a network's connections beyond its share are refused, others are serv
   CHECK(again);
 }
 
+TEST_CASE("connections of two hundred networks come and go") {
+  ServerOptions options = test_options(std::make_shared<Log>());
+  options.connections_per_network_max = 1;
+  const auto server = start(std::move(options), echo_handler());
+  const auto from = [](int i) { return "127.1.1." + std::to_string(1 + i); };
+  std::vector<int> sockets;
+  for (int i = 0; i < 200; ++i) {
+    sockets.push_back(connect_to(server->port(), "127.0.0.1", 0, from(i)));
+    REQUIRE(sockets.back() >= 0);
+    if (i % 3 == 0) ::close(std::exchange(sockets[static_cast<std::size_t>(i / 2)], -1));
+  }
+  for (const int socket : sockets)
+    if (socket >= 0) ::close(socket);
+  // Each has room again.
+  for (int i = 0; i < 200; i += 20) {
+    bool again = false;
+    for (int attempt = 0; attempt < 1000 && !again; ++attempt)
+      again = Peer(server->port(), PeerOptions{.from = from(i)}).connected();
+    CHECK(again);
+  }
+}
+
 TEST_CASE("of a network's silent connections the oldest goes when there are too many") {
   ServerOptions options = test_options(std::make_shared<Log>());
   options.silent_per_network_max = 4;
