@@ -76,9 +76,9 @@ Status stop_problem(Transaction& tx, Problem& problem, const protocol::Input& in
   auto& row = problem.row;
   const std::string path = "blobs/" + input.digest.substr(0, 2) + "/" + input.digest;
   row.message = fmt::format(
-      "{}its input {} is damaged or gone: put the file back as {} in the project's directory, or "
-      "`gleaner-admin "
-      "problem add` another problem with it, which uploads it again; then `gleaner-admin problem resume {}`",
+      "{}its input {} is damaged or gone: put the file back as {} in the project's directory, or add another "
+      "problem with it (`gleaner-admin problem add`), which uploads it again; then `gleaner-admin problem "
+      "resume {}`",
       stopped_mark, input.name, path, row.id.value);
   if (row.state != ProblemState::paused) row.resume_to = std::exchange(row.state, ProblemState::paused);
   tx.effects.warn(fmt::format("problem {} ({}) is {}", row.id.value, row.name, row.message));

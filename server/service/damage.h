@@ -1,7 +1,6 @@
 // What follows when blobs turn out to be damaged or gone: results are computed again, by themselves, while
 // the problem goes on; a problem whose input it is waits for its administrator; for all else there is a line
-// in the log. Who hands a blob to a manager or a client looks first (damaged_among), the scrub looks at all
-// of them in turn.
+// in the log. Who hands a blob to a manager looks first (damaged_among); clients look themselves.
 #pragma once
 
 #include <string>

@@ -62,9 +62,8 @@ Status stop_application(Transaction& tx, ApplicationId id, const std::string& re
     if (problem.row.application != id || problem.row.state != ProblemState::running) continue;
     problem.row.resume_to = std::exchange(problem.row.state, ProblemState::paused);
     problem.row.message = fmt::format(
-        "{}{}: {}. Mend the application and `gleaner-admin problem upgrade {} --app NAME@VERSION`, or "
-        "`problem "
-        "retry {}`",
+        "{}{}: {}. Mend the application and `gleaner-admin problem upgrade {} --app NAME@VERSION`, "
+        "or `problem retry {}`",
         stopped_mark, problem.application_name, reason, number.value, number.value);
     tx.effects.warn(
         fmt::format("problem {} ({}) is {}", number.value, problem.row.name, problem.row.message));

@@ -59,9 +59,8 @@ std::string ManagerSandbox::describe() const {
 std::string ManagerSandbox::refusal() const {
   if (off_ || found_.walls) return {};
   return "managers cannot be confined on this computer (" + found_.reason +
-         "), so none is started: install bubblewrap, or accept the risk in server.toml with [managers] "
-         "sandbox "
-         "= \"" +
+         "), so none is started: install bubblewrap, or accept the risk in server.toml with "
+         "[managers] sandbox = \"" +
          manager_sandbox_off + "\"";
 }
 

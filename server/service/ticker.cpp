@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
 #include <string>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -104,8 +105,9 @@ void Ticker::collect_garbage() {
   kernel_.decide<std::vector<std::string>>(find_referenced, [this](Result<std::vector<std::string>> digests) {
     if (!digests.ok()) return;  // the next round will do
     const Timestamp now = kernel_.clock().now();
+    const std::unordered_set<std::string_view> kept(digests->begin(), digests->end());
     for (const std::string& digest : uploads_.expire(now - abandoned_age)) {
-      if (std::find(digests->begin(), digests->end(), digest) != digests->end()) continue;
+      if (kept.contains(digest)) continue;
       if (const auto gone = kernel_.blobs().discard(digest, now - abandoned_age); !gone.ok())
         spdlog::warn("removing an upload that nobody committed failed: {}", gone.error().message);
     }

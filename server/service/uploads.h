@@ -6,7 +6,6 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "server/service/kernel.h"
 #include "server/service/upload_accounts.h"

@@ -106,17 +106,16 @@ Result<Bytes> BlobStore::read_range(const std::string& digest, std::int64_t offs
   return state_->files.read_range(state_->blob(digest), offset, bytes);
 }
 
-Status BlobStore::verify(const std::string& digest, const GoOn& go_on) {
+Status BlobStore::verify(const std::string& digest) {
   if (!is_digest(digest)) return not_a_digest();
   State& state = *state_;
   if (!state.present(digest)) return no_such_blob(digest);
-  const auto found = state.digest_of(state.blob(digest), go_on);
+  const auto found = state.digest_of(state.blob(digest));
   if (found.ok() && *found == digest) return {};
-  if (!found.ok() && found.error().kind == ErrorKind::unavailable) return found.error();
   // It may have been replaced meanwhile: nobody touches it while it is looked at again.
   const State::Turn turn(state, digest);
   if (!state.present(digest)) return no_such_blob(digest);
-  const auto again = state.digest_of(state.blob(digest), {});
+  const auto again = state.digest_of(state.blob(digest));
   if (again.ok() && *again == digest) return {};
   state.put_aside(digest);
   return Error{ErrorKind::untrusted, "the blob " + digest + " is damaged (" +
@@ -163,7 +162,7 @@ Status BlobStore::finish(const std::string& digest) {
   if (!state.files.exists(file))
     return Error{ErrorKind::not_found,
                  "nothing of the blob " + digest + " has been uploaded: start at byte 0"};
-  TRY_ASSIGN(const std::string found, state.digest_of(file, {}));
+  TRY_ASSIGN(const std::string found, state.digest_of(file));
   if (found != digest) {
     TRY(state.files.remove(file));
     return Error{ErrorKind::untrusted, "what was uploaded as " + digest + " has the digest " + found +

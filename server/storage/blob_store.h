@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -40,9 +39,7 @@ class BlobStore {
 
   // Reads all of it, piece by piece, and compares its digest. untrusted: it is not what its name says, or
   // cannot be read; it was put aside (damaged/), so that the same bytes can be stored anew. not_found.
-  // `go_on` is told after each piece how long that was; unavailable: it said no.
-  using GoOn = std::function<bool(std::int64_t bytes)>;
-  [[nodiscard]] Status verify(const std::string& digest, const GoOn& go_on = {});
+  [[nodiscard]] Status verify(const std::string& digest);
 
   // Resumable uploads. append() takes bytes at exactly the present offset (conflict otherwise, with the
   // offset in the message); finish() checks size and digest (untrusted, and the upload starts over, if it

@@ -47,7 +47,7 @@ Status check_generation(SqliteStore& store, const io::Path& directory, Loss loss
   if (!note.ok()) {
     if (loss == Loss::accepted) return {};
     return Error{note.error().kind, note.error().message +
-                                        ". If `gleaner-server check` finds nothing else, go on with "
+                                        ". If no newer copy of the project is to be had, go on with "
                                         "`gleaner-server run --accept-loss`"};
   }
   const GenerationNote present = store.generation();

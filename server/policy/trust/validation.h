@@ -3,9 +3,8 @@
 //   none        nothing is computed twice for it
 //   checks      the application's manager tells right from wrong by itself; nothing is computed twice for it
 //   spot:P      each item is computed again with probability P (ringers drawn by the server; Golle and
-//               Mironov 2001), by hosts of the project's own if it has any
-//   quorum:N    each item counts when N hosts agree on it, of different owners and networks (BOINC's
-//               replication)
+//               Mironov 2001) by another host
+//   quorum:N    each item counts when N hosts agree on it (BOINC's replication)
 //   adaptive    as much as each host's record asks for (audits.h; after Sarmenta 2001, "credibility-based
 //               fault tolerance", and Anderson and Reed 2009, adaptive replication)
 //

@@ -60,6 +60,11 @@ void compute_rest(World& world, const TestHost& host, ProblemId problem) {
   FAIL("it is never over");
 }
 
+void compute_to_the_end(World& world, const TestHost& host, ProblemId problem) {
+  compute_rest(world, host, problem);
+  CHECK(world.show(problem).state == ProblemState::finished);
+}
+
 std::string combined_text(World& world, ProblemId problem) {
   const auto results = world.show(problem).results;
   REQUIRE(results.size() == 1);
@@ -87,8 +92,7 @@ TEST_CASE("a segment that is damaged or gone is computed again before its stage 
   CHECK(info.state == ProblemState::running);
   CHECK(info.accepted == 4);
   (void)world.memory();
-  compute_rest(world, host, problem);
-  CHECK(world.show(problem).state == ProblemState::finished);
+  compute_to_the_end(world, host, problem);
   CHECK(combined_text(world, problem) == "0 1 0\n1 2 1\n2 3 2\n3 4 3\n4 5 4\n5 6 5\n");
   for (const auto& digest : digests)
     CHECK(world.service().kernel().blobs().verify(digest).ok());  // the same bytes, stored anew
@@ -110,8 +114,7 @@ TEST_CASE("what had enough computes on if the result that said so is damaged") {
   CHECK(world.show(problem).state == ProblemState::running);
   CHECK(world.show(problem).accepted == 0);
   (void)world.memory();
-  compute_rest(world, host, problem);
-  CHECK(world.show(problem).state == ProblemState::finished);
+  compute_to_the_end(world, host, problem);
 }
 
 TEST_CASE("a preview of damaged results is refused, and they are computed again") {
@@ -129,8 +132,7 @@ TEST_CASE("a preview of damaged results is refused, and they are computed again"
   world.settle();
   CHECK(world.show(problem).accepted == 4);
   deliver_last(world, last);
-  compute_rest(world, host, problem);
-  CHECK(world.show(problem).state == ProblemState::finished);
+  compute_to_the_end(world, host, problem);
 }
 
 TEST_CASE("a damaged input stops its problem with what to do, and it goes on when the file is back") {
