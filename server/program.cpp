@@ -15,6 +15,7 @@
 
 #include "server/http/router.h"
 #include "server/http/server.h"
+#include "server/service/manager_sandbox.h"
 #include "server/service/project_directory.h"
 #include "server/service/service.h"
 #include "shared/base/version.h"
@@ -77,6 +78,9 @@ int check_configuration(const io::Path& directory) {
   fmt::print("{}: good; the work key is certified until {}\n",
              service::ProjectDirectory(directory).configuration().string(),
              to_rfc3339(secrets->work_certificate_expires));
+  const service::ManagerSandbox sandbox(service::ProjectDirectory(directory), *configuration,
+                                        io::real_processes());
+  fmt::print("{}\n", sandbox.describe());
   return 0;
 }
 
@@ -189,7 +193,8 @@ int run_program(int argc, char** argv) {
       ->check(CLI::Range(0, 65535));
   run_command->add_option("--log-level", log_level, "trace, debug, info, warning or error")
       ->check(CLI::IsMember({"trace", "debug", "info", "warning", "error"}));
-  run_command->add_flag("--check-config", check, "check settings and keys, then exit");
+  run_command->add_flag("--check-config", check,
+                        "check settings and keys, say how managers are confined, then exit");
   run_command->add_flag(
       "--accept-loss", accept_loss,
       "go on with a store that is older than it was: its log is gone, or an old copy is back");

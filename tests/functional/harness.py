@@ -10,13 +10,16 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
 import socket
 import ssl
+import stat
 import struct
 import subprocess
 import tempfile
+import textwrap
 import time
 import unittest
 import zlib
@@ -50,6 +53,12 @@ def from_base64url(text):
     return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
+NOBODY = 65534
+AS_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+# A mount namespace of the test's in which bubblewrap is no program.
+WITHOUT_BUBBLEWRAP = ["unshare", "--mount", "sh", "-c",
+                      'for place in /usr/bin/bwrap /usr/local/bin/bwrap; do [ ! -e $place ] || mount --bind /dev/null $place; done;'
+                      'exec "$@"', "sh"]
 SANDBOX_OFF = "off: I accept that kernels run with my rights"
 
 
@@ -61,6 +70,17 @@ def sandbox_arguments(directory, known=[]):
         known.append(["--sandbox", SANDBOX_OFF] if probe.returncode else [])
         if known[0]:
             print("clients run without a sandbox: " + probe.stderr.strip(), flush=True)
+    return known[0]
+
+
+def managers_settings(grid, known=[]):
+    """The same for a server's managers."""
+    if not known:
+        told = grid.run("gleaner-server", "run", grid.project, "--check-config").stdout
+        words = re.search(r'managers cannot be confined.* sandbox = "([^"]+)"', told)
+        known.append(f'managers.sandbox = "{words[1]}"' if words else "")
+        if words:
+            print(words[0], flush=True)
     return known[0]
 
 
@@ -80,8 +100,8 @@ class Grid:
     def __enter__(self):
         self.run("gleaner-server", "init", self.project, "--offline", self.offline, "--address", "127.0.0.1", "--port",
                  self.port, "--name", self.name)
-        if self.settings:
-            self.change_settings(self.settings)
+        for settings in (managers_settings(self), self.settings):
+            self.change_settings(settings)
         self.join_code = self.run("gleaner-server", "join-code", self.project).stdout.strip()
         return self
 
@@ -99,7 +119,7 @@ class Grid:
     # ---- programs
 
     def program(self, name):
-        return str(built(f"bin/{name}"))
+        return str(name if isinstance(name, pathlib.Path) else built(f"bin/{name}"))
 
     def run(self, name, *arguments, check=True, timeout=120, env=None):
         done = subprocess.run([self.program(name), *map(str, arguments)], capture_output=True, text=True,
@@ -109,9 +129,10 @@ class Grid:
                                  f"{done.stderr}{done.stdout}")
         return done
 
-    def start(self, label, name, *arguments, env=None):
+    def start(self, label, name, *arguments, env=None, before=()):
+        """`name`: of a program that was built, or a path. `before`: what starts it."""
         log = open(self.directory / f"{label}.log", "a")
-        self.processes[label] = subprocess.Popen([self.program(name), *map(str, arguments)], stdout=log,
+        self.processes[label] = subprocess.Popen([*before, self.program(name), *map(str, arguments)], stdout=log,
                                                  stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
                                                  start_new_session=True, env=env)
         log.close()
@@ -160,8 +181,8 @@ class Grid:
                 raise AssertionError(f"no setting {dotted}")
         path.write_text("\n".join(text) + "\n")
 
-    def start_server(self, *arguments, env=None):
-        process = self.start("server", "gleaner-server", "run", self.project, *arguments, env=env)
+    def start_server(self, *arguments, env=None, program="gleaner-server", before=()):
+        process = self.start("server", program, "run", self.project, *arguments, env=env, before=before)
 
         def listening():
             if process.poll() is not None:
@@ -372,6 +393,39 @@ class FakeHost:
 
 
 SQUARES = SOURCE / "tests" / "functional" / "python_app"
+KERNEL_LOOP = """\
+for line in sys.stdin:
+    words = line.split()
+    if words[0] == "gleaner": say("ready 1")
+    elif words[0] == "problem": say("ok")
+    elif words[0] == "quit": break
+    elif words[0] == "unit":
+        begin = int(words[2])
+"""
+KERNEL = """\
+#!/usr/bin/python3
+import os, sys, time
+def say(text):
+    sys.stdout.write(text + "\\n")
+    sys.stdout.flush()
+""" + KERNEL_LOOP
+
+
+def kernel_bundle(grid, name, kernel_unit, *changes, before=KERNEL):
+    """The squares bundle with another kernel: `kernel_unit` is what it does on `unit`, `changes` are those of the manifest."""
+    path = grid.directory / name
+    shutil.copytree(SQUARES, path)
+    manifest = path / "manifest.toml"
+    text = manifest.read_text().replace('name = "squares"', f'name = "{name}"')
+    for old, new in changes:
+        text = text.replace(old, new)
+    manifest.write_text(text)
+    kernel = path / "kernel.py"
+    kernel.write_text(before + textwrap.indent(textwrap.dedent(kernel_unit), "        "))
+    kernel.chmod(kernel.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
 BUNDLES = built("bundles/mandelbrot/manifest.toml").parents[1]
 MANDELBROT = BUNDLES / "mandelbrot"
 RAYTRACE = BUNDLES / "raytrace"

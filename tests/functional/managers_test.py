@@ -11,14 +11,9 @@ import textwrap
 import time
 import unittest
 
-from harness import BUILD, SLOW, SQUARES, Grid, main, sandbox_arguments
+from harness import AS_NOBODY, BUILD, NOBODY, SLOW, SQUARES, WITHOUT_BUBBLEWRAP, Grid, main, managers_settings
 
-NOBODY = 65534
-AS_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
 OFF = "off: I accept that managers read this server's keys and everybody's results"
-WITHOUT_BUBBLEWRAP = ["unshare", "--mount", "sh", "-c",
-                      'for place in /usr/bin/bwrap /usr/local/bin/bwrap; do [ ! -e $place ] || mount --bind /dev/null $place; done;'
-                      'exec "$@"', "sh"]
 
 HEAD = """\
 import os as attack_os, sys as attack_sys
@@ -52,20 +47,7 @@ class Server(Grid):
         return self
 
     def start_server(self):
-        log = open(self.directory / "server.log", "a")
-        process = self.processes["server"] = subprocess.Popen(
-            [*self.before, self.directory / "bin" / "gleaner-server", "run", self.project], stdout=log, stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL, start_new_session=True)
-        log.close()
-
-        def listening():
-            if process.poll() is not None:
-                raise AssertionError("the server ended: " + self.log("server")[-2000:])
-            with socket.socket() as probe:
-                return probe.connect_ex(("127.0.0.1", self.port)) == 0
-
-        self.wait_until("the server", listening)
-        return process
+        return super().start_server(program=self.directory / "bin" / "gleaner-server", before=self.before)
 
     def hostile(self, name, attack):
         """An application whose manager attacks when it is asked to accept the problem, and says what came of it."""
@@ -237,7 +219,7 @@ class Hostile:
 
 def setUpModule():
     with Grid() as grid:
-        if sandbox_arguments(grid.state("probe")):
+        if managers_settings(grid):
             raise unittest.SkipTest("this system cannot confine programs")
 
 
