@@ -4,41 +4,17 @@ import os
 import re
 import shutil
 import socket
-import stat
 import subprocess
-import textwrap
 import time
 import unittest
 
-from harness import MANDELBROT, SQUARES, Calendar, FakeHost, Grid, main
+from harness import MANDELBROT, SQUARES, Calendar, FakeHost, Grid, kernel_bundle, main
 
 ROWS = {"width": 100, "height": 60, "iterations": 1000}
 
 
 def bundle(grid, name, kernel_unit):
-    """The squares bundle with another kernel: `kernel_unit` is what it does on `unit`."""
-    path = grid.directory / name
-    shutil.copytree(SQUARES, path)
-    manifest = path / "manifest.toml"
-    manifest.write_text(manifest.read_text().replace('name = "squares"', f'name = "{name}"')
-                        .replace("item_seconds = 60", "item_seconds = 1"))
-    kernel = path / "kernel.py"
-    kernel.write_text(textwrap.dedent("""\
-        #!/usr/bin/python3
-        import os, sys, time
-        def say(text):
-            sys.stdout.write(text + "\\n")
-            sys.stdout.flush()
-        for line in sys.stdin:
-            words = line.split()
-            if words[0] == "gleaner": say("ready 1")
-            elif words[0] == "problem": say("ok")
-            elif words[0] == "quit": break
-            elif words[0] == "unit":
-                begin = int(words[2])
-        """) + textwrap.indent(textwrap.dedent(kernel_unit), "        "))
-    kernel.chmod(kernel.stat().st_mode | stat.S_IXUSR)
-    return path
+    return kernel_bundle(grid, name, kernel_unit, ("item_seconds = 60", "item_seconds = 1"))
 
 
 class BadInput(unittest.TestCase):

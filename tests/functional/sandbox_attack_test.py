@@ -4,22 +4,15 @@ import json
 import os
 import pathlib
 import shutil
-import stat
 import subprocess
 import tempfile
 import textwrap
 import unittest
 
-from harness import BUILD, SLOW, SQUARES, Grid, main, others_reach
+from harness import (AS_NOBODY, BUILD, NOBODY, SLOW, SQUARES, WITHOUT_BUBBLEWRAP, Grid, kernel_bundle, main,
+                     others_reach)
 
 WEAK = "weak: I accept that kernels see names, sizes and times of my files"
-NOBODY = 65534
-# A mount namespace of the test's in which bubblewrap is no program.
-WITHOUT_BUBBLEWRAP = ["unshare", "--mount", "sh", "-c",
-                      'for place in /usr/bin/bwrap /usr/local/bin/bwrap; do [ ! -e $place ] || mount --bind /dev/null $place; done;'
-                      'exec "$@"', "sh"]
-AS_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
-
 # Neither in a chroot, whose root is no mount point, nor where others cannot reach the root.
 BUBBLEWRAP_WORKS = subprocess.run(["bwrap", "--unshare-all", "--ro-bind", "/", "/", "true"], capture_output=True).returncode == 0
 OTHERS_REACH = others_reach(pathlib.Path(tempfile.gettempdir()) / "any")
@@ -129,44 +122,14 @@ class Attack(unittest.TestCase):
                 self.assertEqual(found[name], "open", name)
 
 
-KERNEL = """\
-#!/usr/bin/python3
-import os, sys, time
-def say(text):
-    sys.stdout.write(text + "\\n")
-    sys.stdout.flush()
-for line in sys.stdin:
-    words = line.split()
-    if words[0] == "gleaner": say("ready 1")
-    elif words[0] == "problem": say("ok")
-    elif words[0] == "quit": break
-    elif words[0] == "unit":
-"""
-
-
 @unittest.skipIf(os.geteuid() != 0, "needs the superuser's rights, to become others")
 @unittest.skipUnless(OTHERS_REACH, "others cannot reach this root directory")
 class LeftBehind(unittest.TestCase):
     """A client of nobody in particular, whose slots are directories on its disk."""
 
-    def hostile(self, grid, name, attack):
-        path = grid.directory / name
-        shutil.copytree(SQUARES, path)
-        manifest = path / "manifest.toml"
-        manifest.write_text(manifest.read_text().replace('name = "squares"', f'name = "{name}"')
-                            .replace("disk_megabytes = 1", "disk_megabytes = 300"))  # too large for memory
-        kernel = path / "kernel.py"
-        kernel.write_text(KERNEL + textwrap.indent(textwrap.dedent(attack), "        "))
-        kernel.chmod(kernel.stat().st_mode | stat.S_IXUSR)
-        return path
-
     def start(self, grid, state):
-        log = open(grid.directory / "victim.log", "a")
-        grid.processes["victim"] = subprocess.Popen(
-            [*AS_NOBODY, grid.directory / "bin" / "gleaner-client", "run", "--state", state, "--run", "always", "--cores", "1",
-             "--priority", "normal", "--benchmark-mflops", "1000"], stdout=log, stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL, start_new_session=True)
-        log.close()
+        grid.start("victim", grid.directory / "bin" / "gleaner-client", "run", "--state", state, "--run", "always", "--cores", 1,
+                   "--priority", "normal", "--benchmark-mflops", 1000, before=AS_NOBODY)
 
     def check(self, name, attack, expected):
         with Grid() as grid:
@@ -181,7 +144,8 @@ class LeftBehind(unittest.TestCase):
             grid.start_server()
             subprocess.run([*AS_NOBODY, programs / "gleaner-client", "join", grid.join_code, "--state", state], check=True,
                            capture_output=True, timeout=60 * SLOW)
-            grid.add_application(self.hostile(grid, name, attack))
+            too_large_for_memory = ("disk_megabytes = 1", "disk_megabytes = 300")
+            grid.add_application(kernel_bundle(grid, name, attack, too_large_for_memory))
             identity = grid.add_problem(name, name, count=1)
             self.start(grid, state)
             resident = []

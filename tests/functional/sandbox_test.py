@@ -2,16 +2,14 @@
 be, reported to the server, and leaves nothing behind."""
 import os
 import pathlib
-import shutil
 import signal
 import socket
-import stat
 import subprocess
 import textwrap
 import time
 import unittest
 
-from harness import SQUARES, Grid, main
+from harness import KERNEL_LOOP, SQUARES, Grid, kernel_bundle, main
 
 KERNEL = """\
 #!/usr/bin/python3
@@ -29,28 +27,13 @@ def blocked(what, attempt):
 def call(number, *arguments):
     if libc.syscall(number, *arguments) < 0: raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     return 0
-for line in sys.stdin:
-    words = line.split()
-    if words[0] == "gleaner": say("ready 1")
-    elif words[0] == "problem": say("ok")
-    elif words[0] == "quit": break
-    elif words[0] == "unit":
-        tries = []
-"""
+""" + KERNEL_LOOP + "        tries = []\n"
 
 
 def hostile(grid, name, attack, memory=128, disk=4):
-    path = grid.directory / name
-    shutil.copytree(SQUARES, path)
-    manifest = path / "manifest.toml"
-    manifest.write_text(manifest.read_text().replace('name = "squares"', f'name = "{name}"')
-                        .replace("memory_megabytes = 128", f"memory_megabytes = {memory}")
-                        .replace("disk_megabytes = 1", f"disk_megabytes = {disk}"))
-    kernel = path / "kernel.py"
-    kernel.write_text(KERNEL + textwrap.indent(textwrap.dedent(attack), "        ")
-                      + "\n        say('error ' + '; '.join(tries))\n")
-    kernel.chmod(kernel.stat().st_mode | stat.S_IXUSR)
-    return path
+    return kernel_bundle(grid, name, textwrap.dedent(attack) + "\nsay('error ' + '; '.join(tries))\n",
+                         ("memory_megabytes = 128", f"memory_megabytes = {memory}"),
+                         ("disk_megabytes = 1", f"disk_megabytes = {disk}"), before=KERNEL)
 
 
 class Sandbox(unittest.TestCase):
