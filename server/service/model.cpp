@@ -113,6 +113,7 @@ policy::StageSetup stage_setup(const Problem& problem, const Configuration& conf
   setup.costs = problem.stage_row.costs;
   setup.sizing = policy::sizing_of(problem.row.strategy);
   setup.straggler = problem.row.straggler;
+  setup.commit_seconds = static_cast<double>(problem.row.commit_seconds);
   setup.may_split = problem.manifest.split;
   setup.rules = endgame_rules(configuration);
   return setup;

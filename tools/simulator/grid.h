@@ -16,6 +16,7 @@
 
 #include "server/policy/stage/stage.h"
 #include "shared/base/result.h"
+#include "tools/simulator/cheats.h"
 #include "tools/simulator/outages.h"
 #include "tools/simulator/population.h"
 #include "tools/simulator/trace.h"
@@ -34,10 +35,13 @@ struct GridHost {
   double download_byte_seconds = 0;    // of its link; all of a unit comes before it starts
   double upload_byte_seconds = 0;      // the server has a result only afterwards
   double wrong_chance = 0;             // that a unit's results are wrong
+  Cheating cheating = {};
   std::shared_ptr<const FleetOutages> outages = {};
   std::uint64_t outage_seed = 0;
   double rate_noise = 0;  // of each rate that it reports: lognormal, standard deviation of the logarithm
   double boast = 1;       // times as fast as it is, it says
+  bool own = true;        // one of the project's; false: a stranger
+  int cores = 0;          // as it enrolled; 0: its slots
   double watts = 0;       // that a slot draws while it computes; 0: nobody knows
 };
 
@@ -75,6 +79,9 @@ struct GridProblem {
   // an item is right all the same.
   bool checkpoint = false;
   bool progress = true;  // kernels say how much of the item in progress is done
+  // How results are validated (server/policy/trust/validation.h); empty: what overlaps is compared, and
+  // nobody learns from it.
+  std::string validation = {};
   // Among several problems: its share (server/policy/dispatch/fair_share.h), and when it is added.
   double weight = 1;
   int priority = 0;
@@ -132,6 +139,14 @@ struct GridProblemResult {
   double fair_end = 0;
 };
 
+// What came of those that lied.
+struct GridTrust {
+  std::int64_t liars = 0;         // hosts that delivered a wrong item
+  std::int64_t found = 0;         // of these
+  std::int64_t honest_found = 0;  // found wrong although they never lied
+  double detection_seconds = 0;   // from the first wrong item of who was found, in the mean
+};
+
 struct GridRun {
   bool complete = false;
   double makespan = 0;
@@ -146,7 +161,8 @@ struct GridRun {
   std::int64_t events = 0;    // a message at the server, an answer at its host, something due at a host
   std::int64_t decided = 0;   // what the messages brought the scheduler: reports, commits, requests, failures
   std::int64_t wrong_items = 0;  // accepted, though wrong
-  policy::StageCounts counts;    // of all problems
+  GridTrust trust;
+  policy::StageCounts counts;  // of all problems
   std::vector<GridProblemResult> problems;
   std::vector<GridHostResult> hosts;
   std::vector<policy::Decision> decisions;

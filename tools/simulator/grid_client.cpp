@@ -90,6 +90,11 @@ void GridLoop::exchange(std::size_t id) {
   double again = Agenda::never, piggyback = 0;
   for (std::size_t index = 0; index < host.slots.size() && !host.state.paused; ++index) {
     const LocalSlot& slot = host.slots[index];
+    if (host.hoards()) {  // more of it, whatever it has
+      if (host.session.may_ask(now, true)) wanted_.push_back({static_cast<int>(index), true});
+      again = std::min(again, now_ + instance_.rules.park);
+      continue;
+    }
     if (slot.units.empty() && now_ < slot.start_at) {
       again = std::min(again, slot.start_at);
       continue;

@@ -153,9 +153,22 @@ protocol::UnitReport LocalHost::report(const Jobs& jobs, const LocalSlot& slot, 
   return report;
 }
 
+protocol::UnitReport LocalHost::boast(const Jobs& jobs, const LocalUnit& unit, double now) const {
+  const policy::Costs& costs = jobs[unit.problem].costs;
+  protocol::UnitReport report;
+  report.unit = unit.id;
+  report.state = protocol::RunState::running;
+  report.running_seconds = now - unit.taken_at;
+  report.rate = host_->speed;
+  const double done = costs.before(unit.range.begin) + host_->speed * report.running_seconds;
+  report.finished = std::clamp(costs.item_at(done), unit.range.begin, unit.range.end - 1);
+  return report;
+}
+
 void LocalHost::report_units(const Jobs& jobs, double now, std::vector<Report>& reports) const {
   for (const LocalSlot& slot : slots)
-    for (const LocalUnit& unit : slot.units) reports.push_back({unit.problem, report(jobs, slot, unit, now)});
+    for (const LocalUnit& unit : slot.units)
+      reports.push_back({unit.problem, hoards() ? boast(jobs, unit, now) : report(jobs, slot, unit, now)});
   for (const LocalUnit& unit : ending) {
     protocol::UnitReport report;
     report.unit = unit.id;

@@ -116,7 +116,8 @@ class LocalHost {
   explicit LocalHost(const GridHost& host)
       : host_(&host), slots(static_cast<std::size_t>(host.slots)), trace(host) {}
 
-  [[nodiscard]] double speed() const { return host_->speed * state.share(); }
+  [[nodiscard]] bool hoards() const { return host_->cheating.hoards; }
+  [[nodiscard]] double speed() const { return hoards() ? 0 : host_->speed * state.share(); }
   [[nodiscard]] bool on() const { return state.on(); }
 
   // Computes on until `now` at the present speed.
@@ -149,6 +150,8 @@ class LocalHost {
  private:
   [[nodiscard]] protocol::UnitReport report(const Jobs& jobs, const LocalSlot& slot, const LocalUnit& unit,
                                             double now) const;
+  // What a hoarder says of it: that it is nearly done.
+  [[nodiscard]] protocol::UnitReport boast(const Jobs& jobs, const LocalUnit& unit, double now) const;
   void cut(const Jobs& jobs, LocalUnit& unit, double now, double piggyback);
   void take_commit(const Jobs& jobs, LocalUnit& unit, double now, With with,
                    std::vector<Commit>& commits) const;

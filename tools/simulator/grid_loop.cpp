@@ -55,6 +55,7 @@ policy::StageSetup GridLoop::setup_of(std::size_t index) const {
   setup.costs = hints_of(problem);
   setup.sizing = policy::sizing_of(instance_.sizing);
   setup.straggler = instance_.straggler;
+  setup.commit_seconds = instance_.commit_seconds;
   setup.may_split = problem.may_split;
   setup.rules = instance_.rules;
   setup.explain = instance_.keep_decisions || instance_.log || instance_.server_log;
@@ -63,7 +64,7 @@ policy::StageSetup GridLoop::setup_of(std::size_t index) const {
 }
 
 GridLoop::GridLoop(const GridInstance& instance)
-    : instance_(instance), random_(instance.seed), agenda_(instance.hosts.size()) {
+    : instance_(instance), random_(instance.seed), agenda_(instance.hosts.size()), draws_(instance.seed + 1) {
   for (const GridProblem* problem : instance.problems()) {
     jobs_.push_back({*problem, {problem->items, problem->costs}, {problem->items, hints_of(*problem)}});
     problems_.emplace_back();
@@ -72,8 +73,9 @@ GridLoop::GridLoop(const GridInstance& instance)
   hosts_.reserve(instance.hosts.size());
   for (const GridHost& host : instance.hosts) {
     hosts_.emplace_back(host);
-    liars_ = liars_ || host.wrong_chance > 0;
+    liars_ = liars_ || host.wrong_chance > 0 || host.cheating.lies > 0;
   }
+  set_trust();
   sample_at_ = instance.sample_seconds > 0 ? 0 : Agenda::never;
   held_.resize(instance.hosts.size());
   put_hosts();
@@ -186,6 +188,7 @@ void GridLoop::finish() {
     if (here) add(problem.stage().counts(stamp()), run_.counts);
   }
   run_.makespan = now_;
+  sum_trust();
   double work = 0;
   run_.first_dry = now_;
   for (std::size_t id = 0; id < hosts_.size(); ++id) {

@@ -2,6 +2,7 @@
 //   grid_loop.cpp    what happens when, and the sums at the end
 //   grid_client.cpp  the clients' side: asking, delivering, obeying
 //   grid_server.cpp  the server's side: the live server's dispatch, which decides
+//   grid_trust.cpp   which results the server believes
 #pragma once
 
 #include <memory>
@@ -11,6 +12,7 @@
 #include "server/policy/blame.h"
 #include "server/policy/dispatch/dispatch.h"
 #include "server/policy/stage/stage.h"
+#include "server/policy/trust/audits.h"
 #include "shared/base/random.h"
 #include "tools/simulator/agenda.h"
 #include "tools/simulator/grid.h"
@@ -43,10 +45,26 @@ struct Reply {
   void clear();
 };
 
+// Numbers that the server knows them by.
+[[nodiscard]] inline HostId host_id(std::size_t host) {
+  return {static_cast<std::int64_t>(host) + 1};
+}
+[[nodiscard]] inline std::size_t index_of(HostId host) {
+  return static_cast<std::size_t>(host.value - 1);
+}
+[[nodiscard]] inline ProblemId problem_id(std::size_t problem) {
+  return {static_cast<std::int64_t>(problem) + 1};
+}
+[[nodiscard]] inline ApplicationId application_id(std::size_t problem) {
+  return {static_cast<std::int64_t>(problem) + 1};
+}
+
 // The server's side of one problem.
 struct SimulatedProblem {
   policy::RecordedStage* recorded = nullptr;  // the dispatcher's; null: it was not added yet
   Opinions opinions;
+  std::optional<policy::Audits> audits;  // where results are validated
+  policy::VerdictTerms terms;
   RangeSet accepted;  // our own count, where invariants are checked
   bool over = false;
   bool stopped = false;  // its application fails on most hosts: an administrator would have to look at it
@@ -121,7 +139,15 @@ class GridLoop {
   void request(const Message& message, Reply& reply);
   void grant(const policy::SlotGrant& granted, Reply& reply);
   [[nodiscard]] double heartbeat_of(std::size_t host);
-  void judge(SimulatedProblem& problem, const std::vector<Range>& ranges);
+  void set_trust();
+  void delivered(const Commit& commit, HostId host, const policy::CommitOutcome& outcome);
+  void judge(std::size_t problem, const std::vector<Range>& ranges);
+  void settle(std::size_t problem, const Opinions::Finding& finding);
+  void learn(std::size_t problem, const Opinions::Finding& finding);
+  void distrust(HostId host);
+  void ask_for(std::size_t problem, const std::vector<policy::Audit>& audits);
+  [[nodiscard]] bool audits_rest(std::size_t problem);
+  void sum_trust();
   void look_whether_over();
   void add_problem(std::size_t problem);
   void tick();
@@ -159,7 +185,16 @@ class GridLoop {
   double accepted_work_ = 0;
   std::int64_t order_ = 0, next_unit_ = 1, received_ = 0;
   double sample_at_ = 0, ticks_at_ = 0;
-  bool liars_ = false;
+  bool liars_ = false;      // opinions are kept
+  bool validates_ = false;  // and hosts known by them
+  policy::Reputation reputation_;
+  Random draws_;
+  struct Known {
+    std::int64_t delivered = 0;  // items
+    std::int64_t accepted = 0, failures = 0;
+    double lied_at = -1, found_at = -1;
+  };
+  std::vector<Known> known_;  // a host
   bool over_ = false;
   // Kept for their memory.
   std::vector<std::unique_ptr<Message>> spare_messages_;

@@ -9,18 +9,6 @@ namespace {
 constexpr double tail_share = 0.95;
 constexpr int planning_looks_max = 1000;
 
-HostId host_id(std::size_t host) {
-  return {static_cast<std::int64_t>(host) + 1};
-}
-
-ProblemId problem_id(std::size_t problem) {
-  return {static_cast<std::int64_t>(problem) + 1};
-}
-
-ApplicationId application_id(std::size_t problem) {
-  return {static_cast<std::int64_t>(problem) + 1};
-}
-
 }  // namespace
 
 double performance_of(const GridHost& host) {
@@ -119,8 +107,11 @@ void GridLoop::take_failure(HostId host, const Failure& failure) {
   std::set<HostId> computing;
   for (const policy::Unit* open : stage.view().open_units()) computing.insert(open->host);
   const std::string text = "the kernel crashed";
-  const auto rulings =
-      blame_.failed({host, application_id(problem), problem_id(problem), item, text}, computing, stamp());
+  Known& known = known_[index_of(host)];
+  const auto rulings = blame_.failed(
+      {host, application_id(problem), problem_id(problem), item, text, true,
+       policy::credence_of(instance_.hosts[index_of(host)].own, known.accepted, ++known.failures)},
+      computing, stamp());
   const auto aside = std::find_if(rulings.begin(), rulings.end(), [&](const Ruling& ruling) {
     return ruling.kind == Ruling::Kind::set_aside && ruling.item == item;
   });
@@ -157,12 +148,13 @@ void GridLoop::look_whether_over() {
     }
     const policy::Stage& stage = problem.stage();
     const std::int64_t items = jobs_[static_cast<std::size_t>(&problem - problems_.data())].problem.items;
-    problem.over = problem.stopped || stage.complete() ||
-                   (stage.ledger().accepted().total() + stage.ledger().set_aside().total() >= items &&
+    const auto index = static_cast<std::size_t>(&problem - problems_.data());
+    const std::int64_t aside = stage.ledger().set_aside().total();
+    problem.over = problem.stopped || (stage.complete() && !audits_rest(index)) ||
+                   (stage.ledger().accepted().total() + aside >= items && (!validates_ || aside > 0) &&
                     (!liars_ || stage.open_units().empty()));
     if (problem.over) {
       problem.ended_at = now_;
-      const auto index = static_cast<std::size_t>(&problem - problems_.data());
       dispatch_->put_problem(problem_id(index), terms_of(index), stamp());
     }
     over_ = over_ && problem.over;
@@ -193,7 +185,12 @@ void GridLoop::put_hosts() {
 }
 
 void GridLoop::put_host(std::size_t id) {
-  policy::HostTerms terms{performance_of(instance_.hosts[id]), {}, {}, {}};
+  const GridHost& host = instance_.hosts[id];
+  policy::HostTerms terms{performance_of(host), {}, {}, {}};
+  terms.own = host.own;
+  terms.cores = host.cores > 0 ? host.cores : host.slots;
+  for (std::size_t i = 0; validates_ && i < problems_.size(); ++i)
+    if (reputation_.held(host_id(id), application_id(i), stamp())) terms.barred.push_back(problem_id(i));
   if (!blocked_until_.empty()) {
     terms.held_until = blocked_until_[id];
     for (std::size_t i = 0; i < problems_.size(); ++i)
@@ -216,41 +213,23 @@ bool GridLoop::commit(HostId host, const Commit& commit) {
   note_changes();
   for (const Range range : outcome.accepted) {
     accepted_work_ += jobs_[commit.problem].costs.of(range);
+    known_[index_of(host)].accepted += range.size();
     if (instance_.check_every == 0) continue;
     CHECK_TRUE(!problem.accepted.overlaps(range));  // nothing is accepted twice
     problem.accepted.add(range);
   }
-  if (liars_ && outcome.refusal.empty()) {
-    problem.opinions.deliver(commit.range, host, commit.wrong ? commit.unit.value : 0);
-    judge(problem, outcome.overlapping);
-  }
+  if (liars_ && outcome.refusal.empty()) delivered(commit, host, outcome);
   if (instance_.failure_chance > 0 && !outcome.accepted.empty())
     blame_.delivered(host, application_id(commit.problem));
   if (run_.t95 == 0 && accepted_work_ >= tail_share * total_work_) run_.t95 = now_;
   return outcome.refusal.empty();
 }
 
-// As the live server does with overlapping results (service/review.cpp).
-void GridLoop::judge(SimulatedProblem& problem, const std::vector<Range>& ranges) {
-  for (const Range range : ranges) {
-    for (const auto& finding : problem.opinions.review(range)) {
-      policy::StageEvent event = policy::ResolveEvent{finding.range, true};
-      if (finding.kind == policy::VerdictKind::agree) continue;
-      if (finding.kind == policy::VerdictKind::need_another) {
-        event = policy::DisputeEvent{finding.range, finding.hosts};
-      } else if (finding.kind == policy::VerdictKind::undecided) {
-        event = policy::ResolveEvent{finding.range, false};
-      }
-      static_cast<void>(problem.recorded->play(event, stamp()));
-    }
-  }
-}
-
 void GridLoop::request(const Message& message, Reply& reply) {
   reply.slots = message.slots.size();
   reply.urgent = std::any_of(message.slots.begin(), message.slots.end(),
                              [](const protocol::SlotRequest& slot) { return slot.urgent; });
-  if (!blocked_until_.empty()) put_host(message.host);
+  if (!blocked_until_.empty() || validates_) put_host(message.host);
   demand_.host = host_id(message.host);
   demand_.slots = message.slots;
   demand_.offer.cores = instance_.hosts[message.host].slots;

@@ -12,10 +12,14 @@ void Opinions::cut_at(std::int64_t item) {
   pieces_.emplace(item, std::move(tail));
 }
 
-void Opinions::deliver(Range range, HostId host, std::int64_t answer) {
-  if (range.empty()) return;
+void Opinions::cut(Range range) {
   cut_at(range.begin);
   cut_at(range.end);
+}
+
+void Opinions::deliver(Range range, HostId host, std::int64_t answer) {
+  if (range.empty()) return;
+  cut(range);
   std::int64_t item = range.begin;
   auto next = pieces_.lower_bound(item);
   while (item < range.end) {
@@ -31,28 +35,30 @@ void Opinions::deliver(Range range, HostId host, std::int64_t answer) {
   }
 }
 
-std::vector<Opinions::Finding> Opinions::review(Range range) {
-  std::vector<Finding> findings;
-  cut_at(range.begin);
-  cut_at(range.end);
+std::optional<Opinions::Finding> Opinions::review(Range range, const policy::VerdictTerms& terms,
+                                                  const Witness& witness) {
+  cut(range);
   for (auto at = pieces_.lower_bound(range.begin); at != pieces_.end() && at->first < range.end; ++at) {
     Piece& piece = at->second;
     if (piece.settled || piece.given.size() < 2) continue;
-    std::vector<policy::Opinion> opinions;
-    for (const auto& [host, answer] : piece.given) opinions.push_back({host, {}});
-    const auto verdict = policy::judge(
-        opinions,
-        [&](std::size_t a, std::size_t b) { return piece.given[a].second == piece.given[b].second; }, {});
-    Finding finding{{at->first, piece.end}, verdict.kind, {}};
-    for (const auto& [host, answer] : piece.given) finding.hosts.push_back(host);
-    if (verdict.kind == policy::VerdictKind::decided) {
-      piece.accepted = piece.given[verdict.right.front()].second;
+    Finding finding{{at->first, piece.end}, {}, {}};
+    for (const auto& [host, answer] : piece.given) finding.opinions.push_back(witness(host));
+    finding.verdict = policy::judge(
+        finding.opinions,
+        [&](std::size_t a, std::size_t b) { return piece.given[a].second == piece.given[b].second; }, terms);
+    if (finding.verdict.kind == policy::VerdictKind::decided) {
+      piece.accepted = piece.given[finding.verdict.right.front()].second;
       piece.settled = true;
     }
-    piece.settled = piece.settled || verdict.kind == policy::VerdictKind::undecided;
-    findings.push_back(std::move(finding));
+    piece.settled = piece.settled || finding.verdict.kind == policy::VerdictKind::undecided;
+    return finding;
   }
-  return findings;
+  return std::nullopt;
+}
+
+void Opinions::forget(Range range) {
+  cut(range);
+  pieces_.erase(pieces_.lower_bound(range.begin), pieces_.lower_bound(range.end));
 }
 
 std::int64_t Opinions::wrong_items() const {

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "server/policy/trust/verdict.h"
@@ -15,15 +17,20 @@ class Opinions {
  public:
   struct Finding {
     Range range;
-    policy::VerdictKind kind = policy::VerdictKind::agree;
-    std::vector<HostId> hosts;
+    std::vector<policy::Opinion> opinions;
+    policy::Verdict verdict;
   };
+  using Witness = std::function<policy::Opinion(HostId host)>;
 
   // `answer`: 0 is right, anything else a wrong one of its own. Ranges that nobody had delivered before are
   // accepted.
   void deliver(Range range, HostId host, std::int64_t answer);
-  // What is to be said of `range` now; pieces with one opinion, or decided before, are left out.
-  [[nodiscard]] std::vector<Finding> review(Range range);
+  // What is to be said of the first part of `range` on which there are several opinions and which was not
+  // decided before; nothing: there is none.
+  [[nodiscard]] std::optional<Finding> review(Range range, const policy::VerdictTerms& terms,
+                                              const Witness& witness);
+  // The items are free again.
+  void forget(Range range);
   // Items whose accepted result is wrong.
   [[nodiscard]] std::int64_t wrong_items() const;
 
@@ -35,6 +42,7 @@ class Opinions {
     std::vector<std::pair<HostId, std::int64_t>> given;
   };
   void cut_at(std::int64_t item);
+  void cut(Range range);
   std::map<std::int64_t, Piece> pieces_;  // by their beginning
 };
 

@@ -8,15 +8,17 @@
 namespace gleaner::simulator {
 namespace {
 
-constexpr double never = std::numeric_limits<double>::infinity();
+constexpr double no_outage = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
 OutageBoundaries::OutageBoundaries(const Outages& outages, std::uint64_t seed)
-    : outages_(outages), random_(seed), drawn_(outages.gap > 0 ? random_.exponential(outages.gap) : never) {}
+    : outages_(outages),
+      random_(seed),
+      drawn_(outages.gap > 0 ? random_.exponential(outages.gap) : no_outage) {}
 
 double OutageBoundaries::next() const {
-  return std::min(index_ < outages_.listed.size() ? outages_.listed[index_] : never, drawn_);
+  return std::min(index_ < outages_.listed.size() ? outages_.listed[index_] : no_outage, drawn_);
 }
 
 int OutageBoundaries::pass() {
@@ -32,9 +34,9 @@ OutageTrace::OutageTrace(const GridHost& host)
       own_cuts_(host.outages->each_cut, host.outage_seed) {}
 
 bool OutageTrace::step() {
-  const double own_at = pending_ ? pending_->at : never;
+  const double own_at = pending_ ? pending_->at : no_outage;
   const double at = std::min({own_at, power_.next(), network_.next(), own_cuts_.next()});
-  if (at == never) return false;
+  if (at == no_outage) return false;
   if (at == own_at) {
     state_.apply(*pending_);
     if (powerless_ == 0 || pending_->kind == HostEventKind::vanish) told_.push_back(*pending_);

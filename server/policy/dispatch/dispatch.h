@@ -101,7 +101,7 @@ class Dispatch {
   [[nodiscard]] FairShare::FindUnit unit_finder() const;
 
   // request.cpp
-  void serve(const WorkDemand& demand, Timestamp now, Served& served);
+  void serve(const WorkDemand& asked, Timestamp now, Served& served);
   void serve_slot(Attempt& attempt, const SlotDemand& slot, UnitId unit);
   [[nodiscard]] bool ask(Attempt& attempt, const SlotDemand& slot, ProblemId problem, UnitId unit,
                          const PlannedTask* planned);

@@ -39,6 +39,8 @@ void visit(Archive& archive, protocol::codec::Of<Archive, HostTerms>& terms) {
   log("held_until", terms.held_until);
   log("held_because", terms.held_because);
   archive("barred", terms.barred, all_from_one);
+  log.added("own", terms.own);
+  log.added("cores", terms.cores);
 }
 
 template <typename Archive>

@@ -19,11 +19,21 @@ bool contains(const List& list, const Value& value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
+// A stranger has as many slots as it enrolled cores.
+WorkDemand bounded(const WorkDemand& demand, const HostTerms& terms) {
+  WorkDemand bounded = demand;
+  if (terms.own) return bounded;
+  const int cores = std::max(1, terms.cores);
+  bounded.offer.cores = std::min(bounded.offer.cores, cores);
+  std::erase_if(bounded.slots, [&](const SlotDemand& slot) { return slot.slot < 0 || slot.slot >= cores; });
+  return bounded;
+}
+
 }  // namespace
 
 // What one request has seen so far.
 struct Dispatch::Attempt {
-  const WorkDemand& demand;
+  const WorkDemand& demand;  // as far as the host may ask
   Host& host;
   Timestamp now;
   Served& served;
@@ -50,10 +60,12 @@ bool Dispatch::can_compute(const Host& host, ProblemId id, const Problem& proble
   return !contains(host.terms.barred, id) && fits(problem.terms.needs, demand.offer);
 }
 
-void Dispatch::serve(const WorkDemand& demand, Timestamp now, Served& served) {
-  Host& host = hosts_[demand.host];
+void Dispatch::serve(const WorkDemand& asked, Timestamp now, Served& served) {
+  Host& host = hosts_[asked.host];
+  const WorkDemand demand = bounded(asked, host.terms);
   host.performance = demand.proposal.performance > 0 ? demand.proposal.performance : host.terms.performance;
   host.watts = demand.proposal.watts;
+  if (!host.terms.own) host.performance = host.watts = 0;
   if (host.terms.held_until > now) {
     served.retry_after = to_seconds(host.terms.held_until - now);
     served.reason = "held back for " + std::to_string(static_cast<int>(served.retry_after) + 1) +
@@ -124,6 +136,7 @@ bool Dispatch::ask(Attempt& attempt, const SlotDemand& slot, ProblemId id, UnitI
   requester.queue_current = demand.proposal.queue_current;
   requester.proposed_items = demand.proposal.items;
   requester.watts = demand.proposal.watts;
+  requester.stranger = !attempt.host.terms.own;
   requester.unit = unit;
   if (planned != nullptr) {
     requester.planned = planned->range;
@@ -140,7 +153,7 @@ bool Dispatch::ask(Attempt& attempt, const SlotDemand& slot, ProblemId id, UnitI
   if (problem.mapped && granted.kind == UnitKind::fresh)
     group(problem.terms.strategy)
         .begun(id, granted, problem.stage->view().ledger().costs().of(granted.range),
-               attempt.host.terms.performance);
+               attempt.host.terms.own ? attempt.host.terms.performance : 0);
   attempt.served.grants.push_back({slot.slot, id, *grant.unit});
   return true;
 }

@@ -33,6 +33,8 @@ struct HostTerms {
   Timestamp held_until = {};  // after failures
   std::string held_because;
   std::vector<ProblemId> barred;  // problems that it gets nothing of
+  bool own = true;                // one of the project's; false: a stranger, for whom `cores` is a bound
+  int cores = 0;                  // as it enrolled
   friend bool operator==(const HostTerms&, const HostTerms&) = default;
 };
 

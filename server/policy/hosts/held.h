@@ -22,9 +22,11 @@ struct Watch {
   Timestamp watched_from = Timestamp::max();  // its key among those that may fall silent; max: not there
   Timestamp told_contact;                     // when it was told to report next
   bool silent = false;
-  bool stuck = false;  // answers, but is paused or at <= 2 % of its rate
+  bool stuck = false;  // answers, but is paused, at <= 2 % of its rate, or delivers nothing
   Timestamp stalled_since;
-  Timestamp finished_at = Timestamp::max();  // all of it, as reported: only the delivery is missing
+  Timestamp finished_at = Timestamp::max();        // all of it, as reported: only the delivery is missing
+  bool withholds = false;                          // for too long: what it says of it is not believed
+  Timestamp undelivered_since = Timestamp::max();  // it says that more is finished than it has delivered
 };
 
 // On-time and work since the last measurement [HostClock].
@@ -34,6 +36,8 @@ struct Meter {
   bool runs = false;
   double measured_seconds = 0, measured_cost = 0;
   double paused_seconds = 0, measured_paused_seconds = 0;  // of the on-time, as reported
+  // The server's own count of it while the slot was at this unit; what that was at the last commit.
+  double seen_seconds = 0, delivered_seconds = 0;
 };
 
 // At `at` it had done `done_cost` (counted from item 0) and went on at `rate` from `starts` [Forecast].
@@ -58,6 +62,7 @@ struct Held {
   Timestamp lease_end;       // comparison rules: late from then on
   double waste_charged = 0;  // assumed lost when it was closed; taken back if it comes after all
   bool returned = false;     // has delivered anything
+  bool taken_over = false;   // counted among those that its host held and did not deliver (Host::taken)
 
   [[nodiscard]] bool live() const { return !watch.silent && !watch.stuck; }
   [[nodiscard]] Range rest() const { return {unit.committed, unit.range.end}; }
@@ -88,6 +93,10 @@ struct Host {
   std::vector<int> slots;                        // that ever asked, sorted
   double pending_cost = 0, pending_seconds = 0;  // pieces too short to be measured alone
   double watts = 0;                              // that a slot draws while it computes; 0: not said
+  bool stranger = false;                         // not the project's own: believed as far as it delivers
+  // Units of its that others took over, since something of its was accepted; fading [credit.h].
+  double taken = 0;
+  Timestamp taken_at;
 };
 
 // The open units that compute the same items.

@@ -74,6 +74,9 @@ bool HostClock::heard(Held& held, Timestamp now, double heartbeat, const Endgame
   const double gap = seconds_between(record.last_contact, now);
   if (gap > 0 && gap < 2 * rules.silence(rules.heartbeat)) record.on_seconds += gap;
   record.last_contact = now;
+  if (!held.slot->units.empty() && held.slot->units.front() == &held)
+    held.meter.seen_seconds +=
+        std::clamp(seconds_between(held.unit.last_contact, now), 0.0, 2 * rules.silence(rules.heartbeat));
   held.unit.last_contact = now;
   held.unit.deadline = later(now, rules.lease);
   watch.told_contact = later(now, heartbeat);
@@ -169,12 +172,14 @@ void HostClock::forget(Held& held) {
 bool HostClock::measure(Held& held, double cost, bool ended, const EndgameRules& rules) {
   Meter& meter = held.meter;
   // On-time up to the last finished item: all of it at the end of a unit, else without the item in progress.
-  const double item_seconds = held.unit.item_seconds;
-  const double seconds = ended ? meter.seconds : meter.seconds - item_seconds;
+  const bool believed = !held.host->stranger;
+  const double item_seconds = believed ? held.unit.item_seconds : 0;
+  const double on_time = believed ? meter.seconds : std::max(meter.seconds, meter.seen_seconds);
+  const double seconds = ended ? on_time : on_time - item_seconds;
   const double new_cost = cost - meter.measured_cost;
   // Pauses count, but one longer than the memory says nothing of how fast the host is once it computes again.
   const double paused = meter.paused_seconds - meter.measured_paused_seconds;
-  const double forgotten = std::max(0.0, paused - rules.rate_memory);
+  const double forgotten = believed ? std::max(0.0, paused - rules.rate_memory) : 0;
   const double new_seconds = seconds - meter.measured_seconds - forgotten;
   if (new_cost <= 0 || new_seconds <= 0) return false;
   // What is left of a clock after a long item in progress is a small difference of two reports.

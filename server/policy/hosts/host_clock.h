@@ -62,7 +62,7 @@ class HostClock {
 
   // ---- Rates [server/policy/POLICY.md, R1]
   // Work done on the unit since the last measurement, if it can be told; `cost` is that of all that is
-  // finished. True: the host's record changed.
+  // finished, of a stranger of all that it delivered. True: the host's record changed.
   bool measure(Held& held, double cost, bool ended, const EndgameRules& rules);
 
   void check(std::size_t open_units) const;  // aborts if what it counts is not so; O(slots)

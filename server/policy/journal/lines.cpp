@@ -97,6 +97,7 @@ std::string setup_line(const StageSetup& setup) {
   if (!setup.costs.empty()) log("costs", setup.costs);
   log("strategy", setup.sizing);
   log("straggler", straggler);
+  log("commit_seconds", setup.commit_seconds);
   log("may_split", setup.may_split);
   log("rules", setup.rules);
   log("benchmark_worth", setup.benchmark_worth);
@@ -125,6 +126,7 @@ Result<StageSetup> read_setup(const json::Value& object) {
   log.added("costs", setup.costs);
   log("strategy", setup.sizing);
   log("straggler", straggler);
+  log.added("commit_seconds", setup.commit_seconds);
   log("may_split", setup.may_split);
   log("rules", setup.rules);
   log("benchmark_worth", setup.benchmark_worth);

@@ -180,6 +180,7 @@ void visit(Archive& archive, protocol::codec::Of<Archive, RequestEvent>& event) 
   log("queue_current", requester.queue_current);
   log("proposed_items", requester.proposed_items);
   log.added("watts", requester.watts);
+  log.added("stranger", requester.stranger);
   log("unit", requester.unit);
   log("planned", requester.planned);
   log("planned_reason", requester.planned_reason);

@@ -45,6 +45,9 @@ namespace numbers {
 inline constexpr double benchmark_discount = 0.85, believable = 16, measured = 1.0 / 60;
 // R5: who computes so many times slower than it did, or than an item should take, stands still.
 inline constexpr double still_factor = 50;
+// R5: who says that it goes on and delivers nothing for so many commit intervals stands still; so does a
+// stranger whose item takes so many times what it should besides.
+inline constexpr double withheld = 3, overdue = 5;
 // R8: before the end copies are for hosts this much faster than the mean.
 inline constexpr double fast_factor = 1.2;
 // Clearly less: the time in which a copy has to end (R8), what another host draws for whom one waits

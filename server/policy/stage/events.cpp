@@ -40,10 +40,28 @@ void StageState::heard(Held& held, Timestamp now, const EndgameRules& rules) {
 
 void StageState::measure(Held& held, const EndgameRules& rules, bool ended, Changes& changes) {
   const Unit& unit = held.unit;
-  const std::int64_t position =
-      std::clamp(unit.finished, unit.range.begin, std::max(unit.range.end, unit.committed));
+  const std::int64_t told = held.host->stranger ? unit.committed : unit.finished;
+  const std::int64_t position = std::clamp(told, unit.range.begin, std::max(unit.range.end, unit.committed));
   const double cost = ledger.costs().of({unit.range.begin, std::min(position, ledger.items())});
   if (clock.measure(held, cost, ended, rules)) changes.hosts.push_back(unit.host);
+}
+
+bool StageState::withholds(Held& held, const EndgameRules& rules, Timestamp now) const {
+  Watch& watch = held.watch;
+  const Unit& unit = held.unit;
+  if (unit.finished <= unit.committed) {
+    watch.undelivered_since = Timestamp::max();
+  } else if (watch.undelivered_since == Timestamp::max()) {
+    watch.undelivered_since = now;
+  }
+  const double patience = numbers::withheld * setup.commit_seconds + rules.silence(rules.heartbeat);
+  if (watch.undelivered_since != Timestamp::max() && now >= later(watch.undelivered_since, patience))
+    return true;
+  // A stranger's word for how far it is with its first item is worth nothing either.
+  const double rate = clock.fleet().rate(held.host->record);
+  if (!held.host->stranger || rate <= 0 || unit.committed >= unit.range.end) return false;
+  const double item = ledger.costs().of({unit.committed, unit.committed + 1}) / rate;
+  return held.meter.seen_seconds - held.meter.delivered_seconds > patience + numbers::overdue * item;
 }
 
 bool StageState::save(HostId host, UnitId id, std::int64_t item, double share) {
@@ -99,9 +117,10 @@ protocol::UnitOrder StageState::report(HostId host, const protocol::UnitReport& 
   measure(*held, rules, false, changes);
   const bool undelivered =
       watch.finished_at != Timestamp::max() && !HostClock::only_delivery_missing(*held, now, pace());
+  watch.withholds = withholds(*held, rules, now);
   const bool pausing = report.state == protocol::RunState::paused ||
                        items.standing_still(*held, clock.fleet().rate(held->host->record), rules);
-  const bool stuck = undelivered || pausing;
+  const bool stuck = undelivered || pausing || watch.withholds;
   if (stuck && !watch.stuck) {
     watch.stuck = true;
     stall(*held, now);
@@ -178,6 +197,11 @@ CommitOutcome StageState::commit(HostId host_id, UnitId id, Range range, bool la
   if (is_open && unit.kind != UnitKind::check) {
     ledger.let_go(id, {unit.committed, std::min(std::max(unit.committed, range.end), unit.range.end)});
   }
+  if (range.end > unit.committed) {
+    held.watch.undelivered_since = Timestamp::max();
+    held.meter.delivered_seconds = held.meter.seen_seconds;
+  }
+  if (!outcome.accepted.empty()) host.taken = 0;
   unit.committed = std::max(unit.committed, range.end);
   ItemCosts::finish_up_to(held, unit.committed);
   if (!held.returned) {

@@ -38,7 +38,9 @@ struct Requester {
   double queue_current = 1;
   double proposed_items = 0;
   double watts = 0;  // that a slot draws while it computes, by its owner's word; 0: not said
-  UnitId unit;       // the id to use if a unit is handed out
+  // Not the project's own: what it says of itself buys little before it delivers [POLICY.md, R9].
+  bool stranger = false;
+  UnitId unit;  // the id to use if a unit is handed out
   // Where a mapping strategy governs: what it planned for this slot (nothing: an empty range), instead of
   // what the sizing strategy would say of the free pool; and why.
   std::optional<Range> planned = {};

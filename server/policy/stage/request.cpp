@@ -1,6 +1,7 @@
 // A slot asks for work: which rules are asked, in which order, and how a proposal becomes a unit.
 #include <algorithm>
 
+#include "server/policy/hosts/credit.h"
 #include "server/policy/stage/straggler.h"
 
 namespace gleaner::policy {
@@ -24,10 +25,27 @@ struct Asking {
   const Requester& requester;
   Timestamp now;
   Changes& changes;
+  double credit = 0;      // hint units that the unit may cost
+  bool newcomer = false;  // a stranger that has delivered nothing, where others have: only what is free
   bool granted = false, left = false;
+
+  // As much of it as the host is trusted with.
+  void fit(Proposal& proposal) const {
+    const Costs& costs = stage.ledger.costs();
+    if (costs.of(proposal.range) <= credit || proposal.kind == UnitKind::check || proposal.as_copy) return;
+    if (proposal.cut_at) {
+      proposal.range.begin = std::min(costs.tail_worth(proposal.range, credit), proposal.range.end - 1);
+      proposal.cut_at = proposal.range.begin;
+      proposal.work = costs.of(proposal.range);
+    } else {
+      proposal.range.end = std::max(proposal.range.begin + 1, costs.head_worth(proposal.range, credit));
+    }
+    proposal.reason += stage.because("; no more before it has delivered more");
+  }
 
   bool take(Proposal& proposal) {
     if (proposal.range.empty()) return false;
+    fit(proposal);
     if (proposal.work > 0 && stage.rule->saves_energy &&
         stage.energy.keeps(requester.host, *stage.units.group(proposal.of), proposal.work, now)) {
       left = true;
@@ -56,6 +74,7 @@ struct Asking {
   // Nothing is free for it.
   std::string idle() {
     const StragglerRule& rule = *stage.rule;
+    if (newcomer) return "nothing is free, and the last units go to hosts that have delivered";
     if (rule.gives_up) return search();
     if (rule.barred != nullptr) {
       if (const char* why = rule.barred(stage, requester)) return why;
@@ -97,9 +116,16 @@ struct Asking {
 
 }  // namespace
 
-Grant StageState::request(const Requester& requester, Timestamp now, Changes& changes) {
+Grant StageState::request(const Requester& asked, Timestamp now, Changes& changes) {
   refresh(now, changes);
-  Host& host = clock.host(requester.host);
+  Host& host = clock.host(asked.host);
+  host.stranger = asked.stranger;
+  std::optional<Requester> unvouched;
+  if (asked.stranger) {
+    unvouched = asked;
+    unvouched->performance = unvouched->watts = 0;
+  }
+  const Requester& requester = unvouched ? *unvouched : asked;
   clock.change(host, [&](Host& changed) {
     HostRecord& record = changed.record;
     if (requester.performance > 0) record.performance = requester.performance;
@@ -119,13 +145,21 @@ Grant StageState::request(const Requester& requester, Timestamp now, Changes& ch
     return {{}, park, "this host was left out: it had returned nothing when 70 % were completed"};
   if (!requester.urgent && slot.units.size() >= units_per_slot_max)
     return {{}, park, "a unit waits in this slot already"};
+  if (slot.units.size() >= units_a_slot(host))
+    return {{}, park, "it has to deliver first what it holds for this slot"};
+  const double trusted = credit(host, clock.fleet(), pace(), now);
+  if (trusted <= 0) return {{}, park, "others had to compute what it held and did not deliver"};
 
-  Asking asking{*this, requester, now, changes};
+  const bool newcomer = host.stranger && host.record.items_accepted == 0 &&
+                        std::any_of(clock.hosts().begin(), clock.hosts().end(), [](const auto& entry) {
+                          return entry.second.slots_on > 0 && entry.second.record.items_accepted > 0;
+                        });
+  Asking asking{*this, requester, now, changes, trusted, newcomer};
   std::string reason = asking.ask(propose_check);
   if (!asking.granted && requester.urgent) asking.ask(propose_late);
   if (!requester.planned && !ledger.free().empty()) {
     for (const Rule early : rule->early) {
-      if (!asking.granted) asking.ask(early);
+      if (!asking.granted && !newcomer) asking.ask(early);
     }
   }
   if (!asking.granted) reason = asking.free_work();
@@ -163,6 +197,10 @@ void StageState::apply(Proposal& proposal, const Requester& requester, Timestamp
   if (proposal.from != Proposal::From::rule) copies.once.insert(proposal.of);
   if (proposal.from == Proposal::From::plan) std::erase(copies.plan.groups, proposal.of);
   if (proposal.from == Proposal::From::turn) copies.last = proposal.of;
+  if (const Group* group = units.group(proposal.of); group != nullptr) {
+    for (Held* member : group->members)
+      if (!member->live()) note_taken(*member, pace(), now);
+  }
   const auto cut_others = [&] {
     if (proposal.cut_at)
       cut_group(proposal.of, *proposal.cut_at, requester.unit, proposal.cut_reason, now, changes);

@@ -12,9 +12,10 @@ Range rest_of(const StageState& stage, const Held& held) {
   const bool silent = held.watch.silent;
   const Unit& unit = held.unit;
   Range rest = stage.ledger.accepted().missing(held.rest()).back();
-  if (!silent && unit.finished < rest.end) rest.begin = std::max(rest.begin, unit.finished);
+  const bool believed = !silent && !held.watch.withholds;
+  if (believed && unit.finished < rest.end) rest.begin = std::max(rest.begin, unit.finished);
   // An item that takes long is not thrown away: it stays with its holder, and may be copied later.
-  if (!silent && rest.size() > 1 && rest.begin == unit.finished &&
+  if (believed && rest.size() > 1 && rest.begin == unit.finished &&
       stage.items.overlong(rest.begin, unit.host))
     ++rest.begin;
   return rest;

@@ -46,6 +46,7 @@ struct StageSetup {
   // Decisions are told, with reasons (Changes::decisions, Unit::reason, Grant::reason). Words cost more than
   // what they tell of: a simulation that shows them to nobody does without.
   bool explain = true;
+  double commit_seconds = 60;  // at most, between two segments of a unit
 };
 
 }  // namespace gleaner::policy

@@ -72,7 +72,7 @@ struct StageState {
   }
 
   // ---- request.cpp
-  [[nodiscard]] Grant request(const Requester& requester, Timestamp now, Changes& changes);
+  [[nodiscard]] Grant request(const Requester& asked, Timestamp now, Changes& changes);
   void apply(Proposal& proposal, const Requester& requester, Timestamp now, Changes& changes);
 
   // ---- lifecycle.cpp
@@ -112,6 +112,8 @@ struct StageState {
   void heard(Held& held, Timestamp now, const EndgameRules& rules);
   void stall(Held& held, Timestamp since);
   void measure(Held& held, const EndgameRules& rules, bool ended, Changes& changes);
+  // R5: says that it goes on, and delivers nothing?
+  [[nodiscard]] bool withholds(Held& held, const EndgameRules& rules, Timestamp now) const;
   void cut(Held& held, std::int64_t end, const std::string& reason, Timestamp now, Changes& changes);
 
   mutable EndgameRules paced_rules_;  // of pace(), for that length

@@ -23,6 +23,7 @@ struct Console {
 using Action = std::function<Result<int>(Console& console)>;
 
 void add_reproduce_command(CLI::App& program, Action& chosen);   // reproduce.cpp
+void add_cheats_command(CLI::App& program, Action& chosen);      // cheats.cpp
 void add_map_command(CLI::App& program, Action& chosen);         // map.cpp
 void add_benchmark_command(CLI::App& program, Action& chosen);   // benchmark.cpp
 void add_replay_command(CLI::App& program, Action& chosen);      // replay.cpp

@@ -26,6 +26,7 @@ int run_program(Console& console, std::vector<std::string> arguments) {
   program.set_version_flag("--version", std::string("gleaner-sim ") + version_text);
   add_reproduce_command(program, chosen);
   add_map_command(program, chosen);
+  add_cheats_command(program, chosen);
   add_benchmark_command(program, chosen);
   add_replay_command(program, chosen);
   add_run_command(program, chosen);

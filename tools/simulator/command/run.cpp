@@ -49,24 +49,6 @@ Result<std::string> contents(const std::string& path) {
   return text.str();
 }
 
-Status parse_seeds(const std::string& text, Experiment& experiment) {
-  const auto dash = text.find('-');
-  char* end = nullptr;
-  const auto number = [&end](const std::string& digits) -> std::uint64_t {
-    if (digits.empty() || digits.find_first_not_of("0123456789") != std::string::npos || digits.size() > 15)
-      return 0;
-    return std::strtoull(digits.c_str(), &end, 10);
-  };
-  experiment.first_seed = number(text.substr(0, dash));
-  experiment.last_seed = dash == std::string::npos ? experiment.first_seed : number(text.substr(dash + 1));
-  if (experiment.first_seed == 0 || experiment.last_seed < experiment.first_seed ||
-      experiment.last_seed - experiment.first_seed >= 100'000) {
-    return Error{ErrorKind::invalid,
-                 fmt::format("--seeds: expected a number from 1 on, or two as in 201-220, got {}", text)};
-  }
-  return {};
-}
-
 Status check_variants(const std::vector<Variant>& variants) {
   for (const Variant& variant : variants) {
     TRY(policy::strategy_kind(variant.strategy));
@@ -106,17 +88,6 @@ Status write_details(const Options& options, const Experiment& experiment,
   return options.hosts.empty() ? Status() : write_text(options.hosts, table);
 }
 
-std::function<void(std::size_t)> progress_on(Console& console, std::size_t count) {
-  if (!console.error_is_terminal || count < 2) return {};
-  return [&console, count](std::size_t done) {
-    constexpr std::size_t width = 40;
-    const std::size_t filled = width * done / count;
-    console.error << fmt::format("\r[{}{}] {} of {} runs", std::string(filled, '#'),
-                                 std::string(width - filled, '.'), done, count)
-                  << (done == count ? "\r\033[K" : "") << std::flush;
-  };
-}
-
 Result<int> run(Console& console, const Options& options) {
   TRY_ASSIGN(const std::string text, contents(options.file));
   std::vector<Override> overrides;
@@ -132,7 +103,9 @@ Result<int> run(Console& console, const Options& options) {
   if (scenario.name.empty()) scenario.name = std::filesystem::path(options.file).stem().string();
   Experiment experiment{scenario, {}, 1, 1, 1, options.check_every, false, {}};
   experiment.detail = !options.plots.empty() || !options.hosts.empty();
-  TRY(parse_seeds(options.seeds, experiment));
+  TRY_ASSIGN(const Seeds seeds, parse_seeds(options.seeds));
+  experiment.first_seed = seeds.first;
+  experiment.last_seed = seeds.last;
   const auto strategies =
       options.strategies.empty() ? std::vector<std::string>{scenario.strategy} : options.strategies;
   const auto stragglers =
@@ -166,6 +139,35 @@ Result<int> run(Console& console, const Options& options) {
 }
 
 }  // namespace
+
+Result<Seeds> parse_seeds(const std::string& text) {
+  const auto dash = text.find('-');
+  char* end = nullptr;
+  const auto number = [&end](const std::string& digits) -> std::uint64_t {
+    if (digits.empty() || digits.find_first_not_of("0123456789") != std::string::npos || digits.size() > 15)
+      return 0;
+    return std::strtoull(digits.c_str(), &end, 10);
+  };
+  Seeds seeds;
+  seeds.first = number(text.substr(0, dash));
+  seeds.last = dash == std::string::npos ? seeds.first : number(text.substr(dash + 1));
+  if (seeds.first == 0 || seeds.last < seeds.first || seeds.last - seeds.first >= 100'000) {
+    return Error{ErrorKind::invalid,
+                 fmt::format("--seeds: expected a number from 1 on, or two as in 201-220, got {}", text)};
+  }
+  return seeds;
+}
+
+std::function<void(std::size_t)> progress_on(Console& console, std::size_t count) {
+  if (!console.error_is_terminal || count < 2) return {};
+  return [&console, count](std::size_t done) {
+    constexpr std::size_t width = 40;
+    const std::size_t filled = width * done / count;
+    console.error << fmt::format("\r[{}{}] {} of {} runs", std::string(filled, '#'),
+                                 std::string(width - filled, '.'), done, count)
+                  << (done == count ? "\r\033[K" : "") << std::flush;
+  };
+}
 
 void add_run_command(CLI::App& program, Action& chosen) {
   auto* command = program.add_subcommand("run", "runs a scenario (TOML; see tools/simulator/SCENARIO.md)");

@@ -1,10 +1,14 @@
-// What `gleaner-sim run` prints: one line a strategy for people, every run for programs.
+// What `gleaner-sim run` prints: one line a strategy for people, every run for programs; and what other
+// commands over seeds share with it.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <iosfwd>
 #include <string>
 #include <vector>
 
+#include "tools/simulator/command/commands.h"
 #include "tools/simulator/scenario/experiment.h"
 
 namespace gleaner::simulator {
@@ -15,5 +19,13 @@ void print_table(std::ostream& out, const Experiment& experiment, const std::vec
 void print_json(std::ostream& out, const Experiment& experiment, const std::vector<Outcome>& outcomes);
 // Every run, a line each, with a header.
 [[nodiscard]] std::string csv_of(const Experiment& experiment, const std::vector<Outcome>& outcomes);
+
+// "7", or "201-220".
+struct Seeds {
+  std::uint64_t first = 1, last = 1;
+};
+[[nodiscard]] Result<Seeds> parse_seeds(const std::string& text);
+// A bar on a terminal, or nothing.
+[[nodiscard]] std::function<void(std::size_t)> progress_on(Console& console, std::size_t count);
 
 }  // namespace gleaner::simulator

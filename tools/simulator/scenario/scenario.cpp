@@ -9,6 +9,7 @@
 #include <map>
 
 #include "server/policy/strategies.h"
+#include "server/policy/trust/validation.h"
 #include "shared/base/random.h"
 #include "tools/simulator/fluid.h"
 #include "tools/simulator/scenario/reader.h"
@@ -75,6 +76,10 @@ void read_problem(TableReader& reader, Scenario& scenario, const ReadFile& read_
   reader.flag("checkpoint", problem.checkpoint);
   reader.flag("progress", problem.progress);
   reader.flag("may_split", problem.may_split);
+  reader.text("validation", problem.validation, [](const std::string& text) -> Status {
+    TRY(policy::parse_validation(text));
+    return {};
+  });
   reader.number("weight", problem.weight, 1e-6, 1e6);
   reader.whole("priority", problem.priority, -8, 8);
   reader.number("arrives", problem.arrives, 0, most);
@@ -162,6 +167,12 @@ void read_fleet(TableReader& reader, Scenario& scenario, const ReadFile& read_fi
   reader.number("liars", fleet.liars, 0, 1);
   read_outages(reader, fleet);
   reader.number("rate_noise", fleet.rate_noise, 0, 10);
+  reader.flag("own", fleet.own);
+  std::string cheats;
+  reader.text("cheats", cheats, [&](const std::string& text) -> Status {
+    TRY_ASSIGN(fleet.cheats, cheat_from(text));
+    return {};
+  });
   reader.number("boast", fleet.boast, 1e-6, 1e6);
   reader.number("boasters", fleet.boasters, 0, 1);
   reader.number("watts", fleet.watts, 0, 1e6);
@@ -288,7 +299,10 @@ void add_fleet(const Scenario& scenario, const FleetSetup& fleet, Random& seeds,
     outages = std::make_shared<FleetOutages>(fleet.outages);
     outages->seed = seeds.next();
   }
+  std::vector<GridHost*> cheats;
   for (GridHost& host : hosts) {
+    cheats.push_back(&host);
+    host.own = fleet.own;
     host.outages = outages;
     if (outages) host.outage_seed = seeds.next();
     host.rate_noise = fleet.rate_noise;
@@ -302,6 +316,7 @@ void add_fleet(const Scenario& scenario, const FleetSetup& fleet, Random& seeds,
     host.upload_byte_seconds = byte_seconds(fleet.up_mbit);
     if (fleet.wrong > 0 && seeds.chance(fleet.liars)) host.wrong_chance = fleet.wrong;
   }
+  make_cheats(fleet.cheats, cheats);
   all.insert(all.end(), std::make_move_iterator(hosts.begin()), std::make_move_iterator(hosts.end()));
 }
 
@@ -342,6 +357,7 @@ Result<GridInstance> make_instance(const Scenario& scenario, std::uint64_t seed)
     problem.bytes_in = setup.bytes_in;
     problem.bytes_out = setup.bytes_out;
     problem.may_split = setup.may_split;
+    problem.validation = setup.validation;
     problem.checkpoint = setup.checkpoint;
     problem.progress = setup.progress;
     problem.weight = setup.weight;

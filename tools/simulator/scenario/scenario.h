@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "shared/base/result.h"
+#include "tools/simulator/cheats.h"
 #include "tools/simulator/grid.h"
 #include "tools/simulator/job.h"
 #include "tools/simulator/population.h"
@@ -32,6 +33,8 @@ struct FleetSetup {
   double liars = 1;
   FleetOutages outages;
   double rate_noise = 0;
+  bool own = true;
+  Cheat cheats = Cheat::none;      // all of its hosts
   double boast = 1, boasters = 1;  // so many times as fast, that share of the hosts says
   double watts = 0, watts_spread = 0;
 };
@@ -45,6 +48,7 @@ struct ProblemSetup {
   bool checkpoint = false;
   bool progress = true;
   bool may_split = true;
+  std::string validation;  // empty: none
   double weight = 1;
   std::int64_t priority = 0;
   double arrives = 0;  // s

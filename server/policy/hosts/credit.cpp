@@ -1,0 +1,41 @@
+#include "server/policy/hosts/credit.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace gleaner::policy {
+namespace {
+
+// The unit that a slot computes, one that waits, and one under way to the server.
+constexpr std::size_t units_a_slot_max = 3;
+
+double taken_now(const Host& host, const EndgameRules& rules, Timestamp now) {
+  return host.taken * std::exp2(-seconds_between(host.taken_at, now) / rules.unit_maximum);
+}
+
+}  // namespace
+
+double credit(const Host& host, const Fleet& fleet, const EndgameRules& rules, Timestamp now) {
+  if (!host.stranger) return std::numeric_limits<double>::infinity();
+  const auto slots = static_cast<double>(std::max<std::size_t>(1, host.slots.size()));
+  const double believed = rules.unit_minimum * fleet.rate(host.record) + host.record.cost_accepted / slots;
+  const double left = 1 - 2 * taken_now(host, rules, now) / slots;
+  // The least that is more than nothing: one item.
+  return left > 0 ? std::max(left * believed, std::numeric_limits<double>::min()) : 0;
+}
+
+std::size_t units_a_slot(const Host& host) {
+  if (!host.stranger) return std::numeric_limits<std::size_t>::max();
+  return host.record.items_accepted > 0 ? units_a_slot_max : 1;
+}
+
+void note_taken(Held& held, const EndgameRules& rules, Timestamp now) {
+  if (std::exchange(held.taken_over, true)) return;
+  Host& host = *held.host;
+  host.taken = taken_now(host, rules, now) + 1;
+  host.taken_at = now;
+}
+
+}  // namespace gleaner::policy
