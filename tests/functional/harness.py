@@ -344,7 +344,7 @@ class FakeHost:
             "machine": hashlib.sha256(os.urandom(8)).hexdigest(), "name": name, "platform": "x86_64-linux", "cores": 1,
             "memory_bytes": 1 << 32, "client_version": "test"})
         assert status == 200, reply
-        self.host, self.token = reply["host"], reply["token"]
+        self.host, self.token, self.name = reply["host"], reply["token"], name
 
     def work(self, slots=1, commits=(), reports=None, benchmark=1000.0):
         if reports is None:

@@ -65,8 +65,7 @@ void make_cheats(Cheat cheat, const std::vector<GridHost*>& hosts) {
     const double said = host->performance > 0 ? host->performance : host->speed;
     if (cheat == Cheat::hoarder) {
       cheating.hoards = true;
-      host->cores = host->slots;
-      host->slots = hoarder_slots;
+      host->slots = host->cores = hoarder_slots;
     }
     if (cheat == Cheat::hoarder || cheat == Cheat::boaster) {
       host->performance = said * boast;

@@ -10,6 +10,8 @@ namespace {
 
 // The unit that a slot computes, one that waits, and one under way to the server.
 constexpr std::size_t units_a_slot_max = 3;
+// Of a host that has delivered nothing: as many as most desktops have cores.
+constexpr double units_of_newcomer_max = 8;
 
 double taken_now(const Host& host, const EndgameRules& rules, Timestamp now) {
   return host.taken * std::exp2(-seconds_between(host.taken_at, now) / rules.unit_maximum);
@@ -26,9 +28,12 @@ double credit(const Host& host, const Fleet& fleet, const EndgameRules& rules, T
   return left > 0 ? std::max(left * believed, std::numeric_limits<double>::min()) : 0;
 }
 
-std::size_t units_a_slot(const Host& host) {
-  if (!host.stranger) return std::numeric_limits<std::size_t>::max();
-  return host.record.items_accepted > 0 ? units_a_slot_max : 1;
+bool may_hold_more(const Host& host, const Slot& slot, const Fleet& fleet, const EndgameRules& rules) {
+  if (!host.stranger) return true;
+  if (slot.units.size() >= (host.record.items_accepted > 0 ? units_a_slot_max : 1)) return false;
+  const double shortest = rules.unit_minimum * fleet.rate(host.record);
+  const double delivered = shortest > 0 ? host.record.cost_accepted / shortest : 0;
+  return static_cast<double>(host.units_open) < units_of_newcomer_max + delivered;
 }
 
 void note_taken(Held& held, const EndgameRules& rules, Timestamp now) {

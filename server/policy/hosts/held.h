@@ -91,6 +91,7 @@ struct Host {
   HostRecord record;
   int slots_on = 0;
   std::vector<int> slots;                        // that ever asked, sorted
+  std::size_t units_open = 0;                    // of all its slots
   double pending_cost = 0, pending_seconds = 0;  // pieces too short to be measured alone
   double watts = 0;                              // that a slot draws while it computes; 0: not said
   bool stranger = false;                         // not the project's own: believed as far as it delivers

@@ -71,6 +71,7 @@ Held& StageState::insert_open(Held made, Timestamp now) {
   }
   held.meter.runs = slot.units.empty();
   slot.units.push_back(&held);
+  ++held.host->units_open;
   held.meter.at = now;
   held.meter.measured_seconds = held.meter.seconds = held.unit.running_seconds;
   held.meter.measured_cost = ledger.costs().of({held.unit.range.begin, held.unit.finished});
@@ -156,6 +157,7 @@ void StageState::close(UnitId id, UnitState state, const std::string& reason, Ti
   Slot& slot = *held.slot;
   const bool was_first = !slot.units.empty() && slot.units.front() == &held;
   std::erase(slot.units, &held);
+  --held.host->units_open;
   unit.state = state;
   unit.closed = now;
   changes.units.push_back(id);

@@ -145,8 +145,8 @@ Grant StageState::request(const Requester& asked, Timestamp now, Changes& change
     return {{}, park, "this host was left out: it had returned nothing when 70 % were completed"};
   if (!requester.urgent && slot.units.size() >= units_per_slot_max)
     return {{}, park, "a unit waits in this slot already"};
-  if (slot.units.size() >= units_a_slot(host))
-    return {{}, park, "it has to deliver first what it holds for this slot"};
+  if (!may_hold_more(host, slot, clock.fleet(), pace()))
+    return {{}, park, "it has to deliver first what it holds"};
   const double trusted = credit(host, clock.fleet(), pace(), now);
   if (trusted <= 0) return {{}, park, "others had to compute what it held and did not deliver"};
 

@@ -118,6 +118,9 @@ void StageState::check_invariants() const {
   CHECK_TRUE(ledger.cover().most_holders() <= largest && largest <= covering);
   for (const auto& [key, slot] : clock.slots()) in_slots += slot.units.size();
   CHECK_TRUE(in_slots == units.open().size());
+  std::size_t of_hosts = 0;
+  for (const auto& [id, host] : clock.hosts()) of_hosts += host.units_open;
+  CHECK_TRUE(of_hosts == in_slots);
 }
 
 }  // namespace gleaner::policy
