@@ -35,7 +35,11 @@ TEST_CASE("among strangers the larger class of at least two is right") {
   CHECK(third.right == std::vector<std::size_t>{1, 2});
   CHECK(third.wrong == std::vector<std::size_t>{0});
   CHECK(judged({{1, 7}, {2, 7}, {3, 8}, {4, 8}}).kind == VerdictKind::need_another);
-  CHECK(judged({{1, 1}, {2, 2}, {3, 3}, {4, 4}, {5, 5}}).kind == VerdictKind::undecided);
+  std::vector<Given> all_different;
+  for (int i = 1; i < VerdictTerms{}.opinions_max; ++i) all_different.push_back({i, i});
+  CHECK(judged(all_different).kind == VerdictKind::need_another);
+  all_different.push_back({VerdictTerms{}.opinions_max, 0});
+  CHECK(judged(all_different).kind == VerdictKind::undecided);
   CHECK(judged({{1, 1}, {2, 2}, {3, 3}, {4, 4}, {5, 4}}).kind == VerdictKind::decided);
 }
 
