@@ -86,12 +86,12 @@ void GridLoop::exchange(std::size_t id) {
   host.talks_at = Agenda::never;
   if (!host.on() || host.busy) return;
   const SteadyTime now = steady(now_);
-  wanted_.clear();
+  scratch_.wanted.clear();
   double again = Agenda::never, piggyback = 0;
   for (std::size_t index = 0; index < host.slots.size() && !host.state.paused; ++index) {
     const LocalSlot& slot = host.slots[index];
     if (host.hoards()) {  // more of it, whatever it has
-      if (host.session.may_ask(now, true)) wanted_.push_back({static_cast<int>(index), true});
+      if (host.session.may_ask(now, true)) scratch_.wanted.push_back({static_cast<int>(index), true});
       again = std::min(again, now_ + instance_.rules.park);
       continue;
     }
@@ -107,13 +107,13 @@ void GridLoop::exchange(std::size_t id) {
         again = std::min(again, now_ + to_seconds(*until));
       if (const auto wait = client_policy::piggyback_wait(view)) piggyback = to_seconds(*wait);
     } else if (host.session.may_ask(now, ask == Ask::now)) {
-      wanted_.push_back({static_cast<int>(index), ask == Ask::now});
+      scratch_.wanted.push_back({static_cast<int>(index), ask == Ask::now});
     }
   }
   host.cut_segments(jobs_, now_, piggyback);
   std::erase_if(host.ending, [](const LocalUnit& unit) { return !unit.pending() && !unit.failed; });
   client_policy::Outgoing outgoing = host.outgoing(now_);
-  outgoing.work = !wanted_.empty();
+  outgoing.work = !scratch_.wanted.empty();
   const Exchange what = host.session.due(outgoing, now);
   if (what == Exchange::none) {
     host.talks_at = std::min({again, host.delivers_at(now_), seconds_of(host.session.next(outgoing, now))});
@@ -128,7 +128,7 @@ void GridLoop::exchange(std::size_t id) {
 void GridLoop::say(std::size_t id, Exchange what) {
   LocalHost& host = hosts_[id];
   const GridHost& real = instance_.hosts[id];
-  auto letter = take_spare(spare_messages_);
+  auto letter = mail_.message();
   Message& message = *letter;
   message.host = id;
   message.kind = what;
@@ -148,8 +148,8 @@ void GridLoop::say(std::size_t id, Exchange what) {
   }
   if (what == Exchange::heartbeat) host.take_saved(jobs_, now_, message.saved);
   if (asks) {
-    run_.requests += static_cast<std::int64_t>(wanted_.size());
-    message.slots = wanted_;
+    run_.requests += static_cast<std::int64_t>(scratch_.wanted.size());
+    message.slots = scratch_.wanted;
     client_policy::ProposalView view;
     view.benchmark_mflops = performance_of(real);
     view.watts_per_core = real.watts;
@@ -163,10 +163,10 @@ void GridLoop::say(std::size_t id, Exchange what) {
   host.gives_up_at = now_ + instance_.request_delay + 2 * real.latency + instance_.loss_retry;
   if (random_.chance(instance_.late_chance)) at += random_.exponential(instance_.late_seconds);
   if (random_.chance(instance_.loss_chance)) {
-    if (random_.chance(0.5)) return keep_spare(std::move(letter), spare_messages_);  // it never comes
+    if (random_.chance(0.5)) return mail_.keep(std::move(letter));  // it never comes
     message.answered = false;
   }
-  push({at, ++order_, std::move(letter)});
+  mail_.send({at, std::move(letter)});
 }
 
 void GridLoop::give_up(std::size_t id) {

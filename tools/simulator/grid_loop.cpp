@@ -64,7 +64,10 @@ policy::StageSetup GridLoop::setup_of(std::size_t index) const {
 }
 
 GridLoop::GridLoop(const GridInstance& instance)
-    : instance_(instance), random_(instance.seed), agenda_(instance.hosts.size()), draws_(instance.seed + 1) {
+    : instance_(instance),
+      agenda_(instance.hosts.size()),
+      random_(instance.seed),
+      trust_{.draws = Random(instance.seed + 1)} {
   for (const GridProblem* problem : instance.problems()) {
     jobs_.push_back({*problem, {problem->items, problem->costs}, {problem->items, hints_of(*problem)}});
     problems_.emplace_back();
@@ -73,11 +76,11 @@ GridLoop::GridLoop(const GridInstance& instance)
   hosts_.reserve(instance.hosts.size());
   for (const GridHost& host : instance.hosts) {
     hosts_.emplace_back(host);
-    liars_ = liars_ || host.wrong_chance > 0 || host.cheating.lies > 0;
+    trust_.liars = trust_.liars || host.wrong_chance > 0 || host.cheating.lies > 0;
   }
   set_trust();
   sample_at_ = instance.sample_seconds > 0 ? 0 : Agenda::never;
-  held_.resize(instance.hosts.size());
+  server_.held.resize(instance.hosts.size());
   put_hosts();
 }
 
@@ -87,24 +90,24 @@ GridRun GridLoop::run() {
     if (!host.trace.next(host.coming)) host.coming.at = Agenda::never;
     agenda_.set(id, host.due());
   }
-  for (const double at : instance_.restarts) push({at, ++order_});
+  for (const double at : instance_.restarts) mail_.send({at});
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
     const double at = jobs_[i].problem.arrives_at;
     if (at > 0) {
-      push({at, ++order_, {}, {}, i});
+      mail_.send({at, {}, {}, i});
     } else {
       add_problem(i);
     }
   }
   while (!over_) {
-    const bool message = !arrivals_.empty() && arrivals_.front().time <= agenda_.time();
-    const double time = message ? arrivals_.front().time : agenda_.time();
+    const bool message = !mail_.empty() && mail_.next_at() <= agenda_.time();
+    const double time = message ? mail_.next_at() : agenda_.time();
     if (time > instance_.give_up_after) break;
     while (sample_at_ <= time) sample();
     now_ = time;
     ++run_.events;
     if (message) {
-      arrive(pop());
+      arrive(mail_.pop());
     } else {
       const std::size_t host = agenda_.host();
       host_due(host);
@@ -115,32 +118,20 @@ GridRun GridLoop::run() {
   return std::move(run_);
 }
 
-void GridLoop::push(Arrival arrival) {
-  arrivals_.push_back(std::move(arrival));
-  std::push_heap(arrivals_.begin(), arrivals_.end(), std::greater<>());
-}
-
-GridLoop::Arrival GridLoop::pop() {
-  std::pop_heap(arrivals_.begin(), arrivals_.end(), std::greater<>());
-  Arrival first = std::move(arrivals_.back());
-  arrivals_.pop_back();
-  return first;
-}
-
 void GridLoop::arrive(Arrival arrival) {
   if (arrival.message) {
     if (instance_.service_seconds > 0 && !arrival.waited) {  // its turn comes when all before it are served
-      server_free_at_ = std::max(server_free_at_, now_) + instance_.service_seconds;
-      arrival.time = server_free_at_;
+      server_.free_at = std::max(server_.free_at, now_) + instance_.service_seconds;
+      arrival.time = server_.free_at;
       arrival.waited = true;
-      return push(std::move(arrival));
+      return mail_.put_back(std::move(arrival));
     }
     at_server(*arrival.message);
-    keep_spare(std::move(arrival.message), spare_messages_);
+    mail_.keep(std::move(arrival.message));
   } else if (arrival.reply) {
     at_client(*arrival.reply);
     agenda_.set(arrival.reply->host, hosts_[arrival.reply->host].due());
-    keep_spare(std::move(arrival.reply), spare_replies_);
+    mail_.keep(std::move(arrival.reply));
   } else if (arrival.problem) {
     add_problem(*arrival.problem);
   } else {

@@ -17,33 +17,10 @@
 #include "tools/simulator/agenda.h"
 #include "tools/simulator/grid.h"
 #include "tools/simulator/grid_host.h"
+#include "tools/simulator/grid_mail.h"
 #include "tools/simulator/opinions.h"
 
 namespace gleaner::simulator {
-
-struct Granted {
-  int slot = 0;
-  UnitId unit;
-  std::size_t problem = 0;
-  Range range;
-  policy::UnitKind kind = policy::UnitKind::fresh;
-  double begun_share = 0;  // of the first item: it goes on from there
-  double commit_seconds = 60;
-};
-
-struct Reply {
-  std::size_t host = 0;
-  std::int64_t exchange = 0;  // that it answers
-  std::vector<protocol::UnitOrder> orders = {};
-  std::vector<UnitId> refused = {};  // whose results are not taken
-  std::vector<Granted> grants = {};
-  std::size_t slots = 0;  // that asked for work
-  bool urgent = false;    // one of them idle
-  double retry_after = 0;
-  double interval = 0;  // until the next heartbeat; 0: nothing is said of it
-  double slowest_performance = 0;
-  void clear();
-};
 
 // Numbers that the server knows them by.
 [[nodiscard]] inline HostId host_id(std::size_t host) {
@@ -81,38 +58,7 @@ class GridLoop {
   [[nodiscard]] GridRun run();
 
  private:
-  // A message at the server, a reply at its host, a problem that is added, or, with none of these, a restart.
-  // Messages and replies are allocated alone, since a million are under way when all hosts begin and hardly
-  // any later; those that have come are used again, for the memory of their lists.
-  struct Arrival {
-    double time = 0;
-    std::int64_t order = 0;  // ties: as sent
-    std::unique_ptr<Message> message = {};
-    std::unique_ptr<Reply> reply = {};
-    std::optional<std::size_t> problem = {};
-    bool waited = false;  // the message, for the server
-    bool operator>(const Arrival& other) const {
-      return time != other.time ? time > other.time : order > other.order;
-    }
-  };
-
   [[nodiscard]] Timestamp stamp() const { return start_ + from_seconds(now_); }
-  template <typename Letter>
-  [[nodiscard]] static std::unique_ptr<Letter> take_spare(std::vector<std::unique_ptr<Letter>>& spare) {
-    if (spare.empty()) return std::make_unique<Letter>();
-    std::unique_ptr<Letter> letter = std::move(spare.back());
-    spare.pop_back();
-    return letter;
-  }
-  template <typename Letter>
-  static void keep_spare(std::unique_ptr<Letter> letter, std::vector<std::unique_ptr<Letter>>& spare) {
-    if (spare.size() == spares_max) return;
-    letter->clear();
-    spare.push_back(std::move(letter));
-  }
-  static constexpr std::size_t spares_max = 4096;
-  void push(Arrival arrival);
-  [[nodiscard]] Arrival pop();
   void arrive(Arrival arrival);
   void host_due(std::size_t id);
   void finish();
@@ -162,48 +108,56 @@ class GridLoop {
   [[nodiscard]] policy::ProblemTerms terms_of(std::size_t problem) const;
   [[nodiscard]] policy::StageSetup setup_of(std::size_t problem) const;
 
-  const GridInstance& instance_;
-  Jobs jobs_;
-  std::unique_ptr<policy::Dispatch> dispatch_;
-  std::vector<SimulatedProblem> problems_;  // as jobs_
   // Units that hosts have, as the server knows; closed ones go when they are next looked at.
   struct Held {
     UnitId unit;
     std::size_t problem = 0;
   };
-  std::vector<std::vector<Held>> held_;  // a host
-  policy::Blame blame_;
-  std::vector<Timestamp> blocked_until_;  // hosts that fail with everything; empty: nothing failed yet
-  double total_work_ = 0;
-  Random random_;
-  std::vector<LocalHost> hosts_;
-  Agenda agenda_;
-  std::vector<Arrival> arrivals_;  // a heap, the first in front
-  Timestamp start_{std::chrono::hours{24 * 365 * 56}};
-  double now_ = 0;
-  double server_free_at_ = 0;
-  double accepted_work_ = 0;
-  std::int64_t order_ = 0, next_unit_ = 1, received_ = 0;
-  double sample_at_ = 0, ticks_at_ = 0;
-  bool liars_ = false;      // opinions are kept
-  bool validates_ = false;  // and hosts known by them
-  policy::Reputation reputation_;
-  Random draws_;
+  struct Server {
+    double free_at = 0;  // has answered what came before
+    double ticks_at = 0;
+    double slowest_performance = 0;  // of all hosts
+    std::int64_t next_unit = 1, received = 0;
+    std::vector<std::vector<Held>> held;  // a host
+    policy::Blame blame;
+    std::vector<Timestamp> blocked_until;  // hosts that fail with everything; empty: nothing failed yet
+  };
   struct Known {
     std::int64_t delivered = 0;  // items
     std::int64_t accepted = 0, failures = 0;
     double lied_at = -1, found_at = -1;
   };
-  std::vector<Known> known_;  // a host
-  bool over_ = false;
+  struct Trust {
+    bool liars = false;      // opinions are kept
+    bool validates = false;  // and hosts known by them
+    policy::Reputation reputation{};
+    Random draws;
+    std::vector<Known> known = {};  // a host
+  };
   // Kept for their memory.
-  std::vector<std::unique_ptr<Message>> spare_messages_;
-  std::vector<std::unique_ptr<Reply>> spare_replies_;
-  policy::Changes changes_, changed_;  // by one event; by one message, where that is checked
-  policy::WorkDemand demand_;
-  std::vector<protocol::SlotRequest> wanted_;
-  std::vector<ProblemId> heartbeat_problems_;
-  double slowest_performance_ = 0;
+  struct Scratch {
+    policy::Changes changes, changed;  // by one event; by one message, where that is checked
+    policy::WorkDemand demand;
+    std::vector<protocol::SlotRequest> wanted;
+    std::vector<ProblemId> heartbeat_problems;
+  };
+
+  const GridInstance& instance_;
+  Jobs jobs_;
+  double total_work_ = 0, accepted_work_ = 0;
+  std::vector<LocalHost> hosts_;
+  Agenda agenda_;
+  Mail mail_;
+  Random random_;
+  Timestamp start_{std::chrono::hours{24 * 365 * 56}};
+  double now_ = 0;
+  double sample_at_ = 0;
+  std::unique_ptr<policy::Dispatch> dispatch_;
+  std::vector<SimulatedProblem> problems_;  // as jobs_
+  Server server_;
+  Trust trust_;
+  Scratch scratch_;
+  bool over_ = false;
   GridRun run_;
 };
 

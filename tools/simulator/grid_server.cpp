@@ -19,7 +19,7 @@ double performance_of(const GridHost& host) {
 void GridLoop::at_server(const Message& message) {
   const HostId host = host_id(message.host);
   const bool asks = !message.slots.empty();
-  auto letter = take_spare(spare_replies_);
+  auto letter = mail_.reply();
   Reply& reply = *letter;
   reply.host = message.host;
   reply.exchange = message.exchange;
@@ -27,7 +27,7 @@ void GridLoop::at_server(const Message& message) {
     if (!commit(host, part)) reply.refused.push_back(part.unit);
   if (asks) give_back_unknown(message);
   for (const auto& [problem, report] : message.reports) {
-    reply.orders.push_back(problems_[problem].recorded->report(host, report, stamp(), changes_));
+    reply.orders.push_back(problems_[problem].recorded->report(host, report, stamp(), scratch_.changes));
     note_changes();
   }
   for (const auto& [problem, unit, item, share] : message.saved)
@@ -36,48 +36,50 @@ void GridLoop::at_server(const Message& message) {
   tick();
   if (asks) request(message, reply);
   if (asks || message.kind == client_policy::Exchange::heartbeat) reply.interval = heartbeat_of(message.host);
-  reply.slowest_performance = slowest_performance_;
+  reply.slowest_performance = server_.slowest_performance;
   check();
   run_.decided +=
       static_cast<std::int64_t>(message.commits.size() + message.reports.size() + message.slots.size()) +
       (message.failure ? 1 : 0);
   look_whether_over();
-  if (!message.answered) return keep_spare(std::move(letter), spare_replies_);
+  if (!message.answered) return mail_.keep(std::move(letter));
   const double arrives = now_ + instance_.request_delay / 2 + instance_.hosts[message.host].latency;
-  push({arrives, ++order_, {}, std::move(letter)});
+  mail_.send({arrives, {}, std::move(letter)});
 }
 
 // After each event of a stage.
 void GridLoop::note_changes() {
   if (instance_.check_every > 0) {
-    changed_.units.insert(changed_.units.end(), changes_.units.begin(), changes_.units.end());
-    changed_.hosts.insert(changed_.hosts.end(), changes_.hosts.begin(), changes_.hosts.end());
+    scratch_.changed.units.insert(scratch_.changed.units.end(), scratch_.changes.units.begin(),
+                                  scratch_.changes.units.end());
+    scratch_.changed.hosts.insert(scratch_.changed.hosts.end(), scratch_.changes.hosts.begin(),
+                                  scratch_.changes.hosts.end());
   }
   if (instance_.keep_decisions)
-    run_.decisions.insert(run_.decisions.end(), std::make_move_iterator(changes_.decisions.begin()),
-                          std::make_move_iterator(changes_.decisions.end()));
-  changes_.units.clear();
-  changes_.hosts.clear();
-  changes_.decisions.clear();
+    run_.decisions.insert(run_.decisions.end(), std::make_move_iterator(scratch_.changes.decisions.begin()),
+                          std::make_move_iterator(scratch_.changes.decisions.end()));
+  scratch_.changes.units.clear();
+  scratch_.changes.hosts.clear();
+  scratch_.changes.decisions.clear();
 }
 
 void GridLoop::check() {
   if (instance_.check_every == 0) return;
-  const bool all = ++received_ % instance_.check_every == 0;
+  const bool all = ++server_.received % instance_.check_every == 0;
   for (const SimulatedProblem& problem : problems_) {
     if (problem.recorded == nullptr) continue;
     if (all) {
       problem.stage().check_invariants();
     } else {
-      problem.stage().check_changed(changed_);
+      problem.stage().check_changed(scratch_.changed);
     }
   }
-  changed_ = {};
+  scratch_.changed = {};
 }
 
 // Grants that did not arrive, or were lost with a client's state.
 void GridLoop::give_back_unknown(const Message& message) {
-  std::erase_if(held_[message.host], [&](const Held& held) {
+  std::erase_if(server_.held[message.host], [&](const Held& held) {
     policy::RecordedStage& stage = *problems_[held.problem].recorded;
     const policy::Unit* unit = stage.view().unit(held.unit);
     if (unit == nullptr || unit->state != policy::UnitState::open) return true;
@@ -87,7 +89,7 @@ void GridLoop::give_back_unknown(const Message& message) {
                                   [&](const Commit& one) { return one.unit == held.unit; });
     if (told) return false;
     stage.give_back(host_id(message.host), held.unit, policy::Stage::GiveBack::returned, 0,
-                    "the host does not hold it (a reply or its state was lost)", stamp(), changes_);
+                    "the host does not hold it (a reply or its state was lost)", stamp(), scratch_.changes);
     note_changes();
     return true;
   });
@@ -107,8 +109,8 @@ void GridLoop::take_failure(HostId host, const Failure& failure) {
   std::set<HostId> computing;
   for (const policy::Unit* open : stage.view().open_units()) computing.insert(open->host);
   const std::string text = "the kernel crashed";
-  Known& known = known_[index_of(host)];
-  const auto rulings = blame_.failed(
+  Known& known = trust_.known[index_of(host)];
+  const auto rulings = server_.blame.failed(
       {host, application_id(problem), problem_id(problem), item, text, true,
        policy::credence_of(instance_.hosts[index_of(host)].own, known.accepted, ++known.failures)},
       computing, stamp());
@@ -118,12 +120,13 @@ void GridLoop::take_failure(HostId host, const Failure& failure) {
   const bool sets_aside = aside != rulings.end();
   stage.give_back(host, failure.unit,
                   sets_aside ? policy::Stage::GiveBack::set_aside : policy::Stage::GiveBack::failed, item,
-                  sets_aside ? aside->reason : text, stamp(), changes_);
+                  sets_aside ? aside->reason : text, stamp(), scratch_.changes);
   note_changes();
-  blocked_until_.resize(instance_.hosts.size());
+  server_.blocked_until.resize(instance_.hosts.size());
   for (const Ruling& ruling : rulings) {
     if (ruling.kind == Ruling::Kind::hold_host)
-      blocked_until_[static_cast<std::size_t>(host.value - 1)] = stamp() + from_seconds(ruling.seconds);
+      server_.blocked_until[static_cast<std::size_t>(host.value - 1)] =
+          stamp() + from_seconds(ruling.seconds);
     if (ruling.kind == Ruling::Kind::stop_application) problems_[problem].stopped = true;
     if (ruling.kind == Ruling::Kind::give_back) {
       policy::RestoreEvent stored = stored_of(problem);
@@ -151,8 +154,8 @@ void GridLoop::look_whether_over() {
     const auto index = static_cast<std::size_t>(&problem - problems_.data());
     const std::int64_t aside = stage.ledger().set_aside().total();
     problem.over = problem.stopped || (stage.complete() && !audits_rest(index)) ||
-                   (stage.ledger().accepted().total() + aside >= items && (!validates_ || aside > 0) &&
-                    (!liars_ || stage.open_units().empty()));
+                   (stage.ledger().accepted().total() + aside >= items && (!trust_.validates || aside > 0) &&
+                    (!trust_.liars || stage.open_units().empty()));
     if (problem.over) {
       problem.ended_at = now_;
       dispatch_->put_problem(problem_id(index), terms_of(index), stamp());
@@ -176,11 +179,12 @@ void GridLoop::put_hosts() {
   rules.heartbeat = instance_.rules.heartbeat;
   rules.unit_maximum = instance_.rules.unit_maximum;
   dispatch_ = std::make_unique<policy::Dispatch>(rules, instance_.server_log);
-  slowest_performance_ = 0;
+  server_.slowest_performance = 0;
   for (std::size_t id = 0; id < instance_.hosts.size(); ++id) {
     put_host(id);
     const double performance = performance_of(instance_.hosts[id]);
-    if (slowest_performance_ == 0 || performance < slowest_performance_) slowest_performance_ = performance;
+    if (server_.slowest_performance == 0 || performance < server_.slowest_performance)
+      server_.slowest_performance = performance;
   }
 }
 
@@ -189,12 +193,13 @@ void GridLoop::put_host(std::size_t id) {
   policy::HostTerms terms{performance_of(host), {}, {}, {}};
   terms.own = host.own;
   terms.cores = host.cores > 0 ? host.cores : host.slots;
-  for (std::size_t i = 0; validates_ && i < problems_.size(); ++i)
-    if (reputation_.held(host_id(id), application_id(i), stamp())) terms.barred.push_back(problem_id(i));
-  if (!blocked_until_.empty()) {
-    terms.held_until = blocked_until_[id];
+  for (std::size_t i = 0; trust_.validates && i < problems_.size(); ++i)
+    if (trust_.reputation.held(host_id(id), application_id(i), stamp()))
+      terms.barred.push_back(problem_id(i));
+  if (!server_.blocked_until.empty()) {
+    terms.held_until = server_.blocked_until[id];
     for (std::size_t i = 0; i < problems_.size(); ++i)
-      if (blame_.held(host_id(id), application_id(i), stamp())) terms.barred.push_back(problem_id(i));
+      if (server_.blame.held(host_id(id), application_id(i), stamp())) terms.barred.push_back(problem_id(i));
   }
   dispatch_->put_host(host_id(id), terms, stamp());
 }
@@ -209,18 +214,18 @@ void GridLoop::add_problem(std::size_t problem) {
 bool GridLoop::commit(HostId host, const Commit& commit) {
   SimulatedProblem& problem = problems_[commit.problem];
   const auto outcome =
-      problem.recorded->commit(host, commit.unit, commit.range, commit.last, stamp(), changes_);
+      problem.recorded->commit(host, commit.unit, commit.range, commit.last, stamp(), scratch_.changes);
   note_changes();
   for (const Range range : outcome.accepted) {
     accepted_work_ += jobs_[commit.problem].costs.of(range);
-    known_[index_of(host)].accepted += range.size();
+    trust_.known[index_of(host)].accepted += range.size();
     if (instance_.check_every == 0) continue;
     CHECK_TRUE(!problem.accepted.overlaps(range));  // nothing is accepted twice
     problem.accepted.add(range);
   }
-  if (liars_ && outcome.refusal.empty()) delivered(commit, host, outcome);
+  if (trust_.liars && outcome.refusal.empty()) delivered(commit, host, outcome);
   if (instance_.failure_chance > 0 && !outcome.accepted.empty())
-    blame_.delivered(host, application_id(commit.problem));
+    server_.blame.delivered(host, application_id(commit.problem));
   if (run_.t95 == 0 && accepted_work_ >= tail_share * total_work_) run_.t95 = now_;
   return outcome.refusal.empty();
 }
@@ -229,18 +234,18 @@ void GridLoop::request(const Message& message, Reply& reply) {
   reply.slots = message.slots.size();
   reply.urgent = std::any_of(message.slots.begin(), message.slots.end(),
                              [](const protocol::SlotRequest& slot) { return slot.urgent; });
-  if (!blocked_until_.empty() || validates_) put_host(message.host);
-  demand_.host = host_id(message.host);
-  demand_.slots = message.slots;
-  demand_.offer.cores = instance_.hosts[message.host].slots;
-  demand_.proposal = message.proposal;
-  demand_.units.clear();
+  if (!server_.blocked_until.empty() || trust_.validates) put_host(message.host);
+  scratch_.demand.host = host_id(message.host);
+  scratch_.demand.slots = message.slots;
+  scratch_.demand.offer.cores = instance_.hosts[message.host].slots;
+  scratch_.demand.proposal = message.proposal;
+  scratch_.demand.units.clear();
   for (std::size_t i = 0; i < message.slots.size(); ++i)
-    demand_.units.emplace_back(next_unit_ + static_cast<std::int64_t>(i));
+    scratch_.demand.units.emplace_back(server_.next_unit + static_cast<std::int64_t>(i));
   make_plans();
-  policy::Served served = dispatch_->request(demand_, stamp());
+  policy::Served served = dispatch_->request(scratch_.demand, stamp());
   for (auto& [problem, changes] : served.changes) {
-    changes_ = std::move(changes);
+    scratch_.changes = std::move(changes);
     note_changes();
   }
   reply.retry_after = served.retry_after;
@@ -248,7 +253,7 @@ void GridLoop::request(const Message& message, Reply& reply) {
 }
 
 void GridLoop::grant(const policy::SlotGrant& granted, Reply& reply) {
-  ++next_unit_;
+  ++server_.next_unit;
   ++run_.grants;
   const auto problem = static_cast<std::size_t>(granted.problem.value - 1);
   const policy::Stage& stage = problems_[problem].stage();
@@ -257,28 +262,28 @@ void GridLoop::grant(const policy::SlotGrant& granted, Reply& reply) {
       policy::commit_seconds(stage.heartbeat_seconds(stamp()), instance_.commit_seconds);
   reply.grants.push_back(
       {granted.slot, unit.id, problem, unit.range, unit.kind, unit.begun_share, commit_seconds});
-  held_[reply.host].push_back({unit.id, problem});
+  server_.held[reply.host].push_back({unit.id, problem});
   if (instance_.sample_seconds > 0)
     run_.grants_made.push_back({now_, static_cast<std::uint32_t>(reply.host), unit.range.size(), unit.kind});
 }
 
 double GridLoop::heartbeat_of(std::size_t host) {
-  heartbeat_problems_.clear();
-  for (const Held& held : held_[host]) {
+  scratch_.heartbeat_problems.clear();
+  for (const Held& held : server_.held[host]) {
     const ProblemId problem = problem_id(held.problem);
-    if (std::find(heartbeat_problems_.begin(), heartbeat_problems_.end(), problem) ==
-        heartbeat_problems_.end())
-      heartbeat_problems_.push_back(problem);
+    if (std::find(scratch_.heartbeat_problems.begin(), scratch_.heartbeat_problems.end(), problem) ==
+        scratch_.heartbeat_problems.end())
+      scratch_.heartbeat_problems.push_back(problem);
   }
-  return dispatch_->heartbeat_seconds(heartbeat_problems_, stamp());
+  return dispatch_->heartbeat_seconds(scratch_.heartbeat_problems, stamp());
 }
 
 // As a server does once a second. A plan is there at once; a search ends after so many looks at the time.
 void GridLoop::tick() {
-  if (now_ < ticks_at_) return;
-  ticks_at_ = now_ + 1;
+  if (now_ < server_.ticks_at) return;
+  server_.ticks_at = now_ + 1;
   for (SimulatedProblem& problem : problems_)
-    if (problem.recorded != nullptr && !problem.over) problem.recorded->tick(stamp(), changes_);
+    if (problem.recorded != nullptr && !problem.over) problem.recorded->tick(stamp(), scratch_.changes);
   note_changes();
   dispatch_->tick(stamp());
 }

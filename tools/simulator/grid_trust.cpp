@@ -8,15 +8,15 @@
 namespace gleaner::simulator {
 
 void GridLoop::set_trust() {
-  known_.resize(instance_.hosts.size());
+  trust_.known.resize(instance_.hosts.size());
   for (std::size_t id = 0; id < instance_.hosts.size(); ++id)
-    reputation_.set_own(host_id(id), instance_.hosts[id].own);
+    trust_.reputation.set_own(host_id(id), instance_.hosts[id].own);
   for (std::size_t i = 0; i < problems_.size(); ++i) {
     const auto validation = policy::parse_validation(jobs_[i].problem.validation);
     if (!validation.ok()) continue;  // none is named
-    validates_ = liars_ = true;
+    trust_.validates = trust_.liars = true;
     problems_[i].audits.emplace(application_id(i), *validation);
-    const policy::TrustRules& rules = reputation_.rules();
+    const policy::TrustRules& rules = trust_.reputation.rules();
     problems_[i].terms = {rules.odds, rules.coincidence, validation->quorum};
     problems_[i].terms.opinions_max += validation->quorum - 1;
   }
@@ -24,7 +24,7 @@ void GridLoop::set_trust() {
 
 void GridLoop::delivered(const Commit& commit, HostId host, const policy::CommitOutcome& outcome) {
   SimulatedProblem& problem = problems_[commit.problem];
-  Known& known = known_[index_of(host)];
+  Known& known = trust_.known[index_of(host)];
   const Cheating& cheating = instance_.hosts[index_of(host)].cheating;
   const auto answer = [&](std::int64_t item) {
     if (commit.wrong) return commit.unit.value;
@@ -44,7 +44,7 @@ void GridLoop::delivered(const Commit& commit, HostId host, const policy::Commit
   judge(commit.problem, outcome.overlapping);
   if (!problem.audits) return;
   for (const Range range : outcome.accepted)
-    ask_for(commit.problem, problem.audits->accepted(host, range, reputation_, draws_, stamp()));
+    ask_for(commit.problem, problem.audits->accepted(host, range, trust_.reputation, trust_.draws, stamp()));
 }
 
 void GridLoop::ask_for(std::size_t problem, const std::vector<policy::Audit>& audits) {
@@ -57,9 +57,11 @@ void GridLoop::ask_for(std::size_t problem, const std::vector<policy::Audit>& au
 void GridLoop::judge(std::size_t index, const std::vector<Range>& ranges) {
   SimulatedProblem& problem = problems_[index];
   const auto witness = [&](HostId host) {
-    if (!validates_) return policy::Opinion{host, {}};
-    return policy::Opinion{
-        host, {}, reputation_.reliability(host, application_id(index), stamp()), reputation_.is_own(host)};
+    if (!trust_.validates) return policy::Opinion{host, {}};
+    return policy::Opinion{host,
+                           {},
+                           trust_.reputation.reliability(host, application_id(index), stamp()),
+                           trust_.reputation.is_own(host)};
   };
   for (Range left : ranges) {
     while (const auto finding = problem.opinions.review(left, problem.terms, witness)) {
@@ -92,23 +94,24 @@ void GridLoop::learn(std::size_t index, const Opinions::Finding& finding) {
   if (agreed.size() + refuted.size() < 2) return;
   problems_[index].audits->verified(finding.range);
   for (const HostId host : agreed)
-    reputation_.verified(host, application_id(index), static_cast<double>(finding.range.size()), stamp());
+    trust_.reputation.verified(host, application_id(index), static_cast<double>(finding.range.size()),
+                               stamp());
   for (const HostId host : refuted) {
-    reputation_.found_wrong(host, application_id(index), stamp());
+    trust_.reputation.found_wrong(host, application_id(index), stamp());
     distrust(host);
   }
 }
 
 // It loses its units, and all that it delivered and nobody verified.
 void GridLoop::distrust(HostId host) {
-  Known& known = known_[index_of(host)];
+  Known& known = trust_.known[index_of(host)];
   if (known.found_at < 0) known.found_at = now_;
-  for (const Held& held : std::vector<Held>(held_[index_of(host)])) {
+  for (const Held& held : std::vector<Held>(server_.held[index_of(host)])) {
     policy::RecordedStage& stage = *problems_[held.problem].recorded;
     const policy::Unit* unit = stage.view().unit(held.unit);
     if (unit == nullptr || unit->state != policy::UnitState::open) continue;
     stage.give_back(host, held.unit, policy::Stage::GiveBack::returned, 0,
-                    "the host's results were found wrong", stamp(), changes_);
+                    "the host's results were found wrong", stamp(), scratch_.changes);
     note_changes();
   }
   for (SimulatedProblem& problem : problems_) {
@@ -123,21 +126,21 @@ void GridLoop::distrust(HostId host) {
       static_cast<void>(problem.recorded->play(event, stamp()));
     }
   }
-  if (instance_.hosts[index_of(host)].cheating.returns) reputation_.forget_host(host);
+  if (instance_.hosts[index_of(host)].cheating.returns) trust_.reputation.forget_host(host);
 }
 
 // What is to be computed again before the stage may be combined.
 bool GridLoop::audits_rest(std::size_t index) {
   SimulatedProblem& problem = problems_[index];
   if (!problem.audits) return false;
-  const auto audits = problem.audits->closing(reputation_, draws_, stamp());
+  const auto audits = problem.audits->closing(trust_.reputation, trust_.draws, stamp());
   ask_for(index, audits);
   return !audits.empty();
 }
 
 void GridLoop::sum_trust() {
   GridTrust& trust = run_.trust;
-  for (const Known& known : known_) {
+  for (const Known& known : trust_.known) {
     const bool lied = known.lied_at >= 0, found = known.found_at >= 0;
     trust.liars += lied ? 1 : 0;
     trust.found += lied && found ? 1 : 0;
