@@ -66,12 +66,13 @@ void Deliveries::prepare_cut(Unit& unit, SteadyTime now, Closing closing) {
     if (held.uncut() == 0 || !(client_policy::cut_due(view) || closing == Closing::yes)) return;
     const Status cut = held.cut(to_seconds(unit.cpu_time));
     if (held.pending()) unit.run_time = unit.cpu_time = Duration{0};
-    unit.uploaded = false;
-    unit.small.reset();
-    unit.deliver_at = over ? std::max(piggyback_until_, now) : now;
+    unit.delivery.uploaded = false;
+    unit.delivery.small.reset();
+    unit.delivery.at = over ? std::max(piggyback_until_, now) : now;
     if (!cut.ok()) return report_disk_trouble(cut.error());
   }
-  if (unit.small || unit.uploaded || unit.in_flight || now < unit.deliver_at) return;
+  if (unit.delivery.small || unit.delivery.uploaded || unit.delivery.in_flight || now < unit.delivery.at)
+    return;
   auto segment = held.segment();
   if (!segment.ok() && segment.error().kind == ErrorKind::untrusted) {
     spdlog::error("{}", segment.error().message);
@@ -79,13 +80,13 @@ void Deliveries::prepare_cut(Unit& unit, SteadyTime now, Closing closing) {
     return unit.fail(protocol::FailureKind::kernel_error, segment.error().message);
   }
   if (!segment.ok()) {
-    unit.deliver_at = now + unit.deliver_backoff.failed(services_.random);
+    unit.delivery.at = now + unit.delivery.backoff.failed(services_.random);
     return report_disk_trouble(segment.error());
   }
   if (static_cast<std::int64_t>(segment->size()) <= raw_small_max) {
     Bytes packed = io::compress(*segment);
     if (static_cast<std::int64_t>(packed.size()) <= limits::inline_segment_bytes_max) {
-      unit.small = std::move(packed);
+      unit.delivery.small = std::move(packed);
       return;
     }
   }
@@ -93,7 +94,7 @@ void Deliveries::prepare_cut(Unit& unit, SteadyTime now, Closing closing) {
 }
 
 void Deliveries::start_upload(Unit& unit, Bytes segment) {
-  unit.in_flight = true;
+  unit.delivery.in_flight = true;
   auto job = [this, id = unit.id(), digest = unit.held->pending()->digest, server = server_,
               bytes = std::make_shared<const Bytes>(std::move(segment))](
                  transport::JobContext& context) -> transport::Completion {
@@ -105,8 +106,8 @@ void Deliveries::start_upload(Unit& unit, Bytes segment) {
       const auto& pending = unit_now.held->pending();
       if (!pending || pending->digest != digest) return;
       if (!outcome.ok()) return answered({id}, outcome, services_.clock.steady());
-      unit_now.in_flight = false;
-      unit_now.uploaded = true;
+      unit_now.delivery.in_flight = false;
+      unit_now.delivery.uploaded = true;
     };
   };
   workers_.submit(transport::Queue::data, std::move(job));
@@ -119,8 +120,9 @@ void Deliveries::tick(SteadyTime now, Closing closing, Alarm& alarm) {
     if (unit.held->complete() && !unit.held->stopped() && unit.state == UnitState::committing)
       unit.held->stop();
     if (!disk_trouble_) prepare_cut(unit, now, closing);
-    if (unit.held->pending() && unit.deliver_at > now) alarm.at(unit.deliver_at);
-    if (unit.state == UnitState::committing && unit.held->drained() && !unit.failure && !unit.in_flight) {
+    if (unit.held->pending() && unit.delivery.at > now) alarm.at(unit.delivery.at);
+    if (unit.state == UnitState::committing && unit.held->drained() && !unit.delivery.failure &&
+        !unit.delivery.in_flight) {
       unit.step(UnitEvent::close);
       if (const Status removed = unit.held->remove(); !removed.ok()) report_disk_trouble(removed.error());
       entry = units_.erase(entry);
@@ -131,7 +133,8 @@ void Deliveries::tick(SteadyTime now, Closing closing, Alarm& alarm) {
 }
 
 bool Deliveries::ready(const Unit& unit, SteadyTime now) const {
-  return unit.held->pending() && !unit.in_flight && (unit.small || unit.uploaded) && now >= unit.deliver_at;
+  return unit.held->pending() && !unit.delivery.in_flight &&
+         (unit.delivery.small || unit.delivery.uploaded) && now >= unit.delivery.at;
 }
 
 protocol::CommitRequest Deliveries::request(Unit& unit) {
@@ -141,10 +144,10 @@ protocol::CommitRequest Deliveries::request(Unit& unit) {
   commit.range = cut.range;
   commit.digest = cut.digest;
   commit.bytes = cut.bytes;
-  commit.data = unit.small;
+  commit.data = unit.delivery.small;
   commit.compute_seconds = cut.compute_seconds;
   commit.last = cut.last;
-  unit.in_flight = true;
+  unit.delivery.in_flight = true;
   return commit;
 }
 
@@ -154,9 +157,9 @@ std::vector<protocol::CommitRequest> Deliveries::take_piggybacked(SteadyTime now
   std::int64_t bytes = 0;
   for (auto& [id, unit] : units_) {
     // Those that wait for just this request are ready before their time.
-    const bool waits = unit->deliver_at <= piggyback_until_ && unit->deliver_backoff.failures() == 0;
-    if (unit->alone || !ready(*unit, waits ? std::max(now, piggyback_until_) : now)) continue;
-    bytes += unit->small ? static_cast<std::int64_t>(unit->small->size()) : 0;
+    const bool waits = unit->delivery.at <= piggyback_until_ && unit->delivery.backoff.failures() == 0;
+    if (unit->delivery.alone || !ready(*unit, waits ? std::max(now, piggyback_until_) : now)) continue;
+    bytes += unit->delivery.small ? static_cast<std::int64_t>(unit->delivery.small->size()) : 0;
     if (bytes > limits::json_message_bytes_max / 2) break;  // base64 makes a third more of it
     commits.push_back(request(*unit));
     if (commits.size() >= static_cast<std::size_t>(limits::segments_per_request_max)) break;
@@ -181,7 +184,7 @@ void Deliveries::refuse(protocol::FailureReport report) {
 }
 
 bool Deliveries::failure_ready(const Unit& unit, SteadyTime now) {
-  return unit.failure && unit.held->drained() && !unit.in_flight && now >= unit.deliver_at;
+  return unit.delivery.failure && unit.held->drained() && !unit.delivery.in_flight && now >= unit.delivery.at;
 }
 
 bool Deliveries::failure_due(SteadyTime now) const {
@@ -199,8 +202,8 @@ protocol::FailureReport Deliveries::next_failure(SteadyTime now) {
   const auto first = std::find_if(units_.begin(), units_.end(),
                                   [now](const auto& entry) { return failure_ready(*entry.second, now); });
   CHECK_TRUE(first != units_.end());
-  first->second->in_flight = true;
-  return *first->second->failure;
+  first->second->delivery.in_flight = true;
+  return *first->second->delivery.failure;
 }
 
 void Deliveries::acknowledged(const protocol::SignedStatement& statement, SteadyTime now) {
@@ -222,10 +225,10 @@ void Deliveries::acknowledged(const protocol::SignedStatement& statement, Steady
   if (const Status kept = receipts_.add(statement, *checked, unit.grant()); !kept.ok())
     spdlog::warn("a receipt is not kept: {}", kept.error().message);
   unit.held->acknowledge();
-  unit.small.reset();
-  unit.uploaded = unit.alone = false;
-  unit.deliver_backoff.succeeded();
-  unit.deliver_at = now;
+  unit.delivery.small.reset();
+  unit.delivery.uploaded = unit.delivery.alone = false;
+  unit.delivery.backoff.succeeded();
+  unit.delivery.at = now;
   totals_.items_accepted += checked->items_accepted;
   switch (checked->status) {
     case protocol::CommitStatus::accepted:
@@ -250,19 +253,19 @@ void Deliveries::answered(const std::vector<UnitId>& units, const Status& outcom
     const auto found = units_.find(id);
     if (found == units_.end()) continue;
     Unit& unit = *found->second;
-    unit.in_flight = false;
+    unit.delivery.in_flight = false;
     if (outcome.ok()) {
       // Its acknowledgement was not among the answers, or was not believed: ask again, not at once.
-      if (unit.held->pending()) unit.deliver_at = now + unit.deliver_backoff.failed(services_.random);
+      if (unit.held->pending()) unit.delivery.at = now + unit.delivery.backoff.failed(services_.random);
       continue;
     }
-    if (units.size() > 1 && outcome.error().kind != ErrorKind::unavailable) unit.alone = true;
+    if (units.size() > 1 && outcome.error().kind != ErrorKind::unavailable) unit.delivery.alone = true;
     if (outcome.error().kind != ErrorKind::unavailable) {
-      unit.uploaded = false;  // perhaps the server lost it
+      unit.delivery.uploaded = false;  // perhaps the server lost it
       spdlog::warn("unit {}: the server does not take the result, it is kept: {}", id.value,
                    outcome.error().message);
     }
-    unit.deliver_at = now + unit.deliver_backoff.failed(services_.random);
+    unit.delivery.at = now + unit.delivery.backoff.failed(services_.random);
   }
 }
 
@@ -275,17 +278,18 @@ void Deliveries::failure_reported(const protocol::FailureReport& report, const S
     return;
   }
   Unit& unit = *found->second;
-  unit.in_flight = false;
+  unit.delivery.in_flight = false;
   if (again)
-    unit.deliver_at = now + unit.deliver_backoff.failed(services_.random);
+    unit.delivery.at = now + unit.delivery.backoff.failed(services_.random);
   else
-    unit.failure.reset();  // told, or the server does not want to know
+    unit.delivery.failure.reset();  // told, or the server does not want to know
 }
 
 bool Deliveries::under_way() const {
   return std::any_of(units_.begin(), units_.end(), [](const auto& entry) {
     const Unit& unit = *entry.second;
-    return unit.in_flight || (unit.held->pending() && (unit.small || unit.uploaded)) ||
+    return unit.delivery.in_flight ||
+           (unit.held->pending() && (unit.delivery.small || unit.delivery.uploaded)) ||
            unit.held->uncut() > 0;
   });
 }

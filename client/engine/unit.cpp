@@ -17,13 +17,13 @@ void Unit::stop() {
 }
 
 void Unit::fail(protocol::FailureKind kind, const std::string& message) {
-  if (!failure) {
+  if (!delivery.failure) {
     protocol::FailureReport report;
     report.unit = id();
     report.kind = kind;
     report.item = held->finished();
     report.message = protocol::clean_text(message, limits::message_length_max);
-    failure = std::move(report);
+    delivery.failure = std::move(report);
   }
   stop();
 }

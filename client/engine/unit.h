@@ -20,6 +20,17 @@ struct LocalCheckpoint {
   io::Path path;
 };
 
+// How far its results are on their way.
+struct Delivery {
+  bool uploaded = false;       // the pending cut, when it is too large to piggyback
+  bool in_flight = false;      // an exchange or an upload about it is under way
+  bool alone = false;          // send it by itself: a message with others was refused
+  std::optional<Bytes> small;  // the pending cut's compressed bytes, if small
+  SteadyTime at{};             // not before
+  client_policy::Backoff backoff;
+  std::optional<protocol::FailureReport> failure;  // to be reported when what was finished is delivered
+};
+
 struct Unit {
   explicit Unit(std::unique_ptr<HeldUnit> on_disk) : held(std::move(on_disk)) {}
 
@@ -37,15 +48,7 @@ struct Unit {
   bool held_back = false;  // paused by the server
   std::string order_reason;
 
-  // Delivery.
-  bool uploaded = false;       // the pending cut, when it is too large to piggyback
-  bool in_flight = false;      // an exchange or an upload about it is under way
-  bool alone = false;          // send it by itself: a message with others was refused
-  std::optional<Bytes> small;  // the pending cut's compressed bytes, if small
-  SteadyTime deliver_at{};     // not before
-  client_policy::Backoff deliver_backoff;
-  std::optional<protocol::FailureReport> failure;  // to be reported when what was finished is delivered
-
+  Delivery delivery;
   std::optional<LocalCheckpoint> saved;
   int kills = 0;  // of its kernel by somebody else, since an item ended
 
