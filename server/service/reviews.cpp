@@ -79,6 +79,8 @@ Status settle_finding(Transaction& tx, Problem& problem, const ReviewFinding& fi
 }  // namespace
 
 Status start_review(Transaction& tx, Problem& problem, const std::vector<Range>& ranges) {
+  if (ranges.empty()) return {};
+  const policy::VerdictTerms terms = verdict_terms(tx.model, problem, tx.now);
   for (const Range range : ranges) {
     effect::Review job;
     job.problem = problem.row.id;
@@ -87,7 +89,7 @@ Status start_review(Transaction& tx, Problem& problem, const std::vector<Range>&
     job.comparison = problem.manifest.comparison;
     job.manager = manager_setup(tx.model, problem);
     job.item_bytes_max = problem.manifest.item_bytes;
-    job.terms = verdict_terms(problem);
+    job.terms = terms;
     TRY_ASSIGN(job.segments, tx.store.segments_over(job.problem, job.stage, range));
     if (job.segments.empty()) continue;  // all of them were dropped
     if (problem.manifest.checkpoint) TRY(note_begun_items(tx, job));

@@ -14,6 +14,9 @@
 namespace gleaner::service {
 namespace {
 
+// Who was heard of since may still be asked for an opinion.
+constexpr std::chrono::hours here_for{1};
+
 // Nobody outside knows the key, so nobody can tell which items are drawn; the same delivery draws the same.
 Random draw_for(const Model& model, std::string_view what, std::int64_t number) {
   const Bytes digest = crypto::sha256(fmt::format("{} {} {}", model.audit_key, what, number));
@@ -151,12 +154,17 @@ Status learn_from(Transaction& tx, Problem& problem, const ReviewFinding& findin
   return {};
 }
 
-policy::VerdictTerms verdict_terms(const Problem& problem) {
+policy::VerdictTerms verdict_terms(const Model& model, const Problem& problem, Timestamp now) {
   const policy::TrustRules rules;
   const auto validation = policy::parse_validation(problem.row.validation);
   const int quorum = validation.ok() ? validation->quorum : 1;
   policy::VerdictTerms terms{rules.odds, rules.coincidence, quorum};
-  terms.opinions_max += quorum - 1;
+  std::size_t here = 0;
+  for (const auto& [id, host] : model.hosts) {
+    if (host.row.state == protocol::HostState::active && now - host.row.last_contact < here_for) ++here;
+    if (here == policy::opinions_most) break;
+  }
+  terms.opinions_max = policy::opinions_max(here, quorum);
   return terms;
 }
 

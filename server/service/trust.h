@@ -26,7 +26,7 @@ void begin_audits(Problem& problem);
 [[nodiscard]] Status learn_from(Transaction& tx, Problem& problem, const ReviewFinding& finding);
 
 // What a verdict on results of this problem asks for, and how far each host is believed.
-[[nodiscard]] policy::VerdictTerms verdict_terms(const Problem& problem);
+[[nodiscard]] policy::VerdictTerms verdict_terms(const Model& model, const Problem& problem, Timestamp now);
 [[nodiscard]] policy::Opinion witness(const Model& model, const Problem& problem, HostId host, Timestamp now);
 
 }  // namespace gleaner::service

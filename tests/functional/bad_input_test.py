@@ -8,7 +8,8 @@ import subprocess
 import time
 import unittest
 
-from harness import MANDELBROT, SQUARES, Calendar, FakeHost, Grid, kernel_bundle, main
+from harness import MANDELBROT, SQUARES, Calendar, FakeHost, Grid, main
+from kernels import kernel_bundle
 
 ROWS = {"width": 100, "height": 60, "iterations": 1000}
 

@@ -9,8 +9,8 @@ import tempfile
 import textwrap
 import unittest
 
-from harness import (AS_NOBODY, BUILD, NOBODY, SLOW, SQUARES, WITHOUT_BUBBLEWRAP, Grid, kernel_bundle, main,
-                     others_reach)
+from harness import (AS_NOBODY, BUILD, NOBODY, SLOW, SQUARES, WITHOUT_BUBBLEWRAP, Grid, main, others_reach)
+from kernels import kernel_bundle
 
 WEAK = "weak: I accept that kernels see names, sizes and times of my files"
 # Neither in a chroot, whose root is no mount point, nor where others cannot reach the root.

@@ -9,7 +9,8 @@ import textwrap
 import time
 import unittest
 
-from harness import KERNEL_LOOP, SQUARES, Grid, kernel_bundle, main
+from harness import Grid, main
+from kernels import KERNEL_LOOP, kernel_bundle
 
 KERNEL = """\
 #!/usr/bin/python3

@@ -125,8 +125,7 @@ void GridLoop::take_failure(HostId host, const Failure& failure) {
   server_.blocked_until.resize(instance_.hosts.size());
   for (const Ruling& ruling : rulings) {
     if (ruling.kind == Ruling::Kind::hold_host)
-      server_.blocked_until[static_cast<std::size_t>(host.value - 1)] =
-          stamp() + from_seconds(ruling.seconds);
+      server_.blocked_until[index_of(host)] = stamp() + from_seconds(ruling.seconds);
     if (ruling.kind == Ruling::Kind::stop_application) problems_[problem].stopped = true;
     if (ruling.kind == Ruling::Kind::give_back) {
       policy::RestoreEvent stored = stored_of(problem);
@@ -150,8 +149,8 @@ void GridLoop::look_whether_over() {
       continue;
     }
     const policy::Stage& stage = problem.stage();
-    const std::int64_t items = jobs_[static_cast<std::size_t>(&problem - problems_.data())].problem.items;
     const auto index = static_cast<std::size_t>(&problem - problems_.data());
+    const std::int64_t items = jobs_[index].problem.items;
     const std::int64_t aside = stage.ledger().set_aside().total();
     problem.over = problem.stopped || (stage.complete() && !audits_rest(index)) ||
                    (stage.ledger().accepted().total() + aside >= items && (!trust_.validates || aside > 0) &&

@@ -18,7 +18,7 @@ void GridLoop::set_trust() {
     problems_[i].audits.emplace(application_id(i), *validation);
     const policy::TrustRules& rules = trust_.reputation.rules();
     problems_[i].terms = {rules.odds, rules.coincidence, validation->quorum};
-    problems_[i].terms.opinions_max += validation->quorum - 1;
+    problems_[i].terms.opinions_max = policy::opinions_max(instance_.hosts.size(), validation->quorum);
   }
 }
 

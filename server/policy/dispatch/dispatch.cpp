@@ -243,8 +243,7 @@ std::vector<PlanWorker> Dispatch::workers(const MappingGroup& group, Timestamp n
   for (const auto& [slot, seconds] : busy) {
     const auto host = hosts_.find(slot.host);
     if (host == hosts_.end() || host->second.terms.held_until > now) continue;
-    const HostTerms& terms = host->second.terms;
-    PlanWorker worker{slot, terms.own ? terms.performance : 0, seconds, {}};
+    PlanWorker worker{slot, benchmark_of(host->second.terms), seconds, {}};
     if (const auto* cannot = group.ruled_out(slot.host)) worker.excluded = *cannot;
     workers.push_back(std::move(worker));
   }

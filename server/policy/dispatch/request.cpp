@@ -1,6 +1,7 @@
 // One request: a host asks for work for some of its slots.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <set>
 
 #include "server/policy/dispatch/dispatch.h"
@@ -19,10 +20,10 @@ bool contains(const List& list, const Value& value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-// A stranger has as many slots as it enrolled cores.
+// What a stranger may ask for: as many slots as it enrolled cores; what it says of itself counts for nothing.
 WorkDemand bounded(const WorkDemand& demand, const HostTerms& terms) {
   WorkDemand bounded = demand;
-  if (terms.own) return bounded;
+  bounded.proposal.performance = bounded.proposal.watts = 0;
   const int cores = std::max(1, terms.cores);
   bounded.offer.cores = std::min(bounded.offer.cores, cores);
   std::erase_if(bounded.slots, [&](const SlotDemand& slot) { return slot.slot < 0 || slot.slot >= cores; });
@@ -62,10 +63,11 @@ bool Dispatch::can_compute(const Host& host, ProblemId id, const Problem& proble
 
 void Dispatch::serve(const WorkDemand& asked, Timestamp now, Served& served) {
   Host& host = hosts_[asked.host];
-  const WorkDemand demand = bounded(asked, host.terms);
-  host.performance = demand.proposal.performance > 0 ? demand.proposal.performance : host.terms.performance;
+  std::optional<WorkDemand> less;
+  if (!host.terms.own) less = bounded(asked, host.terms);
+  const WorkDemand& demand = less ? *less : asked;
+  host.performance = demand.proposal.performance > 0 ? demand.proposal.performance : benchmark_of(host.terms);
   host.watts = demand.proposal.watts;
-  if (!host.terms.own) host.performance = host.watts = 0;
   if (host.terms.held_until > now) {
     served.retry_after = to_seconds(host.terms.held_until - now);
     served.reason = "held back for " + std::to_string(static_cast<int>(served.retry_after) + 1) +
@@ -153,7 +155,7 @@ bool Dispatch::ask(Attempt& attempt, const SlotDemand& slot, ProblemId id, UnitI
   if (problem.mapped && granted.kind == UnitKind::fresh)
     group(problem.terms.strategy)
         .begun(id, granted, problem.stage->view().ledger().costs().of(granted.range),
-               attempt.host.terms.own ? attempt.host.terms.performance : 0);
+               benchmark_of(attempt.host.terms));
   attempt.served.grants.push_back({slot.slot, id, *grant.unit});
   return true;
 }

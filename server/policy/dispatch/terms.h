@@ -37,6 +37,10 @@ struct HostTerms {
   int cores = 0;                  // as it enrolled
   friend bool operator==(const HostTerms&, const HostTerms&) = default;
 };
+// As far as it is believed: a stranger's is not.
+[[nodiscard]] inline double benchmark_of(const HostTerms& terms) {
+  return terms.own ? terms.performance : 0;
+}
 
 // What a host offers to kernels, with every request.
 struct HostOffer {

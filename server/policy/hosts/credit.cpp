@@ -8,11 +8,6 @@
 namespace gleaner::policy {
 namespace {
 
-// The unit that a slot computes, one that waits, and one under way to the server.
-constexpr std::size_t units_a_slot_max = 3;
-// Of a host that has delivered nothing: as many as most desktops have cores.
-constexpr double units_of_newcomer_max = 8;
-
 double taken_now(const Host& host, const EndgameRules& rules, Timestamp now) {
   return host.taken * std::exp2(-seconds_between(host.taken_at, now) / rules.unit_maximum);
 }
@@ -30,10 +25,11 @@ double credit(const Host& host, const Fleet& fleet, const EndgameRules& rules, T
 
 bool may_hold_more(const Host& host, const Slot& slot, const Fleet& fleet, const EndgameRules& rules) {
   if (!host.stranger) return true;
-  if (slot.units.size() >= (host.record.items_accepted > 0 ? units_a_slot_max : 1)) return false;
+  const int of_slot = host.record.items_accepted > 0 ? numbers::slot_units : 1;
+  if (slot.units.size() >= static_cast<std::size_t>(of_slot)) return false;
   const double shortest = rules.unit_minimum * fleet.rate(host.record);
   const double delivered = shortest > 0 ? host.record.cost_accepted / shortest : 0;
-  return static_cast<double>(host.units_open) < units_of_newcomer_max + delivered;
+  return static_cast<double>(host.units_open) < numbers::newcomer_units + delivered;
 }
 
 void note_taken(Held& held, const EndgameRules& rules, Timestamp now) {

@@ -41,6 +41,7 @@ void Fleet::count(const HostRecord& record, int slots_on, int sign) {
   hosts_ += sign;
   slots_ += sign * record.slots;
   slots_on_ += sign * slots_on;
+  if (record.items_accepted > 0) slots_proven_ += sign * slots_on;
   add_times(times_, record.times, sign * record.slots);
   if (record.performance > 0) {
     benchmarked_ += sign * record.slots;

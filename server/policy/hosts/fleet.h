@@ -29,6 +29,8 @@ class Fleet {
   void in(const HostRecord& record, int slots_on);
   void out(const HostRecord& record, int slots_on);
   void relist(const Keys& before, const Keys& now);
+  // The first result of a host with so many slots on is about to be accepted.
+  void proves(int slots_on) { slots_proven_ += slots_on; }
 
   // What a unit of benchmark is worth until hosts of this stage have shown it; 0: nothing is known.
   void believe(double worth) { believed_worth_ = worth; }
@@ -41,6 +43,8 @@ class Fleet {
   // Of all slots that are on; estimates included.
   [[nodiscard]] double rate_on() const;
   [[nodiscard]] std::int64_t slots_on() const { return slots_on_; }
+  // Of these, of hosts from which something was accepted.
+  [[nodiscard]] std::int64_t slots_proven() const { return slots_proven_; }
   // Of one slot that is on, in the mean, and of the fastest; estimates included. 0: not known.
   [[nodiscard]] double mean_rate() const;
   [[nodiscard]] double fastest_rate() const;
@@ -53,7 +57,7 @@ class Fleet {
   [[nodiscard]] double worth() const;
 
   double believed_worth_ = 0;
-  std::int64_t hosts_ = 0, slots_ = 0, slots_on_ = 0;
+  std::int64_t hosts_ = 0, slots_ = 0, slots_on_ = 0, slots_proven_ = 0;
   std::int64_t known_ = 0;  // hosts with a measured rate
   double known_rate_ = 0;   // their rates
   double both_rate_ = 0;    // of hosts with rate and benchmark

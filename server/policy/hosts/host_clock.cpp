@@ -90,6 +90,13 @@ bool HostClock::heard(Held& held, Timestamp now, double heartbeat, const Endgame
   return was_silent;
 }
 
+void HostClock::delivered(Host& host, std::int64_t items, double cost) {
+  HostRecord& record = host.record;
+  if (record.items_accepted == 0 && items > 0) fleet_.proves(host.slots_on);
+  record.items_accepted += items;
+  record.cost_accepted += cost;
+}
+
 void HostClock::left(Slot& slot, Timestamp now) {
   slots_by_off_.erase({slot.watched_from, slot.key});
   slot.watched_from = Timestamp::max();

@@ -44,6 +44,8 @@ class HostClock {
   // A host said something of a unit, and is to report again after `heartbeat` seconds. True: it was silent,
   // and is so no more.
   bool heard(Held& held, Timestamp now, double heartbeat, const EndgameRules& rules);
+  // Results of it were accepted.
+  void delivered(Host& host, std::int64_t items, double cost);
   void left(Slot& slot, Timestamp now);  // for good
   // Whether the slot is on, or idle, after something changed.
   void update(Slot& slot, Timestamp now);

@@ -48,6 +48,9 @@ inline constexpr double still_factor = 50;
 // R5: who says that it goes on and delivers nothing for so many commit intervals stands still; so does a
 // stranger whose item takes so many times what it should besides.
 inline constexpr double withheld = 3, overdue = 5;
+// R9: open units of a stranger that has delivered nothing, as many as most desktops have cores; of one slot
+// of one that has: what it computes, what waits, what is under way to the server.
+inline constexpr int newcomer_units = 8, slot_units = 3;
 // R8: before the end copies are for hosts this much faster than the mean.
 inline constexpr double fast_factor = 1.2;
 // Clearly less: the time in which a copy has to end (R8), what another host draws for whom one waits

@@ -180,8 +180,7 @@ CommitOutcome StageState::commit(HostId host_id, UnitId id, Range range, bool la
     ledger.accept(part);
     items.forget(part);
     if (record.items_accepted == 0 && part.size() > 0) ++totals.contributors;
-    record.items_accepted += part.size();
-    record.cost_accepted += costs.of(part);
+    clock.delivered(host, part.size(), costs.of(part));
   }
   // What was assumed lost has come after all; what came twice is waste, unless a second opinion was asked
   // for.

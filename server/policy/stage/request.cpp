@@ -116,16 +116,10 @@ struct Asking {
 
 }  // namespace
 
-Grant StageState::request(const Requester& asked, Timestamp now, Changes& changes) {
+Grant StageState::request(const Requester& requester, Timestamp now, Changes& changes) {
   refresh(now, changes);
-  Host& host = clock.host(asked.host);
-  host.stranger = asked.stranger;
-  std::optional<Requester> unvouched;
-  if (asked.stranger) {
-    unvouched = asked;
-    unvouched->performance = unvouched->watts = 0;
-  }
-  const Requester& requester = unvouched ? *unvouched : asked;
+  Host& host = clock.host(requester.host);
+  host.stranger = requester.stranger;
   clock.change(host, [&](Host& changed) {
     HostRecord& record = changed.record;
     if (requester.performance > 0) record.performance = requester.performance;
@@ -150,10 +144,7 @@ Grant StageState::request(const Requester& asked, Timestamp now, Changes& change
   const double trusted = credit(host, clock.fleet(), pace(), now);
   if (trusted <= 0) return {{}, park, "others had to compute what it held and did not deliver"};
 
-  const bool newcomer = host.stranger && host.record.items_accepted == 0 &&
-                        std::any_of(clock.hosts().begin(), clock.hosts().end(), [](const auto& entry) {
-                          return entry.second.slots_on > 0 && entry.second.record.items_accepted > 0;
-                        });
+  const bool newcomer = host.stranger && host.record.items_accepted == 0 && clock.fleet().slots_proven() > 0;
   Asking asking{*this, requester, now, changes, trusted, newcomer};
   std::string reason = asking.ask(propose_check);
   if (!asking.granted && requester.urgent) asking.ask(propose_late);

@@ -72,7 +72,7 @@ struct StageState {
   }
 
   // ---- request.cpp
-  [[nodiscard]] Grant request(const Requester& asked, Timestamp now, Changes& changes);
+  [[nodiscard]] Grant request(const Requester& requester, Timestamp now, Changes& changes);
   void apply(Proposal& proposal, const Requester& requester, Timestamp now, Changes& changes);
 
   // ---- lifecycle.cpp

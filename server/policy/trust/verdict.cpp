@@ -86,4 +86,8 @@ Verdict judge(std::span<const Opinion> opinions, const std::function<bool(std::s
   return verdict;
 }
 
+int opinions_max(std::size_t hosts, int quorum) {
+  return static_cast<int>(std::clamp(hosts, opinions_least, opinions_most)) + quorum - 1;
+}
+
 }  // namespace gleaner::policy

@@ -9,6 +9,7 @@
 // is asked, and when at least two gave it, or one of the project's own hosts. Pure.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -36,13 +37,18 @@ struct Verdict {
   bool differ = false;  // some opinions do
 };
 
+inline constexpr std::size_t opinions_least = 5, opinions_most = 12;
+
 struct VerdictTerms {
   double odds = 100;
   double coincidence = 0.01;
-  int agree_min = 1;      // parties that have to agree (quorum); of answers that differ at least two
-  int opinions_max = 12;  // hosts asked before it is given up: with five, where 30 % of the hosts always
-                          // lied, 14 of 20 problems set items aside, with twelve none did (TRUST.md)
+  int agree_min = 1;  // parties that have to agree (quorum); of answers that differ at least two
+  int opinions_max = opinions_most;  // hosts asked before it is given up
 };
+// Of a fleet of so many hosts: all of them, five at least, twelve at most. With five, where 30 % of the hosts
+// always lied, 14 of 20 problems set items aside, with twelve none did (TRUST.md); and who asks for more than
+// there are waits for ever.
+[[nodiscard]] int opinions_max(std::size_t hosts, int quorum);
 
 // `same(i, j)`: do opinions i and j agree?
 [[nodiscard]] Verdict judge(std::span<const Opinion> opinions,

@@ -86,6 +86,19 @@ TEST_CASE("of a stranger who is alone the stage waits for a second host") {
   CHECK(p.world.show(p.problem).message.empty());
 }
 
+TEST_CASE(
+    "where every host answers otherwise the item is set aside once all have, and nobody waits for more") {
+  Project p(1);
+  std::vector<HostId> hosts;
+  for (int i = 0; i < 6; ++i) hosts.push_back(p.host("host-" + std::to_string(i)));
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    CHECK(p.world.show(p.problem).state == protocol::ProblemState::running);
+    (void)p.work(hosts[i], "answer-" + std::to_string(i));
+  }
+  p.world.tick();
+  CHECK(p.world.show(p.problem).state == protocol::ProblemState::failed);
+}
+
 TEST_CASE("the project's own hosts wait for nobody") {
   Project p(1, "", true);
   const HostId own = p.host("own");

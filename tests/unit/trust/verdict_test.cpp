@@ -43,6 +43,13 @@ TEST_CASE("among strangers the larger class of at least two is right") {
   CHECK(judged({{1, 1}, {2, 2}, {3, 3}, {4, 4}, {5, 4}}).kind == VerdictKind::decided);
 }
 
+TEST_CASE("no more opinions are asked for than there are hosts, five at least and twelve at most") {
+  CHECK(opinions_max(0, 1) == 5);
+  CHECK(opinions_max(7, 1) == 7);
+  CHECK(opinions_max(7, 3) == 9);
+  CHECK(opinions_max(1000, 1) == 12);
+}
+
 TEST_CASE("one host repeating itself is one opinion") {
   CHECK(judged({{1, 7}, {1, 7}}).kind == VerdictKind::agree);  // there is nothing to compare
   CHECK(judged({{1, 7}, {1, 7}, {2, 8}}).kind == VerdictKind::need_another);
