@@ -199,10 +199,11 @@ void Blame::rule_on_items(const Failure& failure, const Belief& belief, std::vec
     const bool lone = hosts == 1 && times >= enough && belief.pairs.at(last) < even;
     // Where there are hosts that can compute the application, one of them has to have tried.
     const bool tried = application_of(item.application).delivering == 0 ||
-                       std::any_of(item.failures.begin(), item.failures.end(), [&](const auto& entry) {
-                         const auto pair = pairs_.find({entry.first, item.application});
-                         return pair != pairs_.end() && pair->second.has_delivered;
-                       });
+                       std::any_of(item.failures.begin(), item.failures.end(),
+                                   [&, &application = item.application](const auto& entry) {
+                                     const auto pair = pairs_.find({entry.first, application});
+                                     return pair != pairs_.end() && pair->second.has_delivered;
+                                   });
     const bool condemned = lone || (hosts >= 2 && tried && broken >= rules_.convicted);
     if (condemned && !item.set_aside && failure.computing && number == failure.item) {
       item.set_aside = true;
@@ -298,11 +299,11 @@ std::optional<Blame::Hold> Blame::held(HostId host, ApplicationId application, T
 void Blame::forget_items(ProblemId problem) {
   items_.erase(problem);
   for (auto& [id, application] : applications_) {
-    std::erase_if(application.failing, [&](HostId host) {
-      Pair& pair = pairs_.at({host, id});
+    std::erase_if(application.failing, [&, &digest = id, &delivering = application.delivering](HostId host) {
+      Pair& pair = pairs_.at({host, digest});
       std::erase_if(pair.failed, [&](const auto& failed) { return failed.first == problem; });
       if (!pair.failed.empty()) return false;
-      if (pair.has_delivered) ++application.delivering;
+      if (pair.has_delivered) ++delivering;
       pair.failures = 0;
       pair.held_until = {};
       return true;

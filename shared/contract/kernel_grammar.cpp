@@ -5,6 +5,7 @@
 
 #include "shared/base/check.h"
 #include "shared/base/limits.h"
+#include "shared/contract/words.h"
 #include "shared/protocol/text.h"
 
 namespace gleaner::contract {

@@ -61,6 +61,8 @@ template <typename Each>
 struct Nullable {  // std::optional that is null if it is empty, not absent
   Each each = {};
 };
+template <typename Each>
+Nullable(Each) -> Nullable<Each>;
 
 // What a field list's message parameter is: const for an archive that only looks.
 template <typename Archive, typename Message>

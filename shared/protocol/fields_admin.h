@@ -1,7 +1,7 @@
 // Field lists of the admin API's messages. As fields_signed.h.
 #pragma once
 
-#include "shared/protocol/fields_signed.h"
+#include "shared/protocol/fields_work.h"
 
 namespace gleaner::protocol::codec {
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "server/policy/stage/units.h"
+
 namespace gleaner::policy {
 namespace {
 
