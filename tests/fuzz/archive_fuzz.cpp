@@ -2,7 +2,6 @@
 // that mutations reach beyond the decompressor; anything else by the bytes of a tar.gz. Whatever comes,
 // nothing appears outside the directory, nothing but files and directories inside, within the bounds, and
 // nothing at all on failure.
-#include <unistd.h>
 #include <zlib.h>
 
 #include <cstdio>
@@ -64,18 +63,10 @@ void check_unpacked(const fs::path& into) {
   CHECK_TRUE(bytes <= bytes_max && entries <= files_max);
 }
 
-// In memory if there is such a place: unpacking syncs every file.
-fs::path scratch() {
-  const fs::path memory = "/dev/shm";
-  const bool there = ::access(memory.c_str(), W_OK) == 0;
-  return (there ? memory : fs::temp_directory_path()) /
-         ("gleaner-fuzz-archive-" + std::to_string(::getpid()));
-}
-
 }  // namespace
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const fs::path root = scratch();
+  static const fs::path root = fuzz::scratch("archive");
   if (size == 0) return 0;
   Bytes archive(fuzz::text_of(data + 1, size - 1));
   if (data[0] == 't') {
