@@ -147,7 +147,10 @@ int serve(const io::Path& directory, int port_override, const std::string& log_l
   (*service)->overview().set_listening_port((*server)->port());
   spdlog::info("serving {} on https://{}:{}", configuration->name, configuration->address, (*server)->port());
   spdlog::info("join code {}",
-               protocol::to_text(service::join_code(*configuration, code_secrets, (*server)->port())));
+               code_secrets.enrolment_secret.empty()
+                   ? "not shown (gleaner-admin code)"
+                   : protocol::to_text(service::join_code(*configuration, code_secrets.root_key,
+                                                          code_secrets.enrolment_secret, (*server)->port())));
   sd_notify(0, "READY=1");
 
   wait_for_signal();
@@ -217,7 +220,13 @@ int run_program(int argc, char** argv) {
     const auto secrets =
         service::read_secrets(io::real_files(), service::ProjectDirectory(directory), system_clock().now());
     if (!secrets.ok()) return fail(secrets.error());
-    fmt::print("{}\n", protocol::to_text(service::join_code(*configuration, *secrets,
+    if (secrets->enrolment_secret.empty())
+      return fail(
+          {ErrorKind::not_found,
+           "the code \"default\" was rotated or withdrawn, and secrets are shown once: make a join code with "
+           "`gleaner-admin code add NAME`"});
+    fmt::print("{}\n", protocol::to_text(service::join_code(*configuration, secrets->root_key,
+                                                            secrets->enrolment_secret,
                                                             static_cast<int>(configuration->port))));
     return 0;
   }

@@ -25,8 +25,7 @@ Error explain(const Error& error, const protocol::JoinCode& code) {
                   "): ask for the current join code; if it is current, do not trust this network"};
     case ErrorKind::unauthorized:
     case ErrorKind::forbidden:
-      return {ErrorKind::forbidden, "cannot join: the server does not accept this join code (" +
-                                        error.message + "): ask for a new one"};
+      return {ErrorKind::forbidden, "cannot join: " + error.message};
     case ErrorKind::invalid:
     case ErrorKind::not_found:
     case ErrorKind::conflict:
@@ -89,7 +88,10 @@ Result<state::Identity> join(io::HttpClient& http, io::Files& files, const host:
       TRY(state::save_identity(files, project, *present));
       return present;
     }
+    // The same computer to the project as before: whether it may return is the administrator's to say.
+    TRY_ASSIGN(const crypto::PrivateKey key, state::load_or_make_key(files, project));
     TRY(state::forget_membership(files, project));
+    TRY(state::keep_key(files, project, key));
   }
   auto joined = enrol(http, files, machine, project, code, facts, now);
   if (!joined.ok()) return explain(joined.error(), code);

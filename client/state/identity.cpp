@@ -79,9 +79,13 @@ Result<crypto::PrivateKey> load_or_make_key(io::Files& files, const ProjectDirec
     return crypto::PrivateKey::from_pem(pem);
   }
   crypto::PrivateKey key = crypto::PrivateKey::generate();
-  TRY(files.make_directories(project.identity()));
-  TRY(files.write(path, key.to_pem(), io::Mode::secret));
+  TRY(keep_key(files, project, key));
   return key;
+}
+
+Status keep_key(io::Files& files, const ProjectDirectory& project, const crypto::PrivateKey& key) {
+  TRY(files.make_directories(project.identity()));
+  return files.write(project.identity() / "host.key", key.to_pem(), io::Mode::secret);
 }
 
 }  // namespace gleaner::state

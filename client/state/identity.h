@@ -39,5 +39,7 @@ inline constexpr const char* left_suffix = ".left";
 // The host's key; made and stored if there is none, so that an enrolment whose answer was lost is repeated
 // with it.
 [[nodiscard]] Result<crypto::PrivateKey> load_or_make_key(io::Files& files, const ProjectDirectory& project);
+[[nodiscard]] Status keep_key(io::Files& files, const ProjectDirectory& project,
+                              const crypto::PrivateKey& key);
 
 }  // namespace gleaner::state

@@ -3,7 +3,7 @@ function __gleaner_admin_at
     set -l at
     for word in (commandline -opc)[2..-1]
         set -l longer (string trim -- "$at $word")
-        if contains -- $longer "keys" "app" "problem" "strategy" "host" "status" "run-local" "plan" "keys create" "keys signer" "keys work" "app new" "app check" "app sign" "app add" "app list" "app show" "problem add" "problem list" "problem show" "problem watch" "problem strategy" "problem set" "problem explain" "problem pause" "problem resume" "problem retry" "problem upgrade" "problem cancel" "problem result" "problem preview" "problem delete" "problem decisions" "strategy list" "host list" "host show" "host revoke"
+        if contains -- $longer "keys" "app" "problem" "strategy" "host" "code" "status" "run-local" "plan" "keys create" "keys signer" "keys work" "app new" "app check" "app sign" "app add" "app list" "app show" "problem add" "problem list" "problem show" "problem watch" "problem strategy" "problem set" "problem explain" "problem pause" "problem resume" "problem retry" "problem upgrade" "problem cancel" "problem result" "problem preview" "problem delete" "problem decisions" "strategy list" "host list" "host show" "host revoke" "code add" "code list" "code show" "code rotate" "code withdraw"
             set at $longer
         end
     end
@@ -14,6 +14,7 @@ complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a app -d 'Write, check,
 complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a problem -d 'Add, watch and end problems; fetch their results'
 complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a strategy -d 'What may be named as a strategy'
 complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a host -d 'List and revoke volunteers\' hosts'
+complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a code -d 'Make and withdraw the codes with which hosts join'
 complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a status -d 'Show the server\'s state, its warnings and the join code'
 complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a run-local -d 'Compute a problem on this machine, without a server or signatures'
 complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a plan -d 'Say what a fleet, or the live project, can do'
@@ -58,6 +59,12 @@ complete -c gleaner-admin -n '__gleaner_admin_at "host"' -f -a list -d 'List all
 complete -c gleaner-admin -n '__gleaner_admin_at "host"' -f -a show -d 'Show one host'
 complete -c gleaner-admin -n '__gleaner_admin_at "host"' -f -a revoke -d 'Refuse a host from now on; what it was doing is given to others'
 complete -c gleaner-admin -n '__gleaner_admin_at "host"' -l help -d 'Print this help message and exit'
+complete -c gleaner-admin -n '__gleaner_admin_at "code"' -f -a add -d 'Make a code and show its join code, once'
+complete -c gleaner-admin -n '__gleaner_admin_at "code"' -f -a list -d 'List all codes'
+complete -c gleaner-admin -n '__gleaner_admin_at "code"' -f -a show -d 'Show one code'
+complete -c gleaner-admin -n '__gleaner_admin_at "code"' -f -a rotate -d 'Give a code a new secret; its hosts stay'
+complete -c gleaner-admin -n '__gleaner_admin_at "code"' -f -a withdraw -d 'Let nobody join with a code any more'
+complete -c gleaner-admin -n '__gleaner_admin_at "code"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "status"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "run-local"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "run-local"' -l parameters -r -d 'JSON file with the problem\'s parameters'
@@ -154,4 +161,18 @@ complete -c gleaner-admin -n '__gleaner_admin_at "strategy list"' -l kind -r -d 
 complete -c gleaner-admin -n '__gleaner_admin_at "host list"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "host show"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "host revoke"' -l help -d 'Print this help message and exit'
+complete -c gleaner-admin -n '__gleaner_admin_at "host revoke"' -l may-return -d 'it may join again, also if it was revoked before'
 complete -c gleaner-admin -n '__gleaner_admin_at "host revoke"' -l yes -d 'do not ask'
+complete -c gleaner-admin -n '__gleaner_admin_at "code add"' -l help -d 'Print this help message and exit'
+complete -c gleaner-admin -n '__gleaner_admin_at "code add"' -l hosts -r -d ''
+complete -c gleaner-admin -n '__gleaner_admin_at "code add"' -l once -r -d 'one host may'
+complete -c gleaner-admin -n '__gleaner_admin_at "code add"' -l expires -r -d 'for so long: 12h, 30d, 8w'
+complete -c gleaner-admin -n '__gleaner_admin_at "code add"' -l own -r -d ''
+complete -c gleaner-admin -n '__gleaner_admin_at "code add"' -l strangers -r -d ''
+complete -c gleaner-admin -n '__gleaner_admin_at "code add"' -l tag -r -d 'given to its hosts; may be repeated'
+complete -c gleaner-admin -n '__gleaner_admin_at "code list"' -l help -d 'Print this help message and exit'
+complete -c gleaner-admin -n '__gleaner_admin_at "code show"' -l help -d 'Print this help message and exit'
+complete -c gleaner-admin -n '__gleaner_admin_at "code rotate"' -l help -d 'Print this help message and exit'
+complete -c gleaner-admin -n '__gleaner_admin_at "code withdraw"' -l help -d 'Print this help message and exit'
+complete -c gleaner-admin -n '__gleaner_admin_at "code withdraw"' -l with-hosts -d 'put out the hosts that joined with it, too'
+complete -c gleaner-admin -n '__gleaner_admin_at "code withdraw"' -l yes -d 'do not ask'

@@ -160,8 +160,35 @@ void Router::admin_operation(const Request& request, const Reply& reply) {
   }
   if (kind == "hosts" && id && pieces.size() == 4 && get)
     return service_.enrolment().host(HostId{*id}, answer<protocol::HostInfo>(reply));
-  if (kind == "hosts" && id && pieces.size() == 5 && action == "revoke" && post)
-    return service_.enrolment().revoke_host(HostId{*id}, answer<protocol::HostInfo>(reply));
+  if (kind == "hosts" && id && pieces.size() == 5 && action == "revoke" && post) {
+    return with_body<protocol::RevokeHost>(request, reply, [&](protocol::RevokeHost message) {
+      service_.enrolment().revoke_host(HostId{*id}, message, answer<protocol::HostInfo>(reply));
+    });
+  }
+  if (kind == "codes") return code_operation(request, reply, pieces);
+  reply(error_response(no_such_operation(request)));
+}
+
+void Router::code_operation(const Request& request, const Reply& reply,
+                            const std::vector<std::string>& pieces) {
+  const bool get = request.method == "GET";
+  const bool post = request.method == "POST";
+  const std::string name = pieces.size() > 3 ? pieces[3] : "";
+  const std::string action = pieces.size() > 4 ? pieces[4] : "";
+  if (pieces.size() == 3 && get) return service_.codes().list(answer<std::vector<protocol::CodeInfo>>(reply));
+  if (pieces.size() == 3 && post) {
+    return with_body<protocol::AddCode>(request, reply, [&](protocol::AddCode message) {
+      service_.codes().add(std::move(message), answer<protocol::MadeCode>(reply));
+    });
+  }
+  if (pieces.size() == 4 && get) return service_.codes().show(name, answer<protocol::CodeInfo>(reply));
+  if (pieces.size() == 5 && action == "rotate" && post)
+    return service_.codes().rotate(name, answer<protocol::MadeCode>(reply));
+  if (pieces.size() == 5 && action == "withdraw" && post) {
+    return with_body<protocol::WithdrawCode>(request, reply, [&](protocol::WithdrawCode message) {
+      service_.codes().withdraw(name, message, answer<protocol::CodeInfo>(reply));
+    });
+  }
   reply(error_response(no_such_operation(request)));
 }
 

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "server/http/server.h"
 #include "server/service/service.h"
@@ -22,6 +23,7 @@ class Router {
  private:
   void host_operation(const Request& request, const Reply& reply);
   void admin_operation(const Request& request, const Reply& reply);
+  void code_operation(const Request& request, const Reply& reply, const std::vector<std::string>& pieces);
   void upload(const Request& request, const Reply& reply, std::optional<HostId> host);
   void blob(const Request& request, const Reply& reply);
   void status_page(const Request& request, const Reply& reply);

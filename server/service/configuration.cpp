@@ -26,10 +26,11 @@ void declare(io::Settings& settings, Configuration& c) {
   settings.add("server.connections_per_network_max", &c.connections_per_network_max, 1, 1'000'000,
                "The same for those of one IPv4 address or IPv6 /64. Behind a proxy all are of one.");
   settings.add("hosts.own", &c.own_hosts,
-               "Hosts that join are the project's own computers, whose results are believed. false: they\n"
+               "Hosts that join, with codes that do not say, are the project's own computers, whose results "
+               "are believed. false: they\n"
                "are strangers, and items of theirs are computed again by others until they are known.");
   settings.add("hosts.joins_per_hour", &c.joins_per_hour, 1, 1'000'000,
-               "So many hosts may join from one IPv4 address or IPv6 /64.");
+               "So often may be tried to join from one IPv4 address or IPv6 /64.");
   settings.add("work.heartbeat_seconds", &c.heartbeat_seconds, 1, 3600,
                "How often a computing client reports, at most; shorter near the end of a problem.");
   settings.add("work.commit_seconds", &c.commit_seconds, 1, 3600,

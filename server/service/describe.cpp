@@ -178,6 +178,8 @@ protocol::HostInfo describe(const Model& model, const Host& host, Timestamp now)
   info.last_contact = row.last_contact;
   info.open_units = static_cast<int>(host.units.size());
   info.state_reason = row.state_reason;
+  info.code = row.code;
+  info.tags = row.tags;
   if (std::string held = held_back(model, host, now); !held.empty()) info.state_reason = std::move(held);
   return info;
 }

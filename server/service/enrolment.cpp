@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "server/service/admission.h"
 #include "server/service/describe.h"
 #include "server/service/reports.h"
 #include "shared/base/limits.h"
@@ -11,10 +12,7 @@
 namespace gleaner::service {
 namespace {
 
-Status check_request(const protocol::EnrolRequest& request, const Bytes& secret) {
-  if (!equal_constant_time(request.secret, secret))
-    return Error{ErrorKind::forbidden,
-                 "the enrolment secret is wrong: ask the administrator for the present join code"};
+Status check_request(const protocol::EnrolRequest& request) {
   if (request.host_key.size() != 32) return Error{ErrorKind::invalid, "host_key: expected 32 bytes"};
   if (request.cores < 1 || request.cores > 4096)
     return Error{ErrorKind::invalid, "cores: expected 1 to 4096"};
@@ -50,25 +48,32 @@ Status take_host(Transaction& tx, const protocol::EnrolRequest& request,
   const Host* known = nullptr;
   for (const auto& [id, host] : tx.model.hosts)
     if (host.row.public_key == request.host_key && host.row.machine == request.machine) known = &host;
-  if (known != nullptr && known->row.state == protocol::HostState::revoked) {
-    reply = Error{ErrorKind::forbidden, "this host was revoked by the administrator"};
+  const auto admitted = admit(tx.model, request.secret, request.host_key, known, tx.now);
+  if (!admitted.ok()) {
+    reply = admitted.error();
     return {};
   }
+  const storage::CodeRow& code = **admitted;
   const std::string token = to_base64url(crypto::random_secret(32));
   storage::HostRow row = known != nullptr ? known->row : storage::HostRow{};
   if (known != nullptr) tx.effects.add(effect::DropToken{row.token_digest});
   fill(row, request, token, tx.now);
+  if (known == nullptr || row.code != code.name) {
+    row.code = code.name;
+    row.tags = code.tags;
+    row.own = code.own.value_or(tx.settings.configuration.own_hosts);
+  }
   if (known != nullptr) {
     TRY(tx.store.update_host(row));
   } else {
     row.enrolled_at = row.last_contact;
-    row.own = tx.settings.configuration.own_hosts;
     TRY_ASSIGN(row.id, tx.store.add_host(row));
   }
   tx.effects.add(effect::AdmitToken{row.token_digest, row.id});
   tx.effects.add(effect::Announce{});
-  tx.effects.info(fmt::format("host {} ({}) {}: {} cores, {}", row.id.value, row.name,
-                              known != nullptr ? "joined again" : "joined", row.cores, row.platform));
+  tx.effects.info(fmt::format("host {} ({}) {} with the code {}: {} cores, {}", row.id.value, row.name,
+                              known != nullptr ? "joined again" : "joined", row.code, row.cores,
+                              row.platform));
   tx.model.reputation.set_own(row.id, row.own);
   Host& host = tx.model.hosts[row.id];
   host.row = row;
@@ -111,10 +116,10 @@ protocol::SignedStatement Enrolment::project() {
 
 void Enrolment::enrol(protocol::EnrolRequest request, const std::string& network,
                       Done<protocol::EnrolReply> done) {
-  if (const Status checked = check_request(request, secrets_.enrolment_secret); !checked.ok())
-    return done(checked.error());
+  // Whatever it shows counts: secrets are not to be tried out.
   if (const Status room = joins_.admit(network, kernel_.clock().steady()); !room.ok())
     return done(room.error());
+  if (const Status checked = check_request(request); !checked.ok()) return done(checked.error());
   kernel_.decide<protocol::EnrolReply>(
       [request = std::move(request)](Transaction& tx, Result<protocol::EnrolReply>& reply) {
         return take_host(tx, request, reply);
@@ -159,18 +164,20 @@ void Enrolment::host(HostId id, Done<protocol::HostInfo> done) {
       std::move(done));
 }
 
-void Enrolment::revoke_host(HostId id, Done<protocol::HostInfo> done) {
+void Enrolment::revoke_host(HostId id, protocol::RevokeHost request, Done<protocol::HostInfo> done) {
   kernel_.decide<protocol::HostInfo>(
-      [id](Transaction& tx, Result<protocol::HostInfo>& info) -> Status {
+      [id, request](Transaction& tx, Result<protocol::HostInfo>& info) -> Status {
         const auto found = tx.model.hosts.find(id);
         if (found == tx.model.hosts.end()) {
           info = no_host(id);
           return {};
         }
         Host& host = found->second;
-        host.row.state_reason = "revoked by the administrator";
-        TRY(end_host(tx, host, protocol::HostState::revoked, "the administrator revoked the host"));
-        tx.effects.info(fmt::format("host {} ({}) is revoked", id.value, host.row.name));
+        host.row.state_reason =
+            std::string("revoked by the administrator") + (request.may_return ? "; may return" : "");
+        TRY(end_host(tx, host, request.may_return ? protocol::HostState::left : protocol::HostState::revoked,
+                     "the administrator revoked the host"));
+        tx.effects.info(fmt::format("host {} ({}) is {}", id.value, host.row.name, host.row.state_reason));
         info = describe(tx.model, host, tx.now);
         return {};
       },

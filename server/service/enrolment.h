@@ -36,7 +36,8 @@ class Enrolment {
 
   void hosts(Done<std::vector<protocol::HostInfo>> done);
   void host(HostId id, Done<protocol::HostInfo> done);
-  void revoke_host(HostId id, Done<protocol::HostInfo> done);
+  // A revoked host's key cannot join again, unless it may return.
+  void revoke_host(HostId id, protocol::RevokeHost request, Done<protocol::HostInfo> done);
 
  private:
   Kernel& kernel_;

@@ -28,7 +28,7 @@ Status Joins::admit(const std::string& network, SteadyTime now) {
   if (bucket.tokens < 1)
     return Error{
         ErrorKind::unavailable,
-        fmt::format("more than {:.0f} hosts joined from {} within an hour: try again in some minutes, "
+        fmt::format("more than {:.0f} joinings were tried from {} within an hour: try again in some minutes, "
                     "or ask the administrator to raise hosts.joins_per_hour",
                     per_hour_, network)};
   bucket.tokens -= 1;

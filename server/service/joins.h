@@ -1,5 +1,5 @@
-// How many hosts may join from one network: a bucket of tokens for each, filled evenly over an hour. What is
-// refused may come later. Thread-safe.
+// How often joining may be tried from one network: a bucket of tokens for each, filled evenly over an hour.
+// What is refused may come later. Thread-safe.
 #pragma once
 
 #include <cstdint>

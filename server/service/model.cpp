@@ -138,6 +138,8 @@ Result<Model> load_model(storage::Store& store, io::Files& files, const Settings
     if (row.state == protocol::HostState::active)
       model.dispatch->put_host(row.id, terms_of(model, host, now), now);
   }
+  TRY_ASSIGN(const auto codes, store.codes());
+  for (const auto& row : codes) model.codes[row.name] = row;
   TRY_ASSIGN(const auto standings, store.standings());
   for (const auto& row : standings) model.reputation.restore(row.host, row.application, row.standing);
   TRY_ASSIGN(const auto audit_key, store.get_value("audit_key"));

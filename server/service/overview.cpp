@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "server/service/codes.h"
 #include "server/service/describe.h"
 #include "shared/base/version.h"
 
@@ -107,10 +108,22 @@ void Overview::published(Result<ProjectSnapshot> built, std::uint64_t changes) {
   if (again) build();
 }
 
+// The default code's, while it is that of the file.
+std::string Overview::present_join_code(const Transaction& tx) const {
+  const auto code = tx.model.codes.find(default_code);
+  if (secrets_.enrolment_secret.empty() || code == tx.model.codes.end() ||
+      code->second.withdrawn_at != Timestamp{} ||
+      code->second.secret_digest != crypto::sha256(secrets_.enrolment_secret))
+    return {};
+  return protocol::to_text(
+      join_code(tx.settings.configuration, secrets_.root_key, secrets_.enrolment_secret, port_));
+}
+
 void Overview::status(Done<protocol::ServerStatus> done) {
   kernel_.decide<protocol::ServerStatus>(
-      [](Transaction& tx, Result<protocol::ServerStatus>& status) -> Status {
+      [this](Transaction& tx, Result<protocol::ServerStatus>& status) -> Status {
         status = status_of(tx);
+        status->join_code = present_join_code(tx);
         return {};
       },
       [this, done = std::move(done)](Result<protocol::ServerStatus> status) {
@@ -122,7 +135,6 @@ void Overview::status(Done<protocol::ServerStatus> done) {
 void Overview::add_warnings(protocol::ServerStatus& status) const {
   const Settings& settings = kernel_.settings();
   status.project = secrets_.project;
-  status.join_code = protocol::to_text(join_code(settings.configuration, secrets_, port_));
   status.started_at = started_at_;
   status.work_certificate_expires = secrets_.work_certificate_expires;
   if (status.work_certificate_expires - status.now < certificate_warning)

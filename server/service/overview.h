@@ -32,6 +32,7 @@ class Overview {
 
   Overview(Kernel& kernel, const ProjectSecrets& secrets);
   void set_listening_port(int port) { port_ = port; }
+  [[nodiscard]] int listening_port() const { return port_; }
   // `then` is called once, here or on the pool.
   void look(Done<Snapshot> then);
   // From the writer.
@@ -46,6 +47,7 @@ class Overview {
   };
   void build();
   void published(Result<ProjectSnapshot> built, std::uint64_t changes);
+  [[nodiscard]] std::string present_join_code(const Transaction& tx) const;
   void add_warnings(protocol::ServerStatus& status) const;
 
   Kernel& kernel_;

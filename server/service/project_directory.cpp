@@ -13,7 +13,6 @@ namespace gleaner::service {
 namespace {
 
 constexpr std::int64_t key_bytes_max = 64 << 10;
-constexpr std::size_t enrolment_secret_bytes = 16;
 
 std::string this_machine() {
   std::array<char, 256> name{};
@@ -35,9 +34,23 @@ std::string admin_profile(const std::string& url, const std::string& project) {
 
 }  // namespace
 
-protocol::JoinCode join_code(const Configuration& configuration, const ProjectSecrets& secrets, int port) {
-  return {public_host(configuration), port, crypto::fingerprint(secrets.root_key), secrets.enrolment_secret};
+protocol::JoinCode join_code(const Configuration& configuration, const Bytes& root_key,
+                             const Bytes& enrolment_secret, int port) {
+  return {public_host(configuration), port, crypto::fingerprint(root_key), enrolment_secret};
 }
+
+namespace {
+
+Result<Bytes> read_enrolment_secret(io::Files& files, const io::Path& path) {
+  if (!files.exists(path)) return Bytes();
+  TRY_ASSIGN(const Bytes hex, bundle::read_secret_file(files, path, key_bytes_max));
+  const auto secret = from_hex(std::string_view(hex).substr(0, 2 * enrolment_secret_bytes));
+  if (!secret || secret->size() != enrolment_secret_bytes)
+    return Error{ErrorKind::invalid, path.string() + " is damaged: expected 32 hex digits"};
+  return *secret;
+}
+
+}  // namespace
 
 Result<ProjectSecrets> read_secrets(io::Files& files, const ProjectDirectory& directory, Timestamp now) {
   if (!files.exists(directory.configuration()))
@@ -65,12 +78,7 @@ Result<ProjectSecrets> read_secrets(io::Files& files, const ProjectDirectory& di
                                            ": certify the present one with `gleaner-admin keys work`"};
   TRY_ASSIGN(Bytes tls_chain, files.read(directory.tls_chain(), key_bytes_max));
   TRY_ASSIGN(Bytes tls_key, bundle::read_secret_file(files, directory.tls_key(), key_bytes_max));
-  TRY_ASSIGN(const Bytes secret_hex,
-             bundle::read_secret_file(files, directory.enrolment_secret(), key_bytes_max));
-  const auto secret = from_hex(std::string_view(secret_hex).substr(0, 2 * enrolment_secret_bytes));
-  if (!secret || secret->size() != enrolment_secret_bytes)
-    return Error{ErrorKind::invalid,
-                 directory.enrolment_secret().string() + " is damaged: expected 32 hex digits"};
+  TRY_ASSIGN(Bytes secret, read_enrolment_secret(files, directory.enrolment_secret()));
   TRY_ASSIGN(Bytes token, bundle::read_secret_file(files, directory.admin_token(), key_bytes_max));
   while (!token.empty() && token.back() == '\n') token.pop_back();
   if (token.size() < 32)
@@ -82,7 +90,7 @@ Result<ProjectSecrets> read_secrets(io::Files& files, const ProjectDirectory& di
                         checked->not_after,
                         std::move(tls_chain),
                         std::move(tls_key),
-                        *secret,
+                        std::move(secret),
                         crypto::sha256(token)};
 }
 

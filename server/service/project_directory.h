@@ -40,6 +40,8 @@ class ProjectDirectory {
   io::Path root_;
 };
 
+inline constexpr std::size_t enrolment_secret_bytes = 16;
+
 // What the server reads at start. The offline keys are not among it.
 struct ProjectSecrets {
   std::string project;  // id: hex fingerprint of the root key
@@ -49,7 +51,7 @@ struct ProjectSecrets {
   Timestamp work_certificate_expires;
   std::string tls_chain_pem;
   std::string tls_key_pem;
-  Bytes enrolment_secret;
+  Bytes enrolment_secret;    // of the code "default"; empty: that was rotated or withdrawn (codes.h)
   Bytes admin_token_digest;  // SHA-256
 };
 // Errors name the file and say how to mend it (an expired work certificate: certify it again with the root
@@ -70,7 +72,7 @@ struct InitReport {
 // Refuses a directory that already holds a project.
 [[nodiscard]] Result<InitReport> init_project(io::Files& files, const InitOptions& options, Timestamp now);
 
-[[nodiscard]] protocol::JoinCode join_code(const Configuration& configuration, const ProjectSecrets& secrets,
-                                           int port);
+[[nodiscard]] protocol::JoinCode join_code(const Configuration& configuration, const Bytes& root_key,
+                                           const Bytes& enrolment_secret, int port);
 
 }  // namespace gleaner::service

@@ -24,6 +24,7 @@ Service::Service(Settings settings, ProjectSecrets secrets, Dependencies depende
       overview_(kernel_, secrets_),
       jobs_(kernel_, tokens_, overview_),
       enrolment_(kernel_, tokens_, secrets_),
+      codes_(kernel_, overview_, secrets_),
       commits_(kernel_, upload_accounts_, secrets_),
       work_(kernel_, commits_, secrets_),
       uploads_(kernel_, upload_accounts_),
@@ -50,6 +51,7 @@ Status Service::check_project() {
   TRY(store.set_value("project", secrets_.project));
   TRY_ASSIGN(const auto audit_key, store.get_value("audit_key"));
   if (!audit_key) TRY(store.set_value("audit_key", to_base64url(crypto::random_secret(32))));
+  TRY(store_default_code(store, secrets_, kernel_.clock().now()));
   return store.commit();
 }
 

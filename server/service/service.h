@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "server/service/applications.h"
+#include "server/service/codes.h"
 #include "server/service/commits.h"
 #include "server/service/enrolment.h"
 #include "server/service/jobs.h"
@@ -36,6 +37,7 @@ class Service {
   void stop();
 
   [[nodiscard]] Enrolment& enrolment() { return enrolment_; }
+  [[nodiscard]] Codes& codes() { return codes_; }
   [[nodiscard]] Work& work() { return work_; }
   [[nodiscard]] Commits& commits() { return commits_; }
   [[nodiscard]] Uploads& uploads() { return uploads_; }
@@ -59,6 +61,7 @@ class Service {
   Overview overview_;
   Jobs jobs_;
   Enrolment enrolment_;
+  Codes codes_;
   Commits commits_;
   Work work_;
   Uploads uploads_;

@@ -307,6 +307,22 @@ CREATE TABLE standings (
 ) STRICT, WITHOUT ROWID;
 )";
 
+// Hosts that joined before joined with the code that there was. own: 2 as the settings say.
+constexpr const char* codes = R"(
+CREATE TABLE codes (
+  name TEXT PRIMARY KEY,
+  secret_digest BLOB NOT NULL,
+  hosts_max INTEGER NOT NULL,
+  own INTEGER NOT NULL,
+  tags TEXT NOT NULL,
+  made_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  withdrawn_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+ALTER TABLE hosts ADD COLUMN code TEXT NOT NULL DEFAULT 'default';
+ALTER TABLE hosts ADD COLUMN tags TEXT NOT NULL DEFAULT '[]';
+)";
+
 constexpr std::array steps{
     Migration{1, "first schema", first_schema},
     Migration{2, "units remember the end they were handed out with", handed_out_end},
@@ -314,6 +330,7 @@ constexpr std::array steps{
     Migration{4, "what hosts measured of themselves", host_speeds},
     Migration{5, "units go on with items that others began", begun_items},
     Migration{6, "how results are validated, and what hosts' results proved to be worth", trust},
+    Migration{7, "enrolment codes, and which a host joined with", codes},
 };
 
 Result<std::int64_t> number_of(Database& database, std::string_view sql) {

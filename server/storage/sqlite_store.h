@@ -35,6 +35,9 @@ class SqliteStore final : public Store {
   Status update_host(const HostRow& row) override;
   Result<std::vector<HostRow>> hosts() override;
 
+  Status put_code(const CodeRow& row) override;
+  Result<std::vector<CodeRow>> codes() override;
+
   Status put_standing(HostId host, ApplicationId application, const policy::Standing& standing) override;
   Result<std::vector<StandingRow>> standings() override;
   Result<ApplicationId> add_application(const ApplicationRow& row) override;

@@ -1,10 +1,11 @@
 // Hosts, and what each stage knows of them.
+#include "server/storage/list_text.h"
 #include "server/storage/sqlite_store.h"
 
 namespace gleaner::storage {
 namespace {
 
-void add_description(Query& query, const HostRow& row) {
+void add_description(Query& query, const HostRow& row, const std::string& tags) {
   query.add(row.name)
       .add(row.platform)
       .add(row.cores)
@@ -17,6 +18,7 @@ void add_description(Query& query, const HostRow& row) {
   query.add(row.cost_accepted).add(row.disagreements);
   query.add(row.speeds.all_cores_mflops).add(row.speeds.memory_bytes_per_second);
   query.add(row.speeds.download_bytes_per_second).add(row.speeds.upload_bytes_per_second).add(row.own);
+  query.add(row.code).add(tags);
 }
 
 void add_identity(Query& query, const HostRow& row) {
@@ -30,8 +32,9 @@ HostRow read_host(Query& query) {
                  row.health.failures, row.health.blocked_until, row.health.reason, row.enrolled_at,
                  row.last_contact, row.items_accepted, row.cost_accepted, row.disagreements,
                  row.speeds.all_cores_mflops, row.speeds.memory_bytes_per_second,
-                 row.speeds.download_bytes_per_second, row.speeds.upload_bytes_per_second, row.own,
-                 row.public_key, row.machine, row.token_digest);
+                 row.speeds.download_bytes_per_second, row.speeds.upload_bytes_per_second, row.own, row.code);
+  take_list(query, row.tags);
+  query.take_all(row.public_key, row.machine, row.token_digest);
   return row;
 }
 
@@ -52,26 +55,28 @@ policy::HostRecord read_record(Query& query) {
 }  // namespace
 
 Result<HostId> SqliteStore::add_host(const HostRow& row) {
+  TRY_ASSIGN(const std::string tags, to_text(row.tags));
   Query query = database_->query(R"(
 INSERT INTO hosts (name, platform, cores, memory_bytes, client_version, mflops, benchmark_at, state, state_reason,
   failures_in_row, failures, blocked_until, blocked_reason, enrolled_at, last_contact, items_accepted, cost_accepted,
-  disagreements, all_cores_mflops, memory_rate, download_rate, upload_rate, own, public_key, machine, token_digest)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?))");
-  add_description(query, row);
+  disagreements, all_cores_mflops, memory_rate, download_rate, upload_rate, own, code, tags, public_key, machine, token_digest)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?))");
+  add_description(query, row, tags);
   add_identity(query, row);
   TRY(query.run());
   return HostId{database_->last_id()};
 }
 
 Status SqliteStore::update_host(const HostRow& row) {
+  TRY_ASSIGN(const std::string tags, to_text(row.tags));
   {
     // Mostly the identity stays: its two indexes are left alone then.
     Query query = database_->query(R"(
 UPDATE hosts SET (name, platform, cores, memory_bytes, client_version, mflops, benchmark_at, state, state_reason,
   failures_in_row, failures, blocked_until, blocked_reason, enrolled_at, last_contact, items_accepted, cost_accepted,
-  disagreements, all_cores_mflops, memory_rate, download_rate, upload_rate, own) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  disagreements, all_cores_mflops, memory_rate, download_rate, upload_rate, own, code, tags) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 WHERE public_key = ? AND machine = ? AND token_digest = ? AND id = ?)");
-    add_description(query, row);
+    add_description(query, row, tags);
     add_identity(query, row);
     TRY(query.add(row.id).run());
     if (database_->changes() > 0) return {};
@@ -79,9 +84,9 @@ WHERE public_key = ? AND machine = ? AND token_digest = ? AND id = ?)");
   Query query = database_->query(R"(
 UPDATE hosts SET (name, platform, cores, memory_bytes, client_version, mflops, benchmark_at, state, state_reason,
   failures_in_row, failures, blocked_until, blocked_reason, enrolled_at, last_contact, items_accepted, cost_accepted,
-  disagreements, all_cores_mflops, memory_rate, download_rate, upload_rate, own, public_key, machine, token_digest) =
-  (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?)");
-  add_description(query, row);
+  disagreements, all_cores_mflops, memory_rate, download_rate, upload_rate, own, code, tags, public_key, machine, token_digest) =
+  (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?)");
+  add_description(query, row, tags);
   add_identity(query, row);
   TRY(query.add(row.id).run());
   if (database_->changes() == 0)
@@ -93,7 +98,7 @@ Result<std::vector<HostRow>> SqliteStore::hosts() {
   Query query = database_->query(R"(
 SELECT id, name, platform, cores, memory_bytes, client_version, mflops, benchmark_at, state, state_reason,
   failures_in_row, failures, blocked_until, blocked_reason, enrolled_at, last_contact, items_accepted, cost_accepted,
-  disagreements, all_cores_mflops, memory_rate, download_rate, upload_rate, own, public_key, machine, token_digest FROM hosts ORDER BY id)");
+  disagreements, all_cores_mflops, memory_rate, download_rate, upload_rate, own, code, tags, public_key, machine, token_digest FROM hosts ORDER BY id)");
   return all_rows(query, read_host);
 }
 

@@ -50,7 +50,21 @@ struct HostRow {
   std::int64_t items_accepted = 0;
   double cost_accepted = 0;
   std::int64_t disagreements = 0;
-  bool own = true;  // one of the project's own (policy/trust)
+  bool own = true;               // one of the project's own (policy/trust)
+  std::string code = "default";  // that it joined with
+  std::vector<std::string> tags;
+};
+
+// What hosts join with. Of its secret only the digest is kept.
+struct CodeRow {
+  std::string name;            // unique
+  Bytes secret_digest;         // SHA-256
+  std::int64_t hosts_max = 0;  // 0: any number
+  std::optional<bool> own;     // absent: as the settings say
+  std::vector<std::string> tags;
+  Timestamp made_at;
+  Timestamp expires_at;    // 0: never
+  Timestamp withdrawn_at;  // 0: it is not
 };
 
 // What a host's results with an application proved to be worth.
@@ -191,6 +205,9 @@ class Store {
   [[nodiscard]] virtual Result<HostId> add_host(const HostRow& row) = 0;
   [[nodiscard]] virtual Status update_host(const HostRow& row) = 0;
   [[nodiscard]] virtual Result<std::vector<HostRow>> hosts() = 0;
+
+  [[nodiscard]] virtual Status put_code(const CodeRow& row) = 0;  // adds or replaces
+  [[nodiscard]] virtual Result<std::vector<CodeRow>> codes() = 0;
 
   [[nodiscard]] virtual Status put_standing(HostId host, ApplicationId application,
                                             const policy::Standing& standing) = 0;

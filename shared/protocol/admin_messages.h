@@ -131,6 +131,44 @@ struct ProblemInfo {
   std::vector<SetAside> set_aside;  // ranges that failed on several hosts
 };
 
+// A code with which hosts join: GET /v1/admin/codes, GET /v1/admin/codes/NAME.
+struct CodeInfo {
+  std::string name;
+  std::string state;              // valid | full | expired | withdrawn
+  std::int64_t hosts = 0;         // that joined with it
+  std::int64_t hosts_max = 0;     // that may; 0: any number
+  std::optional<bool> own = {};   // its hosts are the project's own, or strangers; absent: as hosts.own says
+  std::vector<std::string> tags;  // of its hosts
+  Timestamp made_at;
+  Timestamp expires_at;    // 0: never
+  Timestamp withdrawn_at;  // 0: it is not
+};
+
+// POST /v1/admin/codes.
+struct AddCode {
+  std::string name;                   // letters, digits, ".", "_" and "-"
+  std::int64_t hosts_max = 0;         // 0: any number
+  std::int64_t lifetime_seconds = 0;  // 0: for ever
+  std::optional<bool> own = {};       // absent: as hosts.own says
+  std::vector<std::string> tags = {};
+};
+
+// Answer to it, and to POST /v1/admin/codes/NAME/rotate. The server keeps no secret: it is told this once.
+struct MadeCode {
+  CodeInfo code;
+  std::string join_code;
+};
+
+// POST /v1/admin/codes/NAME/withdraw: nobody joins with it any more.
+struct WithdrawCode {
+  bool with_hosts = false;  // those that did are put out, too; they may return with another code
+};
+
+// POST /v1/admin/hosts/ID/revoke.
+struct RevokeHost {
+  bool may_return = false;  // its key may join again
+};
+
 enum class HostState : int { active = 1, revoked = 2, left = 3 };
 [[nodiscard]] const char* name_of(HostState state);
 
@@ -152,13 +190,15 @@ struct HostInfo {
   Timestamp last_contact;
   int open_units = 0;
   std::string state_reason;  // last reason it gave for not computing, or why it is backed off
+  std::string code = {};     // that it joined with; empty: of a server of before
+  std::vector<std::string> tags = {};
 };
 
 struct ServerStatus {
   std::string project;
   std::string name;
   std::string server_version;
-  std::string join_code;
+  std::string join_code;  // of the code "default"; empty: it was rotated or withdrawn
   Timestamp started_at;
   Timestamp now;
   std::int64_t hosts = 0;

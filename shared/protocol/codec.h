@@ -26,7 +26,7 @@ template <typename Message>
 [[nodiscard]] Result<Message> decode(std::string_view text);
 
 // Instantiated for every struct of messages.h and admin_messages.h, and for std::vector of ApplicationInfo,
-// ProblemInfo, HostInfo and DecisionInfo (as {"version":1,"items":[...]}).
+// ProblemInfo, HostInfo, CodeInfo and DecisionInfo (as {"version":1,"items":[...]}).
 
 // Is this one bounded JSON object? For parameters, which only the application understands.
 [[nodiscard]] Status check_json_object(std::string_view text);

@@ -7,6 +7,7 @@ namespace gleaner::protocol::codec {
 
 inline constexpr Text file_name{limits::file_name_length_max};
 inline constexpr Text long_text{limits::text_length_max};
+inline constexpr List tags{limits::tags_max, Text{}};
 
 template <>
 inline constexpr const char* title<ApplicationInfo> = "application";
@@ -160,6 +161,56 @@ void visit(Archive& archive, Of<Archive, HostInfo>& message) {
   archive("last_contact", message.last_contact);
   archive("open_units", message.open_units, Whole{});
   archive("state_reason", message.state_reason, Prose{});
+  archive.defaulted("code", message.code, Text{});
+  archive.defaulted("tags", message.tags, tags);
+}
+
+template <>
+inline constexpr const char* title<CodeInfo> = "enrolment code";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, CodeInfo>& message) {
+  archive("name", message.name, Text{});
+  archive("state", message.state, Text{});
+  archive("hosts", message.hosts, Whole{});
+  archive("hosts_max", message.hosts_max, Whole{});
+  archive("own", message.own);
+  archive("tags", message.tags, tags);
+  archive("made_at", message.made_at);
+  archive("expires_at", message.expires_at);
+  archive("withdrawn_at", message.withdrawn_at);
+}
+
+template <>
+inline constexpr const char* title<AddCode> = "new enrolment code";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, AddCode>& message) {
+  archive("name", message.name, Text{});
+  archive.defaulted("hosts_max", message.hosts_max, Whole{});
+  archive.defaulted("lifetime_seconds", message.lifetime_seconds, Whole{0, limits::code_seconds_max});
+  archive("own", message.own);
+  archive.defaulted("tags", message.tags, tags);
+}
+
+template <>
+inline constexpr const char* title<MadeCode> = "join code";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, MadeCode>& message) {
+  archive("code", message.code);
+  archive("join_code", message.join_code, long_text);
+}
+
+template <>
+inline constexpr const char* title<WithdrawCode> = "withdrawal of an enrolment code";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, WithdrawCode>& message) {
+  archive.defaulted("with_hosts", message.with_hosts);
+}
+
+template <>
+inline constexpr const char* title<RevokeHost> = "revocation of a host";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, RevokeHost>& message) {
+  archive.defaulted("may_return", message.may_return);
 }
 
 template <>
@@ -229,6 +280,8 @@ template <>
 inline constexpr const char* title<std::vector<ProblemInfo>> = "list of problems";
 template <>
 inline constexpr const char* title<std::vector<HostInfo>> = "list of hosts";
+template <>
+inline constexpr const char* title<std::vector<CodeInfo>> = "list of enrolment codes";
 template <>
 inline constexpr const char* title<std::vector<DecisionInfo>> = "list of decisions";
 template <>

@@ -95,7 +95,7 @@ class Floods(unittest.TestCase):
                 FakeHost(grid, f"host-{i}")
             with self.assertRaises(AssertionError) as refused:
                 FakeHost(grid, "one too many")
-            self.assertIn("more than 20 hosts joined from 127.0.0.1", str(refused.exception))
+            self.assertIn("more than 20 joinings were tried from 127.0.0.1", str(refused.exception))
             self.assertEqual(len(grid.admin_json("host", "list")["items"]), 20)
 
 

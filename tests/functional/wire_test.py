@@ -158,6 +158,14 @@ class Wire(unittest.TestCase):
         self.call("POST", "/v1/leave", {}, host.token)
         other = FakeHost(self.grid, "other")
         self.call("POST", f"/v1/admin/hosts/{other.host}/revoke", {}, admin)
+        made = self.call("POST", "/v1/admin/codes", {"name": "lab", "hosts_max": 2, "own": False, "tags": ["b12"]}, admin)
+        self.call("POST", "/v1/admin/codes", {"name": "lab"}, admin, expect=409)
+        self.call("POST", "/v1/admin/codes", {"name": "a/b"}, admin, expect=400)
+        self.assertNotEqual(self.call("POST", "/v1/admin/codes/lab/rotate", {}, admin)["join_code"], made["join_code"])
+        self.call("POST", "/v1/admin/codes/lab/withdraw", {"with_hosts": True}, admin)
+        self.call("POST", "/v1/admin/codes/none/withdraw", {}, admin, expect=404)
+        self.assertEqual(self.call("GET", "/v1/admin/codes/lab", token=admin)["state"], "withdrawn")
+        self.assertEqual(len(self.call("GET", "/v1/admin/codes", token=admin)["items"]), 2)
 
         published = {(method, path) for path, operations in CONTRACT["paths"].items()
                      for method in operations if method != "parameters"}

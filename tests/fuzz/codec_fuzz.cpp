@@ -34,10 +34,10 @@ constexpr auto checks =
               Acknowledgement, Benchmark, EnrolRequest, EnrolReply, CommitRequest, UnitReport,
               HeartbeatRequest, UnitOrder, HeartbeatReply, Proposal, SlotRequest, WorkRequest, WorkReply,
               FailureReport, UploadState, ProblemDocument, ApplicationInfo, AddApplication, AddProblem,
-              ResultFile, Preview, HostShare, SetAside, ProblemInfo, HostInfo, ServerStatus, DecisionInfo,
-              ChangeStrategy, ChangeApplication, StrategyInfo, std::vector<StrategyInfo>,
-              std::vector<ApplicationInfo>, std::vector<ProblemInfo>, std::vector<HostInfo>,
-              std::vector<DecisionInfo>, ProblemProgress>();
+              ResultFile, Preview, HostShare, SetAside, ProblemInfo, HostInfo, CodeInfo, AddCode, MadeCode,
+              WithdrawCode, RevokeHost, std::vector<CodeInfo>, ServerStatus, DecisionInfo, ChangeStrategy,
+              ChangeApplication, StrategyInfo, std::vector<StrategyInfo>, std::vector<ApplicationInfo>,
+              std::vector<ProblemInfo>, std::vector<HostInfo>, std::vector<DecisionInfo>, ProblemProgress>();
 
 }  // namespace
 

@@ -31,6 +31,9 @@ double retry_after_of(const io::HttpReply& reply) {
 std::string problem_path(ProblemId id) {
   return "/v1/admin/problems/" + std::to_string(id.value);
 }
+std::string code_path(const std::string& name) {
+  return "/v1/admin/codes/" + name;
+}
 std::string host_path(HostId id) {
   return "/v1/admin/hosts/" + std::to_string(id.value);
 }
@@ -166,8 +169,30 @@ Result<protocol::HostInfo> Api::host(HostId id) {
   return get<protocol::HostInfo>(host_path(id));
 }
 
-Result<protocol::HostInfo> Api::revoke_host(HostId id) {
-  return post<protocol::HostInfo>(host_path(id) + "/revoke", empty_body, Repeat::yes);
+Result<protocol::HostInfo> Api::revoke_host(HostId id, const protocol::RevokeHost& revocation) {
+  return post<protocol::HostInfo>(host_path(id) + "/revoke", protocol::encode(revocation), Repeat::yes);
+}
+
+Result<std::vector<protocol::CodeInfo>> Api::codes() {
+  return get<std::vector<protocol::CodeInfo>>("/v1/admin/codes");
+}
+
+Result<protocol::CodeInfo> Api::code(const std::string& name) {
+  return get<protocol::CodeInfo>(code_path(name));
+}
+
+Result<protocol::MadeCode> Api::add_code(const protocol::AddCode& code) {
+  // A lost answer had the only copy of the secret.
+  return post<protocol::MadeCode>("/v1/admin/codes", protocol::encode(code), Repeat::no);
+}
+
+Result<protocol::MadeCode> Api::rotate_code(const std::string& name) {
+  return post<protocol::MadeCode>(code_path(name) + "/rotate", empty_body, Repeat::yes);
+}
+
+Result<protocol::CodeInfo> Api::withdraw_code(const std::string& name,
+                                              const protocol::WithdrawCode& withdrawal) {
+  return post<protocol::CodeInfo>(code_path(name) + "/withdraw", protocol::encode(withdrawal), Repeat::yes);
 }
 
 Result<protocol::UploadState> Api::upload_state(const std::string& digest) {

@@ -47,7 +47,13 @@ class Api {
   [[nodiscard]] Result<std::vector<protocol::DecisionInfo>> decisions(ProblemId id, int count);
   [[nodiscard]] Result<std::vector<protocol::HostInfo>> hosts();
   [[nodiscard]] Result<protocol::HostInfo> host(HostId id);
-  [[nodiscard]] Result<protocol::HostInfo> revoke_host(HostId id);
+  [[nodiscard]] Result<protocol::HostInfo> revoke_host(HostId id, const protocol::RevokeHost& revocation);
+  [[nodiscard]] Result<std::vector<protocol::CodeInfo>> codes();
+  [[nodiscard]] Result<protocol::CodeInfo> code(const std::string& name);
+  [[nodiscard]] Result<protocol::MadeCode> add_code(const protocol::AddCode& code);
+  [[nodiscard]] Result<protocol::MadeCode> rotate_code(const std::string& name);
+  [[nodiscard]] Result<protocol::CodeInfo> withdraw_code(const std::string& name,
+                                                         const protocol::WithdrawCode& withdrawal);
 
   [[nodiscard]] Result<protocol::UploadState> upload_state(const std::string& digest);
   // Appends `chunk` at `offset` of a blob of `total` bytes; compressed where that pays.

@@ -115,12 +115,6 @@ Result<ExitCode> add(Session& session, const ArchiveOptions& options) {
   return ExitCode::ok;
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
-
 Result<ExitCode> list_apps(Session& session, const NoOptions&) {
   TRY_ASSIGN(Api* const api, session.api());
   TRY_ASSIGN(const auto applications, api->applications());

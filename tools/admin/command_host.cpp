@@ -15,6 +15,7 @@ namespace {
 struct HostChoice {
   std::string which;  // id or name
   bool yes = false;
+  bool may_return = false;
 };
 
 Result<protocol::HostInfo> find_host(Api& api, const std::string& which) {
@@ -120,6 +121,8 @@ std::string host_text(const protocol::HostInfo& host, Timestamp now, const Displ
                         {"failures", count_text(host.failures)},
                         {"disagreements", count_text(host.disagreements)},
                         {"enrolled", time_text(host.enrolled_at)},
+                        {"with code", host.code},
+                        {"tags", joined(host.tags)},
                         {"last contact", contact_text(host, now)}},
                        display);
 }
@@ -138,8 +141,10 @@ Result<ExitCode> revoke(Session& session, const HostChoice& choice) {
   TRY_ASSIGN(Api* const api, session.api());
   TRY_ASSIGN(const auto host, find_host(*api, choice.which));
   const std::string name = "host " + std::to_string(host.id.value) + " (" + host.name + ")";
-  TRY_ASSIGN(const bool sure,
-             session.confirm("Revoke " + name + "? It gets no more work until it joins again.", choice.yes));
+  TRY_ASSIGN(const bool sure, session.confirm("Revoke " + name + "? It gets no more work" +
+                                                  (choice.may_return ? " until it joins again."
+                                                                     : ", and its key cannot join again."),
+                                              choice.yes));
   if (!sure) {
     if (session.json())
       session.print_json(protocol::encode(host));
@@ -147,7 +152,7 @@ Result<ExitCode> revoke(Session& session, const HostChoice& choice) {
       session.people() << name << " is kept\n";
     return ExitCode::failed;
   }
-  TRY_ASSIGN(const auto revoked, api->revoke_host(host.id));
+  TRY_ASSIGN(const auto revoked, api->revoke_host(host.id, {choice.may_return}));
   if (session.json())
     session.print_json(protocol::encode(revoked));
   else
@@ -167,7 +172,7 @@ Result<ExitCode> status(Session& session, const NoOptions&) {
        {"id", server.project},
        {"server",
         "version " + server.server_version + ", up " + span_text(to_seconds(server.now - server.started_at))},
-       {"join code", server.join_code},
+       {"join code", server.join_code.empty() ? "see `gleaner-admin code list`" : server.join_code},
        {"hosts", count_text(server.hosts_active) + " active, " + count_text(server.hosts) + " known"},
        {"problems", count_text(server.problems_open) + " open"},
        {"units", count_text(server.open_units) + " open"},
@@ -193,7 +198,11 @@ void add_host_commands(CLI::App& program, Action& chosen) {
     command->add_option("host", choice->which, "the host's id, or its name if only one is called so")
         ->required()
         ->type_name("ID|NAME");
-    if (name == "revoke") command->add_flag("--yes", choice->yes, "do not ask");
+    if (name == "revoke") {
+      command->add_flag("--may-return", choice->may_return,
+                        "it may join again, also if it was revoked before");
+      command->add_flag("--yes", choice->yes, "do not ask");
+    }
     on_parse(command, chosen, choice, action);
   };
   declare("show", "Show one host", show);

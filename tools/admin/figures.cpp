@@ -88,6 +88,12 @@ std::string counted(std::int64_t count, const std::string& noun) {
   return count_text(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
+std::string joined(const std::vector<std::string>& list) {
+  std::string text;
+  for (const std::string& each : list) text += (text.empty() ? "" : ", ") + each;
+  return text;
+}
+
 int columns_of(std::string_view text) {
   int columns = 0;
   for (const char byte : text) columns += continues_character(byte) ? 0 : 1;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "shared/base/clock.h"
 
@@ -18,6 +19,8 @@ namespace gleaner::admin {
 [[nodiscard]] std::string time_text(Timestamp time);  // 2026-11-20 22:04:05 UTC; "-" for none
 // "1 split", "3 splits".
 [[nodiscard]] std::string counted(std::int64_t count, const std::string& noun);
+
+[[nodiscard]] std::string joined(const std::vector<std::string>& list);  // "a, b"
 
 // Columns that a UTF-8 text takes: its code points (double-width characters are not told apart).
 [[nodiscard]] int columns_of(std::string_view text);

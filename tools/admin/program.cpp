@@ -55,7 +55,8 @@ void declare_globals(CLI::App& program, GlobalOptions& globals) {
 }  // namespace
 
 int run_program(Outside& outside, std::vector<std::string> arguments) {
-  CLI::App program("Administers a Gleaner project: keys, applications, problems and hosts.", "gleaner-admin");
+  CLI::App program("Administers a Gleaner project: keys, applications, problems, hosts and enrolment codes.",
+                   "gleaner-admin");
   GlobalOptions globals;
   Action chosen;
   program.footer(footer);
@@ -66,6 +67,7 @@ int run_program(Outside& outside, std::vector<std::string> arguments) {
   add_application_commands(program, chosen);
   add_problem_commands(program, chosen);
   add_host_commands(program, chosen);
+  add_code_commands(program, chosen);
   add_status_command(program, chosen);
   add_run_local_command(program, chosen);
   add_plan_command(program, chosen);

@@ -86,6 +86,12 @@ TEST_CASE("every command has help, with exit status 0, and the manual knows its 
                                                        {"host", "list"},
                                                        {"host", "show"},
                                                        {"host", "revoke"},
+                                                       {"code"},
+                                                       {"code", "add"},
+                                                       {"code", "list"},
+                                                       {"code", "show"},
+                                                       {"code", "rotate"},
+                                                       {"code", "withdraw"},
                                                        {"status"},
                                                        {"run-local"},
                                                        {"plan"}};
@@ -340,6 +346,42 @@ TEST_CASE("hosts and status", "[program]") {
   world.out_display.terminal = world.out_display.colour = true;
   CHECK(world.run({"status"}) == 0);
   CHECK(says(world.out, "\x1b[33mwarning:\x1b[0m"));
+}
+
+TEST_CASE("enrolment codes", "[program]") {
+  TestWorld world;
+  world.add_profile();
+  protocol::MadeCode made;
+  made.code.name = "lab";
+  made.code.state = "valid";
+  made.code.hosts = 3;
+  made.code.hosts_max = 20;
+  made.code.own = false;
+  made.code.tags = {"b12", "night"};
+  made.join_code = "gleaner://grid.test:8443/abc";
+  world.server.on("POST /v1/admin/codes", 200, protocol::encode(made));
+  CHECK(world.run({"code", "add", "lab", "--hosts", "20", "--expires", "30d", "--strangers"}) == 0);
+  CHECK(world.out == "gleaner://grid.test:8443/abc\n");  // alone, for scripts
+  CHECK(says(world.error, "shown this once"));
+  for (const char* time : {"30", "d", "0d", "-1d", "30y", "1000w", "99999999999999999999d"}) {
+    INFO(time);
+    CHECK(world.run({"code", "add", "lab", "--expires", time}) != 0);
+    CHECK(says(world.error, "--expires"));
+  }
+  CHECK(world.run({"code", "add", "lab", "--own", "--strangers"}) == 2);
+  CHECK(world.run({"code", "add", "lab", "--once", "--hosts", "2"}) == 2);
+  world.server.on("GET /v1/admin/codes", 200, protocol::encode(std::vector{made.code}));
+  CHECK(world.run({"code", "list"}) == 0);
+  CHECK(says(world.out, "3 of 20"));
+  CHECK(says(world.out, "strangers"));
+  CHECK(says(world.out, "b12, night"));
+  world.server.on("GET /v1/admin/codes/lab", 200, protocol::encode(made.code));
+  CHECK(world.run({"code", "show", "lab"}) == 0);
+  CHECK(says(world.out, "never"));
+  made.code.state = "withdrawn";
+  world.server.on("POST /v1/admin/codes/lab/withdraw", 200, protocol::encode(made.code));
+  CHECK(world.run({"code", "withdraw", "lab", "--with-hosts", "--yes"}) == 0);
+  CHECK(world.out == "the code lab is withdrawn\n");
 }
 
 }  // namespace gleaner::admin

@@ -31,8 +31,8 @@ TEMPLATE_LIST_TEST_CASE("every member of a message is in its field list", "", co
   CHECK(counter.count() == boost::pfr::tuple_size_v<TestType>);
 }
 
-TEMPLATE_TEST_CASE("lists survive the wire", "", ApplicationInfo, ProblemInfo, HostInfo, DecisionInfo,
-                   StrategyInfo) {
+TEMPLATE_TEST_CASE("lists survive the wire", "", ApplicationInfo, ProblemInfo, HostInfo, CodeInfo,
+                   DecisionInfo, StrategyInfo) {
   INFO("seed " << seed);
   Random random(seed);
   for (int round = 0; round < 20; ++round) {

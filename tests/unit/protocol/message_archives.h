@@ -23,7 +23,8 @@ using AllMessages =
                SavedItem, HeartbeatRequest, UnitOrder, HeartbeatReply, Proposal, SlotRequest, WorkRequest,
                ProblemProgress, WorkReply, FailureReport, UploadState, ProblemDocument, ApplicationInfo,
                AddApplication, AddProblem, ResultFile, Preview, HostShare, SetAside, ProblemInfo, HostInfo,
-               ServerStatus, DecisionInfo, ChangeStrategy, ChangeApplication, StrategyInfo>;
+               CodeInfo, AddCode, MadeCode, WithdrawCode, RevokeHost, ServerStatus, DecisionInfo,
+               ChangeStrategy, ChangeApplication, StrategyInfo>;
 
 template <typename T>
 inline constexpr bool is_message =

@@ -15,7 +15,7 @@ Status leave(World& world, HostId host) {
 
 Result<protocol::HostInfo> revoke(World& world, HostId host) {
   return World::wait<protocol::HostInfo>(
-      [&](auto done) { world.service().enrolment().revoke_host(host, std::move(done)); });
+      [&](auto done) { world.service().enrolment().revoke_host(host, {}, std::move(done)); });
 }
 
 bool is_known(World& world, const std::string& token) {

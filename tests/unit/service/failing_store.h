@@ -63,6 +63,14 @@ class FailingStore final : public Store {
     TRY(next("hosts"));
     return inner_->hosts();
   }
+  Status put_code(const CodeRow& row) override {
+    TRY(next("put_code"));
+    return inner_->put_code(row);
+  }
+  Result<std::vector<CodeRow>> codes() override {
+    TRY(next("codes"));
+    return inner_->codes();
+  }
   Status put_standing(HostId host, ApplicationId application, const policy::Standing& standing) override {
     TRY(next("put_standing"));
     return inner_->put_standing(host, application, standing);

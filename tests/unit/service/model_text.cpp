@@ -33,6 +33,7 @@ std::string text_of(const Host& host) {
       "host {} {} {} '{}' token {} cores {} mflops {} accepted {} {} failures {} disagreements {} units",
       row.id.value, row.name, protocol::name_of(row.state), row.state_reason, to_hex(row.token_digest),
       row.cores, row.mflops, row.items_accepted, row.cost_accepted, row.health.failures, row.disagreements);
+  text += fmt::format(" own {} code {} tags {}", row.own, row.code, fmt::join(row.tags, ","));
   for (const UnitId unit : host.units) text += fmt::format(" {}", unit.value);
   return text + "\n";
 }
@@ -60,6 +61,9 @@ std::string text_of(const Problem& problem) {
 std::string text_of(const Model& model) {
   std::string text;
   for (const auto& [id, host] : model.hosts) text += text_of(host);
+  for (const auto& [name, code] : model.codes)
+    text += fmt::format("code {} {} at most {} expires {} withdrawn {}\n", name, to_hex(code.secret_digest),
+                        code.hosts_max, to_microseconds(code.expires_at), to_microseconds(code.withdrawn_at));
   for (const auto& [id, application] : model.applications) {
     text += fmt::format("application {} {} {} {} by {}\n", id.value, application.row.name,
                         application.row.version, application.row.archive, application.signer_name);

@@ -58,7 +58,8 @@ TEST_CASE("what init makes the server reads") {
   CHECK(code->host == "127.0.0.1");
   CHECK(code->port == 4711);
   CHECK(code->enrolment_secret == secrets->enrolment_secret);
-  CHECK(protocol::to_text(join_code(made.options.configuration, *secrets, 4711)) == made.report.join_code);
+  CHECK(protocol::to_text(join_code(made.options.configuration, secrets->root_key, secrets->enrolment_secret,
+                                    4711)) == made.report.join_code);
 }
 
 TEST_CASE("secrets are for their owner's eyes, and the offline keys are elsewhere") {

@@ -70,6 +70,8 @@ TEST_CASE("every earlier schema is taken forward with its rows") {
   for (int opened = 0; opened < 2; ++opened) {
     CHECK(must(store->get_value("project")) == "abc");
     CHECK(must(store->hosts()).front().mflops == 12.5);
+    CHECK(must(store->hosts()).front().code == "default");
+    CHECK(must(store->codes()).empty());
     CHECK(must(store->applications()).front().platforms == std::vector<std::string>{"x86_64-linux"});
     CHECK(must(store->problems()).front().straggler == policy::Straggler::split);
     CHECK(must(store->stage(ProblemId{1}, 0)).value().set_aside == std::vector{Range{3, 4}});

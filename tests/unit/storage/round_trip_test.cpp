@@ -1,4 +1,6 @@
 // Every kind of row comes back as it was written: before the commit, after it, and after a restart.
+#include <map>
+
 #include "tests/catch.h"
 #include "tests/unit/storage/fixture.h"
 #include "tests/unit/storage/rows.h"
@@ -40,6 +42,24 @@ void check_round_trip(Write write, Read read) {
 }
 
 }  // namespace
+
+TEST_CASE("enrolment codes survive, added and replaced") {
+  check_round_trip(
+      [](Store& store, const Grid&, Random& random) {
+        std::map<std::string, CodeRow> rows;
+        for (const CodeRow& row : must(store.codes())) rows[row.name] = row;
+        for (int i = 0; i < 40; ++i) {
+          auto row = random_row<CodeRow>(random);
+          row.name = "code " + std::to_string(random.below(30));
+          must(store.put_code(row));
+          rows[row.name] = row;
+        }
+        std::vector<CodeRow> all;
+        for (const auto& [name, row] : rows) all.push_back(row);
+        return all;
+      },
+      [](Store& store, const Grid&) { return must(store.codes()); });
+}
 
 TEST_CASE("hosts survive, added and updated") {
   check_round_trip(

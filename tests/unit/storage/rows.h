@@ -89,11 +89,18 @@ void fields(Visitor& visit, policy::Decision& value) {
 template <typename Visitor>
 void fields(Visitor& visit, HostRow& value) {
   auto& [id, name, public_key, machine, token, platform, cores, memory, version, mflops, benchmark_at, speeds,
-         state, state_reason, health, enrolled_at, last_contact, items, cost, disagreements, own] = value;
+         state, state_reason, health, enrolled_at, last_contact, items, cost, disagreements, own, code,
+         tags] = value;
   auto& [together, memory_rate, download, upload] = speeds;
   visit(id, name, public_key, machine, token, platform, cores, memory, version, mflops, benchmark_at,
         together, memory_rate, download, upload, state, state_reason, health, enrolled_at, last_contact,
-        items, cost, disagreements, own);
+        items, cost, disagreements, own, code, tags);
+}
+
+template <typename Visitor>
+void fields(Visitor& visit, CodeRow& value) {
+  auto& [name, digest, hosts_max, own, tags, made_at, expires_at, withdrawn_at] = value;
+  visit(name, digest, hosts_max, own, tags, made_at, expires_at, withdrawn_at);
 }
 
 template <typename Visitor>

@@ -1,0 +1,54 @@
+#include "server/service/admission.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "shared/crypto/keys.h"
+
+namespace gleaner::service {
+namespace {
+
+constexpr const char* ask = ": ask the administrator for the present join code";
+
+Error refused(const std::string& why) {
+  return {ErrorKind::forbidden, why + ask};
+}
+
+}  // namespace
+
+std::int64_t hosts_of(const Model& model, const storage::CodeRow& code) {
+  return std::count_if(model.hosts.begin(), model.hosts.end(),
+                       [&](const auto& entry) { return entry.second.row.code == code.name; });
+}
+
+std::optional<std::string> closed(const Model& model, const storage::CodeRow& code, Timestamp now) {
+  if (code.withdrawn_at != Timestamp{}) return "withdrawn";
+  if (code.expires_at != Timestamp{} && code.expires_at <= now) return "expired";
+  if (code.hosts_max > 0 && hosts_of(model, code) >= code.hosts_max) return "full";
+  return {};
+}
+
+Result<const storage::CodeRow*> admit(const Model& model, const Bytes& secret, const Bytes& host_key,
+                                      const Host* known, Timestamp now) {
+  const Bytes digest = crypto::sha256(secret);
+  const storage::CodeRow* code = nullptr;
+  for (const auto& [name, row] : model.codes)
+    if (equal_constant_time(row.secret_digest, digest)) code = &row;
+  if (code == nullptr) return refused("the secret of this join code is not valid here, or no longer");
+  for (const auto& [id, host] : model.hosts)
+    if (host.row.public_key == host_key && host.row.state == protocol::HostState::revoked)
+      return Error{
+          ErrorKind::forbidden,
+          fmt::format("the administrator revoked this computer (host {}), and it may not return: ask "
+                      "the administrator",
+                      id.value)};
+  const auto why = closed(model, *code, now);
+  if (!why || (*why == "full" && known != nullptr && known->row.code == code->name)) return code;
+  if (*why == "withdrawn") return refused("this join code was withdrawn");
+  if (*why == "expired") return refused("this join code expired on " + to_rfc3339(code->expires_at));
+  return refused(fmt::format("this join code admits {} host{}, and so many have joined with it",
+                             code->hosts_max, code->hosts_max == 1 ? "" : "s"));
+}
+
+}  // namespace gleaner::service

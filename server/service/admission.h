@@ -1,0 +1,23 @@
+// Who may join: what a code still allows. Writer thread only.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "server/service/model.h"
+#include "shared/base/result.h"
+
+namespace gleaner::service {
+
+// The code that a joining host may use: it shows this secret, this key, and is `known` (null: new). All codes
+// are compared, by digests, whichever it is: the time says nothing of the secrets. forbidden: why not, as its
+// owner is told.
+[[nodiscard]] Result<const storage::CodeRow*> admit(const Model& model, const Bytes& secret,
+                                                    const Bytes& host_key, const Host* known, Timestamp now);
+// How many hosts joined with it, those that are gone included.
+[[nodiscard]] std::int64_t hosts_of(const Model& model, const storage::CodeRow& code);
+// Absent: hosts may join with it. "full", "expired" or "withdrawn".
+[[nodiscard]] std::optional<std::string> closed(const Model& model, const storage::CodeRow& code,
+                                                Timestamp now);
+
+}  // namespace gleaner::service

@@ -1,0 +1,179 @@
+#include "server/service/codes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "server/service/admission.h"
+#include "server/service/reports.h"
+#include "shared/base/limits.h"
+#include "shared/crypto/keys.h"
+
+namespace gleaner::service {
+namespace {
+
+Error no_code(const std::string& name) {
+  return {ErrorKind::not_found, "no enrolment code " + name + " here: see `gleaner-admin code list`"};
+}
+
+// It is a piece of a path.
+Status check_name(const std::string& name) {
+  const bool plain = std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '_' || c == '-';
+  });
+  if (plain && !name.empty() && name.size() <= limits::name_length_max) return {};
+  return Error{ErrorKind::invalid, "name: expected 1 to 64 letters, digits, \".\", \"_\" and \"-\""};
+}
+
+protocol::CodeInfo describe(const Model& model, const storage::CodeRow& row, Timestamp now) {
+  protocol::CodeInfo info;
+  info.name = row.name;
+  info.state = closed(model, row, now).value_or("valid");
+  info.hosts = hosts_of(model, row);
+  info.hosts_max = row.hosts_max;
+  info.own = row.own;
+  info.tags = row.tags;
+  info.made_at = row.made_at;
+  info.expires_at = row.expires_at;
+  info.withdrawn_at = row.withdrawn_at;
+  return info;
+}
+
+Status put_out_hosts(Transaction& tx, const std::string& code) {
+  for (auto& [id, host] : tx.model.hosts) {
+    if (host.row.code != code || host.row.state != protocol::HostState::active) continue;
+    host.row.state_reason = "its enrolment code was withdrawn";
+    TRY(end_host(tx, host, protocol::HostState::left,
+                 "the administrator withdrew the host's enrolment code"));
+  }
+  return {};
+}
+
+}  // namespace
+
+Status store_default_code(storage::Store& store, const ProjectSecrets& secrets, Timestamp now) {
+  if (secrets.enrolment_secret.empty()) return {};
+  storage::CodeRow row{default_code, crypto::sha256(secrets.enrolment_secret), 0, {}, {}, now, {}, {}};
+  TRY_ASSIGN(const auto codes, store.codes());
+  const auto known =
+      std::find_if(codes.begin(), codes.end(), [](const auto& each) { return each.name == default_code; });
+  if (known != codes.end() && known->secret_digest == row.secret_digest) return {};
+  return store.put_code(row);
+}
+
+void Codes::list(Done<std::vector<protocol::CodeInfo>> done) {
+  kernel_.decide<std::vector<protocol::CodeInfo>>(
+      [](Transaction& tx, Result<std::vector<protocol::CodeInfo>>& list) -> Status {
+        std::vector<protocol::CodeInfo> all;
+        for (const auto& [name, row] : tx.model.codes) all.push_back(describe(tx.model, row, tx.now));
+        list = std::move(all);
+        return {};
+      },
+      std::move(done));
+}
+
+void Codes::show(const std::string& name, Done<protocol::CodeInfo> done) {
+  kernel_.decide<protocol::CodeInfo>(
+      [name](Transaction& tx, Result<protocol::CodeInfo>& info) -> Status {
+        const auto found = tx.model.codes.find(name);
+        if (found == tx.model.codes.end())
+          info = no_code(name);
+        else
+          info = describe(tx.model, found->second, tx.now);
+        return {};
+      },
+      std::move(done));
+}
+
+void Codes::make(std::function<Result<storage::CodeRow>(Transaction&)> change,
+                 Done<protocol::MadeCode> done) {
+  const Bytes secret = crypto::random_secret(enrolment_secret_bytes);
+  const std::string text = protocol::to_text(
+      join_code(kernel_.settings().configuration, secrets_.root_key, secret, overview_.listening_port()));
+  kernel_.decide<protocol::MadeCode>(
+      [change = std::move(change), text, digest = crypto::sha256(secret)](
+          Transaction& tx, Result<protocol::MadeCode>& made) -> Status {
+        auto row = change(tx);
+        if (!row.ok()) {
+          made = row.error();
+          return {};
+        }
+        row->secret_digest = digest;
+        TRY(tx.store.put_code(*row));
+        tx.model.codes[row->name] = *row;
+        tx.effects.add(effect::Announce{});
+        tx.effects.info(fmt::format("enrolment code {}: a new secret", row->name));
+        made = protocol::MadeCode{describe(tx.model, *row, tx.now), text};
+        return {};
+      },
+      std::move(done));
+}
+
+void Codes::add(protocol::AddCode request, Done<protocol::MadeCode> done) {
+  if (const Status good = check_name(request.name); !good.ok()) return done(good.error());
+  make(
+      [request = std::move(request)](Transaction& tx) -> Result<storage::CodeRow> {
+        if (tx.model.codes.contains(request.name))
+          return Error{ErrorKind::conflict,
+                       "there is an enrolment code " + request.name +
+                           " already: `gleaner-admin code rotate` gives it a new secret"};
+        if (tx.model.codes.size() >= limits::codes_max)
+          return Error{ErrorKind::conflict,
+                       fmt::format("there are {} enrolment codes already", limits::codes_max)};
+        storage::CodeRow row;
+        row.name = request.name;
+        row.hosts_max = request.hosts_max;
+        row.own = request.own;
+        row.tags = request.tags;
+        row.made_at = tx.now;
+        if (request.lifetime_seconds > 0)
+          row.expires_at = tx.now + std::chrono::seconds{request.lifetime_seconds};
+        return row;
+      },
+      std::move(done));
+}
+
+Status Codes::forget_file(const std::string& name) {
+  if (name != default_code) return {};
+  return kernel_.files().remove(kernel_.settings().directory.enrolment_secret());
+}
+
+void Codes::rotate(const std::string& name, Done<protocol::MadeCode> done) {
+  // First: if nothing comes of the rest, the code goes on and is only not shown any more.
+  if (const Status forgotten = forget_file(name); !forgotten.ok()) return done(forgotten.error());
+  make(
+      [name](Transaction& tx) -> Result<storage::CodeRow> {
+        const auto found = tx.model.codes.find(name);
+        if (found == tx.model.codes.end()) return no_code(name);
+        if (found->second.withdrawn_at != Timestamp{})
+          return Error{ErrorKind::conflict, "the enrolment code " + name +
+                                                " is withdrawn: make another with `gleaner-admin code add`"};
+        return found->second;
+      },
+      std::move(done));
+}
+
+void Codes::withdraw(const std::string& name, protocol::WithdrawCode request, Done<protocol::CodeInfo> done) {
+  if (const Status forgotten = forget_file(name); !forgotten.ok()) return done(forgotten.error());
+  kernel_.decide<protocol::CodeInfo>(
+      [name, request](Transaction& tx, Result<protocol::CodeInfo>& info) -> Status {
+        const auto found = tx.model.codes.find(name);
+        if (found == tx.model.codes.end()) {
+          info = no_code(name);
+          return {};
+        }
+        storage::CodeRow& row = found->second;
+        if (row.withdrawn_at == Timestamp{}) row.withdrawn_at = tx.now;
+        TRY(tx.store.put_code(row));
+        if (request.with_hosts) TRY(put_out_hosts(tx, name));
+        tx.effects.add(effect::Announce{});
+        tx.effects.info(fmt::format("enrolment code {} is withdrawn{}", name,
+                                    request.with_hosts ? " with its hosts" : ""));
+        info = describe(tx.model, row, tx.now);
+        return {};
+      },
+      std::move(done));
+}
+
+}  // namespace gleaner::service

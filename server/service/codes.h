@@ -1,0 +1,45 @@
+// Enrolment codes: what an administrator gives to those who are to join. A code has a name, and may have a
+// quota of hosts, an end, tags for its hosts, and a word on whether they are the project's own. Its secret is
+// shown once, inside a join code, when it is made; the store has its digest.
+//
+// The code "default" is that of keys/enrolment.secret, as `init` makes it: whatever that file says at a start
+// counts. Rotating or withdrawing it removes the file. Thread-safe.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "server/service/overview.h"
+
+namespace gleaner::service {
+
+inline constexpr const char* default_code = "default";
+// At each start, before the model is read: the default code as its file says.
+[[nodiscard]] Status store_default_code(storage::Store& store, const ProjectSecrets& secrets, Timestamp now);
+
+class Codes {
+ public:
+  Codes(Kernel& kernel, const Overview& overview, const ProjectSecrets& secrets)
+      : kernel_(kernel), overview_(overview), secrets_(secrets) {}
+
+  void list(Done<std::vector<protocol::CodeInfo>> done);
+  void show(const std::string& name, Done<protocol::CodeInfo> done);
+  // conflict: there was one of this name.
+  void add(protocol::AddCode request, Done<protocol::MadeCode> done);
+  // A new secret; its hosts stay. conflict: it is withdrawn.
+  void rotate(const std::string& name, Done<protocol::MadeCode> done);
+  // Nobody joins with it any more. Withdrawing it again is no mistake.
+  void withdraw(const std::string& name, protocol::WithdrawCode request, Done<protocol::CodeInfo> done);
+
+ private:
+  // Stores the row that `change` makes, with a new secret, and tells the join code.
+  void make(std::function<Result<storage::CodeRow>(Transaction&)> change, Done<protocol::MadeCode> done);
+  // The default code's secret must not come back at the next start.
+  [[nodiscard]] Status forget_file(const std::string& name);
+
+  Kernel& kernel_;
+  const Overview& overview_;
+  const ProjectSecrets& secrets_;
+};
+
+}  // namespace gleaner::service

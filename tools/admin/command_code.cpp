@@ -1,0 +1,212 @@
+// code add, list, show, rotate, withdraw: what hosts join with.
+#include <charconv>
+
+#include "shared/base/limits.h"
+#include "shared/protocol/codec.h"
+#include "tools/admin/commands.h"
+#include "tools/admin/figures.h"
+
+namespace gleaner::admin {
+namespace {
+
+struct NewCode {
+  protocol::AddCode code;
+  std::string lifetime;
+  bool once = false;
+  bool own = false;
+  bool strangers = false;
+};
+
+struct CodeChoice {
+  std::string name;
+  bool with_hosts = false;
+  bool yes = false;
+};
+
+// 90s, 30m, 12h, 30d, 8w.
+Result<std::int64_t> seconds_of(const std::string& text) {
+  std::int64_t number = 0;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
+  std::int64_t unit = 0;
+  if (fault == std::errc{} && end + 1 == text.data() + text.size()) {
+    switch (*end) {
+      case 's':
+        unit = 1;
+        break;
+      case 'm':
+        unit = 60;
+        break;
+      case 'h':
+        unit = 3600;
+        break;
+      case 'd':
+        unit = 86'400;
+        break;
+      case 'w':
+        unit = 7 * 86'400;
+        break;
+      default:
+        break;
+    }
+  }
+  if (unit == 0 || number < 1 || number > limits::code_seconds_max / unit)
+    return Error{ErrorKind::invalid,
+                 "--expires: expected a time such as 12h, 30d or 8w, of at most ten years"};
+  return number * unit;
+}
+
+std::string quota_text(const protocol::CodeInfo& code) {
+  return count_text(code.hosts) + (code.hosts_max > 0 ? " of " + count_text(code.hosts_max) : "");
+}
+
+std::string end_text(const protocol::CodeInfo& code) {
+  return to_microseconds(code.expires_at) == 0 ? "never" : time_text(code.expires_at);
+}
+
+std::string kind_text(const protocol::CodeInfo& code) {
+  if (!code.own) return "as hosts.own says";
+  return *code.own ? "own" : "strangers";
+}
+
+Tint code_tint(const protocol::CodeInfo& code) {
+  return code.state == "valid" ? Tint::good : code.state == "full" ? Tint::none : Tint::dim;
+}
+
+Result<ExitCode> list_codes(Session& session, const NoOptions&) {
+  TRY_ASSIGN(Api* const api, session.api());
+  TRY_ASSIGN(const auto codes, api->codes());
+  if (session.json()) {
+    session.print_json(protocol::encode(codes));
+    return ExitCode::ok;
+  }
+  Table table({{"NAME"}, {"STATE"}, {"HOSTS", Align::right}, {"EXPIRES"}, {"HOSTS ARE"}, {"TAGS"}});
+  for (const auto& code : codes)
+    table.add({{code.name, Tint::bold},
+               {code.state, code_tint(code)},
+               quota_text(code),
+               end_text(code),
+               kind_text(code),
+               joined(code.tags)});
+  session.people() << table.render(session.people_display());
+  return ExitCode::ok;
+}
+
+Result<ExitCode> show_code(Session& session, const CodeChoice& choice) {
+  TRY_ASSIGN(Api* const api, session.api());
+  TRY_ASSIGN(const auto code, api->code(choice.name));
+  if (session.json()) {
+    session.print_json(protocol::encode(code));
+    return ExitCode::ok;
+  }
+  session.people() << render_fields({{"code", {code.name, Tint::bold}},
+                                     {"state", {code.state, code_tint(code)}},
+                                     {"hosts", quota_text(code)},
+                                     {"they are", kind_text(code)},
+                                     {"tags", joined(code.tags)},
+                                     {"made", time_text(code.made_at)},
+                                     {"expires", end_text(code)},
+                                     {"withdrawn", time_text(code.withdrawn_at)}},
+                                    session.people_display());
+  return ExitCode::ok;
+}
+
+Result<ExitCode> tell(Session& session, const protocol::MadeCode& made) {
+  if (session.json()) {
+    session.print_json(protocol::encode(made));
+    return ExitCode::ok;
+  }
+  session.people() << made.join_code << '\n';
+  session.outside().error << "The join code of " << made.code.name
+                          << " is shown this once: the server keeps no copy.\n";
+  return ExitCode::ok;
+}
+
+Result<ExitCode> add_code(Session& session, const NewCode& options) {
+  protocol::AddCode code = options.code;
+  if (!options.lifetime.empty()) {
+    TRY_ASSIGN(code.lifetime_seconds, seconds_of(options.lifetime));
+  }
+  if (options.once) code.hosts_max = 1;
+  if (options.own || options.strangers) code.own = options.own;
+  TRY_ASSIGN(Api* const api, session.api());
+  const auto made = api->add_code(code);
+  if (!made.ok() && made.error().kind == ErrorKind::unavailable)
+    return Error{ErrorKind::unavailable, made.error().message +
+                                             " (if `gleaner-admin code list` shows it, `code rotate " +
+                                             code.name + "` tells a join code)"};
+  if (!made.ok()) return made.error();
+  return tell(session, *made);
+}
+
+Result<ExitCode> rotate_code(Session& session, const CodeChoice& choice) {
+  TRY_ASSIGN(Api* const api, session.api());
+  TRY_ASSIGN(const auto made, api->rotate_code(choice.name));
+  return tell(session, made);
+}
+
+Result<ExitCode> withdraw_code(Session& session, const CodeChoice& choice) {
+  TRY_ASSIGN(Api* const api, session.api());
+  TRY_ASSIGN(const auto code, api->code(choice.name));
+  const std::string hosts = choice.with_hosts ? " and put out the hosts that joined with it" : "";
+  TRY_ASSIGN(
+      const bool sure,
+      session.confirm("Withdraw the code " + code.name + hosts + "? This cannot be undone.", choice.yes));
+  if (!sure) {
+    if (session.json())
+      session.print_json(protocol::encode(code));
+    else
+      session.people() << "the code " << code.name << " is kept\n";
+    return ExitCode::failed;
+  }
+  TRY_ASSIGN(const auto withdrawn, api->withdraw_code(code.name, {choice.with_hosts}));
+  if (session.json())
+    session.print_json(protocol::encode(withdrawn));
+  else
+    session.people() << "the code " << code.name << " is withdrawn\n";
+  return ExitCode::ok;
+}
+
+void declare_add_code(CLI::App& codes, Action& chosen) {
+  const auto options = std::make_shared<NewCode>();
+  CLI::App* command = codes.add_subcommand("add", "Make a code and show its join code, once");
+  command->add_option("name", options->code.name, "letters, digits, '.', '_' and '-'")
+      ->required()
+      ->type_name("NAME");
+  auto* hosts = command->add_option("--hosts", options->code.hosts_max, "so many hosts may join with it")
+                    ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}))
+                    ->type_name("N");
+  command->add_flag("--once", options->once, "one host may")->excludes(hosts);
+  command->add_option("--expires", options->lifetime, "for so long: 12h, 30d, 8w")->type_name("TIME");
+  auto* own =
+      command->add_flag("--own", options->own, "its hosts are the project's own: their results are believed");
+  command->add_flag("--strangers", options->strangers, "its hosts are strangers: their results are audited")
+      ->excludes(own);
+  command->add_option("--tag", options->code.tags, "given to its hosts; may be repeated")->type_name("TAG");
+  on_parse(command, chosen, options, add_code);
+}
+
+}  // namespace
+
+void add_code_commands(CLI::App& program, Action& chosen) {
+  CLI::App* codes = program.add_subcommand("code", "Make and withdraw the codes with which hosts join");
+  codes->require_subcommand(1);
+  declare_add_code(*codes, chosen);
+  on_parse(codes->add_subcommand("list", "List all codes"), chosen, std::make_shared<NoOptions>(),
+           list_codes);
+  const auto declare = [&](const std::string& name, const std::string& help,
+                           Result<ExitCode> (*action)(Session&, const CodeChoice&)) {
+    const auto choice = std::make_shared<CodeChoice>();
+    CLI::App* command = codes->add_subcommand(name, help);
+    command->add_option("name", choice->name, "the code's name")->required()->type_name("NAME");
+    if (name == "withdraw") {
+      command->add_flag("--with-hosts", choice->with_hosts, "put out the hosts that joined with it, too");
+      command->add_flag("--yes", choice->yes, "do not ask");
+    }
+    on_parse(command, chosen, choice, action);
+  };
+  declare("show", "Show one code", show_code);
+  declare("rotate", "Give a code a new secret; its hosts stay", rotate_code);
+  declare("withdraw", "Let nobody join with a code any more", withdraw_code);
+}
+
+}  // namespace gleaner::admin
