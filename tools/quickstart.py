@@ -53,6 +53,7 @@ class Demonstration:
         self.run(self.program("gleaner-server"), "init", str(server), "--offline", str(self.directory / "offline-keys"),
                  "--name", "Quick start", "--address", "127.0.0.1", "--port", str(port))
         self.accept_what_is_missing(server)
+        self.open_status_page(server)
         process = self.start("server", self.program("gleaner-server"), "run", str(server))
         self.address = f"https://127.0.0.1:{port}/"
         for _ in range(200):
@@ -64,6 +65,10 @@ class Demonstration:
             except OSError:
                 time.sleep(0.05)
         self.join_code = self.run(self.program("gleaner-server"), "join-code", str(server)).strip()
+
+    def open_status_page(self, server):
+        settings = server / "server.toml"
+        settings.write_text(settings.read_text().replace("public_page = false", "public_page = true", 1))
 
     def accept_what_is_missing(self, server):
         """The manager is our own, too: where nothing can confine it, the server is told in words, and says so."""

@@ -249,6 +249,18 @@ void Router::status_page(const Request& request, const Reply& reply) {
   if (!page && request.path != "/status.json")
     return reply(
         error_response({ErrorKind::not_found, "nothing at " + request.path + ": the status page is at /"}));
+  if (public_page_ == PublicPage::off) {
+    if (!page)
+      return reply(error_response({ErrorKind::not_found,
+                                   "this project shows no figures in public (server.public_page in server.toml)"}));
+    Response response;
+    response.headers["Content-Type"] = "text/plain; charset=utf-8";
+    response.headers["X-Content-Type-Options"] = "nosniff";
+    response.body =
+        "This is the server of a Gleaner project, which shows nothing in public.\n"
+        "Who wants to join asks its administrator for a join code.\n";
+    return reply(std::move(response));
+  }
   service_.overview().look([reply, page](Result<service::Overview::Snapshot> snapshot) {
     if (!snapshot.ok()) return reply(error_response(snapshot.error()));
     if (!page) return reply(json_response(protocol::encode((*snapshot)->problems)));

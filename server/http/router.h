@@ -13,9 +13,12 @@
 
 namespace gleaner::http {
 
+// Whether who has not logged in sees problems, applications and hosts on the status page.
+enum class PublicPage { off, on };
+
 class Router {
  public:
-  explicit Router(service::Service& service) : service_(service) {}
+  Router(service::Service& service, PublicPage public_page) : service_(service), public_page_(public_page) {}
   void handle(Request request, Reply reply);
   // How large a body may be, by its head.
   [[nodiscard]] static std::int64_t body_bytes_max(const Request& head);
@@ -28,6 +31,7 @@ class Router {
   void blob(const Request& request, const Reply& reply);
   void status_page(const Request& request, const Reply& reply);
   service::Service& service_;
+  PublicPage public_page_;
 };
 
 // An RFC 9457 problem document; 429 and 503 carry Retry-After.

@@ -18,6 +18,7 @@ struct Configuration {
   std::int64_t threads = 2;
   std::int64_t connections_max = 4000;
   std::int64_t connections_per_network_max = 1000;
+  bool public_page = false;
   bool own_hosts = true;
   std::int64_t joins_per_hour = 300;
   std::int64_t heartbeat_seconds = 60;

@@ -30,10 +30,30 @@ def resolve(node):
     return node
 
 
+class Strangers(unittest.TestCase):
+    def test_who_has_not_logged_in_learns_nothing(self):
+        with Grid() as grid:
+            grid.start_server()
+            grid.add_application(SQUARES)
+            FakeHost(grid, "kitchen-pc")
+            grid.add_problem("squares", "private-matter", count=3)
+            seen = ""
+            for method, path, expected in (("GET", "/", 200), ("GET", "/status.json", 404), ("GET", "/?", 200),
+                                           ("POST", "/", 404), ("GET", "/index.html", 404), ("GET", "/v1/project", 200),
+                                           ("GET", "/v1/admin/problems", 401), ("GET", "/v1/admin/hosts", 401)):
+                status, headers, reply = grid.request(method, path)
+                self.assertEqual(status, expected, (path, reply))
+                seen += f"{headers} {reply}"
+            self.assertIn("join code", seen)
+            for secret in ("kitchen-pc", "private-matter", "squares"):
+                self.assertNotIn(secret, seen)
+
+
 class Wire(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.grid = Grid().__enter__()
+        cls.grid.change_settings("server.public_page = true")
         cls.grid.start_server()
         cls.covered = set()
         cls.archive = cls.grid.add_application(SQUARES)
