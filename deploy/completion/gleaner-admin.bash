@@ -3,18 +3,19 @@ _gleaner_admin() {
   local at="" word
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "${at:+$at }$word" in
-      "keys"|"app"|"problem"|"strategy"|"host"|"code"|"status"|"run-local"|"plan"|"keys create"|"keys signer"|"keys work"|"app new"|"app check"|"app sign"|"app add"|"app list"|"app show"|"problem add"|"problem list"|"problem show"|"problem watch"|"problem strategy"|"problem set"|"problem explain"|"problem pause"|"problem resume"|"problem retry"|"problem upgrade"|"problem cancel"|"problem result"|"problem preview"|"problem delete"|"problem decisions"|"strategy list"|"host list"|"host show"|"host revoke"|"code add"|"code list"|"code show"|"code rotate"|"code withdraw") at="${at:+$at }$word" ;;
+      "keys"|"app"|"problem"|"strategy"|"host"|"code"|"token"|"status"|"run-local"|"plan"|"keys create"|"keys signer"|"keys work"|"app new"|"app check"|"app sign"|"app add"|"app list"|"app show"|"problem add"|"problem list"|"problem show"|"problem watch"|"problem strategy"|"problem set"|"problem explain"|"problem pause"|"problem resume"|"problem retry"|"problem upgrade"|"problem cancel"|"problem result"|"problem preview"|"problem delete"|"problem decisions"|"strategy list"|"host list"|"host show"|"host revoke"|"code add"|"code list"|"code show"|"code rotate"|"code withdraw"|"token add"|"token list"|"token withdraw") at="${at:+$at }$word" ;;
     esac
   done
   local offered=
   case "$at" in
-    "") offered="keys app problem strategy host code status run-local plan --help --project --server --join-code --token-file --json --version" ;;
+    "") offered="keys app problem strategy host code token status run-local plan --help --project --server --join-code --token-file --json --version" ;;
     "keys") offered="create signer work --help" ;;
     "app") offered="new check sign add list show --help" ;;
     "problem") offered="add list show watch strategy set explain pause resume retry upgrade cancel result preview delete decisions --help" ;;
     "strategy") offered="list --help" ;;
     "host") offered="list show revoke --help" ;;
     "code") offered="add list show rotate withdraw --help" ;;
+    "token") offered="add list withdraw --help" ;;
     "status") offered="--help" ;;
     "run-local") offered="--help --parameters --param --input --out --jobs --strategy --keep" ;;
     "plan") offered="--help --problem --mflop --load-seconds --result-seconds --load-bytes --result-bytes --half-duplex --plot --show" ;;
@@ -52,6 +53,9 @@ _gleaner_admin() {
     "code show") offered="--help" ;;
     "code rotate") offered="--help" ;;
     "code withdraw") offered="--help --with-hosts --yes" ;;
+    "token add") offered="--help --role --expires" ;;
+    "token list") offered="--help" ;;
+    "token withdraw") offered="--help --yes" ;;
   esac
   mapfile -t COMPREPLY < <(compgen -W "$offered" -- "${COMP_WORDS[COMP_CWORD]}")
 }

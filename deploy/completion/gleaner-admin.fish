@@ -3,7 +3,7 @@ function __gleaner_admin_at
     set -l at
     for word in (commandline -opc)[2..-1]
         set -l longer (string trim -- "$at $word")
-        if contains -- $longer "keys" "app" "problem" "strategy" "host" "code" "status" "run-local" "plan" "keys create" "keys signer" "keys work" "app new" "app check" "app sign" "app add" "app list" "app show" "problem add" "problem list" "problem show" "problem watch" "problem strategy" "problem set" "problem explain" "problem pause" "problem resume" "problem retry" "problem upgrade" "problem cancel" "problem result" "problem preview" "problem delete" "problem decisions" "strategy list" "host list" "host show" "host revoke" "code add" "code list" "code show" "code rotate" "code withdraw"
+        if contains -- $longer "keys" "app" "problem" "strategy" "host" "code" "token" "status" "run-local" "plan" "keys create" "keys signer" "keys work" "app new" "app check" "app sign" "app add" "app list" "app show" "problem add" "problem list" "problem show" "problem watch" "problem strategy" "problem set" "problem explain" "problem pause" "problem resume" "problem retry" "problem upgrade" "problem cancel" "problem result" "problem preview" "problem delete" "problem decisions" "strategy list" "host list" "host show" "host revoke" "code add" "code list" "code show" "code rotate" "code withdraw" "token add" "token list" "token withdraw"
             set at $longer
         end
     end
@@ -15,6 +15,7 @@ complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a problem -d 'Add, watc
 complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a strategy -d 'What may be named as a strategy'
 complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a host -d 'List and revoke volunteers\' hosts'
 complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a code -d 'Make and withdraw the codes with which hosts join'
+complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a token -d 'Make and withdraw the tokens of administrators'
 complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a status -d 'Show the server\'s state, its warnings and the join code'
 complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a run-local -d 'Compute a problem on this machine, without a server or signatures'
 complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a plan -d 'Say what a fleet, or the live project, can do'
@@ -65,6 +66,10 @@ complete -c gleaner-admin -n '__gleaner_admin_at "code"' -f -a show -d 'Show one
 complete -c gleaner-admin -n '__gleaner_admin_at "code"' -f -a rotate -d 'Give a code a new secret; its hosts stay'
 complete -c gleaner-admin -n '__gleaner_admin_at "code"' -f -a withdraw -d 'Let nobody join with a code any more'
 complete -c gleaner-admin -n '__gleaner_admin_at "code"' -l help -d 'Print this help message and exit'
+complete -c gleaner-admin -n '__gleaner_admin_at "token"' -f -a add -d 'Make a token and show it, once'
+complete -c gleaner-admin -n '__gleaner_admin_at "token"' -f -a list -d 'List all tokens'
+complete -c gleaner-admin -n '__gleaner_admin_at "token"' -f -a withdraw -d 'Let a token count no more'
+complete -c gleaner-admin -n '__gleaner_admin_at "token"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "status"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "run-local"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "run-local"' -l parameters -r -d 'JSON file with the problem\'s parameters'
@@ -176,3 +181,9 @@ complete -c gleaner-admin -n '__gleaner_admin_at "code rotate"' -l help -d 'Prin
 complete -c gleaner-admin -n '__gleaner_admin_at "code withdraw"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "code withdraw"' -l with-hosts -d 'put out the hosts that joined with it, too'
 complete -c gleaner-admin -n '__gleaner_admin_at "code withdraw"' -l yes -d 'do not ask'
+complete -c gleaner-admin -n '__gleaner_admin_at "token add"' -l help -d 'Print this help message and exit'
+complete -c gleaner-admin -n '__gleaner_admin_at "token add"' -l role -r -d 'viewer, operator or owner'
+complete -c gleaner-admin -n '__gleaner_admin_at "token add"' -l expires -r -d 'for so long: 12h, 30d, 8w'
+complete -c gleaner-admin -n '__gleaner_admin_at "token list"' -l help -d 'Print this help message and exit'
+complete -c gleaner-admin -n '__gleaner_admin_at "token withdraw"' -l help -d 'Print this help message and exit'
+complete -c gleaner-admin -n '__gleaner_admin_at "token withdraw"' -l yes -d 'do not ask'

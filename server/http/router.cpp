@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "server/http/permissions.h"
 #include "server/http/responses.h"
 #include "server/http/status_page.h"
 #include "shared/base/limits.h"
@@ -33,13 +34,7 @@ std::int64_t Router::body_bytes_max(const Request& head) {
 
 void Router::handle(Request request, Reply reply) {
   const auto& path = request.path;
-  if (path.starts_with("/v1/admin/")) {
-    if (!service_.enrolment().authenticate_admin(bearer_token(request)))
-      return reply(
-          error_response({ErrorKind::unauthorized,
-                          "the admin token is missing or wrong: it is in admin/token of the project"}));
-    return admin_operation(request, reply);
-  }
+  if (path.starts_with("/v1/admin/")) return admin_request(request, reply);
   if (path == "/v1/project" && request.method == "GET")
     return reply(json_response(protocol::encode(service_.enrolment().project())));
   if (path == "/v1/enrol" && request.method == "POST") {
@@ -50,10 +45,15 @@ void Router::handle(Request request, Reply reply) {
   if (path.starts_with("/v1/uploads/") || path.starts_with("/v1/blobs/")) {
     const std::string token = bearer_token(request);
     std::optional<HostId> uploader;  // absent: an administrator
-    if (!service_.enrolment().authenticate_admin(token)) {
-      const auto host = service_.enrolment().authenticate_host(token);
-      if (!host.ok()) return reply(error_response(host.error()));
+    if (const auto host = service_.enrolment().authenticate_host(token); host.ok()) {
       uploader = *host;
+    } else {
+      const auto admin = service_.admins().authenticate(token);
+      if (!admin.ok()) return reply(error_response(host.error()));
+      const auto needed = path.starts_with("/v1/blobs/") ? protocol::Role::view
+                                                         : least_role(request.method, split_path(path));
+      if (const Status may = check_role(admin->name, admin->role, needed); !may.ok())
+        return reply(error_response(may.error()));
     }
     if (path.starts_with("/v1/blobs/")) return blob(request, reply);
     return upload(request, reply, uploader);
@@ -91,7 +91,16 @@ void Router::host_operation(const Request& request, const Reply& reply) {
   reply(error_response(no_such_operation(request)));
 }
 
-void Router::admin_operation(const Request& request, const Reply& reply) {
+void Router::admin_request(const Request& request, const Reply& reply) {
+  const auto admin = service_.admins().authenticate(bearer_token(request));
+  if (!admin.ok()) return reply(error_response(admin.error()));
+  const auto needed = least_role(request.method, split_path(request.path));
+  if (const Status may = check_role(admin->name, admin->role, needed); !may.ok())
+    return reply(error_response(may.error()));
+  admin_operation(request, reply, admin->role);
+}
+
+void Router::admin_operation(const Request& request, const Reply& reply, protocol::Role role) {
   const auto pieces = split_path(request.path);  // v1, admin, ...
   const bool get = request.method == "GET";
   const bool post = request.method == "POST";
@@ -99,7 +108,8 @@ void Router::admin_operation(const Request& request, const Reply& reply) {
   const auto id = pieces.size() > 3 ? parse_number(pieces[3]) : std::nullopt;
   const std::string action = pieces.size() > 4 ? pieces[4] : "";
   if (pieces.size() == 3) {
-    if (kind == "status" && get) return service_.overview().status(answer<protocol::ServerStatus>(reply));
+    if (kind == "status" && get)
+      return service_.overview().status(answer<protocol::ServerStatus>(reply), role);
     if (kind == "applications" && get)
       return service_.applications().list(answer<std::vector<protocol::ApplicationInfo>>(reply));
     if (kind == "applications" && post) {
@@ -166,6 +176,7 @@ void Router::admin_operation(const Request& request, const Reply& reply) {
     });
   }
   if (kind == "codes") return code_operation(request, reply, pieces);
+  if (kind == "tokens") return token_operation(request, reply, pieces);
   reply(error_response(no_such_operation(request)));
 }
 
@@ -189,6 +200,21 @@ void Router::code_operation(const Request& request, const Reply& reply,
       service_.codes().withdraw(name, message, answer<protocol::CodeInfo>(reply));
     });
   }
+  reply(error_response(no_such_operation(request)));
+}
+
+void Router::token_operation(const Request& request, const Reply& reply,
+                             const std::vector<std::string>& pieces) {
+  const bool post = request.method == "POST";
+  if (pieces.size() == 3 && request.method == "GET")
+    return service_.admins().list(answer<std::vector<protocol::TokenInfo>>(reply));
+  if (pieces.size() == 3 && post) {
+    return with_body<protocol::AddToken>(request, reply, [&](protocol::AddToken message) {
+      service_.admins().add(std::move(message), answer<protocol::MadeToken>(reply));
+    });
+  }
+  if (pieces.size() == 5 && pieces[4] == "withdraw" && post)
+    return service_.admins().withdraw(pieces[3], answer<protocol::TokenInfo>(reply));
   reply(error_response(no_such_operation(request)));
 }
 
@@ -251,8 +277,9 @@ void Router::status_page(const Request& request, const Reply& reply) {
         error_response({ErrorKind::not_found, "nothing at " + request.path + ": the status page is at /"}));
   if (public_page_ == PublicPage::off) {
     if (!page)
-      return reply(error_response({ErrorKind::not_found,
-                                   "this project shows no figures in public (server.public_page in server.toml)"}));
+      return reply(
+          error_response({ErrorKind::not_found,
+                          "this project shows no figures in public (server.public_page in server.toml)"}));
     Response response;
     response.headers["Content-Type"] = "text/plain; charset=utf-8";
     response.headers["X-Content-Type-Options"] = "nosniff";

@@ -25,7 +25,9 @@ class Router {
 
  private:
   void host_operation(const Request& request, const Reply& reply);
-  void admin_operation(const Request& request, const Reply& reply);
+  void admin_request(const Request& request, const Reply& reply);
+  void admin_operation(const Request& request, const Reply& reply, protocol::Role role);
+  void token_operation(const Request& request, const Reply& reply, const std::vector<std::string>& pieces);
   void code_operation(const Request& request, const Reply& reply, const std::vector<std::string>& pieces);
   void upload(const Request& request, const Reply& reply, std::optional<HostId> host);
   void blob(const Request& request, const Reply& reply);

@@ -12,18 +12,11 @@
 namespace gleaner::service {
 namespace {
 
+// The stored value that names the digest of the file's secret that counts no more.
+constexpr const char* given_up = "default_code_given_up";
+
 Error no_code(const std::string& name) {
   return {ErrorKind::not_found, "no enrolment code " + name + " here: see `gleaner-admin code list`"};
-}
-
-// It is a piece of a path.
-Status check_name(const std::string& name) {
-  const bool plain = std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-           c == '_' || c == '-';
-  });
-  if (plain && !name.empty() && name.size() <= limits::name_length_max) return {};
-  return Error{ErrorKind::invalid, "name: expected 1 to 64 letters, digits, \".\", \"_\" and \"-\""};
 }
 
 protocol::CodeInfo describe(const Model& model, const storage::CodeRow& row, Timestamp now) {
@@ -50,11 +43,31 @@ Status put_out_hosts(Transaction& tx, const std::string& code) {
   return {};
 }
 
+// The default code's secret must not come back at the next start: neither from the file nor, if that cannot
+// be removed, from what is left of it.
+Status forget_file(Transaction& tx, const std::string& name, const ProjectSecrets& secrets) {
+  if (name != default_code || secrets.enrolment_secret.empty()) return {};
+  TRY(tx.store.set_value(given_up, to_hex(crypto::sha256(secrets.enrolment_secret))));
+  tx.effects.add(effect::RemoveFile{tx.settings.directory.enrolment_secret()});
+  return {};
+}
+
 }  // namespace
+
+Status check_name(const std::string& name) {
+  const bool plain = std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '_' || c == '-';
+  });
+  if (plain && !name.empty() && name.size() <= limits::name_length_max) return {};
+  return Error{ErrorKind::invalid, "name: expected 1 to 64 letters, digits, \".\", \"_\" and \"-\""};
+}
 
 Status store_default_code(storage::Store& store, const ProjectSecrets& secrets, Timestamp now) {
   if (secrets.enrolment_secret.empty()) return {};
   storage::CodeRow row{default_code, crypto::sha256(secrets.enrolment_secret), 0, {}, {}, now, {}, {}};
+  TRY_ASSIGN(const auto over, store.get_value(given_up));
+  if (over == to_hex(row.secret_digest)) return {};
   TRY_ASSIGN(const auto codes, store.codes());
   const auto known =
       std::find_if(codes.begin(), codes.end(), [](const auto& each) { return each.name == default_code; });
@@ -92,7 +105,7 @@ void Codes::make(std::function<Result<storage::CodeRow>(Transaction&)> change,
   const std::string text = protocol::to_text(
       join_code(kernel_.settings().configuration, secrets_.root_key, secret, overview_.listening_port()));
   kernel_.decide<protocol::MadeCode>(
-      [change = std::move(change), text, digest = crypto::sha256(secret)](
+      [this, change = std::move(change), text, digest = crypto::sha256(secret)](
           Transaction& tx, Result<protocol::MadeCode>& made) -> Status {
         auto row = change(tx);
         if (!row.ok()) {
@@ -101,6 +114,7 @@ void Codes::make(std::function<Result<storage::CodeRow>(Transaction&)> change,
         }
         row->secret_digest = digest;
         TRY(tx.store.put_code(*row));
+        TRY(forget_file(tx, row->name, secrets_));
         tx.model.codes[row->name] = *row;
         tx.effects.add(effect::Announce{});
         tx.effects.info(fmt::format("enrolment code {}: a new secret", row->name));
@@ -134,14 +148,7 @@ void Codes::add(protocol::AddCode request, Done<protocol::MadeCode> done) {
       std::move(done));
 }
 
-Status Codes::forget_file(const std::string& name) {
-  if (name != default_code) return {};
-  return kernel_.files().remove(kernel_.settings().directory.enrolment_secret());
-}
-
 void Codes::rotate(const std::string& name, Done<protocol::MadeCode> done) {
-  // First: if nothing comes of the rest, the code goes on and is only not shown any more.
-  if (const Status forgotten = forget_file(name); !forgotten.ok()) return done(forgotten.error());
   make(
       [name](Transaction& tx) -> Result<storage::CodeRow> {
         const auto found = tx.model.codes.find(name);
@@ -155,9 +162,8 @@ void Codes::rotate(const std::string& name, Done<protocol::MadeCode> done) {
 }
 
 void Codes::withdraw(const std::string& name, protocol::WithdrawCode request, Done<protocol::CodeInfo> done) {
-  if (const Status forgotten = forget_file(name); !forgotten.ok()) return done(forgotten.error());
   kernel_.decide<protocol::CodeInfo>(
-      [name, request](Transaction& tx, Result<protocol::CodeInfo>& info) -> Status {
+      [this, name, request](Transaction& tx, Result<protocol::CodeInfo>& info) -> Status {
         const auto found = tx.model.codes.find(name);
         if (found == tx.model.codes.end()) {
           info = no_code(name);
@@ -166,6 +172,7 @@ void Codes::withdraw(const std::string& name, protocol::WithdrawCode request, Do
         storage::CodeRow& row = found->second;
         if (row.withdrawn_at == Timestamp{}) row.withdrawn_at = tx.now;
         TRY(tx.store.put_code(row));
+        TRY(forget_file(tx, name, secrets_));
         if (request.with_hosts) TRY(put_out_hosts(tx, name));
         tx.effects.add(effect::Announce{});
         tx.effects.info(fmt::format("enrolment code {} is withdrawn{}", name,

@@ -14,7 +14,9 @@
 namespace gleaner::service {
 
 inline constexpr const char* default_code = "default";
-// At each start, before the model is read: the default code as its file says.
+// A name of a code or of an admin token, which is a piece of a path. invalid: what is expected.
+[[nodiscard]] Status check_name(const std::string& name);
+// At each start, before the model is read: the default code as its file says, unless just that was given up.
 [[nodiscard]] Status store_default_code(storage::Store& store, const ProjectSecrets& secrets, Timestamp now);
 
 class Codes {
@@ -34,9 +36,6 @@ class Codes {
  private:
   // Stores the row that `change` makes, with a new secret, and tells the join code.
   void make(std::function<Result<storage::CodeRow>(Transaction&)> change, Done<protocol::MadeCode> done);
-  // The default code's secret must not come back at the next start.
-  [[nodiscard]] Status forget_file(const std::string& name);
-
   Kernel& kernel_;
   const Overview& overview_;
   const ProjectSecrets& secrets_;

@@ -78,6 +78,16 @@ struct DropToken {
   Bytes digest;
 };
 
+// From now on the administrator's token is so.
+struct PutAdminToken {
+  storage::TokenRow row;
+};
+
+// A file that is not needed any more.
+struct RemoveFile {
+  io::Path path;
+};
+
 // What people see has just changed: a snapshot from before says what is no longer true (overview.h).
 struct Announce {};
 
@@ -98,8 +108,8 @@ struct LogLine {
 }  // namespace effect
 
 using Effect = std::variant<effect::Plan, effect::Combine, effect::Review, effect::Map, effect::EndManager,
-                            effect::AdmitToken, effect::DropToken, effect::Announce, effect::Reload,
-                            effect::SettleDecisions, effect::LogLine>;
+                            effect::AdmitToken, effect::DropToken, effect::PutAdminToken, effect::RemoveFile,
+                            effect::Announce, effect::Reload, effect::SettleDecisions, effect::LogLine>;
 
 class Effects {
  public:

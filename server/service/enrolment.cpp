@@ -92,10 +92,6 @@ Result<HostId> Enrolment::authenticate_host(const std::string& token) const {
       "this host is not known here, or was revoked: join again with a join code from the administrator"};
 }
 
-bool Enrolment::authenticate_admin(const std::string& token) const {
-  return equal_constant_time(crypto::sha256(token), secrets_.admin_token_digest);
-}
-
 protocol::SignedStatement Enrolment::project() {
   const std::lock_guard lock(mutex_);
   if (!project_) {

@@ -22,9 +22,8 @@ class Enrolment {
         secrets_(secrets),
         joins_(kernel.settings().configuration.joins_per_hour) {}
 
-  // Who is it? From memory.
+  // Which host is it? From memory.
   [[nodiscard]] Result<HostId> authenticate_host(const std::string& token) const;
-  [[nodiscard]] bool authenticate_admin(const std::string& token) const;
 
   // What a volunteer's client must know of the project.
   [[nodiscard]] protocol::SignedStatement project();

@@ -162,6 +162,15 @@ void Jobs::perform(const effect::DropToken& token) {
   tokens_.drop(token.digest);
 }
 
+void Jobs::perform(const effect::PutAdminToken& token) {
+  admin_tokens_.put(token.row);
+}
+
+void Jobs::perform(const effect::RemoveFile& file) {
+  if (const Status gone = kernel_.files().remove(file.path); !gone.ok())
+    spdlog::warn("{}: remove it by hand", gone.error().message);
+}
+
 void Jobs::perform(const effect::Announce& /*announce*/) {
   overview_.outdate();
 }

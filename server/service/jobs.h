@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "server/service/admin_tokens.h"
 #include "server/service/kernel.h"
 #include "server/service/life_cycle.h"
 #include "server/service/overview.h"
@@ -25,8 +26,8 @@ namespace gleaner::service {
 
 class Jobs {
  public:
-  Jobs(Kernel& kernel, Tokens& tokens, Overview& overview)
-      : kernel_(kernel), tokens_(tokens), overview_(overview) {}
+  Jobs(Kernel& kernel, Tokens& tokens, AdminTokens& admin_tokens, Overview& overview)
+      : kernel_(kernel), tokens_(tokens), admin_tokens_(admin_tokens), overview_(overview) {}
   // Writer thread.
   void perform(std::vector<Effect> effects);
 
@@ -38,6 +39,8 @@ class Jobs {
   void perform(const effect::EndManager& end);
   void perform(const effect::AdmitToken& token);
   void perform(const effect::DropToken& token);
+  void perform(const effect::PutAdminToken& token);
+  void perform(const effect::RemoveFile& file);
   void perform(const effect::Announce& announce);
   void perform(const effect::Reload& reload);
   void perform(const effect::SettleDecisions& decisions);
@@ -45,6 +48,7 @@ class Jobs {
 
   Kernel& kernel_;
   Tokens& tokens_;
+  AdminTokens& admin_tokens_;
   Overview& overview_;
 };
 

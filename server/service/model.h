@@ -70,7 +70,8 @@ struct Underway {
 
 struct Model {
   std::map<HostId, Host> hosts;
-  std::map<std::string, storage::CodeRow> codes;  // what hosts join with, by name
+  std::map<std::string, storage::CodeRow> codes;          // what hosts join with, by name
+  std::map<std::string, storage::TokenRow> admin_tokens;  // by name
   std::map<ApplicationId, Application> applications;
   std::map<ProblemId, Problem> problems;
   std::unordered_map<UnitId, ProblemId> open_units;  // of the problems' present stages; may lag on closing

@@ -119,11 +119,11 @@ std::string Overview::present_join_code(const Transaction& tx) const {
       join_code(tx.settings.configuration, secrets_.root_key, secrets_.enrolment_secret, port_));
 }
 
-void Overview::status(Done<protocol::ServerStatus> done) {
+void Overview::status(Done<protocol::ServerStatus> done, protocol::Role asker) {
   kernel_.decide<protocol::ServerStatus>(
-      [this](Transaction& tx, Result<protocol::ServerStatus>& status) -> Status {
+      [this, asker](Transaction& tx, Result<protocol::ServerStatus>& status) -> Status {
         status = status_of(tx);
-        status->join_code = present_join_code(tx);
+        if (asker != protocol::Role::view) status->join_code = present_join_code(tx);
         return {};
       },
       [this, done = std::move(done)](Result<protocol::ServerStatus> status) {

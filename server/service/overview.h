@@ -35,8 +35,8 @@ class Overview {
   [[nodiscard]] int listening_port() const { return port_; }
   // `then` is called once, here or on the pool.
   void look(Done<Snapshot> then);
-  // From the writer.
-  void status(Done<protocol::ServerStatus> done);
+  // From the writer. A viewer is not told the join code.
+  void status(Done<protocol::ServerStatus> done, protocol::Role asker = protocol::Role::own);
   // The present snapshot is no longer true.
   void outdate();
 

@@ -10,6 +10,7 @@
 #include "server/policy/sizing/sizing.h"
 #include "server/policy/strategies.h"
 #include "server/service/describe.h"
+#include "server/service/dispatch.h"
 #include "server/service/failures.h"
 #include "server/service/life_cycle.h"
 

@@ -22,8 +22,9 @@ Service::Service(Settings settings, ProjectSecrets secrets, Dependencies depende
     : secrets_(std::move(secrets)),
       kernel_(std::move(settings), dependencies, std::move(store)),
       overview_(kernel_, secrets_),
-      jobs_(kernel_, tokens_, overview_),
+      jobs_(kernel_, tokens_, admin_tokens_, overview_),
       enrolment_(kernel_, tokens_, secrets_),
+      admins_(kernel_, admin_tokens_),
       codes_(kernel_, overview_, secrets_),
       commits_(kernel_, upload_accounts_, secrets_),
       work_(kernel_, commits_, secrets_),
@@ -51,6 +52,7 @@ Status Service::check_project() {
   TRY(store.set_value("project", secrets_.project));
   TRY_ASSIGN(const auto audit_key, store.get_value("audit_key"));
   if (!audit_key) TRY(store.set_value("audit_key", to_base64url(crypto::random_secret(32))));
+  TRY(store_project_token(store, secrets_, kernel_.clock().now()));
   TRY(store_default_code(store, secrets_, kernel_.clock().now()));
   return store.commit();
 }
@@ -65,6 +67,7 @@ Status Service::start() {
   TRY(check_project());
   TRY(kernel_.writer().reload());
   tokens_.rebuild(kernel_.writer().model());
+  admin_tokens_.rebuild(kernel_.writer().model());
   kernel_.writer().start([this](std::vector<Effect> effects) { jobs_.perform(std::move(effects)); },
                          resume_problems);
   kernel_.writer().submit_surely([](Transaction&) { return Status{}; });

@@ -8,6 +8,7 @@
 
 #include <memory>
 
+#include "server/service/admins.h"
 #include "server/service/applications.h"
 #include "server/service/codes.h"
 #include "server/service/commits.h"
@@ -37,6 +38,7 @@ class Service {
   void stop();
 
   [[nodiscard]] Enrolment& enrolment() { return enrolment_; }
+  [[nodiscard]] Admins& admins() { return admins_; }
   [[nodiscard]] Codes& codes() { return codes_; }
   [[nodiscard]] Work& work() { return work_; }
   [[nodiscard]] Commits& commits() { return commits_; }
@@ -57,10 +59,12 @@ class Service {
   const ProjectSecrets secrets_;
   Kernel kernel_;
   Tokens tokens_;
+  AdminTokens admin_tokens_;
   UploadAccounts upload_accounts_;
   Overview overview_;
   Jobs jobs_;
   Enrolment enrolment_;
+  Admins admins_;
   Codes codes_;
   Commits commits_;
   Work work_;

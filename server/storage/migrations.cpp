@@ -323,6 +323,17 @@ ALTER TABLE hosts ADD COLUMN code TEXT NOT NULL DEFAULT 'default';
 ALTER TABLE hosts ADD COLUMN tags TEXT NOT NULL DEFAULT '[]';
 )";
 
+constexpr const char* admin_tokens = R"(
+CREATE TABLE admin_tokens (
+  name TEXT PRIMARY KEY,
+  digest BLOB NOT NULL,
+  role INTEGER NOT NULL,
+  made_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  withdrawn_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+)";
+
 constexpr std::array steps{
     Migration{1, "first schema", first_schema},
     Migration{2, "units remember the end they were handed out with", handed_out_end},
@@ -331,6 +342,7 @@ constexpr std::array steps{
     Migration{5, "units go on with items that others began", begun_items},
     Migration{6, "how results are validated, and what hosts' results proved to be worth", trust},
     Migration{7, "enrolment codes, and which a host joined with", codes},
+    Migration{8, "admin tokens with roles", admin_tokens},
 };
 
 Result<std::int64_t> number_of(Database& database, std::string_view sql) {

@@ -38,6 +38,9 @@ class SqliteStore final : public Store {
   Status put_code(const CodeRow& row) override;
   Result<std::vector<CodeRow>> codes() override;
 
+  Status put_token(const TokenRow& row) override;
+  Result<std::vector<TokenRow>> tokens() override;
+
   Status put_standing(HostId host, ApplicationId application, const policy::Standing& standing) override;
   Result<std::vector<StandingRow>> standings() override;
   Result<ApplicationId> add_application(const ApplicationRow& row) override;

@@ -25,6 +25,7 @@
 #include "shared/base/range_set.h"
 #include "shared/base/result.h"
 #include "shared/io/files.h"
+#include "shared/protocol/access_messages.h"
 #include "shared/protocol/admin_messages.h"
 
 namespace gleaner::storage {
@@ -62,6 +63,16 @@ struct CodeRow {
   std::int64_t hosts_max = 0;  // 0: any number
   std::optional<bool> own;     // absent: as the settings say
   std::vector<std::string> tags;
+  Timestamp made_at;
+  Timestamp expires_at;    // 0: never
+  Timestamp withdrawn_at;  // 0: it is not
+};
+
+// With what an administrator shows who it is; only the digest is kept.
+struct TokenRow {
+  std::string name;  // unique
+  Bytes digest;      // SHA-256
+  protocol::Role role = protocol::Role::view;
   Timestamp made_at;
   Timestamp expires_at;    // 0: never
   Timestamp withdrawn_at;  // 0: it is not
@@ -208,6 +219,9 @@ class Store {
 
   [[nodiscard]] virtual Status put_code(const CodeRow& row) = 0;  // adds or replaces
   [[nodiscard]] virtual Result<std::vector<CodeRow>> codes() = 0;
+
+  [[nodiscard]] virtual Status put_token(const TokenRow& row) = 0;  // adds or replaces
+  [[nodiscard]] virtual Result<std::vector<TokenRow>> tokens() = 0;
 
   [[nodiscard]] virtual Status put_standing(HostId host, ApplicationId application,
                                             const policy::Standing& standing) = 0;

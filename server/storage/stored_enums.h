@@ -3,6 +3,7 @@
 #pragma once
 
 #include "server/policy/stage/stage.h"
+#include "shared/protocol/access_messages.h"
 #include "shared/protocol/admin_messages.h"
 #include "shared/protocol/messages.h"
 
@@ -18,6 +19,8 @@ template <>
 inline constexpr int last_number<policy::Straggler> = 8;
 template <>
 inline constexpr int last_number<protocol::RunState> = 3;
+template <>
+inline constexpr int last_number<protocol::Role> = 3;
 template <>
 inline constexpr int last_number<protocol::HostState> = 3;
 template <>

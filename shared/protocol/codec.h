@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "shared/base/result.h"
+#include "shared/protocol/access_messages.h"
 #include "shared/protocol/admin_messages.h"
 #include "shared/protocol/messages.h"
 
@@ -25,8 +26,9 @@ template <typename Message>
 template <typename Message>
 [[nodiscard]] Result<Message> decode(std::string_view text);
 
-// Instantiated for every struct of messages.h and admin_messages.h, and for std::vector of ApplicationInfo,
-// ProblemInfo, HostInfo, CodeInfo and DecisionInfo (as {"version":1,"items":[...]}).
+// Instantiated for every struct of messages.h, admin_messages.h and access_messages.h, and for std::vector of
+// ApplicationInfo, ProblemInfo, HostInfo, CodeInfo, TokenInfo and DecisionInfo (as
+// {"version":1,"items":[...]}).
 
 // Is this one bounded JSON object? For parameters, which only the application understands.
 [[nodiscard]] Status check_json_object(std::string_view text);

@@ -186,6 +186,15 @@ class Wire(unittest.TestCase):
         self.call("POST", "/v1/admin/codes/none/withdraw", {}, admin, expect=404)
         self.assertEqual(self.call("GET", "/v1/admin/codes/lab", token=admin)["state"], "withdrawn")
         self.assertEqual(len(self.call("GET", "/v1/admin/codes", token=admin)["items"]), 2)
+        made = self.call("POST", "/v1/admin/tokens", {"name": "ann", "role": "viewer", "lifetime_seconds": 3600}, admin)
+        self.call("POST", "/v1/admin/tokens", {"name": "ann", "role": "owner"}, admin, expect=409)
+        self.call("POST", "/v1/admin/tokens", {"name": "eve", "role": "king"}, admin, expect=400)
+        self.call("POST", "/v1/admin/tokens", {"name": "eve", "role": "owner"}, made["token"], expect=403)
+        self.call("POST", "/v1/admin/tokens/ann/withdraw", {}, admin)
+        self.call("GET", "/v1/admin/tokens", token=made["token"], expect=401)
+        self.call("POST", "/v1/admin/tokens/project/withdraw", {}, admin, expect=409)
+        self.assertEqual([each["state"] for each in self.call("GET", "/v1/admin/tokens", token=admin)["items"]],
+                         ["withdrawn", "valid"])
 
         published = {(method, path) for path, operations in CONTRACT["paths"].items()
                      for method in operations if method != "parameters"}

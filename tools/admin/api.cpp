@@ -18,7 +18,6 @@ constexpr double pause_seconds_max = 20;
 constexpr Duration transfer_timeout = std::chrono::seconds{120};
 // The manager has a minute, and its files are to be stored.
 constexpr Duration preview_timeout = std::chrono::seconds{limits::manager_seconds_max + 60};
-constexpr const char* empty_body = R"({"version":1})";
 
 double retry_after_of(const io::HttpReply& reply) {
   const auto found = reply.headers.find("retry-after");
@@ -62,33 +61,6 @@ Result<io::HttpReply> Api::send(io::HttpRequest request, Repeat repeat) {
     const double growing = first_pause_seconds * static_cast<double>(1 << attempt) * random_.uniform();
     outside_.wait(from_seconds(std::max(asked, growing)));
   }
-}
-
-template <typename Message>
-Result<Message> Api::get(const std::string& path) {
-  io::HttpRequest request;
-  request.url = path;
-  TRY_ASSIGN(const io::HttpReply reply, send(std::move(request), Repeat::yes));
-  auto message = protocol::decode<Message>(reply.body);
-  if (!message.ok())
-    return message.error().within("the server's answer cannot be read (is it another version?)");
-  return message;
-}
-
-template <typename Message>
-Result<Message> Api::post(const std::string& path, std::string body, Repeat repeat,
-                          std::optional<Duration> timeout) {
-  io::HttpRequest request;
-  if (timeout) request.timeout = *timeout;
-  request.method = "POST";
-  request.url = path;
-  request.headers.emplace_back("Content-Type", "application/json");
-  request.body = std::move(body);
-  TRY_ASSIGN(const io::HttpReply reply, send(std::move(request), repeat));
-  auto message = protocol::decode<Message>(reply.body);
-  if (!message.ok())
-    return message.error().within("the server's answer cannot be read (is it another version?)");
-  return message;
 }
 
 Result<protocol::ServerStatus> Api::status() {

@@ -15,12 +15,15 @@
 #include "shared/base/result.h"
 #include "shared/io/http_client.h"
 #include "shared/protocol/admin_messages.h"
+#include "shared/protocol/codec.h"
 #include "tools/admin/profile.h"
 
 namespace gleaner::admin {
 
 // What an answer that is no success means. Never ok-looking: any status gives an error.
 [[nodiscard]] Error error_of_reply(const io::HttpReply& reply, const Connection& connection);
+
+inline constexpr const char* empty_body = R"({"version":1})";
 
 class Api {
  public:
@@ -62,20 +65,49 @@ class Api {
   // Bytes [offset, offset + bytes) of a blob.
   [[nodiscard]] Result<Bytes> blob_range(const std::string& digest, std::int64_t offset, std::int64_t bytes);
 
- private:
   // Of a request whose answer got lost: send it again, or leave that to the person?
   enum class Repeat { yes, no };
-  [[nodiscard]] Result<io::HttpReply> send(io::HttpRequest request, Repeat repeat);
+  // What the others are made of (also access_api.h).
   template <typename Message>
   Result<Message> get(const std::string& path);
   template <typename Message>
   Result<Message> post(const std::string& path, std::string body, Repeat repeat,
                        std::optional<Duration> timeout = {});
 
+ private:
+  [[nodiscard]] Result<io::HttpReply> send(io::HttpRequest request, Repeat repeat);
+
   std::unique_ptr<io::HttpClient> http_;
   Connection connection_;
   const Outside& outside_;
   Random random_;
 };
+
+template <typename Message>
+Result<Message> Api::get(const std::string& path) {
+  io::HttpRequest request;
+  request.url = path;
+  TRY_ASSIGN(const io::HttpReply reply, send(std::move(request), Repeat::yes));
+  auto message = protocol::decode<Message>(reply.body);
+  if (!message.ok())
+    return message.error().within("the server's answer cannot be read (is it another version?)");
+  return message;
+}
+
+template <typename Message>
+Result<Message> Api::post(const std::string& path, std::string body, Repeat repeat,
+                          std::optional<Duration> timeout) {
+  io::HttpRequest request;
+  if (timeout) request.timeout = *timeout;
+  request.method = "POST";
+  request.url = path;
+  request.headers.emplace_back("Content-Type", "application/json");
+  request.body = std::move(body);
+  TRY_ASSIGN(const io::HttpReply reply, send(std::move(request), repeat));
+  auto message = protocol::decode<Message>(reply.body);
+  if (!message.ok())
+    return message.error().within("the server's answer cannot be read (is it another version?)");
+  return message;
+}
 
 }  // namespace gleaner::admin

@@ -10,8 +10,9 @@ namespace {
 
 std::string advice_for(ErrorKind kind, const Connection& connection) {
   switch (kind) {
-    case ErrorKind::unauthorized:
     case ErrorKind::forbidden:
+      return " (the admin token used is in " + connection.token_file.string() + ")";
+    case ErrorKind::unauthorized:
       return " (the admin token used is in " + connection.token_file.string() +
              "; compare it with the one in the server's admin directory)";
     case ErrorKind::unavailable:

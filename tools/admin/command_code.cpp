@@ -1,7 +1,4 @@
 // code add, list, show, rotate, withdraw: what hosts join with.
-#include <charconv>
-
-#include "shared/base/limits.h"
 #include "shared/protocol/codec.h"
 #include "tools/admin/commands.h"
 #include "tools/admin/figures.h"
@@ -22,38 +19,6 @@ struct CodeChoice {
   bool with_hosts = false;
   bool yes = false;
 };
-
-// 90s, 30m, 12h, 30d, 8w.
-Result<std::int64_t> seconds_of(const std::string& text) {
-  std::int64_t number = 0;
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
-  std::int64_t unit = 0;
-  if (fault == std::errc{} && end + 1 == text.data() + text.size()) {
-    switch (*end) {
-      case 's':
-        unit = 1;
-        break;
-      case 'm':
-        unit = 60;
-        break;
-      case 'h':
-        unit = 3600;
-        break;
-      case 'd':
-        unit = 86'400;
-        break;
-      case 'w':
-        unit = 7 * 86'400;
-        break;
-      default:
-        break;
-    }
-  }
-  if (unit == 0 || number < 1 || number > limits::code_seconds_max / unit)
-    return Error{ErrorKind::invalid,
-                 "--expires: expected a time such as 12h, 30d or 8w, of at most ten years"};
-  return number * unit;
-}
 
 std::string quota_text(const protocol::CodeInfo& code) {
   return count_text(code.hosts) + (code.hosts_max > 0 ? " of " + count_text(code.hosts_max) : "");
@@ -124,7 +89,7 @@ Result<ExitCode> tell(Session& session, const protocol::MadeCode& made) {
 Result<ExitCode> add_code(Session& session, const NewCode& options) {
   protocol::AddCode code = options.code;
   if (!options.lifetime.empty()) {
-    TRY_ASSIGN(code.lifetime_seconds, seconds_of(options.lifetime));
+    TRY_ASSIGN(code.lifetime_seconds, seconds_of("--expires", options.lifetime));
   }
   if (options.once) code.hosts_max = 1;
   if (options.own || options.strangers) code.own = options.own;

@@ -1,9 +1,12 @@
 #include "tools/admin/figures.h"
 
 #include <fmt/format.h>
+#include <charconv>
 
 #include <array>
 #include <cmath>
+
+#include "shared/base/limits.h"
 
 namespace gleaner::admin {
 namespace {
@@ -92,6 +95,37 @@ std::string joined(const std::vector<std::string>& list) {
   std::string text;
   for (const std::string& each : list) text += (text.empty() ? "" : ", ") + each;
   return text;
+}
+
+Result<std::int64_t> seconds_of(const std::string& option, const std::string& text) {
+  std::int64_t number = 0;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
+  std::int64_t unit = 0;
+  if (fault == std::errc{} && end + 1 == text.data() + text.size()) {
+    switch (*end) {
+      case 's':
+        unit = 1;
+        break;
+      case 'm':
+        unit = 60;
+        break;
+      case 'h':
+        unit = 3600;
+        break;
+      case 'd':
+        unit = 86'400;
+        break;
+      case 'w':
+        unit = 7 * 86'400;
+        break;
+      default:
+        break;
+    }
+  }
+  if (unit == 0 || number < 1 || number > limits::code_seconds_max / unit)
+    return Error{ErrorKind::invalid,
+                 option + ": expected a time such as 12h, 30d or 8w, of at most ten years"};
+  return number * unit;
 }
 
 int columns_of(std::string_view text) {

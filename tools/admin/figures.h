@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "shared/base/clock.h"
+#include "shared/base/result.h"
 
 namespace gleaner::admin {
 
@@ -21,6 +22,9 @@ namespace gleaner::admin {
 [[nodiscard]] std::string counted(std::int64_t count, const std::string& noun);
 
 [[nodiscard]] std::string joined(const std::vector<std::string>& list);  // "a, b"
+
+// Of "90s", "30m", "12h", "30d" or "8w", at most ten years. invalid: names the option.
+[[nodiscard]] Result<std::int64_t> seconds_of(const std::string& option, const std::string& text);
 
 // Columns that a UTF-8 text takes: its code points (double-width characters are not told apart).
 [[nodiscard]] int columns_of(std::string_view text);

@@ -55,7 +55,7 @@ void declare_globals(CLI::App& program, GlobalOptions& globals) {
 }  // namespace
 
 int run_program(Outside& outside, std::vector<std::string> arguments) {
-  CLI::App program("Administers a Gleaner project: keys, applications, problems, hosts and enrolment codes.",
+  CLI::App program("Administers a Gleaner project: keys, applications, problems, hosts and who may do what.",
                    "gleaner-admin");
   GlobalOptions globals;
   Action chosen;
@@ -68,6 +68,7 @@ int run_program(Outside& outside, std::vector<std::string> arguments) {
   add_problem_commands(program, chosen);
   add_host_commands(program, chosen);
   add_code_commands(program, chosen);
+  add_token_commands(program, chosen);
   add_status_command(program, chosen);
   add_run_local_command(program, chosen);
   add_plan_command(program, chosen);

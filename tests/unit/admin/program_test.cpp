@@ -86,6 +86,10 @@ TEST_CASE("every command has help, with exit status 0, and the manual knows its 
                                                        {"host", "list"},
                                                        {"host", "show"},
                                                        {"host", "revoke"},
+                                                       {"token"},
+                                                       {"token", "add"},
+                                                       {"token", "list"},
+                                                       {"token", "withdraw"},
                                                        {"code"},
                                                        {"code", "add"},
                                                        {"code", "list"},
@@ -382,6 +386,37 @@ TEST_CASE("enrolment codes", "[program]") {
   world.server.on("POST /v1/admin/codes/lab/withdraw", 200, protocol::encode(made.code));
   CHECK(world.run({"code", "withdraw", "lab", "--with-hosts", "--yes"}) == 0);
   CHECK(world.out == "the code lab is withdrawn\n");
+}
+
+TEST_CASE("admin tokens", "[program]") {
+  TestWorld world;
+  world.add_profile();
+  protocol::MadeToken made;
+  made.info.name = "ann";
+  made.info.role = protocol::Role::operate;
+  made.info.state = "valid";
+  made.token = "abc";
+  world.server.on("POST /v1/admin/tokens", 200, protocol::encode(made));
+  CHECK(world.run({"token", "add", "ann", "--role", "operator", "--expires", "30d"}) == 0);
+  CHECK(world.out == "abc\n");  // alone, for scripts
+  CHECK(says(world.error, "shown this once"));
+  const auto sent = protocol::decode<protocol::AddToken>(world.server.calls().back().request.body).value();
+  CHECK(sent.role == protocol::Role::operate);
+  CHECK(sent.lifetime_seconds == 30 * 86'400);
+  CHECK(world.run({"token", "add", "ann"}) == 2);  // the role is not guessed
+  CHECK(world.run({"token", "add", "ann", "--role", "king"}) == 2);
+  CHECK(world.run({"token", "add", "ann", "--role", "viewer", "--expires", "soon"}) == 1);
+  world.server.on("GET /v1/admin/tokens", 200, protocol::encode(std::vector{made.info}));
+  CHECK(world.run({"token", "list"}) == 0);
+  CHECK(says(world.out, "operator"));
+  CHECK(world.run({"--json", "token", "list"}) == 0);
+  CHECK(says(world.out, "\"role\":\"operator\""));
+  made.info.state = "withdrawn";
+  world.server.on("POST /v1/admin/tokens/ann/withdraw", 200, protocol::encode(made.info));
+  world.answer = "no";
+  CHECK(world.run({"token", "withdraw", "ann"}) == 1);
+  CHECK(world.run({"token", "withdraw", "ann", "--yes"}) == 0);
+  CHECK(world.out == "the admin token ann is withdrawn\n");
 }
 
 }  // namespace gleaner::admin

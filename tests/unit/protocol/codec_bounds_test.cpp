@@ -34,6 +34,7 @@ bool may_be_absent(const std::string& title, const std::string& name) {
   if (title == "new enrolment code") return name != "name";
   if (title == "enrolment code" || title == "join code") return name == "own";
   if (title == "withdrawal of an enrolment code" || title == "revocation of a host") return true;
+  if (title == "new admin token") return name == "lifetime_seconds";
   if (title == "change of strategy") return name == "weight" || name == "priority";
   if (name == "benchmark" || name == "data") return true;
   if (name == "item_share" || name == "saved" || name == "begun" || name == "progress" || name == "watts")

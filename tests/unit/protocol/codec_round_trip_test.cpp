@@ -31,7 +31,7 @@ TEMPLATE_LIST_TEST_CASE("every member of a message is in its field list", "", co
   CHECK(counter.count() == boost::pfr::tuple_size_v<TestType>);
 }
 
-TEMPLATE_TEST_CASE("lists survive the wire", "", ApplicationInfo, ProblemInfo, HostInfo, CodeInfo,
+TEMPLATE_TEST_CASE("lists survive the wire", "", ApplicationInfo, ProblemInfo, HostInfo, CodeInfo, TokenInfo,
                    DecisionInfo, StrategyInfo) {
   INFO("seed " << seed);
   Random random(seed);

@@ -11,6 +11,7 @@
 
 #include "shared/base/random.h"
 #include "shared/protocol/codec.h"
+#include "shared/protocol/fields_access.h"
 #include "shared/protocol/fields_admin.h"
 #include "shared/protocol/fields_work.h"
 #include "shared/protocol/json_reader.h"
@@ -23,8 +24,8 @@ using AllMessages =
                SavedItem, HeartbeatRequest, UnitOrder, HeartbeatReply, Proposal, SlotRequest, WorkRequest,
                ProblemProgress, WorkReply, FailureReport, UploadState, ProblemDocument, ApplicationInfo,
                AddApplication, AddProblem, ResultFile, Preview, HostShare, SetAside, ProblemInfo, HostInfo,
-               CodeInfo, AddCode, MadeCode, WithdrawCode, RevokeHost, ServerStatus, DecisionInfo,
-               ChangeStrategy, ChangeApplication, StrategyInfo>;
+               TokenInfo, AddToken, MadeToken, CodeInfo, AddCode, MadeCode, WithdrawCode, RevokeHost,
+               ServerStatus, DecisionInfo, ChangeStrategy, ChangeApplication, StrategyInfo>;
 
 template <typename T>
 inline constexpr bool is_message =

@@ -173,6 +173,12 @@ TEST_CASE("the default code is its file's; rotated, the old secret does not come
     must(join(world, fresh.secret, "b"));
     world.restart();
   }
+  // Not even if its file could not be removed, or a backup brings it back.
+  CHECK(!io::real_files().exists(world.project().enrolment_secret()));
+  must(io::real_files().write(world.project().enrolment_secret(), to_hex(before) + "\n", io::Mode::secret));
+  world.restart();
+  CHECK(says(refusal(world, before, "a"), "not valid here"));
+  must(join(world, fresh.secret, "b"));
   must(withdraw(world, "default"));
   world.restart();
   CHECK(says(refusal(world, fresh.secret, "c"), "withdrawn"));

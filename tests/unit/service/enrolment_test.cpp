@@ -32,7 +32,7 @@ TEST_CASE("a host joins and is known by its token from then on") {
   REQUIRE(!stranger.ok());
   CHECK(stranger.error().kind == ErrorKind::unauthorized);
   CHECK(says(stranger.error().message, "join again"));
-  CHECK(!world.service().enrolment().authenticate_admin(reply.token));
+  CHECK(!world.service().admins().authenticate(reply.token).ok());
   world.restart();
   CHECK(must(world.service().enrolment().authenticate_host(reply.token)) == reply.host);
 }

@@ -71,6 +71,14 @@ class FailingStore final : public Store {
     TRY(next("codes"));
     return inner_->codes();
   }
+  Status put_token(const TokenRow& row) override {
+    TRY(next("put_token"));
+    return inner_->put_token(row);
+  }
+  Result<std::vector<TokenRow>> tokens() override {
+    TRY(next("tokens"));
+    return inner_->tokens();
+  }
   Status put_standing(HostId host, ApplicationId application, const policy::Standing& standing) override {
     TRY(next("put_standing"));
     return inner_->put_standing(host, application, standing);

@@ -64,6 +64,10 @@ std::string text_of(const Model& model) {
   for (const auto& [name, code] : model.codes)
     text += fmt::format("code {} {} at most {} expires {} withdrawn {}\n", name, to_hex(code.secret_digest),
                         code.hosts_max, to_microseconds(code.expires_at), to_microseconds(code.withdrawn_at));
+  for (const auto& [name, token] : model.admin_tokens)
+    text += fmt::format("admin {} {} {} expires {} withdrawn {}\n", name, to_hex(token.digest),
+                        protocol::name_of(token.role), to_microseconds(token.expires_at),
+                        to_microseconds(token.withdrawn_at));
   for (const auto& [id, application] : model.applications) {
     text += fmt::format("application {} {} {} {} by {}\n", id.value, application.row.name,
                         application.row.version, application.row.archive, application.signer_name);

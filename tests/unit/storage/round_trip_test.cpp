@@ -61,6 +61,24 @@ TEST_CASE("enrolment codes survive, added and replaced") {
       [](Store& store, const Grid&) { return must(store.codes()); });
 }
 
+TEST_CASE("admin tokens survive, added and replaced") {
+  check_round_trip(
+      [](Store& store, const Grid&, Random& random) {
+        std::map<std::string, TokenRow> rows;
+        for (const TokenRow& row : must(store.tokens())) rows[row.name] = row;
+        for (int i = 0; i < 40; ++i) {
+          auto row = random_row<TokenRow>(random);
+          row.name = "token " + std::to_string(random.below(30));
+          must(store.put_token(row));
+          rows[row.name] = row;
+        }
+        std::vector<TokenRow> all;
+        for (const auto& [name, row] : rows) all.push_back(row);
+        return all;
+      },
+      [](Store& store, const Grid&) { return must(store.tokens()); });
+}
+
 TEST_CASE("hosts survive, added and updated") {
   check_round_trip(
       [](Store& store, const Grid&, Random& random) {

@@ -98,6 +98,12 @@ void fields(Visitor& visit, HostRow& value) {
 }
 
 template <typename Visitor>
+void fields(Visitor& visit, TokenRow& value) {
+  auto& [name, digest, role, made_at, expires_at, withdrawn_at] = value;
+  visit(name, digest, role, made_at, expires_at, withdrawn_at);
+}
+
+template <typename Visitor>
 void fields(Visitor& visit, CodeRow& value) {
   auto& [name, digest, hosts_max, own, tags, made_at, expires_at, withdrawn_at] = value;
   visit(name, digest, hosts_max, own, tags, made_at, expires_at, withdrawn_at);

@@ -1,0 +1,46 @@
+#include "server/service/admin_tokens.h"
+
+#include <mutex>
+
+#include "shared/crypto/keys.h"
+
+namespace gleaner::service {
+
+std::string state_of(const storage::TokenRow& row, Timestamp now) {
+  if (row.withdrawn_at != Timestamp{}) return "withdrawn";
+  if (row.expires_at != Timestamp{} && row.expires_at <= now) return "expired";
+  return "valid";
+}
+
+void AdminTokens::rebuild(const Model& model) {
+  const std::unique_lock lock(mutex_);
+  rows_ = model.admin_tokens;
+}
+
+void AdminTokens::put(const storage::TokenRow& row) {
+  const std::unique_lock lock(mutex_);
+  rows_[row.name] = row;
+}
+
+Result<Admin> AdminTokens::find(const std::string& token, Timestamp now) const {
+  const Bytes digest = crypto::sha256(token);
+  const std::shared_lock lock(mutex_);
+  const storage::TokenRow* found = nullptr;
+  for (const auto& [name, row] : rows_)
+    if (equal_constant_time(row.digest, digest)) found = &row;
+  if (found == nullptr)
+    return Error{ErrorKind::unauthorized,
+                 "the admin token is missing or wrong: it is in admin/token of the project, or was told to "
+                 "you when an owner made it"};
+  const std::string state = state_of(*found, now);
+  if (state == "expired")
+    return Error{ErrorKind::unauthorized, "the admin token " + found->name + " expired on " +
+                                              to_rfc3339(found->expires_at) +
+                                              ": ask an owner of the project for another"};
+  if (state == "withdrawn")
+    return Error{ErrorKind::unauthorized, "the admin token " + found->name +
+                                              " was withdrawn: ask an owner of the project for another"};
+  return Admin{found->name, found->role};
+}
+
+}  // namespace gleaner::service

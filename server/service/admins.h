@@ -1,0 +1,40 @@
+// Administrators: who they are, and the tokens that owners make for others. A token has a name, a role and
+// perhaps an end; it is shown once, when it is made, and the store has its digest.
+//
+// The token "project" is that of admin/token, as `init` makes it: an owner. Whatever that file says at a
+// start counts, unless just that token was withdrawn; so who has the server's files is never locked out.
+// Thread-safe.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "server/service/admin_tokens.h"
+#include "server/service/kernel.h"
+#include "shared/protocol/access_messages.h"
+
+namespace gleaner::service {
+
+inline constexpr const char* project_token = "project";
+// At each start, before the model is read: the project's token as its file says.
+[[nodiscard]] Status store_project_token(storage::Store& store, const ProjectSecrets& secrets, Timestamp now);
+
+class Admins {
+ public:
+  Admins(Kernel& kernel, const AdminTokens& tokens) : kernel_(kernel), tokens_(tokens) {}
+
+  // From memory. unauthorized: why not.
+  [[nodiscard]] Result<Admin> authenticate(const std::string& token) const;
+
+  void list(Done<std::vector<protocol::TokenInfo>> done);
+  // conflict: there was one of this name.
+  void add(protocol::AddToken request, Done<protocol::MadeToken> done);
+  // It counts no more. Withdrawing it again is no mistake. conflict: it is the last owner's.
+  void withdraw(const std::string& name, Done<protocol::TokenInfo> done);
+
+ private:
+  Kernel& kernel_;
+  const AdminTokens& tokens_;
+};
+
+}  // namespace gleaner::service

@@ -1,0 +1,104 @@
+// token add, list, withdraw: who may administer.
+#include "shared/protocol/codec.h"
+#include "tools/admin/access_api.h"
+#include "tools/admin/commands.h"
+#include "tools/admin/figures.h"
+
+namespace gleaner::admin {
+namespace {
+
+struct NewToken {
+  protocol::AddToken token;
+  std::string lifetime;
+};
+
+struct TokenChoice {
+  std::string name;
+  bool yes = false;
+};
+
+Result<ExitCode> list_tokens(Session& session, const NoOptions&) {
+  TRY_ASSIGN(Api* const api, session.api());
+  TRY_ASSIGN(const auto tokens, get_tokens(*api));
+  if (session.json()) {
+    session.print_json(protocol::encode(tokens));
+    return ExitCode::ok;
+  }
+  Table table({{"NAME"}, {"ROLE"}, {"STATE"}, {"MADE"}, {"EXPIRES"}});
+  for (const auto& token : tokens)
+    table.add({{token.name, Tint::bold},
+               protocol::name_of(token.role),
+               {token.state, token.state == "valid" ? Tint::good : Tint::dim},
+               time_text(token.made_at),
+               to_microseconds(token.expires_at) == 0 ? "never" : time_text(token.expires_at)});
+  session.people() << table.render(session.people_display());
+  return ExitCode::ok;
+}
+
+Result<ExitCode> make_token(Session& session, const NewToken& options) {
+  protocol::AddToken token = options.token;
+  if (!options.lifetime.empty()) {
+    TRY_ASSIGN(token.lifetime_seconds, seconds_of("--expires", options.lifetime));
+  }
+  TRY_ASSIGN(Api* const api, session.api());
+  TRY_ASSIGN(const auto made, add_token(*api, token));
+  if (session.json()) {
+    session.print_json(protocol::encode(made));
+    return ExitCode::ok;
+  }
+  session.people() << made.token << '\n';
+  session.outside().error << "The token of " << made.info.name << " (" << protocol::name_of(made.info.role)
+                          << ") is shown this once: the server keeps no copy. It goes into a file of mode "
+                             "0600, for --token-file.\n";
+  return ExitCode::ok;
+}
+
+Result<ExitCode> end_token(Session& session, const TokenChoice& choice) {
+  TRY_ASSIGN(
+      const bool sure,
+      session.confirm("Withdraw the admin token " + choice.name + "? This cannot be undone.", choice.yes));
+  if (!sure) {
+    session.people() << "the admin token " << choice.name << " is kept\n";
+    return ExitCode::failed;
+  }
+  TRY_ASSIGN(Api* const api, session.api());
+  TRY_ASSIGN(const auto withdrawn, withdraw_token(*api, choice.name));
+  if (session.json())
+    session.print_json(protocol::encode(withdrawn));
+  else
+    session.people() << "the admin token " << withdrawn.name << " is withdrawn\n";
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+void add_token_commands(CLI::App& program, Action& chosen) {
+  CLI::App* tokens = program.add_subcommand("token", "Make and withdraw the tokens of administrators");
+  tokens->require_subcommand(1);
+
+  const auto options = std::make_shared<NewToken>();
+  CLI::App* add = tokens->add_subcommand("add", "Make a token and show it, once");
+  add->add_option("name", options->token.name, "letters, digits, '.', '_' and '-'")
+      ->required()
+      ->type_name("NAME");
+  const std::map<std::string, protocol::Role> roles{{"viewer", protocol::Role::view},
+                                                    {"operator", protocol::Role::operate},
+                                                    {"owner", protocol::Role::own}};
+  add->add_option("--role", options->token.role, "viewer, operator or owner")
+      ->required()
+      ->transform(CLI::CheckedTransformer(roles).description(""))
+      ->type_name("ROLE");
+  add->add_option("--expires", options->lifetime, "for so long: 12h, 30d, 8w")->type_name("TIME");
+  on_parse(add, chosen, options, make_token);
+
+  on_parse(tokens->add_subcommand("list", "List all tokens"), chosen, std::make_shared<NoOptions>(),
+           list_tokens);
+
+  const auto choice = std::make_shared<TokenChoice>();
+  CLI::App* withdraw = tokens->add_subcommand("withdraw", "Let a token count no more");
+  withdraw->add_option("name", choice->name, "the token's name")->required()->type_name("NAME");
+  withdraw->add_flag("--yes", choice->yes, "do not ask");
+  on_parse(withdraw, chosen, choice, end_token);
+}
+
+}  // namespace gleaner::admin
