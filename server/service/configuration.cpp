@@ -25,8 +25,9 @@ void declare(io::Settings& settings, Configuration& c) {
                "More connections are closed at once.");
   settings.add("server.connections_per_network_max", &c.connections_per_network_max, 1, 1'000'000,
                "The same for those of one IPv4 address or IPv6 /64. Behind a proxy all are of one.");
-  settings.add("server.public_page", &c.public_page,
-               "Anyone may see problems, applications and the names of hosts on the status page, without logging in.");
+  settings.add(
+      "server.public_page", &c.public_page,
+      "Anyone may see problems, applications and the names of hosts on the status page, without logging in.");
   settings.add("hosts.own", &c.own_hosts,
                "Hosts that join, with codes that do not say, are the project's own computers, whose results "
                "are believed. false: they\n"
