@@ -151,7 +151,7 @@ class Hostile:
             time.sleep(0.1)
         self.assertGreater(max(most), 20)
         self.assertLess(max(most), 80)
-        self.assertEqual(self.grid.request("GET", "/")[0], 200)  # others are served
+        self.assertEqual(self.grid.request("GET", "/v1/admin/status", None, self.grid.admin_token)[0], 200)  # others are served
         self.grid.kill("server")
         self.grid.wait_until("all to be gone", lambda: not self.alive("manager.py"), 15)
 
