@@ -52,7 +52,8 @@ constexpr std::array rows{
 }  // namespace
 
 Role least_role(const std::string& method, const std::vector<std::string>& pieces) {
-  if (pieces.size() > 1 && pieces[1] == "uploads") return method == "GET" ? Role::view : Role::operate;
+  if (pieces.size() > 1 && (pieces[1] == "uploads" || pieces[1] == "blobs"))
+    return method == "GET" ? Role::view : Role::operate;
   const std::string_view kind = pieces.size() > 2 ? std::string_view(pieces[2]) : "";
   const std::string_view action = pieces.size() > 4 ? std::string_view(pieces[4]) : "";
   const auto* const found = std::find_if(rows.begin(), rows.end(), [&](const Row& row) {

@@ -1,5 +1,5 @@
-// What an administrator's request needs: one table for all of /v1/admin and /v1/uploads. What is not in it
-// needs an owner. Pure.
+// What an administrator's request needs: one place for all of /v1/admin, /v1/uploads and /v1/blobs. What is
+// not in it needs an owner. Pure.
 #pragma once
 
 #include <string>

@@ -49,9 +49,11 @@ void Router::handle(Request request, Reply reply) {
       uploader = *host;
     } else {
       const auto admin = service_.admins().authenticate(token);
-      if (!admin.ok()) return reply(error_response(host.error()));
-      const auto needed = path.starts_with("/v1/blobs/") ? protocol::Role::view
-                                                         : least_role(request.method, split_path(path));
+      if (!admin.ok())
+        return reply(
+            error_response({ErrorKind::unauthorized,
+                            host.error().message + "; as an administrator: " + admin.error().message}));
+      const auto needed = least_role(request.method, split_path(path));
       if (const Status may = check_role(admin->name, admin->role, needed); !may.ok())
         return reply(error_response(may.error()));
     }

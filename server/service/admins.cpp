@@ -16,7 +16,7 @@ protocol::TokenInfo describe(const storage::TokenRow& row, Timestamp now) {
   return {row.name, row.role, state_of(row, now), row.made_at, row.expires_at, row.withdrawn_at};
 }
 
-// Who stays an owner without an end when this one goes?
+// Would no owner without an end stay when this one goes?
 bool is_last_owner(const Model& model, const storage::TokenRow& gone, Timestamp now) {
   if (gone.role != protocol::Role::own || state_of(gone, now) != "valid") return false;
   return std::none_of(model.admin_tokens.begin(), model.admin_tokens.end(), [&](const auto& entry) {

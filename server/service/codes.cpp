@@ -59,8 +59,11 @@ Status check_name(const std::string& name) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
            c == '_' || c == '-';
   });
-  if (plain && !name.empty() && name.size() <= limits::name_length_max) return {};
-  return Error{ErrorKind::invalid, "name: expected 1 to 64 letters, digits, \".\", \"_\" and \"-\""};
+  const bool a_place = name == "." || name == "..";  // which clients take out of a path (RFC 3986, 5.2.4)
+  if (plain && !a_place && !name.empty() && name.size() <= limits::name_length_max) return {};
+  return Error{
+      ErrorKind::invalid,
+      "name: expected 1 to 64 letters, digits, \".\", \"_\" and \"-\", and not only one or two dots"};
 }
 
 Status store_default_code(storage::Store& store, const ProjectSecrets& secrets, Timestamp now) {

@@ -36,7 +36,7 @@ class Overview {
   // `then` is called once, here or on the pool.
   void look(Done<Snapshot> then);
   // From the writer. A viewer is not told the join code.
-  void status(Done<protocol::ServerStatus> done, protocol::Role asker = protocol::Role::own);
+  void status(Done<protocol::ServerStatus> done, protocol::Role asker);
   // The present snapshot is no longer true.
   void outdate();
 

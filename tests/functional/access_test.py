@@ -64,7 +64,9 @@ class Access(unittest.TestCase):
                     status, _, answer = grid.request("POST", "/v1/admin/codes", {"name": "more"}, token)
                     self.assertEqual(status, 401)
                     self.assertIn(why, answer["detail"])
-                    self.assertEqual(grid.request("PATCH", upload, content, token, headers, raw=True)[0], 401)
+                    status, _, answer = grid.request("PATCH", upload, content, token, headers)
+                    self.assertEqual(status, 401)
+                    self.assertIn(why, answer["detail"])
             # The command line says it, with its exit code.
             file = grid.directory / "ann.token"
             file.write_text(viewer + "\n")

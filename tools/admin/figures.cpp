@@ -1,9 +1,9 @@
 #include "tools/admin/figures.h"
 
 #include <fmt/format.h>
-#include <charconv>
 
 #include <array>
+#include <charconv>
 #include <cmath>
 
 #include "shared/base/limits.h"

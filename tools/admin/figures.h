@@ -1,4 +1,4 @@
-// Numbers as people read them. Pure, thread-safe. Texts are ASCII.
+// Numbers as people read and write them. Pure, thread-safe. Texts are ASCII.
 #pragma once
 
 #include <cstdint>

@@ -55,7 +55,7 @@ TEST_CASE("a token is its role until it ends, also after a restart") {
   }
   // Who did what stays known: a name is not given again.
   CHECK(add_token(world, {"bob", Role::view, 0}).error().kind == ErrorKind::conflict);
-  for (const char* name : {"", "a/b", "a b"})
+  for (const char* name : {"", ".", "..", "a/b", "a b"})
     CHECK(add_token(world, {name, Role::view, 0}).error().kind == ErrorKind::invalid);
 }
 

@@ -149,7 +149,7 @@ TEST_CASE("making and rotating codes: whatever call of the store fails, there is
   CHECK(world.service().enrolment().authenticate_host(host.token).ok());
   CHECK(show(world, "lab").hosts == 2);
   CHECK(add(world, {.name = "lab"}).error().kind == ErrorKind::conflict);
-  for (const char* name : {"", "a/b", "a b", "\xC3\xA9"})
+  for (const char* name : {"", ".", "..", "a/b", "a b", "\xC3\xA9"})
     CHECK(add(world, {.name = name}).error().kind == ErrorKind::invalid);
   CHECK(rotate(world, "none").error().kind == ErrorKind::not_found);
   must(withdraw(world, "lab"));
@@ -160,8 +160,9 @@ TEST_CASE("the default code is its file's; rotated, the old secret does not come
   World world;
   const Bytes before = world.secret();
   const auto shown = [&] {
-    return must(World::wait<protocol::ServerStatus>(
-                    [&](auto done) { world.service().overview().status(std::move(done)); }))
+    return must(World::wait<protocol::ServerStatus>([&](auto done) {
+             world.service().overview().status(std::move(done), protocol::Role::own);
+           }))
         .join_code;
   };
   world.service().overview().set_listening_port(8443);

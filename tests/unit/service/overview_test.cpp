@@ -78,7 +78,7 @@ TEST_CASE("the status counts hosts, units and problems, and warns") {
   (void)world.grants(host.id, 2);
   world.service().overview().set_listening_port(4711);
   const auto status = must(World::wait<protocol::ServerStatus>(
-      [&](auto done) { world.service().overview().status(std::move(done)); }));
+      [&](auto done) { world.service().overview().status(std::move(done), protocol::Role::own); }));
   CHECK(status.hosts == 2);
   CHECK(status.hosts_active == 2);
   CHECK(status.open_units == 2);
@@ -88,7 +88,7 @@ TEST_CASE("the status counts hosts, units and problems, and warns") {
   CHECK(says(status.warnings[0], "nearly full"));
   world.clock().advance(std::chrono::hours{24 * 710});
   const auto later = must(World::wait<protocol::ServerStatus>(
-      [&](auto done) { world.service().overview().status(std::move(done)); }));
+      [&](auto done) { world.service().overview().status(std::move(done), protocol::Role::own); }));
   CHECK(later.hosts_active == 0);
   REQUIRE(later.warnings.size() == 2);
   CHECK(says(later.warnings[0], "certificate runs out"));
