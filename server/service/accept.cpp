@@ -22,7 +22,8 @@ Status record_commit(Transaction& tx, Host& host, Problem& problem, const Prepar
   row.bytes = request.bytes;
   row.received_at = tx.now;
   row.compute_seconds = request.compute_seconds;
-  TRY_ASSIGN(row.id, tx.store.add_segment(row));
+  row.place = prepared.bytes.empty() ? storage::SegmentPlace::blob : storage::SegmentPlace::store;
+  TRY_ASSIGN(row.id, tx.store.add_segment(row, prepared.bytes));
   for (const Range range : outcome.accepted) {
     TRY(tx.store.accept(problem.row.id, prepared.stage, range, row.id));
     acknowledgement.items_accepted += range.size();

@@ -1,5 +1,5 @@
-// Commits on the writer thread: where one belongs, before its bytes are checked, and taking it, after they
-// are stored. Between the two lies commits.h, on the pool.
+// Commits on the writer thread: where one belongs, before its bytes are checked, and taking it, with them or
+// after they are stored. Between the two lies commits.h, on the pool.
 #pragma once
 
 #include <optional>
@@ -9,9 +9,10 @@
 
 namespace gleaner::service {
 
-// A commit whose bytes were checked and stored.
+// A commit whose bytes were checked.
 struct PreparedCommit {
   protocol::CommitRequest request;
+  Bytes bytes;  // that the store keeps; empty: they are in a blob, durably
   std::optional<protocol::Acknowledgement> answer;  // given before: this is a repeat
   std::string refusal;                              // not empty: refuse it, and why
   bool blame = false;                               // the refusal is the host's fault

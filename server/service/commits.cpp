@@ -33,14 +33,10 @@ void Commits::commit(HostId host, protocol::CommitRequest request, Done<protocol
         },
         [this, done](Result<protocol::Acknowledgement> answer) {
           if (!answer.ok()) return done(answer.error());
-          done(sign(*answer));
+          done(crypto::sign_statement(protocol::StatementType::acknowledgement, protocol::encode(*answer),
+                                      secrets_.work_key));
         });
   });
-}
-
-protocol::SignedStatement Commits::sign(const protocol::Acknowledgement& acknowledgement) const {
-  return crypto::sign_statement(protocol::StatementType::acknowledgement, protocol::encode(acknowledgement),
-                                secrets_.work_key);
 }
 
 void Commits::prepare(HostId host, std::vector<protocol::CommitRequest> requests,
@@ -109,11 +105,14 @@ Result<PreparedCommit> Commits::check(HostId host, CommitPlace place) const {
 
   if (const Status room = kernel_.has_room(); !room.ok())
     return Error{room.error().kind, room.error().message + ": keep the result and try again later"};
-  if (request.data) {
+  if (!request.data) {
+    uploads_.close(host, request.digest);
+  } else if (static_cast<std::int64_t>(bytes->size()) <= limits::kept_segment_bytes_max) {
+    prepared.bytes = std::move(*bytes);
+    prepared.request.data.reset();
+  } else {
     const auto stored = kernel_.blobs().put(*bytes);
     if (!stored.ok()) return Error{ErrorKind::unavailable, stored.error().message};
-  } else {
-    uploads_.close(host, request.digest);
   }
   return std::move(prepared);
 }

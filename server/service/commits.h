@@ -1,6 +1,7 @@
 // A host delivers a finished prefix of a unit. In three steps: where does it belong (writer), are the bytes
-// what they claim to be and stored durably (pool), take them (writer; accept.h). Only then is it
-// acknowledged, by a statement that the work key signs. Thread-safe.
+// what they claim to be (pool; large ones are stored there), take them (writer; accept.h; small ones are
+// stored with the row that says so, by the sync of the whole batch). Only then is it acknowledged, by a
+// statement that the work key signs. Thread-safe.
 #pragma once
 
 #include <functional>
@@ -21,7 +22,6 @@ class Commits {
   // The first two steps; the caller's operation takes the third.
   void prepare(HostId host, std::vector<protocol::CommitRequest> requests,
                Done<std::vector<PreparedCommit>> then);
-  [[nodiscard]] protocol::SignedStatement sign(const protocol::Acknowledgement& acknowledgement) const;
 
  private:
   [[nodiscard]] Result<PreparedCommit> check(HostId host, CommitPlace place) const;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "shared/base/limits.h"
+#include "server/service/stored_segments.h"
 #include "shared/protocol/segment.h"
 
 namespace gleaner::service {
@@ -14,11 +14,11 @@ struct Loaded {
   std::vector<std::string_view> items;
 };
 
-Result<std::vector<Loaded>> load(const effect::Review& job, const storage::BlobStore& blobs) {
+Result<std::vector<Loaded>> load(const effect::Review& job, Kernel& kernel) {
   std::vector<Loaded> loaded(job.segments.size());
   for (std::size_t i = 0; i < job.segments.size(); ++i) {
     loaded[i].row = &job.segments[i];
-    TRY_ASSIGN(loaded[i].bytes, blobs.read(job.segments[i].digest, limits::segment_bytes_max));
+    TRY_ASSIGN(loaded[i].bytes, read_segment(kernel, job.segments[i]));
     TRY_ASSIGN(loaded[i].items,
                protocol::split_segment(loaded[i].bytes, job.segments[i].range.size(), job.item_bytes_max));
   }
@@ -64,12 +64,11 @@ bool same_verdict(const ReviewFinding& a, const ReviewFinding& b) {
 
 }  // namespace
 
-Result<std::vector<ReviewFinding>> compare(const effect::Review& job, const storage::BlobStore& blobs,
-                                           Managers& managers) {
-  TRY_ASSIGN(const auto loaded, load(job, blobs));
+Result<std::vector<ReviewFinding>> compare(const effect::Review& job, Kernel& kernel) {
+  TRY_ASSIGN(const auto loaded, load(job, kernel));
   std::vector<ReviewFinding> findings;
   for (std::int64_t item = job.range.begin; item < job.range.end; ++item) {
-    TRY_ASSIGN(auto finding, compare_item(job, loaded, item, managers));
+    TRY_ASSIGN(auto finding, compare_item(job, loaded, item, kernel.managers()));
     if (!findings.empty() && same_verdict(findings.back(), finding)) {
       findings.back().range.end = item + 1;
     } else {

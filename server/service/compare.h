@@ -6,8 +6,7 @@
 
 #include "server/policy/trust/verdict.h"
 #include "server/service/effects.h"
-#include "server/service/managers.h"
-#include "server/storage/blob_store.h"
+#include "server/service/kernel.h"
 
 namespace gleaner::service {
 
@@ -17,7 +16,6 @@ struct ReviewFinding {
   std::vector<policy::Opinion> opinions;
 };
 
-[[nodiscard]] Result<std::vector<ReviewFinding>> compare(const effect::Review& job,
-                                                         const storage::BlobStore& blobs, Managers& managers);
+[[nodiscard]] Result<std::vector<ReviewFinding>> compare(const effect::Review& job, Kernel& kernel);
 
 }  // namespace gleaner::service

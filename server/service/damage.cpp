@@ -120,12 +120,6 @@ std::vector<std::string> damaged_among(storage::BlobStore& blobs, std::vector<st
   return digests;
 }
 
-std::vector<std::string> digests_of(const std::vector<AcceptedPiece>& pieces) {
-  std::vector<std::string> digests;
-  for (const auto& piece : pieces) digests.push_back(piece.digest);
-  return digests;
-}
-
 std::vector<std::string> digests_of(const std::vector<protocol::Input>& inputs) {
   std::vector<std::string> digests;
   for (const auto& input : inputs) digests.push_back(input.digest);

@@ -1,6 +1,7 @@
 // What follows when blobs turn out to be damaged or gone: results are computed again, by themselves, while
 // the problem goes on; a problem whose input it is waits for its administrator; for all else there is a line
-// in the log. Who hands a blob to a manager looks first (damaged_among); clients look themselves.
+// in the log. Who hands a blob to a manager looks first (damaged_among here, and
+// stored_segments.h); clients look themselves.
 #pragma once
 
 #include <string>
@@ -14,7 +15,6 @@ namespace gleaner::service {
 // Which of them cannot be used: reads them all. Blocks: on the pool. What is damaged is no blob any more.
 [[nodiscard]] std::vector<std::string> damaged_among(storage::BlobStore& blobs,
                                                      std::vector<std::string> digests);
-[[nodiscard]] std::vector<std::string> digests_of(const std::vector<AcceptedPiece>& pieces);
 [[nodiscard]] std::vector<std::string> digests_of(const std::vector<protocol::Input>& inputs);
 
 // Writer thread. Blobs that nothing needs any more are passed over.

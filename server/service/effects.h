@@ -20,14 +20,6 @@
 
 namespace gleaner::service {
 
-// Accepted items and the blob that has them: a segment of `items` from `first` on.
-struct AcceptedPiece {
-  Range range;
-  std::int64_t first = 0;
-  std::string digest;
-  std::int64_t items = 0;
-};
-
 namespace effect {
 
 // The manager says what the stage is.
@@ -40,7 +32,7 @@ struct Plan {
 struct Combine {
   ManagerSetup manager;
   int stage = 0;
-  std::vector<AcceptedPiece> pieces;
+  std::vector<storage::AcceptedSegment> pieces;
 };
 
 // Items that several hosts delivered are compared.

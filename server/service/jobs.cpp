@@ -2,12 +2,12 @@
 
 #include <spdlog/spdlog.h>
 
-#include <filesystem>
 #include <utility>
 
 #include "server/service/damage.h"
 #include "server/service/dispatch.h"
 #include "server/service/reviews.h"
+#include "server/service/stored_segments.h"
 #include "shared/base/limits.h"
 
 namespace gleaner::service {
@@ -15,9 +15,9 @@ namespace {
 
 constexpr double planning_seconds_max = 10;  // of a mapping strategy's search
 
-Result<CombinedStage> combine_pieces(Kernel& kernel, const effect::Combine& job) {
-  TRY_ASSIGN(const auto files,
-             kernel.managers().combine(job.manager, job.stage, with_files(kernel.blobs(), job.pieces)));
+Result<CombinedStage> combine_pieces(Kernel& kernel, const effect::Combine& job,
+                                     const std::vector<contract::Piece>& pieces) {
+  TRY_ASSIGN(const auto files, kernel.managers().combine(job.manager, job.stage, pieces));
   CombinedStage combined;
   TRY_ASSIGN(combined.files, keep_files(kernel, job.manager.problem, files));
   TRY_ASSIGN(combined.next, plan_stage(kernel, job.manager, job.stage + 1));
@@ -25,14 +25,19 @@ Result<CombinedStage> combine_pieces(Kernel& kernel, const effect::Combine& job)
 }
 
 Result<CombinedStage> combine_stage(Kernel& kernel, const effect::Combine& job) {
-  auto needed = digests_of(job.pieces);
-  for (auto& digest : digests_of(job.manager.inputs)) needed.push_back(std::move(digest));
+  const auto inputs = digests_of(job.manager.inputs);
+  const auto with_inputs = [&](std::vector<std::string> damaged) {
+    for (auto& digest : damaged_among(kernel.blobs(), inputs)) damaged.push_back(std::move(digest));
+    return damaged;
+  };
   CombinedStage nothing;
-  nothing.damaged = damaged_among(kernel.blobs(), needed);
+  PieceFiles files(kernel, kernel.settings().directory.problem(job.manager.problem) / "combined");
+  TRY_ASSIGN(const auto pieces, files.lay_out(job.pieces));
+  nothing.damaged = with_inputs(files.damaged());
   if (!nothing.damaged.empty()) return nothing;
-  auto combined = combine_pieces(kernel, job);
+  auto combined = combine_pieces(kernel, job, pieces);
   // Is the manager to blame, or was something lost under its hands?
-  if (!combined.ok()) nothing.damaged = damaged_among(kernel.blobs(), needed);
+  if (!combined.ok()) nothing.damaged = with_inputs(damaged_among(kernel, job.pieces));
   return nothing.damaged.empty() ? std::move(combined) : nothing;
 }
 
@@ -66,14 +71,6 @@ Result<PlannedStage> plan_stage(Kernel& kernel, const ManagerSetup& setup, int s
     planned.row.inputs.push_back({input.name, digest, bytes, input.range});
   }
   return planned;
-}
-
-std::vector<contract::Piece> with_files(const storage::BlobStore& blobs,
-                                        const std::vector<AcceptedPiece>& pieces) {
-  std::vector<contract::Piece> all;
-  for (const auto& piece : pieces)
-    all.push_back({piece.range, piece.first, std::filesystem::absolute(blobs.path(piece.digest))});
-  return all;
 }
 
 Result<std::vector<protocol::ResultFile>> keep_files(Kernel& kernel, ProblemId problem,
@@ -121,17 +118,14 @@ void Jobs::perform(effect::Combine job) {
 
 void Jobs::perform(effect::Review review) {
   kernel_.start_job([this, job = std::make_shared<const effect::Review>(std::move(review))] {
-    std::vector<std::string> digests;
-    for (const auto& segment : job->segments) digests.push_back(segment.digest);
-    if (const auto lost = damaged_among(kernel_.blobs(), std::move(digests)); !lost.empty()) {
+    if (const auto lost = damaged_among(kernel_, job->segments); !lost.empty()) {
       kernel_.writer().submit_surely([job, lost](Transaction& tx) -> Status {
         TRY(take_damage(tx, *job, lost));
         return settle_review(tx, *job, Error{ErrorKind::untrusted, "stored results are damaged or gone"});
       });
       return;
     }
-    auto findings = std::make_shared<const Result<std::vector<ReviewFinding>>>(
-        compare(*job, kernel_.blobs(), kernel_.managers()));
+    auto findings = std::make_shared<const Result<std::vector<ReviewFinding>>>(compare(*job, kernel_));
     kernel_.writer().submit_surely(
         [job, findings](Transaction& tx) { return settle_review(tx, *job, *findings); });
   });

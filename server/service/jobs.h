@@ -17,8 +17,6 @@ namespace gleaner::service {
 [[nodiscard]] Result<PlannedStage> plan_stage(Kernel& kernel, const ManagerSetup& setup, int stage);
 
 // The pieces with the files that the manager reads.
-[[nodiscard]] std::vector<contract::Piece> with_files(const storage::BlobStore& blobs,
-                                                      const std::vector<AcceptedPiece>& pieces);
 
 // Keeps files that a manager made, as blobs.
 [[nodiscard]] Result<std::vector<protocol::ResultFile>> keep_files(

@@ -46,7 +46,7 @@ class Kernel {
   [[nodiscard]] const Settings& settings() const { return settings_; }
   [[nodiscard]] io::Files& files() { return dependencies_.files; }
   [[nodiscard]] const Clock& clock() const { return dependencies_.clock; }
-  // Before the writer starts; generation() at any time.
+  // Before the writer starts; at any time what store.h says is for any thread.
   [[nodiscard]] storage::Store& store() { return *store_; }
   [[nodiscard]] storage::BlobStore& blobs() { return blobs_; }
   [[nodiscard]] Managers& managers() { return managers_; }

@@ -57,7 +57,7 @@ Status close_units(Transaction& tx, Problem& problem) {
 }
 
 Status start_combining(Transaction& tx, Problem& problem) {
-  TRY_ASSIGN(auto pieces, accepted_pieces(tx, problem));
+  TRY_ASSIGN(auto pieces, tx.store.accepted_segments(problem.row.id, problem.row.stage));
   tx.model.underway.jobs.insert(problem.row.id);
   tx.effects.add(effect::Combine{manager_setup(tx.model, problem), problem.row.stage, std::move(pieces)});
   return {};
@@ -174,17 +174,6 @@ Status finish_problem(Transaction& tx, Problem& problem, protocol::ProblemState 
   tx.effects.add(effect::EndManager{problem.row.id});
   tx.effects.add(effect::Announce{});
   return tx.store.update_problem(problem.row);
-}
-
-Result<std::vector<AcceptedPiece>> accepted_pieces(Transaction& tx, const Problem& problem) {
-  TRY_ASSIGN(const auto accepted, tx.store.accepted(problem.row.id, problem.row.stage));
-  std::vector<AcceptedPiece> pieces;
-  for (const auto& row : accepted) {
-    TRY_ASSIGN(const auto segment, tx.store.segment(row.segment));
-    if (!segment) return Error{ErrorKind::internal, "an accepted segment is missing from the store"};
-    pieces.push_back({row.range, segment->range.begin, segment->digest, segment->range.size()});
-  }
-  return pieces;
 }
 
 Status take_plan(Transaction& tx, ProblemId id, const Result<PlannedStage>& planned) {

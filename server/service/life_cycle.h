@@ -31,7 +31,6 @@ struct CombinedStage {
 [[nodiscard]] Status finish_problem(Transaction& tx, Problem& problem, protocol::ProblemState state,
                                     const std::string& message);
 // All accepted items of the problem's present stage, in order.
-[[nodiscard]] Result<std::vector<AcceptedPiece>> accepted_pieces(Transaction& tx, const Problem& problem);
 
 // What a job of the pool came to. A problem that cannot be planned or combined fails, with the manager's
 // words.

@@ -2,6 +2,7 @@
 
 #include "server/service/damage.h"
 #include "server/service/jobs.h"
+#include "server/service/stored_segments.h"
 #include "shared/base/limits.h"
 #include "shared/protocol/segment.h"
 
@@ -9,7 +10,7 @@ namespace gleaner::service {
 
 struct Previews::Job {
   ManagerSetup manager;
-  std::vector<AcceptedPiece> pieces;
+  std::vector<storage::AcceptedSegment> pieces;
   protocol::Preview preview;  // without its files
 };
 
@@ -53,7 +54,7 @@ void Previews::show(ProblemId id, Otherwise otherwise, Done<protocol::Preview> d
               Error{ErrorKind::unavailable, "the server is making a preview already: try again in a moment"};
           return {};
         }
-        TRY_ASSIGN(auto pieces, accepted_pieces(tx, problem));
+        TRY_ASSIGN(auto pieces, tx.store.accepted_segments(problem.row.id, problem.row.stage));
         if (pieces.empty()) {
           job = no_preview(problem, "none of its items is here yet");
           return {};
@@ -77,15 +78,16 @@ void Previews::show(ProblemId id, Otherwise otherwise, Done<protocol::Preview> d
 }
 
 Result<protocol::Preview> Previews::make(Job job, Otherwise otherwise) {
-  auto needed = digests_of(job.pieces);
-  for (auto& digest : digests_of(job.manager.inputs)) needed.push_back(std::move(digest));
-  if (const auto lost = damaged_among(kernel_.blobs(), std::move(needed)); !lost.empty()) {
+  auto lost = damaged_among(kernel_.blobs(), digests_of(job.manager.inputs));
+  PieceFiles files(kernel_, kernel_.settings().directory.problem(job.preview.id) / "previewed");
+  TRY_ASSIGN(const auto pieces, files.lay_out(job.pieces));
+  lost.insert(lost.end(), files.damaged().begin(), files.damaged().end());
+  if (!lost.empty()) {
     kernel_.writer().submit_surely([lost](Transaction& tx) { return take_damage(tx, lost); });
     return Error{ErrorKind::unavailable,
                  "some of what was stored is damaged, and is mended or told of: ask again in a moment"};
   }
-  auto shown =
-      kernel_.managers().preview(job.manager, job.preview.stage, with_files(kernel_.blobs(), job.pieces));
+  auto shown = kernel_.managers().preview(job.manager, job.preview.stage, pieces);
   if (!shown.ok() && otherwise == Otherwise::items) shown = write_items(job);
   // Asking again would not help: a conflict, whether the manager refused or broke down.
   if (!shown.ok()) return Error{ErrorKind::conflict, "there is no preview: " + shown.error().message};
@@ -101,12 +103,13 @@ Result<std::vector<contract::CombinedFile>> Previews::write_items(const Job& job
   const io::Path items = directory / "accepted.items";
   std::int64_t written = 0;
   std::string index = "begin\tend\n";
-  for (const AcceptedPiece& piece : job.pieces) {
-    TRY_ASSIGN(const Bytes segment, kernel_.blobs().read(piece.digest, limits::segment_bytes_max));
+  for (const storage::AcceptedSegment& piece : job.pieces) {
+    TRY_ASSIGN(const Bytes segment, read_segment(kernel_, piece.segment));
     Bytes part;
-    TRY_ASSIGN(const auto all, protocol::split_segment(segment, piece.items, limits::item_bytes_max));
+    const Range held = piece.segment.range;
+    TRY_ASSIGN(const auto all, protocol::split_segment(segment, held.size(), limits::item_bytes_max));
     for (std::int64_t item = piece.range.begin; item < piece.range.end; ++item)
-      protocol::append_item(part, all.at(static_cast<std::size_t>(item - piece.first)));
+      protocol::append_item(part, all.at(static_cast<std::size_t>(item - held.begin)));
     TRY(files.write_at(items, written, part));
     written += static_cast<std::int64_t>(part.size());
     index += std::to_string(piece.range.begin) + "\t" + std::to_string(piece.range.end) + "\n";

@@ -334,6 +334,12 @@ CREATE TABLE admin_tokens (
 ) STRICT, WITHOUT ROWID;
 )";
 
+// Results that are small become durable with the row that says so, by one sync for a whole batch of them.
+constexpr const char* segments_in_store = R"(
+ALTER TABLE segments ADD COLUMN place INTEGER NOT NULL DEFAULT 1;
+CREATE TABLE segment_bytes (segment INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT;
+)";
+
 constexpr std::array steps{
     Migration{1, "first schema", first_schema},
     Migration{2, "units remember the end they were handed out with", handed_out_end},
@@ -343,6 +349,7 @@ constexpr std::array steps{
     Migration{6, "how results are validated, and what hosts' results proved to be worth", trust},
     Migration{7, "enrolment codes, and which a host joined with", codes},
     Migration{8, "admin tokens with roles", admin_tokens},
+    Migration{9, "small segments in the store", segments_in_store},
 };
 
 Result<std::int64_t> number_of(Database& database, std::string_view sql) {

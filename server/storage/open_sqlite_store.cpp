@@ -80,7 +80,8 @@ Result<std::unique_ptr<Store>> open_sqlite_store(const io::Path& directory, Open
   // What the server before us wrote but did not live to sync would be read as committed: make it durable
   // before anybody hears of it.
   TRY(database->execute("PRAGMA wal_checkpoint(TRUNCATE)"));
-  auto store = std::make_unique<SqliteStore>(std::move(lock), std::move(database));
+  TRY_ASSIGN(auto reader, Database::open(path.string(), Database::Create::no));
+  auto store = std::make_unique<SqliteStore>(std::move(lock), std::move(database), std::move(reader));
   TRY(store->load_sequences());
   TRY(check_generation(*store, directory, loss));
   return std::unique_ptr<Store>(std::move(store));

@@ -9,8 +9,9 @@ constexpr std::int64_t ids_per_reservation = 1000;
 // More than are given from one note to the next.
 constexpr std::int64_t ids_after_loss = 1'000'000;
 
-SqliteStore::SqliteStore(std::unique_ptr<DirectoryLock> lock, std::unique_ptr<Database> database)
-    : lock_(std::move(lock)), database_(std::move(database)) {}
+SqliteStore::SqliteStore(std::unique_ptr<DirectoryLock> lock, std::unique_ptr<Database> database,
+                         std::unique_ptr<Database> reader)
+    : lock_(std::move(lock)), database_(std::move(database)), reader_(std::move(reader)) {}
 
 Status SqliteStore::load_sequences() {
   for (Sequence* sequence : {&unit_ids_, &segment_ids_}) {

@@ -1,10 +1,12 @@
 // The Store on SQLite. Rows in, rows out: sqlite_store_*.cpp hold the texts of the statements, grouped as the
-// rows are. Private to this module; made by open_sqlite_store(). One thread at a time.
+// rows are. Private to this module; made by open_sqlite_store(). One thread at a time, but for what store.h
+// says may be called from any.
 #pragma once
 
 #include <atomic>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,7 +19,9 @@ namespace gleaner::storage {
 
 class SqliteStore final : public Store {
  public:
-  SqliteStore(std::unique_ptr<DirectoryLock> lock, std::unique_ptr<Database> database);
+  // `reader`: another connection to the same file.
+  SqliteStore(std::unique_ptr<DirectoryLock> lock, std::unique_ptr<Database> database,
+              std::unique_ptr<Database> reader);
   [[nodiscard]] Status load_sequences();
 
   Status begin() override;
@@ -62,12 +66,14 @@ class SqliteStore final : public Store {
   Status put_host_record(ProblemId problem, int stage, const policy::HostRecord& record) override;
   Result<std::vector<policy::HostRecord>> host_records(ProblemId problem, int stage) override;
 
-  Result<SegmentId> add_segment(const SegmentRow& row) override;
+  Result<SegmentId> add_segment(const SegmentRow& row, std::string_view bytes) override;
   Result<std::optional<SegmentRow>> segment(SegmentId id) override;
+  Result<Bytes> segment_bytes(SegmentId id) override;
   Status accept(ProblemId problem, int stage, Range range, SegmentId segment) override;
   Status unaccept(ProblemId problem, int stage, Range range) override;
   Status drop_segment(SegmentId segment) override;
   Result<std::vector<AcceptedRow>> accepted(ProblemId problem, int stage) override;
+  Result<std::vector<AcceptedSegment>> accepted_segments(ProblemId problem, int stage) override;
   Result<std::vector<SegmentRow>> segments_over(ProblemId problem, int stage, Range range) override;
   Result<std::int64_t> delivered_items(ProblemId problem, int stage) override;
 
@@ -110,6 +116,8 @@ class SqliteStore final : public Store {
 
   std::unique_ptr<DirectoryLock> lock_;  // outlives the connection
   std::unique_ptr<Database> database_;
+  std::mutex reading_;                // guards what follows
+  std::unique_ptr<Database> reader_;  // for segment_bytes() beside the writer
   Sequence unit_ids_{"unit"};
   Sequence segment_ids_{"segment"};
   std::int64_t changes_before_ = 0;  // of the open transaction

@@ -133,6 +133,7 @@ Status SqliteStore::delete_problem(ProblemId id) {
        {"DELETE FROM acknowledgements WHERE unit IN (SELECT id FROM units WHERE problem = ?)",
         "DELETE FROM decisions WHERE problem = ?", "DELETE FROM failures WHERE problem = ?",
         "DELETE FROM verdicts WHERE problem = ?", "DELETE FROM accepted WHERE problem = ?",
+        "DELETE FROM segment_bytes WHERE segment IN (SELECT id FROM segments WHERE problem = ?)",
         "DELETE FROM segments WHERE problem = ?", "DELETE FROM host_records WHERE problem = ?",
         "DELETE FROM units WHERE problem = ?", "DELETE FROM stage_costs WHERE problem = ?",
         "DELETE FROM stages WHERE problem = ?", "DELETE FROM results WHERE problem = ?"}) {

@@ -21,7 +21,7 @@ SegmentRow read_segment(Query& query) {
   SegmentRow row;
   query.take_all(row.id, row.problem, row.stage, row.unit, row.host, row.range);
   query.take_digest(row.digest);
-  query.take_all(row.bytes, row.received_at, row.compute_seconds);
+  query.take_all(row.bytes, row.received_at, row.compute_seconds, row.place);
   return row;
 }
 
@@ -51,20 +51,36 @@ constexpr std::string_view insert_accepted =
 
 }  // namespace
 
-Result<SegmentId> SqliteStore::add_segment(const SegmentRow& row) {
+Result<SegmentId> SqliteStore::add_segment(const SegmentRow& row, std::string_view bytes) {
   TRY_ASSIGN(const std::int64_t id, take_id(segment_ids_));
   Query query = database_->query(R"(
 INSERT INTO segments (id, problem, stage, size_class, unit, host, range_begin, range_end, digest, bytes, received_at,
-  compute_seconds) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?))");
+  compute_seconds, place) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?))");
   query.add(id).add(row.problem).add(row.stage).add(size_class(row.range)).add(row.unit).add(row.host);
   query.add(row.range).add_digest(row.digest).add(row.bytes).add(row.received_at).add(row.compute_seconds);
-  TRY(query.run());
+  TRY(query.add(row.place).run());
+  if (row.place == SegmentPlace::store) {
+    Query keep = database_->query("INSERT INTO segment_bytes (segment, bytes) VALUES (?, ?)");
+    TRY(keep.add(id).add_bytes(bytes).run());
+  }
   return SegmentId{id};
+}
+
+Result<Bytes> SqliteStore::segment_bytes(SegmentId id) {
+  const std::lock_guard lock(reading_);
+  Query query = reader_->query("SELECT bytes FROM segment_bytes WHERE segment = ?");
+  TRY_ASSIGN(const bool found, query.add(id).step());
+  if (!found)
+    return Error{ErrorKind::not_found, "the store has no bytes of segment " + std::to_string(id.value)};
+  Bytes bytes;
+  query.take(bytes);
+  return bytes;
 }
 
 Result<std::optional<SegmentRow>> SqliteStore::segment(SegmentId id) {
   Query query = database_->query(R"(
-SELECT id, problem, stage, unit, host, range_begin, range_end, digest, bytes, received_at, compute_seconds
+SELECT id, problem, stage, unit, host, range_begin, range_end, digest, bytes, received_at, compute_seconds,
+  place
 FROM segments WHERE id = ?)");
   query.add(id);
   return first_row(query, read_segment);
@@ -84,7 +100,8 @@ Result<std::vector<SegmentRow>> SqliteStore::segments_over(ProblemId problem, in
     }
     if (present < 0 || present > size_class_max) break;
     Query query = database_->query(R"(
-SELECT id, problem, stage, unit, host, range_begin, range_end, digest, bytes, received_at, compute_seconds
+SELECT id, problem, stage, unit, host, range_begin, range_end, digest, bytes, received_at, compute_seconds,
+  place
 FROM segments WHERE problem = ? AND stage = ? AND size_class = ? AND range_begin > ? AND range_begin < ?
   AND range_end > ?)");
     const std::int64_t reach = std::int64_t{2} << present;
@@ -128,6 +145,7 @@ Status SqliteStore::unaccept(ProblemId problem, int stage, Range range) {
 }
 
 Status SqliteStore::drop_segment(SegmentId segment) {
+  TRY(database_->query("DELETE FROM segment_bytes WHERE segment = ?").add(segment).run());
   return database_->query("DELETE FROM segments WHERE id = ?").add(segment).run();
 }
 
@@ -171,6 +189,20 @@ Result<std::vector<AcceptedRow>> SqliteStore::accepted(ProblemId problem, int st
 SELECT range_begin, range_end, segment FROM accepted WHERE problem = ? AND stage = ? ORDER BY range_begin)");
   query.add(problem).add(stage);
   return all_rows(query, read_accepted);
+}
+
+Result<std::vector<AcceptedSegment>> SqliteStore::accepted_segments(ProblemId problem, int stage) {
+  Query query = database_->query(R"(
+SELECT a.range_begin, a.range_end, s.id, s.problem, s.stage, s.unit, s.host, s.range_begin, s.range_end, s.digest, s.bytes,
+  s.received_at, s.compute_seconds, s.place
+FROM accepted a LEFT JOIN segments s ON s.id = a.segment WHERE a.problem = ? AND a.stage = ? ORDER BY a.range_begin)");
+  query.add(problem).add(stage);
+  return all_rows(query, [](Query& row) {
+    AcceptedSegment piece;
+    row.take(piece.range);
+    piece.segment = read_segment(row);  // of one that is not there, its place is no number of ours
+    return piece;
+  });
 }
 
 Status SqliteStore::add_verdict(const VerdictRow& row) {

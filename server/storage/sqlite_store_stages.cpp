@@ -114,7 +114,8 @@ Result<std::vector<std::string>> SqliteStore::referenced_blobs() {
   std::vector<std::string> digests;
   {
     Query query = database_->query(
-        "SELECT digest FROM segments UNION SELECT digest FROM results UNION SELECT archive FROM "
+        "SELECT digest FROM segments WHERE place = 1 UNION SELECT digest FROM results UNION SELECT archive "
+        "FROM "
         "applications");
     TRY_ASSIGN(digests, all_rows(query, [](Query& row) {
                  std::string digest;

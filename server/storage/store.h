@@ -136,6 +136,10 @@ struct StageRow {
   double cost_wasted = 0;
 };
 
+// Where a segment's bytes are: a small one's in the store itself, durable with the row by the same sync; a
+// large one's in the blob of its digest.
+enum class SegmentPlace : int { blob = 1, store = 2 };
+
 struct SegmentRow {
   SegmentId id;
   ProblemId problem;
@@ -143,16 +147,23 @@ struct SegmentRow {
   UnitId unit;
   HostId host;
   Range range;
-  std::string digest;  // of the file in the blob store
+  std::string digest;  // SHA-256 of its bytes
   std::int64_t bytes = 0;
   Timestamp received_at;
   double compute_seconds = 0;
+  SegmentPlace place = SegmentPlace::blob;
 };
 
 // Items whose accepted result is in `segment`. The ranges of a stage never overlap.
 struct AcceptedRow {
   Range range;
   SegmentId segment;
+};
+
+// The same with all that is known of the segment.
+struct AcceptedSegment {
+  Range range;
+  SegmentRow segment;
 };
 
 struct VerdictRow {
@@ -256,8 +267,12 @@ class Store {
   [[nodiscard]] virtual Result<std::vector<policy::HostRecord>> host_records(ProblemId problem,
                                                                              int stage) = 0;
 
-  [[nodiscard]] virtual Result<SegmentId> add_segment(const SegmentRow& row) = 0;
+  // `bytes`: what is kept of it here (SegmentPlace::store); empty if its blob has them.
+  [[nodiscard]] virtual Result<SegmentId> add_segment(const SegmentRow& row, std::string_view bytes) = 0;
   [[nodiscard]] virtual Result<std::optional<SegmentRow>> segment(SegmentId id) = 0;
+  // The bytes of a segment that are kept here, as of the last commit; not_found. Nobody has compared them
+  // with their digest. From any thread.
+  [[nodiscard]] virtual Result<Bytes> segment_bytes(SegmentId id) = 0;
   // Marks the items of `range` as accepted from `segment`; replaces what was accepted for them before.
   [[nodiscard]] virtual Status accept(ProblemId problem, int stage, Range range, SegmentId segment) = 0;
   [[nodiscard]] virtual Status unaccept(ProblemId problem, int stage, Range range) = 0;
@@ -265,6 +280,9 @@ class Store {
   [[nodiscard]] virtual Status drop_segment(SegmentId segment) = 0;
   [[nodiscard]] virtual Result<std::vector<AcceptedRow>> accepted(ProblemId problem,
                                                                   int stage) = 0;  // in order
+  // invalid: an accepted segment is not there.
+  [[nodiscard]] virtual Result<std::vector<AcceptedSegment>> accepted_segments(ProblemId problem,
+                                                                               int stage) = 0;  // in order
   // All segments of the stage that overlap `range`, oldest first.
   [[nodiscard]] virtual Result<std::vector<SegmentRow>> segments_over(ProblemId problem, int stage,
                                                                       Range range) = 0;
@@ -290,7 +308,7 @@ class Store {
                                            const std::vector<protocol::ResultFile>& files) = 0;
   [[nodiscard]] virtual Result<std::vector<protocol::ResultFile>> results(ProblemId problem) = 0;
 
-  // Digests that some row still refers to (archives, inputs, segments, results): all other blobs may be
+  // Digests of blobs that some row still refers to (archives, inputs, segments, results): all others may be
   // deleted.
   [[nodiscard]] virtual Result<std::vector<std::string>> referenced_blobs() = 0;
 };

@@ -9,6 +9,8 @@
 
 namespace gleaner::storage {
 
+enum class SegmentPlace : int;
+
 template <typename Enum>
 inline constexpr int last_number = 0;
 template <>
@@ -17,6 +19,8 @@ template <>
 inline constexpr int last_number<policy::UnitState> = 5;
 template <>
 inline constexpr int last_number<policy::Straggler> = 8;
+template <>
+inline constexpr int last_number<SegmentPlace> = 2;
 template <>
 inline constexpr int last_number<protocol::RunState> = 3;
 template <>

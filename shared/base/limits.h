@@ -14,6 +14,8 @@ inline constexpr std::int64_t json_list_values_max =
     250'000;  // admin lists and parameters; about 25 MB as a tree
 inline constexpr std::int64_t inline_segment_bytes_max =
     64 << 10;  // larger ones are uploaded, so that they resume
+// A segment that the server keeps in its store and not in a file of its own.
+inline constexpr std::int64_t kept_segment_bytes_max = 64 << 10;
 // An item in progress as its kernel saved it; the client reads all of it once a minute, on its main thread.
 inline constexpr std::int64_t checkpoint_bytes_max = 16 << 20;
 // The same for a host that goes on with it: more stays where it was saved.
@@ -46,7 +48,8 @@ inline constexpr int item_parameters_max = 16;                // the estimator's
 inline constexpr std::int64_t hinted_items_max = 10'000'000;  // kept in memory while a stage is open
 inline constexpr std::int64_t hints_bytes_max = 256 << 20;
 inline constexpr int segments_per_request_max = 64;
-inline constexpr int progress_per_reply_max = 16;  // problems whose progress one reply reports
+inline constexpr std::int64_t proof_bytes_max = 33 * 16;  // a reply has at most 128 statements: 7 levels
+inline constexpr int progress_per_reply_max = 16;         // problems whose progress one reply reports
 inline constexpr int hosts_per_page_max = 1000;
 inline constexpr int list_length_max = 10'000;  // one admin list, or the hosts of one problem
 inline constexpr int codes_max = 10'000;        // enrolment codes: each joining host's is looked for

@@ -1,17 +1,22 @@
 """What is stored is changed or taken away behind the server's back, with real processes: results that are damaged are
 computed again and the answer is right; a store that lost its log is refused until the loss is accepted in words; random
 bits of the store are refused, or make no difference to the answer, but never a wrong one."""
+import contextlib
 import json
 import shutil
+import sqlite3
 import unittest
 
 from harness import MANDELBROT, Grid, main, seeded
 
-VIEW = {"width": 320, "height": 480, "iterations": 40000}
+VIEW = {"width": 80, "height": 480, "iterations": 160000}  # segments that the store keeps
+WIDE = {"width": 10240, "height": 160, "iterations": 3000}  # an item has 80 kB: each segment is a blob
 
 
-def blobs_of(grid):
-    return {path for path in (grid.project / "blobs").rglob("*") if path.is_file()}
+def store_of(grid, sql, *values):
+    """Runs a statement on the store, beside the server if it runs, and returns its rows."""
+    with contextlib.closing(sqlite3.connect(grid.project / "store.sqlite", timeout=10)) as store, store:
+        return store.execute(sql, values).fetchall()
 
 
 def flip(path, rng, bits=1):
@@ -22,17 +27,18 @@ def flip(path, rng, bits=1):
 
 
 class Damage(unittest.TestCase):
-    def start(self, grid):
-        """A problem that is computed in part, and the blobs that are its segments. The server is down."""
+    def start(self, grid, view, place=2):
+        """A problem that is computed in part, three segments at least of it in the store (2) or in blobs (1). The server is
+        down."""
         grid.start_server()
         grid.add_application(MANDELBROT)
-        others = blobs_of(grid)
-        identity = grid.add_problem("mandelbrot", "view", **VIEW)
+        identity = grid.add_problem("mandelbrot", "view", **view)
         grid.add_client("a", share=0.3)
-        grid.wait_until("some segments", lambda: len(blobs_of(grid) - others) >= 3)
+        grid.wait_until("some segments", lambda: store_of(
+            grid, "SELECT count(*) FROM segments WHERE place = ?", place)[0][0] >= 3)
         grid.kill("a")
         grid.kill("server")
-        return identity, sorted(blobs_of(grid) - others)
+        return identity
 
     def finish(self, grid, identity, expected):
         grid.start_client("a")
@@ -43,8 +49,24 @@ class Damage(unittest.TestCase):
         rng = seeded(self)
         with Grid("work.commit_seconds = 1\nwork.heartbeat_seconds = 1") as grid:
             expected = grid.run_local(MANDELBROT, **VIEW)
-            identity, segments = self.start(grid)
-            changed, gone = rng.sample(segments, 2)
+            identity = self.start(grid, VIEW)
+            changed, gone = rng.sample([row[0] for row in store_of(grid, "SELECT segment FROM segment_bytes")], 2)
+            (bytes_of_it,), = store_of(grid, "SELECT bytes FROM segment_bytes WHERE segment = ?", changed)
+            place = rng.randrange(len(bytes_of_it))
+            harmed = bytes_of_it[:place] + bytes([bytes_of_it[place] ^ 1 << rng.randrange(8)]) + bytes_of_it[place + 1:]
+            store_of(grid, "UPDATE segment_bytes SET bytes = ? WHERE segment = ?", harmed, changed)
+            store_of(grid, "DELETE FROM segment_bytes WHERE segment = ?", gone)
+            grid.start_server()
+            self.finish(grid, identity, expected)
+            self.assertIn("are computed again: their stored results are damaged or gone", grid.log("server"))
+
+    def test_damaged_and_deleted_blobs_are_computed_again(self):
+        rng = seeded(self)
+        with Grid("work.commit_seconds = 1\nwork.heartbeat_seconds = 1") as grid:
+            expected = grid.run_local(MANDELBROT, **WIDE)
+            identity = self.start(grid, WIDE, place=1)
+            segments = [row[0].hex() for row in store_of(grid, "SELECT digest FROM segments WHERE place = 1")]
+            changed, gone = (grid.project / "blobs" / digest[:2] / digest for digest in rng.sample(segments, 2))
             flip(changed, rng)
             gone.unlink()
             grid.start_server()
@@ -55,7 +77,7 @@ class Damage(unittest.TestCase):
     def test_a_lost_log_is_told_and_accepted_only_in_words(self):
         with Grid("work.commit_seconds = 1\nwork.heartbeat_seconds = 1") as grid:
             expected = grid.run_local(MANDELBROT, **VIEW)
-            identity, _ = self.start(grid)
+            identity = self.start(grid, VIEW)
             grid.start_server()
             grid.kill("server")  # the log begins anew here, and the main file has all from before
             grid.start_server()
@@ -80,7 +102,7 @@ class Damage(unittest.TestCase):
         rng = seeded(self)
         with Grid("work.commit_seconds = 1\nwork.heartbeat_seconds = 1") as grid:
             expected = grid.run_local(MANDELBROT, **VIEW)
-            identity, _ = self.start(grid)
+            identity = self.start(grid, VIEW)
             grid.start_server()
             grid.kill("server")
             whole = grid.directory / "whole"

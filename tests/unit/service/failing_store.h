@@ -143,10 +143,12 @@ class FailingStore final : public Store {
     TRY(next("host_records"));
     return inner_->host_records(problem, stage);
   }
-  Result<SegmentId> add_segment(const SegmentRow& row) override {
+  Result<SegmentId> add_segment(const SegmentRow& row, std::string_view bytes) override {
     TRY(next("add_segment"));
-    return inner_->add_segment(row);
+    return inner_->add_segment(row, bytes);
   }
+  // Not on the writer's thread, which the failures are counted on.
+  Result<Bytes> segment_bytes(SegmentId id) override { return inner_->segment_bytes(id); }
   Result<std::optional<SegmentRow>> segment(SegmentId id) override {
     TRY(next("segment"));
     return inner_->segment(id);
@@ -166,6 +168,10 @@ class FailingStore final : public Store {
   Result<std::vector<AcceptedRow>> accepted(ProblemId problem, int stage) override {
     TRY(next("accepted"));
     return inner_->accepted(problem, stage);
+  }
+  Result<std::vector<AcceptedSegment>> accepted_segments(ProblemId problem, int stage) override {
+    TRY(next("accepted_segments"));
+    return inner_->accepted_segments(problem, stage);
   }
   Result<std::vector<SegmentRow>> segments_over(ProblemId problem, int stage, Range range) override {
     TRY(next("segments_over"));

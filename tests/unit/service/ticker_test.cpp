@@ -43,7 +43,7 @@ TEST_CASE("blobs that nothing refers to go after a day, others stay") {
   const TestHost host = world.add_host();
   const ProblemId problem = world.add_problem(30);
   const auto grant = world.grants(host.id).front();
-  const auto request = World::results(grant.unit, {grant.range.begin, grant.range.begin + 1});
+  const auto request = world.uploaded(World::results(grant.unit, {grant.range.begin, grant.range.begin + 1}));
   (void)must(world.commit(host.id, request));
   storage::BlobStore& blobs = world.service().kernel().blobs();
   const std::string orphan = must(blobs.put("nobody's"));

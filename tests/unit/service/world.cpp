@@ -243,6 +243,12 @@ protocol::CommitRequest World::results(UnitId unit, Range range, bool last,
   return request;
 }
 
+protocol::CommitRequest World::uploaded(protocol::CommitRequest request) {
+  (void)must(service_->kernel().blobs().put(must(io::decompress(*request.data, request.bytes))));
+  request.data.reset();
+  return request;
+}
+
 void World::finish(const protocol::Grant& grant) {
   const auto answer = must(commit(grant.host, results(grant.unit, grant.range, true)));
   INFO(answer.reason);

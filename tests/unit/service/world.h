@@ -125,6 +125,8 @@ class World {
   // "item-N" for each, or what `item` says.
   [[nodiscard]] static protocol::CommitRequest results(
       UnitId unit, Range range, bool last = false, const std::function<std::string(std::int64_t)>& item = {});
+  // The same commit with its bytes uploaded beforehand: they stay in a blob.
+  [[nodiscard]] protocol::CommitRequest uploaded(protocol::CommitRequest request);
   // Delivers all of the unit, which must be accepted.
   void finish(const protocol::Grant& grant);
 

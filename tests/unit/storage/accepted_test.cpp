@@ -50,11 +50,11 @@ TEST_CASE("accepted ranges are cut and replaced as a model says") {
     neighbour = add_problem(*store, grid.application, "neighbour");
     SegmentRow row = simple_segment(grid, {0, items});
     row.problem = neighbour;
-    neighbours_segment = must(store->add_segment(row));
+    neighbours_segment = must(store->add_segment(row, {}));
     must(store->accept(neighbour, 0, {0, items}, neighbours_segment));
     row.problem = grid.problem;
     row.stage = 1;
-    must(store->accept(grid.problem, 1, {0, items}, must(store->add_segment(row))));
+    must(store->accept(grid.problem, 1, {0, items}, must(store->add_segment(row, {}))));
   });
   std::vector<std::int64_t> committed(items, 0);
   for (int round = 0; round < 100; ++round) {
@@ -64,7 +64,7 @@ TEST_CASE("accepted ranges are cut and replaced as a model says") {
       const Range range = random_range(random, items);
       SegmentId segment{0};
       if (random.chance(0.8)) {
-        segment = must(store->add_segment(simple_segment(grid, range)));
+        segment = must(store->add_segment(simple_segment(grid, range), {}));
         must(store->accept(grid.problem, 0, range, segment));
       } else {
         must(store->unaccept(grid.problem, 0, range));
@@ -95,7 +95,7 @@ TEST_CASE("the same range accepted twice is accepted once") {
   auto store = open_store(directory.path());
   must(store->begin());
   const Grid grid = add_grid(*store);
-  const SegmentId segment = must(store->add_segment(simple_segment(grid, {3, 9})));
+  const SegmentId segment = must(store->add_segment(simple_segment(grid, {3, 9}), {}));
   must(store->accept(grid.problem, 0, {3, 9}, segment));
   must(store->accept(grid.problem, 0, {3, 9}, segment));
   const auto rows = must(store->accepted(grid.problem, 0));
@@ -122,11 +122,11 @@ TEST_CASE("segments over a range are found, of every size") {
   };
   for (int i = 0; i < 400; ++i) {
     all.push_back(simple_segment(grid, any_range()));
-    all.back().id = must(store->add_segment(all.back()));
+    all.back().id = must(store->add_segment(all.back(), {}));
     if (i % 10 == 0) {  // another stage: never found
       SegmentRow other = simple_segment(grid, any_range());
       other.stage = 1;
-      (void)must(store->add_segment(other));
+      (void)must(store->add_segment(other, {}));
     }
   }
   std::int64_t items = 0;

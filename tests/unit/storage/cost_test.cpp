@@ -60,7 +60,7 @@ void cycle(Store& store, const Grid& grid, const HostRow& host, policy::Unit& he
   laps.lap(store.put_unit(grid.problem, 0, held).ok());
   laps.lap(store.put_unit(grid.problem, 0, next).ok());
   laps.lap(store.put_host_record(grid.problem, 0, record).ok());
-  const auto id = store.add_segment(segment);
+  const auto id = store.add_segment(segment, {});
   laps.lap(id.ok());
   laps.lap(store.accept(grid.problem, 0, held.range, *id).ok());
   laps.lap(store.add_acknowledgement(answer).ok());

@@ -31,7 +31,7 @@ Status work_cycle(Store& store, const Grid& grid, std::int64_t count) {
   TRY_ASSIGN(const UnitId unit, store.next_unit());
   policy::Unit row = simple_unit(grid, unit, range);
   TRY(store.put_unit(grid.problem, 0, row));
-  TRY_ASSIGN(const SegmentId segment, store.add_segment(simple_segment(grid, range)));
+  TRY_ASSIGN(const SegmentId segment, store.add_segment(simple_segment(grid, range), std::string_view()));
   // One item too many, which the next cycle takes back: rows are cut as well as added.
   TRY(store.accept(grid.problem, 0, {range.begin, range.end + 1}, segment));
   AcknowledgementRow acknowledgement;

@@ -40,7 +40,7 @@ Grid make_store(const io::Path& directory) {
     for (int i = 0; i < 300; ++i) {
       const Range range{i, i + 1};
       must(store->put_unit(grid.problem, 0, simple_unit(grid, must(store->next_unit()), range)));
-      must(store->accept(grid.problem, 0, range, must(store->add_segment(simple_segment(grid, range)))));
+      must(store->accept(grid.problem, 0, range, must(store->add_segment(simple_segment(grid, range), {}))));
       AcknowledgementRow acknowledgement;
       acknowledgement.unit = UnitId{i + 1};
       must(store->add_acknowledgement(acknowledgement));
@@ -79,7 +79,7 @@ bool use(Store& store, const Grid& grid) {
   const auto unit = store.next_unit();
   note(unit);
   if (unit.ok()) note(store.put_unit(grid.problem, 0, simple_unit(grid, *unit, {5, 9})));
-  const auto segment = store.add_segment(simple_segment(grid, {0, 40}));
+  const auto segment = store.add_segment(simple_segment(grid, {0, 40}), {});
   note(segment);
   if (segment.ok()) note(store.accept(grid.problem, 0, {0, 40}, *segment));
   note(store.add_decision({grid.problem, 0, {}}));

@@ -1,4 +1,5 @@
 // Every kind of row comes back as it was written: before the commit, after it, and after a restart.
+#include <algorithm>
 #include <map>
 
 #include "tests/catch.h"
@@ -258,7 +259,7 @@ TEST_CASE("segments survive") {
           auto row = random_row<SegmentRow>(random);
           row.problem = grid.problem;
           row.host = grid.hosts[0];
-          row.id = must(store.add_segment(row));
+          row.id = must(store.add_segment(row, {}));
           rows.push_back(row);
         }
         return rows;
@@ -269,6 +270,48 @@ TEST_CASE("segments survive") {
         CHECK(!must(store.segment(SegmentId{61})));
         return rows;
       });
+}
+
+TEST_CASE("small segments' bytes are as durable as their rows, and read beside the writer") {
+  const ::gleaner::testing::TemporaryDirectory directory;
+  auto store = open_store(directory.path());
+  Grid grid;
+  SegmentId kept, other;
+  in_transaction(*store, [&] {
+    grid = add_grid(*store);
+    auto row = simple_segment(grid, {0, 5});
+    row.place = SegmentPlace::store;
+    kept = must(store->add_segment(row, std::string_view("a\0b", 3)));
+    row.range = {5, 9};
+    row.place = SegmentPlace::blob;
+    other = must(store->add_segment(row, {}));
+    must(store->accept(grid.problem, 0, {0, 5}, kept));
+    must(store->accept(grid.problem, 0, {6, 8}, other));
+    CHECK(store->segment_bytes(kept).error().kind == ErrorKind::not_found);  // not committed yet
+  });
+  store.reset();
+  store = open_store(directory.path());
+  must(store->begin());
+  CHECK(must(store->segment_bytes(kept)) == Bytes("a\0b", 3));
+  CHECK(store->segment_bytes(other).error().kind == ErrorKind::not_found);
+  const auto accepted = must(store->accepted_segments(grid.problem, 0));
+  REQUIRE(accepted.size() == 2);
+  CHECK(accepted[0].range == Range{0, 5});
+  CHECK(accepted[0].segment.id == kept);
+  CHECK(accepted[0].segment.place == SegmentPlace::store);
+  CHECK(accepted[1].range == Range{6, 8});
+  CHECK(accepted[1].segment.range == Range{5, 9});
+  CHECK(accepted[1].segment.place == SegmentPlace::blob);
+  // What is in the store is no blob that has to be kept.
+  const auto blobs = must(store->referenced_blobs());
+  CHECK(std::count(blobs.begin(), blobs.end(), std::string(64, 'b')) == 1);
+  must(store->drop_segment(other));
+  const auto left = must(store->referenced_blobs());
+  CHECK(std::count(left.begin(), left.end(), std::string(64, 'b')) == 0);
+  CHECK(store->accepted_segments(grid.problem, 0).error().kind == ErrorKind::invalid);
+  must(store->delete_problem(grid.problem));
+  must(store->commit());
+  CHECK(store->segment_bytes(kept).error().kind == ErrorKind::not_found);
 }
 
 TEST_CASE("verdicts survive, in order") {
@@ -385,8 +428,8 @@ TEST_CASE("what is referred to is listed once, and nothing else") {
   ProblemRow problem = must(store->problems()).front();
   problem.inputs = {{"z", digest('3'), 1, std::nullopt}, {"x", digest('1'), 5, std::nullopt}};
   must(store->update_problem(problem));
-  (void)must(store->add_segment(simple_segment(grid, {0, 5})));  // bbbb…
-  (void)must(store->add_segment(simple_segment(grid, {5, 9})));
+  (void)must(store->add_segment(simple_segment(grid, {0, 5}), {}));  // bbbb…
+  (void)must(store->add_segment(simple_segment(grid, {5, 9}), {}));
   must(store->put_results(grid.problem, {{"picture.png", digest('4'), 9, "image/png"}}));
   CHECK(must(store->referenced_blobs()) ==
         std::vector{digest('1'), digest('2'), digest('3'), digest('4'), digest('a'), digest('b')});

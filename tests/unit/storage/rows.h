@@ -32,8 +32,9 @@ void fields(Visitor& visit, protocol::Input& value) {
 
 template <typename Visitor>
 void fields(Visitor& visit, protocol::SignedStatement& value) {
-  auto& [type, payload, key, signature] = value;
+  auto& [type, payload, key, signature, proof] = value;  // what is stored is signed by itself
   visit(type, payload, key, signature);
+  CHECK(!proof);
 }
 
 template <typename Visitor>
@@ -133,8 +134,8 @@ void fields(Visitor& visit, StageRow& value) {
 
 template <typename Visitor>
 void fields(Visitor& visit, SegmentRow& value) {
-  auto& [id, problem, stage, unit, host, range, digest, bytes, received_at, seconds] = value;
-  visit(id, problem, stage, unit, host, range, digest, bytes, received_at, seconds);
+  auto& [id, problem, stage, unit, host, range, digest, bytes, received_at, seconds, place] = value;
+  visit(id, problem, stage, unit, host, range, digest, bytes, received_at, seconds, place);
 }
 
 template <typename Visitor>

@@ -19,7 +19,7 @@ void add_one_of_each(Store& store, const Grid& grid, UnitId unit) {
   policy::HostRecord record;
   record.host = grid.hosts[0];
   must(store.put_host_record(grid.problem, 0, record));
-  const SegmentId segment = must(store.add_segment(simple_segment(grid, {0, 10})));
+  const SegmentId segment = must(store.add_segment(simple_segment(grid, {0, 10}), {}));
   must(store.accept(grid.problem, 0, {0, 10}, segment));
   VerdictRow verdict;
   verdict.problem = grid.problem;
@@ -200,7 +200,7 @@ TEST_CASE("unit and segment ids never come twice, whatever is rolled back or kil
       REQUIRE(unit > last_unit);
       last_unit = unit;
       if (i % 8 != 0) continue;
-      const SegmentId segment = must(store->add_segment(simple_segment(grid, {0, 1})));
+      const SegmentId segment = must(store->add_segment(simple_segment(grid, {0, 1}), {}));
       REQUIRE(segment > last_segment);
       last_segment = segment;
     }
