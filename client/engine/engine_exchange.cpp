@@ -128,6 +128,7 @@ protocol::WorkRequest Engine::work_request(const Membership& project) const {
   request.cores = settings.cores;
   request.benchmark = measurements_.benchmark();
   request.speeds = measurements_.speeds();
+  request.proofs = true;
   if (!settings.applications.empty()) request.applications = settings.applications;
   client_policy::ProposalView view;
   view.benchmark_mflops = measurements_.mflops();

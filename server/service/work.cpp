@@ -1,6 +1,7 @@
 #include "server/service/work.h"
 
 #include <cmath>
+#include <iterator>
 
 #include "server/service/dispatch.h"
 #include "server/service/failures.h"
@@ -69,29 +70,46 @@ Status take_heartbeat(Transaction& tx, HostId id, protocol::HeartbeatRequest req
   return {};
 }
 
+// What the work key has to say, in the reply: under one signature if the client can tell what that covers.
+void sign(WorkOutcome& outcome, bool proofs, const crypto::PrivateKey& key) {
+  std::vector<crypto::UnsignedStatement> statements;
+  for (const auto& acknowledgement : outcome.acknowledgements)
+    statements.push_back({protocol::StatementType::acknowledgement, protocol::encode(acknowledgement)});
+  for (const auto& grant : outcome.grants)
+    statements.push_back({protocol::StatementType::grant, protocol::encode(grant)});
+  std::vector<protocol::SignedStatement> signed_ones;
+  if (proofs) {
+    signed_ones = crypto::sign_statements(std::move(statements), key);
+  } else {
+    for (auto& statement : statements)
+      signed_ones.push_back(crypto::sign_statement(statement.type, std::move(statement.payload), key));
+  }
+  const auto grants = signed_ones.begin() + static_cast<std::ptrdiff_t>(outcome.acknowledgements.size());
+  outcome.reply.acknowledgements.assign(std::make_move_iterator(signed_ones.begin()),
+                                        std::make_move_iterator(grants));
+  outcome.reply.grants.assign(std::make_move_iterator(grants), std::make_move_iterator(signed_ones.end()));
+}
+
 }  // namespace
 
 void Work::work(HostId host, protocol::WorkRequest request, Done<protocol::WorkReply> done) {
-  std::vector<protocol::CommitRequest> commits = request.commits;
-  commits_.prepare(
-      host, std::move(commits),
-      [this, host, request = std::move(request), done](Result<std::vector<PreparedCommit>> prepared) mutable {
-        if (!prepared.ok()) return done(prepared.error());
-        kernel_.decide<WorkOutcome>(
-            [host, request = std::move(request), commits = std::move(*prepared)](
-                Transaction& tx, Result<WorkOutcome>& outcome) {
-              return decide_work(tx, host, request, commits, outcome);
-            },
-            [this, done](Result<WorkOutcome> outcome) {
-              if (!outcome.ok()) return done(outcome.error());
-              for (const auto& acknowledgement : outcome->acknowledgements)
-                outcome->reply.acknowledgements.push_back(commits_.sign(acknowledgement));
-              for (const auto& grant : outcome->grants)
-                outcome->reply.grants.push_back(crypto::sign_statement(
-                    protocol::StatementType::grant, protocol::encode(grant), secrets_.work_key));
-              done(std::move(outcome->reply));
-            });
-      });
+  std::vector<protocol::CommitRequest> commits = std::move(request.commits);
+  const bool proofs = request.proofs;
+  commits_.prepare(host, std::move(commits),
+                   [this, host, proofs, request = std::move(request),
+                    done](Result<std::vector<PreparedCommit>> prepared) mutable {
+                     if (!prepared.ok()) return done(prepared.error());
+                     kernel_.decide<WorkOutcome>(
+                         [host, request = std::move(request), commits = std::move(*prepared)](
+                             Transaction& tx, Result<WorkOutcome>& outcome) {
+                           return decide_work(tx, host, request, commits, outcome);
+                         },
+                         [this, done, proofs](Result<WorkOutcome> outcome) {
+                           if (!outcome.ok()) return done(outcome.error());
+                           sign(*outcome, proofs, secrets_.work_key);
+                           done(std::move(outcome->reply));
+                         });
+                   });
 }
 
 void Work::heartbeat(HostId host, protocol::HeartbeatRequest request, Done<protocol::HeartbeatReply> done) {

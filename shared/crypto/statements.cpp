@@ -1,5 +1,6 @@
 #include "shared/crypto/statements.h"
 
+#include "shared/crypto/hash_tree.h"
 #include "shared/crypto/periods.h"
 #include "shared/protocol/codec.h"
 
@@ -11,6 +12,11 @@ using protocol::StatementType;
 
 std::string signed_bytes(StatementType type, std::string_view payload) {
   return std::string("gleaner-1\n") + protocol::name_of(type) + "\n" + std::string(payload);
+}
+
+// No name of a type, so that a root can stand in for no statement.
+std::string signed_root(std::string_view root) {
+  return "gleaner-1\nreply\n" + std::string(root);
 }
 
 Error untrusted(StatementType type, const std::string& reason) {
@@ -64,11 +70,35 @@ SignedStatement sign_statement(StatementType type, std::string payload, const Pr
   return statement;
 }
 
+std::vector<SignedStatement> sign_statements(std::vector<UnsignedStatement> statements,
+                                             const PrivateKey& key) {
+  std::vector<SignedStatement> all;
+  if (statements.size() == 1)
+    all.push_back(sign_statement(statements.front().type, std::move(statements.front().payload), key));
+  if (statements.size() <= 1) return all;
+  std::vector<std::string> texts;
+  texts.reserve(statements.size());
+  for (const auto& statement : statements) texts.push_back(signed_bytes(statement.type, statement.payload));
+  HashTree tree = hash_tree(texts);
+  const Bytes signature = key.sign(signed_root(tree.root));
+  const Bytes public_key = key.public_key();
+  for (std::size_t i = 0; i < statements.size(); ++i)
+    all.push_back({statements[i].type, std::move(statements[i].payload), public_key, signature,
+                   std::move(tree.proofs[i])});
+  return all;
+}
+
 Status check_signature(const SignedStatement& statement, StatementType type) {
   if (statement.type != type)
     return untrusted(type, std::string("is missing: there is a ") + protocol::name_of(statement.type) +
                                " statement in its place");
-  if (!verify(statement.key, signed_bytes(type, statement.payload), statement.signature))
+  std::string text = signed_bytes(type, statement.payload);
+  if (statement.proof) {
+    const auto root = root_of(text, *statement.proof);
+    if (!root.ok()) return untrusted(type, root.error().message);
+    text = signed_root(*root);
+  }
+  if (!verify(statement.key, text, statement.signature))
     return untrusted(type, "does not carry a valid signature: it was changed on its way, do not use it");
   return {};
 }

@@ -3,7 +3,9 @@
 // say which link broke and what to do. Thread-safe.
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "shared/base/clock.h"
 #include "shared/base/result.h"
@@ -14,6 +16,13 @@ namespace gleaner::crypto {
 
 [[nodiscard]] protocol::SignedStatement sign_statement(protocol::StatementType type, std::string payload,
                                                        const PrivateKey& key);
+// The same for many, under one signature; in order.
+struct UnsignedStatement {
+  protocol::StatementType type = protocol::StatementType::grant;
+  std::string payload;
+};
+[[nodiscard]] std::vector<protocol::SignedStatement> sign_statements(
+    std::vector<UnsignedStatement> statements, const PrivateKey& key);
 // Type and signature only; the caller must have reason to trust statement.key.
 [[nodiscard]] Status check_signature(const protocol::SignedStatement& statement,
                                      protocol::StatementType type);

@@ -19,6 +19,7 @@ void visit(Archive& archive, Of<Archive, SignedStatement>& message) {
   archive("payload", message.payload, Raw{0, limits::json_message_bytes_max});
   archive("key", message.key, public_key);
   archive("signature", message.signature, signature);
+  archive("proof", message.proof, Raw{0, limits::proof_bytes_max});
 }
 
 template <>

@@ -142,6 +142,7 @@ void visit(Archive& archive, Of<Archive, WorkRequest>& message) {
   archive("benchmark", message.benchmark);
   archive("applications", message.applications, List{limits::applications_permitted_max, Text{}});
   archive("speeds", message.speeds);
+  archive.defaulted("proofs", message.proofs);
 }
 
 template <>

@@ -35,12 +35,15 @@ enum class StatementType : int {
 };
 [[nodiscard]] const char* name_of(StatementType type);
 
-// `payload` is JSON text; the signature is over "gleaner-1\n" + name_of(type) + "\n" + payload.
+// `payload` is JSON text; the signature is over "gleaner-1\n" + name_of(type) + "\n" + payload. With a proof
+// it is over the root of a hash tree that has these bytes among its leaves (shared/crypto/hash_tree.h), so
+// that one signature covers a whole reply, and each statement can still be checked alone.
 struct SignedStatement {
   StatementType type = StatementType::project;
   std::string payload;
   std::string key;        // public key of the signer (32 bytes, raw)
   std::string signature;  // 64 bytes, raw
+  std::optional<Bytes> proof;
 };
 
 // The root key says: this key may act for the project in this period.
@@ -247,6 +250,7 @@ struct WorkRequest {
   std::optional<Benchmark> benchmark;
   std::optional<std::vector<std::string>> applications;  // the only ones that the owner permits; absent: any
   std::optional<HostSpeeds> speeds;                      // absent: as told before
+  bool proofs = false;                                   // one signature may cover the whole reply
 };
 
 // How far a problem's present stage is, with what all computers gave: for people to look at.

@@ -39,7 +39,9 @@ bool may_be_absent(const std::string& title, const std::string& name) {
   if (name == "benchmark" || name == "data") return true;
   if (name == "item_share" || name == "saved" || name == "begun" || name == "progress" || name == "watts")
     return true;
-  if ((name == "applications" || name == "speeds") && title == "work request") return true;
+  if ((name == "applications" || name == "speeds" || name == "proofs") && title == "work request")
+    return true;
+  if (name == "proof") return true;
   return name == "range" && (title == "input" || title == "grant");
 }
 

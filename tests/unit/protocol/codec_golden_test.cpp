@@ -21,8 +21,11 @@ const std::string zeros(64, '0');
 }  // namespace
 
 TEST_CASE("golden: signed statement") {
-  const SignedStatement statement{StatementType::work_key_certificate, R"({"version":1})",
-                                  std::string(32, 'k'), std::string(64, '\xff')};
+  const SignedStatement statement{StatementType::work_key_certificate,
+                                  R"({"version":1})",
+                                  std::string(32, 'k'),
+                                  std::string(64, '\xff'),
+                                  {}};
   check_golden(
       statement,
       R"({"version":1,"type":"work-key-certificate","payload":"eyJ2ZXJzaW9uIjoxfQ",)"
@@ -85,7 +88,7 @@ TEST_CASE("golden: work request") {
       R"({"version":1,"commits":[{"unit":7,"range":{"begin":100,"end":120},"digest":")" + zeros +
           R"(","bytes":5,"data":"AQL-","compute_seconds":1.5,"last":true}],"units":[],)"
           R"("slots":[{"slot":2,"urgent":false}],"platforms":["x86_64-linux"],"memory_bytes":1073741824,)"
-          R"("cores":4,"proposal":{"performance":1234.5,"queue_unloaded":1,"queue_current":2,"items":17.5,"watts":12}})");
+          R"("cores":4,"proposal":{"performance":1234.5,"queue_unloaded":1,"queue_current":2,"items":17.5,"watts":12},"proofs":false})");
 }
 
 TEST_CASE("golden: a list") {
