@@ -92,6 +92,7 @@ class ManagerServer {
     if (command == "compare") return compare(words);
     if (!greeted_) return Error{ErrorKind::invalid, "the first command must be: gleaner 1"};
     if (command == "problem") return check(words);
+    if (command == "mark") return channel_.put_line(line);
     if (command == "plan") return plan(words);
     if (command == "combine") return combine(words, "stage-");
     if (command == "preview") return combine(words, "preview-");
@@ -102,7 +103,7 @@ class ManagerServer {
     if (words.rest() != "1")
       return Error{ErrorKind::invalid, "this manager speaks version 1 of the contract"};
     greeted_ = true;
-    return channel_.put_line("ready 1");
+    return channel_.put_line("ready 1 pipeline");
   }
 
   Status check(Words& words) {

@@ -1,6 +1,9 @@
 #include "server/service/commits.h"
 
 #include <algorithm>
+#include <mutex>
+#include <optional>
+#include <utility>
 
 #include "shared/base/limits.h"
 #include "shared/crypto/statements.h"
@@ -15,6 +18,68 @@ Result<Bytes> segment_bytes(const storage::BlobStore& blobs, const protocol::Com
   if (request.data) return io::decompress(*request.data, std::min(request.bytes, limits::segment_bytes_max));
   return blobs.read(request.digest, request.bytes);
 }
+
+void refuse(PreparedCommit& prepared, std::string why) {
+  prepared.refusal = std::move(why);
+  prepared.blame = true;
+}
+
+// The bytes of a commit that only the manager can still refuse; null: it is answered, or refused now.
+Result<std::shared_ptr<const Bytes>> examine(storage::BlobStore& blobs, CommitPlace& place) {
+  PreparedCommit& prepared = place.prepared;
+  const std::shared_ptr<const Bytes> nothing;
+  const auto refused = [&](std::string why) {
+    refuse(prepared, std::move(why));
+    return nothing;
+  };
+  if (prepared.answer || !prepared.refusal.empty()) return nothing;
+  const auto& request = prepared.request;
+  // Before anything is inflated or read: what cannot be a result takes no memory.
+  if (request.bytes > protocol::segment_bytes_bound(request.range.size(), place.item_bytes_max))
+    return refused("its bytes are more than so many items of this problem can have");
+  auto bytes = segment_bytes(blobs, request);
+  if (!bytes.ok()) {
+    if (bytes.error().kind == ErrorKind::not_found)
+      return Error{ErrorKind::conflict, "upload the segment " + request.digest + " first, then commit it"};
+    if (bytes.error().kind == ErrorKind::io) return Error{ErrorKind::unavailable, bytes.error().message};
+    return refused("its data cannot be read: " + bytes.error().message);
+  }
+  const bool as_named = crypto::sha256_hex(*bytes) == request.digest;
+  // What was uploaded had that digest.
+  if (!as_named && !request.data && !blobs.verify(request.digest).ok())
+    return Error{ErrorKind::conflict, "the segment " + request.digest + " was damaged here: upload it again"};
+  if (static_cast<std::int64_t>(bytes->size()) != request.bytes || !as_named)
+    return refused("its bytes do not have the length and digest it names");
+  const auto items = protocol::split_segment(*bytes, request.range.size(), place.item_bytes_max);
+  if (!items.ok()) return refused(items.error().message);
+  return std::make_shared<const Bytes>(std::move(*bytes));
+}
+
+// The commits of one request, which are checked side by side. Thread-safe.
+class Round {
+ public:
+  Round(std::size_t commits, Done<std::vector<PreparedCommit>> then)
+      : left_(commits), prepared_(commits), then_(std::move(then)) {}
+  void settle(std::size_t index, Result<PreparedCommit> prepared) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (prepared.ok())
+        prepared_[index] = std::move(*prepared);
+      else if (!error_)
+        error_ = prepared.error();
+      if (--left_ > 0) return;
+    }
+    if (error_) return then_(*error_);
+    then_(std::move(prepared_));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::size_t left_;
+  std::optional<Error> error_;
+  std::vector<PreparedCommit> prepared_;
+  const Done<std::vector<PreparedCommit>> then_;
+};
 
 }  // namespace
 
@@ -55,66 +120,52 @@ void Commits::prepare(HostId host, std::vector<protocol::CommitRequest> requests
       },
       [this, host, then = std::move(then)](Result<std::vector<CommitPlace>> places) {
         if (!places.ok()) return then(places.error());
-        std::vector<PreparedCommit> prepared;
-        for (auto& place : *places) {
-          auto checked = check(host, std::move(place));
-          if (!checked.ok()) return then(checked.error());
-          prepared.push_back(std::move(*checked));
-        }
-        then(std::move(prepared));
+        const auto round = std::make_shared<Round>(places->size(), then);
+        for (std::size_t i = 0; i < places->size(); ++i)
+          check(host, std::move((*places)[i]),
+                [round, i](Result<PreparedCommit> prepared) { round->settle(i, std::move(prepared)); });
       });
 }
 
 // Refusals are values (the client may delete what can never be taken); errors mean "try again".
-Result<PreparedCommit> Commits::check(HostId host, CommitPlace place) const {
-  PreparedCommit& prepared = place.prepared;
-  if (prepared.answer || !prepared.refusal.empty()) return std::move(prepared);
-  const auto& request = prepared.request;
-  const auto refuse = [&prepared](std::string why) -> Result<PreparedCommit> {
-    prepared.refusal = std::move(why);
-    prepared.blame = true;
-    return std::move(prepared);
+void Commits::check(HostId host, CommitPlace place, Prepared then) {
+  auto bytes = examine(kernel_.blobs(), place);
+  if (!bytes.ok()) return then(bytes.error());
+  if (!*bytes) return then(std::move(place.prepared));  // it is answered already
+  Validations::Question question{
+      std::move(place.manager), place.prepared.stage, place.prepared.request.range, *bytes, {}};
+  question.done = [this, host, bytes = *bytes, prepared = std::move(place.prepared),
+                   then = std::move(then)](Result<contract::Validation> validation) mutable {
+    if (!validation.ok()) return then(validation.error());
+    if (validation->verdict == contract::Verdict::invalid) {
+      refuse(prepared, "the application finds it invalid: " + validation->reason);
+      return then(std::move(prepared));
+    }
+    prepared.enough = validation->verdict == contract::Verdict::enough;
+    keep(host, std::move(prepared), bytes, std::move(then));
   };
-  // Before anything is inflated or read: what cannot be a result takes no memory.
-  if (request.bytes > protocol::segment_bytes_bound(request.range.size(), place.item_bytes_max))
-    return refuse("its bytes are more than so many items of this problem can have");
-  auto bytes = segment_bytes(kernel_.blobs(), request);
-  if (!bytes.ok()) {
-    if (bytes.error().kind == ErrorKind::not_found)
-      return Error{ErrorKind::conflict, "upload the segment " + request.digest + " first, then commit it"};
-    if (bytes.error().kind == ErrorKind::io) return Error{ErrorKind::unavailable, bytes.error().message};
-    return refuse("its data cannot be read: " + bytes.error().message);
-  }
-  const bool as_named = crypto::sha256_hex(*bytes) == request.digest;
-  // What was uploaded had that digest.
-  if (!as_named && !request.data && !kernel_.blobs().verify(request.digest).ok())
-    return Error{ErrorKind::conflict, "the segment " + request.digest + " was damaged here: upload it again"};
-  if (static_cast<std::int64_t>(bytes->size()) != request.bytes || !as_named)
-    return refuse("its bytes do not have the length and digest it names");
-  const auto items = protocol::split_segment(*bytes, request.range.size(), place.item_bytes_max);
-  if (!items.ok()) return refuse(items.error().message);
+  validations_.ask(std::move(question));
+}
 
-  contract::Validation validation;
-  TRY(kernel_.managers().with(place.manager, [&](contract::ManagerSession& manager) -> Status {
-    TRY_ASSIGN(validation, manager.validate(prepared.stage, request.range, *bytes));
-    return {};
-  }));
-  if (validation.verdict == contract::Verdict::invalid)
-    return refuse("the application finds it invalid: " + validation.reason);
-  prepared.enough = validation.verdict == contract::Verdict::enough;
-
+void Commits::keep(HostId host, PreparedCommit prepared, const std::shared_ptr<const Bytes>& bytes,
+                   Prepared then) {
   if (const Status room = kernel_.has_room(); !room.ok())
-    return Error{room.error().kind, room.error().message + ": keep the result and try again later"};
-  if (!request.data) {
-    uploads_.close(host, request.digest);
-  } else if (static_cast<std::int64_t>(bytes->size()) <= limits::kept_segment_bytes_max) {
-    prepared.bytes = std::move(*bytes);
-    prepared.request.data.reset();
-  } else {
-    const auto stored = kernel_.blobs().put(*bytes);
-    if (!stored.ok()) return Error{ErrorKind::unavailable, stored.error().message};
+    return then(Error{room.error().kind, room.error().message + ": keep the result and try again later"});
+  if (!prepared.request.data) {
+    uploads_.close(host, prepared.request.digest);
+    return then(std::move(prepared));
   }
-  return std::move(prepared);
+  prepared.request.data.reset();
+  if (static_cast<std::int64_t>(bytes->size()) <= limits::kept_segment_bytes_max) {
+    prepared.bytes = *bytes;
+    return then(std::move(prepared));
+  }
+  // Not where others wait for the manager's word.
+  kernel_.on_pool([this, prepared = std::move(prepared), bytes, then = std::move(then)]() mutable {
+    const auto stored = kernel_.blobs().put(*bytes);
+    if (!stored.ok()) return then(Error{ErrorKind::unavailable, stored.error().message});
+    then(std::move(prepared));
+  });
 }
 
 }  // namespace gleaner::service

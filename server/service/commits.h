@@ -10,13 +10,14 @@
 #include "server/service/accept.h"
 #include "server/service/kernel.h"
 #include "server/service/upload_accounts.h"
+#include "server/service/validations.h"
 
 namespace gleaner::service {
 
 class Commits {
  public:
   Commits(Kernel& kernel, UploadAccounts& uploads, const ProjectSecrets& secrets)
-      : kernel_(kernel), uploads_(uploads), secrets_(secrets) {}
+      : kernel_(kernel), uploads_(uploads), secrets_(secrets), validations_(kernel) {}
 
   void commit(HostId host, protocol::CommitRequest request, Done<protocol::SignedStatement> done);
   // The first two steps; the caller's operation takes the third.
@@ -24,11 +25,15 @@ class Commits {
                Done<std::vector<PreparedCommit>> then);
 
  private:
-  [[nodiscard]] Result<PreparedCommit> check(HostId host, CommitPlace place) const;
+  using Prepared = std::function<void(Result<PreparedCommit>)>;
+  // Its digest, framing and sizes, then the manager's word, then large bytes become a blob.
+  void check(HostId host, CommitPlace place, Prepared then);
+  void keep(HostId host, PreparedCommit prepared, const std::shared_ptr<const Bytes>& bytes, Prepared then);
 
   Kernel& kernel_;
   UploadAccounts& uploads_;
   const ProjectSecrets& secrets_;
+  Validations validations_;
 };
 
 }  // namespace gleaner::service

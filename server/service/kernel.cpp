@@ -1,10 +1,14 @@
 #include "server/service/kernel.h"
 
 #include <algorithm>
+#include <iterator>
 #include <thread>
 
 namespace gleaner::service {
 namespace {
+
+// Each costs some tens of microseconds (it is signed and encoded), and waking a thread some ten.
+constexpr std::size_t answers_together = 8;
 
 int pool_threads() {
   return std::max(4, static_cast<int>(std::thread::hardware_concurrency()) * 2);
@@ -23,12 +27,24 @@ Kernel::Kernel(Settings settings, Dependencies dependencies, std::unique_ptr<sto
       writer_(*store_, settings_, dependencies.files, dependencies.clock) {}
 
 void Kernel::decide_later(Operation operation) {
-  writer_.submit(std::move(operation), [](Status) {});
+  writer_.submit(std::move(operation), [](Status) { return Writer::Answer{}; });
 }
 
 void Kernel::on_pool(std::function<void()> job) {
   auto shared = std::make_shared<std::function<void()>>(std::move(job));
   if (!pool_.submit([shared] { (*shared)(); })) (*shared)();
+}
+
+void Kernel::answer(std::vector<std::function<void()>> answers) {
+  for (std::size_t begin = 0; begin < answers.size(); begin += answers_together) {
+    const std::size_t end = std::min(answers.size(), begin + answers_together);
+    std::vector<std::function<void()>> some(
+        std::make_move_iterator(answers.begin() + static_cast<std::ptrdiff_t>(begin)),
+        std::make_move_iterator(answers.begin() + static_cast<std::ptrdiff_t>(end)));
+    on_pool([some = std::move(some)] {
+      for (const auto& answer : some) answer();
+    });
+  }
 }
 
 void Kernel::start_job(std::function<void()> job) {

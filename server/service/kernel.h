@@ -38,6 +38,8 @@ class Kernel {
   void decide_later(Operation operation);
   // For answers: while stopping they are given at once, so that nobody waits for ever.
   void on_pool(std::function<void()> job);
+  // The same for many, a few to a thread at a time.
+  void answer(std::vector<std::function<void()>> answers);
   // For work that the next start begins again: while stopping it is not taken.
   void start_job(std::function<void()> job);
   // Finishes what was taken.
@@ -68,9 +70,9 @@ template <typename T>
 void Kernel::decide(std::function<Status(Transaction&, Result<T>&)> operation, Done<T> done) {
   auto value = std::make_shared<Result<T>>(Error{ErrorKind::internal, "no answer"});
   writer_.submit([operation = std::move(operation), value](Transaction& tx) { return operation(tx, *value); },
-                 [this, value, done = std::move(done)](Status status) {
+                 [value, done = std::move(done)](Status status) -> Writer::Answer {
                    if (!status.ok()) *value = status.error();
-                   on_pool([value, done] { done(std::move(*value)); });
+                   return [value, done] { done(std::move(*value)); };
                  });
 }
 

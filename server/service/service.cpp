@@ -69,6 +69,7 @@ Status Service::start() {
   tokens_.rebuild(kernel_.writer().model());
   admin_tokens_.rebuild(kernel_.writer().model());
   kernel_.writer().start([this](std::vector<Effect> effects) { jobs_.perform(std::move(effects)); },
+                         [this](std::vector<Writer::Answer> answers) { kernel_.answer(std::move(answers)); },
                          resume_problems);
   kernel_.writer().submit_surely([](Transaction&) { return Status{}; });
   return {};

@@ -84,7 +84,10 @@ void Ticker::tick() {
         if (account) TRY(keep_accounts(tx));
         return {};
       },
-      [pending = pending_](Status) { *pending = false; });
+      [pending = pending_](Status) {
+        *pending = false;
+        return Writer::Answer{};
+      });
 }
 
 void Ticker::note_generation() {

@@ -16,8 +16,9 @@ Writer::~Writer() {
   stop();
 }
 
-void Writer::start(Perform perform, Operation resume) {
+void Writer::start(Perform perform, Deliver deliver, Operation resume) {
   perform_ = std::move(perform);
+  deliver_ = std::move(deliver);
   resume_ = std::move(resume);
   thread_ = std::thread([this] { run(); });
 }
@@ -31,14 +32,17 @@ void Writer::submit(Operation operation, Completion completion) {
       return;
     }
   }
-  completion(Error{ErrorKind::unavailable, "the server is shutting down: try again later"});
+  if (const Answer answer =
+          completion(Error{ErrorKind::unavailable, "the server is shutting down: try again later"}))
+    answer();
 }
 
 void Writer::submit_surely(Operation operation) {
-  submit(operation, [this, operation](Status status) {
-    if (status.ok()) return;
+  submit(operation, [this, operation](Status status) -> Answer {
+    if (status.ok()) return {};
     const std::lock_guard lock(mutex_);
     again_.push_back(operation);
+    return {};
   });
 }
 
@@ -123,7 +127,10 @@ void Writer::run_batch(std::deque<Entry> batch) {
     status = Error{ErrorKind::unavailable, "the server could not store this (" + status.error().message +
                                                "): nothing was accepted, try again later"};
   }
-  for (auto& entry : batch) entry.completion(status);
+  std::vector<Answer> answers;
+  for (auto& entry : batch)
+    if (Answer answer = entry.completion(status)) answers.push_back(std::move(answer));
+  if (!answers.empty()) deliver_(std::move(answers));
 }
 
 }  // namespace gleaner::service

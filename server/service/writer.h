@@ -23,16 +23,20 @@ namespace gleaner::service {
 
 class Writer {
  public:
-  // Called on the writer thread after the sync (or the failure). Must not block.
-  using Completion = std::function<void(Status)>;
+  // Called on the writer thread after the sync (or the failure). Must not block. What it returns answers
+  // somebody, elsewhere; it may be empty.
+  using Answer = std::function<void()>;
+  using Completion = std::function<Answer(Status)>;
+  // Takes the answers of a batch, on the writer thread. Must not block.
+  using Deliver = std::function<void(std::vector<Answer>)>;
   // Called on the writer thread after the sync, before the completions. Must not block.
   using Perform = std::function<void(std::vector<Effect>)>;
 
   Writer(storage::Store& store, const Settings& settings, io::Files& files, Clock& clock);
   ~Writer();  // stop()
   // `resume`: begins every transaction that is the first after the model was read back.
-  void start(Perform perform, Operation resume);
-  // unavailable is completed at once when stopping.
+  void start(Perform perform, Deliver deliver, Operation resume);
+  // When stopping it is completed with unavailable, and answered, at once.
   void submit(Operation operation, Completion completion);
   // What must not be lost (a job of the pool is over): when its transaction fails, it is tried again with the
   // next retry(). Not after stop(): a restart begins such jobs again.
@@ -59,6 +63,7 @@ class Writer {
   io::Files& files_;
   Clock& clock_;
   Perform perform_;
+  Deliver deliver_;
   Operation resume_;
   Model model_;         // writer thread only, once started
   Underway underway_;   // as of the last sync

@@ -1,5 +1,6 @@
 #include "shared/contract/manager_session.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "shared/base/limits.h"
@@ -13,6 +14,10 @@ namespace {
 
 // A manager that combines shows that it works by progress of at least this much; less does not gain it time.
 constexpr double progress_step = 0.001;
+
+// What is said to a manager before it answers: less than a pipe holds (64 KiB on Linux), so that it is said
+// whether it listens or talks.
+constexpr std::size_t ahead_bytes_max = 48 << 10;
 
 // Somebody waits for a preview: it has one time limit, whatever progress it makes.
 enum class Time { grows, fixed };
@@ -49,6 +54,8 @@ struct ManagerSession::State {
   Duration time_limit;
   ManagerProcess::Watch watch;
   std::unique_ptr<ManagerProcess> process;
+  bool pipeline = false;        // it may be told the next before it has answered
+  std::size_t alone_until = 0;  // segments before this are asked about one by one
 
   // Until it goes, the process may compute.
   struct Turn {
@@ -62,6 +69,11 @@ struct ManagerSession::State {
   };
   // A process that has accepted the problem.
   Status ensure();
+  // Its answer to `gleaner 1`, with what it offers.
+  Status greet();
+  // Asks about the segments that have no outcome yet, one at least, as many as it may be told at once.
+  void validate(const std::vector<Segment>& segments, std::vector<Result<Validation>>& outcomes);
+  Result<Validation> verdict();
   // Says `line` to it; the answer follows.
   Status command(const std::string& line);
   // The next line of the answer, unless it is `error`.
@@ -87,7 +99,7 @@ Status ManagerSession::State::ensure() {
   TRY_ASSIGN(auto started, runner.start(spec));
   process = std::make_unique<ManagerProcess>(std::move(started), watch);
   Status accepted = process->command("gleaner 1", time_limit);
-  if (accepted.ok()) accepted = expect("ready 1");
+  if (accepted.ok()) accepted = greet();
   if (accepted.ok()) accepted = process->command("problem " + problem.string(), time_limit);
   if (accepted.ok()) accepted = expect("ok");
   if (!accepted.ok()) process.reset();
@@ -107,9 +119,62 @@ Result<std::string> ManagerSession::State::line() {
 
 Status ManagerSession::State::expect(const std::string& expected) {
   TRY_ASSIGN(const std::string heard, line());
-  // A manager, too, may list capabilities behind `ready 1`.
-  if (heard == expected || (expected == "ready 1" && heard.starts_with("ready 1 "))) return {};
+  if (heard == expected) return {};
   return process->nonsense(heard, expected);
+}
+
+Status ManagerSession::State::greet() {
+  TRY_ASSIGN(const std::string heard, line());
+  if (heard != "ready 1" && !heard.starts_with("ready 1 ")) return process->nonsense(heard, "ready 1");
+  pipeline = (heard + " ").find(" pipeline ") != std::string::npos;
+  return {};
+}
+
+Result<Validation> ManagerSession::State::verdict() {
+  TRY_ASSIGN(const std::string heard, line());
+  Words words(heard);
+  const std::string_view verdict = words.next();
+  if (heard == "valid") return Validation{};
+  if (heard == "enough") return Validation{Verdict::enough, {}};
+  if (verdict == "invalid")
+    return Validation{Verdict::invalid, protocol::clean_line(words.rest(), limits::message_length_max)};
+  return process->nonsense(heard, "valid, enough, or invalid and a reason");
+}
+
+void ManagerSession::State::validate(const std::vector<Segment>& segments,
+                                     std::vector<Result<Validation>>& outcomes) {
+  const auto words_for = [](const Segment& segment) {
+    return "validate " + std::to_string(segment.stage) + " " + words_of(segment.range) + " " +
+           std::to_string(segment.bytes.size());
+  };
+  const std::size_t begin = outcomes.size();
+  if (const Status ready = ensure(); !ready.ok()) return outcomes.push_back(ready.error());
+  std::string ahead(segments[begin].bytes);
+  std::size_t end = begin + 1;
+  for (; pipeline && begin >= alone_until && end < segments.size(); ++end) {
+    const Segment& segment = segments[end];
+    if (ahead.size() + segment.bytes.size() > ahead_bytes_max) break;
+    ahead += words_for(segment) + "\n";
+    ahead += segment.bytes;
+  }
+  const std::string mark = "mark " + std::to_string(end);
+  if (end > begin + 1) ahead += mark + "\n";
+  Status said = command(words_for(segments[begin]));
+  if (said.ok()) said = process->bytes(ahead);
+  while (said.ok() && outcomes.size() < end) {
+    outcomes.push_back(verdict());
+    if (!outcomes.back().ok() && !process->usable()) said = outcomes.back().error();
+    process->more_time();
+  }
+  if (end == begin + 1) {
+    if (outcomes.size() == begin) outcomes.push_back(said.error());
+    return;
+  }
+  // With a word too many or too few nobody knows whose the others were: each is asked about alone.
+  if (said.ok()) said = expect(mark);
+  if (said.ok()) return;
+  outcomes.erase(outcomes.begin() + static_cast<std::ptrdiff_t>(begin), outcomes.end());
+  alone_until = end;
 }
 
 Result<std::vector<CombinedFile>> ManagerSession::State::combine(const std::string& command_word, int stage,
@@ -174,18 +239,15 @@ Result<StagePlan> ManagerSession::plan(int stage) {
 }
 
 Result<Validation> ManagerSession::validate(int stage, Range range, std::string_view segment) {
+  return std::move(validate({Segment{stage, range, segment}}).front());
+}
+
+std::vector<Result<Validation>> ManagerSession::validate(const std::vector<Segment>& segments) {
   const State::Turn turn(*state_);
-  TRY(state_->command("validate " + std::to_string(stage) + " " + words_of(range) + " " +
-                      std::to_string(segment.size())));
-  TRY(state_->process->bytes(segment));
-  TRY_ASSIGN(const std::string line, state_->line());
-  Words words(line);
-  const std::string_view verdict = words.next();
-  if (line == "valid") return Validation{};
-  if (line == "enough") return Validation{Verdict::enough, {}};
-  if (verdict == "invalid")
-    return Validation{Verdict::invalid, protocol::clean_line(words.rest(), limits::message_length_max)};
-  return state_->process->nonsense(line, "valid, enough, or invalid and a reason");
+  std::vector<Result<Validation>> outcomes;
+  state_->alone_until = 0;
+  while (outcomes.size() < segments.size()) state_->validate(segments, outcomes);
+  return outcomes;
 }
 
 Result<bool> ManagerSession::compare(int stage, std::int64_t item, std::string_view a, std::string_view b) {

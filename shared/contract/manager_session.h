@@ -71,6 +71,14 @@ class ManagerSession {
   [[nodiscard]] Status check();  // starts it and has it check the parameters
   [[nodiscard]] Result<StagePlan> plan(int stage);
   [[nodiscard]] Result<Validation> validate(int stage, Range range, std::string_view segment);
+  // The same for several, in order, each with its own outcome: to a manager that offers `pipeline` they are
+  // said one behind the other, before it answers. One that brings it down costs the others nothing.
+  struct Segment {
+    int stage = 0;
+    Range range;
+    std::string_view bytes;
+  };
+  [[nodiscard]] std::vector<Result<Validation>> validate(const std::vector<Segment>& segments);
   // True if the two results of `item` agree.
   [[nodiscard]] Result<bool> compare(int stage, std::int64_t item, std::string_view a, std::string_view b);
   using Progress = std::function<void(double fraction)>;

@@ -19,6 +19,7 @@ class Rts final : public SizingStrategy {
   }
   [[nodiscard]] std::string text() const override { return fmt::format("rts,mode={}", name_of(mode_)); }
   [[nodiscard]] SizingMode mode() const override { return mode_; }
+  [[nodiscard]] bool compares() const override { return false; }
 
  private:
   SizingMode mode_;

@@ -140,6 +140,8 @@ class SizingStrategy {
   // "wis,shrink=single,hysteresis=a": parses back to an equal strategy.
   [[nodiscard]] virtual std::string text() const = 0;
   [[nodiscard]] virtual SizingMode mode() const = 0;
+  // False: it looks at nobody but the requester, who may then stand in the view alone.
+  [[nodiscard]] virtual bool compares() const { return true; }
 };
 
 // "NAME[,key=value...]"; errors name the key and what it takes. mode=paper|grid (default grid) is understood

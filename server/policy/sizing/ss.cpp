@@ -8,6 +8,7 @@ namespace {
 class SelfScheduling final : public PublishedRule {
  public:
   explicit SelfScheduling(SizingMode mode) : PublishedRule(mode, "ss") {}
+  [[nodiscard]] bool compares() const override { return false; }
 
  private:
   [[nodiscard]] Size published(const SizingView& view) const override {

@@ -101,13 +101,15 @@ Size size_for(const StageState& stage, const Requester& requester, const Endgame
   view.memory = stage.sizing_memory;
   view.explain = stage.setup.explain;
   std::vector<WorkerView> workers;
-  if (stage.sizing->mode() == SizingMode::paper) {
+  if (stage.sizing->mode() == SizingMode::paper && stage.sizing->compares()) {
     for (const auto& [id, host] : stage.clock.hosts()) {
       if (id == requester.host) view.requester = workers.size();
       workers.push_back(view_of(stage, host.record, mean_cost));
     }
   } else {
     workers.push_back(view_of(stage, stage.clock.hosts().at(requester.host).record, mean_cost));
+  }
+  if (stage.sizing->mode() == SizingMode::grid) {
     view.fleet = stage.clock.fleet().totals(mean_cost);
     view.limits = grid_limits(stage, rules);
     view.guided_fraction = rules.guided_fraction;

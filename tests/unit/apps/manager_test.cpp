@@ -64,7 +64,7 @@ struct Session {
     std::filesystem::current_path(directory.path());
     peer = std::make_unique<test::Peer>(
         [this](int input, int output) { return serve_manager(manager, input, output); });
-    REQUIRE(peer->ask("gleaner 1") == "ready 1");
+    REQUIRE(peer->ask("gleaner 1") == "ready 1 pipeline");
   }
   ~Session() {
     peer.reset();

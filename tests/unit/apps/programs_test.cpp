@@ -204,7 +204,7 @@ TEST_CASE("A kernel and a manager refuse a wrong problem with the same words") {
   directory.problem(R"({"width": 0})");
   for (const auto& program : {programs("mandelbrot").kernel, programs("mandelbrot").manager}) {
     Peer peer({program}, directory.path());
-    REQUIRE(peer.ask("gleaner 1") == "ready 1");
+    REQUIRE(peer.ask("gleaner 1").starts_with("ready 1"));
     CHECK(peer.ask("problem " + (directory.path() / "problem").string()) ==
           "error width: must be a whole number from 1 to 65536, not 0");
     CHECK(peer.ask("problem /nowhere") == "error cannot open /nowhere/parameters.json");

@@ -128,6 +128,88 @@ TEST_CASE("a manager judges segments, large ones too") {
   CHECK(judging.validate(3, {0, 2}, segment).error().kind == ErrorKind::unavailable);
 }
 
+// Reads standard input by itself, so that it sees whether more has been said than it took.
+const std::string talker = R"py(#!/usr/bin/python3
+import os, select, sys
+heard = b""
+def fill():
+    global heard
+    data = os.read(0, 65536)
+    if not data: sys.exit(0)
+    heard += data
+def take(size):
+    global heard
+    while len(heard) < size: fill()
+    data, heard = heard[:size], heard[size:]
+    return data
+def line():
+    while b"\n" not in heard: fill()
+    return take(heard.index(b"\n") + 1).decode().split()
+def more(): return bool(heard or select.select([0], [], [], 0)[0])
+def say(text): os.write(1, text.encode() + b"\n")
+)py";
+
+TEST_CASE("a manager that offers it is asked about many segments before it answers") {
+  const bool offers = GENERATE(true, false);
+  Scripts scripts;
+  auto judging = session(scripts, talker + "offer = '" + (offers ? " pipeline" : "") + R"py('
+while (words := line())[0] != "quit":
+    if words[0] == "gleaner": say("ready 1" + offer)
+    elif words[0] == "problem": say("ok")
+    elif words[0] == "mark": say(" ".join(words))
+    else:
+        segment = take(int(words[4]))
+        if segment == b"crash": sys.exit(3)
+        elif segment == b"refuse": say("error not that one")
+        elif segment == b"bad": say("invalid as item " + words[2])
+        elif segment == b"twice": say("valid\nvalid")
+        else: say("enough" if more() else "valid")
+)py");
+  std::vector<std::string> texts = {"good", "bad", "good", "crash", "good", "refuse", "good"};
+  std::vector<ManagerSession::Segment> segments;
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    segments.push_back({0, {static_cast<std::int64_t>(i), static_cast<std::int64_t>(i) + 1}, texts[i]});
+  const auto good = judging.validate({segments[0], segments[0], segments[2]});
+  CHECK((good[0].value().verdict == Verdict::enough) == offers);  // it saw that more had been said
+  const auto outcomes = judging.validate(segments);
+  REQUIRE(outcomes.size() == segments.size());
+  for (const std::size_t i : {0U, 2U, 4U, 6U}) {
+    REQUIRE(outcomes[i].ok());
+    CHECK(outcomes[i]->verdict != Verdict::invalid);
+  }
+  REQUIRE(outcomes[1].ok());
+  CHECK(outcomes[1]->verdict == Verdict::invalid);
+  CHECK(outcomes[1]->reason == "as item 1");
+  CHECK(outcomes[3].error().kind == ErrorKind::unavailable);
+  CHECK(outcomes[5].error().kind == ErrorKind::invalid);
+  texts = {"good", "twice", "bad"};
+  segments.resize(3);
+  for (std::size_t i = 0; i < 3; ++i) segments[i].bytes = texts[i];
+  const auto shifted = judging.validate(segments);
+  // Nobody knows whose a word is where there is one too many: "bad" is never taken for good.
+  CHECK((!shifted[2].ok() || shifted[2]->verdict == Verdict::invalid));
+  REQUIRE(shifted[0].ok());
+  CHECK(shifted[0]->verdict == Verdict::valid);
+}
+
+TEST_CASE("large segments are told one at a time, whatever a manager offers") {
+  Scripts scripts;
+  auto judging = session(scripts, talker + R"py(
+while (words := line())[0] != "quit":
+    if words[0] == "gleaner": say("ready 1 pipeline")
+    elif words[0] == "problem": say("ok")
+    elif words[0] == "mark": say(" ".join(words))
+    else: say("valid" if len(set(take(int(words[4])))) == 1 else "invalid " + "x" * 4000)
+)py");
+  const std::string large(300'000, 'a'), mixed = std::string(20'000, 'b') + "c";
+  std::vector<ManagerSession::Segment> segments;
+  for (int i = 0; i < 60; ++i) segments.push_back({0, {i, i + 1}, i % 3 == 0 ? large : mixed});
+  const auto outcomes = judging.validate(segments);
+  REQUIRE(outcomes.size() == 60);
+  for (std::size_t i = 0; i < 60; ++i)
+    CHECK(outcomes[i].value().verdict == (i % 3 == 0 ? Verdict::valid : Verdict::invalid));
+}
+
 TEST_CASE("a manager compares two results") {
   Scripts scripts;
   auto comparing = session(scripts, manager(R"(compare)

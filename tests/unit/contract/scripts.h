@@ -35,10 +35,10 @@ class Scripts {
     REQUIRE(io::real_files().make_directories(path.parent_path()).ok());
     REQUIRE(io::real_files().write(path, text, mode).ok());
   }
-  // How to start a program whose text (of /bin/sh) this is.
+  // How to start a program whose text this is; of /bin/sh, if its first line does not say otherwise.
   io::ProcessSpec program(const std::string& text) {
     const io::Path path = directory_ / ("program-" + std::to_string(programs_++));
-    write(path, "#!/bin/sh\n" + text, io::Mode::executable);
+    write(path, text.starts_with("#!") ? text : "#!/bin/sh\n" + text, io::Mode::executable);
     io::ProcessSpec spec;
     spec.arguments = {path.string()};
     spec.environment = {{"PATH", "/usr/bin:/bin"}};

@@ -29,6 +29,9 @@ struct Bench {
           for (auto& effect : effects)
             if (auto* line = std::get_if<effect::LogLine>(&effect)) note(line->text);
         },
+        [](std::vector<Writer::Answer> answers) {
+          for (const auto& answer : answers) answer();
+        },
         [](Transaction&) { return Status{}; });
   }
   ~Bench() { writer.stop(); }
@@ -42,7 +45,7 @@ struct Bench {
   }
   Status run(const Operation& operation) {
     std::promise<Status> done;
-    writer.submit(operation, [&](Status status) { done.set_value(std::move(status)); });
+    writer.submit(operation, [&](Status status) { return [&done, status] { done.set_value(status); }; });
     return done.get_future().get();
   }
 };
@@ -74,7 +77,7 @@ TEST_CASE("effects come after the sync and before the answer") {
       },
       [&](Status status) {
         CHECK(status.ok());
-        at_answer.set_value(bench.noted());
+        return [&] { at_answer.set_value(bench.noted()); };
       });
   CHECK(at_answer.get_future().get() == std::vector<std::string>{"added one"});
   CHECK(bench.store.commits() == 1);
@@ -106,13 +109,13 @@ TEST_CASE("those who wait together share a sync, and its failure") {
         go_on.get_future().wait();
         return {};
       },
-      [](Status) {});
+      [](Status) { return Writer::Answer{}; });
   begun.get_future().wait();
   constexpr int operations = 50;
   std::vector<std::promise<Status>> answers(operations);
   for (int i = 0; i < operations; ++i)
     bench.writer.submit(adding(std::to_string(i)), [&answers, i](Status status) {
-      answers[static_cast<std::size_t>(i)].set_value(std::move(status));
+      return [&answers, i, status] { answers[static_cast<std::size_t>(i)].set_value(status); };
     });
   bench.store.fail_at(1 + 1 + 30);  // this batch's commit, begin, and the 30th operation of the next
   go_on.set_value();
@@ -174,7 +177,8 @@ TEST_CASE("after stop, what was taken is done and what comes is refused") {
   Bench bench;
   std::atomic<int> done{0};
   for (int i = 0; i < 20; ++i)
-    bench.writer.submit(adding(std::to_string(i)), [&](Status status) { done += status.ok(); });
+    bench.writer.submit(adding(std::to_string(i)),
+                        [&](Status status) { return [&done, status] { done += status.ok(); }; });
   bench.writer.stop();
   CHECK(done == 20);
   const Status late = bench.run(adding("late"));

@@ -93,7 +93,7 @@ int main(void) {
     int path = 0;
     if (strcmp(line, "quit") == 0) return 0;
     if (strcmp(line, "gleaner 1") == 0) {
-      contract_answer("ready 1");
+      contract_answer("ready 1 pipeline");
     } else if (strncmp(line, "problem ", 8) == 0) {
       if (read_settings(line + 8, &settings, &mistake))
         contract_answer("ok");
@@ -103,6 +103,8 @@ int main(void) {
       contract_answer("items %lld\nname blocks\nok", (long long)item_count(&settings));
     } else if (strncmp(line, "plan ", 5) == 0) {
       contract_answer("end");
+    } else if (strncmp(line, "mark ", 5) == 0) {
+      contract_answer("%s", line);
     } else if (sscanf(line, "validate %lld %lld %lld %lld", &stage, &begin, &end, &length) == 4) {
       validate(&settings, begin, end, (size_t)length);
     } else if (sscanf(line, "combine %lld %n", &stage, &path) == 1 && path > 0) {

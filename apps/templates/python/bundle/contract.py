@@ -120,12 +120,14 @@ def serve_manager(load):
     while (words := command())[0] != "quit":
         try:
             if words[0] == "gleaner":
-                answer("ready 1")
+                answer("ready 1 pipeline")
             elif words[0] == "problem":
                 manager = load(*problem_of(words))
                 answer("ok")
             elif words[0] == "plan":
                 answer(f"items {manager.items}\nok" if words[1] == "0" else "end")
+            elif words[0] == "mark":
+                answer(" ".join(words))
             elif words[0] == "validate":
                 answer(verdict(manager, *map(int, words[2:5])))
             elif words[0] in ("combine", "preview"):

@@ -1,0 +1,43 @@
+// What the applications' managers say of delivered segments. Those of one problem that wait together are
+// asked in one go: the manager wakes, and sleeps again, once for all of them. A manager that is busy (it
+// combines) holds up one thread of the pool, however many wait for it. Thread-safe.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "server/service/kernel.h"
+
+namespace gleaner::service {
+
+class Validations {
+ public:
+  explicit Validations(Kernel& kernel) : kernel_(kernel) {}
+
+  struct Question {
+    ManagerSetup manager;
+    int stage = 0;
+    Range range;
+    std::shared_ptr<const Bytes> segment;
+    Done<contract::Validation> done;
+  };
+  // `done` is called on a thread of the pool.
+  void ask(Question question);
+
+ private:
+  struct Line {
+    std::deque<Question> waiting;
+    bool served = false;  // somebody asks them
+  };
+  void serve(ProblemId problem);
+  [[nodiscard]] std::vector<Question> next(ProblemId problem);  // empty: nobody waits any more
+
+  Kernel& kernel_;
+  std::mutex mutex_;
+  std::map<ProblemId, Line> lines_;  // of problems that somebody waits for
+};
+
+}  // namespace gleaner::service
