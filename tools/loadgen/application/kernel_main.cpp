@@ -1,0 +1,5 @@
+#include "tools/loadgen/application/kernel.h"
+
+int main() {
+  return gleaner::kit::kernel_main(gleaner::load::make_kernel);
+}

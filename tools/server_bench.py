@@ -1,0 +1,320 @@
+"""The server under load: `tools/bench server`. A real server in a temporary directory, loaded by gleaner-loadgen in a
+process of its own on the same machine; what is quoted of it is the server's CPU time a request, which tells least of the
+machine's other work. Every run ends with its ledger compared with the store."""
+import collections
+import hashlib
+import json
+import os
+import pathlib
+import resource
+import secrets
+import signal
+import sqlite3
+import statistics
+import subprocess
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+SETTINGS = """hosts.joins_per_hour = 1000000
+server.connections_max = 1000000
+server.connections_per_network_max = 1000000
+log.level = "warning"
+"""
+HOSTS = 2000
+NETWORKS = 64  # addresses that many connections come from: the server counts them as networks
+
+
+# ---- The ledger
+
+def read_ledger(path):
+    """(outcome, unit, begin, end, digest) of every line."""
+    with open(path, encoding="utf-8") as file:
+        title = file.readline().split()
+        if title[:2] != ["gleaner-ledger", "1"]:
+            raise ValueError(f"{path} is no ledger of gleaner-loadgen")
+        for line in file:
+            outcome, unit, _, begin, end, digest = line.split()
+            yield outcome, int(unit), int(begin), int(end), digest
+
+
+def stored_segments(store):
+    """{(unit, begin, end): digest}, and which items each stage has accepted from which segment."""
+    with sqlite3.connect(f"file:{store}?mode=ro", uri=True) as database:
+        digest = lambda value: value.hex() if isinstance(value, bytes) else value
+        segments = {(unit, begin, end): digest(value) for unit, begin, end, value in
+                    database.execute("SELECT unit, range_begin, range_end, digest FROM segments")}
+        accepted = {(unit, begin, end) for unit, begin, end in database.execute(
+            "SELECT segments.unit, segments.range_begin, segments.range_end FROM accepted JOIN segments ON segments.id = accepted.segment")}
+    return segments, accepted
+
+
+def check_ledger(store, ledgers):
+    """What is wrong, a sentence each: what was acknowledged is what the store holds, and the store holds nothing else. A
+    result that was sent and never answered may be there or not."""
+    segments, used = stored_segments(store)
+    faults, told = [], {}
+    for ledger in ledgers:
+        for outcome, unit, begin, end, digest in read_ledger(ledger):
+            place = unit, begin, end
+            if outcome in ("accepted", "duplicate") or told.get(place, ("unanswered",))[0] == "unanswered":
+                told[place] = outcome, digest
+    for place, (outcome, digest) in told.items():
+        name = "unit {}, items {} to {}".format(*place)
+        if outcome in ("accepted", "duplicate") and place not in segments:
+            faults.append(f"{name}: was acknowledged, and the store does not have it")
+        elif outcome in ("accepted", "duplicate") and segments[place] != digest:
+            faults.append(f"{name}: was acknowledged, and the store has other bytes")
+        elif outcome == "accepted" and place not in used:
+            faults.append(f"{name}: was accepted, and the store does not count it")
+        elif outcome == "refused" and place in segments:
+            faults.append(f"{name}: was refused, and the store has it")
+    faults += ["unit {}, items {} to {}: the store has it, and it was never sent".format(*place)
+               for place in segments if place not in told]
+    return faults
+
+
+# ---- A server and its load
+
+class LoadTrial:
+    """A server with the application of load tests and one problem of a thousand million items, one a unit."""
+
+    def __init__(self, options, settings=""):
+        import harness
+        resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+        self.options, self.built = options, harness.built
+        self.grid = harness.Grid(SETTINGS + settings, name="Load")
+        self.ledgers = []
+
+    def __enter__(self):
+        self.grid.__enter__()
+        self.start_server()
+        self.grid.add_application(self.built("bundles/load"))
+        self.grid.add_problem("load", "load", "--strategy", "ss,mode=paper", "--straggler", "none", count=10**9)
+        return self
+
+    def __exit__(self, *why):
+        return self.grid.__exit__(*why)
+
+    def start_server(self):
+        begun = time.monotonic()
+        self.server = self.grid.start_server()
+        self.grid.request("GET", "/v1/project")
+        return time.monotonic() - begun
+
+    def stop_server(self, how=signal.SIGTERM):
+        self.grid.kill("server", how)
+
+    @property
+    def store(self):
+        return self.grid.project / "store.sqlite"
+
+    @property
+    def hosts_file(self):
+        return self.grid.directory / "hosts"
+
+    def status(self, name):
+        lines = pathlib.Path(f"/proc/{self.server.pid}/status").read_text().splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name + ":"))
+
+    def command(self, verb, *arguments):
+        return [self.grid.program("gleaner-loadgen"), verb, "--join-code", self.grid.join_code, "--hosts-file",
+                str(self.hosts_file), "--server-pid", str(self.server.pid), "--json", *map(str, arguments)]
+
+    def enrol(self, count, file=None):
+        command = self.command("enrol", "--hosts", count, "--connections", 4)
+        if file:
+            command[command.index("--hosts-file") + 1] = str(file)
+        return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+    def fill(self, count):
+        """So many hosts more, as copies of the first one's row, with keys and tokens of their own: real enrolment takes a
+        time that grows with the number of hosts there are. The server is stopped meanwhile."""
+        self.stop_server()
+        title, *known = self.hosts_file.read_text().splitlines()
+        with sqlite3.connect(self.store) as database:
+            columns = [row[1] for row in database.execute("PRAGMA table_info(hosts)")]
+            model = dict(zip(columns, database.execute("SELECT * FROM hosts ORDER BY id LIMIT 1").fetchone()))
+            first = database.execute("SELECT max(id) FROM hosts").fetchone()[0] + 1
+
+            def rows():
+                for host in range(first, first + count):
+                    token = secrets.token_urlsafe(32)
+                    known.append(f"{host} {token}")
+                    key = secrets.token_bytes(32)
+                    yield tuple({**model, "id": host, "name": f"load-{host}", "public_key": key,
+                                 "machine": hashlib.sha256(key).hexdigest(),
+                                 "token_digest": hashlib.sha256(token.encode()).digest()}.values())
+
+            database.executemany(f"INSERT INTO hosts VALUES ({', '.join('?' * len(columns))})", rows())
+        self.hosts_file.write_text("\n".join([title, *known]) + "\n")
+        return self.start_server()
+
+    def start(self, *arguments, seconds=None, ledger=True):
+        if ledger:
+            self.ledgers.append(self.grid.directory / f"ledger-{len(self.ledgers)}")
+            arguments = (*arguments, "--ledger", self.ledgers[-1])
+        return subprocess.Popen(self.command("run", "--seed", len(self.ledgers) + 1, "--seconds", seconds or self.options.load_seconds,
+                                             *arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def finish(self, process):
+        out, error = process.communicate()
+        if process.returncode != 0:
+            raise RuntimeError(f"gleaner-loadgen ended with {process.returncode}: {error}{out}")
+        return json.loads(out)
+
+    def run(self, *arguments, **changes):
+        return self.finish(self.start(*arguments, **changes))
+
+    def check(self):
+        self.stop_server()
+        faults = check_ledger(self.store, self.ledgers)
+        lines = sum(1 for ledger in self.ledgers for _ in read_ledger(ledger))
+        print(f"\nledger: {lines} results, {len(faults)} of them not as acknowledged" + "".join(f"\n  {fault}" for fault in faults[:10]))
+        return not faults
+
+
+# ---- The rows
+
+def medians(trial, *arguments):
+    """The run whose rate is the median, with the rates of all."""
+    runs = sorted((trial.run(*arguments) for _ in range(trial.options.runs)), key=lambda run: run["answers_per_second"])
+    chosen = runs[len(runs) // 2]
+    chosen["rates"] = [run["answers_per_second"] for run in runs]
+    return chosen
+
+
+def print_row(what, run):
+    latency = run["latency_ms"]
+    units = f" = {run['units_per_second']:,.0f} units/s" if run["units"] > 1.5 * run["answers"] else ""
+    busy = f"; busy {run['busy']}" if run["busy"] else ""
+    print(f"| {what} | {statistics.median(run['rates']):,.0f} ({run['rates'][0]:,.0f}–{run['rates'][-1]:,.0f}){units}{busy} | "
+          f"{latency['p50']:.3g}/{latency['p95']:.3g}/{latency['p99']:.3g} | {run['server_cpu_us']:,.0f} | "
+          f"{run['generator_cpu_us']:,.0f} | {run['bytes_up']:,.0f} / {run['bytes_down']:,.0f} |", flush=True)
+
+
+TABLE = {
+    "cycle": [(f"cycle, {connections} kept", ["--connections", connections]) for connections in (1, 8, 32, 128, 512)],
+    "tls": [(f"{name}, new TLS each, {how}", ["--mode", name, "--reconnect", how, "--connections", 32, "--networks", NETWORKS])
+            for name in ("cycle", "project") for how in ("full", "resumed")],
+    "batch": [(f"{units} units a request, 32 kept", ["--units-per-request", units, "--connections", 32]) for units in (20, 64)],
+    "same": [("cycle, identical bytes, 128 kept", ["--connections", 128, "--same-bytes"])],
+    "ask": [("ask only, 32 kept", ["--mode", "ask", "--connections", 32])],
+    "heartbeat": [("heartbeat, 32 kept", ["--mode", "heartbeat", "--connections", 32])],
+    "project": [("GET /v1/project, 32 kept", ["--mode", "project", "--connections", 32])],
+}
+
+
+def bench_table(options, names):
+    with LoadTrial(options) as trial:
+        trial.enrol(HOSTS)
+        print("| what | answers/s (range) | p50/p95/p99 ms | server CPU µs/answer | generator's | bytes up / down |\n|---|---|---|---|---|---|", flush=True)
+        for name in names:
+            for what, arguments in TABLE[name]:
+                print_row(what, medians(trial, "--hosts", HOSTS, *arguments))
+        return trial.check()
+
+
+def bench_idle(options, connections=10_000):
+    """Each connection asks for the project every few seconds, which keeps it open; memory with and without them."""
+    with LoadTrial(options) as trial:
+        trial.enrol(connections, None) if connections <= HOSTS else (trial.enrol(1), trial.fill(connections - 1))
+        idle = ["--mode", "project", "--think", 5000]
+        trial.run("--hosts", 100, "--connections", 100, *idle, ledger=False)
+        before = trial.status("VmRSS")
+        run = trial.run("--hosts", connections, "--connections", connections, "--networks", NETWORKS, "--warm-up", 30, *idle, ledger=False)
+        print(f"idle: {connections} connections: {(run['server_resident_bytes'] - before) / connections:,.0f} bytes each; "
+              f"{run['lost']} lost, {run['connections_opened']} opened anew in {run['seconds']:.0f} s", flush=True)
+
+
+def writer_cpu(pid):
+    """Seconds of each thread, by its name."""
+    seconds = collections.Counter()
+    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        seconds[(task / "comm").read_text().strip()] += int((task / "schedstat").read_text().split()[0]) / 1e9
+    return seconds
+
+
+def page_seconds(trial):
+    begun = time.monotonic()
+    trial.grid.request("GET", "/status.json", raw=True)
+    return time.monotonic() - begun
+
+
+def bench_scale(options):
+    """One server at each size; every host has delivered once and holds a unit."""
+    print("| hosts | cycle µs | by thread | ask µs | enrolment ms (at the server) | start s | memory, peak | one page ms |\n|---|---|---|---|---|---|---|---|", flush=True)
+    fine = True
+    for count in (10**3, 10**4, 10**5, *([10**6] if options.large else [])):
+        with LoadTrial(options, "server.public_page = true\n") as trial:
+            trial.enrol(1)
+            trial.fill(count - 1)
+            delivered = 0
+            while delivered < count:
+                delivered += trial.run("--hosts", count, "--connections", 128, "--warm-up", 0, "--verify-every", 1000)["whole_run"]["accepted"]
+            before = writer_cpu(trial.server.pid)
+            cycle = trial.run("--hosts", count, "--connections", 128, "--warm-up", 0)
+            threads = writer_cpu(trial.server.pid) - before
+            parts = ", ".join(f"{name} {1e6 * seconds / max(1, cycle['answers']):.0f}" for name, seconds in threads.most_common(4))
+            ask = trial.run("--hosts", count, "--mode", "ask", "--connections", 32)
+            joined = trial.enrol(20 if count >= 10**5 else 200, trial.grid.directory / "more")
+            page = page_seconds(trial)
+            trial.stop_server()
+            start = trial.start_server()
+            memory, peak = trial.status("VmRSS"), trial.status("VmHWM")
+            print(f"| {count:,} | {cycle['server_cpu_us']:,.0f} | {parts} | {ask['server_cpu_us']:,.0f} | {joined['latency_ms']['p50']:.2f} | "
+                  f"{start:.2f} | {memory / 1e6:,.0f} MB, {peak / 1e6:,.0f} MB | {1e3 * page:.1f} |", flush=True)
+            fine = trial.check() and fine
+    return fine
+
+
+def bench_page(options, count=10**5):
+    """The status page, polled ten times a second beside the cycles."""
+    with LoadTrial(options, "server.public_page = true\n") as trial:
+        trial.enrol(1)
+        trial.fill(count - 1)
+        rates = {}
+        for polled in (False, True):
+            process = trial.start("--hosts", HOSTS, "--connections", 128)
+            while process.poll() is None:
+                if polled:
+                    trial.grid.request("GET", "/", raw=True)
+                time.sleep(0.1)
+            rates[polled] = trial.finish(process)["cycles_per_second"]
+        print(f"page: at {count} hosts {rates[False]:,.0f} cycles a second, and {rates[True]:,.0f} with / polled ten times a second", flush=True)
+        return trial.check()
+
+
+def bench_overload(options, connections=2000):
+    """Stubborn hosts on as many connections, and a good one that asks now and then over one of its own."""
+    with LoadTrial(options) as trial:
+        trial.enrol(HOSTS)
+        good = trial.grid.directory / "good"
+        trial.enrol(1, good)
+        crowd = trial.start("--hosts", HOSTS, "--connections", connections, "--networks", NETWORKS, "--stubborn", "--warm-up", 5)
+        command = trial.command("run", "--hosts", 1, "--connections", 1, "--think", 50, "--warm-up", 5, "--seconds", options.load_seconds,
+                                "--seed", 99, "--ledger", trial.grid.directory / "ledger-good")
+        command[command.index("--hosts-file") + 1] = str(good)
+        one = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        trial.ledgers.append(trial.grid.directory / "ledger-good")
+        many = trial.finish(crowd)
+        print(f"overload: {connections} connections: {many['answers_per_second']:,.0f} answers a second, p99 {many['latency_ms']['p99']:,.0f} ms, "
+              f"{many['busy'] / many['seconds']:,.0f} refused as busy a second (p99 {many['busy_latency_ms']['p99']:,.0f} ms), {many['lost']} "
+              f"lost; a good host's p99 {one['latency_ms']['p99']:,.0f} ms of {one['answers']} answers, {one['busy']} times refused", flush=True)
+        return trial.check()
+
+
+SINGLE = {"idle": bench_idle, "scale": bench_scale, "page": bench_page, "overload": bench_overload}
+
+
+def bench_server(options):
+    names = options.only.split(",") if options.only else [*TABLE, *SINGLE]
+    for name in names:
+        if name not in TABLE and name not in SINGLE:
+            raise SystemExit(f"server: --only {name}: known are {', '.join([*TABLE, *SINGLE])}")
+    fine = True
+    if table := [name for name in names if name in TABLE]:
+        fine = bench_table(options, table)
+    for name in (name for name in names if name in SINGLE):
+        fine = SINGLE[name](options) is not False and fine
+    if not fine:
+        raise SystemExit("server: a ledger and its store differ")
