@@ -12,6 +12,7 @@
 
 #include "server/http/server_connection.h"
 #include "server/http/server_core.h"
+#include "shared/base/thread_name.h"
 
 namespace gleaner::http {
 namespace {
@@ -192,7 +193,11 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options, Handler han
       state.accept();
       state.sweep_later();
     });
-    for (int i = 0; i < core->options.threads; ++i) state.threads.emplace_back([core] { core->io.run(); });
+    for (int i = 0; i < core->options.threads; ++i)
+      state.threads.emplace_back([core] {
+        name_this_thread("http");
+        core->io.run();
+      });
     return server;
   } catch (const std::exception& exception) {
     return Error{ErrorKind::io, std::string("cannot start the HTTPS server: ") + exception.what()};

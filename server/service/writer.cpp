@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "shared/base/thread_name.h"
+
 namespace gleaner::service {
 namespace {
 constexpr std::size_t batch_max = 200;  // beyond it a sync costs less than a hundredth of the work it covers
@@ -65,6 +67,7 @@ void Writer::stop() {
 }
 
 void Writer::run() {
+  name_this_thread("writer");
   for (;;) {
     std::deque<Entry> batch;
     {

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "shared/base/thread_name.h"
+
 namespace gleaner {
 
 ThreadPool::ThreadPool(int threads) {
@@ -34,6 +36,7 @@ void ThreadPool::stop() {
 }
 
 void ThreadPool::run() {
+  name_this_thread("pool");
   for (;;) {
     std::function<void()> job;
     {
