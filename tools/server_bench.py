@@ -4,7 +4,6 @@ machine's other work. Every run ends with its ledger compared with the store."""
 import collections
 import hashlib
 import json
-import os
 import pathlib
 import resource
 import secrets
@@ -14,7 +13,8 @@ import statistics
 import subprocess
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+from check_ledger import check_ledger, read_ledger
+
 SETTINGS = """hosts.joins_per_hour = 1000000
 server.connections_max = 1000000
 server.connections_per_network_max = 1000000
@@ -22,55 +22,6 @@ log.level = "warning"
 """
 HOSTS = 2000
 NETWORKS = 64  # addresses that many connections come from: the server counts them as networks
-
-
-# ---- The ledger
-
-def read_ledger(path):
-    """(outcome, unit, begin, end, digest) of every line."""
-    with open(path, encoding="utf-8") as file:
-        title = file.readline().split()
-        if title[:2] != ["gleaner-ledger", "1"]:
-            raise ValueError(f"{path} is no ledger of gleaner-loadgen")
-        for line in file:
-            outcome, unit, _, begin, end, digest = line.split()
-            yield outcome, int(unit), int(begin), int(end), digest
-
-
-def stored_segments(store):
-    """{(unit, begin, end): digest}, and which items each stage has accepted from which segment."""
-    with sqlite3.connect(f"file:{store}?mode=ro", uri=True) as database:
-        digest = lambda value: value.hex() if isinstance(value, bytes) else value
-        segments = {(unit, begin, end): digest(value) for unit, begin, end, value in
-                    database.execute("SELECT unit, range_begin, range_end, digest FROM segments")}
-        accepted = {(unit, begin, end) for unit, begin, end in database.execute(
-            "SELECT segments.unit, segments.range_begin, segments.range_end FROM accepted JOIN segments ON segments.id = accepted.segment")}
-    return segments, accepted
-
-
-def check_ledger(store, ledgers):
-    """What is wrong, a sentence each: what was acknowledged is what the store holds, and the store holds nothing else. A
-    result that was sent and never answered may be there or not."""
-    segments, used = stored_segments(store)
-    faults, told = [], {}
-    for ledger in ledgers:
-        for outcome, unit, begin, end, digest in read_ledger(ledger):
-            place = unit, begin, end
-            if outcome in ("accepted", "duplicate") or told.get(place, ("unanswered",))[0] == "unanswered":
-                told[place] = outcome, digest
-    for place, (outcome, digest) in told.items():
-        name = "unit {}, items {} to {}".format(*place)
-        if outcome in ("accepted", "duplicate") and place not in segments:
-            faults.append(f"{name}: was acknowledged, and the store does not have it")
-        elif outcome in ("accepted", "duplicate") and segments[place] != digest:
-            faults.append(f"{name}: was acknowledged, and the store has other bytes")
-        elif outcome == "accepted" and place not in used:
-            faults.append(f"{name}: was accepted, and the store does not count it")
-        elif outcome == "refused" and place in segments:
-            faults.append(f"{name}: was refused, and the store has it")
-    faults += ["unit {}, items {} to {}: the store has it, and it was never sent".format(*place)
-               for place in segments if place not in told]
-    return faults
 
 
 # ---- A server and its load
@@ -167,7 +118,7 @@ class LoadTrial:
 
     def check(self):
         self.stop_server()
-        faults = check_ledger(self.store, self.ledgers)
+        faults = check_ledger(self.store, self.ledgers, bytes_every=20)
         lines = sum(1 for ledger in self.ledgers for _ in read_ledger(ledger))
         print(f"\nledger: {lines} results, {len(faults)} of them not as acknowledged" + "".join(f"\n  {fault}" for fault in faults[:10]))
         return not faults
@@ -179,7 +130,8 @@ def medians(trial, *arguments):
     """The run whose rate is the median, with the rates of all."""
     runs = sorted((trial.run(*arguments) for _ in range(trial.options.runs)), key=lambda run: run["answers_per_second"])
     chosen = runs[len(runs) // 2]
-    chosen["rates"] = [run["answers_per_second"] for run in runs]
+    rate = "cycles_per_second" if chosen["cycles"] else "answers_per_second"
+    chosen["rates"] = [run[rate] for run in runs]
     return chosen
 
 
@@ -207,10 +159,12 @@ TABLE = {
 def bench_table(options, names):
     with LoadTrial(options) as trial:
         trial.enrol(HOSTS)
-        print("| what | answers/s (range) | p50/p95/p99 ms | server CPU µs/answer | generator's | bytes up / down |\n|---|---|---|---|---|---|", flush=True)
+        print("| what | cycles or answers/s (range) | p50/p95/p99 ms | server CPU µs/answer | generator's | bytes up / down |\n|---|---|---|---|---|---|", flush=True)
         for name in names:
             for what, arguments in TABLE[name]:
-                print_row(what, medians(trial, "--hosts", HOSTS, *arguments))
+                # Eight hosts a connection, as far as there are: each has been given something when the warm-up is over.
+                connections = arguments[arguments.index("--connections") + 1]
+                print_row(what, medians(trial, "--hosts", min(HOSTS, 8 * connections), "--warm-up", 4, *arguments))
         return trial.check()
 
 

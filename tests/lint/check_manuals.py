@@ -6,7 +6,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = {"gleaner-server": 8, "gleaner-client": 8, "gleaner": 1, "gleaner-agent": 1, "gleaner-admin": 1, "gleaner-sim": 1,
-         "gleaner-screensaver": 1}
+         "gleaner-screensaver": 1, "gleaner-loadgen": 1}
 
 
 def help_of(command):

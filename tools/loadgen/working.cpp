@@ -196,9 +196,8 @@ void Working::take_grant(std::size_t host, const protocol::SignedStatement& stat
                       : protocol::decode<protocol::Grant>(statement.payload);
   if (!grant.ok()) return blame(verify ? tally_.untrusted : tally_.contradictions, grant.error().message);
   if (verify) {
-    const auto application =
-        crypto::check_application(grant->application, grant->signer, trust_.root_key, trust_.project, now);
-    if (!application.ok()) return blame(tally_.untrusted, application.error().message);
+    if (const Status application = check_application(*grant, now); !application.ok())
+      return blame(tally_.untrusted, application.error().message);
   }
   if (options_.mode == Mode::cycle && !fits_inline(options_.results, grant->range))
     return blame(tally_.oversized, "unit " + std::to_string(grant->unit.value) + " has " +
@@ -207,6 +206,16 @@ void Working::take_grant(std::size_t host, const protocol::SignedStatement& stat
                                        "ss,mode=paper, or a smaller --payload");
   ++tally_.given;
   states_[host].held.push_back({grant->unit, grant->range});
+}
+
+// One application serves many grants: what held for the last one is compared, which costs nothing.
+Status Working::check_application(const protocol::Grant& grant, Timestamp now) {
+  std::string statements = grant.application.payload + grant.application.key + grant.application.signature +
+                           grant.signer.payload + grant.signer.key + grant.signer.signature;
+  if (statements == trusted_application_) return {};
+  TRY(crypto::check_application(grant.application, grant.signer, trust_.root_key, trust_.project, now));
+  trusted_application_ = std::move(statements);
+  return {};
 }
 
 Next Working::refused(std::size_t host, int status) {

@@ -87,6 +87,7 @@ class Working final : public Script {
   void take_acknowledgement(std::size_t host, const protocol::SignedStatement& statement, bool verify,
                             std::vector<Held>& open, std::vector<Held>& again);
   void take_grant(std::size_t host, const protocol::SignedStatement& statement, bool verify);
+  [[nodiscard]] Status check_application(const protocol::Grant& grant, Timestamp now);
   [[nodiscard]] Next refused(std::size_t host, int status);
   [[nodiscard]] Duration pause(Duration least);
   [[nodiscard]] Next vanish(HostState& state);
@@ -101,6 +102,7 @@ class Working final : public Script {
   Random random_;
   std::vector<HostState> states_;
   std::int64_t answers_ = 0;
+  std::string trusted_application_;  // the statements that held last
   Tally tally_;
   std::string first_fault_;
 };

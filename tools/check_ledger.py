@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""Compares ledgers of gleaner-loadgen with the store of the server that they were made at: what was acknowledged is what the
+store holds, and it holds nothing else.
+
+  tools/check_ledger.py STORE LEDGER...     STORE: store.sqlite of the project, read only; all ledgers of its life
+
+Exit status: 0 they agree, 1 they do not (a sentence each), 2 wrong usage.
+"""
+import hashlib
+import pathlib
+import sqlite3
+import sys
+
+
+def read_ledger(path):
+    """(outcome, unit, begin, end, digest) of every line."""
+    with open(path, encoding="utf-8") as file:
+        title = file.readline().split()
+        if title[:2] != ["gleaner-ledger", "1"]:
+            raise ValueError(f"{path} is no ledger of gleaner-loadgen")
+        for line in file:
+            outcome, unit, _, begin, end, digest = line.split()
+            yield outcome, int(unit), int(begin), int(end), digest
+
+
+def stored_segments(store):
+    """{(unit, begin, end): digest}, and those of them that items were accepted from."""
+    database = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
+    segments = {(unit, begin, end): digest.hex() for unit, begin, end, digest in
+                database.execute("SELECT unit, range_begin, range_end, digest FROM segments")}
+    accepted = set(database.execute("SELECT segments.unit, segments.range_begin, segments.range_end FROM accepted "
+                                    "JOIN segments ON segments.id = accepted.segment"))
+    database.close()
+    return segments, accepted
+
+
+def stored_bytes(store, digest):
+    """Of a segment; None where they are gone (server/storage/FORMAT.md)."""
+    try:
+        return (pathlib.Path(store).parent / "blobs" / digest[:2] / digest).read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def check_ledger(store, ledgers, bytes_every=1):
+    """What is wrong, a sentence each: what was acknowledged is what the store holds, and the store holds nothing else. A
+    result that was sent and never answered may be there or not. Bytes are read of every so many-th result."""
+    segments, used = stored_segments(store)
+    faults, told = [], {}
+    for ledger in ledgers:
+        for outcome, unit, begin, end, digest in read_ledger(ledger):
+            place = unit, begin, end
+            if outcome in ("accepted", "duplicate") or told.get(place, ("unanswered",))[0] == "unanswered":
+                told[place] = outcome, digest
+    for number, (place, (outcome, digest)) in enumerate(told.items()):
+        name = "unit {}, items {} to {}".format(*place)
+        if outcome in ("accepted", "duplicate") and place not in segments:
+            faults.append(f"{name}: was acknowledged, and the store does not have it")
+        elif outcome in ("accepted", "duplicate") and segments[place] != digest:
+            faults.append(f"{name}: was acknowledged, and the store has other bytes")
+        elif outcome == "accepted" and place not in used:
+            faults.append(f"{name}: was accepted, and the store does not count it")
+        elif outcome == "refused" and place in segments:
+            faults.append(f"{name}: was refused, and the store has it")
+        elif outcome in ("accepted", "duplicate") and number % bytes_every == 0:
+            data = stored_bytes(store, digest)
+            if data is None or hashlib.sha256(data).hexdigest() != digest:
+                faults.append(f"{name}: was acknowledged, and its bytes are {'gone' if data is None else 'damaged'}")
+    faults += ["unit {}, items {} to {}: the store has it, and it was never sent".format(*place)
+               for place in segments if place not in told]
+    return faults
+
+
+def main(arguments):
+    if len(arguments) < 2 or arguments[0].startswith("-"):
+        print(__doc__)
+        return 2
+    faults = check_ledger(arguments[0], arguments[1:])
+    print("\n".join(faults) or "ledger: the store holds what was acknowledged")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
