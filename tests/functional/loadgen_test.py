@@ -37,12 +37,12 @@ class Load(unittest.TestCase):
         grid = self.grid()
         self.add_problem(grid)
         hosts, ledger = grid.directory / "hosts", grid.directory / "ledger"
-        self.load(grid, "enrol", "--hosts", 40, "--hosts-file", hosts)
+        self.load(grid, "enrol", "--hosts", 400, "--hosts-file", hosts)
         process = subprocess.Popen(
-            [grid.program("gleaner-loadgen"), "run", "--join-code", grid.join_code, "--hosts", "40", "--hosts-file", hosts,
-             "--connections", "8", "--errors", "0.1", "--verify-every", "1", "--warm-up", "0", "--seconds", str(8 * SLOW),
+            [grid.program("gleaner-loadgen"), "run", "--join-code", grid.join_code, "--hosts", "400", "--hosts-file", hosts,
+             "--connections", "8", "--errors", "0.02", "--verify-every", "1", "--warm-up", "0", "--seconds", str(8 * SLOW),
              "--drain", "30", "--ledger", ledger, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        time.sleep(2 * SLOW)
+        grid.wait_until("acknowledgements", lambda: ledger.exists() and ledger.stat().st_size > 0)
         grid.kill("server", signal.SIGKILL)
         time.sleep(0.5)
         grid.start_server()

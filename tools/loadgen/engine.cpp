@@ -57,12 +57,9 @@ Status Engine::run_until(SteadyTime until) {
   return {};
 }
 
-Result<bool> Engine::drain(SteadyTime until) {
-  while (busy_connections_ > 0) {
-    if (system_clock().steady() >= until) return false;
-    TRY(wait(until));
-  }
-  return true;
+Status Engine::drain(SteadyTime until) {
+  while (busy_connections_ > 0 && system_clock().steady() < until) TRY(wait(until));
+  return {};
 }
 
 void Engine::wake(SteadyTime now) {

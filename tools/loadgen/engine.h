@@ -49,8 +49,8 @@ class Engine {
   // Goes on until `until`, or until no host will ever speak again. Errors: io (no descriptors), untrusted
   // (another server than the join code's).
   [[nodiscard]] Status run_until(SteadyTime until);
-  // Lets the requests that are under way be answered, but begins none. False: not all were.
-  [[nodiscard]] Result<bool> drain(SteadyTime until);
+  // Lets the requests that are under way be answered, but begins none. Errors: io.
+  [[nodiscard]] Status drain(SteadyTime until);
   [[nodiscard]] bool over() const { return speaking_ == 0; }
   [[nodiscard]] Counters& counters() { return counters_; }
   // Why the last connection was lost, or what the last answer that is an error said; for people.

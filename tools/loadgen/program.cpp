@@ -135,6 +135,10 @@ void add_load_options(CLI::App& command, Line& line) {
 }
 
 void add_time_options(CLI::App& command, Line& line) {
+  command
+      .add_option("--rounds", line.run.work.rounds, "answers after which a host is silent; 0: it never is")
+      ->check(CLI::Range(0, 1 << 30))
+      ->type_name("N");
   command.add_option("--seconds", line.run.seconds, "how long to measure")
       ->check(CLI::Range(0.1, 1e6))
       ->type_name("S");

@@ -16,7 +16,6 @@ struct Report {
   Tally tally;         // in them
   Duration own_cpu{0};
   std::optional<ProcessUsage> server;  // CPU in them, memory at their end
-  std::int64_t connections = 0;        // open at their end
   // Of the whole run.
   std::int64_t accepted = 0, duplicate = 0, refused = 0, unanswered = 0;
   Tally whole;

@@ -26,8 +26,6 @@ class ResponseParser {
   [[nodiscard]] Result<bool> take(std::string_view bytes);
   // REQUIRES: take() said true. The parser is ready for the next response.
   [[nodiscard]] Response finish();
-  // Has something of a response come?
-  [[nodiscard]] bool begun() const { return !head_.empty(); }
   void reset() { *this = ResponseParser(); }
 
  private:

@@ -94,6 +94,13 @@ protocol::WorkRequest Working::work_request(HostState& state) const {
 }
 
 Next Working::answered(std::size_t host, const Response& response) {
+  const Next next = take_answer(host, response);
+  const std::int64_t answers = ++states_[host].answers;
+  if (options_.rounds > 0 && answers >= options_.rounds) return {false};
+  return next;
+}
+
+Next Working::take_answer(std::size_t host, const Response& response) {
   HostState& state = states_[host];
   state.composed = false;
   if (response.status != 200) return refused(host, response.status);
@@ -226,6 +233,12 @@ Next Working::refused(std::size_t host, int status) {
   return {false};
 }
 
+void Working::forget(HostState& state) {
+  const std::int64_t answers = state.answers;
+  state = {};
+  state.answers = answers;
+}
+
 Duration Working::pause(Duration least) {
   if (options_.think <= Duration{0}) return least;
   return least + from_seconds(random_.exponential(to_seconds(options_.think)));
@@ -235,7 +248,7 @@ Duration Working::pause(Duration least) {
 // others.
 Next Working::vanish(HostState& state) {
   ++tally_.vanished;
-  state = {};
+  forget(state);
   return {true, absence};
 }
 
@@ -244,7 +257,7 @@ void Working::give_up(HostState& state, HostId host) {
     for (const Held& held : state.held)
       ledger_.add(Outcome::unanswered, held.unit, host, held.range,
                   make_result(options_.results, held.unit, held.range).digest);
-  state = {};
+  forget(state);
 }
 
 void Working::close_books() {

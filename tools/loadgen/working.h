@@ -33,6 +33,7 @@ struct WorkOptions {
   Duration think{0};            // on top, on average; exponential
   double errors = 0;            // share of requests
   bool stubborn = false;        // asks again at once where there was no work
+  std::int64_t rounds = 0;      // answers after which a host is silent; 0: it never is
   std::int64_t verify_every = 10;
   ResultShape results;
 };
@@ -76,6 +77,7 @@ class Working final : public Script {
     std::vector<Held> held;          // computed, or about to be
     std::vector<Held> acknowledged;  // of the request before: what may be sent again
     std::int64_t beats_left = 0;
+    std::int64_t answers = 0;
     Trick trick = Trick::none;
     bool composed = false;  // the request has been made once: it stays what it is
   };
@@ -83,6 +85,7 @@ class Working final : public Script {
   [[nodiscard]] protocol::WorkRequest work_request(HostState& state) const;
   [[nodiscard]] Request compose(std::size_t host);
   void draw_trick(HostState& state);
+  [[nodiscard]] Next take_answer(std::size_t host, const Response& response);
   [[nodiscard]] Next take_work(std::size_t host, const Response& response);
   void take_acknowledgement(std::size_t host, const protocol::SignedStatement& statement, bool verify,
                             std::vector<Held>& open, std::vector<Held>& again);
@@ -90,6 +93,7 @@ class Working final : public Script {
   [[nodiscard]] Status check_application(const protocol::Grant& grant, Timestamp now);
   [[nodiscard]] Next refused(std::size_t host, int status);
   [[nodiscard]] Duration pause(Duration least);
+  static void forget(HostState& state);  // what it holds
   [[nodiscard]] Next vanish(HostState& state);
   void give_up(HostState& state, HostId host);
   void blame(std::int64_t& counter, const std::string& what);

@@ -164,3 +164,15 @@ TEST_CASE("a host that the server does not know stops, and another error is trie
   CHECK(!scene.working.answered(0, {401, 0, false, "", 0}).ever);
   CHECK(scene.working.tally().dismissed == 1);
 }
+
+TEST_CASE("a host is silent after its rounds") {
+  WorkOptions options;
+  options.rounds = 2;
+  Scene scene(options);
+  protocol::WorkReply reply;
+  reply.grants = {scene.grant(7)};
+  static_cast<void>(scene.ask());
+  CHECK(scene.answer(reply).ever);
+  static_cast<void>(scene.ask());
+  CHECK(!scene.answer(reply).ever);
+}
