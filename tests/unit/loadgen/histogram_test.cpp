@@ -1,8 +1,11 @@
+// Percentiles from buckets: exact where times are short, never too small, and bounded.
+#include "tools/loadgen/histogram.h"
+
+#include <algorithm>
 #include <vector>
-#include "tests/catch.h"
 
 #include "shared/base/random.h"
-#include "tools/loadgen/histogram.h"
+#include "tests/catch.h"
 
 using namespace gleaner;
 using loadgen::Histogram;

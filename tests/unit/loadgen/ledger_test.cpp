@@ -1,10 +1,11 @@
+// The ledger and the file of hosts: what is written, what is read again, and what is refused.
 #include "tools/loadgen/ledger.h"
 
 #include <unistd.h>
 
 #include <filesystem>
-#include "tests/catch.h"
 
+#include "tests/catch.h"
 #include "tools/loadgen/hosts_file.h"
 
 using namespace gleaner;

@@ -1,3 +1,4 @@
+// Responses in whatever pieces they come; what is no response of ours is refused.
 #include "tools/loadgen/response_parser.h"
 
 #include "tests/catch.h"

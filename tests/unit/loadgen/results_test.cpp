@@ -1,11 +1,11 @@
+// Made-up results: framed, digested and packed as clients do, and the same when they are made again.
 #include "tools/loadgen/results.h"
-
-#include "tests/catch.h"
 
 #include "shared/base/limits.h"
 #include "shared/crypto/keys.h"
 #include "shared/io/compression.h"
 #include "shared/protocol/segment.h"
+#include "tests/catch.h"
 
 using namespace gleaner;
 using namespace gleaner::loadgen;

@@ -1,8 +1,8 @@
+// Simulated hosts at a scripted server: what they say, and what they find wrong with its answers.
 #include "tools/loadgen/working.h"
 
-#include "tests/catch.h"
-
 #include "shared/protocol/codec.h"
+#include "tests/catch.h"
 
 using namespace gleaner;
 using namespace gleaner::loadgen;
