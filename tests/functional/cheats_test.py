@@ -23,11 +23,18 @@ class Player(threading.Thread):
         self.wrong += 1
         return str(item * item + 1 + self.host.host).encode()  # each its own
 
+    def found_out(self):
+        time.sleep(0.2)
+
     def run(self):
         host, commits, grants = self.host, [], []
         while not self.over.is_set():
             status, reply = host.work(reports=[], commits=commits)
-            if status != 200:  # found out: it may ask again later
+            if status == 200 and not reply["decoded"] and "held back" in reply["reason"]:
+                self.found_out()
+                host, commits = self.host, []
+                continue
+            if status != 200:  # it may ask again later
                 time.sleep(0.2)
                 continue
             commits = []
@@ -39,13 +46,26 @@ class Player(threading.Thread):
                 time.sleep(0.1)
 
 
+class Sybil(Player):
+    """One that comes back as somebody else whenever it is found out."""
+
+    lock, names = threading.Lock(), []
+
+    def found_out(self):
+        with self.lock:
+            self.names.append(f"sybil-{len(self.names)}")
+            name = self.names[-1]
+        self.host = FakeHost(self.host.grid, name)
+
+
 class Liars(unittest.TestCase):
-    def play(self, hosts, liars, lies, items=4000):
+    def play(self, hosts, liars, lies, items=4000, liar=Player):
         """The computed sum, items computed, and every host's disagreements."""
         with Grid(STRANGERS) as grid:
             grid.start_server()
             grid.add_application(SQUARES)
-            players = [Player(grid, f"host-{i}", lies if i < liars else lambda number, item: False) for i in range(hosts)]
+            players = [(liar if i < liars else Player)(grid, f"host-{i}", lies if i < liars else lambda number, item: False)
+                       for i in range(hosts)]
             identity = grid.add_problem("squares", "lied", count=items)
             for player in players:
                 player.start()
@@ -59,7 +79,8 @@ class Liars(unittest.TestCase):
             found = {h["name"]: h["disagreements"] for h in grid.admin_json("host", "list")["items"]}
             self.assertEqual(grid.results(identity)["sum.txt"], b"%d\n" % sum(i * i for i in range(items)))
             for player in players[:liars]:
-                self.assertTrue(player.wrong == 0 or found[player.host.name] > 0, (player.host.name, player.wrong))
+                self.assertTrue(player.wrong == 0 or found[player.host.name] > 0 or liar is Sybil,
+                                (player.host.name, player.wrong))
             for player in players[liars:]:
                 self.assertEqual(found[player.host.name], 0)
             self.assertGreater(sum(player.wrong for player in players), 0)
@@ -75,6 +96,14 @@ class Liars(unittest.TestCase):
 
     def test_a_tenth_that_begins_to_lie_once_it_is_trusted(self):
         self.play(20, 2, lambda number, item: number > 60)
+
+
+    def test_sybils_that_come_back_as_others(self):
+        """A fifth, and each lies again as a newcomer after the other."""
+        Sybil.names.clear()
+        self.play(15, 3, lambda number, item: True, liar=Sybil)
+        print(f"{len(Sybil.names)} came back")
+        self.assertGreater(len(Sybil.names), 2)
 
 
 class Hoarders(unittest.TestCase):

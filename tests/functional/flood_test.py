@@ -3,12 +3,13 @@ import hashlib
 import os
 import pathlib
 import socket
+import ssl
 import threading
 import time
 import unittest
 import zlib
 
-from harness import SQUARES, FakeHost, Grid, base64url, main
+from harness import SLOW, SQUARES, FakeHost, Grid, base64url, main
 
 
 def resident_megabytes(process):
@@ -54,6 +55,36 @@ class Floods(unittest.TestCase):
                 stop.set()
                 for each in attackers:
                     each.join()
+
+    def test_slow_drips(self):
+        """Headers and bodies that come a byte at a time, for as long as the server lets them: it ends each, and serves others."""
+        with Grid("server.connections_max = 300") as grid:
+            grid.start_server()
+            honest = FakeHost(grid, "honest")
+            context = ssl._create_unverified_context()
+            drips, begun = [], time.monotonic()
+            for i in range(250):
+                # Many addresses, as drips have that mean it.
+                plain = socket.create_connection(("127.0.0.1", grid.port), timeout=30 * SLOW, source_address=(f"127.0.1.{i}", 0))
+                drips.append(context.wrap_socket(plain))
+                drips[-1].sendall(b"GET / HTTP/1.1\r\nHost: a\r\nX: " if i % 2 else
+                                  b"POST /v1/enrol HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n{")
+            slowest, ended = 0, set()
+            while time.monotonic() < begun + 25 * SLOW and len(ended) < 125:
+                for i, drip in enumerate(drips):
+                    try:
+                        drip.sendall(b"x")
+                    except OSError:
+                        ended.add(i)
+                asked = time.monotonic()
+                self.assertEqual(honest.work(slots=0)[0], 200)
+                slowest = max(slowest, time.monotonic() - asked)
+                time.sleep(0.5)
+            for drip in drips:
+                drip.close()
+            print(f"{len(ended)} drips ended, the slowest answer to others took {slowest:.2f} s")
+            self.assertGreaterEqual(len(ended), 125)  # the headers: 15 s; bodies have a minute and their bytes
+            self.assertLess(slowest, 5 * SLOW)
 
     def test_a_host_without_a_unit_fills_no_disk(self):
         with Grid() as grid:

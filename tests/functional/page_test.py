@@ -84,6 +84,55 @@ class Page(unittest.TestCase):
             self.assertEqual(self.ask(port, "GET", "/api/status", token)[0], 503)
             self.assertEqual(grid.kill("page", signal.SIGTERM), 0)
 
+    def raw(self, port, head, body=b""):
+        """The status and head of the answer to exactly this."""
+        with socket.create_connection(("127.0.0.1", port), timeout=20 * SLOW) as connection:
+            connection.sendall(head.replace("\n", "\r\n").encode() + body)
+            connection.shutdown(socket.SHUT_WR)
+            said = b""
+            while got := connection.recv(65536):
+                said += got
+        return int(said.split()[1]), said.split(b"\r\n\r\n")[0].decode().lower()
+
+    def test_other_pages_and_other_names(self):
+        """What another page can have the owner's browser send (it knows no token), and a name that leads here."""
+        with Grid() as grid:
+            port, token, _ = self.start(grid)
+            bearer = f"Authorization: Bearer {token}\n"
+            for host in ("evil.example", f"evil.example:{port}", f"localhost.evil.example:{port}", "127.0.0.1", f"127.0.0.1:{port}1",
+                         f"127.0.0.2:{port}", f"[::1]:{port}", "", f"127.0.0.1:{port}@evil.example"):
+                for path in ("/", "/api/status"):
+                    status, _ = self.raw(port, f"GET {path} HTTP/1.1\nHost: {host}\n{bearer}\n")
+                    self.assertIn(status, (400, 421), host)
+            self.assertIn(self.raw(port, f"GET /api/status HTTP/1.0\n{bearer}\n")[0], (400, 421))
+            here = f"Host: 127.0.0.1:{port}\n"
+            body = b'{"command": "finish"}'
+            length = f"Content-Length: {len(body)}\n"
+            # A form or a script of another page: no token, whatever it says of itself.
+            for fields in ("Content-Type: text/plain\n", "Content-Type: application/x-www-form-urlencoded\n",
+                           "Content-Type: application/json\n", f"Origin: http://127.0.0.1:{port}\n", "Cookie: token=" + token + "\n",
+                           "Authorization: Basic " + base64.b64encode(token.encode()).decode() + "\n"):
+                status, head = self.raw(port, f"POST /api/command HTTP/1.1\n{here}{length}{fields}\n", body)
+                self.assertEqual(status, 401, fields)
+            # Even with the token, as a page has that got hold of it.
+            for fields in ("Origin: http://evil.example\n", "Origin: null\n", "Sec-Fetch-Site: cross-site\n", "Sec-Fetch-Site: same-site\n",
+                           f"Origin: https://127.0.0.1:{port}\n"):
+                status, head = self.raw(port, f"POST /api/command HTTP/1.1\n{here}{length}{bearer}{fields}\n", body)
+                self.assertEqual(status, 403, fields)
+                self.assertNotIn("access-control", head)
+            # Asking whether it may is answered with no leave.
+            status, head = self.raw(port, f"OPTIONS /api/command HTTP/1.1\n{here}Origin: http://evil.example\n"
+                                          "Access-Control-Request-Method: POST\nAccess-Control-Request-Headers: authorization\n\n")
+            self.assertGreaterEqual(status, 400)
+            self.assertNotIn("access-control", head)
+            self.assertEqual(self.raw(port, f"GET /api/command HTTP/1.1\n{here}{bearer}\n")[0] // 100, 4)
+            # Nor may it be shown inside another page.
+            self.assertIn("frame-ancestors 'none'", self.raw(port, f"GET / HTTP/1.1\n{here}\n")[1])
+            self.assertFalse(json.loads(grid.control("one", "--json", "status").stdout)["status"]["finishing"])
+            self.assertEqual(self.raw(port, f"POST /api/command HTTP/1.1\n{here}{length}{bearer}\n", body)[0], 200)
+            self.assertTrue(json.loads(grid.control("one", "--json", "status").stdout)["status"]["finishing"])
+            self.assertEqual(grid.kill("page", signal.SIGTERM), 0)
+
     @unittest.skipUnless(CHROMIUM, "chromium is not installed")
     def test_by_clicks(self):
         with Grid() as grid:

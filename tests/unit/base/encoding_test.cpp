@@ -1,5 +1,8 @@
 #include "shared/base/encoding.h"
 
+#include <algorithm>
+
+#include "shared/base/clock.h"
 #include "shared/base/random.h"
 #include "tests/catch.h"
 
@@ -33,4 +36,24 @@ TEST_CASE("constant-time comparison compares") {
   CHECK(equal_constant_time("abc", "abc"));
   CHECK_FALSE(equal_constant_time("abc", "abd"));
   CHECK_FALSE(equal_constant_time("abc", "abcd"));
+}
+
+TEST_CASE("a comparison takes as long wherever the difference is") {
+  const Bytes secret(4 << 20, 's');
+  Bytes early = secret, late = secret;
+  early.front() = late.back() = 'x';
+  const auto seconds = [&](const Bytes& guess) {
+    const SteadyTime begun = system_clock().steady();
+    CHECK_FALSE(equal_constant_time(guess, secret));
+    return to_seconds(system_clock().steady() - begun);
+  };
+  // The least of several, in turns: what else this computer does only adds.
+  double first = 1e9, last = 1e9;
+  for (int round = 0; round < 15; ++round) {
+    first = std::min(first, seconds(early));
+    last = std::min(last, seconds(late));
+  }
+  INFO(first << " s and " << last << " s");
+  CHECK(first > last / 2);
+  CHECK(last > first / 2);
 }
