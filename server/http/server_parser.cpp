@@ -80,6 +80,7 @@ struct RequestParser::State {
   Response refusal;
   std::size_t header_bytes = 0;
   bool in_body = false;
+  std::int64_t body_bytes_max = std::numeric_limits<std::int64_t>::max();
 };
 
 RequestParser::RequestParser() : state_(std::make_unique<State>()) {
@@ -122,6 +123,9 @@ std::size_t RequestParser::bytes_held(std::size_t waiting) const {
 
 RequestParser::Step RequestParser::feed(std::string& input) {
   Collector& parser = state_->parser;
+  // Beast compares an announced length with the limit only while it reads the header, when it is not known.
+  if (state_->in_body && announced_bytes() > state_->body_bytes_max)
+    return refuse(413, "the request body is larger than allowed here");
   std::string_view rest = input;
   error_code ec;
   while (!rest.empty() && !parser.is_done() && !ec) {
@@ -176,6 +180,7 @@ bool RequestParser::keeps_alive() const {
 }
 
 void RequestParser::limit_body(std::int64_t bytes_max) {
+  state_->body_bytes_max = bytes_max;
   state_->parser.body_limit(static_cast<std::uint64_t>(bytes_max));
 }
 

@@ -107,6 +107,19 @@ TEST_CASE("what follows a request is left for the next") {
   CHECK(outcome.rest == "GET /");
 }
 
+TEST_CASE("bodies are bounded, announced or in chunks") {
+  const std::string head = "POST /p HTTP/1.1\r\nHost: h\r\n";
+  const auto announced = [&](std::size_t bytes) {
+    return parse_whole(head + "Content-Length: " + std::to_string(bytes) + "\r\n\r\n" +
+                       std::string(bytes, 'b'));
+  };
+  CHECK(announced(1000).request.body.size() == 1000);
+  CHECK(announced(1001).refusal == 413);
+  CHECK(parse_whole(head + "Transfer-Encoding: chunked\r\n\r\n3e9\r\n" + std::string(1001, 'b') +
+                    "\r\n0\r\n\r\n")
+            .refusal == 413);
+}
+
 TEST_CASE("headers are bounded however they come") {
   std::string many = "GET / HTTP/1.1\r\nHost: h\r\n";
   while (static_cast<std::int64_t>(many.size()) < 4 * limits::header_bytes_max) many += "X-Header: value\r\n";

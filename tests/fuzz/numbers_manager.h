@@ -1,0 +1,98 @@
+// A manager without a process, for targets that run the whole service: one stage of `items` items; an item is
+// "item-N", "close" to another one, or wrong. It speaks apps/CONTRACT.md over the two ends of its "process".
+// Thread-safe, as ProcessRunner must be.
+#pragma once
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "shared/base/check.h"
+#include "shared/io/process.h"
+
+namespace gleaner::fuzz {
+
+class NumbersManager final : public io::Process {
+ public:
+  NumbersManager(io::Path directory, std::int64_t items)
+      : directory_(std::move(directory)), items_(items), always_readable_(::eventfd(1, EFD_CLOEXEC)) {
+    CHECK_TRUE(always_readable_ >= 0);
+  }
+  ~NumbersManager() override { ::close(always_readable_); }
+  int pid() const override { return ::getpid(); }
+  int output_descriptor() const override { return always_readable_; }
+  Result<std::size_t> write_some(std::string_view bytes) override {
+    input_ += bytes;
+    while (take()) {
+    }
+    return bytes.size();
+  }
+  void close_input() override { closed_ = true; }
+  io::ReadKind read_some(Bytes& into, std::size_t bytes_max) override {
+    if (output_.empty()) return closed_ ? io::ReadKind::closed : io::ReadKind::would_block;
+    const std::size_t count = std::min(bytes_max, output_.size());
+    into.append(output_, 0, count);
+    output_.erase(0, count);
+    return io::ReadKind::data;
+  }
+  std::string error_tail() override { return {}; }
+  std::int64_t error_bytes() const override { return 0; }
+  std::optional<io::ProcessExit> poll_exit() override { return std::nullopt; }
+  void kill_group() override {}
+  void stop_group() override {}
+  void continue_group() override {}
+  Duration cpu_time() const override { return {}; }
+
+ private:
+  void say(const std::string& line) { output_ += line + "\n"; }
+
+  // One command, if all of it is there.
+  bool take() {
+    const auto end = input_.find('\n');
+    if (end == Bytes::npos) return false;
+    std::istringstream line(input_.substr(0, end));
+    std::string command, stage, a, b, c;
+    line >> command >> stage >> a >> b >> c;
+    std::size_t length = 0;
+    if (command == "validate") length = std::stoul(c);
+    if (command == "compare") length = std::stoul(b) + std::stoul(c);
+    if (input_.size() < end + 1 + length) return false;
+    const Bytes body = input_.substr(end + 1, length);
+    input_.erase(0, end + 1 + length);
+    if (command == "gleaner") say("ready 1");
+    if (command == "problem") say("ok");
+    if (command == "plan")
+      say(stage == "0" ? "items " + std::to_string(items_) + "\nname numbers\nok" : "end");
+    if (command == "validate") say(body.find("wrong") == Bytes::npos ? "valid" : "invalid it says so itself");
+    if (command == "compare") say(body.find("close") == Bytes::npos ? "different they are" : "same");
+    if (command == "combine" || command == "preview") {
+      const std::string place = command + "-" + stage;
+      std::filesystem::create_directories(directory_ / place);
+      std::ofstream(directory_ / place / "sum.txt") << stage;
+      say("result sum.txt " + place + "/sum.txt text/plain\nok");
+    }
+    return true;
+  }
+
+  io::Path directory_;
+  std::int64_t items_;
+  int always_readable_;
+  bool closed_ = false;
+  Bytes input_, output_;
+};
+
+class NumbersManagers final : public io::ProcessRunner {
+ public:
+  explicit NumbersManagers(std::int64_t items) : items_(items) {}
+  Result<std::unique_ptr<io::Process>> start(const io::ProcessSpec& spec) override {
+    return std::unique_ptr<io::Process>(std::make_unique<NumbersManager>(spec.working_directory, items_));
+  }
+
+ private:
+  const std::int64_t items_;
+};
+
+}  // namespace gleaner::fuzz
