@@ -218,6 +218,28 @@ class Checkpoints(unittest.TestCase):
             self.assertEqual(grid.results(identity)["image.png"], expected["image.png"])
 
 
+class Failures(unittest.TestCase):
+    def test_failures_of_newcomers_set_nothing_aside(self):
+        """Sixty hosts join, take what they get, and report that it cannot be computed."""
+        with Grid("hosts.own = false") as grid:
+            grid.start_server()
+            grid.add_application(SQUARES)
+            identity = grid.add_problem("squares", "wanted", "--strategy", "ss", "--validation", "none", count=20)
+            reported = 0
+            for i in range(60):
+                host = FakeHost(grid, f"newcomer-{i}")
+                for grant in host.work()[1]["decoded"]:
+                    failure = {"unit": grant["unit"], "kind": "kernel-crashed", "item": grant["range"]["begin"], "message": "so I say"}
+                    reported += grid.request("POST", "/v1/failure", failure, host.token)[0] in (200, 204)
+            self.assertGreater(reported, 20)
+            info = grid.problem(identity)
+            self.assertEqual(info["state"], "running", info)
+            self.assertFalse([one for one in info["set_aside"] if one["message"].startswith("set aside")], info)
+            grid.add_client("honest")
+            grid.wait_finished(identity)
+            self.assertEqual(grid.results(identity)["sum.txt"], b"%d\n" % sum(i * i for i in range(20)))
+
+
 class Secrets(unittest.TestCase):
     def test_the_store_lets_nobody_in(self):
         """Who reads the server's store and log holds no token that it takes: they hold digests."""
