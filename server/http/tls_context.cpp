@@ -82,11 +82,11 @@ Status set_rules(SSL_CTX* context) {
   SSL_CTX_set_read_ahead(context, 1);
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);  // tickets need no memory here
   static constexpr std::string_view session_name = "gleaner";
+  char groups[] = "X25519:P-256:P-384";  // OpenSSL's macro takes away a const
   const bool ok =
       SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1 &&
       SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20") == 1 &&
-      SSL_CTX_set1_groups_list(context, "X25519:P-256:P-384") == 1 &&
-      SSL_CTX_set_num_tickets(context, 1) == 1 &&
+      SSL_CTX_set1_groups_list(context, groups) == 1 && SSL_CTX_set_num_tickets(context, 1) == 1 &&
       SSL_CTX_set_session_id_context(context, reinterpret_cast<const unsigned char*>(session_name.data()),
                                      static_cast<unsigned>(session_name.size())) == 1;
   if (!ok) return tls_error("this OpenSSL refuses the server's TLS rules");
