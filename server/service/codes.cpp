@@ -43,11 +43,16 @@ Status put_out_hosts(Transaction& tx, const std::string& code) {
   return {};
 }
 
+// What the stored value says of the file's secret; empty: there is no file.
+std::string file_digest(const ProjectSecrets& secrets) {
+  return secrets.enrolment_secret.empty() ? "" : to_hex(crypto::sha256(secrets.enrolment_secret));
+}
+
 // The default code's secret must not come back at the next start: neither from the file nor, if that cannot
 // be removed, from what is left of it.
-Status forget_file(Transaction& tx, const std::string& name, const ProjectSecrets& secrets) {
-  if (name != default_code || secrets.enrolment_secret.empty()) return {};
-  TRY(tx.store.set_value(given_up, to_hex(crypto::sha256(secrets.enrolment_secret))));
+Status forget_file(Transaction& tx, const std::string& name, const std::string& digest) {
+  if (name != default_code || digest.empty()) return {};
+  TRY(tx.store.set_value(given_up, digest));
   tx.effects.add(effect::RemoveFile{tx.settings.directory.enrolment_secret()});
   return {};
 }
@@ -70,7 +75,7 @@ Status store_default_code(storage::Store& store, const ProjectSecrets& secrets, 
   if (secrets.enrolment_secret.empty()) return {};
   storage::CodeRow row{default_code, crypto::sha256(secrets.enrolment_secret), 0, {}, {}, now, {}, {}};
   TRY_ASSIGN(const auto over, store.get_value(given_up));
-  if (over == to_hex(row.secret_digest)) return {};
+  if (over == file_digest(secrets)) return {};
   TRY_ASSIGN(const auto codes, store.codes());
   const auto known =
       std::find_if(codes.begin(), codes.end(), [](const auto& each) { return each.name == default_code; });
@@ -108,7 +113,7 @@ void Codes::make(std::function<Result<storage::CodeRow>(Transaction&)> change,
   const std::string text = protocol::to_text(
       join_code(kernel_.settings().configuration, secrets_.root_key, secret, overview_.listening_port()));
   kernel_.decide<protocol::MadeCode>(
-      [this, change = std::move(change), text, digest = crypto::sha256(secret)](
+      [change = std::move(change), text, digest = crypto::sha256(secret), file = file_digest(secrets_)](
           Transaction& tx, Result<protocol::MadeCode>& made) -> Status {
         auto row = change(tx);
         if (!row.ok()) {
@@ -117,7 +122,7 @@ void Codes::make(std::function<Result<storage::CodeRow>(Transaction&)> change,
         }
         row->secret_digest = digest;
         TRY(tx.store.put_code(*row));
-        TRY(forget_file(tx, row->name, secrets_));
+        TRY(forget_file(tx, row->name, file));
         tx.model.codes[row->name] = *row;
         tx.effects.add(effect::Announce{});
         tx.effects.info(fmt::format("enrolment code {}: a new secret", row->name));
@@ -166,7 +171,8 @@ void Codes::rotate(const std::string& name, Done<protocol::MadeCode> done) {
 
 void Codes::withdraw(const std::string& name, protocol::WithdrawCode request, Done<protocol::CodeInfo> done) {
   kernel_.decide<protocol::CodeInfo>(
-      [this, name, request](Transaction& tx, Result<protocol::CodeInfo>& info) -> Status {
+      [name, request, file = file_digest(secrets_)](Transaction& tx,
+                                                    Result<protocol::CodeInfo>& info) -> Status {
         const auto found = tx.model.codes.find(name);
         if (found == tx.model.codes.end()) {
           info = no_code(name);
@@ -175,7 +181,7 @@ void Codes::withdraw(const std::string& name, protocol::WithdrawCode request, Do
         storage::CodeRow& row = found->second;
         if (row.withdrawn_at == Timestamp{}) row.withdrawn_at = tx.now;
         TRY(tx.store.put_code(row));
-        TRY(forget_file(tx, name, secrets_));
+        TRY(forget_file(tx, name, file));
         if (request.with_hosts) TRY(put_out_hosts(tx, name));
         tx.effects.add(effect::Announce{});
         tx.effects.info(fmt::format("enrolment code {} is withdrawn{}", name,

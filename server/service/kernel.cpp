@@ -26,10 +26,6 @@ Kernel::Kernel(Settings settings, Dependencies dependencies, std::unique_ptr<sto
       pool_(pool_threads()),
       writer_(*store_, settings_, dependencies.files, dependencies.clock) {}
 
-void Kernel::decide_later(Operation operation) {
-  writer_.submit(std::move(operation), [](Status) { return Writer::Answer{}; });
-}
-
 void Kernel::on_pool(std::function<void()> job) {
   auto shared = std::make_shared<std::function<void()>>(std::move(job));
   if (!pool_.submit([shared] { (*shared)(); })) (*shared)();

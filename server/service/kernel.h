@@ -34,8 +34,6 @@ class Kernel {
   // the value.
   template <typename T>
   void decide(std::function<Status(Transaction&, Result<T>&)> operation, Done<T> done);
-  // Nobody waits; failures are logged by the writer.
-  void decide_later(Operation operation);
   // For answers: while stopping they are given at once, so that nobody waits for ever.
   void on_pool(std::function<void()> job);
   // The same for many, a few to a thread at a time.

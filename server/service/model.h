@@ -81,7 +81,8 @@ struct Model {
   double slowest_mflops = 0;
   policy::Blame blame;  // after a restart it knows what worked, and learns anew what fails
   policy::Reputation reputation;
-  std::string audit_key;  // secret: which items are audited
+  std::string audit_key;                    // secret: which items are audited
+  std::optional<Duration> calendar_offset;  // from the steady clock, at the last tick; absent: none since
   Underway underway;
 };
 

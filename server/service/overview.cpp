@@ -32,6 +32,13 @@ protocol::ServerStatus status_of(const Transaction& tx) {
   return status;
 }
 
+// Is it the secret of the default code, still?
+bool is_default(const Model& model, const Bytes& secret_digest) {
+  const auto code = model.codes.find(default_code);
+  return code != model.codes.end() && code->second.withdrawn_at == Timestamp{} &&
+         code->second.secret_digest == secret_digest;
+}
+
 Status take_snapshot(Transaction& tx, Result<ProjectSnapshot>& result) {
   ProjectSnapshot snapshot;
   snapshot.status = status_of(tx);
@@ -108,22 +115,16 @@ void Overview::published(Result<ProjectSnapshot> built, std::uint64_t changes) {
   if (again) build();
 }
 
-// The default code's, while it is that of the file.
-std::string Overview::present_join_code(const Transaction& tx) const {
-  const auto code = tx.model.codes.find(default_code);
-  if (secrets_.enrolment_secret.empty() || code == tx.model.codes.end() ||
-      code->second.withdrawn_at != Timestamp{} ||
-      code->second.secret_digest != crypto::sha256(secrets_.enrolment_secret))
-    return {};
-  return protocol::to_text(
-      join_code(tx.settings.configuration, secrets_.root_key, secrets_.enrolment_secret, port_));
-}
-
 void Overview::status(Done<protocol::ServerStatus> done, protocol::Role asker) {
+  const Bytes& secret = secrets_.enrolment_secret;
+  std::string code;
+  if (asker != protocol::Role::view && !secret.empty())
+    code = protocol::to_text(join_code(kernel_.settings().configuration, secrets_.root_key, secret, port_));
   kernel_.decide<protocol::ServerStatus>(
-      [this, asker](Transaction& tx, Result<protocol::ServerStatus>& status) -> Status {
+      [code, digest = crypto::sha256(secret)](Transaction& tx,
+                                              Result<protocol::ServerStatus>& status) -> Status {
         status = status_of(tx);
-        if (asker != protocol::Role::view) status->join_code = present_join_code(tx);
+        if (is_default(tx.model, digest)) status->join_code = code;
         return {};
       },
       [this, done = std::move(done)](Result<protocol::ServerStatus> status) {

@@ -47,7 +47,6 @@ class Overview {
   };
   void build();
   void published(Result<ProjectSnapshot> built, std::uint64_t changes);
-  [[nodiscard]] std::string present_join_code(const Transaction& tx) const;
   void add_warnings(protocol::ServerStatus& status) const;
 
   Kernel& kernel_;

@@ -21,13 +21,14 @@ constexpr Duration calendar_jump = std::chrono::seconds{10};
 constexpr auto garbage_age = std::chrono::hours{24};
 constexpr auto abandoned_age = std::chrono::hours{1};  // of what a host uploads
 
-// Whether the calendar was set, or this computer slept, since the last call (the first says no).
-bool calendar_moved(Effects& effects, Duration offset, std::optional<Duration>& before) {
+// Whether the calendar was set, or this computer slept, since the last call. The first since the model was
+// read says no: that counted everything from its own time.
+bool calendar_moved(Transaction& tx, Duration offset) {
+  const auto before = std::exchange(tx.model.calendar_offset, offset);
   const Duration drift = before ? offset - *before : Duration{0};
-  before = offset;
   if (drift < calendar_jump && drift > -calendar_jump) return false;
-  effects.warn(fmt::format("the calendar moved by {:.0f} s: this computer slept, or its clock was set",
-                           to_seconds(drift)));
+  tx.effects.warn(fmt::format("the calendar moved by {:.0f} s: this computer slept, or its clock was set",
+                              to_seconds(drift)));
   return true;
 }
 
@@ -73,8 +74,8 @@ void Ticker::tick() {
   const Duration steady = kernel_.clock().steady().time_since_epoch();
   const Duration offset = kernel_.clock().now().time_since_epoch() - steady;
   kernel_.writer().submit(
-      [account, offset, before = offset_](Transaction& tx) -> Status {
-        if (calendar_moved(tx.effects, offset, *before)) {
+      [account, offset](Transaction& tx) -> Status {
+        if (calendar_moved(tx, offset)) {
           // Every waiting time would be wrong: hosts silent for hours, or not silent for hours to come.
           tx.effects.add(effect::Reload{});
           return {};

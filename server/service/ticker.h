@@ -6,7 +6,6 @@
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
-#include <optional>
 #include <thread>
 
 #include "server/service/kernel.h"
@@ -33,8 +32,6 @@ class Ticker {
   UploadAccounts& uploads_;
   int ticks_ = 0;
   storage::GenerationNote noted_;
-  // Calendar minus steady clock. Writer thread only.
-  std::shared_ptr<std::optional<Duration>> offset_ = std::make_shared<std::optional<Duration>>();
   std::shared_ptr<std::atomic<bool>> pending_ = std::make_shared<std::atomic<bool>>(false);
   std::mutex mutex_;
   std::condition_variable wake_;
