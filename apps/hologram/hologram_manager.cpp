@@ -164,15 +164,11 @@ Status HologramManager::finish(int stage, kit::ItemSource& items, kit::Output& o
     }
     remove_blocks(layout, stage + 1, output.directory());
   } else {
-    for (;;) {
-      TRY_ASSIGN(const std::optional<kit::Item> item, items.next());
-      if (!item) break;
-      if (static_cast<std::int64_t>(item->bytes.size()) != layout.item_bytes(stage))
-        return Error{ErrorKind::invalid, "block " + std::to_string(item->index) + " has a wrong size"};
-      const Place place = layout.place(stage, item->index);
-      artefacts.take(place.view, place.block, item->bytes, output);
+    TRY(for_each_item(layout, stage, items, [&](Place place, const kit::Item& item) -> Status {
+      artefacts.take(place.view, place.block, item.bytes, output);
       output.progress(items.fraction());
-    }
+      return {};
+    }));
   }
   return artefacts.finish(energies, output);
 }
@@ -202,15 +198,11 @@ Status HologramManager::preview(int stage, kit::ItemSource& items, kit::Output& 
   if (stage >= layout.stages()) return no_such_stage(stage);
   TRY(items.require_within(layout.items(stage)));
   Pictures pictures(*task_, stage, form_of(layout, stage));
-  for (;;) {
-    TRY_ASSIGN(const std::optional<kit::Item> item, items.next());
-    if (!item) break;
-    if (static_cast<std::int64_t>(item->bytes.size()) != layout.item_bytes(stage))
-      return Error{ErrorKind::invalid, "block " + std::to_string(item->index) + " has a wrong size"};
-    const Place place = layout.place(stage, item->index);
-    pictures.take(place.view, place.block, item->bytes);
+  TRY(for_each_item(layout, stage, items, [&](Place place, const kit::Item& item) -> Status {
+    pictures.take(place.view, place.block, item.bytes);
     output.progress(items.fraction());
-  }
+    return {};
+  }));
   return pictures.write(output);
 }
 

@@ -127,20 +127,28 @@ class BlockWriter {
 
 }  // namespace
 
+Status for_each_item(const Layout& layout, int stage, kit::ItemSource& items, const TakeItem& take) {
+  for (;;) {
+    TRY_ASSIGN(std::optional<kit::Item> item, items.next());
+    if (!item) return {};
+    if (static_cast<std::int64_t>(item->bytes.size()) != layout.item_bytes(stage))
+      return Error{ErrorKind::invalid, "block " + std::to_string(item->index) + " has a wrong size"};
+    const Place place = layout.place(stage, item->index);
+    TRY(take(place, std::move(*item)));
+  }
+}
+
 Status write_blocks(const Layout& layout, int stage, std::string_view end, kit::ItemSource& items,
                     kit::Output& output, double part, const SeeItem& see) {
   constexpr double writing = 0.7;  // the rest is waiting for the disk
   BlockWriter writer(layout, stage, output.directory());
   TRY(writer.begin(end));
-  for (;;) {
-    TRY_ASSIGN(std::optional<kit::Item> item, items.next());
-    if (!item) break;
-    if (static_cast<std::int64_t>(item->bytes.size()) != layout.item_bytes(stage))
-      return Error{ErrorKind::invalid, "block " + std::to_string(item->index) + " has a wrong size"};
-    if (see) see(item->index, item->bytes);
-    TRY(writer.take(layout.place(stage, item->index), std::move(item->bytes)));
+  TRY(for_each_item(layout, stage, items, [&](Place place, kit::Item item) -> Status {
+    if (see) see(item.index, item.bytes);
+    TRY(writer.take(place, std::move(item.bytes)));
     output.progress(part * writing * items.fraction());
-  }
+    return {};
+  }));
   double synced = 0;
   const auto files = static_cast<double>(layout.views().size()) * static_cast<double>(layout.tiles(stage));
   return writer.end([&] { output.progress(part * (writing + (1 - writing) * ++synced / files)); });

@@ -12,6 +12,12 @@
 
 namespace gleaner::hologram {
 
+// What is done with an item, which has its stage's size, and where it belongs.
+using TakeItem = std::function<Status(Place place, kit::Item item)>;
+// All items that are there, in order.
+[[nodiscard]] Status for_each_item(const Layout& layout, int stage, kit::ItemSource& items,
+                                   const TakeItem& take);
+
 // Hears each item before it is cut.
 using SeeItem = std::function<void(std::int64_t item, std::string_view bytes)>;
 

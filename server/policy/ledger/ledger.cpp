@@ -140,23 +140,25 @@ void Ledger::end_dispute(Range range) {
   disputed_.remove(range);
 }
 
-void Ledger::give_up(Range range) {
+std::vector<Range> Ledger::unaccept(Range range) {
   disputed_.remove(range);
-  for (const Range part : accepted_.within(range)) {
+  std::vector<Range> parts = accepted_.within(range);
+  for (const Range part : parts) {
     accepted_.remove(part);
     accepted_cost_ -= costs_.of(part);
+  }
+  return parts;
+}
+
+void Ledger::give_up(Range range) {
+  for (const Range part : unaccept(range)) {
     set_aside_.add(part);
     undecided_.add(part);
   }
 }
 
 void Ledger::reject(Range range) {
-  disputed_.remove(range);
-  for (const Range part : accepted_.within(range)) {
-    accepted_.remove(part);
-    accepted_cost_ -= costs_.of(part);
-    release(part);
-  }
+  for (const Range part : unaccept(range)) release(part);
 }
 
 void Ledger::end() {

@@ -82,6 +82,7 @@ class Ledger {
  private:
   void add_free(Range range);
   void remove_free(Range range);
+  [[nodiscard]] std::vector<Range> unaccept(Range range);  // what was accepted of it
   [[nodiscard]] bool may_take(std::int64_t item, HostId host, const OthersOn& others) const;
 
   Costs costs_;

@@ -14,34 +14,32 @@ namespace {
 // Gleaner's own: re-cover what stalled holders keep, then split or copy what would end last
 // [server/policy/POLICY.md].
 const StragglerRule& split_straggler() {
-  static const StragglerRule rule = [] {
-    StragglerRule split{{Straggler::split, "split",
-                         "re-cover stalled units, split or copy what would end last", "Gleaner's policy"}};
-    split.nothing = nullptr;
-    split.idle = {propose_recovery, propose_help};
-    split.early = {propose_copy_ahead};
-    split.saves_energy = split.gives_up = true;
-    return split;
-  }();
+  static const StragglerRule rule{
+      .info = {Straggler::split, "split", "re-cover stalled units, split or copy what would end last",
+               "Gleaner's policy"},
+      .nothing = nullptr,
+      .idle = {propose_recovery, propose_help},
+      .early = {propose_copy_ahead},
+      .saves_energy = true,
+      .gives_up = true,
+  };
   return rule;
 }
 
 // A holder that is silent for a whole lease loses its unit, nothing else happens.
 const StragglerRule& none_straggler() {
-  static const StragglerRule rule{{Straggler::none, "none", "idle slots wait", "-"}};
+  static const StragglerRule rule{.info = {Straggler::none, "none", "idle slots wait", "-"}};
   return rule;
 }
 
 // BOINC's: a unit has a deadline, a multiple of its estimate; when it has passed, the next host that asks
 // gets another instance, and the first result wins. Idle slots never help before [Anderson 2020, section 4].
 const StragglerRule& deadline_straggler() {
-  static const StragglerRule rule = [] {
-    StragglerRule deadline{
-        {Straggler::deadline, "deadline", "another instance of what is late", "BOINC: Anderson 2020"}};
-    deadline.nothing = "nothing is free, and no deadline has passed";
-    deadline.lease_factor = 4;
-    return deadline;
-  }();
+  static const StragglerRule rule{
+      .info = {Straggler::deadline, "deadline", "another instance of what is late", "BOINC: Anderson 2020"},
+      .nothing = "nothing is free, and no deadline has passed",
+      .lease_factor = 4,
+  };
   return rule;
 }
 

@@ -18,15 +18,14 @@ CopyPlan slowest_first(const StageState& stage, Timestamp now) {
 }  // namespace
 
 const StragglerRule& duplicate_once_straggler() {
-  static const StragglerRule rule = [] {
-    StragglerRule once{{Straggler::duplicate_once, "duplicate-once",
-                        "copy the unit of the slowest host, each once", "Qureshi and Hatanaka 1999"}};
-    once.nothing = "nothing is free, and every outstanding unit has been copied once";
-    once.plan = slowest_first;
-    once.why = "its host is the slowest at work";
-    once.omits = true;
-    return once;
-  }();
+  static const StragglerRule rule{
+      .info = {Straggler::duplicate_once, "duplicate-once", "copy the unit of the slowest host, each once",
+               "Qureshi and Hatanaka 1999"},
+      .nothing = "nothing is free, and every outstanding unit has been copied once",
+      .plan = slowest_first,
+      .why = "its host is the slowest at work",
+      .omits = true,
+  };
   return rule;
 }
 

@@ -49,16 +49,14 @@ const char* barred(const StageState& stage, const Requester& requester) {
 }  // namespace
 
 const StragglerRule& late_straggler() {
-  static const StragglerRule rule = [] {
-    StragglerRule late{{Straggler::late, "late",
-                        "copy the slow unit that would end last, within a tenth of the slots",
-                        "LATE: Zaharia et al. 2008"}};
-    late.nothing = "nothing is free, and no slow unit is without a copy";
-    late.plan = latest_slow;
-    late.why = "it would end last of the slow ones";
-    late.barred = barred;
-    return late;
-  }();
+  static const StragglerRule rule{
+      .info = {Straggler::late, "late", "copy the slow unit that would end last, within a tenth of the slots",
+               "LATE: Zaharia et al. 2008"},
+      .nothing = "nothing is free, and no slow unit is without a copy",
+      .plan = latest_slow,
+      .why = "it would end last of the slow ones",
+      .barred = barred,
+  };
   return rule;
 }
 

@@ -26,14 +26,13 @@ std::string next_in_turn(const StageState& stage, const Requester& requester, Ti
 }  // namespace
 
 const StragglerRule& rdlb_straggler() {
-  static const StragglerRule rule = [] {
-    StragglerRule rdlb{{Straggler::rdlb, "rdlb", "copy the next outstanding unit in turn, without limit",
-                        "rDLB: Mohammed, Cavelan and Ciorba 2019"}};
-    rdlb.nothing = "nothing is free, and this host holds every outstanding unit";
-    rdlb.idle = {next_in_turn};
-    rdlb.unlimited = true;
-    return rdlb;
-  }();
+  static const StragglerRule rule{
+      .info = {Straggler::rdlb, "rdlb", "copy the next outstanding unit in turn, without limit",
+               "rDLB: Mohammed, Cavelan and Ciorba 2019"},
+      .nothing = "nothing is free, and this host holds every outstanding unit",
+      .idle = {next_in_turn},
+      .unlimited = true,
+  };
   return rule;
 }
 

@@ -33,14 +33,13 @@ CopyPlan longest_running(const StageState& stage, Timestamp now) {
 }  // namespace
 
 const StragglerRule& spark_straggler() {
-  static const StragglerRule rule = [] {
-    StragglerRule spark{{Straggler::spark, "spark", "at 90 % done, copy what runs for 3 times the median",
-                         "Apache Spark 3, speculation"}};
-    spark.nothing = "nothing is free, and no unit runs for three times the median of the done";
-    spark.plan = longest_running;
-    spark.why = "it runs for three times the median";
-    return spark;
-  }();
+  static const StragglerRule rule{
+      .info = {Straggler::spark, "spark", "at 90 % done, copy what runs for 3 times the median",
+               "Apache Spark 3, speculation"},
+      .nothing = "nothing is free, and no unit runs for three times the median of the done",
+      .plan = longest_running,
+      .why = "it runs for three times the median",
+  };
   return rule;
 }
 

@@ -21,14 +21,13 @@ CopyPlan shuffled(const StageState& stage, Timestamp now) {
 }  // namespace
 
 const StragglerRule& wqr_straggler() {
-  static const StragglerRule rule = [] {
-    StragglerRule wqr{{Straggler::wqr, "wqr", "copy a random unit, two instances at most",
-                       "WQR: da Silva, Cirne and Brasileiro 2003"}};
-    wqr.nothing = "nothing is free, and every outstanding unit has two instances";
-    wqr.plan = shuffled;
-    wqr.why = "drawn at random";
-    return wqr;
-  }();
+  static const StragglerRule rule{
+      .info = {Straggler::wqr, "wqr", "copy a random unit, two instances at most",
+               "WQR: da Silva, Cirne and Brasileiro 2003"},
+      .nothing = "nothing is free, and every outstanding unit has two instances",
+      .plan = shuffled,
+      .why = "drawn at random",
+  };
   return rule;
 }
 

@@ -134,8 +134,7 @@ void add_benchmark_command(CLI::App& program, Action& chosen) {
       ->check(CLI::Range(1000, 100'000'000))
       ->capture_default_str();
   command->add_flag("--json", options->json, "print JSON");
-  command->callback(
-      [&chosen, options] { chosen = [options](Console& console) { return benchmark(console, *options); }; });
+  on_parse(command, chosen, options, benchmark);
 }
 
 }  // namespace gleaner::simulator

@@ -261,8 +261,7 @@ void add_cheats_command(CLI::App& program, Action& chosen) {
   command->add_option("--jobs", options->jobs, "runs at the same time (0: one a core)")
       ->capture_default_str();
   command->add_flag("--json", options->json, "print JSON");
-  command->callback(
-      [&chosen, options] { chosen = [options](Console& console) { return compare(console, *options); }; });
+  on_parse(command, chosen, options, compare);
 }
 
 }  // namespace gleaner::simulator

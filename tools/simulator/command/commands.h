@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <iosfwd>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,15 @@ struct Console {
 
 // What the command line asked for. The answer is the exit code; an error becomes 1 and its message.
 using Action = std::function<Result<int>(Console& console)>;
+
+// Declares that `command` does `action` with the options that `options` (a shared struct) will hold.
+template <typename Options>
+void on_parse(CLI::App* command, Action& chosen, std::shared_ptr<Options> options,
+              Result<int> (*action)(Console&, const Options&)) {
+  command->callback([&chosen, options, action] {
+    chosen = [options, action](Console& console) { return action(console, *options); };
+  });
+}
 
 void add_reproduce_command(CLI::App& program, Action& chosen);   // reproduce.cpp
 void add_cheats_command(CLI::App& program, Action& chosen);      // cheats.cpp

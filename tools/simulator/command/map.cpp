@@ -97,8 +97,7 @@ void add_map_command(CLI::App& program, Action& chosen) {
   command->add_option("--strategy", wanted->strategy, "NAME[,key=value...], see gleaner-sim strategies")
       ->required();
   command->add_flag("--json", wanted->json, "print JSON");
-  command->callback(
-      [&chosen, wanted] { chosen = [wanted](Console& console) { return map(console, *wanted); }; });
+  on_parse(command, chosen, wanted, map);
 }
 
 }  // namespace gleaner::simulator

@@ -73,8 +73,7 @@ void add_reproduce_command(CLI::App& program, Action& chosen) {
   command->add_flag("--list", wanted->list, "print the names of the sections");
   command->add_flag("--full", wanted->full, "with all seeds (within an hour for all sections)");
   command->add_option("--seed", wanted->seed, "first seed");
-  command->callback(
-      [&chosen, wanted] { chosen = [wanted](Console& console) { return reproduce(console, *wanted); }; });
+  on_parse(command, chosen, wanted, reproduce);
 }
 
 }  // namespace gleaner::simulator

@@ -199,8 +199,7 @@ void add_run_command(CLI::App& program, Action& chosen) {
   command->add_option("--check-every", options->check_every,
                       "messages between two checks of all invariants (0: never; -1: by the fleet's size)");
   command->add_flag("--json", options->json, "print JSON");
-  command->callback(
-      [&chosen, options] { chosen = [options](Console& console) { return run(console, *options); }; });
+  on_parse(command, chosen, options, run);
 }
 
 }  // namespace gleaner::simulator

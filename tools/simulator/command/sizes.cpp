@@ -109,8 +109,7 @@ void add_sizes_command(CLI::App& program, Action& chosen) {
   command->add_option("--strategy", wanted->strategy, "NAME[,key=value...], in paper mode unless mode=grid")
       ->required();
   command->add_flag("--json", wanted->json, "print JSON");
-  command->callback(
-      [&chosen, wanted] { chosen = [wanted](Console& console) { return sizes(console, *wanted); }; });
+  on_parse(command, chosen, wanted, sizes);
 }
 
 }  // namespace gleaner::simulator

@@ -14,7 +14,19 @@
 namespace gleaner::simulator {
 namespace {
 
-Result<int> list(Console& console, bool json) {
+template <typename Rules>
+std::vector<policy::StrategyInfo> without_options(const Rules& rules) {
+  std::vector<policy::StrategyInfo> infos;
+  for (const auto& rule : rules) {
+    policy::StrategyInfo& info = infos.emplace_back();
+    info.name = rule.name;
+    info.summary = rule.summary;
+    info.source = rule.source;
+  }
+  return infos;
+}
+
+Result<int> list(Console& console, const bool& json) {
   auto document = json::Value::array();
   const auto add = [&](const char* kind, const std::vector<policy::StrategyInfo>& infos) {
     if (!json) console.out << (document.empty() ? "" : "\n") << kind << ":\n";
@@ -28,25 +40,9 @@ Result<int> list(Console& console, bool json) {
     }
   };
   add("sizing", policy::sizing_strategies());
-  std::vector<policy::StrategyInfo> stragglers;
-  for (const policy::StragglerInfo& rule : policy::straggler_rules()) {
-    policy::StrategyInfo info;
-    info.name = rule.name;
-    info.summary = rule.summary;
-    info.source = rule.source;
-    stragglers.push_back(std::move(info));
-  }
-  add("straggler", stragglers);
+  add("straggler", without_options(policy::straggler_rules()));
   add("mapping", policy::mapping_strategies());
-  std::vector<policy::StrategyInfo> relays;
-  for (const planning::ServingRuleInfo& rule : planning::serving_rules()) {
-    policy::StrategyInfo info;
-    info.name = rule.name;
-    info.summary = rule.summary;
-    info.source = rule.source;
-    relays.push_back(std::move(info));
-  }
-  add("tree", relays);
+  add("tree", without_options(planning::serving_rules()));
   if (json) console.out << json::write(document, {2}) << '\n';
   return 0;
 }
@@ -57,7 +53,7 @@ void add_strategies_command(CLI::App& program, Action& chosen) {
   auto* command = program.add_subcommand("strategies", "lists the strategies with their sources");
   const auto json = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "print JSON");
-  command->callback([&chosen, json] { chosen = [json](Console& console) { return list(console, *json); }; });
+  on_parse(command, chosen, json, list);
 }
 
 }  // namespace gleaner::simulator
