@@ -1,5 +1,5 @@
-// Whether a host that asks should compute what others are at already [server/policy/POLICY.md, R8]. Internal
-// to the module.
+// Whether the host that asks should compute what others are already computing [server/policy/POLICY.md, R8].
+// Internal to the module.
 #pragma once
 
 #include <limits>
@@ -13,14 +13,15 @@ class Copier {
   // All must outlive it; it lives for one request.
   Copier(const StageState& stage, const Requester& requester, Timestamp now, const Take& take);
 
-  // Proposes a copy of `range`, which the group holds, if it is worth it. `last`: nothing else ends later.
+  // Proposes a copy of `range`, which the group holds, if it is worth it. `last`: nothing ends later than it.
   // True: it was taken.
   [[nodiscard]] bool copy(const Group& group, Range range, bool last) const;
-  // The same of all that is left of the holder that ends first. REQUIRES: one is live.
+  // The same for all that the holder that ends first has left. REQUIRES: one is live.
   [[nodiscard]] bool copy_rest(const Group& group, bool last) const;
 
   [[nodiscard]] double rate() const { return rate_; }  // of the host that asks
-  [[nodiscard]] double rest() const { return rest_; }  // seconds that all takes while some is free; else 0
+  // Seconds until all that is free or stalled would be done; 0 when nothing is free.
+  [[nodiscard]] double rest() const { return rest_; }
 
  private:
   struct Holders {

@@ -1,7 +1,7 @@
-// Copies: a host that asks computes what another one is at already, and the first result counts
-// [server/policy/POLICY.md, R8]. One question, whenever it is asked: when do its holders end it, and when
-// would the host that asks? A holder that stalls never ends. While there is free work a copy takes its time
-// from that, and is due only where an item would end after all the rest.
+// Copies: the host that asks computes items that another host is already computing, and the first result
+// counts [server/policy/POLICY.md, R8]. There is one test: when would the holders finish, and when would this
+// host? A stalled holder never does. While there is free work a copy delays it, so an item is copied only if
+// it would end after everything else.
 #include <algorithm>
 #include <cmath>
 
@@ -35,15 +35,15 @@ bool Copier::copy(const Group& group, Range range, bool last) const {
   if (std::any_of(group.members.begin(), group.members.end(),
                   [&](const Held* held) { return HostClock::only_delivery_missing(*held, now_, rules_); }))
     return false;
-  // Worth it? The item that somebody is at costs what is known of it, those that follow their hints.
+  // Worth it? The item in progress costs what is known of it, those behind it what their hints say.
   const Costs& costs = stage_.ledger.costs();
   const double work = stage_.items.elsewhere(range.begin) + costs.of({range.begin + 1, range.end});
   const double mine = work / rate_ + rules_.request_delay;
   if (there.ends <= rest_ + rules_.gain_minimum) return false;
   if (there.live > 0 && (mine >= numbers::clearly * there.ends || there.ends - mine <= rules_.gain_minimum))
     return false;
-  // Beyond the budget what ends last may have copies, as long as each halves the wait. Where nobody else is
-  // at it nothing is computed twice.
+  // Beyond the budget only what ends last is copied, as long as each copy halves the wait. Where all holders
+  // stall nothing is expected to be computed twice.
   const double price = there.live > 0 ? work : 0;
   if (price > 0 && stage_.totals.copied_cost + price > rules_.copy_budget * costs.total() &&
       (!last || there.live > 1 || mine > numbers::half * there.ends))
@@ -53,7 +53,7 @@ bool Copier::copy(const Group& group, Range range, bool last) const {
   copy.as_copy = true;
   copy.work = work;
   copy.price = price;
-  // While there is other work its holders give back what follows.
+  // While there is free work the holders give back what follows the item.
   copy.cut_at = range.end;
   copy.cut_reason = "its item in progress takes too long";
   const std::string there_ends = there.live > 0
@@ -79,7 +79,7 @@ std::string propose_copy_ahead(const StageState& stage, const Requester& request
   if (copier.rate() < fast_from(stage)) return {};
   if (stage.clock.slots().at({requester.host, requester.slot}).slow) return {};
   const Ledger& ledger = stage.ledger;
-  // What is free and as long goes first; for what is shorter there is time yet.
+  // A free item that is as long comes first; what is shorter can still wait.
   const auto longest = ledger.by_cost() != nullptr ? ledger.by_cost()->longest() : std::nullopt;
   const double due = std::max(longest ? ledger.costs().of({*longest, *longest + 1}) : 0,
                               numbers::half * copier.rest() * copier.rate());

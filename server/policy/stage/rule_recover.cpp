@@ -1,5 +1,5 @@
-// What stalled holders keep goes to others, from the tail: repeated requests eat backwards, and a holder that
-// comes back still ends what is left to it [server/policy/POLICY.md, R6].
+// What stalled holders keep goes to others, from the tail: each request takes the next piece from the end,
+// and a holder that comes back still finishes what is left of its unit [server/policy/POLICY.md, R6].
 #include <algorithm>
 
 #include "server/policy/stage/copier.h"
@@ -7,7 +7,7 @@
 namespace gleaner::policy {
 namespace {
 
-// What stalled holders keep, from where somebody else would go on.
+// What a stalled holder keeps, from where another host would go on.
 Range rest_of(const StageState& stage, const Held& held) {
   const bool silent = held.watch.silent;
   const Unit& unit = held.unit;
@@ -35,7 +35,7 @@ Proposal recovery(const StageState& stage, const Requester& requester, const Hel
   recovery.of = unit.group;
   recovery.cut_at = from;
   recovery.work = costs.of(recovery.range);
-  const std::string why = stage.because("host {} is {} since {:.1f} s", unit.host.value, what,
+  const std::string why = stage.because("host {} has been {} for {:.1f} s", unit.host.value, what,
                                         std::max(0.0, seconds_between(held.watch.stalled_since, now)));
   recovery.cut_reason = stage.because("{}; host {} takes over", why, requester.host.value);
   recovery.reason = stage.because("{}: {} of its last {} items", why, recovery.range.size(), rest.size());

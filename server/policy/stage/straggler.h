@@ -1,6 +1,6 @@
 // Straggler rules: what an idle slot gets when nothing is free, as values. One rule a file
-// (straggler_<name>.cpp), a line in the table of straggler.cpp, an enumerator in stage.h, a test. What a rule
-// must remember of a stage is in StageState, not in the rule. Internal to the module.
+// (straggler_<name>.cpp), a line in the table of straggler.cpp, an enumerator in setup.h, a test. What a rule
+// has to remember about a stage is in StageState, not in the rule. Internal to the module.
 #pragma once
 
 #include <vector>
@@ -11,23 +11,24 @@ namespace gleaner::policy {
 
 struct StragglerRule {
   StragglerInfo info;
-  const char* nothing = "nothing is free";  // said to a slot that gets nothing; null: that no help would help
+  // What a slot that gets nothing is told; null: that no split or copy would end anything sooner.
+  const char* nothing = "nothing is free";
   // Asked in this order when nothing is free.
   std::vector<Rule> idle = {};
   // Asked before the free pool, while there is free work.
   std::vector<Rule> early = {};
-  // Comparison rules: the units to copy, best first, made anew every `park` seconds, since that looks at all
-  // units; why they are copied; and why a host may not have any (null: it may).
+  // Comparison rules: the units to copy, best first; since that looks at all units, it is made anew only
+  // every `park` seconds. Why they are copied; and why a host may not have a copy (null: it may).
   CopyPlan (*plan)(const StageState& stage, Timestamp now) = nullptr;
   const char* why = nullptr;
   const char* (*barred)(const StageState& stage, const Requester& requester) = nullptr;
-  // A unit is late after so many times its estimate, and then goes to the next host that asks, whatever is
-  // free; 0: never, unless the rules say so.
+  // A unit is late after this many times its estimate, and then goes to the next host that asks, before free
+  // items; 0: never, unless the rules say so.
   double lease_factor = 0;
   bool unlimited = false;     // any number of holders of one item
-  bool omits = false;         // hosts that have returned nothing when 70 % are completed are left out
+  bool omits = false;         // hosts that returned nothing before 70 % was done get no more
   bool saves_energy = false;  // idle slots that draw less are preferred
-  bool gives_up = false;      // when slots in a row found nothing, those that are no faster do not search
+  bool gives_up = false;      // once many slots in a row found nothing, no slower ones search
 
   [[nodiscard]] int holders_max(const EndgameRules& rules) const;
 };
