@@ -11,7 +11,7 @@
 namespace gleaner::service {
 
 struct ReviewFinding {
-  Range range;  // consecutive items with the same verdict
+  Range range;  // consecutive items with the same verdict of the same hosts
   policy::Verdict verdict;
   std::vector<policy::Opinion> opinions;
 };

@@ -17,7 +17,6 @@ namespace {
 using policy::Ruling;
 using protocol::ProblemState;
 
-constexpr std::size_t recent_failures_max = 100;
 // Hosts looked for that compute an application without a word: half as likely broken with each, so more than
 // this change nothing.
 constexpr std::size_t computing_max = 16;

@@ -35,7 +35,9 @@ Status load_problem(storage::Store& store, const storage::ProblemRow& row, const
                  "problem " + row.name + " names an application that the store does not have"};
   problem.manifest = application->second.manifest;
   problem.application_name = application->second.row.name + "@" + application->second.row.version;
-  TRY_ASSIGN(problem.recent_failures, store.failures(row.id));
+  TRY_ASSIGN(problem.recent_failures, store.failures(row.id));  // newest first
+  if (problem.recent_failures.size() > recent_failures_max)
+    problem.recent_failures.resize(recent_failures_max);
   std::reverse(problem.recent_failures.begin(), problem.recent_failures.end());
   TRY_ASSIGN(const auto verdicts, store.verdicts(row.id));
   problem.disagreements =

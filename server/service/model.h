@@ -36,6 +36,9 @@ struct Application {
   std::string signer_name;
 };
 
+// Of a problem, in memory: some screens of what `problem show` tells.
+inline constexpr std::size_t recent_failures_max = 100;
+
 struct Problem {
   storage::ProblemRow row;
   storage::StageRow stage_row;
@@ -44,7 +47,7 @@ struct Problem {
   bundle::Manifest manifest;               // of its application
   std::string application_name;            // name@version
   std::string parameters_digest;
-  std::vector<storage::FailureRow> recent_failures;  // newest last, at most 100
+  std::vector<storage::FailureRow> recent_failures;  // newest last, at most recent_failures_max
   std::int64_t disagreements = 0;                    // disputes so far
   std::int64_t accepted_at_end = 0;      // items of the last stage, of a problem that was cancelled or failed
   std::optional<policy::Audits> audits;  // of that stage

@@ -62,6 +62,7 @@ Status settle_finding(Transaction& tx, Problem& problem, const ReviewFinding& fi
     case policy::VerdictKind::undecided:
       row.agree = false;
       row.note = "no two hosts agree: set aside";
+      TRY(tx.store.unaccept(problem.row.id, problem.row.stage, finding.range));
       problem.stage->resolve(finding.range, false, tx.now, changes);
       break;
   }
