@@ -1,4 +1,7 @@
 // Applications are added whole or not at all, and never change.
+#include <filesystem>
+
+#include "shared/protocol/codec.h"
 #include "tests/unit/service/world.h"
 
 using namespace gleaner;
@@ -58,4 +61,37 @@ TEST_CASE("what nobody signed, or what is not uploaded, is not kept") {
   REQUIRE(!foreign.ok());
   CHECK(foreign.error().kind == ErrorKind::untrusted);
   CHECK(applications_of(world).empty());
+}
+
+TEST_CASE("an application whose archive is not here is to be uploaded first") {
+  World world;
+  const auto request = world.application();
+  auto& blobs = world.service().kernel().blobs();
+  const auto statement = must(protocol::decode<protocol::ApplicationStatement>(request.application.payload));
+  std::filesystem::remove(blobs.path(statement.archive));
+  const auto refused = install(world, request);
+  REQUIRE(!refused.ok());
+  CHECK(refused.error().kind == ErrorKind::conflict);
+  CHECK(says(refused.error().message, "upload the archive " + statement.archive + " first"));
+  CHECK(applications_of(world).empty());
+  (void)world.application();  // packs and puts it again
+  CHECK(install(world, request).ok());
+}
+
+TEST_CASE("a name stands for its newest version, and a version for itself") {
+  World world;
+  world.add_application();
+  world.add_application({"1.1.0"});
+  const auto found = [&](const std::string& text) {
+    return world.look<std::string>([&](service::Transaction& tx) {
+      const auto* application = service::find_application(tx.model, text);
+      return application == nullptr ? std::string("none") : application->row.version;
+    });
+  };
+  CHECK(found("numbers") == "1.1.0");
+  CHECK(found("numbers@1.0.0") == "1.0.0");
+  CHECK(found("numbers@1.1.0") == "1.1.0");
+  CHECK(found("numbers@1.2.0") == "none");
+  CHECK(found("number") == "none");
+  CHECK(found("") == "none");
 }

@@ -196,3 +196,46 @@ TEST_CASE("a disk that is nearly full takes no results, and they may come again"
   CHECK(says(answer.error().message, "keep the result"));
   CHECK(world.show(problem).accepted == 0);
 }
+
+TEST_CASE("an uploaded segment that was damaged here is to be uploaded again, and nobody is to blame") {
+  Started s;
+  auto request = World::results(s.grant.unit, s.first());
+  const Bytes raw = must(io::decompress(*request.data, 1000));
+  request.data.reset();
+  auto& blobs = s.world.service().kernel().blobs();
+  must(blobs.put(raw));
+  Bytes changed = raw;
+  changed.back() = static_cast<char>(changed.back() ^ 1);
+  must(io::real_files().write(blobs.path(request.digest), changed, io::Mode::normal));
+  const auto refused = s.world.commit(s.host.id, request);
+  REQUIRE(!refused.ok());
+  CHECK(refused.error().kind == ErrorKind::conflict);
+  CHECK(says(refused.error().message, "was damaged here: upload it again"));
+  CHECK(s.world.look<std::int64_t>(
+            [&](service::Transaction& tx) { return tx.model.hosts.at(s.host.id).row.health.failures; }) == 0);
+  must(blobs.put(raw));
+  CHECK(must(s.world.commit(s.host.id, request)).status == CommitStatus::accepted);
+}
+
+TEST_CASE("a result whose problem ended while it was checked is refused without blame") {
+  Started s;
+  service::PreparedCommit checked;
+  checked.request = World::results(s.grant.unit, s.first());
+  checked.problem = s.problem;
+  const auto apply = [&] {
+    return s.world.look<protocol::Acknowledgement>([&](service::Transaction& tx) {
+      protocol::Acknowledgement answer;
+      must(service::apply_commit(tx, s.host.id, checked, answer));
+      return answer;
+    });
+  };
+  checked.stage = 1;
+  CHECK(says(apply().reason, "needs no more results of this stage"));
+  checked.stage = 0;
+  (void)must(s.world.change(s.problem, service::Problems::Action::cancel));
+  const auto answer = apply();
+  CHECK(answer.status == CommitStatus::refused);
+  CHECK(says(answer.reason, "needs no more results of this stage"));
+  CHECK(answer.items_accepted == 0);
+  (void)s.world.memory();
+}

@@ -1,12 +1,17 @@
 // Stored bytes that change or vanish: what can be computed again is, what cannot is named, and nothing wrong
 // is ever combined, shown or served.
+#include "server/service/damage.h"
+
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
+#include "server/service/reviews.h"
 #include "shared/crypto/keys.h"
 #include "shared/protocol/codec.h"
+#include "tests/unit/service/log_lines.h"
 #include "tests/unit/service/world.h"
 
 using namespace gleaner;
@@ -221,4 +226,144 @@ TEST_CASE("a comparison with a damaged segment blames nobody: its items are comp
     return all;
   });
   CHECK(blamed == 0);
+}
+
+TEST_CASE("damage that cannot be stored changes nothing, and is taken whole later") {
+  World world;
+  world.add_application();
+  const TestHost host = world.add_host();
+  const ProblemId problem = world.add_problem(6);
+  protocol::Grant last;
+  const auto digests = deliver_all_but_last(world, host, 6, last);
+  with_each_failure(world, [&](World& w) {
+    return w.operate([lost = std::vector<std::string>{digests[1], digests[3]}](service::Transaction& tx) {
+      return service::take_damage(tx, lost);
+    });
+  });
+  CHECK(world.show(problem).accepted == 3);
+  CHECK(world.show(problem).state == ProblemState::running);
+  deliver_last(world, last);
+  compute_to_the_end(world, host, problem);
+}
+
+TEST_CASE("damage to a stage that had enough is taken whole or not at all") {
+  World world;
+  world.add_application();
+  const TestHost host = world.add_host();
+  const ProblemId problem = world.add_problem(6, ", \"enough\": 1");
+  const auto grant = world.grants(host.id).front();
+  (void)must(world.change(problem, service::Problems::Action::pause));
+  const auto request = World::results(grant.unit, {0, 1});
+  REQUIRE(must(world.commit(host.id, request)).status == protocol::CommitStatus::accepted);
+  with_each_failure(world, [&](World& w) {
+    return w.operate([lost = std::vector<std::string>{request.digest}](service::Transaction& tx) {
+      return service::take_damage(tx, lost);
+    });
+  });
+  const auto info = world.show(problem);
+  CHECK(info.state == ProblemState::paused);
+  CHECK(info.accepted == 0);
+  CHECK(info.free == 6);  // also those that it had done without
+}
+
+TEST_CASE("a stage that has enough has it after a restart too") {
+  World world;
+  world.add_application();
+  const TestHost host = world.add_host();
+  const ProblemId problem = world.add_problem(6, ", \"enough\": 1");
+  const auto grant = world.grants(host.id).front();
+  (void)must(world.change(problem, service::Problems::Action::pause));
+  REQUIRE(must(world.commit(host.id, World::results(grant.unit, {0, 1}))).status ==
+          protocol::CommitStatus::accepted);
+  world.restart();
+  CHECK(world.show(problem).free == 0);
+  (void)must(world.change(problem, service::Problems::Action::resume));
+  world.settle();
+  CHECK(world.show(problem).state == ProblemState::finished);
+  CHECK(combined_text(world, problem) == "0 1 0\n");
+}
+
+TEST_CASE("what cannot be mended is told of: results of what is over, and archives") {
+  const gleaner::service::testing::LogLines log;
+  World world;
+  world.add_application();
+  const TestHost host = world.add_host();
+  const ProblemId problem = world.add_problem(2);
+  compute_to_the_end(world, host, problem);
+  const std::string result = world.show(problem).results.front().digest;
+  const std::string archive = world.look<std::string>(
+      [](gleaner::service::Transaction& tx) { return tx.model.applications.begin()->second.row.archive; });
+  const std::string before = world.memory();
+  (void)world.look<bool>([&](gleaner::service::Transaction& tx) {
+    must(gleaner::service::take_damage(tx, {result, archive, crypto::sha256_hex("nobody's")}));
+    return true;
+  });
+  CHECK(world.memory() == before);
+  CHECK(log.count("its result pieces.txt is damaged or gone: restore blob " + result) == 1);
+  CHECK(log.count("the archive of numbers@1.0.0 is damaged or gone") == 1);
+  CHECK(log.count("`gleaner-admin app add` it again") == 1);
+}
+
+TEST_CASE("a comparison that finds damage drops its items only while its stage is the present one") {
+  World world;
+  world.add_application();
+  const TestHost host = world.add_host();
+  const ProblemId problem = world.add_problem(6);
+  protocol::Grant last;
+  const auto digests = deliver_all_but_last(world, host, 6, last);
+  gleaner::service::effect::Review review;
+  review.problem = problem;
+  review.range = {0, 2};
+  const auto take = [&](const std::string& digest) {
+    (void)world.look<bool>([&](gleaner::service::Transaction& tx) {
+      must(gleaner::service::take_damage(tx, review, {digest}));
+      return true;
+    });
+    (void)world.memory();
+    return world.show(problem).accepted;
+  };
+  review.stage = 1;
+  CHECK(take(crypto::sha256_hex("nobody's")) == 5);
+  review.stage = 0;
+  review.problem = ProblemId{9};
+  CHECK(take(crypto::sha256_hex("nobody's")) == 5);
+  review.problem = problem;
+  CHECK(take(digests[4]) == 2);  // items 0 and 1, which it was about, and item 4
+}
+
+TEST_CASE("damaged blobs are found among others, each once") {
+  World world;
+  auto& blobs = world.service().kernel().blobs();
+  const std::string good = must(blobs.put("good")), bad = must(blobs.put("bad")),
+                    gone = must(blobs.put("gone"));
+  harm(world, bad, Harm::changed);
+  harm(world, gone, Harm::gone);
+  auto lost = service::damaged_among(blobs, {good, bad, gone, bad, good});
+  std::vector<std::string> expected{bad, gone};
+  std::sort(expected.begin(), expected.end());
+  CHECK(lost == expected);
+  CHECK(service::damaged_among(blobs, {good}).empty());
+  CHECK(service::damaged_among(blobs, {}).empty());
+}
+
+TEST_CASE("damage that a comparison found is taken whole or not at all, and so is the comparison's end") {
+  World world;
+  world.add_application();
+  const TestHost host = world.add_host();
+  const ProblemId problem = world.add_problem(6);
+  protocol::Grant last;
+  const auto digests = deliver_all_but_last(world, host, 6, last);
+  service::effect::Review review;
+  review.problem = problem;
+  review.range = {0, 2};
+  with_each_failure(world, [&](World& w) {
+    return w.operate(
+        [review, lost = std::vector<std::string>{digests[3]}](service::Transaction& tx) -> Status {
+          TRY(service::take_damage(tx, review, lost));
+          return service::settle_review(tx, review, Error{ErrorKind::untrusted, "stored results are gone"});
+        });
+  });
+  CHECK(world.show(problem).accepted == 2);
+  deliver_last(world, last);
+  compute_to_the_end(world, host, problem);
 }

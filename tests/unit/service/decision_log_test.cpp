@@ -62,3 +62,37 @@ TEST_CASE("what cannot be written is left out") {
   log.flush(io::real_files());
   CHECK(text(directory.path() / "file").empty());
 }
+
+TEST_CASE("a log that a full disk interrupted is not gone on with: what it tells has no holes") {
+  const gleaner::testing::TemporaryDirectory directory;
+  const io::Path path = directory.path() / "log";
+  io::FaultyFiles files(io::real_files());
+  bool full = false;
+  files.before_change = [&](std::string_view operation, const io::Path&) -> Status {
+    if (full && operation == "write_at") return Error{ErrorKind::io, "no space left on device"};
+    return {};
+  };
+  DecisionLog log(path, 1000);
+  const auto write = [&](const std::string& line) {
+    log.line(line);
+    log.settle(files);
+    log.flush(files);
+  };
+  write("one");
+  full = true;
+  write("two");
+  full = false;
+  write("three");
+  CHECK(text(path) == "one\n");
+}
+
+TEST_CASE("a log that is longer than it may be by now is left as it is") {
+  const gleaner::testing::TemporaryDirectory directory;
+  const io::Path path = directory.path() / "log";
+  REQUIRE(io::real_files().write(path, "of a time with a larger setting\n", io::Mode::normal).ok());
+  DecisionLog log(path, 10);
+  log.line("x");
+  log.settle(io::real_files());
+  log.flush(io::real_files());
+  CHECK(text(path) == "of a time with a larger setting\n");
+}

@@ -1,5 +1,7 @@
 // Failed kernels: what is set aside, held back and stopped, and how it is tried again, with a store that
 // fails.
+#include <set>
+
 #include "shared/protocol/codec.h"
 #include "tests/catch.h"
 #include "tests/unit/says.h"
@@ -152,4 +154,134 @@ TEST_CASE("failures of strangers that have delivered nothing take no item away a
   const TestHost honest = world.add_host("honest");
   deliver(world, honest.id, world.grants(honest.id).front());
   CHECK(world.show(problem).accepted == 1);
+}
+
+TEST_CASE("of a problem's failures the last hundred are kept in memory, also after a restart") {
+  World world([](service::Configuration& configuration) { configuration.own_hosts = false; });
+  world.add_application();
+  const ProblemId problem = world.add_problem(200, "", "ss");
+  const auto kept = [&] {
+    return world.look<std::pair<std::size_t, std::int64_t>>([&](Transaction& tx) {
+      const auto& failures = tx.model.problems.at(problem).recent_failures;
+      return std::pair{failures.size(), failures.back().unit.value};
+    });
+  };
+  std::int64_t last = 0;
+  for (int number = 0; number < 103; ++number) {
+    const TestHost host = world.add_host("vandal-" + std::to_string(number));
+    const auto grant = world.grants(host.id).front();
+    must(fail(world, host.id, grant, grant.range.begin));
+    last = grant.unit.value;
+  }
+  CHECK(kept() == std::pair{std::size_t{100}, last});
+  const auto shown = world.show(problem).set_aside;
+  CHECK(shown.size() == 20);
+  world.restart();
+  CHECK(kept() == std::pair{std::size_t{100}, last});
+  CHECK(world.show(problem).set_aside.size() == 20);
+}
+
+TEST_CASE("a failure that is reported of an item outside the unit is held against its first item") {
+  World world;
+  world.add_application();
+  const TestHost host = world.add_host();
+  const ProblemId problem = world.add_problem(30);
+  const auto grant = world.grants(host.id).front();
+  must(fail(world, host.id, grant, grant.range.end + 100));
+  CHECK(world.show(problem).free == 30);
+  CHECK(world.show(problem).open_units == 0);
+  (void)world.memory();
+}
+
+TEST_CASE("a host that fails with several applications gets nothing for a while") {
+  World world;
+  world.add_application();
+  world.add_application({"2.0.0"});
+  const auto add = [&](const std::string& application) {
+    protocol::AddProblem request;
+    request.application = application;
+    request.parameters = R"({"count": 1000})";
+    request.validation = "checks";
+    request.strategy = "ss";
+    return must(world.try_add_problem(request)).id;
+  };
+  const ProblemId first = add("numbers@1.0.0"), second = add("numbers@2.0.0");
+  // Three hosts show that both work.
+  for (const std::string name : {"one", "two", "three"}) {
+    const TestHost host = world.add_host(name);
+    for (const ProblemId other : {first, second}) {
+      (void)must(world.change(other, Problems::Action::pause));
+      deliver(world, host.id, world.grants(host.id).front());
+      (void)must(world.change(other, Problems::Action::resume));
+    }
+  }
+  const TestHost broken = world.add_host("broken");
+  std::string reason;
+  for (int i = 0; i < 12 && reason.find("several") == std::string::npos; ++i) {
+    const auto reply = must(world.work(broken.id, world.work_request()));
+    if (reply.grants.empty()) {
+      world.clock().advance(std::chrono::seconds{31});
+    } else {
+      const auto grant = must(protocol::decode<protocol::Grant>(reply.grants.front().payload));
+      must(fail(world, broken.id, grant, grant.range.begin));
+    }
+    reason = world.look<std::string>([&](Transaction& tx) {
+      const auto& health = tx.model.hosts.at(broken.id).row.health;
+      return health.blocked_until > tx.now ? "several: " + health.reason : std::string();
+    });
+  }
+  CHECK(says(reason, "several: "));
+  const auto held_back = must(world.work(broken.id, world.work_request()));
+  CHECK(held_back.grants.empty());
+  CHECK(says(held_back.reason, "held back after failures"));
+  CHECK(world.show(first).state == ProblemState::running);
+  CHECK(world.show(second).state == ProblemState::running);
+  (void)world.memory();  // it is stored, too
+}
+
+TEST_CASE("while a stage is planned or combined no other version takes over") {
+  OneBadItem bad;
+  World& world = bad.world;
+  ManagerOptions mended{"1.0.1"};
+  mended.compatible_with = "1.0.0";
+  world.add_application(mended);
+  const auto jobs = [&](const std::set<ProblemId>& ids) {
+    (void)world.look<bool>([&](Transaction& tx) {
+      tx.model.underway.jobs = ids;
+      return true;
+    });
+  };
+  jobs({bad.problem});
+  const auto refused = upgrade(world, bad.problem, "numbers@1.0.1");
+  jobs({});
+  REQUIRE(!refused.ok());
+  CHECK(refused.error().kind == ErrorKind::conflict);
+  CHECK(says(refused.error().message, "try again in a moment"));
+  CHECK(upgrade(world, bad.problem, "numbers@1.0.1").ok());
+}
+
+TEST_CASE("set-aside items of a problem that goes on are tried again without the rest being touched") {
+  World world;
+  world.add_application();
+  const TestHost host = world.add_host();
+  const ProblemId problem = world.add_problem(30, "", "ss");
+  deliver(world, host.id, world.grants(host.id).front());
+  const auto bad = world.grants(host.id).front();
+  (void)world.look<bool>([&](Transaction& tx) {  // as if it had failed on two hosts
+    Problem& p = tx.model.problems.at(problem);
+    policy::Changes changes;
+    p.stage->give_back(host.id, bad.unit, policy::Stage::GiveBack::set_aside, bad.range.begin, "it failed",
+                       tx.now, changes);
+    must(store_stage(tx, p, changes));
+    return true;
+  });
+  CHECK(says(world.show(problem).message, "1 item set aside"));
+  REQUIRE(!world.show(problem).set_aside.empty());
+  (void)world.memory();
+  with_each_failure(world, [&](World& w) { return status_of(w.change(problem, Problems::Action::retry)); });
+  const auto info = world.show(problem);
+  CHECK(info.message.empty());
+  CHECK(info.set_aside.empty());
+  CHECK(info.accepted == 1);
+  CHECK(info.free == 29);
 }

@@ -4,6 +4,7 @@
 
 #include "shared/io/files.h"
 #include "shared/protocol/codec.h"
+#include "tests/unit/service/log_lines.h"
 #include "tests/unit/service/world.h"
 
 using namespace gleaner;
@@ -248,4 +249,108 @@ TEST_CASE("the log of decisions tells of what has happened and of nothing else")
   CHECK(says(text(), "\"event\":\"request\""));
   must(world.remove(problem));
   CHECK(!io::real_files().exists(path));
+}
+
+TEST_CASE("a stage that is combined while its problem is paused begins paused, stored whole or not at all") {
+  World world;
+  world.add_application();
+  const TestHost host = world.add_host();
+  const ProblemId problem = world.add_problem(2, ", \"stages\": 2");
+  (void)must(world.change(problem, service::Problems::Action::pause));
+  service::CombinedStage combined;
+  combined.files = {{"pieces.txt", must(world.service().kernel().blobs().put("pieces")), 6, "text/plain"}};
+  combined.next.row.stage = 1;
+  combined.next.row.name = "the next";
+  combined.next.row.items = 4;
+  with_each_failure(world, [&](World& w) {
+    return w.operate([problem, combined](service::Transaction& tx) {
+      tx.model.problems.at(problem).row.resume_to = ProblemState::combining;
+      return service::take_combined(tx, problem, 0, combined);
+    });
+  });
+  auto info = world.show(problem);
+  CHECK(info.state == ProblemState::paused);
+  CHECK(info.stage == 1);
+  CHECK(info.stage_name == "the next");
+  CHECK(info.free == 4);
+  CHECK(info.results.size() == 1);
+  CHECK(must(world.work(host.id, world.work_request())).grants.empty());
+  (void)must(world.change(problem, service::Problems::Action::resume));
+  compute(world, host.id, problem);
+  info = world.show(problem);
+  CHECK(info.state == ProblemState::finished);
+  CHECK(info.stage == 1);
+}
+
+TEST_CASE("what a job came to of a problem that went on, ended or was deleted changes nothing") {
+  World world;
+  world.add_application();
+  const ProblemId running = world.add_problem(5), cancelled = world.add_problem(5);
+  (void)must(world.change(cancelled, service::Problems::Action::cancel));
+  const std::string before = world.memory();
+  const Error late{ErrorKind::internal, "too late"};
+  (void)world.look<bool>([&](service::Transaction& tx) {
+    must(service::take_plan(tx, cancelled, late));
+    must(service::take_plan(tx, ProblemId{9}, late));
+    must(service::take_combined(tx, running, 0, late));  // it is not combining
+    must(service::take_combined(tx, running, 1, late));  // nor at that stage
+    must(service::take_combined(tx, cancelled, 0, late));
+    must(service::take_combined(tx, ProblemId{9}, 0, late));
+    return true;
+  });
+  CHECK(world.memory() == before);
+  CHECK(world.show(running).state == ProblemState::running);
+}
+
+TEST_CASE("each decision is in the log where that is asked for") {
+  const LogLines log(spdlog::level::debug);
+  World world;
+  world.add_application();
+  const TestHost host = world.add_host();
+  const ProblemId problem = world.add_problem(30);
+  const auto grant = world.grants(host.id).front();
+  world.tick();
+  CHECK(log.has("debug: problem " + std::to_string(problem.value) + " unit " +
+                std::to_string(grant.unit.value) + " host " + std::to_string(host.id.value)));
+  CHECK(log.has("[" + std::to_string(grant.range.begin) + ", " + std::to_string(grant.range.end) + ")"));
+}
+
+TEST_CASE("taking up what was under way, after the model was read back: whatever call fails, it goes on") {
+  World world;
+  world.add_application();
+  const TestHost first = world.add_host("first"), second = world.add_host("second");
+  const ProblemId running = world.add_problem(30);
+  (void)world.grants(second.id);
+  (void)must(world.change(running, service::Problems::Action::pause));
+  protocol::AddProblem request;
+  request.application = "numbers";
+  request.parameters = R"({"count": 3})";
+  request.validation = "quorum:2";
+  const ProblemId waiting = must(world.try_add_problem(request)).id;  // for a second opinion
+  for (const auto& grant : world.grants(first.id, 3)) world.finish(grant);
+  (void)must(world.change(running, service::Problems::Action::resume));
+  world.settle();
+  for (int n = 1; n < 60; ++n) {
+    INFO("call " << n << " fails");
+    const std::string before = world.memory();
+    (void)world.look<bool>([](service::Transaction& tx) {
+      tx.effects.add(service::effect::Reload{});
+      return true;
+    });
+    world.store().fail_at(n);
+    const auto shown = World::wait<protocol::ProblemInfo>(
+        [&](auto done) { world.service().problems().show(running, std::move(done)); });
+    world.store().heal();
+    const bool failed = world.store().failed();
+    CHECK(shown.ok() == !failed);
+    world.settle();
+    REQUIRE(world.memory() == before);
+    if (failed) continue;
+    CHECK(n > 5);
+    (void)must(world.change(running, service::Problems::Action::pause));
+    compute(world, second.id, waiting);
+    CHECK(world.show(waiting).state == ProblemState::finished);
+    return;
+  }
+  FAIL("it never succeeds");
 }

@@ -1,6 +1,7 @@
 // The managers of problems: one process each, started when it is needed, one caller at a time.
 #include "server/service/managers.h"
 
+#include <filesystem>
 #include <thread>
 
 #include "server/service/life_cycle.h"
@@ -85,4 +86,57 @@ TEST_CASE("an input is linked into the problem's directory under its name") {
   const auto grant = world.grants(host.id).front();
   REQUIRE(grant.inputs.size() == 1);
   CHECK(grant.inputs[0].bytes == 9);
+}
+
+TEST_CASE("what a manager names is read in its directory only, wherever links lead") {
+  World world;
+  world.add_application();
+  const ProblemId problem = world.add_problem(5), other = world.add_problem(5);
+  auto& managers = world.service().kernel().managers();
+  const io::Path work = world.project().problem(problem) / "work";
+  io::Files& files = io::real_files();
+  must(files.write(work / "mine", "mine", io::Mode::normal));
+  must(files.write(world.project().problem(other) / "work" / "theirs", "theirs", io::Mode::normal));
+  std::filesystem::create_symlink("/etc/passwd", work / "file-link");
+  std::filesystem::create_directory_symlink(world.project().problem(other) / "work", work / "directory-link");
+  CHECK(must(files.read(must(managers.open(problem, work / "mine")).path(), 100)) == "mine");
+  for (const io::Path& outside : {work / "file-link", work / "directory-link" / "theirs",
+                                  work / ".." / ".." / "2", work / "not-there", io::Path("/etc/passwd")}) {
+    INFO(outside.string());
+    const auto refused = managers.open(problem, outside);
+    REQUIRE(!refused.ok());
+    CHECK(refused.error().kind == ErrorKind::unavailable);
+  }
+}
+
+TEST_CASE("a preview is a process of its own, and what it was shown is gone after it") {
+  World world;
+  world.add_application();
+  const TestHost host = world.add_host();
+  const ProblemId problem = world.add_problem(30);
+  const auto grant = world.grants(host.id).front();
+  const auto request = World::results(grant.unit, {grant.range.begin, grant.range.begin + 1});
+  (void)must(world.commit(host.id, request));
+  auto& kernel = world.service().kernel();
+  const auto piece = std::filesystem::absolute(kernel.blobs().path(request.digest));
+  const auto shown = must(kernel.managers().preview(setup_of(world, problem), 0, {{{0, 1}, 0, piece}}));
+  REQUIRE(shown.size() == 1);
+  const io::Path base = world.project().problem(problem);
+  CHECK(!io::real_files().exists(base / "problem" / "preview"));
+  CHECK(must(io::real_files().read(base / "work" / "started", 100)) == "started\nstarted\n");
+  CHECK(kernel.blobs().verify(request.digest).ok());
+  world.finish(world.grants(host.id).front());  // the session goes on
+  CHECK(must(io::real_files().read(base / "work" / "started", 100)) == "started\nstarted\n");
+}
+
+TEST_CASE("a piece that is not there is an error that names both places") {
+  World world;
+  world.add_application();
+  const auto setup = setup_of(world, world.add_problem(5));
+  const auto combined = world.service().kernel().managers().combine(
+      setup, 0, {{{0, 1}, 0, world.directory() / "no such segment"}});
+  REQUIRE(!combined.ok());
+  CHECK(combined.error().kind == ErrorKind::io);
+  CHECK(says(combined.error().message, "no such segment"));
+  CHECK(says(combined.error().message, "combine"));
 }

@@ -1,5 +1,8 @@
 // Problems whose strategy maps tasks to hosts: plans are made beside the requests and lost with nothing.
 #include "server/service/dispatch.h"
+
+#include <thread>
+
 #include "shared/protocol/codec.h"
 #include "tests/unit/service/world.h"
 
@@ -87,4 +90,36 @@ TEST_CASE("a plan that comes after its group has gone is left alone") {
     return true;
   });
   CHECK(plans(world, "mm") == 0);
+}
+
+TEST_CASE("a plan whose end could not be stored is taken later, and its slot gets its task") {
+  for (const int call : {1, 2}) {  // the begin, the commit
+    INFO("call " << call << " fails");
+    World world;
+    world.add_application();
+    const TestHost host = world.add_host();
+    (void)world.add_problem(40, "", "mm");
+    CHECK(must(world.work(host.id, world.work_request())).grants.empty());
+    world.settle();
+    const auto before = plans(world, "mm");
+    REQUIRE(before == 1);
+    policy::PlanJob job;
+    job.strategy = "mm";
+    world.store().fail_at(call);
+    world.service().kernel().writer().submit_surely([job](service::Transaction& tx) -> Status {
+      service::take_mapping(tx, job, policy::TaskPlan{}, 1.0);
+      return {};
+    });
+    while (!world.store().failed()) std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    world.store().heal();
+    world.tick();
+    (void)world.memory();
+    // Queues are made anew after the model was read back; the slot waits for them once more.
+    bool got = false;
+    for (int i = 0; i < 3 && !got; ++i) {
+      world.settle();
+      got = !must(world.work(host.id, world.work_request())).grants.empty();
+    }
+    CHECK(got);
+  }
 }

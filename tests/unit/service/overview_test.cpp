@@ -101,3 +101,74 @@ TEST_CASE("a snapshot names the first hosts and counts all") {
   CHECK(snapshot->hosts.size() == service::ProjectSnapshot::hosts_max);
   CHECK(snapshot->hosts_total == 203);
 }
+
+TEST_CASE("who knows of a change waits for a snapshot that shows it; who does not takes the one being made") {
+  World world;
+  auto held = std::make_unique<HeldWriter>(world);
+  std::vector<std::promise<Result<Snapshot>>> answers(3);
+  const auto ask = [&](std::size_t which) {
+    world.service().overview().look(
+        [&answers, which](Result<Snapshot> made) { answers[which].set_value(std::move(made)); });
+  };
+  ask(0);
+  ask(1);
+  world.service().overview().outdate();
+  ask(2);
+  held.reset();
+  const Snapshot first = must(answers[0].get_future().get()), second = must(answers[1].get_future().get());
+  const Snapshot third = must(answers[2].get_future().get());
+  CHECK(first == second);
+  CHECK(third != first);
+}
+
+TEST_CASE("a snapshot that cannot be built is told to all who wait, also to those who know of a change") {
+  World world;
+  auto held = std::make_unique<HeldWriter>(world);
+  std::vector<std::promise<Result<Snapshot>>> answers(2);
+  for (auto& answer : answers) {
+    world.service().overview().look([&answer](Result<Snapshot> made) { answer.set_value(std::move(made)); });
+    world.service().overview().outdate();
+  }
+  world.store().fail_at(2);  // the commit of the operation above, and the snapshot's begin
+  held.reset();
+  for (auto& answer : answers) CHECK(answer.get_future().get().error().kind == ErrorKind::unavailable);
+  world.store().heal();
+  CHECK(look(world) != nullptr);
+}
+
+TEST_CASE("the join code is told while it is the default code's, and not to who may only look") {
+  World world;
+  world.service().overview().set_listening_port(4711);
+  const auto join_code = [&](protocol::Role asker) {
+    return must(World::wait<protocol::ServerStatus>(
+                    [&](auto done) { world.service().overview().status(std::move(done), asker); }))
+        .join_code;
+  };
+  const std::string code = join_code(protocol::Role::own);
+  CHECK(must(protocol::parse_join_code(code)).port == 4711);
+  CHECK(must(protocol::parse_join_code(code)).enrolment_secret == world.secret());
+  CHECK(join_code(protocol::Role::operate) == code);
+  CHECK(join_code(protocol::Role::view).empty());
+  (void)must(World::wait<protocol::CodeInfo>(
+      [&](auto done) { world.service().codes().withdraw("default", {}, std::move(done)); }));
+  CHECK(join_code(protocol::Role::own).empty());
+}
+
+TEST_CASE("hosts that left and problems that are over are not counted") {
+  World world;
+  world.add_application();
+  const TestHost host = world.add_host("leaving");
+  (void)world.add_host("staying");
+  const ProblemId problem = world.add_problem(30);
+  (void)world.add_problem(30);
+  CHECK(look(world)->status.hosts == 2);
+  CHECK(look(world)->status.problems_open == 2);
+  must(World::wait_done(
+      [&](service::StatusDone done) { world.service().enrolment().leave(host.id, std::move(done)); }));
+  (void)must(world.change(problem, service::Problems::Action::cancel));
+  const Snapshot after = look(world);
+  CHECK(after->status.hosts == 1);
+  CHECK(after->status.problems_open == 1);
+  CHECK(after->problems.size() == 2);
+  CHECK(after->hosts_total == 2);
+}

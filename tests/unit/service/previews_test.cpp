@@ -1,5 +1,8 @@
 // A look at the items in hand, which changes nothing.
+#include <set>
+
 #include "shared/protocol/codec.h"
+#include "shared/protocol/segment.h"
 #include "tests/unit/service/world.h"
 
 using namespace gleaner;
@@ -94,4 +97,82 @@ TEST_CASE("a problem whose last items come during a preview is combined after it
     world.settle();
   }
   CHECK(world.show(problem).state == protocol::ProblemState::finished);
+}
+
+TEST_CASE("without the manager's picture the accepted items themselves are shown, with their places") {
+  World world;
+  world.add_application();
+  const TestHost host = world.add_host();
+  const ProblemId problem = world.add_problem(30, ", \"x\": \"no-preview\"");
+  const auto held = world.grants(host.id, 2);
+  REQUIRE(held.size() == 2);
+  const protocol::Grant &first = held[0], &second = held[1];
+  REQUIRE(first.range.end == second.range.begin);
+  REQUIRE(second.range.size() >= 1);
+  (void)must(world.commit(host.id, World::results(first.unit, {first.range.begin, first.range.begin + 1})));
+  world.finish(second);
+  const auto partial = [&] {
+    return World::wait<protocol::Preview>(
+        [&](auto done) { world.service().previews().partial(problem, std::move(done)); });
+  };
+  const auto shown = must(partial());
+  CHECK(shown.accepted == 1 + second.range.size());
+  REQUIRE(shown.files.size() == 2);
+  CHECK(shown.files[0].name == "accepted.items");
+  CHECK(shown.files[1].name == "accepted.tsv");
+  Bytes expected;
+  protocol::append_item(expected, "item-" + std::to_string(first.range.begin));
+  for (std::int64_t item = second.range.begin; item < second.range.end; ++item)
+    protocol::append_item(expected, "item-" + std::to_string(item));
+  const auto& blobs = world.service().kernel().blobs();
+  CHECK(must(blobs.read(shown.files[0].digest, 10'000)) == expected);
+  const std::string index = must(blobs.read(shown.files[1].digest, 10'000));
+  CHECK(index.starts_with("begin\tend\n" + std::to_string(first.range.begin) + "\t"));
+  CHECK(index.ends_with("\t" + std::to_string(second.range.end) + "\n"));
+  world.settle();
+  (void)must(world.change(problem, service::Problems::Action::cancel));
+  CHECK(must(partial()).files[0].digest == shown.files[0].digest);  // also of what was given up
+}
+
+TEST_CASE("two previews at once and one of each problem; others are asked to come again") {
+  World world;
+  world.add_application();
+  const TestHost host = world.add_host();
+  const ProblemId problem = world.add_problem(30);
+  const auto grant = world.grants(host.id).front();
+  (void)must(world.commit(host.id, World::results(grant.unit, {grant.range.begin, grant.range.begin + 1})));
+  const auto under_way = [&](const std::set<ProblemId>& previews) {
+    (void)world.look<bool>([&](service::Transaction& tx) {
+      tx.model.underway.previews = previews;
+      return true;
+    });
+  };
+  for (const auto& others : {std::set<ProblemId>{problem}, std::set<ProblemId>{ProblemId{7}, ProblemId{8}}}) {
+    under_way(others);
+    const auto refused = preview(world, problem);
+    REQUIRE(!refused.ok());
+    CHECK(refused.error().kind == ErrorKind::unavailable);
+    CHECK(says(refused.error().message, "making a preview already"));
+  }
+  under_way({ProblemId{7}});
+  CHECK(preview(world, problem).ok());
+  under_way({});
+}
+
+TEST_CASE("while a stage is planned or combined there is no preview, and the reason is temporary") {
+  World world;
+  world.add_application();
+  const ProblemId problem = world.add_problem(30);
+  const auto jobs = [&](const std::set<ProblemId>& ids) {
+    (void)world.look<bool>([&](service::Transaction& tx) {
+      tx.model.underway.jobs = ids;
+      return true;
+    });
+  };
+  jobs({problem});
+  const auto refused = preview(world, problem);
+  jobs({});
+  REQUIRE(!refused.ok());
+  CHECK(refused.error().kind == ErrorKind::conflict);
+  CHECK(says(refused.error().message, "try again in a moment"));
 }

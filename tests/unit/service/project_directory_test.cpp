@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "server/service/manager_sandbox.h"
 #include "shared/crypto/keys.h"
 #include "shared/protocol/join_code.h"
 #include "tests/unit/io/temporary_directory.h"
@@ -141,4 +142,5 @@ TEST_CASE("settings: what is written is read back, and mistakes are named") {
   wrong("[work]\nstrategy = \"magic\"\n", "no strategy 'magic'");
   wrong("[work]\nstraggler = \"magic\"\n", "magic");
   wrong("[log]\nlevel = \"loud\"\n", "trace, debug");
+  wrong("[managers]\nsandbox = \"off\"\n", manager_sandbox_off);
 }

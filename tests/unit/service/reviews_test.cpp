@@ -4,6 +4,7 @@
 
 #include <thread>
 
+#include "tests/unit/service/log_lines.h"
 #include "tests/unit/service/world.h"
 
 using namespace gleaner;
@@ -158,5 +159,102 @@ TEST_CASE("a comparison that a restart interrupted is made again") {
   CHECK(d.world.show(d.problem).disagreements >= 1);
   const auto open = d.verdicts();
   CHECK(!open.back().agree);
+  (void)d.world.memory();
+}
+
+TEST_CASE("an item that one host began and another ended is the first one's opinion") {
+  World world;
+  world.add_application({"1.0.0", "exact", true});
+  const TestHost first = world.add_host("first"), second = world.add_host("second");
+  const ProblemId problem = world.add_problem(2, "", "ss");
+  const auto begun = world.grants(first.id).front();
+  protocol::UnitReport report;
+  report.unit = begun.unit;
+  report.finished = begun.range.begin;
+  protocol::HeartbeatRequest request;
+  request.units = {report};
+  request.saved = {{begun.unit, begun.range.begin, 0.5, "half an item"}};
+  (void)must(World::wait<protocol::HeartbeatReply>(
+      [&](auto done) { world.service().work().heartbeat(first.id, request, std::move(done)); }));
+  must(World::wait_done(
+      [&](service::StatusDone done) { world.service().enrolment().leave(first.id, std::move(done)); }));
+  auto ended = world.grants(second.id).front();
+  if (!ended.begun) ended = world.grants(second.id).front();
+  REQUIRE(ended.begun);
+  (void)must(world.commit(second.id, World::results(ended.unit, ended.range)));
+  const auto job = world.look<service::effect::Review>([&](service::Transaction& tx) {
+    must(service::start_review(tx, tx.model.problems.at(problem), {ended.range}));
+    tx.model.underway.reviews.clear();  // nobody makes it
+    for (auto& effect : tx.effects.take())
+      if (auto* review = std::get_if<service::effect::Review>(&effect)) return *review;
+    return service::effect::Review{};
+  });
+  REQUIRE(job.segments.size() == 1);
+  CHECK(job.segments[0].host == second.id);
+  CHECK(job.begun_by.at({job.segments[0].id, ended.range.begin}) == first.id);
+  CHECK(job.witnesses.size() == 2);
+  CHECK(job.witnesses.at(first.id).host == first.id);
+}
+
+TEST_CASE(
+    "what nobody delivered is not compared, and a comparison that failed does not hold its problem up") {
+  const LogLines log;
+  Disputed d;
+  const auto under_way = [&] {
+    return d.world.look<std::size_t>(
+        [](service::Transaction& tx) { return tx.model.underway.reviews.size(); });
+  };
+  (void)d.world.look<bool>([&](service::Transaction& tx) {
+    auto& problem = tx.model.problems.at(d.problem);
+    must(service::start_review(tx, problem, {}));
+    must(service::start_review(tx, problem, {d.item()}));
+    return true;
+  });
+  CHECK(under_way() == 0);
+  service::effect::Review job;
+  job.problem = d.problem;
+  job.range = d.item();
+  (void)d.world.look<bool>([&](service::Transaction& tx) {
+    tx.model.underway.reviews[d.problem] = 2;
+    must(service::settle_review(tx, job, Error{ErrorKind::io, "a segment cannot be read"}));
+    return true;
+  });
+  CHECK(under_way() == 1);  // the other one goes on
+  CHECK(log.has("could not be compared: a segment cannot be read"));
+  (void)d.world.look<bool>([&](service::Transaction& tx) {
+    must(service::settle_review(tx, job, std::vector<service::ReviewFinding>{}));
+    return true;
+  });
+  CHECK(under_way() == 0);
+  CHECK(d.verdicts().empty());
+  (void)d.world.memory();
+}
+
+TEST_CASE("an item on which no two hosts agree is set aside") {
+  Disputed d;
+  (void)must(d.deliver(d.late, "one"));
+  d.world.settle();
+  service::effect::Review job;
+  job.problem = d.problem;
+  job.range = d.item();
+  service::ReviewFinding finding;
+  finding.range = d.item();
+  finding.verdict.kind = policy::VerdictKind::undecided;
+  finding.opinions = {{d.first.id, SegmentId{1}}};
+  with_each_failure(d.world, [&](World& w) {
+    return w.operate([job, finding](service::Transaction& tx) {
+      return service::settle_review(tx, job, std::vector<service::ReviewFinding>{finding});
+    });
+  });
+  REQUIRE(d.verdicts().size() == 1);
+  CHECK(says(d.verdicts()[0].note, "no two hosts agree"));
+  REQUIRE(!d.world.show(d.problem).set_aside.empty());
+  CHECK(d.world.show(d.problem).set_aside[0].range == d.item());
+  CHECK(d.world.show(d.problem).accepted == 0);
+  d.world.restart();
+  CHECK(d.world.show(d.problem).accepted == 0);  // nor is it combined, or shown as accepted
+  CHECK(d.world.show(d.problem).set_aside[0].range == d.item());
+  (void)must(d.world.change(d.problem, service::Problems::Action::retry));
+  CHECK(d.world.show(d.problem).free == 10);
   (void)d.world.memory();
 }

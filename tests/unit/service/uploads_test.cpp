@@ -124,3 +124,43 @@ TEST_CASE("a segment larger than its items can be is refused before it is read")
   CHECK(answer.status == protocol::CommitStatus::refused);
   CHECK(says(answer.reason, "more than so many items"));
 }
+
+TEST_CASE("an upload asks the writer once: the pieces that follow are in the host's account") {
+  World world;
+  world.add_application();
+  const TestHost host = world.add_host();
+  (void)world.add_problem(30);
+  (void)world.grants(host.id);
+  const Bytes bytes = "a blob in three pieces";
+  const std::string digest = crypto::sha256_hex(bytes);
+  const auto length = static_cast<std::int64_t>(bytes.size());
+  const auto piece = [&](std::int64_t from, std::int64_t to) {
+    return upload(world, {digest, from, length,
+                          bytes.substr(static_cast<std::size_t>(from), static_cast<std::size_t>(to - from)),
+                          false, 1000, host.id});
+  };
+  with_each_failure(world, [&](World&) { return status_of(piece(0, 5)); });
+  CHECK(must(world.service().uploads().state(digest)).offset == 5);
+  const std::int64_t commits = world.store().commits();
+  CHECK(must(piece(5, 10)).offset == 10);
+  CHECK(must(piece(10, length)).complete);
+  CHECK(world.store().commits() == commits);
+}
+
+TEST_CASE("a host that is not known uploads nothing") {
+  World world;
+  const auto refused = upload(world, {crypto::sha256_hex("x"), 0, 1, "x", false, 1000, HostId{99}});
+  REQUIRE(!refused.ok());
+  CHECK(refused.error().kind == ErrorKind::unavailable);
+  CHECK(says(refused.error().message, "may have 0 bytes"));
+}
+
+TEST_CASE("a compressed piece that is none, or larger than a piece may be, is refused") {
+  World world;
+  const Bytes large(static_cast<std::size_t>(limits::upload_chunk_bytes_max) + 1, '\0');
+  const auto length = static_cast<std::int64_t>(large.size());
+  const std::string digest = crypto::sha256_hex(large);
+  CHECK(!upload(world, {digest, 0, length, "no zlib stream", true, length}).ok());
+  CHECK(!upload(world, {digest, 0, length, io::compress(large), true, length}).ok());
+  CHECK(must(world.service().uploads().state(digest)).offset == 0);
+}

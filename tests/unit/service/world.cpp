@@ -14,17 +14,25 @@ namespace gleaner::service::testing {
 namespace {
 
 // Parameters: {"count": items, "stages": stages (1), "enough": E} (after item E no more are needed), and
-// words that it obeys: "refuse", "no-combine", "no-preview".
+// words that it obeys: "refuse", "no-combine", "no-preview", "escapes" (its result is a link out of its
+// directory), and of its plans "hints" (each item costs 2), "few-hints", "stage-input". Each start adds a
+// line to the file "started".
 constexpr const char* manager_script = R"sh(#!/bin/sh
 number() { sed -n "s/.*\"$1\": *\([0-9]*\).*/\1/p" "$directory/parameters.json"; }
 says() { grep -q "$1" "$directory/parameters.json"; }
+echo started >>started
 while read -r command a b c d; do
   case $command in
     gleaner) echo "ready 1" ;;
     problem) directory=$a
       if says refuse; then echo "error these parameters make no sense"; else echo ok; fi ;;
     plan) stages=$(number stages)
-      if [ "$a" -lt "${stages:-1}" ]; then printf 'items %s\nname numbers\nok\n' "$(number count)"
+      if [ "$a" -lt "${stages:-1}" ]; then
+        printf 'items %s\nname numbers\n' "$(number count)"
+        if says few-hints; then echo 2 >hints.txt; echo "hints hints.txt"
+        elif says hints; then yes 2 | head -n "$(number count)" >hints.txt; echo "hints hints.txt"; fi
+        if says stage-input; then echo "of stage $a" >"input-$a"; echo "input facts input-$a"; fi
+        echo ok
       else echo end; fi ;;
     validate) head -c "$d" >bytes; enough=$(number enough)
       if grep -q wrong bytes; then echo "invalid it says so itself"
@@ -34,6 +42,7 @@ while read -r command a b c d; do
       if grep -q close bytes; then echo same; else echo "different they are"; fi ;;
     combine) if says no-combine; then echo "error they do not fit together"; else
       mkdir -p "stage-$a"; cut -d' ' -f1-3 "$b" >"stage-$a/pieces.txt"
+      if says escapes; then ln -sf /etc/passwd "stage-$a/pieces.txt"; fi
       printf 'result pieces.txt stage-%s/pieces.txt text/plain\nok\n' "$a"; fi ;;
     preview) if says no-preview; then echo "error nothing to look at"; else
       mkdir -p "preview-$a"; cut -d' ' -f1-3 "$b" >"preview-$a/pieces.txt"
@@ -50,8 +59,8 @@ std::string manifest_text(const ManagerOptions& options) {
                                           : "compatible_with = [\"" + options.compatible_with + "\"]\n") +
          "[kernel]\nany = \"kernel\"\n[manager]\nprogram = \"manager\"\n"
          "[items]\nmeaning = \"a word\"\ncomparison = \"" +
-         options.comparison + "\"\ncheckpoint = " + (options.checkpoint ? "true" : "false") +
-         "\n[limits]\nitem_bytes = 64\n";
+         options.comparison + "\"\nchecks = \"" + options.checks +
+         "\"\ncheckpoint = " + (options.checkpoint ? "true" : "false") + "\n[limits]\nitem_bytes = 64\n";
 }
 
 }  // namespace
@@ -114,6 +123,17 @@ Status World::wait_done(const std::function<void(StatusDone)>& call) {
     call([done](Status status) { done(status.ok() ? Result<bool>(true) : Result<bool>(status.error())); });
   });
   return result.ok() ? Status{} : Status{result.error()};
+}
+
+Status World::operate(const Operation& operation) {
+  return status_of(wait<bool>([&](Done<bool> done) {
+    service_->kernel().decide<bool>(
+        [operation](Transaction& tx, Result<bool>& value) {
+          value = true;
+          return operation(tx);
+        },
+        std::move(done));
+  }));
 }
 
 std::string World::memory() {
@@ -253,6 +273,22 @@ void World::finish(const protocol::Grant& grant) {
   const auto answer = must(commit(grant.host, results(grant.unit, grant.range, true)));
   INFO(answer.reason);
   REQUIRE(answer.status == protocol::CommitStatus::accepted);
+}
+
+HeldWriter::HeldWriter(World& world) {
+  const auto begun = std::make_shared<std::promise<void>>();
+  world.service().kernel().writer().submit(
+      [begun, go_on = go_on_.get_future().share()](Transaction&) -> Status {
+        begun->set_value();
+        go_on.wait();
+        return {};
+      },
+      [](Status) {});
+  begun->get_future().wait();
+}
+
+HeldWriter::~HeldWriter() {
+  go_on_.set_value();
 }
 
 void with_each_failure(World& world, const std::function<Status(World&)>& act) {

@@ -57,6 +57,7 @@ struct ManagerOptions {
   std::string comparison = "exact";
   bool checkpoint = false;
   std::string compatible_with = {};  // a version; none
+  std::string checks = "form";
 };
 
 class World {
@@ -100,6 +101,9 @@ class World {
     }));
   }
 
+  // The operation in a transaction that it shares with nobody who waits here.
+  [[nodiscard]] Status operate(const Operation& operation);
+
   // What memory says, after checking that the store says the same.
   [[nodiscard]] std::string memory();
 
@@ -140,6 +144,18 @@ class World {
   StandingClock clock_;
   FailingStore* store_ = nullptr;
   std::unique_ptr<Service> service_;
+};
+
+// While one lives, the writer is held up in an operation; what is submitted meanwhile waits together.
+class HeldWriter {
+ public:
+  explicit HeldWriter(World& world);
+  ~HeldWriter();
+  HeldWriter(const HeldWriter&) = delete;
+  HeldWriter& operator=(const HeldWriter&) = delete;
+
+ private:
+  std::promise<void> go_on_;
 };
 
 // Does `act` with the first, the second, … call of the store failing until none fails any more. Each failure
