@@ -31,7 +31,7 @@ struct Compared {
   }
   Result<std::vector<service::ReviewFinding>> compare() {
     auto& kernel = world.service().kernel();
-    return service::compare(job, kernel.blobs(), kernel.managers());
+    return service::compare(job, kernel);
   }
 };
 

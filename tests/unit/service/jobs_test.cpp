@@ -242,17 +242,6 @@ TEST_CASE("what a manager names in its directory is kept as it is, what is not t
   CHECK(!keep_files(kernel, problem, {{"none", work / "nothing", "text/plain"}}).ok());
 }
 
-TEST_CASE("pieces name the files of their blobs from the root on") {
-  World world;
-  const auto& blobs = world.service().kernel().blobs();
-  const std::string digest = crypto::sha256_hex("a segment");
-  const auto pieces = with_files(blobs, {{{3, 5}, 2, digest, 4}});
-  REQUIRE(pieces.size() == 1);
-  CHECK(pieces[0].range == Range{3, 5});
-  CHECK(pieces[0].path.is_absolute());
-  CHECK(pieces[0].path.filename() == digest);
-}
-
 TEST_CASE("a problem whose input is lost before it is planned waits for it, and is planned when it is back") {
   World world;
   world.add_application();

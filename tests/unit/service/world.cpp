@@ -283,7 +283,7 @@ HeldWriter::HeldWriter(World& world) {
         go_on.wait();
         return {};
       },
-      [](Status) {});
+      [](Status) { return Writer::Answer{}; });
   begun->get_future().wait();
 }
 
