@@ -15,12 +15,15 @@
 
 #include "server/http/router.h"
 #include "server/http/server.h"
+#include "server/service/key_rotation.h"
 #include "server/service/manager_sandbox.h"
 #include "server/service/project_directory.h"
+#include "server/service/revocations.h"
 #include "server/service/service.h"
 #include "shared/base/version.h"
 #include "shared/bundle/project_keys.h"
 #include "shared/protocol/join_code.h"
+#include "shared/token/root_key.h"
 
 namespace gleaner::server {
 namespace {
@@ -41,7 +44,12 @@ void set_up_log(const std::string& level) {
   spdlog::set_default_logger(std::move(logger));
 }
 
-int initialise(const service::InitOptions& options) {
+int initialise(service::InitOptions options, const std::string& root_key) {
+  if (!root_key.empty()) {
+    auto root = token::open_root_key(io::real_files(), root_key);
+    if (!root.ok()) return fail(root.error());
+    options.root = std::move(*root);
+  }
   const auto report = service::init_project(io::real_files(), options, system_clock().now());
   if (!report.ok()) return fail(report.error());
   fmt::print(
@@ -75,12 +83,34 @@ int check_configuration(const io::Path& directory) {
   const auto secrets =
       service::read_secrets(io::real_files(), service::ProjectDirectory(directory), system_clock().now());
   if (!secrets.ok()) return fail(secrets.error());
+  const service::ProjectDirectory project(directory);
+  if (io::real_files().exists(project.revocations())) {
+    const auto list = bundle::read_revocations(io::real_files(), project.revocations(),
+                                               crypto::fingerprint(secrets->root_key));
+    if (!list.ok()) return fail(list.error());
+    if (const Status own = service::check_own_keys(*list, *secrets); !own.ok()) return fail(own.error());
+  }
   fmt::print("{}: good; the work key is certified until {}\n",
              service::ProjectDirectory(directory).configuration().string(),
              to_rfc3339(secrets->work_certificate_expires));
   const service::ManagerSandbox sandbox(service::ProjectDirectory(directory), *configuration,
                                         io::real_processes());
   fmt::print("{}\n", sandbox.describe());
+  return 0;
+}
+
+int take_keys(const io::Path& directory, const io::Path& from) {
+  const service::ProjectDirectory project(directory);
+  const auto taken = service::take_keys(io::real_files(), project, from, system_clock().now());
+  if (!taken.ok()) return fail(taken.error());
+  fmt::print(
+      "Taken from {}: {}. They hold from the next start on (systemctl restart gleaner-server); what the "
+      "former work\nkey granted goes on until that key is revoked. Remove {}.\n",
+      from.string(),
+      taken->work && taken->tls ? "work key, TLS key"
+      : taken->work             ? "work key"
+                                : "TLS key",
+      from.string());
   return 0;
 }
 
@@ -170,11 +200,14 @@ int run_program(int argc, char** argv) {
   app.footer("Exit codes: 0 success, 1 failure, 2 wrong usage.  Manual: man gleaner-server");
 
   service::InitOptions init;
-  std::string directory, offline;
+  std::string directory, offline, root_key;
   auto* init_command =
       app.add_subcommand("init", "create a project: keys, settings, empty store; prints the join code");
   init_command->add_option("DIR", directory, "where the project is to live")->required();
   init_command->add_option("--offline", offline, "where the root and signer keys go (default: DIR.offline)");
+  init_command->add_option(
+      "--root-key", root_key,
+      "use this root key instead of making one: pkcs11:... in a hardware token, or a file");
   init_command->add_option("--name", init.configuration.name, "what volunteers see")->capture_default_str();
   init_command->add_option("--address", init.configuration.address, "address to listen on")
       ->capture_default_str();
@@ -201,6 +234,10 @@ int run_program(int argc, char** argv) {
   run_command->add_flag(
       "--accept-loss", accept_loss,
       "go on with a store that is older than it was: its log is gone, or an old copy is back");
+  std::string new_keys;
+  auto* keys_command = app.add_subcommand("take-keys", "use keys that `gleaner-admin keys rotate` made");
+  keys_command->add_option("DIR", directory, "the project's directory")->required();
+  keys_command->add_option("NEW", new_keys, "the directory with the new keys")->required();
   auto* code_command = app.add_subcommand("join-code", "print the project's join code");
   code_command->add_option("DIR", directory, "the project's directory")->required();
 
@@ -212,8 +249,9 @@ int run_program(int argc, char** argv) {
   if (*init_command) {
     init.directory = directory;
     init.offline = offline.empty() ? directory + ".offline" : offline;
-    return initialise(init);
+    return initialise(std::move(init), root_key);
   }
+  if (*keys_command) return take_keys(directory, new_keys);
   if (*code_command) {
     const auto configuration = read_configuration(directory);
     if (!configuration.ok()) return fail(configuration.error());

@@ -59,6 +59,7 @@ class Engine final {
   void yield_at_once(SteadyTime now);
   void note_calendar(SteadyTime now);
   void apply_answers(SteadyTime now);
+  void end_at_once(Unit& unit, SteadyTime now);
   void apply_order(const protocol::UnitOrder& order, Unit& unit, SteadyTime now);
   // What runs.
   void decide(SteadyTime now);

@@ -18,6 +18,10 @@ void Engine::apply_answers(SteadyTime now) {
     for (const protocol::UnitOrder& order : orders.units)
       if (const auto found = project->units().find(order.unit); found != project->units().end())
         apply_order(order, *found->second, now);
+    for (const UnitId id : orders.revoked) end_at_once(*project->units().at(id), now);
+    if (orders.end_idle_kernels)
+      for (const auto& slot : slots_)
+        if (slot->unit() == nullptr) slot->end_kernel();
     if (!orders.end_kernels) continue;
     for (const auto& slot : slots_) {
       if (slot->unit() != nullptr && !project->holds(*slot->unit())) continue;
@@ -25,6 +29,14 @@ void Engine::apply_answers(SteadyTime now) {
       slot->end_kernel();
     }
   }
+}
+
+void Engine::end_at_once(Unit& unit, SteadyTime now) {
+  if (Slot* const slot = slots_.of(unit); slot != nullptr) {
+    slot->take_away(now);
+    slot->end_kernel();
+  }
+  unit.stop();
 }
 
 void Engine::apply_order(const protocol::UnitOrder& order, Unit& unit, SteadyTime now) {
@@ -101,7 +113,7 @@ void Engine::give_back(SteadyTime now) {
 Engine::Waiting Engine::next_for(const Slot& slot) const {
   Waiting best;
   for (const auto& project : projects_) {
-    if (project->terms().suspended) continue;
+    if (project->terms().suspended || !project->trusted()) continue;
     const auto& units = project->units();
     const auto first = std::find_if(units.begin(), units.end(), [&slot](const auto& entry) {
       return entry.second->slot == slot.number() && entry.second->wants_kernel();

@@ -26,11 +26,12 @@ Membership::Membership(Services& services, Joined joined, int slots)
       directory_(std::move(joined.directory)),
       identity_(std::move(joined.identity)),
       names_(state::names_of(directory_, identity_)),
-      trust_(identity_.code.root_fingerprint, identity_.host.host),
+      trust_(identity_.code.root_fingerprint, identity_.host.host, identity_.revocations),
       deliveries_(services_, *joined.workers, directory_, units_, trust_, server_of(identity_)),
       preparation_(services_, *joined.workers, directory_, units_, trust_, server_of(identity_)),
       session_(services_, *joined.workers, server_of(identity_), trust_),
-      link_(std::move(joined.link)) {}
+      link_(std::move(joined.link)),
+      refused_(std::move(joined.refused)) {}
 
 Status Membership::open(int& next_slot) {
   TRY(preparation_.open());
@@ -57,6 +58,10 @@ void Membership::load_units(int& next_slot) {
     }
     auto unit = std::make_unique<Unit>(std::move(held).value());
     unit->slot = next_slot++ % slots_;
+    if (const Status good = trust_.check_not_revoked(unit->held->statement(), unit->grant()); !good.ok()) {
+      spdlog::warn("unit {} does not go on: {}", unit->id().value, good.error().message);
+      unit->stop();
+    }
     spdlog::info("unit {} of {} goes on at item {} of {}-{}", unit->id().value, unit->grant().problem_name,
                  unit->held->finished(), unit->grant().range.begin, unit->held->end() - 1);
     if (unit->held->stopped() || unit->held->complete()) unit->stop();

@@ -26,12 +26,16 @@ struct Joined {
   state::Identity identity;
   transport::Workers* workers;
   std::shared_ptr<const transport::LinkMeter> link = {};  // of its transfers; none: nobody measures
+  std::shared_ptr<io::RefusedTlsKeys> refused = {};  // that its connections obey; none: they obey nothing
 };
 
 // What a server's answers ask of slots.
 struct SlotOrders {
   std::vector<protocol::UnitOrder> units;
   bool end_kernels = false;  // the project no longer knows this host
+  // What the root key has taken back: they end at once, and with them all kernels that wait for a unit.
+  std::vector<UnitId> revoked;
+  bool end_idle_kernels = false;
 };
 
 // What the owner allows a project.
@@ -74,6 +78,8 @@ class Membership {
   [[nodiscard]] bool holds(const Unit& unit) const;
   // Again at every start: a certificate may have run out, the disk may have been changed.
   [[nodiscard]] Status check(const Unit& unit) const;
+  // Is there a project document that holds? Without, nothing is started.
+  [[nodiscard]] bool trusted() const { return trust_.knows_project(); }
   [[nodiscard]] const ServerSession& session() const { return session_; }
   [[nodiscard]] const Deliveries& deliveries() const { return deliveries_; }
   [[nodiscard]] const std::optional<std::string>& revoked() const { return revoked_; }
@@ -95,7 +101,10 @@ class Membership {
   void take(CommitAnswered& event, SlotOrders& orders, SteadyTime now);
   void take(HostRevoked& event, SlotOrders& orders, SteadyTime now);
   void take_grant(const protocol::SignedStatement& statement, int slot, SteadyTime now);
+  void take_doubted_grants(SteadyTime now);
   void refuse(UnitId unit, protocol::FailureKind kind, const std::string& message);
+  void hear_of_revocations(std::optional<std::int64_t> number);
+  void take_revocations(SlotOrders& orders);
   void take_progress(const std::vector<protocol::ProblemProgress>& progress);
   [[nodiscard]] std::vector<protocol::SavedItem> take_saved();
 
@@ -111,8 +120,12 @@ class Membership {
   ServerSession session_;
   SpeedReporter speeds_;
   std::shared_ptr<const transport::LinkMeter> link_;
+  std::shared_ptr<io::RefusedTlsKeys> refused_;
   OwnerTerms terms_;
   std::vector<ProblemStatus> problems_;
+  // Grants of the last answer, with their slots, by a work key that the project's document does not know:
+  // that is fetched again first.
+  std::vector<std::pair<protocol::SignedStatement, int>> doubted_grants_;
   std::optional<std::string> revoked_;
 };
 

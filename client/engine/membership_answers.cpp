@@ -15,16 +15,44 @@ SlotOrders Membership::apply_answers(SteadyTime now) {
   SlotOrders orders;
   for (SessionEvent& event : session_.take_events())
     std::visit([&](auto& one) { take(one, orders, now); }, event);
+  if (trust_.revocations().number() > identity_.revocations.number()) take_revocations(orders);
   return orders;
 }
 
-void Membership::take(ProjectRenewed& event, SlotOrders&, SteadyTime) {
+void Membership::hear_of_revocations(std::optional<std::int64_t> number) {
+  if (trust_.hear_of_revocations(number.value_or(0))) session_.fetch_project_soon();
+}
+
+// The disk first: what was seen once must not be forgotten by a kill.
+void Membership::take_revocations(SlotOrders& orders) {
+  identity_.revocations = trust_.revocations();
+  spdlog::warn("{}: revocation list {} holds from now on", names_.name, identity_.revocations.number());
+  if (const Status saved = state::save_revocations(services_.files, directory_, identity_.revocations);
+      !saved.ok())
+    spdlog::warn("{}", saved.error().message);
+  state::refuse_tls_keys(identity_.revocations, refused_.get());
+  orders.end_idle_kernels = true;
+  for (const auto& [id, unit] : units_) {
+    const Status good = trust_.check_not_revoked(unit->held->statement(), unit->grant());
+    if (good.ok() || unit->held->stopped()) continue;
+    spdlog::warn("unit {} of {} ends: {}", id.value, unit->grant().problem_name, good.error().message);
+    unit->order_reason = good.error().message;
+    orders.revoked.push_back(id);
+  }
+}
+
+void Membership::take_doubted_grants(SteadyTime now) {
+  for (const auto& [statement, slot] : std::exchange(doubted_grants_, {})) take_grant(statement, slot, now);
+}
+
+void Membership::take(ProjectRenewed& event, SlotOrders&, SteadyTime now) {
   deliveries_.project_renewed();
   deliveries_.receipts().know_project(event.document);
   if (const Status saved = state::save_document(services_.files, directory_, event.document); !saved.ok())
     spdlog::warn("{}", saved.error().message);
   identity_.project = std::move(event.document);
   names_ = state::names_of(directory_, identity_);
+  take_doubted_grants(now);
 }
 
 void Membership::take(FailureAnswered& event, SlotOrders&, SteadyTime now) {
@@ -34,6 +62,8 @@ void Membership::take(FailureAnswered& event, SlotOrders&, SteadyTime now) {
 void Membership::take(WorkAnswered& event, SlotOrders& orders, SteadyTime now) {
   if (event.reply.ok()) {
     protocol::WorkReply& reply = *event.reply;
+    hear_of_revocations(reply.revocations);
+    doubted_grants_.clear();
     for (const auto& statement : reply.acknowledgements) deliveries_.acknowledged(statement, now);
     std::move(reply.units.begin(), reply.units.end(), std::back_inserter(orders.units));
     for (std::size_t i = 0; i < reply.grants.size(); ++i)
@@ -45,6 +75,7 @@ void Membership::take(WorkAnswered& event, SlotOrders& orders, SteadyTime now) {
 }
 
 void Membership::take(HeartbeatAnswered& event, SlotOrders& orders, SteadyTime) {
+  hear_of_revocations(event.reply.revocations);
   std::move(event.reply.units.begin(), event.reply.units.end(), std::back_inserter(orders.units));
 }
 
@@ -88,6 +119,12 @@ void Membership::refuse(UnitId unit, protocol::FailureKind kind, const std::stri
 }
 
 void Membership::take_grant(const protocol::SignedStatement& statement, int slot, SteadyTime now) {
+  if (!trust_.knows_project()) return;  // the server is not believed at present: it gets the unit back
+  // The server may have changed its work key.
+  if (!trust_.knows_work_key(statement.key) && session_.may_fetch_project(now)) {
+    doubted_grants_.emplace_back(statement, slot);
+    return session_.fetch_project_soon();
+  }
   const auto trusted = trust_.check_grant(statement, services_.clock.now());
   if (!trusted.ok()) {
     const auto claimed = protocol::decode<protocol::Grant>(statement.payload);

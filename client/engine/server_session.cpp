@@ -9,7 +9,7 @@
 namespace gleaner::engine {
 namespace {
 
-constexpr Duration project_retry = std::chrono::minutes{5};
+constexpr Duration project_retry = std::chrono::seconds{30};
 
 template <typename Value>
 Status outcome_of(const Result<Value>& result) {
@@ -21,7 +21,7 @@ Status outcome_of(const Result<Value>& result) {
 Exchange ServerSession::due(const Outgoing& outgoing, SteadyTime now, Alarm& alarm) const {
   if (busy()) return Exchange::none;
   Outgoing told = outgoing;
-  told.project = !trust_.knows_project() || (outgoing.project && now >= project_at_);
+  told.project = !trust_.knows_project() || project_wanted_ || (outgoing.project && now >= project_at_);
   const Exchange due = pacing_.due(told, now);
   if (due == Exchange::none) alarm.at(pacing_.next(told, now));
   return due;
@@ -65,6 +65,7 @@ void ServerSession::after_exchange(const transport::Answer& answer, const Status
 
 void ServerSession::fetch_project(SteadyTime now) {
   project_at_ = now + project_retry;
+  project_wanted_ = false;
   exchange(transport::get_request(server_, "/v1/project"),
            [this](const transport::Answer& answer, SteadyTime at) -> Status {
              TRY_ASSIGN(auto document, understand<protocol::SignedStatement>(answer));

@@ -40,6 +40,10 @@ class ServerSession {
   [[nodiscard]] std::vector<SessionEvent> take_events() { return std::exchange(events_, {}); }
 
   void heartbeat_soon(SteadyTime now) { pacing_.heartbeat_soon(now); }
+  // The project's document is known to have been replaced: it is what is said next.
+  void fetch_project_soon() { project_wanted_ = true; }
+  // Is there any use in fetching it again for an answer that it does not explain?
+  [[nodiscard]] bool may_fetch_project(SteadyTime now) const { return now >= project_at_; }
   // After a suspend or a change of networks: old waits mean nothing.
   void forget_waits(SteadyTime now) { pacing_.forget_waits(now); }
 
@@ -81,6 +85,7 @@ class ServerSession {
   std::vector<protocol::SlotRequest> asked_;
   client_policy::SessionPacing pacing_;
   SteadyTime project_at_{};  // a doubted document is fetched no sooner
+  bool project_wanted_ = false;
   std::optional<SteadyTime> last_contact_;
   client_policy::RecentMean round_trip_{client_policy::round_trip_weight};
   double slowest_performance_ = 0;

@@ -29,9 +29,19 @@ Status check_contents(const protocol::Grant& grant) {
 }  // namespace
 
 Status Trust::accept_project(const protocol::SignedStatement& statement, Timestamp now) {
-  TRY_ASSIGN(crypto::ProjectTrust project, crypto::check_project(statement, root_fingerprint_, now));
+  project_.reset();
+  if (auto told = crypto::revocations_in(statement, root_fingerprint_);
+      told.ok() && told->number() > revocations_.number())
+    revocations_ = std::move(*told);
+  TRY_ASSIGN(crypto::ProjectTrust project,
+             crypto::check_project(statement, root_fingerprint_, now, revocations_));
   project_ = std::move(project);
   return {};
+}
+
+bool Trust::hear_of_revocations(std::int64_t number) {
+  if (number < revocations_.number()) project_.reset();
+  return number > revocations_.number();
 }
 
 const crypto::ProjectTrust& Trust::project() const {
@@ -39,14 +49,26 @@ const crypto::ProjectTrust& Trust::project() const {
   return *project_;
 }
 
+bool Trust::knows_work_key(std::string_view key) const {
+  const crypto::ProjectTrust& known = project();
+  return key == known.work_key || crypto::former_work_certificate(known, key) != nullptr;
+}
+
 Result<TrustedGrant> Trust::check_grant(const protocol::SignedStatement& statement, Timestamp now) const {
   if (!project_) return Error{ErrorKind::unavailable, "the project's document has not been fetched yet"};
   TrustedGrant trusted;
   TRY_ASSIGN(trusted.grant, crypto::check_grant(statement, *project_, host_, now));
   TRY(check_contents(trusted.grant));
-  TRY_ASSIGN(trusted.application, crypto::check_application(trusted.grant.application, trusted.grant.signer,
-                                                            project_->root_key, project_->project, now));
+  TRY_ASSIGN(trusted.application,
+             crypto::check_application(trusted.grant.application, trusted.grant.signer, project_->root_key,
+                                       project_->project, now, revocations_));
   return trusted;
+}
+
+Status Trust::check_not_revoked(const protocol::SignedStatement& statement,
+                                const protocol::Grant& grant) const {
+  TRY(revocations_.check_key(statement.key, "work key"));
+  return revocations_.check_signed_application(grant.application);
 }
 
 Result<protocol::Acknowledgement> Trust::check_acknowledgement(

@@ -1,6 +1,8 @@
 // What this client believes: the project whose root key its join code pinned, and through it grants,
 // applications and acknowledgements. Every check is made anew each time it is asked for; nothing is
-// remembered but the project document. Not thread-safe. Errors: untrusted, with the link that broke.
+// remembered but the project document, and the newest revocation list of the root key, which only ever gives
+// way to a newer one. Not thread-safe. Errors: untrusted, with the link that broke; unavailable: there is no
+// project document that holds.
 #pragma once
 
 #include <optional>
@@ -16,23 +18,38 @@ struct TrustedGrant {
 
 class Trust {
  public:
-  Trust(Bytes root_fingerprint, HostId host) : root_fingerprint_(std::move(root_fingerprint)), host_(host) {}
+  // `seen`: the newest list that was ever seen of the project.
+  Trust(Bytes root_fingerprint, HostId host, crypto::Revocations seen = {})
+      : root_fingerprint_(std::move(root_fingerprint)), host_(host), revocations_(std::move(seen)) {}
 
+  // A document that is refused leaves no project: nothing is believed before one holds. Its list is taken if
+  // the root key signed it and it is newer, whatever the rest of the document is like.
   [[nodiscard]] Status accept_project(const protocol::SignedStatement& statement, Timestamp now);
+  // The server said that its newest list has this number (0: that there is none). True: a newer one than is
+  // known here, which must be fetched. An older one than was seen leaves no project.
+  [[nodiscard]] bool hear_of_revocations(std::int64_t number);
   [[nodiscard]] bool knows_project() const { return project_.has_value(); }
   // REQUIRES: knows_project().
   [[nodiscard]] const crypto::ProjectTrust& project() const;
+  [[nodiscard]] const crypto::Revocations& revocations() const { return revocations_; }
+
+  // Is it the work key of the project document, or a former one? REQUIRES: knows_project().
+  [[nodiscard]] bool knows_work_key(std::string_view key) const;
 
   // The whole chain: join code, project, grant, parameters, application, signer. Without a project:
   // unavailable.
   [[nodiscard]] Result<TrustedGrant> check_grant(const protocol::SignedStatement& statement,
                                                  Timestamp now) const;
+  // Nothing of it is on the list: neither what signed it nor its application.
+  [[nodiscard]] Status check_not_revoked(const protocol::SignedStatement& statement,
+                                         const protocol::Grant& grant) const;
   [[nodiscard]] Result<protocol::Acknowledgement> check_acknowledgement(
       const protocol::SignedStatement& statement) const;
 
  private:
   Bytes root_fingerprint_;
   HostId host_;
+  crypto::Revocations revocations_;
   std::optional<crypto::ProjectTrust> project_;
 };
 

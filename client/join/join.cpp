@@ -45,8 +45,12 @@ Result<state::Identity> enrol(io::HttpClient& http, io::Files& files, const host
   identity.code = code;
   TRY_ASSIGN(const auto document, understand<protocol::SignedStatement>(transport::call(
                                       http, server, transport::get_request(server, "/v1/project"))));
-  TRY_ASSIGN(const crypto::ProjectTrust trust, crypto::check_project(document, code.root_fingerprint, now));
+  // A computer that was here before has not forgotten what was revoked.
+  TRY_ASSIGN(const crypto::ProjectTrust trust,
+             crypto::check_project(document, code.root_fingerprint, now,
+                                   state::load_revocations(files, project, code.root_fingerprint)));
   identity.project = document;
+  identity.revocations = trust.revocations;
   TRY_ASSIGN(const crypto::PrivateKey key, state::load_or_make_key(files, project));
   identity.machine = machine.machine_digest(trust.project);
   identity.name =
@@ -74,7 +78,9 @@ Result<state::Identity> enrol(io::HttpClient& http, io::Files& files, const host
 Result<state::Identity> join(io::HttpClient& http, io::Files& files, const host::Machine& machine,
                              const state::ProjectDirectory& project, const protocol::JoinCode& code,
                              const JoinFacts& facts, Timestamp now) {
-  if (auto present = state::load_identity(files, project); present.ok()) {
+  auto present = state::load_identity(files, project);
+  if (!present.ok() && present.error().kind == ErrorKind::forbidden) return present.error();
+  if (present.ok()) {
     const bool same = present->code.root_fingerprint == code.root_fingerprint;
     if (!same)
       return Error{
@@ -92,6 +98,7 @@ Result<state::Identity> join(io::HttpClient& http, io::Files& files, const host:
     TRY_ASSIGN(const crypto::PrivateKey key, state::load_or_make_key(files, project));
     TRY(state::forget_membership(files, project));
     TRY(state::keep_key(files, project, key));
+    if (present->revocations.number() > 0) TRY(state::save_revocations(files, project, present->revocations));
   }
   auto joined = enrol(http, files, machine, project, code, facts, now);
   if (!joined.ok()) return explain(joined.error(), code);
@@ -119,6 +126,7 @@ Result<state::Identity> load_or_pending(const io::Files& files, const state::Pro
   if (!text.ok()) return identity;
   state::Identity pending;
   TRY_ASSIGN(pending.code, protocol::parse_join_code(*text));
+  pending.revocations = state::load_revocations(files, project, pending.code.root_fingerprint);
   return pending;
 }
 
@@ -134,6 +142,7 @@ Result<state::Identity> confirm_machine(io::HttpClient& http, io::Files& files, 
     TRY(state::forget_membership(files, project));
     TRY(files.make_directories(project.identity()));
     TRY(files.write(project.identity() / "join-code", protocol::to_text(code), io::Mode::secret));
+    if (identity.revocations.number() > 0) TRY(state::save_revocations(files, project, identity.revocations));
   }
   auto joined = enrol(http, files, machine, project, code, facts, now);
   if (!joined.ok()) return explain(joined.error(), code);

@@ -17,6 +17,15 @@ std::string user_agent() {
   return std::string("gleaner-client/") + version;
 }
 
+// With what this computer knows to be revoked.
+std::unique_ptr<io::HttpClient> connect(const protocol::JoinCode& code,
+                                        const state::ProjectDirectory& project) {
+  auto refused = std::make_shared<io::RefusedTlsKeys>();
+  state::refuse_tls_keys(state::load_revocations(io::real_files(), project, code.root_fingerprint),
+                         refused.get());
+  return io::make_curl_client(code.root_fingerprint, user_agent(), {}, std::move(refused));
+}
+
 int complain(const Error& error) {
   fmt::print(stderr, "gleaner-client: {}\n", error.message);
   return exit_problem;
@@ -48,8 +57,7 @@ Status leave_one(const state::StateDirectory& state, const state::ProjectNames& 
   io::Files& files = io::real_files();
   const state::ProjectDirectory directory = state.project(project.key);
   const auto identity = state::load_identity(files, directory);
-  const auto http =
-      io::make_curl_client(identity.ok() ? identity->code.root_fingerprint : Bytes(), user_agent());
+  const auto http = connect(identity.ok() ? identity->code : protocol::JoinCode{}, directory);
   TRY(joining::leave(*http, files, directory));
   fmt::print("Left the project {}; its data has been removed from {}.\n", project.name, state.root.string());
   return {};
@@ -87,7 +95,7 @@ int run_join(const JoinCommand& command) {
   if (!lock.ok()) return complain(lock.error());
   const state::ProjectDirectory project = state.project(state::project_key(code->root_fingerprint));
   const bool before = state::load_identity(files, project).ok();
-  const auto http = io::make_curl_client(code->root_fingerprint, user_agent());
+  const auto http = connect(*code, project);
   joining::JoinFacts facts;
   facts.name = command.name;
   facts.client_version = version;

@@ -12,7 +12,9 @@ Result<state::Identity> confirmed(const state::ProjectDirectory& directory, cons
                                   const joining::JoinFacts& facts, const std::string& agent) {
   io::Files& files = io::real_files();
   TRY_ASSIGN(const state::Identity stored, joining::load_or_pending(files, directory));
-  const auto http = io::make_curl_client(stored.code.root_fingerprint, agent);
+  const auto refused = std::make_shared<io::RefusedTlsKeys>();
+  state::refuse_tls_keys(stored.revocations, refused.get());
+  const auto http = io::make_curl_client(stored.code.root_fingerprint, agent, {}, refused);
   return joining::confirm_machine(*http, files, machine, directory, facts, system_clock().now());
 }
 
@@ -37,9 +39,11 @@ Result<std::vector<ServedProject>> served_projects(const state::StateDirectory& 
       continue;
     }
     ServedProject served{directory, *identity};
+    state::refuse_tls_keys(identity->revocations, served.refused.get());
     served.workers = std::make_unique<transport::ThreadWorkers>(
-        [fingerprint = identity->code.root_fingerprint, agent, rates = served.rates, link = served.link] {
-          return transport::metered(io::make_curl_client(fingerprint, agent, rates), link);
+        [fingerprint = identity->code.root_fingerprint, agent, rates = served.rates, link = served.link,
+         refused = served.refused] {
+          return transport::metered(io::make_curl_client(fingerprint, agent, rates, refused), link);
         });
     all.push_back(std::move(served));
   }

@@ -18,6 +18,7 @@ struct ServedProject {
   state::Identity identity;
   std::shared_ptr<io::TransferRates> rates = std::make_shared<io::TransferRates>();
   std::shared_ptr<transport::LinkMeter> link = std::make_shared<transport::LinkMeter>();
+  std::shared_ptr<io::RefusedTlsKeys> refused = std::make_shared<io::RefusedTlsKeys>();
   std::unique_ptr<transport::ThreadWorkers> workers = {};
 };
 

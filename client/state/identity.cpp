@@ -1,6 +1,7 @@
 #include "client/state/identity.h"
 
 #include "shared/base/limits.h"
+#include "shared/io/secret_file.h"
 #include "shared/protocol/codec.h"
 
 namespace gleaner::state {
@@ -8,9 +9,22 @@ namespace {
 
 constexpr std::int64_t small_file_bytes_max = 64 << 10;
 
+Result<std::string> read_secret(const io::Files& files, const io::Path& path) {
+  TRY_ASSIGN(std::string text, io::read_secret_file(files, path, small_file_bytes_max));
+  return text;
+}
+
 Result<std::string> read_text(const io::Files& files, const io::Path& path) {
   TRY_ASSIGN(std::string text, files.read(path, small_file_bytes_max));
   return text;
+}
+
+std::optional<protocol::SignedStatement> read_statement(const io::Files& files, const io::Path& path) {
+  const auto text = files.read(path, limits::json_message_bytes_max);
+  if (!text.ok()) return std::nullopt;
+  auto statement = protocol::decode<protocol::SignedStatement>(*text);
+  if (!statement.ok()) return std::nullopt;
+  return std::move(statement).value();
 }
 
 }  // namespace
@@ -28,18 +42,36 @@ Result<Identity> load_identity(const io::Files& files, const ProjectDirectory& p
     return Error{ErrorKind::not_found, "this computer has not joined this project (nothing in " +
                                            directory.string() + "): run gleaner-client join CODE"};
   Identity identity;
-  TRY_ASSIGN(const std::string host, read_text(files, directory / "host.json"));
+  TRY_ASSIGN(const std::string host, read_secret(files, directory / "host.json"));
   TRY_ASSIGN(identity.host, protocol::decode<protocol::EnrolReply>(host));
-  TRY_ASSIGN(const std::string code, read_text(files, directory / "join-code"));
+  TRY_ASSIGN(const std::string code, read_secret(files, directory / "join-code"));
   TRY_ASSIGN(identity.code, protocol::parse_join_code(code));
   TRY_ASSIGN(identity.machine, read_text(files, directory / "machine"));
   TRY_ASSIGN(identity.name, read_text(files, directory / "name"));
+  if (files.exists(directory / "host.key")) TRY(read_secret(files, directory / "host.key"));
   identity.revoked = files.exists(directory / "revoked");
-  if (const auto text = files.read(directory / "project.json", limits::json_message_bytes_max); text.ok()) {
-    auto document = protocol::decode<protocol::SignedStatement>(*text);
-    if (document.ok()) identity.project = std::move(document).value();
-  }
+  identity.project = read_statement(files, directory / "project.json");
+  identity.revocations = load_revocations(files, project, identity.code.root_fingerprint);
   return identity;
+}
+
+crypto::Revocations load_revocations(const io::Files& files, const ProjectDirectory& project,
+                                     std::string_view root_fingerprint) {
+  crypto::Revocations newest;
+  const auto take = [&newest](const Result<crypto::Revocations>& list) {
+    if (list.ok() && list->number() > newest.number()) newest = *list;
+  };
+  if (const auto list = read_statement(files, project.identity() / "revocations.json"))
+    take(crypto::Revocations::from(*list, root_fingerprint));
+  if (const auto document = read_statement(files, project.identity() / "project.json"))
+    take(crypto::revocations_in(*document, root_fingerprint));
+  return newest;
+}
+
+Status save_revocations(io::Files& files, const ProjectDirectory& project,
+                        const crypto::Revocations& revocations) {
+  return files.write(project.identity() / "revocations.json", protocol::encode(revocations.statement()),
+                     io::Mode::secret);
 }
 
 Status save_identity(io::Files& files, const ProjectDirectory& project, const Identity& identity) {
@@ -50,6 +82,7 @@ Status save_identity(io::Files& files, const ProjectDirectory& project, const Id
   TRY(files.write(directory / "join-code", protocol::to_text(identity.code), io::Mode::secret));
   TRY(files.write(directory / "machine", identity.machine, io::Mode::secret));
   TRY(files.write(directory / "name", identity.name, io::Mode::secret));
+  if (identity.revocations.number() > 0) TRY(save_revocations(files, project, identity.revocations));
   if (identity.project) TRY(save_document(files, project, *identity.project));
   return files.write(directory / "host.json", protocol::encode(identity.host), io::Mode::secret);
 }
@@ -57,6 +90,13 @@ Status save_identity(io::Files& files, const ProjectDirectory& project, const Id
 Status save_document(io::Files& files, const ProjectDirectory& project,
                      const protocol::SignedStatement& document) {
   return files.write(project.identity() / "project.json", protocol::encode(document), io::Mode::secret);
+}
+
+void refuse_tls_keys(const crypto::Revocations& revocations, io::RefusedTlsKeys* refused) {
+  if (refused == nullptr || revocations.number() == 0) return;
+  std::vector<std::string> digests;
+  for (const protocol::RevokedTlsKey& one : revocations.list().tls_keys) digests.push_back(one.digest);
+  refused->set(std::move(digests));
 }
 
 Status mark_revoked(io::Files& files, const ProjectDirectory& project) {
@@ -75,7 +115,7 @@ Status forget_membership(io::Files& files, const ProjectDirectory& project) {
 Result<crypto::PrivateKey> load_or_make_key(io::Files& files, const ProjectDirectory& project) {
   const io::Path path = project.identity() / "host.key";
   if (files.exists(path)) {
-    TRY_ASSIGN(const std::string pem, read_text(files, path));
+    TRY_ASSIGN(const std::string pem, read_secret(files, path));
     return crypto::PrivateKey::from_pem(pem);
   }
   crypto::PrivateKey key = crypto::PrivateKey::generate();

@@ -7,6 +7,8 @@
 
 #include "client/state/state_directory.h"
 #include "shared/crypto/keys.h"
+#include "shared/crypto/revocations.h"
+#include "shared/io/http_client.h"
 #include "shared/protocol/join_code.h"
 #include "shared/protocol/messages.h"
 
@@ -19,17 +21,27 @@ struct Identity {
   std::string name;
   std::optional<protocol::SignedStatement> project;  // as last fetched; to be checked before use
   bool revoked = false;                              // the server said so; only joining again helps
+  crypto::Revocations revocations;                   // the newest list ever seen of this project
 
   // As its document says, which is checked elsewhere; the server's address while there is none.
   [[nodiscard]] std::string project_name() const;
 };
 
-// not_found if this project has not been joined: "gleaner-client join CODE".
+// not_found if this project has not been joined: "gleaner-client join CODE"; forbidden if others may read its
+// secrets: the message says what to do.
 [[nodiscard]] Result<Identity> load_identity(const io::Files& files, const ProjectDirectory& project);
 [[nodiscard]] Status save_identity(io::Files& files, const ProjectDirectory& project,
                                    const Identity& identity);
 [[nodiscard]] Status save_document(io::Files& files, const ProjectDirectory& project,
                                    const protocol::SignedStatement& document);
+// The newest list that is on the disk; one that is damaged is as good as none (the next document brings it).
+[[nodiscard]] crypto::Revocations load_revocations(const io::Files& files, const ProjectDirectory& project,
+                                                   std::string_view root_fingerprint);
+// REQUIRES: there is a list.
+[[nodiscard]] Status save_revocations(io::Files& files, const ProjectDirectory& project,
+                                      const crypto::Revocations& revocations);
+// Connections obey the list from now on; null: there are none.
+void refuse_tls_keys(const crypto::Revocations& revocations, io::RefusedTlsKeys* refused);
 [[nodiscard]] Status mark_revoked(io::Files& files, const ProjectDirectory& project);
 // Leaves nothing of the membership: identity, units, results that were not delivered, caches. At once, by a
 // renaming: what a kill leaves of it is gone at the next start (migrate_state()).

@@ -14,7 +14,7 @@
 namespace gleaner::state {
 
 //   identity/       join-code, host.key, host.json (EnrolReply: present = joined), machine, name,
-//                   project.json, revoked
+//                   project.json, revocations.json (the newest list ever seen), revoked
 //   units/ID/       grant.json as received, journal (journal.h), segment-BEGIN-END (a cut too large
 //                   to piggyback)
 //   blobs/          DIGEST, DIGEST.partial

@@ -9,6 +9,7 @@
 #include "server/service/describe.h"
 #include "server/service/jobs.h"
 #include "server/service/problems.h"
+#include "server/service/revocations.h"
 #include "shared/base/limits.h"
 #include "shared/crypto/keys.h"
 #include "shared/protocol/codec.h"
@@ -94,6 +95,7 @@ Status store_draft(Transaction& tx, storage::ProblemRow row, const PlannedStage&
   problem.parameters_digest = crypto::sha256_hex(problem.row.parameters);
   tx.model.underway.drafts.erase(problem.row.id);
   TRY(begin_stage(tx, problem, planned));
+  TRY(stop_revoked(tx));  // perhaps since it was drafted
   info = describe(problem, tx.now);
   return {};
 }
@@ -129,6 +131,10 @@ void Problems::add(protocol::AddProblem request, Done<protocol::ProblemInfo> don
         const Application* application = find_application(tx.model, request.application);
         if (application == nullptr) {
           draft = no_application(request.application);
+          return {};
+        }
+        if (const Status good = check_not_revoked(tx.model, *application); !good.ok()) {
+          draft = Error{ErrorKind::conflict, good.error().message};
           return {};
         }
         if (is_taken(tx.model, request.name)) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "server/service/describe.h"
+#include "server/service/revocations.h"
 #include "shared/archive/bundle_archive.h"
 #include "shared/bundle/bundle.h"
 #include "shared/crypto/statements.h"
@@ -13,6 +14,10 @@ namespace {
 
 Status keep(Transaction& tx, Application application, Result<protocol::ApplicationInfo>& info) {
   auto& row = application.row;
+  if (const Status good = check_not_revoked(tx.model, application); !good.ok()) {
+    info = Error{ErrorKind::conflict, good.error().message};
+    return {};
+  }
   for (const auto& [id, known] : tx.model.applications) {
     if (known.row.name != row.name || known.row.version != row.version) continue;
     if (known.row.archive == row.archive) {

@@ -17,6 +17,7 @@
 #include "server/service/manager_setup.h"
 #include "server/storage/store.h"
 #include "shared/bundle/manifest.h"
+#include "shared/crypto/revocations.h"
 
 namespace gleaner::service {
 
@@ -83,6 +84,11 @@ struct RemoveFile {
 // What people see has just changed: a snapshot from before says what is no longer true (overview.h).
 struct Announce {};
 
+// Answers name this list from now on, and the project's document carries it.
+struct PublishRevocations {
+  crypto::Revocations list;
+};
+
 // The model is read back from the store.
 struct Reload {};
 
@@ -101,7 +107,8 @@ struct LogLine {
 
 using Effect = std::variant<effect::Plan, effect::Combine, effect::Review, effect::Map, effect::EndManager,
                             effect::AdmitToken, effect::DropToken, effect::PutAdminToken, effect::RemoveFile,
-                            effect::Announce, effect::Reload, effect::SettleDecisions, effect::LogLine>;
+                            effect::Announce, effect::PublishRevocations, effect::Reload,
+                            effect::SettleDecisions, effect::LogLine>;
 
 class Effects {
  public:

@@ -93,8 +93,9 @@ Result<HostId> Enrolment::authenticate_host(const std::string& token) const {
 }
 
 protocol::SignedStatement Enrolment::project() {
+  const crypto::Revocations revocations = revocations_.present();
   const std::lock_guard lock(mutex_);
-  if (!project_) {
+  if (!project_ || revocations.number() > project_revocations_) {
     const Configuration& configuration = kernel_.settings().configuration;
     protocol::ProjectDocument document;
     document.project = secrets_.project;
@@ -104,6 +105,14 @@ protocol::SignedStatement Enrolment::project() {
     document.heartbeat_seconds = configuration.heartbeat_seconds;
     document.commit_seconds = configuration.commit_seconds;
     document.issued_at = kernel_.clock().now();
+    if (revocations.number() > 0) document.revocations = revocations.statement();
+    project_revocations_ = revocations.number();
+    std::vector<protocol::SignedStatement> former;
+    for (const auto& statement : secrets_.former_work_certificates)
+      if (const auto certificate = protocol::decode<protocol::KeyCertificate>(statement.payload);
+          certificate.ok() && revocations.check_key(certificate->key, "work key").ok())
+        former.push_back(statement);
+    if (!former.empty()) document.former_work_certificates = std::move(former);
     project_ = crypto::sign_statement(protocol::StatementType::project, protocol::encode(document),
                                       secrets_.work_key);
   }

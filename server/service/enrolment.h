@@ -8,6 +8,7 @@
 
 #include "server/service/joins.h"
 #include "server/service/kernel.h"
+#include "server/service/revocations.h"
 #include "server/service/tokens.h"
 #include "shared/protocol/admin_messages.h"
 #include "shared/protocol/messages.h"
@@ -16,10 +17,12 @@ namespace gleaner::service {
 
 class Enrolment {
  public:
-  Enrolment(Kernel& kernel, const Tokens& tokens, const ProjectSecrets& secrets)
+  Enrolment(Kernel& kernel, const Tokens& tokens, const ProjectSecrets& secrets,
+            const PublishedRevocations& revocations)
       : kernel_(kernel),
         tokens_(tokens),
         secrets_(secrets),
+        revocations_(revocations),
         joins_(kernel.settings().configuration.joins_per_hour) {}
 
   // Which host is it? From memory.
@@ -42,9 +45,11 @@ class Enrolment {
   Kernel& kernel_;
   const Tokens& tokens_;
   const ProjectSecrets& secrets_;
+  const PublishedRevocations& revocations_;
   Joins joins_;
   std::mutex mutex_;
-  std::optional<protocol::SignedStatement> project_;  // signed once
+  std::optional<protocol::SignedStatement> project_;  // signed once for each revocation list
+  std::int64_t project_revocations_ = 0;              // number of the list in it
 };
 
 }  // namespace gleaner::service

@@ -169,6 +169,10 @@ void Jobs::perform(const effect::Announce& /*announce*/) {
   overview_.outdate();
 }
 
+void Jobs::perform(const effect::PublishRevocations& revocations) {
+  revocations_.set(revocations.list);
+}
+
 void Jobs::perform(const effect::Reload& /*reload*/) {
   (void)kernel_.writer().reload();  // says itself what is wrong, and the next batch tries again
 }

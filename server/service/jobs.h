@@ -9,6 +9,7 @@
 #include "server/service/kernel.h"
 #include "server/service/life_cycle.h"
 #include "server/service/overview.h"
+#include "server/service/revocations.h"
 #include "server/service/tokens.h"
 
 namespace gleaner::service {
@@ -24,8 +25,13 @@ namespace gleaner::service {
 
 class Jobs {
  public:
-  Jobs(Kernel& kernel, Tokens& tokens, AdminTokens& admin_tokens, Overview& overview)
-      : kernel_(kernel), tokens_(tokens), admin_tokens_(admin_tokens), overview_(overview) {}
+  Jobs(Kernel& kernel, Tokens& tokens, AdminTokens& admin_tokens, Overview& overview,
+       PublishedRevocations& revocations)
+      : kernel_(kernel),
+        tokens_(tokens),
+        admin_tokens_(admin_tokens),
+        overview_(overview),
+        revocations_(revocations) {}
   // Writer thread.
   void perform(std::vector<Effect> effects);
 
@@ -40,6 +46,7 @@ class Jobs {
   void perform(const effect::PutAdminToken& token);
   void perform(const effect::RemoveFile& file);
   void perform(const effect::Announce& announce);
+  void perform(const effect::PublishRevocations& revocations);
   void perform(const effect::Reload& reload);
   void perform(const effect::SettleDecisions& decisions);
   void perform(const effect::LogLine& line);
@@ -48,6 +55,7 @@ class Jobs {
   Tokens& tokens_;
   AdminTokens& admin_tokens_;
   Overview& overview_;
+  PublishedRevocations& revocations_;
 };
 
 }  // namespace gleaner::service

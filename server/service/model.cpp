@@ -4,6 +4,7 @@
 
 #include "server/policy/strategies.h"
 #include "server/service/dispatch.h"
+#include "server/service/revocations.h"
 #include "shared/base/limits.h"
 #include "shared/crypto/keys.h"
 #include "shared/protocol/codec.h"
@@ -148,6 +149,7 @@ Result<Model> load_model(storage::Store& store, io::Files& files, const Settings
   for (const auto& row : standings) model.reputation.restore(row.host, row.application, row.standing);
   TRY_ASSIGN(const auto audit_key, store.get_value("audit_key"));
   model.audit_key = audit_key.value_or("");
+  TRY_ASSIGN(model.revocations, stored_revocations(store));
   TRY_ASSIGN(const auto applications, store.applications());
   for (const auto& row : applications) TRY(load_application(row, files, settings.directory, model));
   TRY_ASSIGN(const auto problems, store.problems());

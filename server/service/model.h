@@ -21,6 +21,7 @@
 #include "server/storage/store.h"
 #include "shared/base/result.h"
 #include "shared/bundle/manifest.h"
+#include "shared/crypto/revocations.h"
 
 namespace gleaner::service {
 
@@ -86,6 +87,7 @@ struct Model {
   policy::Reputation reputation;
   std::string audit_key;                    // secret: which items are audited
   std::optional<Duration> calendar_offset;  // from the steady clock, at the last tick; absent: none since
+  crypto::Revocations revocations;
   Underway underway;
 };
 

@@ -13,6 +13,7 @@
 #include "server/service/dispatch.h"
 #include "server/service/failures.h"
 #include "server/service/life_cycle.h"
+#include "server/service/revocations.h"
 
 namespace gleaner::service {
 namespace {
@@ -47,14 +48,20 @@ Status take_refusal(Transaction& tx, const Problem& problem, const std::string& 
   return {};
 }
 
+// Why it cannot go on; empty: its application is not revoked.
+std::string revocation_of(const Transaction& tx, const Problem& problem) {
+  const Status good = check_not_revoked(tx.model, tx.model.applications.at(problem.row.application));
+  return good.ok() ? std::string() : good.error().message;
+}
+
 Status retry_problem(Transaction& tx, ProblemId id, Info& info) {
   const auto found = tx.model.problems.find(id);
   if (found == tx.model.problems.end()) {
     info = no_problem(id);
     return {};
   }
-  std::string refusal;
-  TRY(retry(tx, found->second, refusal));
+  std::string refusal = revocation_of(tx, found->second);
+  if (refusal.empty()) TRY(retry(tx, found->second, refusal));
   return take_refusal(tx, found->second, refusal, info);
 }
 
@@ -72,7 +79,10 @@ Status upgrade_problem(Transaction& tx, ProblemId id, const std::string& version
     return {};
   }
   std::string refusal;
-  TRY(upgrade(tx, found->second, *application, refusal));
+  if (const Status good = check_not_revoked(tx.model, *application); !good.ok())
+    refusal = good.error().message;
+  else
+    TRY(upgrade(tx, found->second, *application, refusal));
   return take_refusal(tx, found->second, refusal, info);
 }
 
@@ -81,6 +91,9 @@ Status change_state(Transaction& tx, ProblemId id, Problems::Action action, Info
   if (action == Problems::Action::retry) return retry_problem(tx, id, info);
   Problem* problem = changeable(tx, id, info);
   if (problem == nullptr) return {};
+  if (const std::string revoked = revocation_of(tx, *problem);
+      action == Problems::Action::resume && !revoked.empty())
+    return take_refusal(tx, *problem, revoked, info);
   if (action == Problems::Action::resume && is_stopped(*problem)) return retry_problem(tx, id, info);
   auto& state = problem->row.state;
   switch (action) {

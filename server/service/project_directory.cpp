@@ -4,9 +4,11 @@
 
 #include <array>
 
+#include "server/service/key_rotation.h"
 #include "shared/bundle/project_keys.h"
+#include "shared/bundle/server_keys.h"
 #include "shared/crypto/statements.h"
-#include "shared/crypto/tls_identity.h"
+#include "shared/io/secret_file.h"
 #include "shared/protocol/codec.h"
 
 namespace gleaner::service {
@@ -43,7 +45,7 @@ namespace {
 
 Result<Bytes> read_enrolment_secret(io::Files& files, const io::Path& path) {
   if (!files.exists(path)) return Bytes();
-  TRY_ASSIGN(const Bytes hex, bundle::read_secret_file(files, path, key_bytes_max));
+  TRY_ASSIGN(const Bytes hex, io::read_secret_file(files, path, key_bytes_max));
   const auto secret = from_hex(std::string_view(hex).substr(0, 2 * enrolment_secret_bytes));
   if (!secret || secret->size() != enrolment_secret_bytes)
     return Error{ErrorKind::invalid, path.string() + " is damaged: expected 32 hex digits"};
@@ -52,21 +54,25 @@ Result<Bytes> read_enrolment_secret(io::Files& files, const io::Path& path) {
 
 }  // namespace
 
+Result<Bytes> read_root_public_key(io::Files& files, const ProjectDirectory& directory) {
+  TRY_ASSIGN(const Bytes root_hex, files.read(directory.root_public_key(), key_bytes_max));
+  const auto root_key = from_hex(std::string_view(root_hex).substr(0, 64));
+  if (root_key && root_key->size() == 32) return *root_key;
+  return Error{ErrorKind::invalid, directory.root_public_key().string() +
+                                       " is damaged: expected 64 hex digits; restore it from a backup"};
+}
+
 Result<ProjectSecrets> read_secrets(io::Files& files, const ProjectDirectory& directory, Timestamp now) {
   if (!files.exists(directory.configuration()))
     return Error{ErrorKind::not_found, directory.root().string() +
                                            " holds no project: make one with `gleaner-server init " +
                                            directory.root().string() + "`"};
-  TRY_ASSIGN(const Bytes root_hex, files.read(directory.root_public_key(), key_bytes_max));
-  const auto root_key = from_hex(std::string_view(root_hex).substr(0, 64));
-  if (!root_key || root_key->size() != 32)
-    return Error{ErrorKind::invalid, directory.root_public_key().string() +
-                                         " is damaged: expected 64 hex digits; restore it from a backup"};
+  TRY_ASSIGN(const Bytes root_key, read_root_public_key(files, directory));
   TRY_ASSIGN(crypto::PrivateKey work_key, bundle::read_key_file(files, directory.work_key()));
   TRY_ASSIGN(auto certificate, bundle::read_certificate_file(files, directory.work_certificate()));
-  const std::string project = bundle::project_id(*root_key);
+  const std::string project = bundle::project_id(root_key);
   auto checked = crypto::check_key_certificate(certificate, protocol::StatementType::work_key_certificate,
-                                               *root_key, project, now);
+                                               root_key, project, now);
   if (!checked.ok())
     return checked.error().within(
         "the work key's certificate " + directory.work_certificate().string() +
@@ -77,17 +83,18 @@ Result<ProjectSecrets> read_secrets(io::Files& files, const ProjectDirectory& di
                                            directory.work_key().string() +
                                            ": certify the present one with `gleaner-admin keys work`"};
   TRY_ASSIGN(Bytes tls_chain, files.read(directory.tls_chain(), key_bytes_max));
-  TRY_ASSIGN(Bytes tls_key, bundle::read_secret_file(files, directory.tls_key(), key_bytes_max));
+  TRY_ASSIGN(Bytes tls_key, io::read_secret_file(files, directory.tls_key(), key_bytes_max));
   TRY_ASSIGN(Bytes secret, read_enrolment_secret(files, directory.enrolment_secret()));
-  TRY_ASSIGN(Bytes token, bundle::read_secret_file(files, directory.admin_token(), key_bytes_max));
+  TRY_ASSIGN(Bytes token, io::read_secret_file(files, directory.admin_token(), key_bytes_max));
   while (!token.empty() && token.back() == '\n') token.pop_back();
   if (token.size() < 32)
     return Error{ErrorKind::invalid, directory.admin_token().string() + " is damaged: expected a token"};
   return ProjectSecrets{project,
-                        *root_key,
+                        root_key,
                         std::move(work_key),
                         std::move(certificate),
                         checked->not_after,
+                        read_former_certificates(files, directory, root_key, now),
                         std::move(tls_chain),
                         std::move(tls_key),
                         std::move(secret),
@@ -100,25 +107,18 @@ Result<InitReport> init_project(io::Files& files, const InitOptions& options, Ti
     return Error{ErrorKind::conflict, options.directory.string() +
                                           " already holds a project; serve it with `gleaner-server run " +
                                           options.directory.string() + "`, or choose another directory"};
-  TRY_ASSIGN(const auto offline, bundle::create_offline_keys(files, options.offline, now));
+  TRY_ASSIGN(const auto offline, options.root
+                                     ? bundle::create_signer(files, options.offline, *options.root, now)
+                                     : bundle::create_offline_keys(files, options.offline, now));
   const Timestamp until = now + std::chrono::hours{24} * options.days;
-  const auto work_key = crypto::PrivateKey::generate();
-  const auto certificate =
-      bundle::certify_key(offline.root, offline.project, protocol::StatementType::work_key_certificate,
-                          work_key.public_key(), "work", now, until);
   const std::string host = public_host(options.configuration);
-  const auto tls =
-      crypto::make_tls_identity(offline.root, {host, "localhost", "127.0.0.1", "::1"}, now, until);
   const Bytes secret = crypto::random_secret(enrolment_secret_bytes);
   const std::string token = to_base64url(crypto::random_secret(32));
 
-  TRY(files.make_directories(options.directory / "keys"));
+  TRY(bundle::create_server_keys(files, options.directory / "keys", offline.root,
+                                 {true, true, {host}, now, until}));
   TRY(files.make_directories(options.directory / "admin"));
   TRY(files.write(directory.root_public_key(), to_hex(offline.root.public_key()) + "\n", io::Mode::normal));
-  TRY(files.write(directory.work_key(), work_key.to_pem(), io::Mode::secret));
-  TRY(files.write(directory.work_certificate(), protocol::encode(certificate), io::Mode::normal));
-  TRY(files.write(directory.tls_key(), tls.private_key_pem, io::Mode::secret));
-  TRY(files.write(directory.tls_chain(), tls.certificate_chain_pem, io::Mode::normal));
   TRY(files.write(directory.enrolment_secret(), to_hex(secret) + "\n", io::Mode::secret));
   TRY(files.write(directory.admin_token(), token + "\n", io::Mode::secret));
   const std::string port = std::to_string(options.configuration.port);

@@ -2,12 +2,15 @@
 // project.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "server/service/configuration.h"
 #include "shared/base/clock.h"
 #include "shared/base/result.h"
 #include "shared/crypto/keys.h"
+#include "shared/crypto/root_key.h"
 #include "shared/io/files.h"
 #include "shared/protocol/join_code.h"
 #include "shared/protocol/messages.h"
@@ -23,6 +26,8 @@ class ProjectDirectory {
   [[nodiscard]] io::Path root_public_key() const { return root_ / "keys" / "root.public"; }
   [[nodiscard]] io::Path work_key() const { return root_ / "keys" / "work.key"; }
   [[nodiscard]] io::Path work_certificate() const { return root_ / "keys" / "work.certificate.json"; }
+  [[nodiscard]] io::Path revocations() const { return root_ / "keys" / "revocations.json"; }
+  [[nodiscard]] io::Path former_certificates() const { return root_ / "keys" / "former"; }
   [[nodiscard]] io::Path tls_key() const { return root_ / "keys" / "tls.key"; }
   [[nodiscard]] io::Path tls_chain() const { return root_ / "keys" / "tls.pem"; }
   [[nodiscard]] io::Path enrolment_secret() const { return root_ / "keys" / "enrolment.secret"; }
@@ -49,6 +54,7 @@ struct ProjectSecrets {
   crypto::PrivateKey work_key;
   protocol::SignedStatement work_certificate;
   Timestamp work_certificate_expires;
+  std::vector<protocol::SignedStatement> former_work_certificates;  // that still hold
   std::string tls_chain_pem;
   std::string tls_key_pem;
   Bytes enrolment_secret;    // of the code "default"; empty: that was rotated or withdrawn (codes.h)
@@ -59,9 +65,12 @@ struct ProjectSecrets {
 [[nodiscard]] Result<ProjectSecrets> read_secrets(io::Files& files, const ProjectDirectory& directory,
                                                   Timestamp now);
 
+[[nodiscard]] Result<Bytes> read_root_public_key(io::Files& files, const ProjectDirectory& directory);
+
 struct InitOptions {
   io::Path directory;
-  io::Path offline;  // where root and signer keys go
+  io::Path offline;                          // where root and signer keys go
+  std::optional<crypto::RootKey> root = {};  // one that is there already, say in a hardware token
   Configuration configuration;
   int days = 730;  // validity of the work key and TLS certificates
 };

@@ -21,9 +21,10 @@ Service::Service(Settings settings, ProjectSecrets secrets, Dependencies depende
                  std::unique_ptr<storage::Store> store)
     : secrets_(std::move(secrets)),
       kernel_(std::move(settings), dependencies, std::move(store)),
+      revocation_watch_(kernel_, secrets_),
       overview_(kernel_, secrets_),
-      jobs_(kernel_, tokens_, admin_tokens_, overview_),
-      enrolment_(kernel_, tokens_, secrets_),
+      jobs_(kernel_, tokens_, admin_tokens_, overview_, published_),
+      enrolment_(kernel_, tokens_, secrets_, published_),
       admins_(kernel_, admin_tokens_),
       codes_(kernel_, overview_, secrets_),
       commits_(kernel_, upload_accounts_, secrets_),
@@ -32,7 +33,7 @@ Service::Service(Settings settings, ProjectSecrets secrets, Dependencies depende
       applications_(kernel_, secrets_),
       problems_(kernel_),
       previews_(kernel_),
-      ticker_(kernel_, upload_accounts_) {}
+      ticker_(kernel_, upload_accounts_, revocation_watch_) {}
 
 Service::~Service() {
   stop();
@@ -57,6 +58,29 @@ Status Service::check_project() {
   return store.commit();
 }
 
+// Before anything is answered: what was revoked while the server was down holds from its first answer on.
+Status Service::open_revocations() {
+  storage::Store& store = kernel_.store();
+  TRY_ASSIGN(crypto::Revocations newest, stored_revocations(store));
+  const std::int64_t stored = newest.number();
+  const bool has_file = kernel_.files().exists(kernel_.settings().directory.revocations());
+  if (const auto list = revocation_watch_.look(); list && list->number() > stored) {
+    newest = *list;
+    TRY(store.begin());
+    TRY(store_revocations(store, newest));
+    TRY(store.commit());
+  } else if (stored > 0 && (!has_file || (list && list->number() < stored))) {
+    spdlog::warn("keys/revocations.json is {}, and list {} is known here: the newer one holds; put it back",
+                 has_file ? "an older list" : "gone", stored);
+  }
+  if (newest.number() == 0) return {};
+  if (to_hex(crypto::fingerprint(newest.statement().key)) != secrets_.project)
+    return Error{ErrorKind::invalid, "the revocation list in the store is of another project"};
+  TRY(check_own_keys(newest, secrets_));
+  published_.set(newest);
+  return {};
+}
+
 Status Service::start() {
   const ManagerSandbox& sandbox = kernel_.managers().sandbox();
   if (sandbox.refusal().empty())
@@ -65,13 +89,14 @@ Status Service::start() {
     spdlog::warn("{}", sandbox.refusal());
   TRY(kernel_.blobs().open());
   TRY(check_project());
+  TRY(open_revocations());
   TRY(kernel_.writer().reload());
   tokens_.rebuild(kernel_.writer().model());
   admin_tokens_.rebuild(kernel_.writer().model());
   kernel_.writer().start([this](std::vector<Effect> effects) { jobs_.perform(std::move(effects)); },
                          [this](std::vector<Writer::Answer> answers) { kernel_.answer(std::move(answers)); },
                          resume_problems);
-  kernel_.writer().submit_surely([](Transaction&) { return Status{}; });
+  kernel_.writer().submit_surely(stop_revoked);
   return {};
 }
 

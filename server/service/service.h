@@ -18,6 +18,7 @@
 #include "server/service/overview.h"
 #include "server/service/previews.h"
 #include "server/service/problems.h"
+#include "server/service/revocations.h"
 #include "server/service/ticker.h"
 #include "server/service/tokens.h"
 #include "server/service/uploads.h"
@@ -55,11 +56,14 @@ class Service {
           std::unique_ptr<storage::Store> store);
   Status start();
   Status check_project();
+  Status open_revocations();
 
   const ProjectSecrets secrets_;
   Kernel kernel_;
   Tokens tokens_;
   AdminTokens admin_tokens_;
+  PublishedRevocations published_;
+  RevocationWatch revocation_watch_;
   UploadAccounts upload_accounts_;
   Overview overview_;
   Jobs jobs_;

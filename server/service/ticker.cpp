@@ -67,6 +67,7 @@ void Ticker::stop() {
 
 void Ticker::tick() {
   if (++ticks_ % garbage_ticks == 0) collect_garbage();
+  revocations_.tick();
   note_generation();
   kernel_.writer().retry();
   if (pending_->exchange(true)) return;  // the writer is behind: one tick waiting is enough

@@ -1,6 +1,6 @@
-// What time alone brings about, once a second: hosts fall silent, plans grow old, accounts are kept, the
-// store's generation is noted, jobs whose results could not be stored are tried again, blobs that nothing
-// refers to are removed.
+// What time alone brings about, once a second: hosts fall silent, plans grow old, accounts are kept, a newer
+// revocation list is looked for, the store's generation is noted, jobs whose results could not be stored are
+// tried again, blobs that nothing refers to are removed.
 #pragma once
 
 #include <atomic>
@@ -9,13 +9,15 @@
 #include <thread>
 
 #include "server/service/kernel.h"
+#include "server/service/revocations.h"
 #include "server/service/upload_accounts.h"
 
 namespace gleaner::service {
 
 class Ticker {
  public:
-  Ticker(Kernel& kernel, UploadAccounts& uploads) : kernel_(kernel), uploads_(uploads) {}
+  Ticker(Kernel& kernel, UploadAccounts& uploads, RevocationWatch& revocations)
+      : kernel_(kernel), uploads_(uploads), revocations_(revocations) {}
   ~Ticker();  // stop()
   // A thread that ticks once a second.
   void start();
@@ -30,6 +32,7 @@ class Ticker {
  private:
   Kernel& kernel_;
   UploadAccounts& uploads_;
+  RevocationWatch& revocations_;
   int ticks_ = 0;
   storage::GenerationNote noted_;
   std::shared_ptr<std::atomic<bool>> pending_ = std::make_shared<std::atomic<bool>>(false);

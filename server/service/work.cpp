@@ -49,6 +49,7 @@ Status decide_work(Transaction& tx, HostId id, const protocol::WorkRequest& requ
   TRY(hand_out(tx, host, request, outcome));
   outcome.reply.interval_seconds = heartbeat_interval(tx, host);
   outcome.reply.slowest_performance = tx.model.slowest_mflops;
+  if (tx.model.revocations.number() > 0) outcome.reply.revocations = tx.model.revocations.number();
   if (auto progress = progress_for(tx, host); !progress.empty()) outcome.reply.progress = std::move(progress);
   result = std::move(outcome);
   return {};
@@ -66,6 +67,7 @@ Status take_heartbeat(Transaction& tx, HostId id, protocol::HeartbeatRequest req
   TRY(take_reports(tx, id, request.units, reply.units));
   if (request.saved) keep_saved(tx, found->second, *request.saved);
   reply.interval_seconds = heartbeat_interval(tx, found->second);
+  if (tx.model.revocations.number() > 0) reply.revocations = tx.model.revocations.number();
   result = std::move(reply);
   return {};
 }

@@ -10,6 +10,8 @@
 #include "shared/base/clock.h"
 #include "shared/base/result.h"
 #include "shared/crypto/keys.h"
+#include "shared/crypto/revocations.h"
+#include "shared/crypto/root_key.h"
 #include "shared/io/files.h"
 #include "shared/protocol/messages.h"
 
@@ -17,10 +19,11 @@ namespace gleaner::bundle {
 
 inline constexpr const char* root_key_file = "root.key";
 inline constexpr const char* signer_key_file = "signer.key";
+inline constexpr const char* revocations_file = "revocations.json";
 inline constexpr const char* signer_certificate_file = "signer.certificate.json";
 
 struct OfflineKeys {
-  crypto::PrivateKey root;
+  crypto::RootKey root;
   crypto::PrivateKey signer;
   protocol::SignedStatement signer_certificate;
   std::string project;  // the project's id
@@ -38,19 +41,28 @@ struct SignerTerms {
 // one of the files is there already: keys are never overwritten.
 [[nodiscard]] Result<OfflineKeys> create_offline_keys(io::Files& files, const io::Path& directory,
                                                       Timestamp now, const SignerTerms& terms = {});
+// The same with a root key that is there already, and stays where it is.
+[[nodiscard]] Result<OfflineKeys> create_signer(io::Files& files, const io::Path& directory,
+                                                const crypto::RootKey& root, Timestamp now,
+                                                const SignerTerms& terms = {});
 
 // "This key may act for the project": `type` is work_key_certificate or signer_certificate, `key` 32 raw
 // bytes.
-[[nodiscard]] protocol::SignedStatement certify_key(const crypto::PrivateKey& root,
-                                                    const std::string& project, protocol::StatementType type,
-                                                    std::string_view key, const std::string& name,
-                                                    Timestamp from, Timestamp until);
+[[nodiscard]] Result<protocol::SignedStatement> certify_key(const crypto::RootKey& root,
+                                                            const std::string& project,
+                                                            protocol::StatementType type,
+                                                            std::string_view key, const std::string& name,
+                                                            Timestamp from, Timestamp until);
 
-// Reads a file that only its owner may read (keys, tokens). Errors: forbidden if its mode lets others in.
-[[nodiscard]] Result<Bytes> read_secret_file(const io::Files& files, const io::Path& path,
-                                             std::int64_t bytes_max);
+// conflict: the file is there already, and keys are never overwritten.
+[[nodiscard]] Status check_absent(const io::Files& files, const io::Path& path);
+
+// A key that only its owner may read. Errors: forbidden if its mode lets others in.
 [[nodiscard]] Result<crypto::PrivateKey> read_key_file(const io::Files& files, const io::Path& path);
 [[nodiscard]] Result<protocol::SignedStatement> read_certificate_file(const io::Files& files,
                                                                       const io::Path& path);
+// The list in a file, of the project whose root key has this fingerprint.
+[[nodiscard]] Result<crypto::Revocations> read_revocations(const io::Files& files, const io::Path& path,
+                                                           std::string_view root_fingerprint);
 
 }  // namespace gleaner::bundle

@@ -59,6 +59,21 @@ Status check_host(StatementType type, HostId said, HostId host) {
                              std::to_string(host.value) + ": join again if the problem stays");
 }
 
+// The list that a server brings must not let go what the root key took back before.
+Status check_not_older(const Revocations& brought, const Revocations& seen) {
+  if (brought.number() >= seen.number()) return {};
+  const auto text = [](const Revocations& list) {
+    return "number " + std::to_string(list.number()) + " of " + to_rfc3339(list.list().issued_at);
+  };
+  return untrusted(
+      StatementType::project,
+      std::string("brings ") +
+          (brought.number() == 0 ? "no revocation list" : "the revocation list " + text(brought)) +
+          ", and this computer has seen " + text(seen) +
+          ": the server's administrator must put the newest list back (keys/revocations.json); "
+          "if it is there, do not trust this server");
+}
+
 }  // namespace
 
 SignedStatement sign_statement(StatementType type, std::string payload, const PrivateKey& key) {
@@ -88,6 +103,15 @@ std::vector<SignedStatement> sign_statements(std::vector<UnsignedStatement> stat
   return all;
 }
 
+Result<SignedStatement> sign_statement(StatementType type, std::string payload, const RootKey& key) {
+  SignedStatement statement;
+  statement.type = type;
+  TRY_ASSIGN(statement.signature, key.sign(signed_bytes(type, payload)));
+  statement.key = key.public_key();
+  statement.payload = std::move(payload);
+  return statement;
+}
+
 Status check_signature(const SignedStatement& statement, StatementType type) {
   if (statement.type != type)
     return untrusted(type, std::string("is missing: there is a ") + protocol::name_of(statement.type) +
@@ -114,7 +138,7 @@ Result<protocol::KeyCertificate> check_key_certificate(const SignedStatement& st
 }
 
 Result<ProjectTrust> check_project(const SignedStatement& statement, std::string_view root_fingerprint,
-                                   Timestamp now) {
+                                   Timestamp now, const Revocations& seen) {
   constexpr auto type = StatementType::project;
   TRY(check_signature(statement, type));  // by a key that is not trusted before the certificate below says so
   TRY_ASSIGN(auto document, decode_payload<protocol::ProjectDocument>(statement));
@@ -128,16 +152,36 @@ Result<ProjectTrust> check_project(const SignedStatement& statement, std::string
                                    document.root_key, document.project, now));
   if (!equal_constant_time(certificate.key, statement.key))
     return untrusted(type, "is not signed by the work key that the project's root key certified");
-  return ProjectTrust{document.project, document.root_key, certificate.key, std::move(document)};
+  Revocations revocations;
+  if (document.revocations) {
+    TRY_ASSIGN(revocations, Revocations::from(*document.revocations, root_fingerprint));
+  }
+  TRY(check_not_older(revocations, seen));
+  TRY(revocations.check_key(certificate.key, "work key"));
+  return ProjectTrust{document.project, document.root_key, certificate.key, std::move(document),
+                      std::move(revocations)};
+}
+
+const SignedStatement* former_work_certificate(const ProjectTrust& trust, std::string_view key) {
+  if (!trust.document.former_work_certificates) return nullptr;
+  for (const SignedStatement& former : *trust.document.former_work_certificates)
+    if (const auto certificate = protocol::decode<protocol::KeyCertificate>(former.payload);
+        certificate.ok() && certificate->key == key)
+      return &former;
+  return nullptr;
 }
 
 Result<protocol::Grant> check_grant(const SignedStatement& statement, const ProjectTrust& trust, HostId host,
                                     Timestamp now) {
   constexpr auto type = StatementType::grant;
   // Trust may have been established long ago: the work key must still be good today.
-  TRY(check_key_certificate(trust.document.work_certificate, StatementType::work_key_certificate,
-                            trust.root_key, trust.project, now));
-  TRY(check_signed_by(statement, type, trust.work_key));
+  const SignedStatement* former =
+      statement.key == trust.work_key ? nullptr : former_work_certificate(trust, statement.key);
+  TRY_ASSIGN(const auto certificate,
+             check_key_certificate(former != nullptr ? *former : trust.document.work_certificate,
+                                   StatementType::work_key_certificate, trust.root_key, trust.project, now));
+  TRY(trust.revocations.check_key(certificate.key, "work key"));
+  TRY(check_signed_by(statement, type, certificate.key));
   TRY_ASSIGN(auto grant, decode_payload<protocol::Grant>(statement));
   TRY(check_host(type, grant.host, host));
   if (grant.range.empty()) return untrusted(type, "is for no items");
@@ -159,7 +203,7 @@ Result<protocol::Acknowledgement> check_acknowledgement(const SignedStatement& s
 Result<protocol::ApplicationStatement> check_application(const SignedStatement& application,
                                                          const SignedStatement& signer,
                                                          std::string_view root_key, std::string_view project,
-                                                         Timestamp now) {
+                                                         Timestamp now, const Revocations& revocations) {
   constexpr auto type = StatementType::application;
   TRY_ASSIGN(const auto certificate,
              check_key_certificate(signer, StatementType::signer_certificate, root_key, project, now));
@@ -170,6 +214,8 @@ Result<protocol::ApplicationStatement> check_application(const SignedStatement& 
       statement.signed_at - clock_skew_forgiven > certificate.not_after)
     return untrusted(type, "was signed at " + to_rfc3339(statement.signed_at) +
                                ", when its signer's certificate was not valid: sign it again");
+  TRY(revocations.check_key(certificate.key, "signer"));
+  TRY(revocations.check_application(statement));
   return statement;
 }
 

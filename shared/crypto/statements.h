@@ -10,6 +10,8 @@
 #include "shared/base/clock.h"
 #include "shared/base/result.h"
 #include "shared/crypto/keys.h"
+#include "shared/crypto/revocations.h"
+#include "shared/crypto/root_key.h"
 #include "shared/protocol/messages.h"
 
 namespace gleaner::crypto {
@@ -23,6 +25,8 @@ struct UnsignedStatement {
 };
 [[nodiscard]] std::vector<protocol::SignedStatement> sign_statements(
     std::vector<UnsignedStatement> statements, const PrivateKey& key);
+[[nodiscard]] Result<protocol::SignedStatement> sign_statement(protocol::StatementType type,
+                                                               std::string payload, const RootKey& key);
 // Type and signature only; the caller must have reason to trust statement.key.
 [[nodiscard]] Status check_signature(const protocol::SignedStatement& statement,
                                      protocol::StatementType type);
@@ -39,20 +43,27 @@ struct ProjectTrust {
   Bytes root_key;
   Bytes work_key;
   protocol::ProjectDocument document;
+  Revocations revocations;
 };
+// Of a work key that the present one has replaced; null: it is none of them. Not checked yet.
+[[nodiscard]] const protocol::SignedStatement* former_work_certificate(const ProjectTrust& trust,
+                                                                       std::string_view key);
+// `seen`: the newest list that is known of this project. A document that brings an older one, or none, is
+// refused, and so is one whose work key is on the list that it brings.
 [[nodiscard]] Result<ProjectTrust> check_project(const protocol::SignedStatement& statement,
-                                                 std::string_view root_fingerprint, Timestamp now);
+                                                 std::string_view root_fingerprint, Timestamp now,
+                                                 const Revocations& seen = {});
 
-// Signed by the project's work key, which must still be certified at `now`; for `host`, not past its
-// deadline.
+// Signed by the project's work key or by a former one, which must still be certified at `now` and not
+// revoked; for `host`, not past its deadline.
 [[nodiscard]] Result<protocol::Grant> check_grant(const protocol::SignedStatement& statement,
                                                   const ProjectTrust& trust, HostId host, Timestamp now);
 [[nodiscard]] Result<protocol::Acknowledgement> check_acknowledgement(
     const protocol::SignedStatement& statement, const ProjectTrust& trust, HostId host);
 // The application statement by a signer that the root key certified. A certificate that has run out since the
-// application was signed is refused too: sign again.
+// application was signed is refused too: sign again. So is what is revoked.
 [[nodiscard]] Result<protocol::ApplicationStatement> check_application(
     const protocol::SignedStatement& application, const protocol::SignedStatement& signer,
-    std::string_view root_key, std::string_view project, Timestamp now);
+    std::string_view root_key, std::string_view project, Timestamp now, const Revocations& revocations = {});
 
 }  // namespace gleaner::crypto

@@ -1,5 +1,6 @@
 #include "shared/crypto/tls_identity.h"
 
+#include <openssl/err.h>
 #include <openssl/pem.h>
 
 #include "shared/base/check.h"
@@ -8,6 +9,7 @@
 namespace gleaner::crypto {
 namespace {
 
+constexpr std::size_t certificate_text_bytes_max = 64 << 10;
 constexpr int serial_bits = 127;  // RFC 5280: positive and at most 20 bytes
 
 void set_serial(X509* certificate) {
@@ -84,15 +86,94 @@ CertificateOwner make_certificate(const X509_NAME* subject, const X509_NAME* iss
   return certificate;
 }
 
-void sign(X509* certificate, EVP_PKEY* root_key) {
-  CHECK_TRUE(X509_sign(certificate, root_key, nullptr) > 0);  // Ed25519 brings its own digest
+// The root key may be one that OpenSSL never sees: another one leaves all but the signature right.
+Status sign(X509* certificate, const RootKey& root) {
+  static const PrivateKey stand_in = PrivateKey::generate();
+  CHECK_TRUE(X509_sign(certificate, static_cast<EVP_PKEY*>(stand_in.native()), nullptr) > 0);
+  unsigned char* data = nullptr;
+  const int size = i2d_re_X509_tbs(certificate, &data);
+  CHECK_TRUE(size > 0);
+  const std::string signed_part(reinterpret_cast<const char*>(data), static_cast<std::size_t>(size));
+  OPENSSL_free(data);
+  TRY_ASSIGN(const Bytes signature, root.sign(signed_part));
+  const ASN1_BIT_STRING* place = nullptr;
+  X509_get0_signature(&place, nullptr, certificate);
+  CHECK_TRUE(ASN1_STRING_set(const_cast<ASN1_BIT_STRING*>(place), signature.data(),
+                             static_cast<int>(signature.size())) == 1);
+  return {};
+}
+
+std::vector<CertificateOwner> read_chain(std::string_view pem) {
+  std::vector<CertificateOwner> chain;
+  const BioOwner memory(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+  CHECK_TRUE(memory != nullptr);
+  while (X509* const certificate = PEM_read_bio_X509(memory.get(), nullptr, nullptr, nullptr))
+    chain.emplace_back(certificate);
+  ERR_clear_error();  // the end of the text is one
+  return chain;
+}
+
+std::string der_of(const X509* certificate) {
+  unsigned char* data = nullptr;
+  const int size = i2d_X509(certificate, &data);
+  CHECK_TRUE(size > 0);  // it was parsed a moment ago
+  std::string der(reinterpret_cast<const char*>(data), static_cast<std::size_t>(size));
+  OPENSSL_free(data);
+  return der;
 }
 
 }  // namespace
 
+Result<std::string> tls_key_digest(std::string_view certificate) {
+  certificate = certificate.substr(0, certificate_text_bytes_max);
+  const auto* position = reinterpret_cast<const unsigned char*>(certificate.data());
+  CertificateOwner parsed;
+  if (certificate.find("-----BEGIN CERTIFICATE-----") != std::string_view::npos) {
+    const BioOwner memory(BIO_new_mem_buf(certificate.data(), static_cast<int>(certificate.size())));
+    CHECK_TRUE(memory != nullptr);
+    parsed.reset(PEM_read_bio_X509(memory.get(), nullptr, nullptr, nullptr));
+  } else {
+    parsed.reset(d2i_X509(nullptr, &position, static_cast<long>(certificate.size())));
+  }
+  ERR_clear_error();
+  if (parsed == nullptr)
+    return Error{ErrorKind::invalid, "there is no certificate (PEM or DER) in it: is it the right file?"};
+  unsigned char* data = nullptr;
+  const int size = i2d_X509_PUBKEY(X509_get_X509_PUBKEY(parsed.get()), &data);
+  CHECK_TRUE(size > 0);  // it was parsed a moment ago
+  const std::string digest =
+      sha256_hex({reinterpret_cast<const char*>(data), static_cast<std::size_t>(size)});
+  OPENSSL_free(data);
+  return digest;
+}
+
 TlsIdentity make_tls_identity(const PrivateKey& root, const std::vector<std::string>& names, Timestamp from,
                               Timestamp until) {
-  auto* root_key = static_cast<EVP_PKEY*>(root.native());
+  return make_tls_identity(RootKey(root), names, from, until).value();  // a key in memory always signs
+}
+
+Status check_tls_identity(const TlsIdentity& identity, std::string_view root_fingerprint, Timestamp now) {
+  const auto chain = read_chain(identity.certificate_chain_pem);
+  std::vector<std::string> chain_der;
+  for (const auto& certificate : chain) chain_der.push_back(der_of(certificate.get()));
+  TRY(check_chain(chain_der, root_fingerprint, now));
+  const BioOwner memory(
+      BIO_new_mem_buf(identity.private_key_pem.data(), static_cast<int>(identity.private_key_pem.size())));
+  CHECK_TRUE(memory != nullptr);
+  const KeyOwner key(PEM_read_bio_PrivateKey(
+      memory.get(), nullptr, [](char*, int, int, void*) { return -1; }, nullptr));
+  const bool matches = key != nullptr && X509_check_private_key(chain.front().get(), key.get()) == 1;
+  ERR_clear_error();
+  if (matches) return {};
+  return Error{ErrorKind::untrusted, "the TLS certificate is for another key than the one beside it"};
+}
+
+Result<TlsIdentity> make_tls_identity(const RootKey& root, const std::vector<std::string>& names,
+                                      Timestamp from, Timestamp until) {
+  const Bytes& raw = root.public_key();
+  const KeyOwner root_key(EVP_PKEY_new_raw_public_key(
+      EVP_PKEY_ED25519, nullptr, reinterpret_cast<const unsigned char*>(raw.data()), raw.size()));
+  CHECK_TRUE(root_key != nullptr);
   const KeyOwner leaf_key(EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", "P-256"));
   CHECK_TRUE(leaf_key != nullptr);
 
@@ -102,11 +183,11 @@ TlsIdentity make_tls_identity(const PrivateKey& root, const std::vector<std::str
   const NameOwner leaf_name = make_name("Gleaner server");
 
   const CertificateOwner authority =
-      make_certificate(root_name.get(), root_name.get(), root_key, from, until);
+      make_certificate(root_name.get(), root_name.get(), root_key.get(), from, until);
   add_extension(authority.get(), authority.get(), NID_basic_constraints, "critical,CA:TRUE,pathlen:0");
   add_extension(authority.get(), authority.get(), NID_key_usage, "critical,keyCertSign,cRLSign");
   add_extension(authority.get(), authority.get(), NID_subject_key_identifier, "hash");
-  sign(authority.get(), root_key);
+  TRY(sign(authority.get(), root));
 
   const CertificateOwner leaf =
       make_certificate(leaf_name.get(), root_name.get(), leaf_key.get(), from, until);
@@ -116,7 +197,7 @@ TlsIdentity make_tls_identity(const PrivateKey& root, const std::vector<std::str
   add_extension(leaf.get(), authority.get(), NID_subject_key_identifier, "hash");
   add_extension(leaf.get(), authority.get(), NID_authority_key_identifier, "keyid:always");
   add_names(leaf.get(), names);
-  sign(leaf.get(), root_key);
+  TRY(sign(leaf.get(), root));
 
   const BioOwner chain(BIO_new(BIO_s_mem()));
   const BioOwner key(BIO_new(BIO_s_mem()));
@@ -125,7 +206,7 @@ TlsIdentity make_tls_identity(const PrivateKey& root, const std::vector<std::str
   CHECK_TRUE(PEM_write_bio_X509(chain.get(), authority.get()) == 1);
   CHECK_TRUE(
       PEM_write_bio_PKCS8PrivateKey(key.get(), leaf_key.get(), nullptr, nullptr, 0, nullptr, nullptr) == 1);
-  return {content_of(chain.get()), content_of(key.get())};
+  return TlsIdentity{content_of(chain.get()), content_of(key.get())};
 }
 
 }  // namespace gleaner::crypto

@@ -9,6 +9,7 @@
 #include "shared/base/clock.h"
 #include "shared/base/result.h"
 #include "shared/crypto/keys.h"
+#include "shared/crypto/root_key.h"
 
 namespace gleaner::crypto {
 
@@ -20,6 +21,16 @@ struct TlsIdentity {
 // `names`: DNS names and IP addresses the leaf is good for. Both certificates are valid over [from, until].
 [[nodiscard]] TlsIdentity make_tls_identity(const PrivateKey& root, const std::vector<std::string>& names,
                                             Timestamp from, Timestamp until);
+[[nodiscard]] Result<TlsIdentity> make_tls_identity(const RootKey& root,
+                                                    const std::vector<std::string>& names, Timestamp from,
+                                                    Timestamp until);
+// The key is the certificate's, and the chain is what clients of the project trust (check_chain).
+[[nodiscard]] Status check_tls_identity(const TlsIdentity& identity, std::string_view root_fingerprint,
+                                        Timestamp now);
+
+// SHA-256 of the SubjectPublicKeyInfo, in hex: how a TLS key is named when it is revoked. `certificate`: DER,
+// or PEM, of which the first counts. invalid: there is none in it.
+[[nodiscard]] Result<std::string> tls_key_digest(std::string_view certificate);
 
 // Decides on a peer's chain (leaf first, DER) as a client must: accepted if it ends in a self-signed
 // certificate whose Ed25519 key has `root_fingerprint` and every link and period holds at `now` (five minutes

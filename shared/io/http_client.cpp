@@ -132,8 +132,12 @@ class Receiver {
 
 class CurlClient final : public HttpClient {
  public:
-  CurlClient(Bytes root_fingerprint, std::string user_agent, std::shared_ptr<const TransferRates> rates)
-      : trust_(std::move(root_fingerprint)), user_agent_(std::move(user_agent)), rates_(std::move(rates)) {
+  CurlClient(Bytes root_fingerprint, std::string user_agent, std::shared_ptr<const TransferRates> rates,
+             std::shared_ptr<const RefusedTlsKeys> refused)
+      : trust_(std::move(root_fingerprint), refused),
+        user_agent_(std::move(user_agent)),
+        rates_(std::move(rates)),
+        refused_(std::move(refused)) {
     static std::once_flag once;
     std::call_once(once, [] { CHECK_TRUE(curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK); });
     handle_.reset(curl_easy_init());
@@ -144,6 +148,7 @@ class CurlClient final : public HttpClient {
     TRY_ASSIGN(const Target target, parse_url(request.url));
     TRY_ASSIGN(const HeaderList headers, header_list(request));
     trust_.expect_host(target.host);
+    forget_if_refused();
     Receiver receiver(request.reply_bytes_max);
     curl_easy_reset(handle_.get());  // keeps connections and TLS sessions
     set_connection_options(request, target);
@@ -166,6 +171,14 @@ class CurlClient final : public HttpClient {
   }
 
  private:
+  // A handle has connections and TLS sessions, whose keys are not looked at again.
+  void forget_if_refused() {
+    if (!refused_ || refused_->changes() == refused_seen_) return;
+    refused_seen_ = refused_->changes();
+    handle_.reset(curl_easy_init());
+    CHECK_TRUE(handle_ != nullptr);
+  }
+
   template <typename Value>
   void set(CURLoption option, Value value) {
     CHECK_TRUE(curl_easy_setopt(handle_.get(), option, value) == CURLE_OK);
@@ -273,15 +286,35 @@ class CurlClient final : public HttpClient {
   ServerTrust trust_;
   const std::string user_agent_;
   const std::shared_ptr<const TransferRates> rates_;
+  const std::shared_ptr<const RefusedTlsKeys> refused_;
+  std::uint64_t refused_seen_ = 0;
   mutable std::array<char, CURL_ERROR_SIZE> detail_{};
   std::unique_ptr<CURL, FreeEasy> handle_;  // last: closed before what its callbacks use
 };
 
 }  // namespace
 
+void RefusedTlsKeys::set(std::vector<std::string> digests) {
+  const std::lock_guard lock(mutex_);
+  digests_ = std::move(digests);
+  ++changes_;
+}
+
+bool RefusedTlsKeys::contains(const std::string& digest) const {
+  const std::lock_guard lock(mutex_);
+  return std::find(digests_.begin(), digests_.end(), digest) != digests_.end();
+}
+
+std::uint64_t RefusedTlsKeys::changes() const {
+  const std::lock_guard lock(mutex_);
+  return changes_;
+}
+
 std::unique_ptr<HttpClient> make_curl_client(Bytes root_fingerprint, std::string user_agent,
-                                             std::shared_ptr<const TransferRates> rates) {
-  return std::make_unique<CurlClient>(std::move(root_fingerprint), std::move(user_agent), std::move(rates));
+                                             std::shared_ptr<const TransferRates> rates,
+                                             std::shared_ptr<const RefusedTlsKeys> refused) {
+  return std::make_unique<CurlClient>(std::move(root_fingerprint), std::move(user_agent), std::move(rates),
+                                      std::move(refused));
 }
 
 }  // namespace gleaner::io

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -48,8 +49,25 @@ struct TransferRates {
   std::atomic<std::int64_t> upload{0};
 };
 
+// TLS keys that no server may show any more, whoever vouches for them: SHA-256 of their SubjectPublicKeyInfo,
+// in hex. May be changed from any thread; holds from the next request on, which uses no connection and no TLS
+// session of before.
+class RefusedTlsKeys {
+ public:
+  void set(std::vector<std::string> digests);
+  [[nodiscard]] bool contains(const std::string& digest) const;
+  // Grows with each set().
+  [[nodiscard]] std::uint64_t changes() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::string> digests_;
+  std::uint64_t changes_ = 0;
+};
+
 // `root_fingerprint`: 32 raw bytes, or empty for the system's authorities only.
-[[nodiscard]] std::unique_ptr<HttpClient> make_curl_client(Bytes root_fingerprint, std::string user_agent,
-                                                           std::shared_ptr<const TransferRates> rates = {});
+[[nodiscard]] std::unique_ptr<HttpClient> make_curl_client(
+    Bytes root_fingerprint, std::string user_agent, std::shared_ptr<const TransferRates> rates = {},
+    std::shared_ptr<const RefusedTlsKeys> refused = {});
 
 }  // namespace gleaner::io

@@ -58,6 +58,13 @@ int ServerTrust::verify(X509_STORE_CTX* context, void* self) {
 }
 
 Status ServerTrust::decide(X509_STORE_CTX* context) const {
+  if (refused_) {
+    TRY_ASSIGN(const std::string digest, crypto::tls_key_digest(der_of(X509_STORE_CTX_get0_cert(context))));
+    if (refused_->contains(digest))
+      return Error{ErrorKind::untrusted,
+                   "the server's TLS key was revoked by the project's root key: who has it now is not to be "
+                   "trusted; the project's server must show a new one"};
+  }
   if (root_fingerprint_.empty()) return ask_system(context);
   const Status pinned = crypto::check_chain(peer_chain(context), root_fingerprint_, system_clock().now());
   if (pinned.ok()) return {};

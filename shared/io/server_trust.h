@@ -4,18 +4,21 @@
 
 #include <openssl/ssl.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "shared/base/encoding.h"
 #include "shared/base/result.h"
+#include "shared/io/http_client.h"
 
 namespace gleaner::io {
 
 class ServerTrust {
  public:
-  // `root_fingerprint`: 32 raw bytes or empty.
-  explicit ServerTrust(Bytes root_fingerprint) : root_fingerprint_(std::move(root_fingerprint)) {}
+  // `root_fingerprint`: 32 raw bytes or empty. `refused`: keys that no server may show; null: none.
+  ServerTrust(Bytes root_fingerprint, std::shared_ptr<const RefusedTlsKeys> refused)
+      : root_fingerprint_(std::move(root_fingerprint)), refused_(std::move(refused)) {}
 
   // Before each request: the name or address (without brackets) of its server.
   void expect_host(std::string host);
@@ -31,6 +34,7 @@ class ServerTrust {
   [[nodiscard]] Status ask_system(X509_STORE_CTX* context) const;
 
   const Bytes root_fingerprint_;
+  const std::shared_ptr<const RefusedTlsKeys> refused_;
   std::string host_;
   std::string refusal_;
 };

@@ -34,6 +34,52 @@ void visit(Archive& archive, Of<Archive, KeyCertificate>& message) {
 }
 
 template <>
+inline constexpr const char* title<RevokedKey> = "revoked key";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, RevokedKey>& message) {
+  archive("key", message.key, public_key);
+  archive("reason", message.reason, Text{limits::revocation_reason_length_max});
+}
+
+template <>
+inline constexpr const char* title<RevokedTlsKey> = "revoked TLS key";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, RevokedTlsKey>& message) {
+  archive("digest", message.digest, Digest{});
+  archive("reason", message.reason, Text{limits::revocation_reason_length_max});
+}
+
+template <>
+inline constexpr const char* title<RevokedArchive> = "revoked application";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, RevokedArchive>& message) {
+  archive("archive", message.archive, Digest{});
+  archive("reason", message.reason, Text{limits::revocation_reason_length_max});
+}
+
+template <>
+inline constexpr const char* title<MinimumVersion> = "minimum version";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, MinimumVersion>& message) {
+  archive("application", message.application, Text{});
+  archive("application_version", message.version, Text{});  // "version" is the protocol's
+  archive("reason", message.reason, Text{limits::revocation_reason_length_max});
+}
+
+template <>
+inline constexpr const char* title<RevocationList> = "revocation list";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, RevocationList>& message) {
+  archive("project", message.project, Digest{});
+  archive("number", message.number, Whole{1, limits::items_max});
+  archive("issued_at", message.issued_at);
+  archive("keys", message.keys, List{limits::revoked_keys_max});
+  archive("tls_keys", message.tls_keys, List{limits::revoked_keys_max});
+  archive("applications", message.applications, List{limits::revoked_applications_max});
+  archive("minimum_versions", message.minimum_versions, List{limits::revoked_applications_max});
+}
+
+template <>
 inline constexpr const char* title<ProjectDocument> = "project document";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, ProjectDocument>& message) {
@@ -45,6 +91,8 @@ void visit(Archive& archive, Of<Archive, ProjectDocument>& message) {
   archive("heartbeat_seconds", message.heartbeat_seconds, period_seconds);
   archive("commit_seconds", message.commit_seconds, period_seconds);
   archive("issued_at", message.issued_at);
+  archive("revocations", message.revocations);
+  archive("former_work_certificates", message.former_work_certificates, List{limits::former_work_keys_max});
 }
 
 template <>

@@ -107,6 +107,7 @@ template <typename Archive>
 void visit(Archive& archive, Of<Archive, HeartbeatReply>& message) {
   archive("units", message.units, List{limits::units_per_host_max});
   archive("interval_seconds", message.interval_seconds, Number{});
+  archive("revocations", message.revocations, Whole{});
 }
 
 template <>
@@ -171,6 +172,7 @@ void visit(Archive& archive, Of<Archive, WorkReply>& message) {
   archive("slowest_performance", message.slowest_performance, Number{});
   archive("reason", message.reason, Prose{});
   archive("progress", message.progress, List{limits::progress_per_reply_max});
+  archive("revocations", message.revocations, Whole{});
 }
 
 template <>

@@ -32,6 +32,7 @@ enum class StatementType : int {
   application = 4,           // by a signer key
   grant = 5,                 // by the work key
   acknowledgement = 6,       // by the work key
+  revocations = 7,           // by the root key
 };
 [[nodiscard]] const char* name_of(StatementType type);
 
@@ -55,6 +56,41 @@ struct KeyCertificate {
   Timestamp not_after;
 };
 
+// The public half of a work key or of a signer's key.
+struct RevokedKey {
+  std::string key;  // 32 raw bytes
+  std::string reason;
+};
+
+struct RevokedTlsKey {
+  std::string digest;  // of its SubjectPublicKeyInfo (DER)
+  std::string reason;
+};
+
+struct RevokedArchive {
+  std::string archive;  // digest of the packed bundle
+  std::string reason;
+};
+
+// Every version of the application that is lower is revoked (shared/crypto/revocations.h says what is lower).
+struct MinimumVersion {
+  std::string application;
+  std::string version;
+  std::string reason;
+};
+
+// All that the root key has taken back, each time in full; signed by the root key. Of two lists the one with
+// the higher number holds.
+struct RevocationList {
+  std::string project;
+  std::int64_t number = 1;
+  Timestamp issued_at;
+  std::vector<RevokedKey> keys;
+  std::vector<RevokedTlsKey> tls_keys;
+  std::vector<RevokedArchive> applications;
+  std::vector<MinimumVersion> minimum_versions;
+};
+
 // What a server says of itself; signed by its work key.
 struct ProjectDocument {
   std::string project;
@@ -65,6 +101,9 @@ struct ProjectDocument {
   std::int64_t heartbeat_seconds = 60;
   std::int64_t commit_seconds = 60;
   Timestamp issued_at;
+  std::optional<SignedStatement> revocations = {};  // a RevocationList; absent: nothing was ever revoked
+  // Of work keys that the present one has replaced: what they granted goes on.
+  std::optional<std::vector<SignedStatement>> former_work_certificates = {};
 };
 
 // An application version, signed offline by a signer: the digest covers every byte of the archive.
@@ -222,7 +261,8 @@ struct UnitOrder {
 
 struct HeartbeatReply {
   std::vector<UnitOrder> units;
-  double interval_seconds = 60;  // until the next heartbeat
+  double interval_seconds = 60;                  // until the next heartbeat
+  std::optional<std::int64_t> revocations = {};  // number of the newest list; absent: there is none
 };
 
 // What the client proposes for a slot by worker-initiated sizing (WIS, spec eq. 10-12).
@@ -271,6 +311,7 @@ struct WorkReply {
   double slowest_performance = 0;  // MFLOP/s of the slowest host of the project (WIS eq. 10); 0: unknown
   std::string reason;              // why some slots got nothing
   std::optional<std::vector<ProblemProgress>> progress;  // of problems that the host has units of
+  std::optional<std::int64_t> revocations = {};          // number of the newest list; absent: there is none
 };
 
 enum class FailureKind : int {

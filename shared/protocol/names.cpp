@@ -17,6 +17,8 @@ const char* name_of(StatementType type) {
       return "grant";
     case StatementType::acknowledgement:
       return "acknowledgement";
+    case StatementType::revocations:
+      return "revocations";
   }
   return "unknown";
 }

@@ -30,8 +30,8 @@ constexpr auto checks_of() {
 }
 
 constexpr auto checks =
-    checks_of<SignedStatement, KeyCertificate, ProjectDocument, ApplicationStatement, Input, Grant,
-              Acknowledgement, Benchmark, EnrolRequest, EnrolReply, CommitRequest, UnitReport,
+    checks_of<SignedStatement, KeyCertificate, RevocationList, ProjectDocument, ApplicationStatement, Input,
+              Grant, Acknowledgement, Benchmark, EnrolRequest, EnrolReply, CommitRequest, UnitReport,
               HeartbeatRequest, UnitOrder, HeartbeatReply, Proposal, SlotRequest, WorkRequest, WorkReply,
               FailureReport, UploadState, ProblemDocument, ApplicationInfo, AddApplication, AddProblem,
               ResultFile, Preview, HostShare, SetAside, ProblemInfo, HostInfo, CodeInfo, AddCode, MadeCode,

@@ -1,18 +1,21 @@
 // keys create, keys signer, keys work: the root key's work, done where it lives, never on the server.
 #include "shared/bundle/project_keys.h"
+#include "shared/bundle/server_keys.h"
 #include "shared/crypto/statements.h"
 #include "shared/protocol/codec.h"
+#include "shared/token/root_key.h"
 #include "tools/admin/commands.h"
 #include "tools/admin/documents.h"
 #include "tools/admin/figures.h"
+#include "tools/admin/key_files.h"
 
 namespace gleaner::admin {
 namespace {
 
 constexpr int days_max = 3650;
-constexpr std::int64_t public_key_file_bytes_max = 64 << 10;
 
 struct CreateOptions {
+  std::string root;
   std::string directory;
   std::string name = "signer";
   int days = 1095;
@@ -26,38 +29,33 @@ struct CertifyOptions {
   int days = 365;
 };
 
+struct RotateOptions {
+  std::string root;
+  std::string directory;
+  std::vector<std::string> hosts;
+  bool only_work = false;
+  bool only_tls = false;
+  int days = 730;
+};
+
 Duration days_of(int days) {
   return std::chrono::hours{24 * days};
 }
 
-// 64 hex digits, or a file with such or with an earlier certificate of the key.
-Result<Bytes> read_public_key(const io::Files& files, const std::string& text) {
-  const auto as_key = [](std::string_view digits) -> std::optional<Bytes> {
-    while (!digits.empty() && (digits.back() == '\n' || digits.back() == '\r')) digits.remove_suffix(1);
-    auto key = from_hex(digits);
-    if (key && key->size() == 32) return key;
-    return std::nullopt;
-  };
-  if (auto key = as_key(text)) return *key;
-  if (!files.exists(text))
-    return Error{ErrorKind::not_found,
-                 "\"" + text + "\" is neither a public key of 64 hex digits nor a file"};
-  TRY_ASSIGN(const Bytes content, files.read(text, public_key_file_bytes_max));
-  if (auto key = as_key(content)) return *key;
-  if (const auto statement = protocol::decode<protocol::SignedStatement>(content); statement.ok())
-    if (const auto certificate = protocol::decode<protocol::KeyCertificate>(statement->payload);
-        certificate.ok())
-      return certificate->key;
-  return Error{ErrorKind::invalid,
-               text + " holds neither a public key of 64 hex digits nor a certificate of one"};
+Result<bundle::OfflineKeys> make_offline_keys(Session& session, const CreateOptions& options) {
+  io::Files& files = session.outside().files;
+  const Timestamp now = session.outside().clock.now();
+  const bundle::SignerTerms terms{options.name, days_of(options.days)};
+  if (options.root.empty()) return bundle::create_offline_keys(files, options.directory, now, terms);
+  TRY_ASSIGN(const crypto::RootKey root, token::open_root_key(files, options.root));
+  return bundle::create_signer(files, options.directory, root, now, terms);
 }
 
 Result<ExitCode> create(Session& session, const CreateOptions& options) {
   const io::Path directory = options.directory;
-  TRY_ASSIGN(const bundle::OfflineKeys keys,
-             bundle::create_offline_keys(session.outside().files, directory, session.outside().clock.now(),
-                                         {options.name, days_of(options.days)}));
-  const std::string root = (directory / bundle::root_key_file).string();
+  TRY_ASSIGN(const bundle::OfflineKeys keys, make_offline_keys(session, options));
+  const std::string root = options.root.empty() ? (directory / bundle::root_key_file).string()
+                                                : options.root.substr(0, options.root.find('?'));  // no PIN
   const std::string signer = (directory / bundle::signer_key_file).string();
   const std::string certificate = (directory / bundle::signer_certificate_file).string();
   if (session.json()) {
@@ -74,7 +72,10 @@ Result<ExitCode> create(Session& session, const CreateOptions& options) {
                                      {"signer key", signer},
                                      {"certificate", certificate}},
                                     session.people_display())
-                   << "Keep root.key offline (a USB stick in a drawer): who has it owns the project. "
+                   << (options.root.empty()
+                           ? "Keep root.key offline (a USB stick in a drawer): who has it owns "
+                             "the project. "
+                           : "")
                    << "signer.key signs\napplications and belongs on the machine where you build them; "
                    << "the server needs neither.\n";
   return ExitCode::ok;
@@ -108,7 +109,7 @@ Result<ExitCode> finish_certificate(Session& session, const CertifyOptions& opti
 Result<protocol::SignedStatement> certify(Session& session, const CertifyOptions& options,
                                           protocol::StatementType type, std::string_view key,
                                           std::string& project) {
-  TRY_ASSIGN(const crypto::PrivateKey root, bundle::read_key_file(session.outside().files, options.root));
+  TRY_ASSIGN(const crypto::RootKey root, token::open_root_key(session.outside().files, options.root));
   project = bundle::project_id(root.public_key());
   const Timestamp now = session.outside().clock.now();
   return bundle::certify_key(root, project, type, key, options.name, now, now + days_of(options.days));
@@ -143,8 +144,42 @@ Result<ExitCode> certify_work(Session& session, const CertifyOptions& options) {
   return finish_certificate(session, options, project, certificate, "", options.out);
 }
 
+Result<ExitCode> rotate(Session& session, const RotateOptions& options) {
+  io::Files& files = session.outside().files;
+  const io::Path directory = options.directory;
+  for (const char* name :
+       {bundle::work_key_file, bundle::work_certificate_file, bundle::tls_key_file, bundle::tls_chain_file})
+    TRY(bundle::check_absent(files, directory / name));
+  TRY_ASSIGN(const crypto::RootKey root, token::open_root_key(files, options.root));
+  const Timestamp now = session.outside().clock.now();
+  bundle::ServerKeyTerms terms;
+  terms.work = !options.only_tls;
+  terms.tls = !options.only_work;
+  terms.hosts = options.hosts;
+  terms.from = now;
+  terms.until = now + days_of(options.days);
+  TRY(bundle::create_server_keys(files, directory, root, terms));
+  if (session.json()) {
+    Document document;
+    document.text("project", bundle::project_id(root.public_key()));
+    if (terms.work) document.text("work_key", (directory / bundle::work_key_file).string());
+    if (terms.tls) document.text("tls_key", (directory / bundle::tls_key_file).string());
+    session.print_json(document.render());
+    return ExitCode::ok;
+  }
+  session.people()
+      << render_fields({{"project", bundle::project_id(root.public_key())},
+                        {"new keys", directory.string()},
+                        {"valid until", time_text(terms.until)}},
+                       session.people_display())
+      << "Move the directory to the server, run there `gleaner-server take-keys PROJECT NEW` as its "
+         "user, and start\nthe server again. Keys that may have been stolen: `gleaner-admin keys "
+         "revoke` after that.\n";
+  return ExitCode::ok;
+}
+
 void declare_root_and_days(CLI::App* command, CertifyOptions& options) {
-  command->add_option("--root", options.root, "the root key's file")->required()->type_name("root.key");
+  command->add_option("--root", options.root, root_help)->required()->type_name("FILE|pkcs11:...");
   command->add_option("--days", options.days, "how long the certificate is good for")
       ->capture_default_str()
       ->check(CLI::Range(1, days_max));
@@ -162,6 +197,8 @@ void add_key_commands(CLI::App& program, Action& chosen) {
   create_keys->add_option("--out", creation->directory, "directory for the files; made if need be")
       ->required()
       ->type_name("DIR");
+  create_keys->add_option("--root", creation->root, "use this root key instead of making one")
+      ->type_name("FILE|pkcs11:...");
   create_keys->add_option("--name", creation->name, "the signer's name, shown with what it signed")
       ->capture_default_str()
       ->check(name_validator());
@@ -206,6 +243,28 @@ void add_key_commands(CLI::App& program, Action& chosen) {
       "  gleaner-admin keys work --root root.key --public-key work.certificate.json --out new.json\n"
       "and put new.json in its place.");
   on_parse(certify_work_key, chosen, work, certify_work);
+
+  const auto rotation = std::make_shared<RotateOptions>();
+  CLI::App* rotate_keys =
+      keys->add_subcommand("rotate", "Make a server's new work and TLS keys, certified by the root key");
+  rotate_keys->add_option("--root", rotation->root, root_help)->required()->type_name("FILE|pkcs11:...");
+  rotate_keys->add_option("--out", rotation->directory, "directory for the files; made if need be")
+      ->required()
+      ->type_name("DIR");
+  rotate_keys
+      ->add_option("--host", rotation->hosts,
+                   "name or address of the server, for browsers; clients need none")
+      ->type_name("HOST");
+  CLI::Option* only_work = rotate_keys->add_flag("--only-work", rotation->only_work, "no TLS key");
+  rotate_keys->add_flag("--only-tls", rotation->only_tls, "no work key")->excludes(only_work);
+  rotate_keys->add_option("--days", rotation->days, "how long the certificates are good for")
+      ->capture_default_str()
+      ->check(CLI::Range(1, days_max));
+  rotate_keys->footer(
+      "Example:\n  gleaner-admin keys rotate --root root.key --out new-keys --host grid.example.org");
+  on_parse(rotate_keys, chosen, rotation, rotate);
+
+  add_revocation_commands(*keys, chosen);
 }
 
 }  // namespace gleaner::admin

@@ -11,6 +11,7 @@
 namespace gleaner::admin {
 
 void add_key_commands(CLI::App& program, Action& chosen);
+void add_revocation_commands(CLI::App& keys, Action& chosen);
 void add_application_commands(CLI::App& program, Action& chosen);
 void add_new_command(CLI::App& applications, Action& chosen);
 void add_check_command(CLI::App& applications, Action& chosen);
@@ -22,6 +23,9 @@ void add_token_commands(CLI::App& program, Action& chosen);
 void add_status_command(CLI::App& program, Action& chosen);
 void add_run_local_command(CLI::App& program, Action& chosen);
 void add_plan_command(CLI::App& program, Action& chosen);
+
+// Of --root.
+inline constexpr const char* root_help = "the root key: its file, or pkcs11:... in a hardware token";
 
 struct NoOptions {};
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "shared/base/limits.h"
-#include "shared/bundle/project_keys.h"
+#include "shared/io/secret_file.h"
 #include "shared/protocol/join_code.h"
 #include "tools/admin/documents.h"
 
@@ -33,7 +33,7 @@ Result<io::Path> find_profile(const std::string& given, const Outside& outside) 
 }
 
 Result<std::string> read_token(const Outside& outside, const io::Path& path) {
-  TRY_ASSIGN(std::string token, bundle::read_secret_file(outside.files, path, limits::text_length_max));
+  TRY_ASSIGN(std::string token, io::read_secret_file(outside.files, path, limits::text_length_max));
   while (!token.empty() && (token.back() == '\n' || token.back() == '\r')) token.pop_back();
   const bool plain =
       !token.empty() && std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c < 0x7f; });

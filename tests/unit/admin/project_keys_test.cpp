@@ -4,6 +4,7 @@
 
 #include "shared/bundle/bundle.h"
 #include "shared/crypto/statements.h"
+#include "shared/crypto/tls_identity.h"
 #include "shared/protocol/codec.h"
 #include "tests/catch.h"
 #include "tests/unit/admin/test_world.h"
@@ -104,6 +105,68 @@ TEST_CASE("keys signer and keys work certify with the root key", "[keys]") {
   CHECK(check("new.json", StatementType::work_key_certificate, world.clock.now())->key == work.public_key());
   CHECK(check("new.json", StatementType::work_key_certificate, world.clock.now())->name == "work");
   CHECK(world.run({"keys", "work", "--root", file("root.key"), "--public-key", "abc"}) == 4);
+}
+
+TEST_CASE("keys revoke makes a list, and goes on with it") {
+  TestWorld world;
+  const std::string directory = (world.directory / "k").string();
+  const auto file = [&](const std::string& name) { return directory + "/" + name; };
+  REQUIRE(world.run({"keys", "create", "--out", directory}) == 0);
+  const auto root = bundle::read_key_file(io::real_files(), file("root.key"));
+  REQUIRE(root.ok());
+  const auto list = [&]() -> protocol::RevocationList {
+    const auto revocations = bundle::read_revocations(io::real_files(), file("revocations.json"),
+                                                      crypto::fingerprint(root->public_key()));
+    INFO((revocations.ok() ? "" : revocations.error().message));
+    REQUIRE(revocations.ok());
+    return revocations->list();
+  };
+  const auto revoke = [&](std::vector<std::string> what) {
+    what.insert(what.begin(), {"keys", "revoke", "--root", file("root.key")});
+    return world.run(what);
+  };
+  REQUIRE(revoke({"--signer", file("signer.certificate.json"), "--reason", "left"}) == 0);
+  CHECK(world.out.find("keys/revocations.json") != std::string::npos);
+  CHECK(list().keys.at(0).key == bundle::read_key_file(io::real_files(), file("signer.key"))->public_key());
+  CHECK(list().keys.at(0).reason == "left");
+  CHECK(list().number == to_microseconds(world.clock.now()) / 1'000'000);
+  const std::int64_t first = list().number;
+
+  // Several at once; the number grows although no second went by.
+  const auto tls = crypto::make_tls_identity(*root, {"localhost"}, world.clock.now(),
+                                             world.clock.now() + std::chrono::hours{24});
+  world.write("tls.pem", tls.certificate_chain_pem);
+  world.write("a-1.tar.gz", "archive");
+  const crypto::PrivateKey work = crypto::PrivateKey::generate();
+  REQUIRE(
+      revoke({"--work-key", to_hex(work.public_key()), "--tls-key", (world.directory / "tls.pem").string(),
+              "--archive", (world.directory / "a-1.tar.gz").string(), "--application", "raytrace", "--below",
+              "1.2"}) == 0);
+  CHECK(list().number == first + 1);
+  CHECK(list().keys.size() == 2);
+  CHECK(list().tls_keys.at(0).digest == *crypto::tls_key_digest(tls.certificate_chain_pem));
+  CHECK(list().applications.at(0).archive == crypto::sha256_hex("archive"));
+  CHECK(list().minimum_versions.at(0).version == "1.2");
+
+  // Nothing is taken back, and nothing is said twice.
+  CHECK(revoke({"--application", "raytrace", "--below", "1.1"}) != 0);
+  CHECK(revoke({"--work-key", to_hex(work.public_key())}) != 0);
+  CHECK(revoke({}) != 0);
+  CHECK(revoke({"--application", "raytrace"}) != 0);
+  CHECK(list().number == first + 1);
+  REQUIRE(revoke({"--application", "raytrace", "--below", "1.10"}) == 0);
+  CHECK(list().minimum_versions.size() == 1);
+  CHECK(list().minimum_versions.at(0).version == "1.10");
+
+  REQUIRE(world.run({"keys", "revoked", file("revocations.json")}) == 0);
+  CHECK(world.out.find("raytrace below 1.10") != std::string::npos);
+  REQUIRE(world.run({"--json", "keys", "revoked", file("revocations.json")}) == 0);
+  CHECK(protocol::decode<protocol::RevocationList>(world.out).ok());
+
+  // Another project's list is not gone on with.
+  REQUIRE(world.run({"keys", "create", "--out", directory + "2"}) == 0);
+  CHECK(world.run({"keys", "revoke", "--root", directory + "2/root.key", "--list", file("revocations.json"),
+                   "--archive", crypto::sha256_hex("x")}) == 5);
 }
 
 TEST_CASE("app sign makes what a client would accept", "[keys]") {

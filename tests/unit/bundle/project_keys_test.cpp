@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "shared/crypto/statements.h"
+#include "shared/io/secret_file.h"
 #include "tests/catch.h"
 #include "tests/unit/io/temporary_directory.h"
 
@@ -44,13 +45,13 @@ TEST_CASE("a secret that others can read is refused") {
   TemporaryDirectory directory;
   io::Files& files = io::real_files();
   REQUIRE(files.write(directory / "token", "secret", io::Mode::secret).ok());
-  CHECK(read_secret_file(files, directory / "token", 100).value() == "secret");
+  CHECK(io::read_secret_file(files, directory / "token", 100).value() == "secret");
   REQUIRE(::chmod((directory / "token").c_str(), 0640) == 0);
-  const auto refused = read_secret_file(files, directory / "token", 100);
+  const auto refused = io::read_secret_file(files, directory / "token", 100);
   REQUIRE_FALSE(refused.ok());
   CHECK(refused.error().kind == ErrorKind::forbidden);
   CHECK(refused.error().message.find("chmod 600") != std::string::npos);
-  CHECK(read_secret_file(files, directory / "none", 100).error().kind == ErrorKind::not_found);
+  CHECK(io::read_secret_file(files, directory / "none", 100).error().kind == ErrorKind::not_found);
 }
 
 TEST_CASE("what is not a key or certificate says which file") {

@@ -95,12 +95,35 @@ protocol::SignedStatement FakeServer::project() const {
   document.project = project_id_;
   document.name = project_name;
   document.root_key = root_.public_key();
+  document.work_certificate = work_certificate();
+  document.issued_at = now;
+  document.revocations = revocations;
+  if (!former_work_certificates.empty()) document.former_work_certificates = former_work_certificates;
+  return crypto::sign_statement(StatementType::project, protocol::encode(document), work_key_);
+}
+
+protocol::SignedStatement FakeServer::work_certificate() const {
   protocol::KeyCertificate certificate{project_id_, work_key_.public_key(), "work",
                                        now - std::chrono::hours{1}, now + std::chrono::hours{24 * 365}};
-  document.work_certificate =
-      crypto::sign_statement(StatementType::work_key_certificate, protocol::encode(certificate), root_);
-  document.issued_at = now;
-  return crypto::sign_statement(StatementType::project, protocol::encode(document), work_key_);
+  return crypto::sign_statement(StatementType::work_key_certificate, protocol::encode(certificate), root_);
+}
+
+void FakeServer::revoke(const std::function<void(protocol::RevocationList&)>& change) {
+  revocation_list_.project = project_id_;
+  revocation_list_.issued_at = now;
+  if (revocations) ++revocation_list_.number;
+  change(revocation_list_);
+  revocations = crypto::sign_statement(StatementType::revocations, protocol::encode(revocation_list_), root_);
+}
+
+void FakeServer::rotate_work_key() {
+  former_work_certificates.push_back(work_certificate());
+  work_key_ = crypto::PrivateKey::generate();
+}
+
+std::optional<std::int64_t> FakeServer::revocations_number() const {
+  if (!revocations) return std::nullopt;
+  return protocol::decode<protocol::RevocationList>(revocations->payload)->number;
 }
 
 void FakeServer::set_application(const std::string& kernel_script, const std::string& manifest_extra,
@@ -219,6 +242,7 @@ io::HttpReply FakeServer::work_reply(const std::string& body) {
   reply.slowest_performance = 100;
   reply.interval_seconds = 10;
   reply.reason = "nothing is queued";
+  reply.revocations = revocations_number();
   return reply_with(protocol::encode(reply));
 }
 
@@ -248,6 +272,7 @@ Result<io::HttpReply> FakeServer::handle(const io::HttpRequest& request) {
     protocol::HeartbeatReply reply;
     reply.units = std::exchange(orders, {});
     reply.interval_seconds = 10;
+    reply.revocations = revocations_number();
     return reply_with(protocol::encode(reply));
   }
   if (path == "/v1/commit") {

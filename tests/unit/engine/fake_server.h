@@ -32,9 +32,18 @@ class FakeServer {
   [[nodiscard]] protocol::SignedStatement project() const;
   [[nodiscard]] protocol::Acknowledgement acknowledge(const protocol::CommitRequest& commit);
 
+  // A new list of what the root key takes back, which is published from now on.
+  void revoke(const std::function<void(protocol::RevocationList&)>& change);
+  // From now on another work key signs; the one of before is a former one.
+  void rotate_work_key();
+  [[nodiscard]] Bytes work_key() const { return work_key_.public_key(); }
+  [[nodiscard]] Bytes signer_key() const { return signer_.public_key(); }
+
   Result<io::HttpReply> handle(const io::HttpRequest& request);
 
   // What a test changes.
+  std::optional<protocol::SignedStatement> revocations;  // as published
+  std::vector<protocol::SignedStatement> former_work_certificates;
   std::string project_name = "Test project";
   HostId host{7};
   Timestamp now{std::chrono::hours{24 * 365 * 56}};
@@ -65,6 +74,8 @@ class FakeServer {
 
  private:
   io::HttpReply work_reply(const std::string& body);
+  [[nodiscard]] std::optional<std::int64_t> revocations_number() const;
+  [[nodiscard]] protocol::SignedStatement work_certificate() const;
 
   crypto::PrivateKey root_;
   crypto::PrivateKey work_key_;
@@ -72,6 +83,7 @@ class FakeServer {
   std::string project_id_;
   protocol::SignedStatement application_;
   protocol::SignedStatement signer_certificate_;
+  protocol::RevocationList revocation_list_;
   std::deque<protocol::SignedStatement> queue_;
   std::map<std::int64_t, std::int64_t> accepted_until_;  // unit -> end of the last commit
   std::set<std::string> taken_;                          // commits seen, for repetitions

@@ -62,6 +62,7 @@ void World::start() {
     identity.code = of.join_code();
     identity.host = {of.host, "token"};
     identity.name = "test-host";
+    identity.revocations = state::load_revocations(io::real_files(), {place}, identity.code.root_fingerprint);
     return Joined{{place}, identity, &queues};
   };
   std::vector<Joined> projects = {joined(project, server, workers)};

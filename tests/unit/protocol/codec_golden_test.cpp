@@ -48,6 +48,26 @@ TEST_CASE("golden: acknowledgement") {
                    R"(","status":"accepted","reason":"all new","items_accepted":20,"at":1763676000123456})");
 }
 
+TEST_CASE("golden: revocation list") {
+  RevocationList list;
+  list.project = zeros;
+  list.number = 1'795'212'245;
+  list.issued_at = from_microseconds(1'763'676'000'123'456);
+  list.keys = {{std::string(32, 'k'), "stolen"}};
+  list.tls_keys = {{zeros, ""}};
+  list.applications = {{zeros, "it lies"}};
+  list.minimum_versions = {{"raytrace", "1.2.0", "holes"}};
+  check_golden(list,
+               R"({"version":1,"project":")" + zeros +
+                   R"(","number":1795212245,"issued_at":1763676000123456,)"
+                   R"("keys":[{"key":"a2tra2tra2tra2tra2tra2tra2tra2tra2tra2tra2s","reason":"stolen"}],)"
+                   R"("tls_keys":[{"digest":")" +
+                   zeros + R"(","reason":""}],"applications":[{"archive":")" + zeros +
+                   R"(","reason":"it lies"}],"minimum_versions":[{"application":"raytrace",)"
+                   R"("application_version":"1.2.0","reason":"holes"}]})");
+  CHECK(std::string(name_of(StatementType::revocations)) == "revocations");
+}
+
 TEST_CASE("golden: heartbeat and its reply") {
   UnitReport report;
   report.unit = {7};
@@ -65,6 +85,9 @@ TEST_CASE("golden: heartbeat and its reply") {
                      15},
       R"({"version":1,"units":[{"unit":7,"action":"go-on","end":118,"reason":""},)"
       R"({"unit":8,"action":"cancel","end":0,"reason":"done"}],"interval_seconds":15})");
+  HeartbeatReply revoked;
+  revoked.revocations = 7;
+  check_golden(revoked, R"({"version":1,"units":[],"interval_seconds":60,"revocations":7})");
 }
 
 TEST_CASE("golden: work request") {

@@ -19,9 +19,10 @@
 namespace gleaner::protocol::codec {
 
 using AllMessages =
-    std::tuple<SignedStatement, KeyCertificate, ProjectDocument, ApplicationStatement, Input, BegunItem,
-               Grant, Acknowledgement, Benchmark, EnrolRequest, EnrolReply, CommitRequest, UnitReport,
-               SavedItem, HeartbeatRequest, UnitOrder, HeartbeatReply, Proposal, SlotRequest, WorkRequest,
+    std::tuple<SignedStatement, KeyCertificate, RevokedKey, RevokedTlsKey, RevokedArchive, MinimumVersion,
+               RevocationList, ProjectDocument, ApplicationStatement, Input, BegunItem, Grant,
+               Acknowledgement, Benchmark, EnrolRequest, EnrolReply, CommitRequest, UnitReport, SavedItem,
+               HeartbeatRequest, UnitOrder, HeartbeatReply, Proposal, SlotRequest, WorkRequest,
                ProblemProgress, WorkReply, FailureReport, UploadState, ProblemDocument, ApplicationInfo,
                AddApplication, AddProblem, ResultFile, Preview, HostShare, SetAside, ProblemInfo, HostInfo,
                TokenInfo, AddToken, MadeToken, CodeInfo, AddCode, MadeCode, WithdrawCode, RevokeHost,

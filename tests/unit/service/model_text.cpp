@@ -59,7 +59,7 @@ std::string text_of(const Problem& problem) {
 }  // namespace
 
 std::string text_of(const Model& model) {
-  std::string text;
+  std::string text = fmt::format("revocations {}\n", model.revocations.number());
   for (const auto& [id, host] : model.hosts) text += text_of(host);
   for (const auto& [name, code] : model.codes)
     text += fmt::format("code {} {} at most {} expires {} withdrawn {}\n", name, to_hex(code.secret_digest),

@@ -1,0 +1,19 @@
+#include "shared/io/secret_file.h"
+
+#include <system_error>
+
+namespace gleaner::io {
+
+Result<Bytes> read_secret_file(const Files& files, const Path& path, std::int64_t bytes_max) {
+  std::error_code failure;
+  const auto status = std::filesystem::status(path, failure);
+  using std::filesystem::perms;
+  if (!failure && (status.permissions() & (perms::group_all | perms::others_all)) != perms::none) {
+    return Error{ErrorKind::forbidden, "other users of this machine may read or change " + path.string() +
+                                           ": it holds a secret; run `chmod 600 " + path.string() +
+                                           "`, and replace the secret if somebody may have seen it"};
+  }
+  return files.read(path, bytes_max);
+}
+
+}  // namespace gleaner::io
