@@ -3,13 +3,13 @@ _gleaner_admin() {
   local at="" word
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "${at:+$at }$word" in
-      "keys"|"app"|"problem"|"strategy"|"host"|"code"|"token"|"status"|"run-local"|"plan"|"keys create"|"keys signer"|"keys work"|"app new"|"app check"|"app sign"|"app add"|"app list"|"app show"|"problem add"|"problem list"|"problem show"|"problem watch"|"problem strategy"|"problem set"|"problem explain"|"problem pause"|"problem resume"|"problem retry"|"problem upgrade"|"problem cancel"|"problem result"|"problem preview"|"problem delete"|"problem decisions"|"strategy list"|"host list"|"host show"|"host revoke"|"code add"|"code list"|"code show"|"code rotate"|"code withdraw"|"token add"|"token list"|"token withdraw") at="${at:+$at }$word" ;;
+      "keys"|"app"|"problem"|"strategy"|"host"|"code"|"token"|"status"|"run-local"|"plan"|"keys create"|"keys signer"|"keys work"|"keys rotate"|"keys revoke"|"keys revoked"|"app new"|"app check"|"app sign"|"app add"|"app list"|"app show"|"problem add"|"problem list"|"problem show"|"problem watch"|"problem strategy"|"problem set"|"problem explain"|"problem pause"|"problem resume"|"problem retry"|"problem upgrade"|"problem cancel"|"problem result"|"problem preview"|"problem delete"|"problem decisions"|"strategy list"|"host list"|"host show"|"host revoke"|"code add"|"code list"|"code show"|"code rotate"|"code withdraw"|"token add"|"token list"|"token withdraw") at="${at:+$at }$word" ;;
     esac
   done
   local offered=
   case "$at" in
     "") offered="keys app problem strategy host code token status run-local plan --help --project --server --join-code --token-file --json --version" ;;
-    "keys") offered="create signer work --help" ;;
+    "keys") offered="create signer work rotate revoke revoked --help" ;;
     "app") offered="new check sign add list show --help" ;;
     "problem") offered="add list show watch strategy set explain pause resume retry upgrade cancel result preview delete decisions --help" ;;
     "strategy") offered="list --help" ;;
@@ -19,9 +19,12 @@ _gleaner_admin() {
     "status") offered="--help" ;;
     "run-local") offered="--help --parameters --param --input --out --jobs --strategy --keep" ;;
     "plan") offered="--help --problem --mflop --load-seconds --result-seconds --load-bytes --result-bytes --half-duplex --plot --show" ;;
-    "keys create") offered="--help --out --name --days" ;;
+    "keys create") offered="--help --out --root --name --days" ;;
     "keys signer") offered="--help --root --days --name --public-key --out" ;;
     "keys work") offered="--help --root --days --public-key --out" ;;
+    "keys rotate") offered="--help --root --out --host --only-work --only-tls --days" ;;
+    "keys revoke") offered="--help --root --list --work-key --signer --tls-key --archive --application --below --reason" ;;
+    "keys revoked") offered="--help" ;;
     "app new") offered="--help --language --out" ;;
     "app check") offered="--help --parameters --param --input --seed --keep" ;;
     "app sign") offered="--help --key --certificate --out" ;;
