@@ -94,7 +94,7 @@ void RevocationWatch::tick() {
   const auto list = look();
   if (!list) return;
   if (const Status own = check_own_keys(*list, secrets_); !own.ok()) spdlog::error("{}", own.error().message);
-  kernel_.decide_later([list = *list](Transaction& tx) -> Status {
+  kernel_.writer().submit_surely([list = *list](Transaction& tx) -> Status {
     if (list.number() < tx.model.revocations.number())
       tx.effects.warn(
           fmt::format("keys/revocations.json has list {}, and list {} is known here: the newer one "
