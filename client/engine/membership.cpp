@@ -61,9 +61,10 @@ void Membership::load_units(int& next_slot) {
     if (const Status good = trust_.check_not_revoked(unit->held->statement(), unit->grant()); !good.ok()) {
       spdlog::warn("unit {} does not go on: {}", unit->id().value, good.error().message);
       unit->stop();
+    } else {
+      spdlog::info("unit {} of {} goes on at item {} of {}-{}", unit->id().value, unit->grant().problem_name,
+                   unit->held->finished(), unit->grant().range.begin, unit->held->end() - 1);
     }
-    spdlog::info("unit {} of {} goes on at item {} of {}-{}", unit->id().value, unit->grant().problem_name,
-                 unit->held->finished(), unit->grant().range.begin, unit->held->end() - 1);
     if (unit->held->stopped() || unit->held->complete()) unit->stop();
     units_.emplace(unit->id(), std::move(unit));
   }

@@ -47,6 +47,7 @@ void ServerSession::after_exchange(const transport::Answer& answer, const Status
   if (answer.reply.ok() && outcome.ok()) {
     round_trip_.add(answer.reply->round_trip);
     last_contact_ = now;
+    if (!std::exchange(project_fetched_, false)) unknown_host_ = UnknownHost::no;
     if (!trouble_.empty()) spdlog::info("the server answers again");
     trouble_.clear();
     pacing_.succeeded(answer.retry_after, now, services_.random);
@@ -54,10 +55,16 @@ void ServerSession::after_exchange(const transport::Answer& answer, const Status
   }
   const Error& error = answer.reply.ok() ? outcome.error() : answer.reply.error();
   if (error.kind == ErrorKind::unauthorized || error.kind == ErrorKind::forbidden) {
-    trouble_ = error.message;
-    events_.push_back(HostRevoked{error.message});
-    return;
+    // Not before it has shown once more that it is the project's server: an older copy of it, or a thief's,
+    // may not know this host.
+    if (unknown_host_ == UnknownHost::confirmed) {
+      trouble_ = error.message;
+      events_.push_back(HostRevoked{error.message});
+      return;
+    }
+    unknown_host_ = UnknownHost::said;
   }
+  if (unknown_host_ == UnknownHost::said) fetch_project_soon();
   pacing_.failed(answer.retry_after, now, services_.random);
   if (trouble_ != error.message) spdlog::warn("{}: {}", server_.base_url, error.message);
   trouble_ = error.message;
@@ -70,6 +77,8 @@ void ServerSession::fetch_project(SteadyTime now) {
            [this](const transport::Answer& answer, SteadyTime at) -> Status {
              TRY_ASSIGN(auto document, understand<protocol::SignedStatement>(answer));
              TRY(trust_.accept_project(document, services_.clock.now()));
+             if (unknown_host_ == UnknownHost::said) unknown_host_ = UnknownHost::confirmed;
+             project_fetched_ = true;
              events_.push_back(ProjectRenewed{std::move(document)});
              pacing_.heartbeat_soon(at);  // the first word to a server is what this host holds
              return {};

@@ -86,6 +86,9 @@ class ServerSession {
   client_policy::SessionPacing pacing_;
   SteadyTime project_at_{};  // a doubted document is fetched no sooner
   bool project_wanted_ = false;
+  // The server said that it does not know this host: does it still do so with a document that holds?
+  enum class UnknownHost { no, said, confirmed } unknown_host_ = UnknownHost::no;
+  bool project_fetched_ = false;  // by the exchange that has just ended
   std::optional<SteadyTime> last_contact_;
   client_policy::RecentMean round_trip_{client_policy::round_trip_weight};
   double slowest_performance_ = 0;

@@ -71,6 +71,10 @@ class Project(Grid):
     def wait_computing(self, name):
         self.wait_until(f"{name} to compute", lambda: self.computes(name))
 
+    def failures(self):
+        """Units that hosts gave back as failed."""
+        return sum(host["failures"] for host in self.admin_json("host", "list")["items"])
+
     def restart_client(self, name, env=None):
         """It asks at once, however long it was told to wait."""
         self.kill(name)
@@ -199,16 +203,16 @@ class Rotation(unittest.TestCase):
                 grid.start_server()
                 time.sleep(4)
                 self.assertEqual({name: grid.trouble(name) for name in ("one", "two")}, {"one": "", "two": ""})
-                self.assertEqual(grid.problem(identity)["failures"], 0)
+                self.assertEqual(grid.failures(), 0)
             document = json.loads(from_base64url(json.loads(grid.document())["payload"]))
             self.assertEqual(len(document["former_work_certificates"]), 2)
             # The first of them was stolen, as it turns out; the clients compute on.
             number = grid.revoke("--work-key", before / "work.certificate.json", "--tls-key", before / "tls.pem")
             for name in ("one", "two"):
                 grid.wait_until("the list", lambda: grid.seen(name) == number)
-            info = grid.wait_finished(identity)
+            grid.wait_finished(identity)
             self.assertEqual(grid.results(identity)["sum.txt"], b"%d\n" % sum(i * i for i in range(count)))
-            self.assertEqual(info["failures"], 0)
+            self.assertEqual(grid.failures(), 0)
             for name in ("one", "two"):
                 self.assertNotIn("untrusted", grid.log(name))
             self.assertNotIn("failed on host", grid.log("server"))
@@ -252,7 +256,7 @@ class Revoked(unittest.TestCase):
             grid.start_client("one")
             time.sleep(3)
             self.assertEqual(grid.kernels_of("one"), [])
-            self.assertEqual(grid.problem(identity)["failures"], 0)
+            self.assertEqual(grid.failures(), 0)
 
     def test_a_server_that_lost_its_list_is_refused_and_results_are_kept(self):
         with Project(QUICK) as grid:
@@ -383,14 +387,14 @@ class Stolen(unittest.TestCase):
                 grid.restart_client("one", env)
                 grid.wait_until("the refusal", lambda: "brings no revocation list" in grid.trouble("one"), 60)
                 self.runs_nothing(grid)
-                self.assertNotIn("/v1/work", thief.calls)
+                self.assertLess(thief.calls.count("/v1/work"), 2)  # one, whose answer named no list
                 # With the list it would have to show that its own key is on it.
                 stolen = json.loads(from_base64url(json.loads(document)["payload"]))
                 stolen["revocations"] = json.loads((grid.offline / "revocations.json").read_text())
                 thief.document = json.dumps(sign("project", stolen, loot / "work.key", grid.directory)).encode()
                 grid.wait_until("the refusal", lambda: "work key" in grid.trouble("one"), 90)
                 self.runs_nothing(grid, 3)
-                self.assertNotIn("/v1/work", thief.calls)
+                self.assertLess(thief.calls.count("/v1/work"), 2)
 
     def test_a_whole_stolen_server_is_worth_nothing_once_its_keys_are_revoked(self):
         with self.victim() as grid:

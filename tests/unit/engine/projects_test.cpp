@@ -121,8 +121,9 @@ TEST_CASE("A server that is silent, or refuses this host, keeps no other project
     REQUIRE(two.world.run_until([&] { return World::has_all(two.other.server, {0, 160}); }, 200ms));
   }
   SECTION("revoked") {
-    two.other.server.before = [](const io::HttpRequest&) {
-      return std::optional<Result<io::HttpReply>>(problem_reply(401, "unknown host"));
+    two.other.server.before = [](const io::HttpRequest& request) -> std::optional<Result<io::HttpReply>> {
+      if (request.url.ends_with("/v1/project")) return std::nullopt;
+      return problem_reply(401, "unknown host");
     };
     REQUIRE(two.world.run_until([&] { return two.world.has_all({0, 160}); }));
     CHECK(two.status(two.other).revoked);

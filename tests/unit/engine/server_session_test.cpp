@@ -3,6 +3,7 @@
 
 #include "client/engine/unit.h"
 #include "shared/archive/bundle_archive.h"
+#include "shared/protocol/codec.h"
 #include "tests/catch.h"
 #include "tests/unit/engine/world.h"
 
@@ -114,12 +115,31 @@ TEST_CASE("A failed exchange is handed over, and silences the session for a whil
   CHECK(line.due({false, false, true, false, false}) == Exchange::work);
 }
 
-TEST_CASE("A server that does not know this host any more says so once, after the answer") {
+TEST_CASE("A server that does not know this host any more is believed once its document holds") {
   Line line;
   line.meet();
-  line.world.server.before = [](const io::HttpRequest&) {
-    return Result<io::HttpReply>(problem_reply(401, "unknown host"));
+  std::optional<protocol::SignedStatement> document;  // instead of the project's
+  line.world.server.before = [&](const io::HttpRequest& request) -> std::optional<Result<io::HttpReply>> {
+    if (!request.url.ends_with("/v1/project")) return problem_reply(401, "unknown host");
+    if (!document) return std::nullopt;
+    io::HttpReply reply;
+    reply.status = 200;
+    reply.body = protocol::encode(*document);
+    return reply;
   };
+  FakeServer stranger;
+  document = stranger.project();
+  line.session.send(line.work());
+  CHECK(line.answers().size() == 1);
+  line.session.forget_waits(line.now());
+  REQUIRE(line.due({false, false, true, false, false}) == Exchange::project);
+  line.session.fetch_project(line.now());
+  CHECK(line.answers().empty());  // not the project's server: nothing that it says is believed
+  document.reset();
+  line.session.forget_waits(line.now());
+  REQUIRE(line.due({false, false, true, false, false}) == Exchange::project);
+  line.session.fetch_project(line.now());
+  CHECK(line.answers().size() == 1);
   line.session.send(line.work());
   const auto events = line.answers();
   REQUIRE(events.size() == 2);

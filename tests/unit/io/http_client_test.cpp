@@ -178,6 +178,27 @@ TEST_CASE("without a fitting pin the system's authorities decide, and the host n
   says(failure_of(*otherwise_pinned, get(server.url("/", "127.0.0.1")), ErrorKind::untrusted), "join code");
 }
 
+TEST_CASE("a refused TLS key ends connections and is accepted from nobody") {
+  const Fixture fixture;
+  const auto identity = fixture.identity();
+  const std::string digest = crypto::tls_key_digest(identity.certificate_chain_pem).value();
+  TlsServer server(identity, echo);
+  const auto refused = std::make_shared<RefusedTlsKeys>();
+  const auto client = make_curl_client(fixture.pin(), "gleaner-test/1", {}, refused);
+  CHECK(client->send(get(server.url("/"))).ok());
+  refused->set({crypto::sha256_hex("another")});
+  CHECK(client->send(get(server.url("/"))).ok());
+  refused->set({crypto::sha256_hex("another"), digest});
+  // Not over the connection that is open, and not where a system's authority vouches for the key.
+  says(failure_of(*client, get(server.url("/")), ErrorKind::untrusted), "revoked");
+  const SystemAuthorities authorities(identity.certificate_chain_pem);
+  const auto unpinned = make_curl_client("", "gleaner-test/1", {}, refused);
+  says(failure_of(*unpinned, get(server.url("/")), ErrorKind::untrusted), "revoked");
+  // Another key of the same project is as good as ever.
+  TlsServer renewed(fixture.identity(), echo);
+  CHECK(client->send(get(renewed.url("/"))).ok());
+}
+
 TEST_CASE("an unpinned client trusts no unknown authority") {
   const Fixture fixture;
   TlsServer server(fixture.identity(), echo);

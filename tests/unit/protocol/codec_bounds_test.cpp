@@ -37,6 +37,7 @@ bool may_be_absent(const std::string& title, const std::string& name) {
   if (title == "new admin token") return name == "lifetime_seconds";
   if (title == "change of strategy") return name == "weight" || name == "priority";
   if (name == "benchmark" || name == "data") return true;
+  if (name == "revocations" || name == "former_work_certificates") return true;
   if (name == "item_share" || name == "saved" || name == "begun" || name == "progress" || name == "watts")
     return true;
   if ((name == "applications" || name == "speeds" || name == "proofs") && title == "work request")

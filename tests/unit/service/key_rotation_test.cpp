@@ -43,11 +43,11 @@ TEST_CASE("new keys are taken, and the former one still vouches for what it gran
   CHECK_FALSE(at.document().former_work_certificates.has_value());
   const auto tls_before = must(io::real_files().read(at.world.project().tls_chain(), 1 << 20));
   for (const char* name : {"first", "second"}) {
+    at.world.clock().advance(std::chrono::seconds{1});
     const TakenKeys taken = must(at.take(at.make(name)));
     CHECK(taken.work);
     CHECK(taken.tls);
     (void)must(at.take(at.place / name));  // again: nothing changes
-    at.world.clock().advance(std::chrono::seconds{1});
     at.world.restart();
     keys.push_back(Rotation::key_of(at.document().work_certificate));
   }
