@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdio>
 #include <fstream>
 #include <functional>
 #include <memory>
@@ -31,9 +32,21 @@ class Quiet final : public kit::Output {
 };
 
 void put(const fs::path& path, std::string_view text) {
-  fs::create_directories(path.parent_path());
   std::ofstream(path, std::ios::binary) << text;
 }
+
+// The working directory until it ends.
+class Inside {
+ public:
+  explicit Inside(const fs::path& directory) { enter(directory); }
+  ~Inside() { enter(before_); }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+ private:
+  static void enter(const fs::path& directory) { CHECK_TRUE(::chdir(directory.c_str()) == 0); }
+  const fs::path before_ = fs::current_path();
+};
 
 // A small problem, planned.
 class Application {
@@ -41,12 +54,13 @@ class Application {
   Application(fs::path directory, std::unique_ptr<kit::Manager> manager, const char* parameters)
       : directory_(std::move(directory)), manager_(std::move(manager)) {
     const fs::path problem = directory_ / "problem";
+    fs::create_directories(problem / "inputs");
     put(problem / "parameters.json", parameters);
     put(problem / "inputs" / "query", ">q\nMKVLAAGIVGLCAKAYE\n");
     put(problem / "inputs" / "database",
         ">a\nMKVLAAGIVGLCARAYD\n>b\nGGHWSRTPLLEDNQ\n>c\nMKILSAGVVGLNAKAFE\n");
     fs::create_directories(directory_ / "work" / "preview-0");
-    enter();
+    const Inside inside(directory_ / "work");
     CHECK_TRUE(manager_->check(kit::Problem(problem)).ok());
     const auto stage = manager_->plan(0);
     CHECK_TRUE(stage.ok() && stage->has_value());
@@ -54,7 +68,7 @@ class Application {
   }
 
   void check(int item, bool whole, std::string_view bytes) {
-    enter();
+    const Inside inside(directory_ / "work");
     const Range range{item % items_, item % items_ + 1};
     Bytes segment(bytes);
     if (!whole) {
@@ -71,14 +85,13 @@ class Application {
     put("list", std::to_string(range.begin) + " " + std::to_string(range.end) + " " +
                     std::to_string(range.begin) + " segment\n");
     auto source = kit::ItemSource::open("list");
+    if (!source.ok()) std::fprintf(stderr, "%s\n", source.error().message.c_str());
     CHECK_TRUE(source.ok());
     Quiet output;
     (void)manager_->preview(0, *source, output);
   }
 
  private:
-  void enter() const { CHECK_TRUE(::chdir((directory_ / "work").c_str()) == 0); }
-
   fs::path directory_;
   std::unique_ptr<kit::Manager> manager_;
   std::int64_t items_ = 0;

@@ -1,6 +1,8 @@
 // What a client finds in its state directory after whatever happened to the disk. The first byte says which
 // file: the owner's word, what each project had, who this host is, the owner's preferences beside those that
 // an administrator locked. What is read can be written, and is the same then.
+#include <algorithm>
+
 #include "client/settings/preferences.h"
 #include "client/state/controls.h"
 #include "client/state/identity.h"
@@ -67,10 +69,11 @@ void check_preferences(fuzz::MemoryFiles& files, std::string_view text) {
   auto book = settings::PreferenceBook::load(files, places);
   if (!book.ok()) return CHECK_TRUE(!book.error().message.empty());
   (void)book->values().owner_settings(std::int64_t{4} << 30);
-  const bool known = std::any_of(book->lines().begin(), book->lines().end(),
-                                 [&](const auto& one) { return one.key == key && one.locked; });
+  const auto lines = book->lines();
+  const bool locked =
+      std::any_of(lines.begin(), lines.end(), [&](const auto& one) { return one.key == key && one.locked; });
   if (const Status set = book->set(files, key, value); set.ok()) {
-    CHECK_TRUE(!known);  // what is locked stays
+    CHECK_TRUE(!locked);  // what is locked stays
     CHECK_TRUE(settings::PreferenceBook::load(files, places).ok());
   }
 }
