@@ -84,6 +84,10 @@ inline constexpr std::int64_t pooled_observations_max = 500;  // looked through 
 inline constexpr std::int64_t simulated_items_max = 10'000'000;  // of one paper-mode job: a counter each
 inline constexpr std::size_t simulated_hosts_max = 10'000;       // of it: each request looks at all
 
+// Load generator
+inline constexpr std::int64_t loadgen_hosts_max = 2'000'000;      // some 200 bytes each
+inline constexpr std::int64_t loadgen_connections_max = 200'000;  // some 30 kB each, and a descriptor
+
 // Time
 inline constexpr int request_seconds_max = 60;  // a stalled peer loses its connection
 inline constexpr int idle_connection_seconds_max =

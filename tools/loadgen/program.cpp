@@ -11,7 +11,6 @@
 
 #include "shared/base/limits.h"
 #include "shared/base/version.h"
-#include "tools/loadgen/bounds.h"
 #include "tools/loadgen/session.h"
 
 namespace gleaner::loadgen {
