@@ -150,4 +150,13 @@ ControlOutcome handle_control(Engine& engine, std::string_view line, const Contr
   return refuse("unknown command: use status, why, pause, resume, finish or quit");
 }
 
+ControlOutcome handle_control_refused(std::string_view line, const std::string& why) {
+  const Json request = json::parse_or_null(line.substr(0, control_line_bytes_max));
+  ControlOutcome outcome = refuse(why);
+  if (!request.is_object() || request["command"] != Json("quit")) return outcome;
+  outcome = done("the client stops");
+  outcome.quit = true;
+  return outcome;
+}
+
 }  // namespace gleaner::engine

@@ -19,6 +19,11 @@ constexpr Duration save_retry = std::chrono::seconds{10};
 constexpr std::size_t probe_bytes = std::size_t{1} << 16;
 constexpr std::int64_t raw_small_max = 1 << 20;  // larger segments are not tried to be made small
 constexpr std::size_t refused_max = 64;          // reports; more of them tell nothing new
+
+// The server did not look at it.
+bool may_pass(ErrorKind kind) {
+  return kind == ErrorKind::unavailable || kind == ErrorKind::banned;
+}
 }  // namespace
 
 void Deliveries::report_disk_trouble(const Error& error) {
@@ -259,8 +264,8 @@ void Deliveries::answered(const std::vector<UnitId>& units, const Status& outcom
       if (unit.held->pending()) unit.delivery.at = now + unit.delivery.backoff.failed(services_.random);
       continue;
     }
-    if (units.size() > 1 && outcome.error().kind != ErrorKind::unavailable) unit.delivery.alone = true;
-    if (outcome.error().kind != ErrorKind::unavailable) {
+    if (units.size() > 1 && !may_pass(outcome.error().kind)) unit.delivery.alone = true;
+    if (!may_pass(outcome.error().kind)) {
       unit.delivery.uploaded = false;  // perhaps the server lost it
       spdlog::warn("unit {}: the server does not take the result, it is kept: {}", id.value,
                    outcome.error().message);
@@ -271,7 +276,7 @@ void Deliveries::answered(const std::vector<UnitId>& units, const Status& outcom
 
 void Deliveries::failure_reported(const protocol::FailureReport& report, const Status& outcome,
                                   SteadyTime now) {
-  const bool again = !outcome.ok() && outcome.error().kind == ErrorKind::unavailable;
+  const bool again = !outcome.ok() && may_pass(outcome.error().kind);
   const auto found = units_.find(report.unit);
   if (found == units_.end()) {
     if (again) refuse(report);

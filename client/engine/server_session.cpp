@@ -10,6 +10,8 @@ namespace gleaner::engine {
 namespace {
 
 constexpr Duration project_retry = std::chrono::seconds{30};
+// A ban may end, and this computer may be taken to another network; asking more often changes neither.
+constexpr Duration banned_pause = std::chrono::seconds{limits::retry_after_seconds_max};
 
 template <typename Value>
 Status outcome_of(const Result<Value>& result) {
@@ -65,7 +67,8 @@ void ServerSession::after_exchange(const transport::Answer& answer, const Status
     unknown_host_ = UnknownHost::said;
   }
   if (unknown_host_ == UnknownHost::said) fetch_project_soon();
-  pacing_.failed(answer.retry_after, now, services_.random);
+  const bool banned = error.kind == ErrorKind::banned;
+  pacing_.failed(banned ? std::optional<Duration>(banned_pause) : answer.retry_after, now, services_.random);
   if (trouble_ != error.message) spdlog::warn("{}: {}", server_.base_url, error.message);
   trouble_ = error.message;
 }

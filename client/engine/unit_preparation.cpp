@@ -24,6 +24,7 @@ protocol::FailureKind kind_of(const Error& error) {
       return protocol::FailureKind::resource_limit;
     case ErrorKind::unauthorized:
     case ErrorKind::forbidden:
+    case ErrorKind::banned:
     case ErrorKind::unavailable:
     case ErrorKind::internal:
       break;

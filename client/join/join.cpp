@@ -26,6 +26,8 @@ Error explain(const Error& error, const protocol::JoinCode& code) {
     case ErrorKind::unauthorized:
     case ErrorKind::forbidden:
       return {ErrorKind::forbidden, "cannot join: " + error.message};
+    case ErrorKind::banned:
+      return {error.kind, "cannot join: " + error.message};
     case ErrorKind::invalid:
     case ErrorKind::not_found:
     case ErrorKind::conflict:

@@ -19,6 +19,7 @@ Reply failure(const Error& error) {
     case ErrorKind::unavailable:
       return refuse(503, error.message);
     case ErrorKind::forbidden:
+    case ErrorKind::banned:
       return refuse(403, error.message);
     case ErrorKind::invalid:
       return refuse(400, error.message);

@@ -32,6 +32,7 @@ namespace {
 
 constexpr Duration farewell_patience = std::chrono::seconds{5};
 constexpr Duration trim_interval = std::chrono::minutes{1};
+constexpr Duration refused_pause = std::chrono::hours{1};
 
 // Signals as a descriptor. Blocked before any thread starts, so that no thread takes them.
 class Signals {
@@ -149,6 +150,47 @@ std::unique_ptr<host::Launcher> make_launcher(const RunOptions& options, const s
   return platform::make_process_launcher(std::move(sandbox), io::real_processes());
 }
 
+// Tells whoever asks why nothing is computed, for `length` or until the end is asked for: then it answers
+// false.
+Result<bool> wait_refused(const RunOptions& options, const Signals& signals, const std::string& why,
+                          Duration length) {
+  spdlog::error("{}: the server is asked again in an hour, or when this client is started anew", why);
+  Clock& clock = system_clock();
+  bool quit = false;
+  TRY_ASSIGN(const auto control,
+             platform::ControlSocket::listen(options.state.socket(), engine::control_line_bytes_max,
+                                             [&](std::string_view line) {
+                                               const auto outcome = engine::handle_control_refused(line, why);
+                                               quit = quit || outcome.quit;
+                                               return outcome.reply;
+                                             }));
+  ::sd_notify(0, "READY=1");
+  const SteadyTime end = clock.steady() + length;
+  while (clock.steady() < end) {
+    std::vector<int> descriptors = control->descriptors();
+    descriptors.push_back(signals.descriptor());
+    wait_for(descriptors, std::min(end, control->wait_until()) - clock.steady());
+    control->serve(clock.steady());
+    if (quit || signals.arrived()) return false;
+  }
+  return true;
+}
+
+// Those that take this computer. While the only one refuses it, it is asked rarely, however often systemd
+// would start a client that gives up. None: the end was asked for.
+Result<std::vector<ServedProject>> projects_that_take(const RunOptions& options, const Signals& signals,
+                                                      const host::Machine& machine,
+                                                      const joining::JoinFacts& facts) {
+  while (true) {
+    auto projects = served_projects(options.state, machine, facts);
+    if (projects.ok()) return projects;
+    const ErrorKind kind = projects.error().kind;
+    if (kind != ErrorKind::forbidden && kind != ErrorKind::banned) return projects;
+    TRY_ASSIGN(const bool again, wait_refused(options, signals, projects.error().message, refused_pause));
+    if (!again) return std::vector<ServedProject>{};
+  }
+}
+
 Result<bool> serve(const RunOptions& options, const Signals& signals) {
   io::Files& files = io::real_files();
   Clock& clock = system_clock();
@@ -162,7 +204,9 @@ Result<bool> serve(const RunOptions& options, const Signals& signals) {
   facts.cores = cores;
   facts.client_version = version;
   TRY_ASSIGN(const Wanted wanted, wanted_by(options, machine->memory_bytes()));
-  TRY_ASSIGN(const std::vector<ServedProject> projects, served_projects(options.state, *machine, facts));
+  TRY_ASSIGN(const std::vector<ServedProject> projects,
+             projects_that_take(options, signals, *machine, facts));
+  if (projects.empty()) return true;
   take_rates(projects, wanted.owner_settings);
   // What belongs to no project: it talks to nobody.
   transport::ThreadWorkers workers([] { return io::make_curl_client({}, "gleaner-client"); });

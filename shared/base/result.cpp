@@ -24,6 +24,8 @@ const char* name_of(ErrorKind kind) {
       return "io";
     case ErrorKind::internal:
       return "internal";
+    case ErrorKind::banned:
+      return "banned";
   }
   return "unknown";
 }

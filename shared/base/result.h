@@ -25,6 +25,7 @@ enum class ErrorKind : int {
   untrusted = 8,     // signature, chain, digest or validity period does not hold: never use the data
   io = 9,            // this machine's disk or processes failed (a full disk, a missing file)
   internal = 10,     // our own fault
+  banned = 11,       // kept out for a while, or for good: ask again rarely, if at all
 };
 
 [[nodiscard]] const char* name_of(ErrorKind kind);

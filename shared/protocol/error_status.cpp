@@ -24,8 +24,9 @@ constexpr std::array table{
     Entry{ErrorKind::unavailable, 503, "Temporarily unavailable"},
     Entry{ErrorKind::io, 503, "Storage or process failure on the server"},
     Entry{ErrorKind::internal, 500, "Internal server error"},
+    Entry{ErrorKind::banned, 403, "Banned"},
 };
-static_assert(table.size() == static_cast<std::size_t>(ErrorKind::internal));
+static_assert(table.size() == static_cast<std::size_t>(ErrorKind::banned));
 
 // Statuses that our server does not use, but something on the way to it may.
 struct Heard {
@@ -70,7 +71,8 @@ ErrorKind kind_of_problem(const ProblemDocument& document, int status) {
   if (document.type.starts_with(type_prefix)) {
     const auto name = std::string_view(document.type).substr(type_prefix.size());
     for (const Entry& entry : table)
-      if (name == name_of(entry.kind)) return kind_of_status(entry.status);
+      if (name == name_of(entry.kind))
+        return entry.kind == ErrorKind::banned ? entry.kind : kind_of_status(entry.status);
   }
   return kind_of_status(status);
 }

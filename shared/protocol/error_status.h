@@ -1,23 +1,21 @@
 // How errors cross the wire: each ErrorKind's HTTP status (RFC 9110, section 15) and title (RFC 9457), and
 // what the one who is answered makes of it. The only place that pairs the two. Stateless and thread-safe.
 //
-// | kind         | status | says                               | the client                    |
-// gleaner-admin        |
-// |--------------|--------|------------------------------------|-------------------------------|----------------------|
-// | invalid      | 400    | malformed; repeating cannot help   | gives the exchange up, logs   | says what to
-// change  | | unauthorized | 401    | no valid credentials               | stops: join again             |
-// names the token file | | forbidden    | 403    | known, but revoked or not allowed  | stops: join again |
-// names the token file | | not_found    | 404    | no such thing (410: no longer)     | gives it up | says so
-// | | conflict     | 409    | contradicts the present state      | gives it up                   | says so |
-// | too_large    | 413    | over a limit                       | sends results one by one      | says so | |
-// untrusted    | 422    | digest or signature does not hold  | sends the bytes again         | refuses | |
-// unavailable  | 503    | not now                            | retries, backing off          | retries a few
-// times  | | internal     | 500    | a fault of the server              | retries, backing off          |
-// points at its log    | | io           | 503    | the server's disk or processes fail| retries, backing off
-// | retries a few times  |
+// Kind, status: what it says; the client; gleaner-admin.
+//   invalid 400: malformed, repeating cannot help; gives the exchange up and logs; says what to change
+//   unauthorized 401: no valid credentials; stops: join again; names the token file
+//   forbidden 403: known, but revoked or not allowed; stops: join again; names the token file
+//   banned 403: kept out, perhaps for a while; says so, asks again in an hour; says so
+//   not_found 404: no such thing (410: no longer); gives it up; says so
+//   conflict 409: contradicts the present state; gives it up; says so
+//   too_large 413: over a limit; sends results one by one; says so
+//   untrusted 422: digest or signature does not hold; sends the bytes again; refuses
+//   unavailable 503: not now; tries again, backing off; tries again a few times
+//   internal 500: a fault of the server; tries again, backing off; points at its log
+//   io 503: the server's disk or processes fail; tries again, backing off; tries again a few times
 //
 // `io` is told as 503 and heard as unavailable: whoever is answered must not look for the fault on its own
-// disk.
+// disk. `banned` is told by the document's type alone: a client from before it hears forbidden.
 #pragma once
 
 #include <optional>

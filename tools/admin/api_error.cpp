@@ -25,6 +25,7 @@ std::string advice_for(ErrorKind kind, const Connection& connection) {
     case ErrorKind::too_large:
     case ErrorKind::untrusted:
     case ErrorKind::io:
+    case ErrorKind::banned:
       return "";
   }
   return "";

@@ -10,6 +10,7 @@ ExitCode exit_code_for(ErrorKind kind) {
       return ExitCode::not_found;
     case ErrorKind::unauthorized:
     case ErrorKind::forbidden:
+    case ErrorKind::banned:
     case ErrorKind::untrusted:
       return ExitCode::refused;
     case ErrorKind::invalid:

@@ -4,6 +4,7 @@
 #include "client/engine/unit.h"
 #include "shared/archive/bundle_archive.h"
 #include "shared/protocol/codec.h"
+#include "shared/protocol/error_status.h"
 #include "tests/catch.h"
 #include "tests/unit/engine/world.h"
 
@@ -145,6 +146,25 @@ TEST_CASE("A server that does not know this host any more is believed once its d
   REQUIRE(events.size() == 2);
   CHECK(std::holds_alternative<WorkAnswered>(events[0]));
   CHECK(std::holds_alternative<HostRevoked>(events[1]));
+}
+
+TEST_CASE("A banned host stays what it is, says why, and asks again after an hour") {
+  Line line;
+  line.meet();
+  line.world.server.before = [](const io::HttpRequest&) {
+    io::HttpReply reply = problem_reply(403, "the network 192.0.2.0/24 is banned");
+    reply.body = protocol::encode(
+        protocol::problem_document({ErrorKind::banned, "the network 192.0.2.0/24 is banned (spam)"}));
+    return Result<io::HttpReply>(reply);
+  };
+  line.session.send(line.work());
+  const auto events = line.answers();
+  REQUIRE(events.size() == 1);
+  CHECK(std::get<WorkAnswered>(events.front()).reply.error().kind == ErrorKind::banned);
+  CHECK(line.session.trouble().find("is banned (spam)") != std::string::npos);
+  CHECK(line.session.silent_until() >= line.now() + std::chrono::hours{1});
+  line.session.forget_waits(line.now());  // it was taken to another network
+  CHECK(line.due({false, false, true, false, false}) == Exchange::work);
 }
 
 }  // namespace
