@@ -16,6 +16,7 @@
 #include "server/http/router.h"
 #include "server/http/server.h"
 #include "server/service/key_rotation.h"
+#include "server/service/acts.h"
 #include "server/service/manager_sandbox.h"
 #include "server/service/project_directory.h"
 #include "server/service/revocations.h"
@@ -164,6 +165,12 @@ int serve(const io::Path& directory, int port_override, const std::string& log_l
   if (loss == storage::Loss::accepted)
     spdlog::warn(
         "--accept-loss: what the store may have lost before this start is given up; leave it out next time");
+  if (loss == storage::Loss::accepted)
+    if (const Status noted =
+            service::note_act(**store, service::server_actor("store accept-loss", "store.sqlite"),
+                              "what it may have lost before this start is given up", system_clock().now());
+        !noted.ok())
+      return fail(noted.error());
   auto service =
       service::Service::open({project, *configuration}, std::move(*secrets),
                              {io::real_files(), io::real_processes(), system_clock()}, std::move(*store));

@@ -16,6 +16,8 @@ _gleaner_admin() {
     "host") offered="list show revoke --help" ;;
     "code") offered="add list show rotate withdraw --help" ;;
     "token") offered="add list withdraw --help" ;;
+    "ban") offered="add list remove --help" ;;
+    "audit") offered="list verify --help" ;;
     "status") offered="--help" ;;
     "run-local") offered="--help --parameters --param --input --out --jobs --strategy --keep" ;;
     "plan") offered="--help --problem --mflop --load-seconds --result-seconds --load-bytes --result-bytes --half-duplex --plot --show" ;;
@@ -59,6 +61,11 @@ _gleaner_admin() {
     "token add") offered="--help --role --expires" ;;
     "token list") offered="--help" ;;
     "token withdraw") offered="--help --yes" ;;
+    "ban add") offered="--help --reason --expires --force" ;;
+    "ban list") offered="--help" ;;
+    "ban remove") offered="--help" ;;
+    "audit list") offered="--help --since --actor" ;;
+    "audit verify") offered="--help --head" ;;
   esac
   mapfile -t COMPREPLY < <(compgen -W "$offered" -- "${COMP_WORDS[COMP_CWORD]}")
 }

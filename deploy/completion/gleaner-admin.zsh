@@ -17,6 +17,8 @@ _gleaner_admin() {
     "host") offered=('list:List all hosts' 'show:Show one host' 'revoke:Refuse a host from now on; what it was doing is given to others' '--help:Print this help message and exit') ;;
     "code") offered=('add:Make a code and show its join code, once' 'list:List all codes' 'show:Show one code' 'rotate:Give a code a new secret; its hosts stay' 'withdraw:Let nobody join with a code any more' '--help:Print this help message and exit') ;;
     "token") offered=('add:Make a token and show it, once' 'list:List all tokens' 'withdraw:Let a token count no more' '--help:Print this help message and exit') ;;
+    "ban") offered=('add:Ban a network, a host'\''s key or a code' 'list:List all bans that are not over' 'remove:End a ban' '--help:Print this help message and exit') ;;
+    "audit") offered=('list:List all changes, and what was refused' 'verify:Walk the log and say the first change that does not fit' '--help:Print this help message and exit') ;;
     "status") offered=('--help:Print this help message and exit') ;;
     "run-local") offered=('--help:Print this help message and exit' '--parameters:JSON file with the problem'\''s parameters' '--param:one parameter; JSON values are taken as such, anything else is a text (repeatable)' '--input:a file that kernels and manager see as inputs/NAME (repeatable)' '--out:directory for the results; made if need be' '--jobs:' '--strategy:' '--keep:keep the work directory, for a look at what manager and kernels wrote') ;;
     "plan") offered=('--help:Print this help message and exit' '--problem:plan what is left of a problem, and predict its finish' '--mflop:' '--load-seconds:' '--result-seconds:' '--load-bytes:' '--result-bytes:' '--half-duplex:hosts and server cannot send while they receive' '--plot:draw who receives, computes and reports when (needs gnuplot)' '--show:') ;;
@@ -60,6 +62,11 @@ _gleaner_admin() {
     "token add") offered=('--help:Print this help message and exit' '--role:viewer, operator or owner' '--expires:for so long\: 12h, 30d, 8w') ;;
     "token list") offered=('--help:Print this help message and exit') ;;
     "token withdraw") offered=('--help:Print this help message and exit' '--yes:do not ask') ;;
+    "ban add") offered=('--help:Print this help message and exit' '--reason:which the banned are told' '--expires:for so long\: 12h, 30d, 8w' '--force:also the network that you speak from') ;;
+    "ban list") offered=('--help:Print this help message and exit') ;;
+    "ban remove") offered=('--help:Print this help message and exit') ;;
+    "audit list") offered=('--help:Print this help message and exit' '--since:of the last 12h, 30d, 8w' '--actor:by the admin token of this name') ;;
+    "audit verify") offered=('--help:Print this help message and exit' '--head:a head that was noted before must be among it') ;;
   esac
   _describe 'gleaner-admin' offered || _files
 }

@@ -16,50 +16,56 @@ struct Row {
   std::size_t pieces = 3;
   std::string_view action;
   Role least = Role::own;
+  std::string_view act = look;
 };
 
 constexpr std::array rows{
     Row{"GET", "status", 3, "", Role::view},
     Row{"GET", "strategies", 3, "", Role::view},
     Row{"GET", "applications", 3, "", Role::view},
-    Row{"POST", "applications", 3, "", Role::operate},
+    Row{"POST", "applications", 3, "", Role::operate, "application add"},
     Row{"GET", "problems", 3, "", Role::view},
     Row{"GET", "problems", 4, "", Role::view},
     Row{"GET", "problems", 5, "decisions", Role::view},
-    Row{"POST", "problems", 3, "", Role::operate},
-    Row{"DELETE", "problems", 4, "", Role::operate},
-    Row{"POST", "problems", 5, "pause", Role::operate},
-    Row{"POST", "problems", 5, "resume", Role::operate},
-    Row{"POST", "problems", 5, "cancel", Role::operate},
-    Row{"POST", "problems", 5, "retry", Role::operate},
-    Row{"POST", "problems", 5, "preview", Role::operate},  // runs the manager, keeps files
-    Row{"POST", "problems", 5, "partial", Role::operate},
-    Row{"POST", "problems", 5, "strategy", Role::operate},
-    Row{"POST", "problems", 5, "application", Role::operate},
+    Row{"POST", "problems", 3, "", Role::operate, "problem add"},
+    Row{"DELETE", "problems", 4, "", Role::operate, "problem delete"},
+    Row{"POST", "problems", 5, "pause", Role::operate, "problem pause"},
+    Row{"POST", "problems", 5, "resume", Role::operate, "problem resume"},
+    Row{"POST", "problems", 5, "cancel", Role::operate, "problem cancel"},
+    Row{"POST", "problems", 5, "retry", Role::operate, "problem retry"},
+    Row{"POST", "problems", 5, "preview", Role::operate, "problem preview"},  // runs the manager, keeps files
+    Row{"POST", "problems", 5, "partial", Role::operate, "problem partial"},
+    Row{"POST", "problems", 5, "strategy", Role::operate, "problem strategy"},
+    Row{"POST", "problems", 5, "application", Role::operate, "problem application"},
     Row{"GET", "hosts", 3, "", Role::view},
     Row{"GET", "hosts", 4, "", Role::view},
-    Row{"POST", "hosts", 5, "revoke", Role::operate},
+    Row{"POST", "hosts", 5, "revoke", Role::operate, "host revoke"},
     Row{"GET", "codes", 3, "", Role::view},
     Row{"GET", "codes", 4, "", Role::view},
-    Row{"POST", "codes", 3, "", Role::operate},
-    Row{"POST", "codes", 5, "rotate", Role::operate},
-    Row{"POST", "codes", 5, "withdraw", Role::operate},
+    Row{"POST", "codes", 3, "", Role::operate, "code add"},
+    Row{"POST", "codes", 5, "rotate", Role::operate, "code rotate"},
+    Row{"POST", "codes", 5, "withdraw", Role::operate, "code withdraw"},
+    Row{"GET", "audit", 3, "", Role::view},
+    Row{"GET", "bans", 3, "", Role::view},
+    Row{"POST", "bans", 3, "", Role::operate, "ban add"},
+    Row{"POST", "bans", 5, "remove", Role::operate, "ban remove"},
     Row{"GET", "tokens", 3, "", Role::view},
-    Row{"POST", "tokens", 3, "", Role::own},
-    Row{"POST", "tokens", 5, "withdraw", Role::own},
+    Row{"POST", "tokens", 3, "", Role::own, "token add"},
+    Row{"POST", "tokens", 5, "withdraw", Role::own, "token withdraw"},
 };
 
 }  // namespace
 
-Role least_role(const std::string& method, const std::vector<std::string>& pieces) {
+Permission permission_of(const std::string& method, const std::vector<std::string>& pieces) {
   if (pieces.size() > 1 && (pieces[1] == "uploads" || pieces[1] == "blobs"))
-    return method == "GET" ? Role::view : Role::operate;
+    return method == "GET" ? Permission{Role::view, look} : Permission{Role::operate, "upload"};
   const std::string_view kind = pieces.size() > 2 ? std::string_view(pieces[2]) : "";
   const std::string_view action = pieces.size() > 4 ? std::string_view(pieces[4]) : "";
   const auto* const found = std::find_if(rows.begin(), rows.end(), [&](const Row& row) {
     return row.method == method && row.kind == kind && row.pieces == pieces.size() && row.action == action;
   });
-  return found == rows.end() ? Role::own : found->least;
+  if (found == rows.end()) return {Role::own, method == "GET" ? look : "unknown operation"};
+  return {found->least, std::string(found->act)};
 }
 
 Status check_role(const std::string& name, Role has, Role needed) {

@@ -34,6 +34,10 @@ std::function<void(Status)> answer_done(Reply reply) {
   };
 }
 
+Error no_such_operation(const Request& request) {
+  return {ErrorKind::not_found, "no operation " + request.method + " " + request.path + ": see openapi.yaml"};
+}
+
 std::vector<std::string> split_path(const std::string& path) {
   std::vector<std::string> pieces;
   std::size_t begin = path.starts_with('/') ? 1 : 0;

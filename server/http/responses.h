@@ -2,9 +2,11 @@
 #pragma once
 
 #include <charconv>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "server/http/server.h"
@@ -24,6 +26,15 @@ template <typename T>
   };
 }
 [[nodiscard]] std::function<void(Status)> answer_done(Reply reply);
+
+[[nodiscard]] Error no_such_operation(const Request& request);
+// Decodes the body and calls `use` with it, or answers why not.
+template <typename Message, typename Use>
+void with_body(const Request& request, const Reply& reply, Use use) {
+  auto message = protocol::decode<Message>(request.body);
+  if (!message.ok()) return reply(error_response(message.error()));
+  use(std::move(*message));
+}
 
 // "/v1/admin/problems/7/pause" -> {"v1","admin","problems","7","pause"}; empty pieces are kept.
 [[nodiscard]] std::vector<std::string> split_path(const std::string& path);

@@ -25,10 +25,19 @@ class Router {
 
  private:
   void host_operation(const Request& request, const Reply& reply);
+  // Who asks, and may; what is refused is counted. unauthorized, forbidden: why not.
+  [[nodiscard]] Result<service::Admin> admit(const Request& request, const std::vector<std::string>& pieces);
+  // router_admin.cpp
   void admin_request(const Request& request, const Reply& reply);
-  void admin_operation(const Request& request, const Reply& reply, protocol::Role role);
-  void token_operation(const Request& request, const Reply& reply, const std::vector<std::string>& pieces);
-  void code_operation(const Request& request, const Reply& reply, const std::vector<std::string>& pieces);
+  struct AdminCall;
+  void admin_operation(const AdminCall& call);
+  void application_operation(const AdminCall& call);
+  void problem_operation(const AdminCall& call);
+  void one_problem(const AdminCall& call, ProblemId id);
+  void host_admin_operation(const AdminCall& call);
+  void code_operation(const AdminCall& call);
+  void token_operation(const AdminCall& call);
+  void ban_operation(const AdminCall& call);
   void upload(const Request& request, const Reply& reply, std::optional<HostId> host);
   void blob(const Request& request, const Reply& reply);
   void status_page(const Request& request, const Reply& reply);

@@ -174,10 +174,11 @@ void Problems::plan(const Draft& draft, const Done<protocol::ProblemInfo>& done)
       [row = draft.row, stage = std::move(*planned)](Transaction& tx, Result<protocol::ProblemInfo>& info) {
         return store_draft(tx, row, stage, info);
       },
-      [this, draft, done](Result<protocol::ProblemInfo> info) {
-        if (!info.ok()) forget(draft);
-        done(std::move(info));
-      });
+      {[this, draft, done](Result<protocol::ProblemInfo> info) {
+         if (!info.ok()) forget(draft);
+         done(std::move(info));
+       },
+       done.actor()});
 }
 
 void Problems::forget(const Draft& draft) {

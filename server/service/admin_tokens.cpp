@@ -22,12 +22,23 @@ void AdminTokens::put(const storage::TokenRow& row) {
   rows_[row.name] = row;
 }
 
-Result<Admin> AdminTokens::find(const std::string& token, Timestamp now) const {
+const storage::TokenRow* AdminTokens::row_of(const std::string& token) const {
   const Bytes digest = crypto::sha256(token);
-  const std::shared_lock lock(mutex_);
   const storage::TokenRow* found = nullptr;
   for (const auto& [name, row] : rows_)
     if (equal_constant_time(row.digest, digest)) found = &row;
+  return found;
+}
+
+std::string AdminTokens::owner_of(const std::string& token) const {
+  const std::shared_lock lock(mutex_);
+  const storage::TokenRow* const found = row_of(token);
+  return found == nullptr ? "" : found->name;
+}
+
+Result<Admin> AdminTokens::find(const std::string& token, Timestamp now) const {
+  const std::shared_lock lock(mutex_);
+  const storage::TokenRow* const found = row_of(token);
   if (found == nullptr)
     return Error{ErrorKind::unauthorized,
                  "the admin token is missing or wrong: it is in admin/token of the project, or was told to "

@@ -23,8 +23,12 @@ class AdminTokens {
   // All tokens are compared, by digests, whichever it is: the time says nothing of them. unauthorized: why
   // not.
   [[nodiscard]] Result<Admin> find(const std::string& token, Timestamp now) const;
+  // Whose it is or was; empty: nobody's.
+  [[nodiscard]] std::string owner_of(const std::string& token) const;
 
  private:
+  [[nodiscard]] const storage::TokenRow* row_of(const std::string& token) const;  // with the lock
+
   mutable std::shared_mutex mutex_;
   std::map<std::string, storage::TokenRow> rows_;
 };

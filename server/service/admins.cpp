@@ -42,11 +42,19 @@ Status store_project_token(storage::Store& store, const ProjectSecrets& secrets,
   const auto known =
       std::find_if(tokens.begin(), tokens.end(), [](const auto& each) { return each.name == project_token; });
   if (known != tokens.end() && known->digest == row.digest) return {};
-  return store.put_token(row);
+  TRY(store.put_token(row));
+  return append_act(store, server_actor("token change", project_token), {"", "owner, as admin/token says"},
+                    now);
 }
 
 Result<Admin> Admins::authenticate(const std::string& token) const {
   return tokens_.find(token, kernel_.clock().now());
+}
+
+Status Admins::note_wrong_token(const std::string& network) {
+  if (wrong_tokens_.take(network, kernel_.clock().steady())) return {};
+  return Error{ErrorKind::unavailable, "too many wrong admin tokens were shown from " + network +
+                                           ": the right one is taken at once, others in some minutes"};
 }
 
 void Admins::list(Done<std::vector<protocol::TokenInfo>> done) {

@@ -11,6 +11,7 @@
 
 #include "server/service/admin_tokens.h"
 #include "server/service/kernel.h"
+#include "server/service/network_buckets.h"
 #include "shared/protocol/access_messages.h"
 
 namespace gleaner::service {
@@ -26,6 +27,13 @@ class Admins {
   // From memory. unauthorized: why not.
   [[nodiscard]] Result<Admin> authenticate(const std::string& token) const;
 
+  // Whose it is or was; empty: nobody's.
+  [[nodiscard]] std::string owner_of(const std::string& token) const { return tokens_.owner_of(token); }
+
+  // One more wrong token came from `network`. unavailable: too many did, and no more of them is looked at. A
+  // right one always counts: who shares an address with a vandal is not locked out, and a token has 256 bits.
+  [[nodiscard]] Status note_wrong_token(const std::string& network);
+
   void list(Done<std::vector<protocol::TokenInfo>> done);
   // conflict: there was one of this name.
   void add(protocol::AddToken request, Done<protocol::MadeToken> done);
@@ -35,6 +43,7 @@ class Admins {
  private:
   Kernel& kernel_;
   const AdminTokens& tokens_;
+  NetworkBuckets wrong_tokens_{30, 120};  // a script with an old token is slowed down, a person is not
 };
 
 }  // namespace gleaner::service

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "server/service/ban_registry.h"
 #include "shared/crypto/keys.h"
 
 namespace gleaner::service {
@@ -36,6 +37,8 @@ Result<const storage::CodeRow*> admit(const Model& model, const Bytes& secret, c
   for (const auto& [name, row] : model.codes)
     if (equal_constant_time(row.secret_digest, digest)) code = &row;
   if (code == nullptr) return refused("the secret of this join code is not valid here, or no longer");
+  if (const auto* ban = ban_of_code(model, code->name, now); ban != nullptr) return banned(*ban);
+  if (const auto* ban = ban_of_key(model, host_key, now); ban != nullptr) return banned(*ban);
   for (const auto& [id, host] : model.hosts)
     if (host.row.public_key == host_key && host.row.state == protocol::HostState::revoked)
       return Error{

@@ -10,8 +10,8 @@
 namespace gleaner::service {
 
 // The code that a joining host may use: it shows this secret, this key, and is `known` (null: new). All codes
-// are compared, by digests, whichever it is: the time says nothing of the secrets. forbidden: why not, as its
-// owner is told.
+// are compared, by digests, whichever it is: the time says nothing of the secrets. forbidden, banned: why
+// not, as its owner is told.
 [[nodiscard]] Result<const storage::CodeRow*> admit(const Model& model, const Bytes& secret,
                                                     const Bytes& host_key, const Host* known, Timestamp now);
 // How many hosts joined with it, those that are gone included.

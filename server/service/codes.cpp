@@ -43,11 +43,6 @@ Status put_out_hosts(Transaction& tx, const std::string& code) {
   return {};
 }
 
-// What the stored value says of the file's secret; empty: there is no file.
-std::string file_digest(const ProjectSecrets& secrets) {
-  return secrets.enrolment_secret.empty() ? "" : to_hex(crypto::sha256(secrets.enrolment_secret));
-}
-
 // The default code's secret must not come back at the next start: neither from the file nor, if that cannot
 // be removed, from what is left of it.
 Status forget_file(Transaction& tx, const std::string& name, const std::string& digest) {
@@ -80,7 +75,20 @@ Status store_default_code(storage::Store& store, const ProjectSecrets& secrets, 
   const auto known =
       std::find_if(codes.begin(), codes.end(), [](const auto& each) { return each.name == default_code; });
   if (known != codes.end() && known->secret_digest == row.secret_digest) return {};
-  return store.put_code(row);
+  TRY(store.put_code(row));
+  return append_act(store, server_actor("code change", default_code),
+                    {"", "valid, as keys/enrolment.secret says"}, now);
+}
+
+std::string file_digest(const ProjectSecrets& secrets) {
+  return secrets.enrolment_secret.empty() ? "" : to_hex(crypto::sha256(secrets.enrolment_secret));
+}
+
+Status withdraw_code(Transaction& tx, const std::string& name, const std::string& file) {
+  storage::CodeRow& row = tx.model.codes.at(name);
+  if (row.withdrawn_at == Timestamp{}) row.withdrawn_at = tx.now;
+  TRY(tx.store.put_code(row));
+  return forget_file(tx, name, file);
 }
 
 void Codes::list(Done<std::vector<protocol::CodeInfo>> done) {
@@ -178,10 +186,8 @@ void Codes::withdraw(const std::string& name, protocol::WithdrawCode request, Do
           info = no_code(name);
           return {};
         }
-        storage::CodeRow& row = found->second;
-        if (row.withdrawn_at == Timestamp{}) row.withdrawn_at = tx.now;
-        TRY(tx.store.put_code(row));
-        TRY(forget_file(tx, name, file));
+        const storage::CodeRow& row = found->second;
+        TRY(withdraw_code(tx, name, file));
         if (request.with_hosts) TRY(put_out_hosts(tx, name));
         tx.effects.add(effect::Announce{});
         tx.effects.info(fmt::format("enrolment code {} is withdrawn{}", name,

@@ -19,6 +19,11 @@ inline constexpr const char* default_code = "default";
 // At each start, before the model is read: the default code as its file says, unless just that was given up.
 [[nodiscard]] Status store_default_code(storage::Store& store, const ProjectSecrets& secrets, Timestamp now);
 
+// Which secret keys/enrolment.secret has, by its digest in hex; empty: there is no file.
+[[nodiscard]] std::string file_digest(const ProjectSecrets& secrets);
+// Nobody joins with it any more. `file`: file_digest(). REQUIRES: there is such a code.
+[[nodiscard]] Status withdraw_code(Transaction& tx, const std::string& name, const std::string& file);
+
 class Codes {
  public:
   Codes(Kernel& kernel, const Overview& overview, const ProjectSecrets& secrets)

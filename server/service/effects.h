@@ -21,6 +21,8 @@
 
 namespace gleaner::service {
 
+class BanTable;  // ban_registry.h
+
 namespace effect {
 
 // The manager says what the stage is.
@@ -76,6 +78,11 @@ struct PutAdminToken {
   storage::TokenRow row;
 };
 
+// From now on these are banned.
+struct SetBans {
+  std::shared_ptr<const BanTable> table;
+};
+
 // A file that is not needed any more.
 struct RemoveFile {
   io::Path path;
@@ -106,8 +113,8 @@ struct LogLine {
 }  // namespace effect
 
 using Effect = std::variant<effect::Plan, effect::Combine, effect::Review, effect::Map, effect::EndManager,
-                            effect::AdmitToken, effect::DropToken, effect::PutAdminToken, effect::RemoveFile,
-                            effect::Announce, effect::PublishRevocations, effect::Reload,
+                            effect::AdmitToken, effect::DropToken, effect::PutAdminToken, effect::SetBans,
+                            effect::RemoveFile, effect::Announce, effect::PublishRevocations, effect::Reload,
                             effect::SettleDecisions, effect::LogLine>;
 
 class Effects {

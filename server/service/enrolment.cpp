@@ -86,7 +86,9 @@ Status take_host(Transaction& tx, const protocol::EnrolRequest& request,
 }  // namespace
 
 Result<HostId> Enrolment::authenticate_host(const std::string& token) const {
-  if (const auto host = tokens_.find(crypto::sha256(token))) return *host;
+  const Bytes digest = crypto::sha256(token);
+  if (const auto host = tokens_.find(digest)) return *host;
+  TRY(bans_.check_token(digest, kernel_.clock().now()));
   return Error{
       ErrorKind::unauthorized,
       "this host is not known here, or was revoked: join again with a join code from the administrator"};

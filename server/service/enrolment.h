@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "server/service/ban_registry.h"
 #include "server/service/joins.h"
 #include "server/service/kernel.h"
 #include "server/service/revocations.h"
@@ -17,15 +18,16 @@ namespace gleaner::service {
 
 class Enrolment {
  public:
-  Enrolment(Kernel& kernel, const Tokens& tokens, const ProjectSecrets& secrets,
+  Enrolment(Kernel& kernel, const Tokens& tokens, const BanRegistry& bans, const ProjectSecrets& secrets,
             const PublishedRevocations& revocations)
       : kernel_(kernel),
         tokens_(tokens),
+        bans_(bans),
         secrets_(secrets),
         revocations_(revocations),
         joins_(kernel.settings().configuration.joins_per_hour) {}
 
-  // Which host is it? From memory.
+  // Which host is it? From memory. unauthorized, banned: why it is none.
   [[nodiscard]] Result<HostId> authenticate_host(const std::string& token) const;
 
   // What a volunteer's client must know of the project.
@@ -44,6 +46,7 @@ class Enrolment {
  private:
   Kernel& kernel_;
   const Tokens& tokens_;
+  const BanRegistry& bans_;
   const ProjectSecrets& secrets_;
   const PublishedRevocations& revocations_;
   Joins joins_;

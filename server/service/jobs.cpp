@@ -160,6 +160,10 @@ void Jobs::perform(const effect::PutAdminToken& token) {
   admin_tokens_.put(token.row);
 }
 
+void Jobs::perform(const effect::SetBans& bans) {
+  bans_.set(bans.table);
+}
+
 void Jobs::perform(const effect::RemoveFile& file) {
   if (const Status gone = kernel_.files().remove(file.path); !gone.ok())
     spdlog::warn("{}: remove it by hand", gone.error().message);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "server/service/admin_tokens.h"
+#include "server/service/ban_registry.h"
 #include "server/service/kernel.h"
 #include "server/service/life_cycle.h"
 #include "server/service/overview.h"
@@ -25,11 +26,12 @@ namespace gleaner::service {
 
 class Jobs {
  public:
-  Jobs(Kernel& kernel, Tokens& tokens, AdminTokens& admin_tokens, Overview& overview,
+  Jobs(Kernel& kernel, Tokens& tokens, AdminTokens& admin_tokens, BanRegistry& bans, Overview& overview,
        PublishedRevocations& revocations)
       : kernel_(kernel),
         tokens_(tokens),
         admin_tokens_(admin_tokens),
+        bans_(bans),
         overview_(overview),
         revocations_(revocations) {}
   // Writer thread.
@@ -44,6 +46,7 @@ class Jobs {
   void perform(const effect::AdmitToken& token);
   void perform(const effect::DropToken& token);
   void perform(const effect::PutAdminToken& token);
+  void perform(const effect::SetBans& bans);
   void perform(const effect::RemoveFile& file);
   void perform(const effect::Announce& announce);
   void perform(const effect::PublishRevocations& revocations);
@@ -54,6 +57,7 @@ class Jobs {
   Kernel& kernel_;
   Tokens& tokens_;
   AdminTokens& admin_tokens_;
+  BanRegistry& bans_;
   Overview& overview_;
   PublishedRevocations& revocations_;
 };

@@ -4,8 +4,11 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <type_traits>
 #include <utility>
 
+#include "server/service/acts.h"
 #include "server/service/managers.h"
 #include "server/service/writer.h"
 #include "server/storage/blob_store.h"
@@ -15,9 +18,25 @@
 
 namespace gleaner::service {
 
-// Called exactly once, on a thread of the pool, when the answer would survive a power cut.
+// Called exactly once, on a thread of the pool, when the answer would survive a power cut. If somebody is
+// named who does it, the change leaves an act (acts.h) when it is made; who wraps a Done in another hands
+// that on.
 template <typename T>
-using Done = std::function<void(Result<T>)>;
+class Done {
+ public:
+  Done() = default;
+  template <typename Call>
+  requires(!std::is_same_v<std::remove_cvref_t<Call>, Done> && std::is_invocable_v<Call&, Result<T>>)
+      Done(Call call, std::optional<Actor> actor = {})  // NOLINT(google-explicit-constructor): lambdas
+      : call_(std::move(call)), actor_(std::move(actor)) {}
+  void operator()(Result<T> result) const { call_(std::move(result)); }
+  [[nodiscard]] Done by(Actor actor) const { return {call_, std::move(actor)}; }
+  [[nodiscard]] const std::optional<Actor>& actor() const { return actor_; }
+
+ private:
+  std::function<void(Result<T>)> call_;
+  std::optional<Actor> actor_;
+};
 using StatusDone = std::function<void(Status)>;
 
 struct Dependencies {
@@ -30,8 +49,8 @@ class Kernel {
  public:
   Kernel(Settings settings, Dependencies dependencies, std::unique_ptr<storage::Store> store);
 
-  // Runs the operation on the writer thread in a transaction, then `done` on the pool with what it left in
-  // the value.
+  // Runs the operation on the writer thread in a transaction, which has the act of `done`, too, if the value
+  // is no error; then `done` on the pool with what it left in the value.
   template <typename T>
   void decide(std::function<Status(Transaction&, Result<T>&)> operation, Done<T> done);
   // For answers: while stopping they are given at once, so that nobody waits for ever.
@@ -67,11 +86,15 @@ class Kernel {
 template <typename T>
 void Kernel::decide(std::function<Status(Transaction&, Result<T>&)> operation, Done<T> done) {
   auto value = std::make_shared<Result<T>>(Error{ErrorKind::internal, "no answer"});
-  writer_.submit([operation = std::move(operation), value](Transaction& tx) { return operation(tx, *value); },
-                 [value, done = std::move(done)](Status status) -> Writer::Answer {
-                   if (!status.ok()) *value = status.error();
-                   return [value, done] { done(std::move(*value)); };
-                 });
+  auto decided = [operation = std::move(operation), value, actor = done.actor()](Transaction& tx) -> Status {
+    TRY(operation(tx, *value));
+    if (actor && value->ok()) TRY(append_act(tx.store, *actor, words_of(**value), tx.now));
+    return {};
+  };
+  writer_.submit(std::move(decided), [value, done = std::move(done)](Status status) -> Writer::Answer {
+    if (!status.ok()) *value = status.error();
+    return [value, done] { done(std::move(*value)); };
+  });
 }
 
 }  // namespace gleaner::service

@@ -145,6 +145,8 @@ Result<Model> load_model(storage::Store& store, io::Files& files, const Settings
   for (const auto& row : codes) model.codes[row.name] = row;
   TRY_ASSIGN(const auto tokens, store.tokens());
   for (const auto& row : tokens) model.admin_tokens[row.name] = row;
+  TRY_ASSIGN(const auto bans, store.bans());
+  for (const auto& ban : bans) model.bans[{ban.kind, ban.subject}] = ban;
   TRY_ASSIGN(const auto standings, store.standings());
   for (const auto& row : standings) model.reputation.restore(row.host, row.application, row.standing);
   TRY_ASSIGN(const auto audit_key, store.get_value("audit_key"));

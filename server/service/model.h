@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "server/policy/blame.h"
@@ -74,8 +75,9 @@ struct Underway {
 
 struct Model {
   std::map<HostId, Host> hosts;
-  std::map<std::string, storage::CodeRow> codes;          // what hosts join with, by name
-  std::map<std::string, storage::TokenRow> admin_tokens;  // by name
+  std::map<std::string, storage::CodeRow> codes;                            // what hosts join with, by name
+  std::map<std::string, storage::TokenRow> admin_tokens;                    // by name
+  std::map<std::pair<protocol::BanKind, std::string>, protocol::Ban> bans;  // by kind and subject
   std::map<ApplicationId, Application> applications;
   std::map<ProblemId, Problem> problems;
   std::unordered_map<UnitId, ProblemId> open_units;  // of the problems' present stages; may lag on closing

@@ -122,8 +122,8 @@ void Overview::status(Done<protocol::ServerStatus> done, protocol::Role asker) {
   if (asker != protocol::Role::view && !secret.empty())
     code = protocol::to_text(join_code(kernel_.settings().configuration, secrets_.root_key, secret, port_));
   kernel_.decide<protocol::ServerStatus>(
-      [code, digest = crypto::sha256(secret), secrets = &secrets_](Transaction& tx,
-                                              Result<protocol::ServerStatus>& status) -> Status {
+      [code, digest = crypto::sha256(secret), secrets = &secrets_](
+          Transaction& tx, Result<protocol::ServerStatus>& status) -> Status {
         status = status_of(tx);
         if (is_default(tx.model, digest)) status->join_code = code;
         if (const Status own = check_own_keys(tx.model.revocations, *secrets); !own.ok())

@@ -36,6 +36,7 @@ std::string obstacle(const Transaction& tx, const Problem& problem) {
 }  // namespace
 
 void Previews::show(ProblemId id, Otherwise otherwise, Done<protocol::Preview> done) {
+  const std::optional<Actor> actor = done.actor();  // before it is moved
   kernel_.decide<Job>(
       [id](Transaction& tx, Result<Job>& job) -> Status {
         const auto found = tx.model.problems.find(id);
@@ -66,15 +67,16 @@ void Previews::show(ProblemId id, Otherwise otherwise, Done<protocol::Preview> d
         job = std::move(begun);
         return {};
       },
-      [this, id, otherwise, done = std::move(done)](Result<Job> job) {
-        if (!job.ok()) return done(job.error());
-        auto preview = make(std::move(*job), otherwise);
-        kernel_.writer().submit_surely([id](Transaction& tx) {
-          tx.model.underway.previews.erase(id);
-          return advance(tx, id);  // its last items may have come meanwhile
-        });
-        done(std::move(preview));
-      });
+      {[this, id, otherwise, done = std::move(done)](Result<Job> job) {
+         if (!job.ok()) return done(job.error());
+         auto preview = make(std::move(*job), otherwise);
+         kernel_.writer().submit_surely([id](Transaction& tx) {
+           tx.model.underway.previews.erase(id);
+           return advance(tx, id);  // its last items may have come meanwhile
+         });
+         done(std::move(preview));
+       },
+       actor});
 }
 
 Result<protocol::Preview> Previews::make(Job job, Otherwise otherwise) {

@@ -164,7 +164,7 @@ Status change_rules(Transaction& tx, ProblemId id, const protocol::ChangeStrateg
   return {};
 }
 
-Status delete_problem(Transaction& tx, ProblemId id, Result<bool>& deleted) {
+Status delete_problem(Transaction& tx, ProblemId id, Info& deleted) {
   const auto found = tx.model.problems.find(id);
   if (found == tx.model.problems.end()) {
     deleted = no_problem(id);
@@ -176,13 +176,13 @@ Status delete_problem(Transaction& tx, ProblemId id, Result<bool>& deleted) {
       tx.model.hosts[unit->host].units.erase(unit->id);
     }
   }
+  deleted = describe(found->second, tx.now);
   TRY(tx.store.delete_problem(id));
   tx.effects.info(fmt::format("problem {} ({}) is deleted", id.value, found->second.row.name));
   tx.effects.add(effect::Announce{});
   tx.model.dispatch->drop_problem(id, tx.now);
   tx.model.blame.forget_items(id);
   tx.model.problems.erase(found);
-  deleted = true;
   return {};
 }
 
@@ -248,17 +248,18 @@ void Problems::change_application(ProblemId id, protocol::ChangeApplication requ
       std::move(done));
 }
 
-void Problems::remove(ProblemId id, StatusDone done) {
-  kernel_.decide<bool>(
-      [id](Transaction& tx, Result<bool>& deleted) { return delete_problem(tx, id, deleted); },
-      [this, id, done = std::move(done)](Result<bool> deleted) {
-        if (!deleted.ok()) return done(deleted.error());
-        kernel_.managers().end(id, Managers::Keep::no);
-        const auto logs = kernel_.settings().directory.decisions(id);
-        if (const Status gone = kernel_.files().remove_all(logs); !gone.ok())
-          spdlog::warn("{}", gone.error().message);
-        done({});
-      });
+void Problems::remove(ProblemId id, StatusDone done, std::optional<Actor> actor) {
+  Done<protocol::ProblemInfo> clear = {[this, id, done = std::move(done)](const Info& deleted) {
+                                         if (!deleted.ok()) return done(deleted.error());
+                                         kernel_.managers().end(id, Managers::Keep::no);
+                                         const auto logs = kernel_.settings().directory.decisions(id);
+                                         if (const Status gone = kernel_.files().remove_all(logs); !gone.ok())
+                                           spdlog::warn("{}", gone.error().message);
+                                         done({});
+                                       },
+                                       std::move(actor)};
+  kernel_.decide<protocol::ProblemInfo>(
+      [id](Transaction& tx, Info& deleted) { return delete_problem(tx, id, deleted); }, std::move(clear));
 }
 
 void Problems::decisions(ProblemId id, int count, Done<std::vector<protocol::DecisionInfo>> done) {

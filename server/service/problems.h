@@ -1,6 +1,7 @@
 // Problems, as an administrator adds, changes and deletes them. Thread-safe.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "server/service/kernel.h"
@@ -28,7 +29,7 @@ class Problems {
   void change_application(ProblemId id, protocol::ChangeApplication request,
                           Done<protocol::ProblemInfo> done);
   // With its files; waits until its manager is done with them.
-  void remove(ProblemId id, StatusDone done);
+  void remove(ProblemId id, StatusDone done, std::optional<Actor> actor = {});
   // The last `count` decisions about its units, newest first.
   void decisions(ProblemId id, int count, Done<std::vector<protocol::DecisionInfo>> done);
 

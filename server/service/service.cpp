@@ -23,9 +23,11 @@ Service::Service(Settings settings, ProjectSecrets secrets, Dependencies depende
       kernel_(std::move(settings), dependencies, std::move(store)),
       revocation_watch_(kernel_, secrets_),
       overview_(kernel_, secrets_),
-      jobs_(kernel_, tokens_, admin_tokens_, overview_, published_),
-      enrolment_(kernel_, tokens_, secrets_, published_),
+      jobs_(kernel_, tokens_, admin_tokens_, ban_registry_, overview_, published_),
+      enrolment_(kernel_, tokens_, ban_registry_, secrets_, published_),
       admins_(kernel_, admin_tokens_),
+      audit_(kernel_),
+      bans_(kernel_, ban_registry_, secrets_),
       codes_(kernel_, overview_, secrets_),
       commits_(kernel_, upload_accounts_, secrets_),
       work_(kernel_, commits_, secrets_),
@@ -33,7 +35,7 @@ Service::Service(Settings settings, ProjectSecrets secrets, Dependencies depende
       applications_(kernel_, secrets_),
       problems_(kernel_),
       previews_(kernel_),
-      ticker_(kernel_, upload_accounts_, revocation_watch_) {}
+      ticker_(kernel_, upload_accounts_, audit_, revocation_watch_) {}
 
 Service::~Service() {
   stop();
@@ -93,6 +95,7 @@ Status Service::start() {
   TRY(kernel_.writer().reload());
   tokens_.rebuild(kernel_.writer().model());
   admin_tokens_.rebuild(kernel_.writer().model());
+  ban_registry_.set(std::make_shared<const BanTable>(kernel_.writer().model()));
   kernel_.writer().start([this](std::vector<Effect> effects) { jobs_.perform(std::move(effects)); },
                          [this](std::vector<Writer::Answer> answers) { kernel_.answer(std::move(answers)); },
                          resume_problems);
@@ -102,6 +105,7 @@ Status Service::start() {
 
 void Service::stop() {
   ticker_.stop();
+  audit_.store_refusals();
   kernel_.stop();
   ticker_.note_generation();
 }

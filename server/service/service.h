@@ -10,6 +10,8 @@
 
 #include "server/service/admins.h"
 #include "server/service/applications.h"
+#include "server/service/audit.h"
+#include "server/service/bans.h"
 #include "server/service/codes.h"
 #include "server/service/commits.h"
 #include "server/service/enrolment.h"
@@ -40,6 +42,8 @@ class Service {
 
   [[nodiscard]] Enrolment& enrolment() { return enrolment_; }
   [[nodiscard]] Admins& admins() { return admins_; }
+  [[nodiscard]] Audit& audit() { return audit_; }
+  [[nodiscard]] Bans& bans() { return bans_; }
   [[nodiscard]] Codes& codes() { return codes_; }
   [[nodiscard]] Work& work() { return work_; }
   [[nodiscard]] Commits& commits() { return commits_; }
@@ -64,11 +68,14 @@ class Service {
   AdminTokens admin_tokens_;
   PublishedRevocations published_;
   RevocationWatch revocation_watch_;
+  BanRegistry ban_registry_;
   UploadAccounts upload_accounts_;
   Overview overview_;
   Jobs jobs_;
   Enrolment enrolment_;
   Admins admins_;
+  Audit audit_;
+  Bans bans_;
   Codes codes_;
   Commits commits_;
   Work work_;

@@ -69,6 +69,7 @@ void Ticker::tick() {
   if (++ticks_ % garbage_ticks == 0) collect_garbage();
   revocations_.tick();
   note_generation();
+  audit_.store_refusals();
   kernel_.writer().retry();
   if (pending_->exchange(true)) return;  // the writer is behind: one tick waiting is enough
   const bool account = ticks_ % account_ticks == 0;

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <thread>
 
+#include "server/service/audit.h"
 #include "server/service/kernel.h"
 #include "server/service/revocations.h"
 #include "server/service/upload_accounts.h"
@@ -16,8 +17,8 @@ namespace gleaner::service {
 
 class Ticker {
  public:
-  Ticker(Kernel& kernel, UploadAccounts& uploads, RevocationWatch& revocations)
-      : kernel_(kernel), uploads_(uploads), revocations_(revocations) {}
+  Ticker(Kernel& kernel, UploadAccounts& uploads, Audit& audit, RevocationWatch& revocations)
+      : kernel_(kernel), uploads_(uploads), audit_(audit), revocations_(revocations) {}
   ~Ticker();  // stop()
   // A thread that ticks once a second.
   void start();
@@ -32,6 +33,7 @@ class Ticker {
  private:
   Kernel& kernel_;
   UploadAccounts& uploads_;
+  Audit& audit_;
   RevocationWatch& revocations_;
   int ticks_ = 0;
   storage::GenerationNote noted_;

@@ -340,6 +340,39 @@ ALTER TABLE segments ADD COLUMN place INTEGER NOT NULL DEFAULT 1;
 CREATE TABLE segment_bytes (segment INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT;
 )";
 
+// Acts: a chain of digests. kind of a ban: 1 code, 2 key, 3 network.
+constexpr const char* acts_and_bans = R"(
+CREATE TABLE acts (
+  number INTEGER PRIMARY KEY,
+  at INTEGER NOT NULL,
+  actor TEXT NOT NULL,
+  role TEXT NOT NULL,
+  action TEXT NOT NULL,
+  object TEXT NOT NULL,
+  summary TEXT NOT NULL,
+  previous ANY NOT NULL
+) STRICT;
+CREATE TABLE refusals (
+  actor TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  action TEXT NOT NULL,
+  times INTEGER NOT NULL,
+  first_at INTEGER NOT NULL,
+  last_at INTEGER NOT NULL,
+  last_network TEXT NOT NULL,
+  PRIMARY KEY (actor, kind, action)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE bans (
+  kind INTEGER NOT NULL,
+  subject TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  made_by TEXT NOT NULL,
+  made_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  PRIMARY KEY (kind, subject)
+) STRICT, WITHOUT ROWID;
+)";
+
 constexpr std::array steps{
     Migration{1, "first schema", first_schema},
     Migration{2, "units remember the end they were handed out with", handed_out_end},
@@ -350,6 +383,7 @@ constexpr std::array steps{
     Migration{7, "enrolment codes, and which a host joined with", codes},
     Migration{8, "admin tokens with roles", admin_tokens},
     Migration{9, "small segments in the store", segments_in_store},
+    Migration{10, "the audit log, and bans", acts_and_bans},
 };
 
 Result<std::int64_t> number_of(Database& database, std::string_view sql) {

@@ -45,6 +45,16 @@ class SqliteStore final : public Store {
   Status put_token(const TokenRow& row) override;
   Result<std::vector<TokenRow>> tokens() override;
 
+  Status add_act(const protocol::Act& act) override;
+  Result<std::vector<protocol::Act>> acts(std::int64_t after, int count_max) override;
+  Status drop_acts(std::int64_t last) override;
+  Status add_refusals(const protocol::RefusalCount& more) override;
+  Result<std::vector<protocol::RefusalCount>> refusals() override;
+
+  Status put_ban(const protocol::Ban& ban) override;
+  Status drop_ban(protocol::BanKind kind, const std::string& subject) override;
+  Result<std::vector<protocol::Ban>> bans() override;
+
   Status put_standing(HostId host, ApplicationId application, const policy::Standing& standing) override;
   Result<std::vector<StandingRow>> standings() override;
   Result<ApplicationId> add_application(const ApplicationRow& row) override;

@@ -234,6 +234,18 @@ class Store {
   [[nodiscard]] virtual Status put_token(const TokenRow& row) = 0;  // adds or replaces
   [[nodiscard]] virtual Result<std::vector<TokenRow>> tokens() = 0;
 
+  // The audit log. Acts are added one after the other and leave only from the start.
+  [[nodiscard]] virtual Status add_act(const protocol::Act& act) = 0;
+  [[nodiscard]] virtual Result<std::vector<protocol::Act>> acts(std::int64_t after,
+                                                                int count_max) = 0;  // in order
+  [[nodiscard]] virtual Status drop_acts(std::int64_t last) = 0;                     // it and all before
+  [[nodiscard]] virtual Status add_refusals(const protocol::RefusalCount& more) = 0;
+  [[nodiscard]] virtual Result<std::vector<protocol::RefusalCount>> refusals() = 0;  // the latest first
+
+  [[nodiscard]] virtual Status put_ban(const protocol::Ban& ban) = 0;  // adds or replaces
+  [[nodiscard]] virtual Status drop_ban(protocol::BanKind kind, const std::string& subject) = 0;
+  [[nodiscard]] virtual Result<std::vector<protocol::Ban>> bans() = 0;
+
   [[nodiscard]] virtual Status put_standing(HostId host, ApplicationId application,
                                             const policy::Standing& standing) = 0;
   [[nodiscard]] virtual Result<std::vector<StandingRow>> standings() = 0;

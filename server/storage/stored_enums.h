@@ -26,6 +26,8 @@ inline constexpr int last_number<protocol::RunState> = 3;
 template <>
 inline constexpr int last_number<protocol::Role> = 3;
 template <>
+inline constexpr int last_number<protocol::BanKind> = 3;
+template <>
 inline constexpr int last_number<protocol::HostState> = 3;
 template <>
 inline constexpr int last_number<protocol::ProblemState> = 7;

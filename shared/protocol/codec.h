@@ -27,7 +27,7 @@ template <typename Message>
 [[nodiscard]] Result<Message> decode(std::string_view text);
 
 // Instantiated for every struct of messages.h, admin_messages.h and access_messages.h, and for std::vector of
-// ApplicationInfo, ProblemInfo, HostInfo, CodeInfo, TokenInfo and DecisionInfo (as
+// ApplicationInfo, ProblemInfo, HostInfo, CodeInfo, TokenInfo, Ban and DecisionInfo (as
 // {"version":1,"items":[...]}).
 
 // Is this one bounded JSON object? For parameters, which only the application understands.

@@ -196,6 +196,17 @@ class Wire(unittest.TestCase):
         self.assertEqual([each["state"] for each in self.call("GET", "/v1/admin/tokens", token=admin)["items"]],
                          ["withdrawn", "valid"])
 
+        self.call("POST", "/v1/admin/bans", {"kind": "network", "subject": "192.0.2.7/24", "reason": "spam"}, admin)
+        self.call("POST", "/v1/admin/bans", {"kind": "network", "subject": "0.0.0.0/0", "reason": ""}, admin, expect=400)
+        self.call("POST", "/v1/admin/bans", {"kind": "network", "subject": "127.0.0.0/8", "reason": ""}, admin, expect=409)
+        self.call("POST", "/v1/admin/bans", {"kind": "code", "subject": "none", "reason": ""}, admin, expect=404)
+        self.assertEqual([ban["subject"] for ban in self.call("GET", "/v1/admin/bans", token=admin)["items"]], ["192.0.2.0/24"])
+        self.call("POST", "/v1/admin/bans/network/remove", {"subject": "192.0.2.0/24"}, admin)
+        self.call("POST", "/v1/admin/bans/network/remove", {"subject": "192.0.2.0/24"}, admin, expect=404)
+        self.assertGreater(len(self.call("GET", "/v1/admin/audit?after=1", token=admin)["acts"]), 10)
+        self.assertGreater(len(self.call("GET", "/v1/admin/audit", token=admin)["refusals"]), 1)
+        self.call("GET", "/v1/admin/audit?after=x", token=admin, expect=400)
+
         published = {(method, path) for path, operations in CONTRACT["paths"].items()
                      for method in operations if method != "parameters"}
         self.assertEqual(published - self.covered, set(), "operations that no test called")

@@ -38,7 +38,8 @@ constexpr auto checks =
               WithdrawCode, RevokeHost, std::vector<CodeInfo>, TokenInfo, AddToken, MadeToken,
               std::vector<TokenInfo>, ServerStatus, DecisionInfo, ChangeStrategy, ChangeApplication,
               StrategyInfo, std::vector<StrategyInfo>, std::vector<ApplicationInfo>, std::vector<ProblemInfo>,
-              std::vector<HostInfo>, std::vector<DecisionInfo>, ProblemProgress>();
+              std::vector<HostInfo>, std::vector<DecisionInfo>, ProblemProgress, AuditPage, AddBan, RemoveBan,
+              std::vector<Ban>>();
 
 }  // namespace
 

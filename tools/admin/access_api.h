@@ -13,4 +13,10 @@ namespace gleaner::admin {
 [[nodiscard]] Result<protocol::MadeToken> add_token(Api& api, const protocol::AddToken& token);
 [[nodiscard]] Result<protocol::TokenInfo> withdraw_token(Api& api, const std::string& name);
 
+[[nodiscard]] Result<std::vector<protocol::Ban>> get_bans(Api& api);
+[[nodiscard]] Result<protocol::Ban> add_ban(Api& api, const protocol::AddBan& ban);
+[[nodiscard]] Result<protocol::Ban> remove_ban(Api& api, protocol::BanKind kind, const std::string& subject);
+// The audit log as it is now: all pages of it put together, whose acts are in order.
+[[nodiscard]] Result<protocol::AuditPage> get_audit_log(Api& api);
+
 }  // namespace gleaner::admin

@@ -69,6 +69,8 @@ int run_program(Outside& outside, std::vector<std::string> arguments) {
   add_host_commands(program, chosen);
   add_code_commands(program, chosen);
   add_token_commands(program, chosen);
+  add_ban_commands(program, chosen);
+  add_audit_commands(program, chosen);
   add_status_command(program, chosen);
   add_run_local_command(program, chosen);
   add_plan_command(program, chosen);

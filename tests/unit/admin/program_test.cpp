@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <regex>
 
+#include "shared/crypto/act_chain.h"
 #include "shared/crypto/keys.h"
 #include "shared/json/text.h"
 #include "shared/protocol/codec.h"
@@ -417,6 +418,79 @@ TEST_CASE("admin tokens", "[program]") {
   CHECK(world.run({"token", "withdraw", "ann"}) == 1);
   CHECK(world.run({"token", "withdraw", "ann", "--yes"}) == 0);
   CHECK(world.out == "the admin token ann is withdrawn\n");
+}
+
+TEST_CASE("bans", "[program]") {
+  TestWorld world;
+  world.add_profile();
+  protocol::Ban made{protocol::BanKind::network, "192.0.2.0/24", "spam", "project", world.clock.now(), {}};
+  world.server.on("POST /v1/admin/bans", 200, protocol::encode(made));
+  const auto sent = [&] {
+    return protocol::decode<protocol::AddBan>(world.server.calls().back().request.body).value();
+  };
+  CHECK(world.run({"ban", "add", "--network", "192.0.2.9/24", "--reason", "spam", "--expires", "7d"}) == 0);
+  CHECK(world.out == "the network 192.0.2.0/24 is banned\n");
+  CHECK(sent().subject == "192.0.2.9/24");
+  CHECK(sent().lifetime_seconds == 7 * 86'400);
+  CHECK(!sent().force);
+  CHECK(world.run({"ban", "add", "--host", "7", "--force"}) == 0);
+  CHECK(sent().kind == protocol::BanKind::key);
+  CHECK(sent().subject == "7");
+  CHECK(sent().force);
+  CHECK(world.run({"ban", "add", "--code", "lab"}) == 0);
+  CHECK(sent().kind == protocol::BanKind::code);
+  CHECK(world.run({"ban", "add"}) == 1);  // of whom is not guessed
+  CHECK(world.run({"ban", "add", "--code", "lab", "--host", "7"}) == 2);
+  world.server.on("GET /v1/admin/bans", 200, protocol::encode(std::vector{made}));
+  CHECK(world.run({"ban", "list"}) == 0);
+  CHECK(says(world.out, "for ever"));
+  CHECK(world.run({"--json", "ban", "list"}) == 0);
+  CHECK(says(world.out, "\"subject\":\"192.0.2.0/24\""));
+  world.server.on("POST /v1/admin/bans/network/remove", 200, protocol::encode(made));
+  CHECK(world.run({"ban", "remove", "--network", "192.0.2.0/24"}) == 0);
+  CHECK(world.out == "the network 192.0.2.0/24 is banned no more\n");
+}
+
+TEST_CASE("the audit log", "[program]") {
+  TestWorld world;
+  world.add_profile();
+  protocol::AuditPage log;
+  log.start = log.head = crypto::chain_start();
+  const auto add = [&](const std::string& actor) {
+    log.acts.push_back({log.head.number + 1, world.clock.now(), actor, "owner", "code add", "lab", "valid",
+                        log.head.digest});
+    log.head = {log.head.number + 1, crypto::digest_of(log.acts.back())};
+  };
+  add("ann");
+  add("bob");
+  const std::string head = "2:" + log.head.digest;
+  log.refusals.push_back(
+      {"unknown", "unauthorized", "host revoke", 12345, {}, world.clock.now(), "192.0.2.1"});
+  const auto serve = [&] { world.server.on("GET /v1/admin/audit?after=0", 200, protocol::encode(log)); };
+  serve();
+  CHECK(world.run({"audit", "list", "--actor", "ann", "--since", "1h"}) == 0);
+  CHECK(says(world.out, "ann"));
+  CHECK(!says(world.out, "bob"));
+  CHECK(says(world.out, "head " + head));
+  CHECK(world.run({"audit", "list"}) == 0);
+  CHECK(says(world.out, "12,345"));
+  CHECK(world.run({"--json", "audit", "list"}) == 0);
+  CHECK(protocol::decode<protocol::AuditPage>(world.out)->acts.size() == 2);
+  CHECK(world.run({"audit", "verify"}) == 0);
+  CHECK(says(world.out, "whole: 2 acts"));
+  CHECK(says(world.out, "head " + head));
+  CHECK(world.run({"audit", "verify", "--head", head}) == 0);
+  CHECK(world.run({"audit", "verify", "--head", "1:" + log.acts[1].previous}) == 0);
+  CHECK(world.run({"audit", "verify", "--head", "0:" + log.start.digest}) == 0);
+  CHECK(world.run({"audit", "verify", "--head", "1:" + log.head.digest}) == 5);
+  CHECK(says(world.error, "not the one whose head was noted"));
+  CHECK(world.run({"audit", "verify", "--head", "3:" + log.head.digest}) == 5);
+  CHECK(says(world.error, "was cut"));
+  for (const char* wrong : {"2", "x:00", "2:00"}) CHECK(world.run({"audit", "verify", "--head", wrong}) == 1);
+  log.acts[0].object = "lob";
+  serve();
+  CHECK(world.run({"audit", "verify"}) == 5);
+  CHECK(says(world.error, "act 2 of the audit log does not fit"));
 }
 
 }  // namespace gleaner::admin

@@ -35,6 +35,7 @@ bool may_be_absent(const std::string& title, const std::string& name) {
   if (title == "enrolment code" || title == "join code") return name == "own";
   if (title == "withdrawal of an enrolment code" || title == "revocation of a host") return true;
   if (title == "new admin token") return name == "lifetime_seconds";
+  if (title == "new ban") return name == "lifetime_seconds" || name == "force";
   if (title == "change of strategy") return name == "weight" || name == "priority";
   if (name == "benchmark" || name == "data") return true;
   if (name == "revocations" || name == "former_work_certificates") return true;

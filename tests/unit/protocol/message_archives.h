@@ -25,8 +25,9 @@ using AllMessages =
                HeartbeatRequest, UnitOrder, HeartbeatReply, Proposal, SlotRequest, WorkRequest,
                ProblemProgress, WorkReply, FailureReport, UploadState, ProblemDocument, ApplicationInfo,
                AddApplication, AddProblem, ResultFile, Preview, HostShare, SetAside, ProblemInfo, HostInfo,
-               TokenInfo, AddToken, MadeToken, CodeInfo, AddCode, MadeCode, WithdrawCode, RevokeHost,
-               ServerStatus, DecisionInfo, ChangeStrategy, ChangeApplication, StrategyInfo>;
+               TokenInfo, AddToken, MadeToken, Act, ChainPlace, RefusalCount, AuditPage, Ban, AddBan,
+               RemoveBan, CodeInfo, AddCode, MadeCode, WithdrawCode, RevokeHost, ServerStatus, DecisionInfo,
+               ChangeStrategy, ChangeApplication, StrategyInfo>;
 
 template <typename T>
 inline constexpr bool is_message =

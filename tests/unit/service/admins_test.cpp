@@ -99,6 +99,20 @@ TEST_CASE("making and withdrawing tokens: whatever call of the store fails, it i
   CHECK(memory.find(token) == std::string::npos);
 }
 
+TEST_CASE("wrong tokens of a network are limited, and fill up again") {
+  World world;
+  const auto wrong = [&](const std::string& network) {
+    return world.service().admins().note_wrong_token(network);
+  };
+  for (int i = 0; i < 30; ++i) CHECK(wrong("192.0.2.1").ok());
+  CHECK(wrong("192.0.2.1").error().kind == ErrorKind::unavailable);
+  CHECK(wrong("192.0.2.2").ok());
+  CHECK(world.service().admins().authenticate(file_token(world)).ok());
+  world.clock().advance(std::chrono::seconds{31});
+  CHECK(wrong("192.0.2.1").ok());
+  CHECK(!wrong("192.0.2.1").ok());
+}
+
 TEST_CASE("a viewer is not told the join code") {
   World world;
   world.service().overview().set_listening_port(8443);

@@ -79,6 +79,38 @@ class FailingStore final : public Store {
     TRY(next("tokens"));
     return inner_->tokens();
   }
+  Status add_act(const protocol::Act& act) override {
+    TRY(next("add_act"));
+    return inner_->add_act(act);
+  }
+  Result<std::vector<protocol::Act>> acts(std::int64_t after, int count_max) override {
+    TRY(next("acts"));
+    return inner_->acts(after, count_max);
+  }
+  Status drop_acts(std::int64_t last) override {
+    TRY(next("drop_acts"));
+    return inner_->drop_acts(last);
+  }
+  Status add_refusals(const protocol::RefusalCount& more) override {
+    TRY(next("add_refusals"));
+    return inner_->add_refusals(more);
+  }
+  Result<std::vector<protocol::RefusalCount>> refusals() override {
+    TRY(next("refusals"));
+    return inner_->refusals();
+  }
+  Status put_ban(const protocol::Ban& ban) override {
+    TRY(next("put_ban"));
+    return inner_->put_ban(ban);
+  }
+  Status drop_ban(protocol::BanKind kind, const std::string& subject) override {
+    TRY(next("drop_ban"));
+    return inner_->drop_ban(kind, subject);
+  }
+  Result<std::vector<protocol::Ban>> bans() override {
+    TRY(next("bans"));
+    return inner_->bans();
+  }
   Status put_standing(HostId host, ApplicationId application, const policy::Standing& standing) override {
     TRY(next("put_standing"));
     return inner_->put_standing(host, application, standing);

@@ -68,6 +68,9 @@ std::string text_of(const Model& model) {
     text += fmt::format("admin {} {} {} expires {} withdrawn {}\n", name, to_hex(token.digest),
                         protocol::name_of(token.role), to_microseconds(token.expires_at),
                         to_microseconds(token.withdrawn_at));
+  for (const auto& [key, ban] : model.bans)
+    text += fmt::format("ban {} {} by {} expires {}: {}\n", protocol::name_of(ban.kind), ban.subject,
+                        ban.made_by, to_microseconds(ban.expires_at), ban.reason);
   for (const auto& [id, application] : model.applications) {
     text += fmt::format("application {} {} {} {} by {}\n", id.value, application.row.name,
                         application.row.version, application.row.archive, application.signer_name);

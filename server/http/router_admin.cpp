@@ -1,0 +1,201 @@
+// Router: what administrators ask, under /v1/admin.
+#include <algorithm>
+
+#include "server/http/permissions.h"
+#include "server/http/responses.h"
+#include "server/http/router.h"
+#include "shared/protocol/codec.h"
+
+namespace gleaner::http {
+namespace {
+
+constexpr int decisions_default = 50;
+
+}  // namespace
+
+// /v1/admin/KIND[/WHICH[/ACTION]], by somebody who may.
+struct Router::AdminCall {
+  const Request& request;
+  const Reply& reply;
+  std::vector<std::string> pieces;
+  protocol::Role role;
+  service::Actor actor;
+
+  // The method and how many pieces the path has.
+  [[nodiscard]] bool is(const char* method, std::size_t count) const {
+    return request.method == method && pieces.size() == count;
+  }
+  [[nodiscard]] bool is(const char* method, const char* action) const {
+    return is(method, 5) && pieces[4] == action;
+  }
+  [[nodiscard]] std::string which() const { return pieces.size() > 3 ? pieces[3] : ""; }
+  void unknown() const { reply(error_response(no_such_operation(request))); }
+  // The answer to a change, which leaves an act.
+  template <typename T>
+  [[nodiscard]] service::Done<T> change() const {
+    return {answer<T>(reply), actor};
+  }
+};
+
+Result<service::Admin> Router::admit(const Request& request, const std::vector<std::string>& pieces) {
+  const Permission permission = permission_of(request.method, pieces);
+  const std::string token = bearer_token(request);
+  const auto admin = service_.admins().authenticate(token);
+  if (!admin.ok()) {
+    const std::string whose = service_.admins().owner_of(token);
+    service_.audit().refused(whose.empty() ? "unknown" : whose, admin.error().kind, permission.act,
+                             request.network);
+    // Not where a host may have meant its own token: it must hear that it is none.
+    if (pieces[1] == "admin") TRY(service_.admins().note_wrong_token(request.network));
+    return admin;
+  }
+  if (const Status may = check_role(admin->name, admin->role, permission.least); !may.ok()) {
+    service_.audit().refused(admin->name, may.error().kind, permission.act, request.network);
+    return may.error();
+  }
+  return admin;
+}
+
+void Router::admin_request(const Request& request, const Reply& reply) {
+  auto pieces = split_path(request.path);
+  const auto admin = admit(request, pieces);
+  if (!admin.ok()) return reply(error_response(admin.error()));
+  service::Actor actor{admin->name, protocol::name_of(admin->role), permission_of(request.method, pieces).act,
+                       pieces.size() > 3 ? pieces[3] : ""};
+  admin_operation({request, reply, std::move(pieces), admin->role, std::move(actor)});
+}
+
+void Router::admin_operation(const AdminCall& call) {
+  const std::string& kind = call.pieces[2];
+  const bool list = call.is("GET", 3);
+  if (kind == "applications") return application_operation(call);
+  if (kind == "problems") return problem_operation(call);
+  if (kind == "hosts") return host_admin_operation(call);
+  if (kind == "codes") return code_operation(call);
+  if (kind == "tokens") return token_operation(call);
+  if (kind == "bans") return ban_operation(call);
+  if (kind == "status" && list)
+    return service_.overview().status(answer<protocol::ServerStatus>(call.reply), call.role);
+  if (kind == "strategies" && list)
+    return answer<std::vector<protocol::StrategyInfo>>(call.reply)(service::strategies());
+  if (kind == "audit" && list) {
+    const auto asked = call.request.query.find("after");
+    const auto after =
+        asked == call.request.query.end() ? std::optional<std::int64_t>(0) : parse_number(asked->second);
+    if (!after) return call.reply(error_response({ErrorKind::invalid, "after: expected a whole number"}));
+    return service_.audit().page(*after, answer<protocol::AuditPage>(call.reply));
+  }
+  call.unknown();
+}
+
+void Router::application_operation(const AdminCall& call) {
+  if (call.is("GET", 3))
+    return service_.applications().list(answer<std::vector<protocol::ApplicationInfo>>(call.reply));
+  if (!call.is("POST", 3)) return call.unknown();
+  with_body<protocol::AddApplication>(call.request, call.reply, [&](protocol::AddApplication message) {
+    service_.applications().add(std::move(message), call.change<protocol::ApplicationInfo>());
+  });
+}
+
+void Router::problem_operation(const AdminCall& call) {
+  if (call.is("GET", 3))
+    return service_.problems().list(answer<std::vector<protocol::ProblemInfo>>(call.reply));
+  if (call.is("POST", 3)) {
+    return with_body<protocol::AddProblem>(call.request, call.reply, [&](protocol::AddProblem message) {
+      service_.problems().add(std::move(message), call.change<protocol::ProblemInfo>());
+    });
+  }
+  const auto id = parse_number(call.which());
+  if (!id) return call.unknown();
+  one_problem(call, ProblemId{*id});
+}
+
+void Router::one_problem(const AdminCall& call, ProblemId id) {
+  using Action = service::Problems::Action;
+  service::Problems& problems = service_.problems();
+  if (call.is("GET", 4)) return problems.show(id, answer<protocol::ProblemInfo>(call.reply));
+  if (call.is("DELETE", 4)) return problems.remove(id, answer_done(call.reply), call.actor);
+  const auto change = [&](Action what) { problems.change(id, what, call.change<protocol::ProblemInfo>()); };
+  if (call.is("POST", "pause")) return change(Action::pause);
+  if (call.is("POST", "resume")) return change(Action::resume);
+  if (call.is("POST", "cancel")) return change(Action::cancel);
+  if (call.is("POST", "retry")) return change(Action::retry);
+  if (call.is("POST", "preview")) return service_.previews().preview(id, call.change<protocol::Preview>());
+  if (call.is("POST", "partial")) return service_.previews().partial(id, call.change<protocol::Preview>());
+  if (call.is("POST", "strategy")) {
+    return with_body<protocol::ChangeStrategy>(
+        call.request, call.reply, [&](protocol::ChangeStrategy message) {
+          problems.change_strategy(id, std::move(message), call.change<protocol::ProblemInfo>());
+        });
+  }
+  if (call.is("POST", "application")) {
+    return with_body<protocol::ChangeApplication>(
+        call.request, call.reply, [&](protocol::ChangeApplication message) {
+          problems.change_application(id, std::move(message), call.change<protocol::ProblemInfo>());
+        });
+  }
+  if (call.is("GET", "decisions")) {
+    const auto asked = call.request.query.find("count");
+    const auto count = asked == call.request.query.end() ? std::optional<std::int64_t>(decisions_default)
+                                                         : parse_number(asked->second);
+    if (!count) return call.reply(error_response({ErrorKind::invalid, "count: expected a whole number"}));
+    return problems.decisions(id, static_cast<int>(std::min<std::int64_t>(*count, 10'000)),
+                              answer<std::vector<protocol::DecisionInfo>>(call.reply));
+  }
+  call.unknown();
+}
+
+void Router::host_admin_operation(const AdminCall& call) {
+  if (call.is("GET", 3))
+    return service_.enrolment().hosts(answer<std::vector<protocol::HostInfo>>(call.reply));
+  const auto id = parse_number(call.which());
+  if (id && call.is("GET", 4))
+    return service_.enrolment().host(HostId{*id}, answer<protocol::HostInfo>(call.reply));
+  if (!id || !call.is("POST", "revoke")) return call.unknown();
+  with_body<protocol::RevokeHost>(call.request, call.reply, [&](protocol::RevokeHost message) {
+    service_.enrolment().revoke_host(HostId{*id}, message, call.change<protocol::HostInfo>());
+  });
+}
+
+void Router::code_operation(const AdminCall& call) {
+  service::Codes& codes = service_.codes();
+  const std::string name = call.which();
+  if (call.is("GET", 3)) return codes.list(answer<std::vector<protocol::CodeInfo>>(call.reply));
+  if (call.is("GET", 4)) return codes.show(name, answer<protocol::CodeInfo>(call.reply));
+  if (call.is("POST", 3)) {
+    return with_body<protocol::AddCode>(call.request, call.reply, [&](protocol::AddCode message) {
+      codes.add(std::move(message), call.change<protocol::MadeCode>());
+    });
+  }
+  if (call.is("POST", "rotate")) return codes.rotate(name, call.change<protocol::MadeCode>());
+  if (!call.is("POST", "withdraw")) return call.unknown();
+  with_body<protocol::WithdrawCode>(call.request, call.reply, [&](protocol::WithdrawCode message) {
+    codes.withdraw(name, message, call.change<protocol::CodeInfo>());
+  });
+}
+
+void Router::token_operation(const AdminCall& call) {
+  service::Admins& admins = service_.admins();
+  if (call.is("GET", 3)) return admins.list(answer<std::vector<protocol::TokenInfo>>(call.reply));
+  if (call.is("POST", "withdraw")) return admins.withdraw(call.which(), call.change<protocol::TokenInfo>());
+  if (!call.is("POST", 3)) return call.unknown();
+  with_body<protocol::AddToken>(call.request, call.reply, [&](protocol::AddToken message) {
+    admins.add(std::move(message), call.change<protocol::MadeToken>());
+  });
+}
+
+void Router::ban_operation(const AdminCall& call) {
+  service::Bans& bans = service_.bans();
+  if (call.is("GET", 3)) return bans.list(answer<std::vector<protocol::Ban>>(call.reply));
+  if (call.is("POST", 3)) {
+    return with_body<protocol::AddBan>(call.request, call.reply, [&](protocol::AddBan message) {
+      bans.add(std::move(message), call.actor.name, call.request.peer, call.change<protocol::Ban>());
+    });
+  }
+  if (!call.is("POST", "remove")) return call.unknown();
+  with_body<protocol::RemoveBan>(call.request, call.reply, [&](const protocol::RemoveBan& message) {
+    bans.remove(call.which(), message.subject, call.change<protocol::Ban>());
+  });
+}
+
+}  // namespace gleaner::http

@@ -1,0 +1,141 @@
+#include "server/service/acts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "shared/base/limits.h"
+#include "shared/crypto/act_chain.h"
+#include "shared/protocol/text.h"
+
+namespace gleaner::service {
+namespace {
+
+constexpr const char* head_value = "acts_head";
+constexpr const char* start_value = "acts_start";
+
+Result<protocol::ChainPlace> read_place(storage::Store& store, const char* name) {
+  TRY_ASSIGN(const auto text, store.get_value(name));
+  protocol::ChainPlace place = crypto::chain_start();
+  if (!text) return place;
+  const auto colon = text->find(':');
+  const char* const end = text->data() + std::min(colon, text->size());
+  const auto parsed = std::from_chars(text->data(), end, place.number);
+  if (colon == std::string::npos || parsed.ec != std::errc{} || parsed.ptr != end)
+    return Error{ErrorKind::invalid, std::string("the store's value ") + name + " is damaged"};
+  place.digest = text->substr(colon + 1);
+  return place;
+}
+
+Status write_place(storage::Store& store, const char* name, const protocol::ChainPlace& place) {
+  return store.set_value(name, std::to_string(place.number) + ":" + place.digest);
+}
+
+// The start moves to the newest of what goes, whose digest the first that stays has in it.
+Status drop_old(storage::Store& store, std::int64_t head) {
+  const std::int64_t last = head - limits::acts_kept;
+  if (last <= 0 || last % limits::acts_dropped_at_once != 0) return {};
+  TRY_ASSIGN(const auto act, store.acts(last - 1, 1));
+  if (act.empty() || act.front().number != last) return {};  // cut by hand: `audit verify` says so
+  TRY(write_place(store, start_value, {last, crypto::digest_of(act.front())}));
+  return store.drop_acts(last);
+}
+
+std::string until(Timestamp end) {
+  return end == Timestamp{} ? "" : ", until " + to_rfc3339(end);
+}
+
+}  // namespace
+
+Actor server_actor(std::string action, std::string object) {
+  return {"gleaner-server", "server", std::move(action), std::move(object)};
+}
+
+ActWords words_of(const protocol::ApplicationInfo& info) {
+  return {info.name + "@" + info.version, "archive " + info.archive + ", signed by " + info.signer};
+}
+
+ActWords words_of(const protocol::ProblemInfo& info) {
+  return {std::to_string(info.id.value),
+          fmt::format("{}: {}, {}, strategy {}, straggler rule {}, weight {}, priority {}, validation {}",
+                      info.name, protocol::name_of(info.state), info.application, info.strategy,
+                      info.straggler, info.weight, info.priority, info.validation)};
+}
+
+ActWords words_of(const protocol::HostInfo& info) {
+  return {std::to_string(info.id.value),
+          fmt::format("{}: {} ({})", info.name, protocol::name_of(info.state), info.state_reason)};
+}
+
+ActWords words_of(const protocol::CodeInfo& info) {
+  return {info.name, info.state + (info.hosts_max > 0 ? fmt::format(", {} hosts", info.hosts_max) : "") +
+                         until(info.expires_at)};
+}
+
+ActWords words_of(const protocol::MadeCode& made) {
+  return words_of(made.code);
+}
+
+ActWords words_of(const protocol::TokenInfo& info) {
+  return {info.name, std::string(protocol::name_of(info.role)) + ", " + info.state + until(info.expires_at)};
+}
+
+ActWords words_of(const protocol::MadeToken& made) {
+  return words_of(made.info);
+}
+
+ActWords words_of(const protocol::Ban& ban) {
+  return {std::string(protocol::name_of(ban.kind)) + " " + ban.subject, ban.reason + until(ban.expires_at)};
+}
+
+Status append_act(storage::Store& store, const Actor& actor, const ActWords& words, Timestamp now) {
+  TRY_ASSIGN(const protocol::ChainPlace head, read_place(store, head_value));
+  protocol::Act act;
+  act.number = head.number + 1;
+  act.at = now;
+  act.actor = actor.name;
+  act.role = actor.role;
+  act.action = actor.action;
+  act.object =
+      protocol::clean_line(words.object.empty() ? actor.object : words.object, limits::text_length_max);
+  act.summary = protocol::clean_text(words.summary, limits::text_length_max);
+  act.previous = head.digest;
+  TRY(store.add_act(act));
+  TRY(write_place(store, head_value, {act.number, crypto::digest_of(act)}));
+  return drop_old(store, act.number);
+}
+
+Status note_act(storage::Store& store, const Actor& actor, const std::string& summary, Timestamp now) {
+  TRY(store.begin());
+  Status noted = append_act(store, actor, {"", summary}, now);
+  if (noted.ok()) return store.commit();
+  store.rollback();
+  return noted;
+}
+
+Result<protocol::AuditPage> read_acts(storage::Store& store, std::int64_t after) {
+  protocol::AuditPage page;
+  TRY_ASSIGN(page.start, read_place(store, start_value));
+  TRY_ASSIGN(page.head, read_place(store, head_value));
+  TRY_ASSIGN(page.acts, store.acts(after, limits::acts_per_page_max));
+  if (after == 0) {
+    TRY_ASSIGN(page.refusals, store.refusals());
+  }
+  return page;
+}
+
+Result<protocol::ChainPlace> check_acts(storage::Store& store) {
+  TRY_ASSIGN(const protocol::ChainPlace start, read_place(store, start_value));
+  TRY_ASSIGN(const protocol::ChainPlace head, read_place(store, head_value));
+  crypto::ActChain chain(start);
+  while (true) {
+    TRY_ASSIGN(const auto acts, store.acts(chain.place().number, limits::acts_per_page_max));
+    if (acts.empty()) break;
+    for (const protocol::Act& act : acts) TRY(chain.add(act));
+  }
+  TRY(chain.end(head));
+  return head;
+}
+
+}  // namespace gleaner::service

@@ -1,0 +1,161 @@
+// audit list, verify: who changed what, and whether that is what the server once wrote.
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "shared/crypto/act_chain.h"
+#include "shared/protocol/codec.h"
+#include "tools/admin/access_api.h"
+#include "tools/admin/commands.h"
+#include "tools/admin/documents.h"
+#include "tools/admin/figures.h"
+
+namespace gleaner::admin {
+namespace {
+
+struct LogChoice {
+  std::string since;
+  std::string actor;
+};
+
+struct NotedHead {
+  std::string text;  // NUMBER:DIGEST; empty: none
+};
+
+std::string place_text(const protocol::ChainPlace& place) {
+  return std::to_string(place.number) + ":" + place.digest;
+}
+
+Result<protocol::ChainPlace> parse_place(const std::string& text) {
+  protocol::ChainPlace place;
+  const auto colon = std::min(text.find(':'), text.size());
+  const auto parsed = std::from_chars(text.data(), text.data() + colon, place.number);
+  if (colon < text.size()) place.digest = text.substr(colon + 1);
+  const bool hex = place.digest.find_first_not_of("0123456789abcdef") == std::string::npos;
+  if (parsed.ec != std::errc{} || parsed.ptr != text.data() + colon || place.number < 0 || !hex ||
+      place.digest.size() != 64)
+    return Error{ErrorKind::invalid,
+                 "--head: expected NUMBER:DIGEST, as `gleaner-admin audit verify` printed it"};
+  return place;
+}
+
+void print_head(Session& session, const protocol::ChainPlace& head) {
+  session.people() << "head " << place_text(head) << '\n';
+}
+
+Result<ExitCode> list_acts(Session& session, const LogChoice& choice) {
+  Timestamp since;
+  if (!choice.since.empty()) {
+    TRY_ASSIGN(const std::int64_t seconds, seconds_of("--since", choice.since));
+    since = session.outside().clock.now() - std::chrono::seconds{seconds};
+  }
+  TRY_ASSIGN(Api* const api, session.api());
+  TRY_ASSIGN(protocol::AuditPage log, get_audit_log(*api));
+  std::erase_if(log.acts, [&](const protocol::Act& act) {
+    return act.at < since || (!choice.actor.empty() && act.actor != choice.actor);
+  });
+  std::erase_if(log.refusals, [&](const protocol::RefusalCount& count) {
+    return count.last_at < since || (!choice.actor.empty() && count.actor != choice.actor);
+  });
+  if (session.json()) {
+    session.print_json(protocol::encode(log));
+    return ExitCode::ok;
+  }
+  Table acts({{"NUMBER", Align::right}, {"AT"}, {"WHO"}, {"ROLE"}, {"ACTION"}, {"OBJECT"}, {"NOW"}});
+  for (const protocol::Act& act : log.acts)
+    acts.add({std::to_string(act.number),
+              time_text(act.at),
+              {act.actor, Tint::bold},
+              act.role,
+              act.action,
+              act.object,
+              act.summary});
+  session.people() << acts.render(session.people_display());
+  if (!log.refusals.empty()) {
+    Table refusals({{"REFUSED", Align::right}, {"LAST"}, {"WHO"}, {"WHY"}, {"ACTION"}, {"LAST FROM"}});
+    for (const protocol::RefusalCount& count : log.refusals)
+      refusals.add({{count_text(count.times), Tint::warning},
+                    time_text(count.last_at),
+                    count.actor,
+                    count.kind,
+                    count.action,
+                    count.last_network});
+    session.people() << '\n' << refusals.render(session.people_display());
+  }
+  print_head(session, log.head);
+  return ExitCode::ok;
+}
+
+// The digest that act `number` has, if it is on the way.
+Status check_noted(const protocol::ChainPlace& noted, const crypto::ActChain& chain,
+                   const protocol::ChainPlace& at) {
+  if (at.number == noted.number && at.digest != noted.digest)
+    return Error{ErrorKind::untrusted,
+                 "act " + std::to_string(noted.number) +
+                     " of the audit log is not the one whose head was noted: it, or one "
+                     "before it, was changed, and the chain was written anew"};
+  if (chain.place().number < noted.number)
+    return Error{ErrorKind::untrusted, "the audit log was cut: it ends with act " +
+                                           std::to_string(chain.place().number) +
+                                           ", and the noted head was number " + std::to_string(noted.number)};
+  return {};
+}
+
+Result<ExitCode> verify_acts(Session& session, const NotedHead& option) {
+  std::optional<protocol::ChainPlace> noted;
+  if (!option.text.empty()) {
+    TRY_ASSIGN(noted, parse_place(option.text));
+  }
+  TRY_ASSIGN(Api* const api, session.api());
+  TRY_ASSIGN(const protocol::AuditPage log, get_audit_log(*api));
+  if (noted && noted->number < log.start.number)
+    return Error{ErrorKind::not_found, "act " + std::to_string(noted->number) +
+                                           " is not kept any more: note a newer head from time to time"};
+  crypto::ActChain chain(log.start);
+  std::optional<protocol::ChainPlace> met;
+  if (noted && noted->number == log.start.number) met = log.start;
+  for (const protocol::Act& act : log.acts) {
+    TRY(chain.add(act));
+    if (noted && act.number == noted->number) met = chain.place();
+  }
+  TRY(chain.end(log.head));
+  if (noted) TRY(check_noted(*noted, chain, met.value_or(protocol::ChainPlace{})));
+  if (session.json()) {
+    session.print_json(Document()
+                           .number("acts", static_cast<std::int64_t>(log.acts.size()))
+                           .number("number", log.head.number)
+                           .text("digest", log.head.digest)
+                           .text("head", place_text(log.head))
+                           .render());
+    return ExitCode::ok;
+  }
+  session.people() << "the audit log is whole: " << counted(static_cast<std::int64_t>(log.acts.size()), "act")
+                   << (noted ? ", with the noted head among them" : "") << '\n';
+  print_head(session, log.head);
+  if (!noted)
+    session.people() << "Who can write the server's files can write the whole chain anew: note this head "
+                        "elsewhere, and give it\nto --head the next time.\n";
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+void add_audit_commands(CLI::App& program, Action& chosen) {
+  CLI::App* audit = program.add_subcommand("audit", "Show who changed what, and verify that log");
+  audit->require_subcommand(1);
+
+  const auto choice = std::make_shared<LogChoice>();
+  CLI::App* list = audit->add_subcommand("list", "List all changes, and what was refused");
+  list->add_option("--since", choice->since, "of the last 12h, 30d, 8w")->type_name("TIME");
+  list->add_option("--actor", choice->actor, "by the admin token of this name")->type_name("NAME");
+  on_parse(list, chosen, choice, list_acts);
+
+  const auto noted = std::make_shared<NotedHead>();
+  CLI::App* verify =
+      audit->add_subcommand("verify", "Walk the log and say the first change that does not fit");
+  verify->add_option("--head", noted->text, "a head that was noted before must be among it")
+      ->type_name("NUMBER:DIGEST");
+  on_parse(verify, chosen, noted, verify_acts);
+}
+
+}  // namespace gleaner::admin
