@@ -46,9 +46,10 @@ void Audit::store_refusals() {
         for (const auto& [key, count] : *shared) TRY(tx.store.add_refusals(count));
         return {};
       },
-      [this, shared](Status stored) {
-        if (stored.ok()) return;
-        for (const auto& [key, count] : *shared) add(count);  // the next time
+      [this, shared](Status stored) -> Writer::Answer {
+        if (!stored.ok())
+          for (const auto& [key, count] : *shared) add(count);  // the next time
+        return {};
       });
 }
 
