@@ -15,8 +15,9 @@
 
 #include "server/http/router.h"
 #include "server/http/server.h"
-#include "server/service/key_rotation.h"
+#include "server/program_check.h"
 #include "server/service/acts.h"
+#include "server/service/key_rotation.h"
 #include "server/service/manager_sandbox.h"
 #include "server/service/project_directory.h"
 #include "server/service/revocations.h"
@@ -204,7 +205,9 @@ int run_program(int argc, char** argv) {
   CLI::App app{"Gleaner's server: hands out signed work, stores results, combines answers."};
   app.set_version_flag("--version", std::string("gleaner-server ") + version_text);
   app.require_subcommand(1);
-  app.footer("Exit codes: 0 success, 1 failure, 2 wrong usage.  Manual: man gleaner-server");
+  app.footer(
+      "Exit codes: 0 success, 1 failure, 2 wrong usage; of check also 3 what --repair mends, 4 what needs "
+      "you.  Manual: man gleaner-server");
 
   service::InitOptions init;
   std::string directory, offline, root_key;
@@ -245,6 +248,17 @@ int run_program(int argc, char** argv) {
   auto* keys_command = app.add_subcommand("take-keys", "use keys that `gleaner-admin keys rotate` made");
   keys_command->add_option("DIR", directory, "the project's directory")->required();
   keys_command->add_option("NEW", new_keys, "the directory with the new keys")->required();
+  bool json = false;
+  service::CheckOptions options;
+  auto* check_command = app.add_subcommand(
+      "check", "while no server runs: read everything that is stored, say what is damaged and what to do");
+  check_command->add_option("DIR", directory, "the project's directory")->required();
+  check_command->add_flag("--json", json, "print one JSON document");
+  auto* repair_option = check_command->add_flag(
+      "--repair", options.repair, "free the items of lost results, remove what nothing refers to");
+  check_command
+      ->add_flag("--accept-loss", accept_loss, "repair a store that is older than it was, as with run")
+      ->needs(repair_option);
   auto* code_command = app.add_subcommand("join-code", "print the project's join code");
   code_command->add_option("DIR", directory, "the project's directory")->required();
 
@@ -259,6 +273,13 @@ int run_program(int argc, char** argv) {
     return initialise(std::move(init), root_key);
   }
   if (*keys_command) return take_keys(directory, new_keys);
+  if (*check_command) {
+    auto configuration = read_configuration(directory);
+    if (!configuration.ok()) return fail(configuration.error());
+    if (accept_loss) options.loss = storage::Loss::accepted;
+    return run_check({service::ProjectDirectory(directory), std::move(*configuration)}, options,
+                     json ? Format::json : Format::text);
+  }
   if (*code_command) {
     const auto configuration = read_configuration(directory);
     if (!configuration.ok()) return fail(configuration.error());

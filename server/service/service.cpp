@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "server/service/bundles.h"
 #include "shared/crypto/keys.h"
 
 namespace gleaner::service {
@@ -92,6 +93,9 @@ Status Service::start() {
   TRY(kernel_.blobs().open());
   TRY(check_project());
   TRY(open_revocations());
+  TRY_ASSIGN(const auto restored,
+             restore_bundles(kernel_.store(), kernel_.blobs(), kernel_.settings().directory));
+  for (const auto& line : restored) spdlog::warn("{}", line);
   TRY(kernel_.writer().reload());
   tokens_.rebuild(kernel_.writer().model());
   admin_tokens_.rebuild(kernel_.writer().model());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "server/storage/blob_inventory.h"
 #include "server/storage/blob_store_state.h"
 #include "shared/crypto/keys.h"
 
@@ -110,12 +111,12 @@ Status BlobStore::verify(const std::string& digest) {
   if (!is_digest(digest)) return not_a_digest();
   State& state = *state_;
   if (!state.present(digest)) return no_such_blob(digest);
-  const auto found = state.digest_of(state.blob(digest));
+  const auto found = digest_of_file(state.files, state.blob(digest));
   if (found.ok() && *found == digest) return {};
   // It may have been replaced meanwhile: nobody touches it while it is looked at again.
   const State::Turn turn(state, digest);
   if (!state.present(digest)) return no_such_blob(digest);
-  const auto again = state.digest_of(state.blob(digest));
+  const auto again = digest_of_file(state.files, state.blob(digest));
   if (again.ok() && *again == digest) return {};
   state.put_aside(digest);
   return Error{ErrorKind::untrusted, "the blob " + digest + " is damaged (" +
@@ -162,7 +163,7 @@ Status BlobStore::finish(const std::string& digest) {
   if (!state.files.exists(file))
     return Error{ErrorKind::not_found,
                  "nothing of the blob " + digest + " has been uploaded: start at byte 0"};
-  TRY_ASSIGN(const std::string found, state.digest_of(file));
+  TRY_ASSIGN(const std::string found, digest_of_file(state.files, file));
   if (found != digest) {
     TRY(state.files.remove(file));
     return Error{ErrorKind::untrusted, "what was uploaded as " + digest + " has the digest " + found +

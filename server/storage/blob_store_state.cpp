@@ -100,16 +100,6 @@ Result<std::string> BlobStore::State::copy(const io::Path& from, const io::Path&
   return digest.finish_hex();
 }
 
-Result<std::string> BlobStore::State::digest_of(const io::Path& path) const {
-  crypto::Sha256 digest;
-  for (std::int64_t offset = 0;;) {
-    TRY_ASSIGN(const Bytes bytes, files.read_range(path, offset, chunk_bytes));
-    if (bytes.empty()) return digest.finish_hex();
-    digest.update(bytes);
-    offset += static_cast<std::int64_t>(bytes.size());
-  }
-}
-
 void BlobStore::State::put_aside(const std::string& digest) {
   Status moved = files.make_directories(damaged);
   if (moved.ok()) moved = files.rename(blob(digest), damaged / digest);

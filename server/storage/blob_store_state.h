@@ -72,7 +72,6 @@ struct BlobStore::State {
   [[nodiscard]] Status move_in(const io::Path& from, const std::string& digest);
   // Written to `to` while the digest is computed, so that a source that changes meanwhile cannot deceive.
   [[nodiscard]] Result<std::string> copy(const io::Path& from, const io::Path& to) const;
-  [[nodiscard]] Result<std::string> digest_of(const io::Path& path) const;
   // A damaged blob is no blob any more. In its Turn.
   void put_aside(const std::string& digest);
 

@@ -410,14 +410,16 @@ Result<int> schema_version(Database& database) {
   return static_cast<int>(version);
 }
 
+Error newer_store(int present, int newest) {
+  return {ErrorKind::invalid, "the store was written by a newer gleaner-server (schema " +
+                                  std::to_string(present) + ", this program knows " + std::to_string(newest) +
+                                  "): install the newer program again, or restore the backup made before it"};
+}
+
 Status migrate(Database& database, std::span<const Migration> steps_to_take) {
   TRY_ASSIGN(const int present, schema_version(database));
   const int newest = steps_to_take.back().version;
-  if (present > newest)
-    return Error{ErrorKind::invalid,
-                 "the store was written by a newer gleaner-server (schema " + std::to_string(present) +
-                     ", this program knows " + std::to_string(newest) +
-                     "): install the newer program again, or restore the backup made before it"};
+  if (present > newest) return newer_store(present, newest);
   for (const Migration& step : steps_to_take) {
     if (step.version <= present) continue;
     TRY(database.begin());

@@ -20,6 +20,8 @@ struct Migration {
 
 // The schema of the open file; 0: no tables at all. invalid if it is not Gleaner's store.
 [[nodiscard]] Result<int> schema_version(Database& database);
+// That a file of schema `present` is not for a program that knows `newest`.
+[[nodiscard]] Error newer_store(int present, int newest);
 // Takes the file to the last of `steps`, each step in a transaction of its own. A newer file is refused
 // (invalid).
 [[nodiscard]] Status migrate(Database& database, std::span<const Migration> steps);

@@ -32,10 +32,10 @@ Error damaged_store(const std::string& path, const std::string& what) {
               "): stop the server, move its directory away and restore the newest backup"};
 }
 
-Result<std::unique_ptr<Database>> Database::open(const std::string& path, Create create) {
+Result<std::unique_ptr<Database>> Database::open(const std::string& path, Create create, Access access) {
   std::unique_ptr<Database> database(new Database(path));
-  const int flags =
-      SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (create == Create::yes ? SQLITE_OPEN_CREATE : 0);
+  const int flags = (access == Access::read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) |
+                    SQLITE_OPEN_NOMUTEX | (create == Create::yes ? SQLITE_OPEN_CREATE : 0);
   const int code = sqlite3_open_v2(path.c_str(), &database->connection_, flags, nullptr);
   if (code != SQLITE_OK) return database->fail(code);
   sqlite3_extended_result_codes(database->connection_, 1);

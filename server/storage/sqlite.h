@@ -28,8 +28,10 @@ namespace gleaner::storage {
 class Database {
  public:
   enum class Create { no, yes };
+  enum class Access { read, write };  // read: not even the log is written back
   // Opens and sets the pragmas of this module (WAL, synchronous=FULL, foreign keys).
-  [[nodiscard]] static Result<std::unique_ptr<Database>> open(const std::string& path, Create create);
+  [[nodiscard]] static Result<std::unique_ptr<Database>> open(const std::string& path, Create create,
+                                                              Access access = Access::write);
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;

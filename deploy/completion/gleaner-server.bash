@@ -1,0 +1,19 @@
+# Completion for gleaner-server, written by tools/completion.
+_gleaner_server() {
+  local at="" word
+  for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    case "${at:+$at }$word" in
+      "init"|"run"|"check"|"join-code") at="${at:+$at }$word" ;;
+    esac
+  done
+  local offered=
+  case "$at" in
+    "") offered="init run check join-code --help --version" ;;
+    "init") offered="--help --offline --name --address --port --public-host --days" ;;
+    "run") offered="--help --port --log-level --check-config --accept-loss" ;;
+    "check") offered="--help --json --repair --accept-loss" ;;
+    "join-code") offered="--help" ;;
+  esac
+  mapfile -t COMPREPLY < <(compgen -W "$offered" -- "${COMP_WORDS[COMP_CWORD]}")
+}
+complete -o default -F _gleaner_server gleaner-server

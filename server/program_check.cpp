@@ -1,0 +1,150 @@
+#include "server/program_check.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+#include "shared/json/text.h"
+
+namespace gleaner::server {
+namespace {
+
+using service::CheckReport;
+using service::Finding;
+using Severity = Finding::Severity;
+
+constexpr int code_good = 0, code_failed = 1, code_mendable = 3, code_serious = 4;
+constexpr int bar_columns = 32;
+constexpr std::int64_t megabyte = 1'000'000;
+
+const char* name_of(const Finding& finding) {
+  if (finding.mended) return "mended";
+  switch (finding.severity) {
+    case Severity::note:
+      return "note";
+    case Severity::mendable:
+      return "mendable";
+    case Severity::serious:
+      break;
+  }
+  return "serious";
+}
+
+// Drawn over itself ten times a second at most.
+class Bar {
+ public:
+  void draw(std::int64_t done, std::int64_t all) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last_ < std::chrono::milliseconds{100}) return;
+    last_ = now;
+    drawn_ = true;
+    const auto filled = static_cast<int>(all > 0 ? bar_columns * done / all : bar_columns);
+    fmt::print(stderr, "\r[{:#<{}}{:.<{}}] {} of {} MB read", "", filled, "", bar_columns - filled,
+               done / megabyte, all / megabyte);
+    std::fflush(stderr);
+  }
+  void clear() {
+    if (drawn_) fmt::print(stderr, "\r{:80}\r", "");
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_{};
+  bool drawn_ = false;
+};
+
+// What root leaves behind, the server's own user could not open.
+Status check_user(const io::Path& directory) {
+  struct stat status {};
+  if (::stat(directory.c_str(), &status) != 0 || ::geteuid() != 0 || status.st_uid == 0) return {};
+  return Error{ErrorKind::invalid,
+               fmt::format("{} belongs to another user: check it as that one, `sudo -u '#{}' gleaner-server "
+                           "check {}`",
+                           directory.string(), status.st_uid, directory.string())};
+}
+
+void print_text(const CheckReport& report) {
+  if (report.store.schema > 0) {
+    fmt::print("store: schema {}, {} transactions, {} hosts, {} problems\n", report.store.schema,
+               report.store.present.generation, report.store.hosts, report.store.problems.size());
+    for (const auto& [id, problem] : report.store.problems)
+      fmt::print("problem {} ({}): {}, stage {}, {} of {} items accepted, {} segments\n", id.value,
+                 problem.name, protocol::name_of(problem.state), problem.stage, problem.accepted,
+                 std::max<std::int64_t>(problem.items, 0), problem.segments);
+  }
+  fmt::print("blobs: {} with {} bytes, all read; {} damaged and {} gone of those in use, {} without use\n",
+             report.blobs, report.blob_bytes, report.blobs_damaged, report.blobs_missing, report.orphans);
+  for (const auto& finding : report.findings)
+    fmt::print("{}: {}: {}\n", name_of(finding), finding.kind, finding.message);
+  for (const auto& line : report.done) fmt::print("repair: {}\n", line);
+  switch (report.worst()) {
+    case Severity::note:
+      fmt::print("Nothing is wrong.\n");
+      break;
+    case Severity::mendable:
+      fmt::print("What is mendable `gleaner-server check --repair` mends, and a running server by itself.\n");
+      break;
+    case Severity::serious:
+      fmt::print("Something is wrong that needs you: see what is called serious.\n");
+  }
+}
+
+void print_json(const CheckReport& report, int code) {
+  json::Value findings = json::Value::array(), problems = json::Value::array();
+  for (const auto& finding : report.findings)
+    findings.push_back(
+        {{"kind", finding.kind}, {"severity", name_of(finding)}, {"message", finding.message}});
+  for (const auto& [id, problem] : report.store.problems)
+    problems.push_back({{"id", id.value},
+                        {"name", problem.name},
+                        {"state", protocol::name_of(problem.state)},
+                        {"stage", problem.stage},
+                        {"items", problem.items},
+                        {"accepted", problem.accepted},
+                        {"segments", problem.segments}});
+  const json::Value all{{"exit", code},
+                        {"schema", report.store.schema},
+                        {"transactions", report.store.present.generation},
+                        {"hosts", report.store.hosts},
+                        {"problems", problems},
+                        {"blobs", report.blobs},
+                        {"blob_bytes", report.blob_bytes},
+                        {"blobs_damaged", report.blobs_damaged},
+                        {"blobs_missing", report.blobs_missing},
+                        {"orphans", report.orphans},
+                        {"orphan_bytes", report.orphan_bytes},
+                        {"findings", findings},
+                        {"done", report.done}};
+  fmt::print("{}\n", json::write(all, {.indent = 2}));
+}
+
+}  // namespace
+
+int run_check(const service::Settings& settings, service::CheckOptions options, Format format) {
+  Bar bar;
+  if (::isatty(STDERR_FILENO) == 1)
+    options.progress = [&bar](std::int64_t done, std::int64_t all) { bar.draw(done, all); };
+  const Status user = check_user(settings.directory.root());
+  const auto report = user.ok()
+                          ? service::check_project(io::real_files(), settings, options, system_clock().now())
+                          : Result<CheckReport>(user.error());
+  bar.clear();
+  if (!report.ok()) {
+    fmt::print(stderr, "gleaner-server: {}\n", report.error().message);
+    return code_failed;
+  }
+  const Severity worst = report->worst();
+  const int code = worst == Severity::note       ? code_good
+                   : worst == Severity::mendable ? code_mendable
+                                                 : code_serious;
+  if (format == Format::json)
+    print_json(*report, code);
+  else
+    print_text(*report);
+  return code;
+}
+
+}  // namespace gleaner::server
