@@ -20,6 +20,28 @@ Response error_response(const Error& error) {
   return response;
 }
 
+Response file_response(const io::Path& path, std::int64_t bytes, std::string_view asked) {
+  const auto range = parse_byte_range(asked, bytes);
+  if (!range.ok()) {
+    Response refusal = error_response(range.error());
+    refusal.status = 416;
+    refusal.headers["Content-Range"] = "bytes */" + std::to_string(bytes);
+    return refusal;
+  }
+  Response response;
+  response.headers["Content-Type"] = "application/octet-stream";
+  response.headers["Accept-Ranges"] = "bytes";
+  response.headers["Cache-Control"] = "private, max-age=31536000, immutable";
+  if (range->bytes != bytes) {
+    response.status = 206;
+    response.headers["Content-Range"] = "bytes " + std::to_string(range->offset) + "-" +
+                                        std::to_string(range->offset + range->bytes - 1) + "/" +
+                                        std::to_string(bytes);
+  }
+  response.file = Response::FilePart{path, range->offset, range->bytes};
+  return response;
+}
+
 Response json_response(std::string body) {
   Response response;
   response.headers["Content-Type"] = "application/json";

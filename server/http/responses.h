@@ -17,6 +17,8 @@ namespace gleaner::http {
 
 [[nodiscard]] Response error_response(const Error& error);
 [[nodiscard]] Response json_response(std::string body);
+// The file of a blob, or what of it the header Range asks for.
+[[nodiscard]] Response file_response(const io::Path& path, std::int64_t bytes, std::string_view range);
 
 // The reply of a use case whose answer is encoded as it is.
 template <typename T>

@@ -101,30 +101,11 @@ void Router::blob(const Request& request, const Reply& reply) {
   const std::string digest = request.path.substr(std::string("/v1/blobs/").size());
   if (request.method != "GET" && request.method != "HEAD")
     return reply(error_response(no_such_operation(request)));
-  if (!storage::BlobStore::is_digest(digest))
-    return reply(
-        error_response({ErrorKind::invalid, "expected a SHA-256 digest as 64 lower-case hex digits"}));
-  const auto size = service_.uploads().blobs().size(digest);
-  if (!size.ok()) return reply(error_response(size.error()));
-  const auto range = parse_byte_range(header(request, "range"), *size);
-  Response response;
-  if (!range.ok()) {
-    response = error_response(range.error());
-    response.status = 416;
-    response.headers["Content-Range"] = "bytes */" + std::to_string(*size);
-    return reply(std::move(response));
-  }
-  response.headers["Content-Type"] = "application/octet-stream";
-  response.headers["Accept-Ranges"] = "bytes";
-  response.headers["Cache-Control"] = "private, max-age=31536000, immutable";
-  if (range->bytes != *size) {
-    response.status = 206;
-    response.headers["Content-Range"] = "bytes " + std::to_string(range->offset) + "-" +
-                                        std::to_string(range->offset + range->bytes - 1) + "/" +
-                                        std::to_string(*size);
-  }
-  response.file = Response::FilePart{service_.uploads().blobs().path(digest), range->offset, range->bytes};
-  reply(std::move(response));
+  service_.downloads().open(
+      digest, [reply, asked = header(request, "range")](const Result<service::Download>& download) {
+        reply(download.ok() ? file_response(download->path, download->bytes, asked)
+                            : error_response(download.error()));
+      });
 }
 
 void Router::status_page(const Request& request, const Reply& reply) {

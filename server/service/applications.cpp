@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "server/service/damage.h"
 #include "server/service/describe.h"
 #include "server/service/revocations.h"
 #include "shared/archive/bundle_archive.h"
@@ -22,11 +23,11 @@ Status keep(Transaction& tx, Application application, Result<protocol::Applicati
     if (known.row.name != row.name || known.row.version != row.version) continue;
     if (known.row.archive == row.archive) {
       info = describe(known);
-    } else {
-      info = Error{ErrorKind::conflict, row.name + " " + row.version +
-                                            " is here already with other contents: versions never change, "
-                                            "raise the version in manifest.toml"};
+      return archive_is_back(tx, id);
     }
+    info = Error{ErrorKind::conflict, row.name + " " + row.version +
+                                          " is here already with other contents: versions never change, "
+                                          "raise the version in manifest.toml"};
     return {};
   }
   row.added_at = tx.now;
@@ -48,6 +49,10 @@ Result<Application> Applications::install(const protocol::AddApplication& reques
   TRY_ASSIGN(const auto certificate, protocol::decode<protocol::KeyCertificate>(request.signer.payload));
   if (!kernel_.blobs().has(statement.archive))
     return Error{ErrorKind::conflict, "upload the archive " + statement.archive + " first"};
+  // What was here before is not uploaded again, and may be damaged.
+  if (!kernel_.blobs().verify(statement.archive).ok())
+    return Error{ErrorKind::conflict, "the archive of " + statement.name + "@" + statement.version +
+                                          " was damaged here and has been put away: add it once more"};
   Application added;
   const std::lock_guard lock(mutex_);  // two requests may bring the same archive
   TRY_ASSIGN(added.manifest, bundle::install_bundle(kernel_.blobs().path(statement.archive), statement,

@@ -182,6 +182,10 @@ class Check {
       }
       take_use(use, gone);
     }
+    for (const auto& segment : report_.store.damaged) {
+      damage_.lost.push_back(segment.digest);
+      segments_[{segment.problem, segment.stage, segment.gone}].push_back(segment.items);
+    }
     tell_of_segments();
     look_at_orphans(inventory, named);
   }

@@ -71,20 +71,44 @@ Status drop_segments(Transaction& tx, Problem& problem, const Lost& lost, RangeS
   return {};
 }
 
-// Its administrator has to bring back what cannot be computed.
-Status stop_problem(Transaction& tx, Problem& problem, const protocol::Input& input) {
+// It waits for its administrator.
+Status stop(Transaction& tx, Problem& problem, std::string message) {
   auto& row = problem.row;
-  const std::string path = "blobs/" + input.digest.substr(0, 2) + "/" + input.digest;
-  row.message = fmt::format(
-      "{}its input {} is damaged or gone: put the file back as {} in the project's directory, or add another "
-      "problem with it (`gleaner-admin problem add`), which uploads it again; then `gleaner-admin problem "
-      "resume {}`",
-      stopped_mark, input.name, path, row.id.value);
+  if (row.state == ProblemState::paused && row.message == message) return {};  // said already
+  row.message = std::move(message);
   if (row.state != ProblemState::paused) row.resume_to = std::exchange(row.state, ProblemState::paused);
   tx.effects.warn(fmt::format("problem {} ({}) is {}", row.id.value, row.name, row.message));
   tell_dispatch(tx, problem);
   tx.effects.add(effect::Announce{});
   return tx.store.update_problem(row);
+}
+
+// Its administrator has to bring back what cannot be computed.
+Status stop_problem(Transaction& tx, Problem& problem, const protocol::Input& input) {
+  const auto& row = problem.row;
+  const std::string path = "blobs/" + input.digest.substr(0, 2) + "/" + input.digest;
+  std::string message = fmt::format(
+      "{}its input {} is damaged or gone: put the file back as {} in the project's directory, or add another "
+      "problem with it (`gleaner-admin problem add`), which uploads it again; then `gleaner-admin problem "
+      "resume {}`",
+      stopped_mark, input.name, path, row.id.value);
+  return stop(tx, problem, std::move(message));
+}
+
+std::string archive_message(const Application& application) {
+  return fmt::format(
+      "{}the archive of {}@{} is damaged or gone, and hosts cannot fetch it: `gleaner-admin app add` the "
+      "same "
+      "bundle again, and it goes on",
+      stopped_mark, application.row.name, application.row.version);
+}
+
+Status lose_archive(Transaction& tx, const Application& application) {
+  for (auto& [id, problem] : tx.model.problems)
+    if (problem.row.application == application.row.id && !over(problem.row.state) &&
+        problem.row.state != ProblemState::paused)
+      TRY(stop(tx, problem, archive_message(application)));
+  return {};
 }
 
 const protocol::Input* find_input(const Problem& problem, const Lost& lost) {
@@ -126,15 +150,30 @@ std::vector<std::string> digests_of(const std::vector<protocol::Input>& inputs) 
   return digests;
 }
 
+bool is_fetched(const Model& model, const std::string& digest) {
+  const Lost one{digest};
+  return std::any_of(model.applications.begin(), model.applications.end(),
+                     [&](const auto& entry) { return entry.second.row.archive == digest; }) ||
+         std::any_of(model.problems.begin(), model.problems.end(), [&](const auto& entry) {
+           return !over(entry.second.row.state) && find_input(entry.second, one) != nullptr;
+         });
+}
+
+Status archive_is_back(Transaction& tx, ApplicationId id) {
+  const std::string message = archive_message(tx.model.applications.at(id));
+  for (auto& [number, problem] : tx.model.problems) {
+    if (!is_stopped(problem) || problem.row.application != id || problem.row.message != message) continue;
+    std::string refusal;
+    TRY(retry(tx, problem, refusal));
+  }
+  return {};
+}
+
 Status take_damage(Transaction& tx, const std::vector<std::string>& digests) {
   const Lost lost(digests.begin(), digests.end());
   for (auto& [id, problem] : tx.model.problems) TRY(take(tx, problem, lost, {}));
   for (const auto& [id, application] : tx.model.applications)
-    if (lost.contains(application.row.archive))
-      tx.effects.warn(
-          fmt::format("the archive of {}@{} is damaged or gone, and no further host can fetch it: "
-                      "`gleaner-admin app add` it again",
-                      application.row.name, application.row.version));
+    if (lost.contains(application.row.archive)) TRY(lose_archive(tx, application));
   return {};
 }
 

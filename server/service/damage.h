@@ -17,6 +17,12 @@ namespace gleaner::service {
                                                      std::vector<std::string> digests);
 [[nodiscard]] std::vector<std::string> digests_of(const std::vector<protocol::Input>& inputs);
 
+// Is it the archive or an input of something that goes on, so that hosts fetch it?
+[[nodiscard]] bool is_fetched(const Model& model, const std::string& digest);
+
+// Writer thread. An archive of that digest is here again: problems that wait for it go on.
+[[nodiscard]] Status archive_is_back(Transaction& tx, ApplicationId application);
+
 // Writer thread. Blobs that nothing needs any more are passed over.
 [[nodiscard]] Status take_damage(Transaction& tx, const std::vector<std::string>& lost);
 // The same for a comparison that could not be made: its items are computed again, whoever delivered them.

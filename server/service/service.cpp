@@ -33,6 +33,7 @@ Service::Service(Settings settings, ProjectSecrets secrets, Dependencies depende
       commits_(kernel_, upload_accounts_, secrets_),
       work_(kernel_, commits_, secrets_),
       uploads_(kernel_, upload_accounts_),
+      downloads_(kernel_),
       applications_(kernel_, secrets_),
       problems_(kernel_),
       previews_(kernel_),

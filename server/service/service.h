@@ -14,6 +14,7 @@
 #include "server/service/bans.h"
 #include "server/service/codes.h"
 #include "server/service/commits.h"
+#include "server/service/downloads.h"
 #include "server/service/enrolment.h"
 #include "server/service/jobs.h"
 #include "server/service/kernel.h"
@@ -48,6 +49,7 @@ class Service {
   [[nodiscard]] Work& work() { return work_; }
   [[nodiscard]] Commits& commits() { return commits_; }
   [[nodiscard]] Uploads& uploads() { return uploads_; }
+  [[nodiscard]] Downloads& downloads() { return downloads_; }
   [[nodiscard]] Applications& applications() { return applications_; }
   [[nodiscard]] Problems& problems() { return problems_; }
   [[nodiscard]] Previews& previews() { return previews_; }
@@ -80,6 +82,7 @@ class Service {
   Commits commits_;
   Work work_;
   Uploads uploads_;
+  Downloads downloads_;
   Applications applications_;
   Problems problems_;
   Previews previews_;

@@ -28,7 +28,6 @@ class Uploads {
   };
   void upload(Chunk chunk, Done<protocol::UploadState> done);
   [[nodiscard]] Result<protocol::UploadState> state(const std::string& digest) const;
-  [[nodiscard]] const storage::BlobStore& blobs() const { return kernel_.blobs(); }
 
  private:
   [[nodiscard]] Result<protocol::UploadState> take(Chunk& chunk);

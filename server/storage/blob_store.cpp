@@ -5,7 +5,6 @@
 
 #include "server/storage/blob_inventory.h"
 #include "server/storage/blob_store_state.h"
-#include "shared/crypto/keys.h"
 
 namespace gleaner::storage {
 namespace {
@@ -14,11 +13,11 @@ Error not_a_digest() {
   return {ErrorKind::invalid, "a blob is named by its SHA-256 in 64 lower-case hexadecimal digits"};
 }
 
+}  // namespace
+
 Error no_such_blob(const std::string& digest) {
   return {ErrorKind::not_found, "there is no blob " + digest};
 }
-
-}  // namespace
 
 BlobStore::BlobStore(io::Files& files, io::Path directory)
     : state_(std::make_unique<State>(files, std::move(directory))) {}
@@ -94,6 +93,12 @@ Result<std::int64_t> BlobStore::size(const std::string& digest) const {
   return state_->files.size(state_->blob(digest));
 }
 
+Result<std::int64_t> BlobStore::bytes_of(const std::string& digest) const {
+  if (!is_digest(digest)) return not_a_digest();
+  if (!state_->present(digest)) return no_such_blob(digest);
+  return state_->files.size(state_->blob(digest));
+}
+
 Result<Bytes> BlobStore::read(const std::string& digest, std::int64_t bytes_max) const {
   if (!is_digest(digest)) return not_a_digest();
   if (!state_->claim(digest)) return no_such_blob(digest);
@@ -112,16 +117,37 @@ Status BlobStore::verify(const std::string& digest) {
   State& state = *state_;
   if (!state.present(digest)) return no_such_blob(digest);
   const auto found = digest_of_file(state.files, state.blob(digest));
-  if (found.ok() && *found == digest) return {};
-  // It may have been replaced meanwhile: nobody touches it while it is looked at again.
-  const State::Turn turn(state, digest);
+  return found.ok() && *found == digest ? Status{} : state.look_again(digest);
+}
+
+Result<std::int64_t> BlobStore::verify_step(Verification& verification, std::int64_t bytes_max,
+                                            SteadyTime now) {
+  const std::string& digest = verification.digest;
+  if (!is_digest(digest)) return not_a_digest();
+  State& state = *state_;
   if (!state.present(digest)) return no_such_blob(digest);
-  const auto again = digest_of_file(state.files, state.blob(digest));
-  if (again.ok() && *again == digest) return {};
-  state.put_aside(digest);
-  return Error{ErrorKind::untrusted, "the blob " + digest + " is damaged (" +
-                                         (again.ok() ? "its digest is " + *again : again.error().message) +
-                                         "): it was moved to " + state.damaged.string()};
+  const io::Path path = state.blob(digest);
+  if (verification.offset == 0) verification.file = identity_of(path);
+  const auto piece = state.files.read_range(path, verification.offset, bytes_max);
+  if (piece.ok() && !piece->empty()) {
+    verification.sum.update(*piece);
+    verification.offset += static_cast<std::int64_t>(piece->size());
+    return static_cast<std::int64_t>(piece->size());
+  }
+  if (!piece.ok() || verification.sum.finish_hex() != digest) {
+    TRY(state.look_again(digest));
+    return 0;
+  }
+  state.remember(digest, verification.file, now);
+  return 0;
+}
+
+bool BlobStore::verified_since(const std::string& digest, SteadyTime time) const {
+  const FileIdentity present = is_digest(digest) ? identity_of(state_->blob(digest)) : FileIdentity{};
+  const std::lock_guard guard(state_->mutex);
+  const auto found = state_->verified.find(digest);
+  return found != state_->verified.end() && found->second.at >= time && found->second.file == present &&
+         !state_->doubtful.contains(digest);
 }
 
 Result<protocol::UploadState> BlobStore::upload_state(const std::string& digest) const {

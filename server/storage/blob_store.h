@@ -11,12 +11,22 @@
 #include <string_view>
 #include <vector>
 
+#include "shared/base/clock.h"
 #include "shared/base/encoding.h"
 #include "shared/base/result.h"
+#include "shared/crypto/keys.h"
 #include "shared/io/files.h"
 #include "shared/protocol/messages.h"
 
 namespace gleaner::storage {
+
+// Which file, and as of when: a file that is as it was has the same.
+struct FileIdentity {
+  std::uint64_t device = 0, inode = 0;
+  std::int64_t bytes = 0, written = 0, changed = 0;  // nanoseconds since 1970
+
+  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
+};
 
 class BlobStore {
  public:
@@ -33,6 +43,8 @@ class BlobStore {
   [[nodiscard]] bool has(const std::string& digest) const;
   [[nodiscard]] io::Path path(const std::string& digest) const;
   [[nodiscard]] Result<std::int64_t> size(const std::string& digest) const;  // not_found
+  // The same for a reader, who refers to nothing: collect() does not spare it.
+  [[nodiscard]] Result<std::int64_t> bytes_of(const std::string& digest) const;
   [[nodiscard]] Result<Bytes> read(const std::string& digest, std::int64_t bytes_max) const;
   [[nodiscard]] Result<Bytes> read_range(const std::string& digest, std::int64_t offset,
                                          std::int64_t bytes) const;
@@ -40,6 +52,18 @@ class BlobStore {
   // Reads all of it, piece by piece, and compares its digest. untrusted: it is not what its name says, or
   // cannot be read; it was put aside (damaged/), so that the same bytes can be stored anew. not_found.
   [[nodiscard]] Status verify(const std::string& digest);
+  // The same in steps of at most `bytes_max`, for whoever has time (or a file that is too large for one go).
+  // Answers how many bytes were read; 0: all were, and it is what its name says, which is remembered.
+  struct Verification {
+    std::string digest;
+    std::int64_t offset = 0;
+    crypto::Sha256 sum = {};
+    FileIdentity file = {};  // as it was at the first step
+  };
+  [[nodiscard]] Result<std::int64_t> verify_step(Verification& verification, std::int64_t bytes_max,
+                                                 SteadyTime now);
+  // It was verified since then by steps, and nobody has touched the file after that.
+  [[nodiscard]] bool verified_since(const std::string& digest, SteadyTime time) const;
 
   // Resumable uploads. append() takes bytes at exactly the present offset (conflict otherwise, with the
   // offset in the message); finish() checks size and digest (untrusted, and the upload starts over, if it

@@ -1,15 +1,23 @@
 #include "server/storage/blob_store_state.h"
 
+#include <sys/stat.h>
+
 #include <chrono>
 #include <filesystem>
 #include <system_error>
 
-#include "shared/crypto/keys.h"
+#include "server/storage/blob_inventory.h"
 
 namespace gleaner::storage {
 namespace {
 
 constexpr std::int64_t chunk_bytes = 1 << 20;
+
+constexpr std::size_t verified_max = 65'536;  // some 15 MB; who has more downloads reads some again
+
+std::int64_t nanoseconds(const timespec& time) {
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
 
 bool ends_with_digest_and(std::string_view name, std::string_view suffix) {
   return name.size() == digest_length + suffix.size() && name.ends_with(suffix) &&
@@ -22,6 +30,13 @@ void touch(const io::Path& path) {
   // A failure only shortens the grace of collect().
   std::error_code ignored;
   std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now(), ignored);
+}
+
+FileIdentity identity_of(const io::Path& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return {};
+  return {status.st_dev, status.st_ino, status.st_size, nanoseconds(status.st_mtim),
+          nanoseconds(status.st_ctim)};
 }
 
 // The interface of files has no times; those of our own files are only compared with a grace period.
@@ -106,6 +121,24 @@ void BlobStore::State::put_aside(const std::string& digest) {
   if (!files.exists(blob(digest))) return;
   const std::lock_guard guard(mutex);
   doubtful.insert(digest);  // as good as gone until it is written anew
+}
+
+Status BlobStore::State::look_again(const std::string& digest) {
+  const Turn turn(*this, digest);
+  if (!present(digest)) return no_such_blob(digest);
+  const auto again = digest_of_file(files, blob(digest));
+  if (again.ok() && *again == digest) return {};
+  put_aside(digest);
+  return Error{ErrorKind::untrusted, "the blob " + digest + " is damaged (" +
+                                         (again.ok() ? "its digest is " + *again : again.error().message) +
+                                         "): it was moved to " + damaged.string()};
+}
+
+void BlobStore::State::remember(const std::string& digest, const FileIdentity& file, SteadyTime now) {
+  if (file != identity_of(blob(digest))) return;  // it was touched while it was read
+  const std::lock_guard guard(mutex);
+  if (verified.size() >= verified_max) verified.clear();
+  verified[digest] = {file, now};
 }
 
 Result<std::int64_t> BlobStore::State::collect_shelf(const std::string& shelf,

@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "server/storage/blob_store.h"
@@ -74,6 +75,11 @@ struct BlobStore::State {
   [[nodiscard]] Result<std::string> copy(const io::Path& from, const io::Path& to) const;
   // A damaged blob is no blob any more. In its Turn.
   void put_aside(const std::string& digest);
+  // What seems damaged may have been replaced meanwhile: nobody touches it while it is looked at again. As
+  // verify().
+  [[nodiscard]] Status look_again(const std::string& digest);
+  // It was read as `file` and is what its name says.
+  void remember(const std::string& digest, const FileIdentity& file, SteadyTime now);
 
   // How many files went that nobody keeps and nobody touched since `before`.
   [[nodiscard]] Result<std::int64_t> collect_shelf(const std::string& shelf,
@@ -90,7 +96,16 @@ struct BlobStore::State {
   mutable std::mutex mutex;  // guards what follows; never held during input or output
   std::map<std::string, Turn::Entry> turns;
   std::set<std::string> doubtful;
+  struct Verified {
+    FileIdentity file;
+    SteadyTime at{};
+  };
+  std::unordered_map<std::string, Verified> verified;
 };
+
+[[nodiscard]] Error no_such_blob(const std::string& digest);
+// Of nothing where there is no file.
+[[nodiscard]] FileIdentity identity_of(const io::Path& path);
 
 // Renews the time that collect() looks at.
 void touch(const io::Path& path);

@@ -3,13 +3,16 @@
 #include "server/storage/list_text.h"
 #include "server/storage/migrations.h"
 #include "server/storage/sqlite.h"
+#include "shared/crypto/keys.h"
 
 namespace gleaner::storage {
 namespace {
 
 using protocol::ProblemState;
 
-// Rows of every query here name columns of the first schema alone.
+constexpr int kept_segments_schema = 9;  // the first with segments in the store
+
+// Rows of queries here name columns of the first schema alone, where nothing else is said.
 template <typename Use>
 Status for_each(Database& database, std::string_view sql, Use use) {
   Query query = database.query(sql);
@@ -99,7 +102,10 @@ Status read_blobs(Database& database, StoreInspection& store) {
     row.take_all(use.problem, use.name);
     store.blobs.push_back(std::move(use));
   }));
-  TRY(for_each(database, "SELECT digest, problem, stage, range_begin, range_end FROM segments",
+  const bool all = store.schema < kept_segments_schema;
+  TRY(for_each(database,
+               all ? "SELECT digest, problem, stage, range_begin, range_end FROM segments"
+                   : "SELECT digest, problem, stage, range_begin, range_end FROM segments WHERE place = 1",
                [&](Query& row) {
                  BlobUse use;
                  row.take_digest(use.digest);
@@ -119,6 +125,23 @@ Status read_blobs(Database& database, StoreInspection& store) {
                       use.name = input.name;
                       store.blobs.push_back(use);
                     }
+                  });
+}
+
+// Segments whose bytes are in the store: all of them are read.
+Status read_kept(Database& database, StoreInspection& store) {
+  if (store.schema < kept_segments_schema) return {};
+  return for_each(database, R"(
+SELECT s.digest, s.problem, s.stage, s.range_begin, s.range_end, b.bytes IS NULL, coalesce(b.bytes, x'')
+FROM segments s LEFT JOIN segment_bytes b ON b.segment = s.id WHERE s.place = 2)",
+                  [&](Query& row) {
+                    DamagedSegment segment;
+                    Bytes bytes;
+                    row.take_digest(segment.digest);
+                    row.take_all(segment.problem, segment.stage, segment.items, segment.gone, bytes);
+                    ++store.kept;
+                    if (segment.gone || crypto::sha256_hex(bytes) != segment.digest)
+                      store.damaged.push_back(std::move(segment));
                   });
 }
 
@@ -152,6 +175,7 @@ Result<StoreInspection> inspect_store(const io::Path& directory) {
   TRY(read_problems(*database, store));
   TRY(find_gaps(*database, store));
   TRY(read_blobs(*database, store));
+  TRY(read_kept(*database, store));
   return store;
 }
 

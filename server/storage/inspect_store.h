@@ -51,6 +51,15 @@ struct AcceptedGap {
   Range items;
 };
 
+// A segment that the store keeps, and that is not what it was.
+struct DamagedSegment {
+  std::string digest;
+  ProblemId problem;
+  int stage = 0;
+  Range items;
+  bool gone = false;  // there are no bytes of it
+};
+
 struct StoreInspection {
   int schema = 0, schema_known = 0;
   GenerationNote present;
@@ -61,6 +70,8 @@ struct StoreInspection {
   std::map<ProblemId, InspectedProblem> problems;
   std::int64_t hosts = 0;
   std::vector<BlobUse> blobs;
+  std::int64_t kept = 0;  // segments in the store
+  std::vector<DamagedSegment> damaged;
 };
 
 [[nodiscard]] Result<StoreInspection> inspect_store(const io::Path& directory);

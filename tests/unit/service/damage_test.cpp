@@ -367,3 +367,71 @@ TEST_CASE("damage that a comparison found is taken whole or not at all, and so i
   deliver_last(world, last);
   compute_to_the_end(world, host, problem);
 }
+
+namespace {
+
+Result<gleaner::service::Download> open_download(World& world, const std::string& digest) {
+  return World::wait<gleaner::service::Download>(
+      [&](auto done) { world.service().downloads().open(digest, std::move(done)); });
+}
+
+}  // namespace
+
+TEST_CASE("what is given out was verified once, and again when it is touched or a day old") {
+  World world;
+  auto& blobs = world.service().kernel().blobs();
+  const std::string digest = must(blobs.put("to be given out"));
+  CHECK(must(open_download(world, digest)).bytes == 15);
+  const auto now = world.clock().steady();
+  CHECK(blobs.verified_since(digest, now));
+  world.clock().advance(std::chrono::hours{25});
+  CHECK(must(open_download(world, digest)).bytes == 15);
+  CHECK(blobs.verified_since(digest, world.clock().steady()));  // read again
+  CHECK(blobs.has(digest));                                     // touches it
+  CHECK(!blobs.verified_since(digest, now));
+  CHECK(must(open_download(world, digest)).bytes == 15);
+  harm(world, digest, GENERATE(Harm::changed, Harm::cut));
+  const auto refused = open_download(world, digest);
+  REQUIRE(!refused.ok());
+  CHECK(refused.error().kind == ErrorKind::unavailable);
+  CHECK(says(refused.error().message, "is damaged or gone here"));
+  CHECK(open_download(world, digest).error().kind == ErrorKind::not_found);  // nobody needs it
+}
+
+TEST_CASE("a segment that is found damaged when it is asked for is computed again") {
+  World world;
+  world.add_application();
+  const TestHost host = world.add_host();
+  const ProblemId problem = world.add_problem(6);
+  protocol::Grant last;
+  const auto digests = deliver_all_but_last(world, host, 6, last, SegmentPlace::blob);
+  harm(world, digests[2], Harm::changed);
+  CHECK(!open_download(world, digests[2]).ok());
+  CHECK(world.show(problem).accepted == 4);
+  deliver_last(world, last);
+  compute_to_the_end(world, host, problem);
+}
+
+TEST_CASE("an archive that is lost holds its problems until the same bundle is added again") {
+  const auto how = GENERATE(Harm::changed, Harm::gone);
+  World world;
+  world.add_application();
+  const TestHost host = world.add_host();
+  const ProblemId problem = world.add_problem(6);
+  const std::string digest = world.look<std::string>(
+      [](gleaner::service::Transaction& tx) { return tx.model.applications.begin()->second.row.archive; });
+  const Bytes archive = must(world.service().kernel().blobs().read(digest, 1 << 20));
+  harm(world, digest, how);
+  CHECK(open_download(world, digest).error().kind == ErrorKind::unavailable);
+  const auto info = world.show(problem);
+  CHECK(info.state == ProblemState::paused);
+  CHECK(says(info.message, "`gleaner-admin app add` the same bundle again"));
+  CHECK(must(world.work(host.id, world.work_request())).grants.empty());
+  (void)world.memory();
+  CHECK(open_download(world, digest).error().kind == ErrorKind::unavailable);  // still, and said only once
+  world.add_application();                                                     // which uploads it
+  CHECK(world.show(problem).state == ProblemState::running);
+  CHECK(must(open_download(world, digest)).bytes == static_cast<std::int64_t>(archive.size()));
+  (void)world.memory();
+  compute_to_the_end(world, host, problem);
+}

@@ -30,7 +30,7 @@ TEST_CASE("an upload in two pieces, one of them compressed") {
   world.restart();
   state = must(upload(world, {digest, 10, length, io::compress(bytes.substr(10)), true, 1000}));
   CHECK(state.complete);
-  CHECK(must(world.service().uploads().blobs().read(digest, 1000)) == bytes);
+  CHECK(must(world.service().kernel().blobs().read(digest, 1000)) == bytes);
 }
 
 TEST_CASE("what an upload must not be") {
@@ -97,7 +97,7 @@ TEST_CASE("what a host uploads and does not commit goes after an hour") {
   const Bytes bytes = "abandoned";
   const std::string digest = crypto::sha256_hex(bytes);
   (void)must(upload(world, {digest, 0, 9, bytes, false, 1000, host.id}));
-  const io::Path file = world.service().uploads().blobs().path(digest);
+  const io::Path file = world.service().kernel().blobs().path(digest);
   const auto collect = [&] {
     world.service().ticker().collect_garbage();
     world.settle();
