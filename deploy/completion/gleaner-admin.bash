@@ -3,12 +3,12 @@ _gleaner_admin() {
   local at="" word
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "${at:+$at }$word" in
-      "keys"|"app"|"problem"|"strategy"|"host"|"code"|"token"|"status"|"run-local"|"plan"|"keys create"|"keys signer"|"keys work"|"keys rotate"|"keys revoke"|"keys revoked"|"app new"|"app check"|"app sign"|"app add"|"app list"|"app show"|"problem add"|"problem list"|"problem show"|"problem watch"|"problem strategy"|"problem set"|"problem explain"|"problem pause"|"problem resume"|"problem retry"|"problem upgrade"|"problem cancel"|"problem result"|"problem preview"|"problem delete"|"problem decisions"|"strategy list"|"host list"|"host show"|"host revoke"|"code add"|"code list"|"code show"|"code rotate"|"code withdraw"|"token add"|"token list"|"token withdraw") at="${at:+$at }$word" ;;
+      "keys"|"app"|"problem"|"strategy"|"host"|"code"|"token"|"ban"|"audit"|"status"|"run-local"|"plan"|"keys create"|"keys signer"|"keys work"|"keys rotate"|"keys revoke"|"keys revoked"|"app new"|"app check"|"app sign"|"app add"|"app list"|"app show"|"problem add"|"problem list"|"problem show"|"problem watch"|"problem strategy"|"problem set"|"problem explain"|"problem pause"|"problem resume"|"problem retry"|"problem upgrade"|"problem cancel"|"problem result"|"problem preview"|"problem delete"|"problem decisions"|"strategy list"|"host list"|"host show"|"host revoke"|"code add"|"code list"|"code show"|"code rotate"|"code withdraw"|"token add"|"token list"|"token withdraw"|"ban add"|"ban list"|"ban remove"|"audit list"|"audit verify") at="${at:+$at }$word" ;;
     esac
   done
   local offered=
   case "$at" in
-    "") offered="keys app problem strategy host code token status run-local plan --help --project --server --join-code --token-file --json --version" ;;
+    "") offered="keys app problem strategy host code token ban audit status run-local plan --help --project --server --join-code --token-file --json --version" ;;
     "keys") offered="create signer work rotate revoke revoked --help" ;;
     "app") offered="new check sign add list show --help" ;;
     "problem") offered="add list show watch strategy set explain pause resume retry upgrade cancel result preview delete decisions --help" ;;
@@ -61,9 +61,9 @@ _gleaner_admin() {
     "token add") offered="--help --role --expires" ;;
     "token list") offered="--help" ;;
     "token withdraw") offered="--help --yes" ;;
-    "ban add") offered="--help --reason --expires --force" ;;
+    "ban add") offered="--help --network --host --key --code --reason --expires --force" ;;
     "ban list") offered="--help" ;;
-    "ban remove") offered="--help" ;;
+    "ban remove") offered="--help --network --host --key --code" ;;
     "audit list") offered="--help --since --actor" ;;
     "audit verify") offered="--help --head" ;;
   esac

@@ -3,7 +3,7 @@ function __gleaner_admin_at
     set -l at
     for word in (commandline -opc)[2..-1]
         set -l longer (string trim -- "$at $word")
-        if contains -- $longer "keys" "app" "problem" "strategy" "host" "code" "token" "status" "run-local" "plan" "keys create" "keys signer" "keys work" "keys rotate" "keys revoke" "keys revoked" "app new" "app check" "app sign" "app add" "app list" "app show" "problem add" "problem list" "problem show" "problem watch" "problem strategy" "problem set" "problem explain" "problem pause" "problem resume" "problem retry" "problem upgrade" "problem cancel" "problem result" "problem preview" "problem delete" "problem decisions" "strategy list" "host list" "host show" "host revoke" "code add" "code list" "code show" "code rotate" "code withdraw" "token add" "token list" "token withdraw"
+        if contains -- $longer "keys" "app" "problem" "strategy" "host" "code" "token" "ban" "audit" "status" "run-local" "plan" "keys create" "keys signer" "keys work" "keys rotate" "keys revoke" "keys revoked" "app new" "app check" "app sign" "app add" "app list" "app show" "problem add" "problem list" "problem show" "problem watch" "problem strategy" "problem set" "problem explain" "problem pause" "problem resume" "problem retry" "problem upgrade" "problem cancel" "problem result" "problem preview" "problem delete" "problem decisions" "strategy list" "host list" "host show" "host revoke" "code add" "code list" "code show" "code rotate" "code withdraw" "token add" "token list" "token withdraw" "ban add" "ban list" "ban remove" "audit list" "audit verify"
             set at $longer
         end
     end
@@ -219,11 +219,19 @@ complete -c gleaner-admin -n '__gleaner_admin_at "token list"' -l help -d 'Print
 complete -c gleaner-admin -n '__gleaner_admin_at "token withdraw"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "token withdraw"' -l yes -d 'do not ask'
 complete -c gleaner-admin -n '__gleaner_admin_at "ban add"' -l help -d 'Print this help message and exit'
+complete -c gleaner-admin -n '__gleaner_admin_at "ban add"' -l network -r -d ''
+complete -c gleaner-admin -n '__gleaner_admin_at "ban add"' -l host -r -d ''
+complete -c gleaner-admin -n '__gleaner_admin_at "ban add"' -l key -r -d ''
+complete -c gleaner-admin -n '__gleaner_admin_at "ban add"' -l code -r -d ''
 complete -c gleaner-admin -n '__gleaner_admin_at "ban add"' -l reason -r -d 'which the banned are told'
 complete -c gleaner-admin -n '__gleaner_admin_at "ban add"' -l expires -r -d 'for so long: 12h, 30d, 8w'
 complete -c gleaner-admin -n '__gleaner_admin_at "ban add"' -l force -d 'also the network that you speak from'
 complete -c gleaner-admin -n '__gleaner_admin_at "ban list"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "ban remove"' -l help -d 'Print this help message and exit'
+complete -c gleaner-admin -n '__gleaner_admin_at "ban remove"' -l network -r -d ''
+complete -c gleaner-admin -n '__gleaner_admin_at "ban remove"' -l host -r -d ''
+complete -c gleaner-admin -n '__gleaner_admin_at "ban remove"' -l key -r -d ''
+complete -c gleaner-admin -n '__gleaner_admin_at "ban remove"' -l code -r -d ''
 complete -c gleaner-admin -n '__gleaner_admin_at "audit list"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "audit list"' -l since -r -d 'of the last 12h, 30d, 8w'
 complete -c gleaner-admin -n '__gleaner_admin_at "audit list"' -l actor -r -d 'by the admin token of this name'

@@ -3,7 +3,7 @@ function __gleaner_server_at
     set -l at
     for word in (commandline -opc)[2..-1]
         set -l longer (string trim -- "$at $word")
-        if contains -- $longer "init" "run" "check" "join-code"
+        if contains -- $longer "init" "run" "take-keys" "check" "join-code"
             set at $longer
         end
     end
@@ -11,12 +11,14 @@ function __gleaner_server_at
 end
 complete -c gleaner-server -n '__gleaner_server_at ""' -f -a init -d 'create a project: keys, settings, empty store; prints the join code'
 complete -c gleaner-server -n '__gleaner_server_at ""' -f -a run -d 'serve a project until SIGTERM'
+complete -c gleaner-server -n '__gleaner_server_at ""' -f -a take-keys -d 'use keys that `gleaner-admin keys rotate` made'
 complete -c gleaner-server -n '__gleaner_server_at ""' -f -a check -d 'while no server runs: read everything that is stored, say what is damaged and what to do'
 complete -c gleaner-server -n '__gleaner_server_at ""' -f -a join-code -d 'print the project\'s join code'
 complete -c gleaner-server -n '__gleaner_server_at ""' -l help -d 'Print this help message and exit'
 complete -c gleaner-server -n '__gleaner_server_at ""' -l version -d 'Display program version information and exit'
 complete -c gleaner-server -n '__gleaner_server_at "init"' -l help -d 'Print this help message and exit'
 complete -c gleaner-server -n '__gleaner_server_at "init"' -l offline -r -d 'where the root and signer keys go (default: DIR.offline)'
+complete -c gleaner-server -n '__gleaner_server_at "init"' -l root-key -r -d 'use this root key instead of making one: pkcs11:... in a hardware token, or a file'
 complete -c gleaner-server -n '__gleaner_server_at "init"' -l name -r -d ''
 complete -c gleaner-server -n '__gleaner_server_at "init"' -l address -r -d 'address to listen on'
 complete -c gleaner-server -n '__gleaner_server_at "init"' -l port -r -d ''
@@ -27,6 +29,7 @@ complete -c gleaner-server -n '__gleaner_server_at "run"' -l port -r -d ''
 complete -c gleaner-server -n '__gleaner_server_at "run"' -l log-level -r -d ''
 complete -c gleaner-server -n '__gleaner_server_at "run"' -l check-config -d 'check settings and keys, say how managers are confined, then exit'
 complete -c gleaner-server -n '__gleaner_server_at "run"' -l accept-loss -d 'go on with a store that is older than it was: its log is gone, or an old copy is back'
+complete -c gleaner-server -n '__gleaner_server_at "take-keys"' -l help -d 'Print this help message and exit'
 complete -c gleaner-server -n '__gleaner_server_at "check"' -l help -d 'Print this help message and exit'
 complete -c gleaner-server -n '__gleaner_server_at "check"' -l json -d 'print one JSON document'
 complete -c gleaner-server -n '__gleaner_server_at "check"' -l repair -d 'free the items of lost results, remove what nothing refers to'
