@@ -197,31 +197,33 @@ def page_seconds(trial):
 
 def bench_scale(options):
     """One server at each size; every host has delivered once and holds a unit, and up to 2,000 are active."""
-    print("| hosts | cycle µs | by thread | ask µs | enrolment ms (at the server) | start s | memory, peak | one page ms |\n|---|---|---|---|---|---|---|---|", flush=True)
-    fine = True
-    for count in (10**3, 10**4, 10**5, *([10**6] if options.large else [])):
-        with LoadTrial(options, "server.public_page = true\n") as trial:
-            trial.enrol(1)
-            trial.fill(count - 1)
-            trial.run("--hosts", count, "--connections", 128, "--warm-up", 0, "--rounds", 2, "--verify-every", 1000, seconds=3600)
-            # As many as are active at a time, from all over the store.
-            title, *known = trial.hosts_file.read_text().splitlines()
-            trial.hosts_file.write_text("\n".join([title, *known[::max(1, count // HOSTS)]]) + "\n")
-            active = min(count, HOSTS)
-            before = thread_seconds(trial.server.pid)
-            cycle = trial.run("--hosts", active, "--connections", 128, "--warm-up", 4)
-            threads = thread_seconds(trial.server.pid) - before
-            parts = ", ".join(f"{name} {cycle['server_cpu_us'] * seconds / threads.total():.0f}" for name, seconds in threads.most_common(4))
-            ask = trial.run("--hosts", active, "--mode", "ask", "--connections", 32)
-            joined = trial.enrol(20 if count >= 10**5 else 200, trial.grid.directory / "more")
-            page = page_seconds(trial)
-            trial.stop_server()
-            start = trial.start_server()
-            memory, peak = trial.status("VmRSS"), trial.status("VmHWM")
-            print(f"| {count:,} | {cycle['server_cpu_us']:,.0f} | {parts} | {ask['server_cpu_us']:,.0f} | {joined['latency_ms']['p50']:.2f} | "
-                  f"{start:.2f} | {memory / 1e6:,.0f} MB, {peak / 1e6:,.0f} MB | {1e3 * page:.1f} |", flush=True)
-            fine = trial.check() and fine
-    return fine
+    print("| hosts | cycle µs | by thread | ask µs | enrolment ms | start s | memory, peak | one page ms |\n|---|---|---|---|---|---|---|---|", flush=True)
+    sizes = (10**3, 10**4, 10**5, *([10**6] if options.large else []))
+    return all([scale_row(options, count) for count in sizes])
+
+
+def scale_row(options, count):
+    with LoadTrial(options, "server.public_page = true\n") as trial:
+        trial.enrol(1)
+        trial.fill(count - 1)
+        trial.run("--hosts", count, "--connections", 128, "--warm-up", 0, "--rounds", 2, "--verify-every", 1000, seconds=3600)
+        # As many as are active at a time, from all over the store.
+        title, *known = trial.hosts_file.read_text().splitlines()
+        trial.hosts_file.write_text("\n".join([title, *known[::max(1, count // HOSTS)]]) + "\n")
+        active = min(count, HOSTS)
+        before = thread_seconds(trial.server.pid)
+        cycle = trial.run("--hosts", active, "--connections", 128, "--warm-up", 4)
+        threads = thread_seconds(trial.server.pid) - before
+        parts = ", ".join(f"{name} {cycle['server_cpu_us'] * seconds / threads.total():.0f}" for name, seconds in threads.most_common(3))
+        ask = trial.run("--hosts", active, "--mode", "ask", "--connections", 32)
+        joined = trial.enrol(20 if count >= 10**5 else 200, trial.grid.directory / "more")
+        page = page_seconds(trial)
+        trial.stop_server()
+        start = trial.start_server()
+        memory, peak = trial.status("VmRSS"), trial.status("VmHWM")
+        print(f"| {count:,} | {cycle['server_cpu_us']:,.0f} | {parts} | {ask['server_cpu_us']:,.0f} | {joined['latency_ms']['p50']:.2f} | "
+              f"{start:.2f} | {memory / 1e6:,.0f} MB, {peak / 1e6:,.0f} MB | {1e3 * page:.1f} |", flush=True)
+        return trial.check()
 
 
 def bench_page(options, count=10**5):
