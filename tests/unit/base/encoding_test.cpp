@@ -32,6 +32,23 @@ TEST_CASE("encodings are inverse and refuse what they did not write") {
   CHECK_FALSE(from_base64url("Zm 8"));
 }
 
+TEST_CASE("base64url takes exactly what it writes, whatever stands at the end") {
+  int taken = 0;
+  for (int first = 0; first < 256; ++first) {
+    for (int second = 0; second < 256; ++second) {
+      for (const std::string before : {"", "A", "Zm", "Zm8", "Zm9v"}) {
+        const std::string text = before + static_cast<char>(first) + static_cast<char>(second);
+        const auto bytes = from_base64url(text);
+        if (bytes && to_base64url(*bytes) != text) FAIL(text);
+        taken += bytes ? 1 : 0;
+      }
+    }
+  }
+  // Two digits at the end are one byte and four bits that must be zero; three, two bytes and two such bits;
+  // four are all used, and one is none.
+  CHECK(taken == 2 * 64 * 4 + 64 * 16 + 64 * 64);
+}
+
 TEST_CASE("constant-time comparison compares") {
   CHECK(equal_constant_time("abc", "abc"));
   CHECK_FALSE(equal_constant_time("abc", "abd"));
