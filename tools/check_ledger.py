@@ -34,18 +34,27 @@ def stored_segments(store):
     return segments, accepted
 
 
-def stored_bytes(store, digest):
-    """Of a segment; None where they are gone (server/storage/FORMAT.md)."""
-    try:
-        return (pathlib.Path(store).parent / "blobs" / digest[:2] / digest).read_bytes()
-    except FileNotFoundError:
-        return None
+def bytes_reader(store):
+    """A function from digests to the bytes of segments; None where they are gone (server/storage/FORMAT.md)."""
+    database = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
+    kept = dict(database.execute("SELECT digest, id FROM segments WHERE place = 2"))
+
+    def read(digest):
+        if segment := kept.get(bytes.fromhex(digest)):
+            row = database.execute("SELECT bytes FROM segment_bytes WHERE segment = ?", (segment,)).fetchone()
+            return row and row[0]
+        try:
+            return (pathlib.Path(store).parent / "blobs" / digest[:2] / digest).read_bytes()
+        except FileNotFoundError:
+            return None
+    return read
 
 
 def check_ledger(store, ledgers, bytes_every=1):
     """What is wrong, a sentence each: what was acknowledged is what the store holds, and the store holds nothing else. A
     result that was sent and never answered may be there or not. Bytes are read of every so many-th result."""
     segments, used = stored_segments(store)
+    stored_bytes = bytes_reader(store)
     faults, told = [], {}
     for ledger in ledgers:
         for outcome, unit, begin, end, digest in read_ledger(ledger):
@@ -63,7 +72,7 @@ def check_ledger(store, ledgers, bytes_every=1):
         elif outcome == "refused" and place in segments:
             faults.append(f"{name}: was refused, and the store has it")
         elif outcome in ("accepted", "duplicate") and number % bytes_every == 0:
-            data = stored_bytes(store, digest)
+            data = stored_bytes(digest)
             if data is None or hashlib.sha256(data).hexdigest() != digest:
                 faults.append(f"{name}: was acknowledged, and its bytes are {'gone' if data is None else 'damaged'}")
     faults += ["unit {}, items {} to {}: the store has it, and it was never sent".format(*place)

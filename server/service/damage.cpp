@@ -98,16 +98,21 @@ Status stop_problem(Transaction& tx, Problem& problem, const protocol::Input& in
 std::string archive_message(const Application& application) {
   return fmt::format(
       "{}the archive of {}@{} is damaged or gone, and hosts cannot fetch it: `gleaner-admin app add` the "
-      "same "
-      "bundle again, and it goes on",
+      "same bundle again, and it goes on",
       stopped_mark, application.row.name, application.row.version);
 }
 
 Status lose_archive(Transaction& tx, const Application& application) {
-  for (auto& [id, problem] : tx.model.problems)
-    if (problem.row.application == application.row.id && !over(problem.row.state) &&
-        problem.row.state != ProblemState::paused)
-      TRY(stop(tx, problem, archive_message(application)));
+  bool needed = false;
+  for (auto& [id, problem] : tx.model.problems) {
+    if (problem.row.application != application.row.id || over(problem.row.state)) continue;
+    needed = true;
+    if (problem.row.state != ProblemState::paused) TRY(stop(tx, problem, archive_message(application)));
+  }
+  if (!needed)
+    tx.effects.warn(fmt::format(
+        "the archive of {}@{} is damaged or gone: `gleaner-admin app add` the same bundle again",
+        application.row.name, application.row.version));
   return {};
 }
 

@@ -95,7 +95,8 @@ void sign(WorkOutcome& outcome, bool proofs, const crypto::PrivateKey& key) {
 }  // namespace
 
 void Work::work(HostId host, protocol::WorkRequest request, Done<protocol::WorkReply> done) {
-  std::vector<protocol::CommitRequest> commits = std::move(request.commits);
+  std::vector<protocol::CommitRequest> commits = request.commits;
+  for (auto& commit : request.commits) commit.data.reset();  // that it holds these units is all it says later
   const bool proofs = request.proofs;
   commits_.prepare(host, std::move(commits),
                    [this, host, proofs, request = std::move(request),

@@ -89,6 +89,7 @@ protocol::WorkRequest Working::work_request(HostState& state) const {
   request.platforms = {"x86_64-linux"};
   request.memory_bytes = std::int64_t{1} << 40;
   request.cores = static_cast<int>(options_.units_per_request);
+  request.proofs = true;
   request.proposal.performance = 1000;
   return request;
 }

@@ -43,6 +43,7 @@ TEST_CASE("of many segments each gets its own verdict, whatever problems they ar
     const auto answer = must(answers[static_cast<std::size_t>(i)].get_future().get());
     CHECK((answer.verdict == contract::Verdict::invalid) == (i % 7 == 0));
   }
+  world.settle();  // who asked them looks once more for others
 }
 
 TEST_CASE("a busy manager holds up one thread, not the others' commits") {
@@ -77,4 +78,5 @@ TEST_CASE("a busy manager holds up one thread, not the others' commits") {
   world.settle();
   for (int i = 0; i < 10'000 && answered < 50; ++i) std::this_thread::sleep_for(std::chrono::milliseconds{1});
   CHECK(answered == 50);
+  world.settle();
 }
