@@ -101,7 +101,10 @@ class Membership {
   void take(CommitAnswered& event, SlotOrders& orders, SteadyTime now);
   void take(HostRevoked& event, SlotOrders& orders, SteadyTime now);
   void take_grant(const protocol::SignedStatement& statement, int slot, SteadyTime now);
-  void take_doubted_grants(SteadyTime now);
+  void take_acknowledgement(const protocol::SignedStatement& statement, SteadyTime now);
+  // By a work key that the project's document does not know: that is fetched, once for each key, before what
+  // the key signed is judged.
+  [[nodiscard]] bool must_wait_for_key(const Bytes& key);
   void refuse(UnitId unit, protocol::FailureKind kind, const std::string& message);
   void hear_of_revocations(std::optional<std::int64_t> number);
   void take_revocations(SlotOrders& orders);
@@ -123,9 +126,9 @@ class Membership {
   std::shared_ptr<io::RefusedTlsKeys> refused_;
   OwnerTerms terms_;
   std::vector<ProblemStatus> problems_;
-  // Grants of the last answer, with their slots, by a work key that the project's document does not know:
-  // that is fetched again first.
-  std::vector<std::pair<protocol::SignedStatement, int>> doubted_grants_;
+  Bytes doubted_key_;  // the last that was not known
+  bool awaits_document_ = false;
+  std::vector<std::pair<protocol::SignedStatement, int>> doubted_grants_;  // of the last answer; their slots
   std::optional<std::string> revoked_;
 };
 

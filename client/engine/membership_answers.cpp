@@ -41,8 +41,19 @@ void Membership::take_revocations(SlotOrders& orders) {
   }
 }
 
-void Membership::take_doubted_grants(SteadyTime now) {
-  for (const auto& [statement, slot] : std::exchange(doubted_grants_, {})) take_grant(statement, slot, now);
+bool Membership::must_wait_for_key(const Bytes& key) {
+  if (!trust_.knows_project() || trust_.knows_work_key(key)) return false;
+  if (key == doubted_key_) return awaits_document_;
+  spdlog::info("{}: a new work key signs: the project's document is fetched again", names_.name);
+  doubted_key_ = key;
+  awaits_document_ = true;
+  session_.fetch_project_soon();
+  return true;
+}
+
+// One that must wait is asked for again.
+void Membership::take_acknowledgement(const protocol::SignedStatement& statement, SteadyTime now) {
+  if (!must_wait_for_key(statement.key)) deliveries_.acknowledged(statement, now);
 }
 
 void Membership::take(ProjectRenewed& event, SlotOrders&, SteadyTime now) {
@@ -52,7 +63,8 @@ void Membership::take(ProjectRenewed& event, SlotOrders&, SteadyTime now) {
     spdlog::warn("{}", saved.error().message);
   identity_.project = std::move(event.document);
   names_ = state::names_of(directory_, identity_);
-  take_doubted_grants(now);
+  awaits_document_ = false;
+  for (const auto& [statement, slot] : std::exchange(doubted_grants_, {})) take_grant(statement, slot, now);
 }
 
 void Membership::take(FailureAnswered& event, SlotOrders&, SteadyTime now) {
@@ -64,7 +76,7 @@ void Membership::take(WorkAnswered& event, SlotOrders& orders, SteadyTime now) {
     protocol::WorkReply& reply = *event.reply;
     hear_of_revocations(reply.revocations);
     doubted_grants_.clear();
-    for (const auto& statement : reply.acknowledgements) deliveries_.acknowledged(statement, now);
+    for (const auto& statement : reply.acknowledgements) take_acknowledgement(statement, now);
     std::move(reply.units.begin(), reply.units.end(), std::back_inserter(orders.units));
     for (std::size_t i = 0; i < reply.grants.size(); ++i)
       take_grant(reply.grants[i], i < reply.grant_slots.size() ? reply.grant_slots[i] : 0, now);
@@ -81,7 +93,7 @@ void Membership::take(HeartbeatAnswered& event, SlotOrders& orders, SteadyTime) 
 
 void Membership::take(CommitAnswered& event, SlotOrders&, SteadyTime now) {
   const auto& statement = event.acknowledgement;
-  if (statement.ok()) deliveries_.acknowledged(*statement, now);
+  if (statement.ok()) take_acknowledgement(*statement, now);
   deliveries_.answered({event.unit}, statement.ok() ? Status() : Status(statement.error()), now);
 }
 
@@ -120,10 +132,9 @@ void Membership::refuse(UnitId unit, protocol::FailureKind kind, const std::stri
 
 void Membership::take_grant(const protocol::SignedStatement& statement, int slot, SteadyTime now) {
   if (!trust_.knows_project()) return;  // the server is not believed at present: it gets the unit back
-  // The server may have changed its work key.
-  if (!trust_.knows_work_key(statement.key) && session_.may_fetch_project(now)) {
+  if (must_wait_for_key(statement.key)) {
     doubted_grants_.emplace_back(statement, slot);
-    return session_.fetch_project_soon();
+    return;
   }
   const auto trusted = trust_.check_grant(statement, services_.clock.now());
   if (!trusted.ok()) {

@@ -9,7 +9,7 @@
 namespace gleaner::engine {
 namespace {
 
-constexpr Duration project_retry = std::chrono::seconds{30};
+constexpr Duration project_retry = std::chrono::minutes{5};
 // A ban may end, and this computer may be taken to another network; asking more often changes neither.
 constexpr Duration banned_pause = std::chrono::seconds{limits::retry_after_seconds_max};
 
@@ -65,8 +65,8 @@ void ServerSession::after_exchange(const transport::Answer& answer, const Status
       return;
     }
     unknown_host_ = UnknownHost::said;
+    fetch_project_soon();
   }
-  if (unknown_host_ == UnknownHost::said) fetch_project_soon();
   const bool banned = error.kind == ErrorKind::banned;
   pacing_.failed(banned ? std::optional<Duration>(banned_pause) : answer.retry_after, now, services_.random);
   if (trouble_ != error.message) spdlog::warn("{}: {}", server_.base_url, error.message);
@@ -75,13 +75,13 @@ void ServerSession::after_exchange(const transport::Answer& answer, const Status
 
 void ServerSession::fetch_project(SteadyTime now) {
   project_at_ = now + project_retry;
-  project_wanted_ = false;
   exchange(transport::get_request(server_, "/v1/project"),
            [this](const transport::Answer& answer, SteadyTime at) -> Status {
              TRY_ASSIGN(auto document, understand<protocol::SignedStatement>(answer));
              TRY(trust_.accept_project(document, services_.clock.now()));
              if (unknown_host_ == UnknownHost::said) unknown_host_ = UnknownHost::confirmed;
              project_fetched_ = true;
+             project_wanted_ = false;
              events_.push_back(ProjectRenewed{std::move(document)});
              pacing_.heartbeat_soon(at);  // the first word to a server is what this host holds
              return {};

@@ -42,8 +42,6 @@ class ServerSession {
   void heartbeat_soon(SteadyTime now) { pacing_.heartbeat_soon(now); }
   // The project's document is known to have been replaced: it is what is said next.
   void fetch_project_soon() { project_wanted_ = true; }
-  // Is there any use in fetching it again for an answer that it does not explain?
-  [[nodiscard]] bool may_fetch_project(SteadyTime now) const { return now >= project_at_; }
   // After a suspend or a change of networks: old waits mean nothing.
   void forget_waits(SteadyTime now) { pacing_.forget_waits(now); }
 
@@ -84,8 +82,8 @@ class ServerSession {
   std::optional<SteadyTime> busy_since_;
   std::vector<protocol::SlotRequest> asked_;
   client_policy::SessionPacing pacing_;
-  SteadyTime project_at_{};  // a doubted document is fetched no sooner
-  bool project_wanted_ = false;
+  SteadyTime project_at_{};      // a doubted document is fetched no sooner
+  bool project_wanted_ = false;  // until one that holds has come
   // The server said that it does not know this host: does it still do so with a document that holds?
   enum class UnknownHost { no, said, confirmed } unknown_host_ = UnknownHost::no;
   bool project_fetched_ = false;  // by the exchange that has just ended

@@ -105,8 +105,9 @@ def sign(kind, payload, key, directory):
 class Thief:
     """Answers on the project's own address as its server would, as far as what was stolen reaches."""
 
-    def __init__(self, grid, chain, tls_key, document, grants=(), port=None, blobs=None):
+    def __init__(self, grid, chain, tls_key, document, grants=(), port=None, blobs=None, number=None):
         self.grid, self.document, self.grants, self.blobs = grid, document, list(grants), blobs or {}
+        self.named = {} if number is None else {"revocations": number}  # in answers
         self.calls, self.connections, self.redirect = [], [], None
         thief = self
 
@@ -138,7 +139,7 @@ class Thief:
                 thief.calls.append(self.path)
                 if thief.redirect:
                     return self.reply({}, 307, Location=thief.redirect + self.path)
-                common = {"units": [], "interval_seconds": 1}
+                common = {"units": [], "interval_seconds": 1, **thief.named}
                 if self.path == "/v1/heartbeat":
                     return self.reply(common)
                 if self.path != "/v1/work":
@@ -428,7 +429,7 @@ class Stolen(unittest.TestCase):
             document = grid.document()  # the newest one: nobody has noticed that the keys are gone
             grid.stop_server()
             with Thief(grid, loot / "tls.pem", loot / "tls.key", document, [self.forged(grid, loot / "work.key")],
-                       blobs=grid.archive):
+                       blobs=grid.archive, number=number):
                 grid.restart_client("one")
                 grid.wait_until("the refusal", lambda: "every version below 99" in grid.log("one"), 60)
                 self.runs_nothing(grid, 3)
