@@ -3,9 +3,6 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-
 namespace gleaner {
 namespace {
 
@@ -24,12 +21,6 @@ class SystemClock final : public Clock {
 Clock& system_clock() {
   static SystemClock clock;
   return clock;
-}
-
-Duration from_seconds(double seconds) {
-  constexpr double limit = 100.0 * 365 * 86400;
-  if (std::isnan(seconds)) return Duration{0};
-  return Duration{std::llround(std::clamp(seconds, -limit, limit) * 1e6)};
 }
 
 std::string to_rfc3339(Timestamp time) {

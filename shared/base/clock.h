@@ -3,6 +3,7 @@
 // and never see a Clock. Implementations are thread-safe.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -43,8 +44,18 @@ class FakeClock final : public Clock {
 [[nodiscard]] inline double to_seconds(Duration duration) {
   return std::chrono::duration<double>(duration).count();
 }
-// Rounded to the microsecond; values beyond +-100 years are clamped.
-[[nodiscard]] Duration from_seconds(double seconds);
+// Rounded to the microsecond, halves away from zero; values beyond +-100 years are clamped; no number is 0.
+// Every decision does it several times: inline, and without a call of llround.
+[[nodiscard]] inline Duration from_seconds(double seconds) {
+  constexpr double limit = 100.0 * 365 * 86400;
+  if (seconds != seconds) return Duration{0};
+  const double microseconds = std::clamp(seconds, -limit, limit) * 1e6;
+  auto whole = static_cast<std::int64_t>(microseconds);
+  const double rest = microseconds - static_cast<double>(whole);  // exact: of less than 2^53
+  if (rest >= 0.5) ++whole;
+  if (rest <= -0.5) --whole;
+  return Duration{whole};
+}
 // RFC 3339 in UTC with milliseconds, for example 2026-11-20T22:04:05.123Z.
 [[nodiscard]] std::string to_rfc3339(Timestamp time);
 [[nodiscard]] inline std::int64_t to_microseconds(Timestamp time) {

@@ -6,11 +6,6 @@
 
 namespace gleaner {
 
-Range intersection(Range a, Range b) {
-  const Range both{std::max(a.begin, b.begin), std::min(a.end, b.end)};
-  return both.empty() ? Range{both.begin, both.begin} : both;
-}
-
 void RangeSet::add(Range range) {
   if (range.empty()) return;
   auto next = ranges_.upper_bound(range.begin);
@@ -77,32 +72,19 @@ bool RangeSet::overlaps(Range range) const {
 
 std::vector<Range> RangeSet::within(Range range) const {
   std::vector<Range> parts;
-  if (range.empty()) return parts;
-  auto next = ranges_.upper_bound(range.begin);
-  if (next != ranges_.begin()) --next;
-  for (; next != ranges_.end() && next->first < range.end; ++next) {
-    const Range part = intersection(range, {next->first, next->second});
-    if (!part.empty()) parts.push_back(part);
-  }
+  visit_within(range, [&](Range part) { parts.push_back(part); });
   return parts;
 }
 
 std::vector<Range> RangeSet::missing(Range range) const {
   std::vector<Range> gaps;
-  std::int64_t position = range.begin;
-  auto next = ranges_.upper_bound(range.begin);
-  if (next != ranges_.begin()) position = std::max(position, std::prev(next)->second);
-  for (; next != ranges_.end() && next->first < range.end; ++next) {
-    if (next->first > position) gaps.push_back({position, next->first});
-    position = next->second;
-  }
-  if (position < range.end) gaps.push_back({position, range.end});
+  visit_missing(range, [&](Range gap) { gaps.push_back(gap); });
   return gaps;
 }
 
 std::int64_t RangeSet::overlap(Range range) const {
   std::int64_t sum = 0;
-  for (const Range part : within(range)) sum += part.size();
+  visit_within(range, [&](Range part) { sum += part.size(); });
   return sum;
 }
 

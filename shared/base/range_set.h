@@ -2,8 +2,10 @@
 // Costs are in the number of ranges, not of items. Value type; not thread-safe.
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <vector>
 
@@ -22,7 +24,10 @@ struct Range {
   friend auto operator<=>(const Range&, const Range&) = default;
 };
 
-[[nodiscard]] Range intersection(Range a, Range b);
+[[nodiscard]] inline Range intersection(Range a, Range b) {
+  const Range both{std::max(a.begin, b.begin), std::min(a.end, b.end)};
+  return both.empty() ? Range{both.begin, both.begin} : both;
+}
 
 class RangeSet {
  public:
@@ -47,6 +52,11 @@ class RangeSet {
   // The parts of `range` that are in the set, and those that are not, in order.
   [[nodiscard]] std::vector<Range> within(Range range) const;
   [[nodiscard]] std::vector<Range> missing(Range range) const;
+  // The same, each told to `visit`, which must not change the set.
+  template <typename Visit>
+  void visit_within(Range range, Visit visit) const;
+  template <typename Visit>
+  void visit_missing(Range range, Visit visit) const;
   // Items of `range` in the set.
   [[nodiscard]] std::int64_t overlap(Range range) const;
   // From `item` to the end of the range it is in; empty if it is in none.
@@ -61,5 +71,28 @@ class RangeSet {
   std::map<std::int64_t, std::int64_t> ranges_;  // begin -> end
   std::int64_t total_ = 0;
 };
+
+template <typename Visit>
+void RangeSet::visit_within(Range range, Visit visit) const {
+  if (range.empty()) return;
+  auto next = ranges_.upper_bound(range.begin);
+  if (next != ranges_.begin()) --next;
+  for (; next != ranges_.end() && next->first < range.end; ++next) {
+    const Range part = intersection(range, {next->first, next->second});
+    if (!part.empty()) visit(part);
+  }
+}
+
+template <typename Visit>
+void RangeSet::visit_missing(Range range, Visit visit) const {
+  std::int64_t position = range.begin;
+  auto next = ranges_.upper_bound(range.begin);
+  if (next != ranges_.begin()) position = std::max(position, std::prev(next)->second);
+  for (; next != ranges_.end() && next->first < range.end; ++next) {
+    if (next->first > position) visit(Range{position, next->first});
+    position = next->second;
+  }
+  if (position < range.end) visit(Range{position, range.end});
+}
 
 }  // namespace gleaner

@@ -16,6 +16,10 @@ class Agenda {
   explicit Agenda(std::size_t hosts);
   [[nodiscard]] double time() const { return times_[heap_.front()]; }  // of the first; never: nothing is due
   [[nodiscard]] std::size_t host() const { return heap_.front(); }
+  [[nodiscard]] std::size_t host_after() const {  // of the next but one
+    if (heap_.size() < 3) return heap_.back();
+    return before(heap_[2], heap_[1]) ? heap_[2] : heap_[1];
+  }
   void set(std::size_t host, double time);
 
  private:

@@ -106,6 +106,7 @@ GridRun GridLoop::run() {
     while (sample_at_ <= time) sample();
     now_ = time;
     ++run_.events;
+    hosts_[message ? agenda_.host() : agenda_.host_after()].fetch();  // probably the next one that is due
     if (message) {
       arrive(mail_.pop());
     } else {

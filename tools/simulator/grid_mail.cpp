@@ -12,15 +12,23 @@ void Mail::send(Arrival arrival) {
 }
 
 void Mail::put_back(Arrival arrival) {
-  arrivals_.push_back(std::move(arrival));
-  std::push_heap(arrivals_.begin(), arrivals_.end(), std::greater<>());
+  if (vacant_.empty()) {
+    vacant_.push_back(under_way_.size());
+    under_way_.emplace_back();
+  }
+  const std::size_t place = vacant_.back();
+  vacant_.pop_back();
+  due_.push_back({arrival.time, arrival.order, place});
+  std::push_heap(due_.begin(), due_.end(), std::greater<>());
+  under_way_[place] = std::move(arrival);
 }
 
 Arrival Mail::pop() {
-  std::pop_heap(arrivals_.begin(), arrivals_.end(), std::greater<>());
-  Arrival first = std::move(arrivals_.back());
-  arrivals_.pop_back();
-  return first;
+  std::pop_heap(due_.begin(), due_.end(), std::greater<>());
+  const std::size_t place = due_.back().place;
+  due_.pop_back();
+  vacant_.push_back(place);
+  return std::move(under_way_[place]);
 }
 
 }  // namespace gleaner::simulator

@@ -41,9 +41,6 @@ struct Arrival {
   std::optional<std::size_t> problem = {};
   bool waited = false;     // the message, for the server
   std::int64_t order = 0;  // ties: as sent
-  bool operator>(const Arrival& other) const {
-    return time != other.time ? time > other.time : order > other.order;
-  }
 };
 
 // Letters are allocated alone, since a million are under way when all hosts begin and hardly any later; those
@@ -57,8 +54,8 @@ class Mail {
 
   void send(Arrival arrival);      // behind what arrives at the same time
   void put_back(Arrival arrival);  // it arrives at another time, in the order in which it was sent
-  [[nodiscard]] bool empty() const { return arrivals_.empty(); }
-  [[nodiscard]] double next_at() const { return arrivals_.front().time; }
+  [[nodiscard]] bool empty() const { return due_.empty(); }
+  [[nodiscard]] double next_at() const { return due_.front().time; }
   [[nodiscard]] Arrival pop();
 
  private:
@@ -78,7 +75,18 @@ class Mail {
     spare.push_back(std::move(letter));
   }
 
-  std::vector<Arrival> arrivals_;  // a heap, the first in front
+  struct Due {
+    double time = 0;
+    std::int64_t order = 0;
+    std::size_t place = 0;
+    bool operator>(const Due& other) const {
+      return time != other.time ? time > other.time : order > other.order;
+    }
+  };
+
+  std::vector<Due> due_;             // a heap, the first in front; what arrives stays in its place meanwhile
+  std::vector<Arrival> under_way_;   // by place
+  std::vector<std::size_t> vacant_;  // places
   std::int64_t order_ = 0;
   std::vector<std::unique_ptr<Message>> spare_messages_;
   std::vector<std::unique_ptr<Reply>> spare_replies_;

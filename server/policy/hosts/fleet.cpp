@@ -9,17 +9,12 @@
 namespace gleaner::policy {
 namespace {
 
-void change(Greatest& values, double value, int sign) {
-  if (sign > 0) {
-    values.add(value);
+void put(Greatest& values, std::size_t place, bool listed, double value) {
+  if (listed) {
+    values.set(place, value);
   } else {
-    values.remove(value);
+    values.remove(place);
   }
-}
-
-void move(Greatest& values, double from, double to) {
-  values.add(to);
-  values.remove(from);
 }
 
 }  // namespace
@@ -65,31 +60,29 @@ void Fleet::count(const HostRecord& record, int slots_on, int sign) {
   }
 }
 
-void Fleet::add(const HostRecord& record, int slots_on) {
+std::size_t Fleet::add(const HostRecord& record, int slots_on) {
   in(record, slots_on);
-  list(keys_of(record, slots_on), 1);
+  list(places_, keys_of(record, slots_on));
+  return places_++;
 }
 
-void Fleet::list(const Keys& keys, int sign) {
-  if (keys.performance > 0) change(least_performance_, -keys.performance, sign);
-  if (keys.rate > 0) {
-    change(least_rate_, -keys.rate, sign);
-    if (keys.on) change(greatest_rate_on_, keys.rate, sign);
-  } else if (keys.performance > 0) {
-    change(least_unmeasured_, -keys.performance, sign);
-    if (keys.on) change(greatest_unmeasured_on_, keys.performance, sign);
-  }
+void Fleet::list(std::size_t place, const Keys& keys) {
+  const bool measured = keys.rate > 0, benchmarked = keys.performance > 0;
+  put(least_performance_, place, benchmarked, -keys.performance);
+  put(least_rate_, place, measured, -keys.rate);
+  put(greatest_rate_on_, place, measured && keys.on, keys.rate);
+  put(least_unmeasured_, place, !measured && benchmarked, -keys.performance);
+  put(greatest_unmeasured_on_, place, !measured && benchmarked && keys.on, keys.performance);
 }
 
-void Fleet::relist(const Keys& before, const Keys& now) {
+void Fleet::relist(std::size_t place, const Keys& before, const Keys& now) {
   if (before == now) return;
   if (before.rate > 0 && now.rate > 0 && before.performance == now.performance && before.on == now.on) {
-    move(least_rate_, -before.rate, -now.rate);  // a measurement: the most frequent change
-    if (now.on) move(greatest_rate_on_, before.rate, now.rate);
+    least_rate_.set(place, -now.rate);  // a measurement: the most frequent change
+    if (now.on) greatest_rate_on_.set(place, now.rate);
     return;
   }
-  list(before, -1);
-  list(now, 1);
+  list(place, now);
 }
 
 double Fleet::worth() const {

@@ -24,11 +24,11 @@ class Fleet {
     return {record.performance, record.rate, slots_on > 0};
   }
 
-  void add(const HostRecord& record, int slots_on);  // a new host
+  std::size_t add(const HostRecord& record, int slots_on);  // a new host; its place in the lists
   // A change: out, in, relist.
   void in(const HostRecord& record, int slots_on);
   void out(const HostRecord& record, int slots_on);
-  void relist(const Keys& before, const Keys& now);
+  void relist(std::size_t place, const Keys& before, const Keys& now);
   // The first result of a host with so many slots on is about to be accepted.
   void proves(int slots_on) { slots_proven_ += slots_on; }
 
@@ -52,11 +52,12 @@ class Fleet {
   [[nodiscard]] FleetTotals totals(double mean_cost) const;
 
  private:
-  void list(const Keys& keys, int sign);
+  void list(std::size_t place, const Keys& keys);
   void count(const HostRecord& record, int slots_on, int sign);
   [[nodiscard]] double worth() const;
 
   double believed_worth_ = 0;
+  std::size_t places_ = 0;
   std::int64_t hosts_ = 0, slots_ = 0, slots_on_ = 0, slots_proven_ = 0;
   std::int64_t known_ = 0;  // hosts with a measured rate
   double known_rate_ = 0;   // their rates

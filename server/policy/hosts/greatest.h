@@ -1,55 +1,50 @@
-// Numbers that come and go, of which only the greatest is asked: a heap of those that came beside one of
-// those that went, which is cheaper than an ordered set. Cost: O(log n) a change, amortised. Value type.
-// Internal to the module.
+// A number of each host, of which only the greatest is asked: a tournament, where most changes end after a
+// round or two. Cost: O(log n) a change at most. Value type. Internal to the module.
 #pragma once
 
 #include <algorithm>
-#include <functional>
-#include <iterator>
+#include <cstddef>
+#include <limits>
 #include <vector>
-
-#include "shared/base/check.h"
 
 namespace gleaner::policy {
 
 class Greatest {
  public:
-  [[nodiscard]] bool empty() const { return came_.empty(); }
-  [[nodiscard]] double value() const { return came_.front(); }  // REQUIRES: !empty()
+  [[nodiscard]] bool empty() const { return value() == none; }
+  [[nodiscard]] double value() const { return best_.empty() ? none : best_[1]; }
 
-  void add(double value) {
-    came_.push_back(value);
-    std::push_heap(came_.begin(), came_.end());
-  }
-  void remove(double value) {  // REQUIRES: it is there
-    gone_.push_back(value);
-    std::push_heap(gone_.begin(), gone_.end());
-    while (!gone_.empty() && !came_.empty() && gone_.front() == came_.front()) {
-      pop(came_);
-      pop(gone_);
+  void set(std::size_t place, double value) {
+    if (place >= places_) grow(place + 1);
+    std::size_t at = places_ + place;
+    best_[at] = value;
+    while (at > 1) {
+      at /= 2;
+      const double best = std::max(best_[2 * at], best_[2 * at + 1]);
+      if (best_[at] == best) return;
+      best_[at] = best;
     }
-    CHECK_TRUE(gone_.empty() || (!came_.empty() && gone_.front() < came_.front()));
-    if (gone_.size() > few && 2 * gone_.size() > came_.size()) tidy();
+  }
+  void remove(std::size_t place) {
+    if (place < places_) set(place, none);
   }
 
  private:
-  static constexpr std::size_t few = 64;
+  static constexpr double none = -std::numeric_limits<double>::infinity();
 
-  static void pop(std::vector<double>& heap) {
-    std::pop_heap(heap.begin(), heap.end());
-    heap.pop_back();
-  }
-  void tidy() {
-    std::sort(came_.begin(), came_.end(), std::greater<>());  // which is a heap, too
-    std::sort(gone_.begin(), gone_.end(), std::greater<>());
-    std::vector<double> left;
-    std::set_difference(came_.begin(), came_.end(), gone_.begin(), gone_.end(), std::back_inserter(left),
-                        std::greater<>());
-    came_ = std::move(left);
-    gone_.clear();
+  void grow(std::size_t least) {
+    std::size_t places = std::max<std::size_t>(2, places_);
+    while (places < least) places *= 2;
+    std::vector<double> best(2 * places, none);
+    std::copy(best_.begin() + static_cast<std::ptrdiff_t>(places_), best_.end(),
+              best.begin() + static_cast<std::ptrdiff_t>(places));
+    for (std::size_t at = places - 1; at > 0; --at) best[at] = std::max(best[2 * at], best[2 * at + 1]);
+    best_ = std::move(best);
+    places_ = places;
   }
 
-  std::vector<double> came_, gone_;  // heaps; what is in both is gone
+  std::size_t places_ = 0;    // a power of two
+  std::vector<double> best_;  // of the pair below; the hosts' own from places_ on
 };
 
 }  // namespace gleaner::policy

@@ -3,10 +3,10 @@
 // modules of a stage know them.
 #pragma once
 
-#include <set>
 #include <utility>
 #include <vector>
 
+#include "server/policy/hosts/deadlines.h"
 #include "server/policy/hosts/unit.h"
 
 namespace gleaner::policy {
@@ -18,9 +18,8 @@ struct Group;
 
 // Heard of when, and standing still? [HostClock]
 struct Watch {
-  Timestamp stall_at;                         // silent from then on if nothing is heard
-  Timestamp watched_from = Timestamp::max();  // its key among those that may fall silent; max: not there
-  Timestamp told_contact;                     // when it was told to report next
+  DeadlinePlace silence = no_deadline;  // when it falls silent if nothing is heard; no_deadline: it is
+  Timestamp told_contact;               // when it was told to report next
   bool silent = false;
   bool stuck = false;  // answers, but is paused, at <= 2 % of its rate, or delivers nothing
   Timestamp stalled_since;
@@ -73,8 +72,8 @@ struct Slot {
   Host* host = nullptr;
   std::vector<Held*> units;  // open, in order of issue: the first is computed, the rest wait
   Timestamp off_at;
-  Timestamp watched_from = Timestamp::max();  // its key among the slots that may go off; max: not there
-  bool on = false;                            // heard of lately, and not stalled
+  DeadlinePlace off = no_deadline;  // among the slots that may go off
+  bool on = false;                  // heard of lately, and not stalled
   // Items that proved long here, one right after the other, tell of a slow host and not of long items
   // [ItemCosts].
   std::int64_t items_done = 0;
@@ -89,8 +88,9 @@ struct Slot {
 
 struct Host {
   HostRecord record;
+  std::size_t listed = 0;  // its place in the lists of Fleet
   int slots_on = 0;
-  std::vector<int> slots;                        // that ever asked, sorted
+  std::vector<Slot*> slots;                      // that ever asked, by number
   std::size_t units_open = 0;                    // of all its slots
   double pending_cost = 0, pending_seconds = 0;  // pieces too short to be measured alone
   double watts = 0;                              // that a slot draws while it computes; 0: not said

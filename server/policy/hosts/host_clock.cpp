@@ -23,7 +23,7 @@ void HostClock::restore(const HostRecord& record) {
   host.record = record;
   Host& restored = hosts_.insert_or_assign(record.host, std::move(host)).first->second;
   by_id_[record.host] = &restored;
-  fleet_.add(restored.record, 0);
+  restored.listed = fleet_.add(restored.record, 0);
 }
 
 Host& HostClock::host(HostId id) {
@@ -33,19 +33,20 @@ Host& HostClock::host(HostId id) {
   host.record.host = id;
   Host& added = hosts_.emplace(id, std::move(host)).first->second;
   by_id_.emplace(id, &added);
-  fleet_.add(added.record, 0);
+  added.listed = fleet_.add(added.record, 0);
   return added;
 }
 
 Slot& HostClock::slot(const SlotKey& key) {
-  const auto [found, made] = slots_.try_emplace(key);
-  Slot& slot = found->second;
-  if (made) {
-    slot.key = key;
-    slot.host = &host(key.first);
-    std::vector<int>& known = slot.host->slots;
-    known.insert(std::lower_bound(known.begin(), known.end(), key.second), key.second);
-  }
+  Host& of = host(key.first);
+  const auto place =
+      std::lower_bound(of.slots.begin(), of.slots.end(), key.second,
+                       [](const Slot* known, int number) { return known->key.second < number; });
+  if (place != of.slots.end() && (*place)->key.second == key.second) return **place;
+  Slot& slot = slots_[key];
+  slot.key = key;
+  slot.host = &of;
+  of.slots.insert(place, &slot);
   return slot;
 }
 
@@ -53,11 +54,7 @@ Slot& HostClock::slot(const SlotKey& key) {
 
 void HostClock::asked(Slot& slot, Timestamp now, const EndgameRules& rules) {
   slot.off_at = later(now, std::max(rules.silence(rules.heartbeat), 2 * rules.park + 1));
-  if (slot.off_at < slot.watched_from) {
-    slots_by_off_.erase({slot.watched_from, slot.key});
-    slot.watched_from = slot.off_at;
-    slots_by_off_.insert({{slot.off_at, slot.key}, &slot});
-  }
+  off_.set(slot.off, slot.key, slot, slot.off_at);
   update(slot, now);
 }
 
@@ -80,12 +77,7 @@ bool HostClock::heard(Held& held, Timestamp now, double heartbeat, const Endgame
   held.unit.last_contact = now;
   held.unit.deadline = later(now, rules.lease);
   watch.told_contact = later(now, heartbeat);
-  watch.stall_at = later(now, rules.silence(heartbeat));
-  if (watch.stall_at < watch.watched_from) {
-    by_silence_.erase({watch.watched_from, held.unit.id});
-    watch.watched_from = watch.stall_at;
-    by_silence_.insert({{watch.stall_at, held.unit.id}, &held});
-  }
+  silence_.set(watch.silence, held.unit.id, held, later(now, rules.silence(heartbeat)));
   asked(*held.slot, now, rules);
   return was_silent;
 }
@@ -98,8 +90,7 @@ void HostClock::delivered(Host& host, std::int64_t items, double cost) {
 }
 
 void HostClock::left(Slot& slot, Timestamp now) {
-  slots_by_off_.erase({slot.watched_from, slot.key});
-  slot.watched_from = Timestamp::max();
+  off_.remove(slot.off);
   slot.off_at = Timestamp::min();
   update(slot, now);
 }
@@ -130,34 +121,18 @@ void HostClock::stops_waiting(Slot& slot) {
 // ---- What time brings
 
 Held* HostClock::next_silent(Timestamp now) {
-  while (!by_silence_.empty() && by_silence_.begin()->first.first <= now) {
-    auto entry = by_silence_.extract(by_silence_.begin());
-    Held& held = *entry.mapped();
-    Watch& watch = held.watch;
-    if (watch.stall_at != watch.watched_from) {  // heard of since
-      entry.key().first = watch.watched_from = watch.stall_at;
-      by_silence_.insert(std::move(entry));
-      continue;
-    }
-    watch.watched_from = Timestamp::max();
-    watch.silent = true;
-    silent_.insert({{held.unit.deadline, held.unit.id}, &held});
-    return &held;
-  }
-  return nullptr;
+  Held* held = silence_.next(now);
+  if (held == nullptr) return nullptr;
+  held->watch.silence = no_deadline;
+  held->watch.silent = true;
+  silent_.insert({{held->unit.deadline, held->unit.id}, held});
+  return held;
 }
 
 void HostClock::slots_off(Timestamp now) {
-  while (!slots_by_off_.empty() && slots_by_off_.begin()->first.first <= now) {
-    auto entry = slots_by_off_.extract(slots_by_off_.begin());
-    Slot& slot = *entry.mapped();
-    slot.watched_from = slot.off_at > now ? slot.off_at : Timestamp::max();
-    if (slot.off_at > now) {
-      entry.key().first = slot.off_at;
-      slots_by_off_.insert(std::move(entry));
-    } else {
-      update(slot, now);
-    }
+  while (Slot* slot = off_.next(now)) {
+    slot->off = no_deadline;
+    update(*slot, now);
   }
 }
 
@@ -166,12 +141,8 @@ Held* HostClock::next_expired(Timestamp now) const {
 }
 
 void HostClock::forget(Held& held) {
-  if (held.watch.silent) {
-    silent_.erase({held.unit.deadline, held.unit.id});
-  } else {
-    by_silence_.erase({held.watch.watched_from, held.unit.id});
-  }
-  held.watch.watched_from = Timestamp::max();
+  if (held.watch.silent) silent_.erase({held.unit.deadline, held.unit.id});
+  silence_.remove(held.watch.silence);
 }
 
 // ---- Rates
@@ -217,7 +188,7 @@ bool HostClock::measured(Host& host, double cost, double seconds, const EndgameR
 }
 
 void HostClock::check(std::size_t open_units) const {
-  CHECK_TRUE(silent_.size() + by_silence_.size() == open_units);
+  CHECK_TRUE(silent_.size() + silence_.size() == open_units);
   std::int64_t on = 0;
   for (const auto& [id, host] : hosts_) on += host.slots_on;
   CHECK_TRUE(on == fleet_.slots_on());

@@ -6,6 +6,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "server/policy/hosts/deadlines.h"
 #include "server/policy/hosts/fleet.h"
 #include "server/policy/hosts/held.h"
 #include "server/policy/rules/rules.h"
@@ -36,7 +37,7 @@ class HostClock {
     fleet_.out(host.record, host.slots_on);
     change(host);
     fleet_.in(host.record, host.slots_on);
-    fleet_.relist(before, Fleet::keys_of(host.record, host.slots_on));
+    fleet_.relist(host.listed, before, Fleet::keys_of(host.record, host.slots_on));
   }
 
   // ---- What was heard
@@ -76,10 +77,8 @@ class HostClock {
   std::unordered_map<HostId, Host*> by_id_;  // the same
   std::map<SlotKey, Slot> slots_;
   Fleet fleet_;
-  // By a time no later than the true one: it is looked up then, so that a report that moves the true one need
-  // not move the entry.
-  std::map<std::pair<Timestamp, UnitId>, Held*> by_silence_;
-  std::map<std::pair<Timestamp, SlotKey>, Slot*> slots_by_off_;
+  Deadlines<UnitId, Held> silence_;
+  Deadlines<SlotKey, Slot> off_;
   std::map<std::pair<Timestamp, UnitId>, Held*> silent_;  // by the end of their lease
   std::set<std::pair<double, SlotKey>> idle_by_joules_;
 };

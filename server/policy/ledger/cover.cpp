@@ -98,13 +98,7 @@ std::vector<UnitId> Cover::over(Range range) const {
 
 std::vector<Range> Cover::gaps(Range range) const {
   std::vector<Range> gaps;
-  if (range.empty()) return gaps;
-  std::int64_t position = range.begin;
-  for (auto piece = first_over(range.begin); piece != pieces_.end() && piece->first < range.end; ++piece) {
-    if (piece->first > position) gaps.push_back({position, piece->first});
-    position = piece->second.end;
-  }
-  if (position < range.end) gaps.push_back({position, range.end});
+  visit_gaps(range, [&](Range gap) { gaps.push_back(gap); });
   return gaps;
 }
 

@@ -23,6 +23,17 @@ class Cover {
   [[nodiscard]] std::vector<UnitId> over(Range range) const;
   // Parts of `range` that nobody holds, in order.
   [[nodiscard]] std::vector<Range> gaps(Range range) const;
+  // The same, each told to `visit`, which must not change the cover.
+  template <typename Visit>
+  void visit_gaps(Range range, Visit visit) const {
+    if (range.empty()) return;
+    std::int64_t position = range.begin;
+    for (auto piece = first_over(range.begin); piece != pieces_.end() && piece->first < range.end; ++piece) {
+      if (piece->first > position) visit(Range{position, piece->first});
+      position = piece->second.end;
+    }
+    if (position < range.end) visit(Range{position, range.end});
+  }
   // Everything held, and the most holders of any one item.
   [[nodiscard]] RangeSet held() const;
   [[nodiscard]] std::size_t most_holders() const;

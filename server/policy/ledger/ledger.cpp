@@ -38,14 +38,14 @@ std::vector<Range> Ledger::wanted(Range range) const {
 // ---- The free pool
 
 void Ledger::add_free(Range range) {
-  for (const Range part : free_.missing(range)) free_cost_ += costs_.of(part);
+  free_.visit_missing(range, [&](Range part) { free_cost_ += costs_.of(part); });
   free_.add(range);
   if (by_cost_) by_cost_->add(range);
 }
 
 void Ledger::remove_free(Range range) {
   if (!free_.overlaps(range)) return;
-  for (const Range part : free_.within(range)) free_cost_ -= costs_.of(part);
+  free_.visit_within(range, [&](Range part) { free_cost_ -= costs_.of(part); });
   free_.remove(range);
   if (by_cost_) by_cost_->remove(range);
   if (free_.empty()) free_cost_ = 0;
@@ -104,18 +104,18 @@ void Ledger::let_go(UnitId unit, Range range) {
 
 void Ledger::release(Range range) {
   if (ended_) return;
-  for (const Range gap : cover_.gaps(range)) {
-    for (const Range lacking : accepted_.missing(gap)) {
-      for (const Range part : set_aside_.missing(lacking)) {
+  cover_.visit_gaps(range, [&](Range gap) {
+    accepted_.visit_missing(gap, [&](Range lacking) {
+      set_aside_.visit_missing(lacking, [&](Range part) {
         add_free(part);
         returned_.push_back(part);
-      }
-    }
-  }
+      });
+    });
+  });
 }
 
 void Ledger::accept(Range range) {
-  for (const Range part : accepted_.missing(range)) accepted_cost_ += costs_.of(part);
+  accepted_.visit_missing(range, [&](Range part) { accepted_cost_ += costs_.of(part); });
   accepted_.add(range);
   remove_free(range);
   set_aside_.remove(range);

@@ -75,7 +75,6 @@ Held& StageState::insert_open(Held made, Timestamp now) {
   held.meter.at = now;
   held.meter.measured_seconds = held.meter.seconds = held.unit.running_seconds;
   held.meter.measured_cost = ledger.costs().of({held.unit.range.begin, held.unit.finished});
-  held.watch.stall_at = Timestamp::min();
   heard(held, now, rules);
   forecast.estimate(slot, clock.fleet(), now);
   return held;

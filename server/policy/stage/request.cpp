@@ -98,7 +98,7 @@ struct Asking {
     const double rate = stage.clock.rate(requester.host);
     FailedSearches& failed = stage.failed;
     if (now >= later(failed.since, stage.pace().park) || now < failed.since) failed = {};
-    const bool kept = stage.clock.slots().at({requester.host, requester.slot}).kept_for.valid();
+    const bool kept = stage.clock.slot({requester.host, requester.slot}).kept_for.valid();
     if (failed.count < numbers::looked_at || rate > failed.fastest || kept) {
       stage.forecast.settle(stage.units);
       for (const Rule one : stage.rule->idle) {

@@ -107,7 +107,7 @@ Size size_for(const StageState& stage, const Requester& requester, const Endgame
       workers.push_back(view_of(stage, host.record, mean_cost));
     }
   } else {
-    workers.push_back(view_of(stage, stage.clock.hosts().at(requester.host).record, mean_cost));
+    workers.push_back(view_of(stage, stage.clock.find(requester.host)->record, mean_cost));
   }
   if (stage.sizing->mode() == SizingMode::grid) {
     view.fleet = stage.clock.fleet().totals(mean_cost);

@@ -11,6 +11,7 @@ namespace {
 
 template <typename Id>
 void sort_once(std::vector<Id>& ids) {
+  if (ids.size() < 2) return;
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
 }
@@ -95,12 +96,11 @@ void Stage::host_left(HostId id, const std::string& reason, Timestamp now, Chang
   StageState& state = *state_;
   const Host* host = state.clock.find(id);
   if (host == nullptr) return;
-  const std::vector<int> slots = host->slots;
-  for (const int slot : slots) {
-    Slot& left = state.clock.slot({id, slot});
-    const std::vector<Held*> held = left.units;
+  const std::vector<Slot*> slots = host->slots;
+  for (Slot* slot : slots) {
+    const std::vector<Held*> held = slot->units;
     for (const Held* one : held) state.close(one->unit.id, UnitState::cancelled, reason, now, changes);
-    state.clock.left(left, now);
+    state.clock.left(*slot, now);
   }
   tidy(changes);
 }

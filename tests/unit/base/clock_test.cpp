@@ -1,5 +1,8 @@
 #include "shared/base/clock.h"
 
+#include <cmath>
+
+#include "shared/base/random.h"
 #include "tests/catch.h"
 
 using namespace gleaner;
@@ -15,6 +18,16 @@ TEST_CASE("seconds convert both ways and are clamped") {
   CHECK(to_seconds(Duration{250'000}) == 0.25);
   CHECK(from_seconds(1e300) == from_seconds(1e200));
   CHECK(from_seconds(std::nan("")) == Duration{0});
+}
+
+TEST_CASE("seconds are rounded to the microsecond, halves away from zero") {
+  const double limit = 100.0 * 365 * 86400;
+  Random random(1);
+  for (int i = 0; i < 100'000; ++i) {
+    double seconds = std::pow(10, 22 * random.uniform() - 11) * (random.chance(0.5) ? 1 : -1);
+    if (i % 4 == 0) seconds = (static_cast<double>(i) - 50'000 + 0.5) * 1e-6;
+    REQUIRE(from_seconds(seconds).count() == std::llround(std::clamp(seconds, -limit, limit) * 1e6));
+  }
 }
 
 TEST_CASE("a calendar jump leaves the steady clock alone") {

@@ -25,7 +25,6 @@ struct Parts {
     held.host = &clock.host(held.unit.host);
     held.slot = &clock.slot({held.unit.host, 0});
     held.slot->units.push_back(&held);
-    held.watch.stall_at = Timestamp::min();
     ledger.hold(held.unit.id, range);
     units.join(held);
     heard(held);
