@@ -98,7 +98,7 @@ struct Message {
 struct LocalSlot {
   // The first is computed, the rest wait. In the slot itself, since every event of a host looks at all of
   // them.
-  boost::container::small_vector<LocalUnit, 2> units;
+  boost::container::small_vector<LocalUnit, 1> units;
   double ends_at = Agenda::never;
   double start_at = 0;  // no kernel before: one failed lately
   client_policy::Backoff failures;
@@ -127,9 +127,8 @@ class LocalHost {
   // Asks the processor's cache for what an event of it looks at: of many thousand hosts, the next one's is
   // nearly always far away.
   void fetch() const {
-    const auto* byte = reinterpret_cast<const char*>(slots.data());  // NOLINT: only an address
-    const auto* end = byte + std::min<std::size_t>(slots.size(), 8) * sizeof(LocalSlot);
-    for (; byte < end; byte += 64) __builtin_prefetch(byte);
+    fetch(this, sizeof *this);
+    fetch(slots.data(), std::min<std::size_t>(slots.size(), 8) * sizeof(LocalSlot));
   }
   // Computes on until `now` at the present speed.
   void advance(const Jobs& jobs, double now);
@@ -171,6 +170,9 @@ class LocalHost {
     for (LocalSlot& slot : slots)
       for (LocalUnit& unit : slot.units) visit(unit);
     for (LocalUnit& unit : ending) visit(unit);
+  }
+  static void fetch(const void* from, std::size_t bytes) {
+    for (std::size_t at = 0; at < bytes; at += 64) __builtin_prefetch(static_cast<const char*>(from) + at);
   }
   const GridHost* host_;
 

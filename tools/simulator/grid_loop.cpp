@@ -108,8 +108,11 @@ GridRun GridLoop::run() {
     ++run_.events;
     hosts_[message ? agenda_.host() : agenda_.host_after()].fetch();  // probably the next one that is due
     if (message) {
-      arrive(mail_.pop());
+      Arrival arrival = mail_.pop();
+      fetch_next_letter();
+      arrive(std::move(arrival));
     } else {
+      fetch_next_letter();
       const std::size_t host = agenda_.host();
       host_due(host);
       agenda_.set(host, hosts_[host].due());
@@ -117,6 +120,18 @@ GridRun GridLoop::run() {
   }
   finish();
   return std::move(run_);
+}
+
+// Of many thousand units and hosts, those of the next letter are nearly always far from the processor.
+void GridLoop::fetch_next_letter() const {
+  if (mail_.empty()) return;
+  const Arrival& next = mail_.next();
+  if (next.message) {
+    for (const Report& report : next.message->reports)
+      problems_[report.problem].stage().fetch(report.report.unit);
+  } else if (next.reply) {
+    hosts_[next.reply->host].fetch();
+  }
 }
 
 void GridLoop::arrive(Arrival arrival) {

@@ -59,6 +59,7 @@ class GridLoop {
 
  private:
   [[nodiscard]] Timestamp stamp() const { return start_ + from_seconds(now_); }
+  void fetch_next_letter() const;
   void arrive(Arrival arrival);
   void host_due(std::size_t id);
   void finish();

@@ -56,6 +56,7 @@ class Mail {
   void put_back(Arrival arrival);  // it arrives at another time, in the order in which it was sent
   [[nodiscard]] bool empty() const { return due_.empty(); }
   [[nodiscard]] double next_at() const { return due_.front().time; }
+  [[nodiscard]] const Arrival& next() const { return under_way_[due_.front().place]; }
   [[nodiscard]] Arrival pop();
 
  private:

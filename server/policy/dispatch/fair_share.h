@@ -25,6 +25,7 @@
 // Pure. Not thread-safe. Cost: O(problems) a choice; O(open units) every few seconds while several compete.
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -92,7 +93,8 @@ class FairShare {
     bool counts = false;
     bool away = false, paused = false;
   };
-  using Slot = std::vector<Hold>;  // in the order in which they were handed out
+  // In the order in which they were handed out; mostly one.
+  using Slot = boost::container::small_vector<Hold, 1>;
 
   [[nodiscard]] double seconds(Timestamp at) const { return to_seconds(at - origin_); }
   [[nodiscard]] static double open_seconds(const Account& account, double at);

@@ -3,6 +3,7 @@
 // modules of a stage know them.
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <utility>
 #include <vector>
 
@@ -70,7 +71,8 @@ struct Held {
 struct Slot {
   SlotKey key;
   Host* host = nullptr;
-  std::vector<Held*> units;  // open, in order of issue: the first is computed, the rest wait
+  // Open, in order of issue: the first is computed, the rest wait. In the slot itself: every report looks.
+  boost::container::small_vector<Held*, 2> units;
   Timestamp off_at;
   DeadlinePlace off = no_deadline;  // among the slots that may go off
   bool on = false;                  // heard of lately, and not stalled

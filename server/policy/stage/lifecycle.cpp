@@ -155,7 +155,7 @@ void StageState::close(UnitId id, UnitState state, const std::string& reason, Ti
   }
   Slot& slot = *held.slot;
   const bool was_first = !slot.units.empty() && slot.units.front() == &held;
-  std::erase(slot.units, &held);
+  slot.units.erase(std::find(slot.units.begin(), slot.units.end(), &held));
   --held.host->units_open;
   unit.state = state;
   unit.closed = now;

@@ -98,7 +98,7 @@ void Stage::host_left(HostId id, const std::string& reason, Timestamp now, Chang
   if (host == nullptr) return;
   const std::vector<Slot*> slots = host->slots;
   for (Slot* slot : slots) {
-    const std::vector<Held*> held = slot->units;
+    const auto held = slot->units;
     for (const Held* one : held) state.close(one->unit.id, UnitState::cancelled, reason, now, changes);
     state.clock.left(*slot, now);
   }

@@ -89,6 +89,8 @@ class Stage {
                                   Timestamp now) const;         // cheap; may be wrong in the endgame only
   [[nodiscard]] double heartbeat_seconds(Timestamp now) const;  // R4
   [[nodiscard]] const Unit* unit(UnitId id) const;              // open ones, and closed ones for a while
+  // Asks the processor's cache for what events of that unit look at. Changes nothing.
+  void fetch(UnitId id) const;
   [[nodiscard]] std::vector<const Unit*> open_units() const;
   [[nodiscard]] const HostRecord* host(HostId id) const;
   [[nodiscard]] std::vector<const HostRecord*> hosts() const;

@@ -27,6 +27,13 @@ const Unit* Stage::unit(UnitId id) const {
   return held == nullptr ? nullptr : &held->unit;
 }
 
+void Stage::fetch(UnitId id) const {
+  const auto found = state_->units.open().find(id);
+  if (found == state_->units.open().end()) return;
+  const auto* byte = reinterpret_cast<const char*>(&found->second);  // NOLINT: only an address
+  for (const auto* end = byte + sizeof(Held); byte < end; byte += 64) __builtin_prefetch(byte);
+}
+
 std::vector<const Unit*> Stage::open_units() const {
   std::vector<const Unit*> units;
   for (const UnitId id : state_->units.open_by_id()) units.push_back(&state_->units.at(id).unit);
