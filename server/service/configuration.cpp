@@ -73,6 +73,10 @@ void declare(io::Settings& settings, Configuration& c) {
                "Results are refused (clients keep them and try again) below this much free space.");
   settings.add("store.check_at_start", &c.check_store_at_start, "Read the whole store once at each start.");
   settings.add(
+      "store.scrub_megabytes_per_second", &c.scrub_megabytes_per_second, 0, 10'000,
+      "Stored files are read again and compared with their digests, once a day or as often as this\n"
+      "allows: 4 is a small part of what a disk gives, and reads a terabyte in three days. 0: never.");
+  settings.add(
       "log.decisions_megabytes", &c.decisions_megabytes, 0, 1 << 20,
       "Each stage's events and decisions are written to decisions/problem-N/stage-M.jsonl up to this\n"
       "size, and those of the whole server to decisions/project.jsonl, for `gleaner-sim replay`. 0: not\n"

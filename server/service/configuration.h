@@ -33,6 +33,7 @@ struct Configuration {
   std::int64_t manager_disk_megabytes = 65536;
   std::int64_t disk_reserve_megabytes = 256;
   bool check_store_at_start = true;
+  std::int64_t scrub_megabytes_per_second = 4;
   std::int64_t decisions_megabytes = 64;
   std::string log_level = "info";
 };

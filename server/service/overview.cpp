@@ -1,5 +1,7 @@
 #include "server/service/overview.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -55,8 +57,8 @@ Status take_snapshot(Transaction& tx, Result<ProjectSnapshot>& result) {
 
 }  // namespace
 
-Overview::Overview(Kernel& kernel, const ProjectSecrets& secrets)
-    : kernel_(kernel), secrets_(secrets), started_at_(kernel.clock().now()) {}
+Overview::Overview(Kernel& kernel, const ProjectSecrets& secrets, const Scrub& scrub)
+    : kernel_(kernel), secrets_(secrets), scrub_(scrub), started_at_(kernel.clock().now()) {}
 
 void Overview::look(Done<Snapshot> then) {
   Snapshot present;
@@ -145,6 +147,12 @@ void Overview::add_warnings(protocol::ServerStatus& status) const {
     status.warnings.push_back("the work key's certificate runs out on " +
                               to_rfc3339(status.work_certificate_expires) +
                               ": certify it again with `gleaner-admin keys work` and the offline root key");
+  status.stored = scrub_.text();
+  if (scrub_.lost() > 0)
+    status.warnings.push_back(
+        fmt::format("{} of the stored files were found damaged or gone: look at the disk, and what "
+                    "`gleaner-server check` says while the server is stopped",
+                    scrub_.lost()));
   const auto free = kernel_.files().free_bytes(settings.directory.root());
   if (free.ok() && *free < 2 * settings.configuration.disk_reserve_megabytes * (1 << 20))
     status.warnings.push_back("the disk under " + settings.directory.root().string() + " is nearly full");

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "server/service/kernel.h"
+#include "server/service/scrub.h"
 #include "shared/protocol/admin_messages.h"
 
 namespace gleaner::service {
@@ -30,7 +31,7 @@ class Overview {
  public:
   using Snapshot = std::shared_ptr<const ProjectSnapshot>;
 
-  Overview(Kernel& kernel, const ProjectSecrets& secrets);
+  Overview(Kernel& kernel, const ProjectSecrets& secrets, const Scrub& scrub);
   void set_listening_port(int port) { port_ = port; }
   [[nodiscard]] int listening_port() const { return port_; }
   // `then` is called once, here or on the pool.
@@ -51,6 +52,7 @@ class Overview {
 
   Kernel& kernel_;
   const ProjectSecrets& secrets_;
+  const Scrub& scrub_;
   const Timestamp started_at_;
   std::atomic<int> port_{0};
   std::mutex mutex_;  // of what follows

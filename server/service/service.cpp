@@ -23,7 +23,8 @@ Service::Service(Settings settings, ProjectSecrets secrets, Dependencies depende
     : secrets_(std::move(secrets)),
       kernel_(std::move(settings), dependencies, std::move(store)),
       revocation_watch_(kernel_, secrets_),
-      overview_(kernel_, secrets_),
+      scrub_(kernel_),
+      overview_(kernel_, secrets_, scrub_),
       jobs_(kernel_, tokens_, admin_tokens_, ban_registry_, overview_, published_),
       enrolment_(kernel_, tokens_, ban_registry_, secrets_, published_),
       admins_(kernel_, admin_tokens_),
@@ -37,7 +38,7 @@ Service::Service(Settings settings, ProjectSecrets secrets, Dependencies depende
       applications_(kernel_, secrets_),
       problems_(kernel_),
       previews_(kernel_),
-      ticker_(kernel_, upload_accounts_, audit_, revocation_watch_) {}
+      ticker_(kernel_, upload_accounts_, audit_, revocation_watch_, scrub_) {}
 
 Service::~Service() {
   stop();
@@ -94,6 +95,7 @@ Status Service::start() {
   TRY(kernel_.blobs().open());
   TRY(check_project());
   TRY(open_revocations());
+  TRY(scrub_.restore(kernel_.store()));
   TRY_ASSIGN(const auto restored,
              restore_bundles(kernel_.store(), kernel_.blobs(), kernel_.settings().directory));
   for (const auto& line : restored) spdlog::warn("{}", line);

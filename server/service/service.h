@@ -22,6 +22,7 @@
 #include "server/service/previews.h"
 #include "server/service/problems.h"
 #include "server/service/revocations.h"
+#include "server/service/scrub.h"
 #include "server/service/ticker.h"
 #include "server/service/tokens.h"
 #include "server/service/uploads.h"
@@ -72,6 +73,7 @@ class Service {
   RevocationWatch revocation_watch_;
   BanRegistry ban_registry_;
   UploadAccounts upload_accounts_;
+  Scrub scrub_;
   Overview overview_;
   Jobs jobs_;
   Enrolment enrolment_;

@@ -1,6 +1,6 @@
 // What time alone brings about, once a second: hosts fall silent, plans grow old, accounts are kept, a newer
 // revocation list is looked for, the store's generation is noted, jobs whose results could not be stored are
-// tried again, blobs that nothing refers to are removed.
+// tried again, blobs that nothing refers to are removed, and others read again.
 #pragma once
 
 #include <atomic>
@@ -11,14 +11,15 @@
 #include "server/service/audit.h"
 #include "server/service/kernel.h"
 #include "server/service/revocations.h"
+#include "server/service/scrub.h"
 #include "server/service/upload_accounts.h"
 
 namespace gleaner::service {
 
 class Ticker {
  public:
-  Ticker(Kernel& kernel, UploadAccounts& uploads, Audit& audit, RevocationWatch& revocations)
-      : kernel_(kernel), uploads_(uploads), audit_(audit), revocations_(revocations) {}
+  Ticker(Kernel& kernel, UploadAccounts& uploads, Audit& audit, RevocationWatch& revocations, Scrub& scrub)
+      : kernel_(kernel), uploads_(uploads), audit_(audit), revocations_(revocations), scrub_(scrub) {}
   ~Ticker();  // stop()
   // A thread that ticks once a second.
   void start();
@@ -35,6 +36,7 @@ class Ticker {
   UploadAccounts& uploads_;
   Audit& audit_;
   RevocationWatch& revocations_;
+  Scrub& scrub_;
   int ticks_ = 0;
   storage::GenerationNote noted_;
   std::shared_ptr<std::atomic<bool>> pending_ = std::make_shared<std::atomic<bool>>(false);

@@ -206,7 +206,8 @@ struct ServerStatus {
   std::int64_t problems_open = 0;
   std::int64_t open_units = 0;
   Timestamp work_certificate_expires;
-  std::vector<std::string> warnings;  // what an administrator should do something about
+  std::vector<std::string> warnings;                 // what an administrator should do something about
+  std::optional<std::string> stored = std::nullopt;  // how far stored files are read again, in a sentence
 };
 
 // POST /v1/admin/problems/ID/strategy: other rules for a running problem. Empty or absent: as it is.

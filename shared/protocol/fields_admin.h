@@ -229,6 +229,7 @@ void visit(Archive& archive, Of<Archive, ServerStatus>& message) {
   archive("open_units", message.open_units, Whole{});
   archive("work_certificate_expires", message.work_certificate_expires);
   archive("warnings", message.warnings, List{limits::list_length_max, Prose{}});
+  archive("stored", message.stored, Prose{});
 }
 
 template <>

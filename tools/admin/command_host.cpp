@@ -176,6 +176,8 @@ Result<ExitCode> status(Session& session, const NoOptions&) {
        {"hosts", count_text(server.hosts_active) + " active, " + count_text(server.hosts) + " known"},
        {"problems", count_text(server.problems_open) + " open"},
        {"units", count_text(server.open_units) + " open"},
+       {"stored files",
+        server.stored ? protocol::clean_line(*server.stored, limits::message_length_max) : "-"},
        {"work key", "certified until " + time_text(server.work_certificate_expires)}},
       session.people_display());
   for (const std::string& warning : server.warnings)

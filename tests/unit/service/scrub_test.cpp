@@ -1,0 +1,99 @@
+// The slow scrub finds what is damaged or gone, within its bound, goes on after a restart, and says how far
+// it is.
+#include <filesystem>
+#include <thread>
+
+#include "tests/unit/service/world.h"
+
+using namespace gleaner;
+using namespace gleaner::service::testing;
+using protocol::ProblemState;
+
+namespace {
+
+// One item a commit, `count` of six.
+std::vector<std::string> deliver(World& world, const TestHost& host, int count) {
+  std::vector<std::string> digests;
+  while (true) {
+    const auto grant = world.grants(host.id).front();
+    for (std::int64_t item = grant.range.begin; item < grant.range.end; ++item) {
+      if (item == count) return digests;
+      const auto request = World::results(grant.unit, {item, item + 1}, item + 1 == grant.range.end);
+      REQUIRE(must(world.commit(host.id, request)).status == protocol::CommitStatus::accepted);
+      digests.push_back(request.digest);
+    }
+  }
+}
+
+void break_blob(World& world, const std::string& digest) {
+  const io::Path path = world.service().kernel().blobs().path(digest);
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 1);
+}
+
+std::string stored(World& world) {
+  return *must(World::wait<protocol::ServerStatus>([&](auto done) {
+            world.service().overview().status(std::move(done), protocol::Role::view);
+          })).stored;
+}
+
+// So many seconds pass until the text is there; the scrub reads beside them.
+int seconds_until(World& world, const std::string& text) {
+  for (int second = 0; second < 200; ++second) {
+    if (stored(world).find(text) != std::string::npos) return second;
+    world.tick();
+    std::this_thread::sleep_for(std::chrono::milliseconds{20});
+  }
+  FAIL("it never says: " << text << ", but " << stored(world));
+  return 0;
+}
+
+}  // namespace
+
+TEST_CASE("the scrub finds damaged and missing results by itself, and their items are computed again") {
+  World world;
+  world.add_application();
+  const TestHost host = world.add_host();
+  const ProblemId problem = world.add_problem(6);
+  const auto digests = deliver(world, host, 5);
+  CHECK(says(stored(world), "not yet read again in whole"));
+  break_blob(world, digests[0]);
+  std::filesystem::remove(world.service().kernel().blobs().path(digests[3]));
+  (void)seconds_until(world, "2 damaged or gone");
+  world.settle();
+  CHECK(world.show(problem).accepted == 3);
+  (void)seconds_until(world, "last read again in whole");
+  (void)world.memory();
+  break_blob(world, digests[1]);
+  for (int second = 0; second < 10; ++second) world.tick();
+  CHECK(world.show(problem).accepted == 3);  // the next round is tomorrow
+  world.clock().advance(std::chrono::hours{25});
+  (void)seconds_until(world, "3 damaged or gone");
+  world.settle();
+  CHECK(world.show(problem).accepted == 2);
+}
+
+TEST_CASE("the scrub reads no more a second than it may, and goes on where it was after a restart") {
+  World world([](auto& configuration) { configuration.scrub_megabytes_per_second = 1; });
+  world.add_application();
+  const std::string large(3 << 20, 'x');
+  protocol::AddProblem request;
+  request.application = "numbers";
+  request.parameters = "{\"count\": 6}";
+  for (const char* name : {"one", "two", "three"})
+    request.inputs.push_back({name, must(world.service().kernel().blobs().put(large + name)), 0, {}});
+  (void)must(world.try_add_problem(request));
+  CHECK(seconds_until(world, "now 2 of 4 files") >= 3);  // one of 3 MB at least
+  world.clock().advance(std::chrono::minutes{2});
+  (void)seconds_until(world, "now 3 of 4");  // and writes down where it is
+  world.settle();
+  world.restart();
+  const int rest = seconds_until(world, "last read again in whole");
+  CHECK(rest >= 1);
+  CHECK(rest <= 9);  // less than from the beginning: that would be some 10 MB
+}
+
+TEST_CASE("the scrub can be turned off") {
+  World world([](auto& configuration) { configuration.scrub_megabytes_per_second = 0; });
+  for (int second = 0; second < 3; ++second) world.tick();
+  CHECK(says(stored(world), "not read again"));
+}
