@@ -57,7 +57,7 @@ Result<ReviewFinding> compare_item(const effect::Review& job, const std::vector<
 
 bool same_verdict(const ReviewFinding& a, const ReviewFinding& b) {
   return a.verdict.kind == b.verdict.kind && a.verdict.right == b.verdict.right &&
-         a.verdict.wrong == b.verdict.wrong &&
+         a.verdict.wrong == b.verdict.wrong && a.verdict.classes == b.verdict.classes &&
          std::equal(a.opinions.begin(), a.opinions.end(), b.opinions.begin(), b.opinions.end(),
                     [](const auto& x, const auto& y) { return x.segment == y.segment && x.host == y.host; });
 }

@@ -77,7 +77,9 @@ protocol::ProblemInfo describe(const Problem& problem, Timestamp now) {
     info.open_units = counts.open_units;
     if (info.message.empty() && row.state == protocol::ProblemState::running &&
         counts.accepted == info.items && !problem.stage->view().complete())
-      info.message = "all items are delivered; some wait until another host has computed them, too";
+      info.message = problem.waits.empty()
+                         ? "all items are delivered; some wait until another host has computed them, too"
+                         : problem.waits;
     info.splits = counts.splits;
     info.recovered = counts.recovered;
     info.duplicates = counts.copies;

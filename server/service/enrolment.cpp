@@ -43,7 +43,7 @@ void fill(storage::HostRow& row, const protocol::EnrolRequest& request, const st
 
 // The same key on the same machine is the same host (its state was lost, or the reply was). The same key on
 // another machine is a cloned disk: a new host.
-Status take_host(Transaction& tx, const protocol::EnrolRequest& request,
+Status take_host(Transaction& tx, const protocol::EnrolRequest& request, const std::string& network,
                  Result<protocol::EnrolReply>& reply) {
   const Host* known = nullptr;
   for (const auto& [id, host] : tx.model.hosts)
@@ -58,6 +58,7 @@ Status take_host(Transaction& tx, const protocol::EnrolRequest& request,
   storage::HostRow row = known != nullptr ? known->row : storage::HostRow{};
   if (known != nullptr) tx.effects.add(effect::DropToken{row.token_digest});
   fill(row, request, token, tx.now);
+  row.network = network;
   if (known == nullptr || row.code != code.name) {
     row.code = code.name;
     row.tags = code.tags;
@@ -75,6 +76,7 @@ Status take_host(Transaction& tx, const protocol::EnrolRequest& request,
                               known != nullptr ? "joined again" : "joined", row.code, row.cores,
                               row.platform));
   tx.model.reputation.set_own(row.id, row.own);
+  note_party(tx.model, row);
   Host& host = tx.model.hosts[row.id];
   host.row = row;
   host.stored_contact = row.last_contact;
@@ -128,8 +130,8 @@ void Enrolment::enrol(protocol::EnrolRequest request, const std::string& network
     return done(room.error());
   if (const Status checked = check_request(request); !checked.ok()) return done(checked.error());
   kernel_.decide<protocol::EnrolReply>(
-      [request = std::move(request)](Transaction& tx, Result<protocol::EnrolReply>& reply) {
-        return take_host(tx, request, reply);
+      [request = std::move(request), network](Transaction& tx, Result<protocol::EnrolReply>& reply) {
+        return take_host(tx, request, network, reply);
       },
       std::move(done));
 }

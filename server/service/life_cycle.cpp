@@ -87,12 +87,13 @@ ManagerSetup manager_setup(const Model& model, const Problem& problem) {
 Status store_stage(Transaction& tx, Problem& problem, const policy::Changes& changes) {
   TRY(store_changes(tx.store, tx.model, problem, changes));
   log_decisions(tx, problem, changes);
-  const bool set_aside = std::any_of(changes.decisions.begin(), changes.decisions.end(),
-                                     [](const auto& decision) { return decision.kind == "set-aside"; });
-  if (set_aside) {
+  const auto set_aside = std::find_if(changes.decisions.begin(), changes.decisions.end(),
+                                      [](const auto& decision) { return decision.kind == "set-aside"; });
+  if (set_aside != changes.decisions.end()) {
     problem.stage_row.set_aside = problem.stage->view().ledger().set_aside().ranges();
     problem.row.message = items_text(problem.stage->view().ledger().set_aside().total()) +
-                          " set aside: they failed where others did not (see `gleaner-admin problem show`)";
+                          " set aside; of the last: " + set_aside->reason +
+                          " (see `gleaner-admin problem show`)";
     tx.effects.warn(fmt::format("problem {}: {}", problem.row.id.value, problem.row.message));
     TRY(tx.store.put_stage(problem.stage_row));
     TRY(tx.store.update_problem(problem.row));
@@ -227,7 +228,9 @@ Status tick_problems(Transaction& tx) {
       TRY(finish_problem(
           tx, problem, protocol::ProblemState::failed,
           items_text(problem.stage->view().ledger().set_aside().total()) +
-              " failed wherever they were tried; all others are done. The last failures are in "
+              " are set aside, since they failed wherever they were tried or no two hosts agreed on them; "
+              "all "
+              "others are done. The last failures are in "
               "`gleaner-admin problem show`; `problem result --partial` has the others, `problem "
               "retry` tries again"));
     }

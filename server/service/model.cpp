@@ -143,6 +143,7 @@ Result<Model> load_model(storage::Store& store, io::Files& files, const Settings
   }
   TRY_ASSIGN(const auto codes, store.codes());
   for (const auto& row : codes) model.codes[row.name] = row;
+  for (const auto& row : hosts) note_party(model, row);
   TRY_ASSIGN(const auto tokens, store.tokens());
   for (const auto& row : tokens) model.admin_tokens[row.name] = row;
   TRY_ASSIGN(const auto bans, store.bans());
@@ -158,6 +159,12 @@ Result<Model> load_model(storage::Store& store, io::Files& files, const Settings
   for (const auto& row : problems) TRY(load_problem(store, row, settings, now, model));
   update_slowest(model);
   return model;
+}
+
+void note_party(Model& model, const storage::HostRow& row) {
+  const auto code = model.codes.find(row.code);
+  const bool given = code != model.codes.end() && code->second.hosts_max > 0;
+  model.parties.add(row.id, given ? row.code : "", row.network);
 }
 
 void update_slowest(Model& model) {

@@ -16,6 +16,7 @@
 #include "server/policy/blame.h"
 #include "server/policy/dispatch/dispatch.h"
 #include "server/policy/trust/audits.h"
+#include "server/policy/trust/parties.h"
 #include "server/service/decision_log.h"
 #include "server/service/project_directory.h"
 #include "server/service/saved_items.h"
@@ -46,11 +47,13 @@ struct Problem {
   storage::StageRow stage_row;
   policy::RecordedStage* stage = nullptr;  // the dispatcher's; null while planning and when over
   std::shared_ptr<DecisionLog> log;        // of that stage; absent: not wanted
+  std::shared_ptr<DecisionLog> verdicts;   // of all its stages; made with the first
   bundle::Manifest manifest;               // of its application
   std::string application_name;            // name@version
   std::string parameters_digest;
   std::vector<storage::FailureRow> recent_failures;  // newest last, at most recent_failures_max
   std::int64_t disagreements = 0;                    // disputes so far
+  std::string waits;  // what its comparisons waited for when the last was made; empty: nothing in particular
   std::int64_t accepted_at_end = 0;      // items of the last stage, of a problem that was cancelled or failed
   std::optional<policy::Audits> audits;  // of that stage
   SavedItems saved;                      // of its stage, compressed
@@ -87,6 +90,7 @@ struct Model {
   double slowest_mflops = 0;
   policy::Blame blame;  // after a restart it knows what worked, and learns anew what fails
   policy::Reputation reputation;
+  policy::Parties parties;
   std::string audit_key;                    // secret: which items are audited
   std::optional<Duration> calendar_offset;  // from the steady clock, at the last tick; absent: none since
   crypto::Revocations revocations;
@@ -109,6 +113,8 @@ inline constexpr const char* dispute_note = "they differ: another host is asked"
 [[nodiscard]] Result<Model> load_model(storage::Store& store, io::Files& files, const Settings& settings,
                                        Timestamp now);
 void update_slowest(Model& model);
+// Who it may belong together with is known from now on. REQUIRES: the codes are.
+void note_party(Model& model, const storage::HostRow& row);
 // NAME, its newest version, or NAME@VERSION; null: it is not here.
 [[nodiscard]] const Application* find_application(const Model& model, const std::string& text);
 [[nodiscard]] Error no_application(const std::string& text);

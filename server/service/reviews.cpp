@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "server/policy/journal/verdicts.h"
 #include "server/service/life_cycle.h"
 #include "server/service/trust.h"
 
@@ -19,8 +20,24 @@ Status note_begun_items(Transaction& tx, effect::Review& job) {
   return {};
 }
 
-Status settle_finding(Transaction& tx, Problem& problem, const ReviewFinding& finding) {
+void log_verdict(Transaction& tx, Problem& problem, const ReviewFinding& finding,
+                 const policy::VerdictTerms& terms) {
+  const std::int64_t megabytes = tx.settings.configuration.decisions_megabytes;
+  if (megabytes <= 0) return;
+  if (!problem.verdicts) {
+    problem.verdicts = std::make_shared<DecisionLog>(
+        tx.settings.directory.decisions(problem.row.id) / "verdicts.jsonl", megabytes << 20);
+    problem.verdicts->line(std::string(policy::verdict_log_first_line));
+  }
+  problem.verdicts->line(policy::verdict_line(
+      {tx.now, problem.row.stage, finding.range, terms, finding.opinions, finding.verdict}));
+  tx.effects.add(effect::SettleDecisions{problem.verdicts, true});
+}
+
+Status settle_finding(Transaction& tx, Problem& problem, const ReviewFinding& finding,
+                      const policy::VerdictTerms& terms) {
   if (finding.opinions.empty()) return {};  // the segments that had it were dropped
+  log_verdict(tx, problem, finding, terms);
   policy::Changes changes;
   storage::VerdictRow row;
   row.problem = problem.row.id;
@@ -41,7 +58,8 @@ Status settle_finding(Transaction& tx, Problem& problem, const ReviewFinding& fi
       if (finding.verdict.differ) ++problem.disagreements;
       std::vector<HostId> hosts;
       for (const auto& opinion : finding.opinions) hosts.push_back(opinion.host);
-      problem.stage->dispute(finding.range, hosts, tx.now, changes);
+      problem.stage->dispute(finding.range, hosts, tx.now, changes, barred(tx.model, problem, hosts, tx.now));
+      problem.waits = what_is_waited_for(tx.model, problem, tx.now);
       break;
     }
     case policy::VerdictKind::decided: {
@@ -148,7 +166,7 @@ Status settle_review(Transaction& tx, const effect::Review& job,
     return advance(tx, job.problem);
   }
   for (const auto& finding : *findings) {
-    TRY(settle_finding(tx, problem, finding));
+    TRY(settle_finding(tx, problem, finding, job.terms));
     if (!problem.stage) return {};
   }
   return advance(tx, job.problem);

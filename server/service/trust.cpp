@@ -6,6 +6,7 @@
 #include <cstring>
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 #include "server/service/dispatch.h"
 #include "server/service/life_cycle.h"
@@ -25,11 +26,32 @@ Random draw_for(const Model& model, std::string_view what, std::int64_t number) 
   return Random(seed);
 }
 
+// Where the project has hosts of its own that are here, these alone make spot checks; else none is barred.
+std::vector<HostId> strangers(const Model& model, Timestamp now) {
+  std::vector<HostId> others;
+  bool own_here = false;
+  for (const auto& [id, host] : model.hosts) {
+    if (host.row.state != protocol::HostState::active) continue;
+    if (!model.reputation.is_own(id))
+      others.push_back(id);
+    else
+      own_here = own_here || now - host.row.last_contact < here_for;
+  }
+  return own_here ? others : std::vector<HostId>{};
+}
+
+int quorum_of(const Problem& problem) {
+  const auto validation = policy::parse_validation(problem.row.validation);
+  return validation.ok() ? validation->quorum : 1;
+}
+
 Status ask_for(Transaction& tx, Problem& problem, const std::vector<policy::Audit>& audits) {
   if (audits.empty()) return {};
   policy::Changes changes;
   for (const policy::Audit& audit : audits)
-    problem.stage->dispute(audit.range, {audit.host}, tx.now, changes);
+    problem.stage->dispute(audit.range, {audit.host}, tx.now, changes,
+                           barred(tx.model, problem, {audit.host}, tx.now));
+  problem.waits = what_is_waited_for(tx.model, problem, tx.now);
   return store_stage(tx, problem, changes);
 }
 
@@ -135,7 +157,8 @@ Result<bool> audit_rest(Transaction& tx, Problem& problem) {
 }
 
 Status learn_from(Transaction& tx, Problem& problem, const ReviewFinding& finding) {
-  const auto& [kind, right, wrong, differ] = finding.verdict;
+  const auto& right = finding.verdict.right;
+  const auto& wrong = finding.verdict.wrong;
   std::set<HostId> agreed, refuted;
   for (const std::size_t index : right) agreed.insert(finding.opinions[index].host);
   for (const std::size_t index : wrong) refuted.insert(finding.opinions[index].host);
@@ -156,8 +179,7 @@ Status learn_from(Transaction& tx, Problem& problem, const ReviewFinding& findin
 
 policy::VerdictTerms verdict_terms(const Model& model, const Problem& problem, Timestamp now) {
   const policy::TrustRules rules;
-  const auto validation = policy::parse_validation(problem.row.validation);
-  const int quorum = validation.ok() ? validation->quorum : 1;
+  const int quorum = quorum_of(problem);
   policy::VerdictTerms terms{rules.odds, rules.coincidence, quorum};
   std::size_t here = 0;
   for (const auto& [id, host] : model.hosts) {
@@ -172,7 +194,37 @@ policy::Opinion witness(const Model& model, const Problem& problem, HostId host,
   return {host,
           {},
           model.reputation.reliability(host, problem.row.application, now),
-          model.reputation.is_own(host)};
+          model.reputation.is_own(host),
+          quorum_of(problem) > 1 ? model.parties.party(host) : 0};
+}
+
+std::vector<HostId> barred(const Model& model, const Problem& problem, const std::vector<HostId>& asked,
+                           Timestamp now) {
+  const auto validation = policy::parse_validation(problem.row.validation);
+  if (validation.ok() && validation->kind == policy::Validation::Kind::spot) return strangers(model, now);
+  if (quorum_of(problem) <= 1) return {};
+  std::set<HostId> all;
+  for (const HostId host : asked)
+    for (const HostId member : model.parties.members(model.parties.party(host)))
+      if (!model.reputation.is_own(member)) all.insert(member);
+  for (const HostId host : asked) all.erase(host);
+  return {all.begin(), all.end()};
+}
+
+std::string what_is_waited_for(const Model& model, const Problem& problem, Timestamp now) {
+  const int quorum = quorum_of(problem);
+  if (quorum <= 1) return {};
+  std::set<std::int64_t> here;
+  for (const auto& [id, host] : model.hosts) {
+    if (host.row.state != protocol::HostState::active || now - host.row.last_contact >= here_for) continue;
+    if (model.reputation.is_own(id)) return {};
+    here.insert(model.parties.party(id));
+  }
+  if (std::cmp_greater_equal(here.size(), quorum)) return {};
+  return fmt::format(
+      "some items wait: {} asks for {} hosts of different owners and networks that agree, and those of the "
+      "last hour are of {}",
+      problem.row.validation, quorum, here.size());
 }
 
 }  // namespace gleaner::service

@@ -2,6 +2,7 @@
 // mean for the hosts, and what is taken back from a host that was found wrong. Writer thread only.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "server/service/compare.h"
@@ -28,5 +29,11 @@ void begin_audits(Problem& problem);
 // What a verdict on results of this problem asks for, and how far each host is believed.
 [[nodiscard]] policy::VerdictTerms verdict_terms(const Model& model, const Problem& problem, Timestamp now);
 [[nodiscard]] policy::Opinion witness(const Model& model, const Problem& problem, HostId host, Timestamp now);
+// Whom no opinion is asked of besides those who have given one: where parties count, others of theirs; for
+// spot checks strangers, while the project has hosts of its own.
+[[nodiscard]] std::vector<HostId> barred(const Model& model, const Problem& problem,
+                                         const std::vector<HostId>& asked, Timestamp now);
+// Where a quorum cannot be reached with the hosts of the last hour: a sentence that says so; else empty.
+[[nodiscard]] std::string what_is_waited_for(const Model& model, const Problem& problem, Timestamp now);
 
 }  // namespace gleaner::service

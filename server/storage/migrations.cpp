@@ -373,6 +373,11 @@ CREATE TABLE bans (
 ) STRICT, WITHOUT ROWID;
 )";
 
+// Of hosts that joined before, it is not known.
+constexpr const char* networks = R"(
+ALTER TABLE hosts ADD COLUMN network TEXT NOT NULL DEFAULT '';
+)";
+
 constexpr std::array steps{
     Migration{1, "first schema", first_schema},
     Migration{2, "units remember the end they were handed out with", handed_out_end},
@@ -384,6 +389,7 @@ constexpr std::array steps{
     Migration{8, "admin tokens with roles", admin_tokens},
     Migration{9, "small segments in the store", segments_in_store},
     Migration{10, "the audit log, and bans", acts_and_bans},
+    Migration{11, "from which network a host joined", networks},
 };
 
 Result<std::int64_t> number_of(Database& database, std::string_view sql) {

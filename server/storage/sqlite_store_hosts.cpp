@@ -18,7 +18,7 @@ void add_description(Query& query, const HostRow& row, const std::string& tags) 
   query.add(row.cost_accepted).add(row.disagreements);
   query.add(row.speeds.all_cores_mflops).add(row.speeds.memory_bytes_per_second);
   query.add(row.speeds.download_bytes_per_second).add(row.speeds.upload_bytes_per_second).add(row.own);
-  query.add(row.code).add(tags);
+  query.add(row.code).add(tags).add(row.network);
 }
 
 void add_identity(Query& query, const HostRow& row) {
@@ -34,7 +34,7 @@ HostRow read_host(Query& query) {
                  row.speeds.all_cores_mflops, row.speeds.memory_bytes_per_second,
                  row.speeds.download_bytes_per_second, row.speeds.upload_bytes_per_second, row.own, row.code);
   take_list(query, row.tags);
-  query.take_all(row.public_key, row.machine, row.token_digest);
+  query.take_all(row.network, row.public_key, row.machine, row.token_digest);
   return row;
 }
 
@@ -59,8 +59,8 @@ Result<HostId> SqliteStore::add_host(const HostRow& row) {
   Query query = database_->query(R"(
 INSERT INTO hosts (name, platform, cores, memory_bytes, client_version, mflops, benchmark_at, state, state_reason,
   failures_in_row, failures, blocked_until, blocked_reason, enrolled_at, last_contact, items_accepted, cost_accepted,
-  disagreements, all_cores_mflops, memory_rate, download_rate, upload_rate, own, code, tags, public_key, machine, token_digest)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?))");
+  disagreements, all_cores_mflops, memory_rate, download_rate, upload_rate, own, code, tags, network, public_key, machine, token_digest)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?))");
   add_description(query, row, tags);
   add_identity(query, row);
   TRY(query.run());
@@ -74,7 +74,7 @@ Status SqliteStore::update_host(const HostRow& row) {
     Query query = database_->query(R"(
 UPDATE hosts SET (name, platform, cores, memory_bytes, client_version, mflops, benchmark_at, state, state_reason,
   failures_in_row, failures, blocked_until, blocked_reason, enrolled_at, last_contact, items_accepted, cost_accepted,
-  disagreements, all_cores_mflops, memory_rate, download_rate, upload_rate, own, code, tags) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  disagreements, all_cores_mflops, memory_rate, download_rate, upload_rate, own, code, tags, network) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 WHERE public_key = ? AND machine = ? AND token_digest = ? AND id = ?)");
     add_description(query, row, tags);
     add_identity(query, row);
@@ -84,8 +84,8 @@ WHERE public_key = ? AND machine = ? AND token_digest = ? AND id = ?)");
   Query query = database_->query(R"(
 UPDATE hosts SET (name, platform, cores, memory_bytes, client_version, mflops, benchmark_at, state, state_reason,
   failures_in_row, failures, blocked_until, blocked_reason, enrolled_at, last_contact, items_accepted, cost_accepted,
-  disagreements, all_cores_mflops, memory_rate, download_rate, upload_rate, own, code, tags, public_key, machine, token_digest) =
-  (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?)");
+  disagreements, all_cores_mflops, memory_rate, download_rate, upload_rate, own, code, tags, network, public_key, machine, token_digest) =
+  (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?)");
   add_description(query, row, tags);
   add_identity(query, row);
   TRY(query.add(row.id).run());
@@ -98,7 +98,7 @@ Result<std::vector<HostRow>> SqliteStore::hosts() {
   Query query = database_->query(R"(
 SELECT id, name, platform, cores, memory_bytes, client_version, mflops, benchmark_at, state, state_reason,
   failures_in_row, failures, blocked_until, blocked_reason, enrolled_at, last_contact, items_accepted, cost_accepted,
-  disagreements, all_cores_mflops, memory_rate, download_rate, upload_rate, own, code, tags, public_key, machine, token_digest FROM hosts ORDER BY id)");
+  disagreements, all_cores_mflops, memory_rate, download_rate, upload_rate, own, code, tags, network, public_key, machine, token_digest FROM hosts ORDER BY id)");
   return all_rows(query, read_host);
 }
 

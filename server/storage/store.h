@@ -54,6 +54,7 @@ struct HostRow {
   bool own = true;               // one of the project's own (policy/trust)
   std::string code = "default";  // that it joined with
   std::vector<std::string> tags;
+  std::string network;  // from which: an IPv4 address or an IPv6 /64; empty: not known
 };
 
 // What hosts join with. Of its secret only the digest is kept.

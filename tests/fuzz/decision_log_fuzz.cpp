@@ -1,10 +1,11 @@
-// Decision logs from anywhere: of a stage or of a whole server, line by line. A line that cannot be is an
-// error that names its line; what is read as a line is written as one that reads the same.
+// Decision logs from anywhere: of a stage, of a whole server or of verdicts, line by line. A line that cannot
+// be is an error that names its line; what is read as a line is written as one that reads the same.
 #include <algorithm>
 
 #include "server/policy/dispatch/replay.h"
 #include "server/policy/journal/lines.h"
 #include "server/policy/journal/replay.h"
+#include "server/policy/journal/verdicts.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace gleaner;
@@ -19,6 +20,11 @@ void check_line(std::string_view line) {
     const std::string written = setup_line(*setup);
     const auto again = read_setup_line(written);
     CHECK_TRUE(again.ok() && setup_line(*again) == written);
+  }
+  if (const auto judged = read_verdict_line(line); judged.ok()) {
+    const std::string written = verdict_line(*judged);
+    const auto again = read_verdict_line(written);
+    CHECK_TRUE(again.ok() && verdict_line(*again) == written);
   }
   if (const auto entry = read_entry_line(line, items); entry.ok()) {
     const std::string written = entry_line(*entry);
@@ -47,6 +53,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text = fuzz::text_of(data, size);
   if (ProjectReplay::is_first_line(text.substr(0, text.find('\n'))))
     play<ProjectReplay>(text);
+  else if (VerdictReplay::is_first_line(text.substr(0, text.find('\n'))))
+    play<VerdictReplay>(text);
   else
     play<Replay>(text);
   return 0;

@@ -57,6 +57,18 @@ class CheckProgress {
   SteadyTime last_{};
 };
 
+const char* found_by_manager(bundle::Checks checks) {
+  switch (checks) {
+    case bundle::Checks::all:
+      return "every wrong result: none is computed twice unless it is asked for";
+    case bundle::Checks::some:
+      return "some wrong results: others are found where a second host computes them";
+    case bundle::Checks::form:
+      break;
+  }
+  return "malformed results only: wrong ones are found where a second host computes them";
+}
+
 std::string json_of(const local::CheckReport& report, std::uint64_t seed) {
   std::vector<Document> findings;
   for (const local::Finding& finding : report.findings) {
@@ -84,6 +96,9 @@ std::string json_of(const local::CheckReport& report, std::uint64_t seed) {
       .text("name", report.manifest.name)
       .text("passed", report.passed() ? "yes" : "no")
       .text("seed", std::to_string(seed))
+      .text("manager_finds", report.manifest.checks == bundle::Checks::all    ? "all"
+                             : report.manifest.checks == bundle::Checks::some ? "some"
+                                                                              : "form")
       .list("checks", findings)
       .list("stages", stages)
       .render();
@@ -100,6 +115,7 @@ void print(Session& session, const local::CheckReport& report, const CheckOption
         << finding.what << '\n';
     if (!finding.advice.empty()) out << fmt::format("{:19}-> {}\n", "", finding.advice);
   }
+  out << "its manager finds " << found_by_manager(report.manifest.checks) << " (`checks` in manifest.toml)\n";
   if (failed == 0)
     out << report.manifest.name << ' ' << report.manifest.version << " keeps the contract, as far as "
         << counted(static_cast<std::int64_t>(report.findings.size()), "check")

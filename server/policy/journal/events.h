@@ -3,6 +3,7 @@
 // the log that `gleaner-sim replay` reads. Value types.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -45,6 +46,7 @@ struct TickEvent {};
 struct DisputeEvent {
   Range range;
   std::vector<HostId> hosts;
+  std::optional<std::vector<HostId>> barred = std::nullopt;
 };
 struct ResolveEvent {
   Range range;

@@ -67,7 +67,7 @@ struct Impossible {
     return {};
   }
   std::string operator()(const DisputeEvent& event) const {
-    if (event.hosts.size() < 2) return "hosts: expected two or more";
+    if (event.hosts.empty()) return "hosts: expected one or more";
     return outside(event.range, items);
   }
   std::string operator()(const CommitEvent& event) const { return outside(event.range, items); }

@@ -238,6 +238,7 @@ void visit(Archive& archive, protocol::codec::Of<Archive, DisputeEvent>& event) 
   const LogFields log(archive);
   log("range", event.range);
   log("hosts", event.hosts);
+  log.maybe("barred", event.barred);
 }
 
 template <typename Archive>

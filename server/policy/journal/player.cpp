@@ -42,7 +42,7 @@ struct Player {
     return {};
   }
   std::string operator()(const DisputeEvent& event) {
-    stage.dispute(event.range, event.hosts, now, changes);
+    stage.dispute(event.range, event.hosts, now, changes, event.barred.value_or(std::vector<HostId>{}));
     return {};
   }
   std::string operator()(const ResolveEvent& event) {

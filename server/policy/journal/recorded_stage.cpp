@@ -65,10 +65,13 @@ void RecordedStage::host_left(HostId host, const std::string& reason, Timestamp 
   observe(changes, now);
 }
 
-void RecordedStage::dispute(Range range, const std::vector<HostId>& hosts, Timestamp now, Changes& changes) {
+void RecordedStage::dispute(Range range, const std::vector<HostId>& hosts, Timestamp now, Changes& changes,
+                            const std::vector<HostId>& barred) {
   const std::size_t before = changes.decisions.size();
-  stage_.dispute(range, hosts, now, changes);
-  if (sink_) record(DisputeEvent{range, hosts}, {}, now, changes, before);
+  stage_.dispute(range, hosts, now, changes, barred);
+  DisputeEvent event{range, hosts};
+  if (!barred.empty()) event.barred = barred;
+  if (sink_) record(std::move(event), {}, now, changes, before);
   observe(changes, now);
 }
 

@@ -30,7 +30,8 @@ class RecordedStage {
                  Timestamp now, Changes& changes);
   void tick(Timestamp now, Changes& changes);
   void host_left(HostId host, const std::string& reason, Timestamp now, Changes& changes);
-  void dispute(Range range, const std::vector<HostId>& hosts, Timestamp now, Changes& changes);
+  void dispute(Range range, const std::vector<HostId>& hosts, Timestamp now, Changes& changes,
+               const std::vector<HostId>& barred = {});
   void resolve(Range range, bool decided, Timestamp now, Changes& changes);
   void reject(Range range, const std::string& reason, Timestamp now, Changes& changes);
   void enough(Timestamp now, Changes& changes);

@@ -62,12 +62,15 @@ void StageState::drop_checks(Range range, Timestamp now, Changes& changes) {
   }
 }
 
-void Stage::dispute(Range range, const std::vector<HostId>& hosts, Timestamp now, Changes& changes) {
+void Stage::dispute(Range range, const std::vector<HostId>& hosts, Timestamp now, Changes& changes,
+                    const std::vector<HostId>& barred) {
   StageState& state = *state_;
+  std::vector<HostId> others = hosts;
+  others.insert(others.end(), barred.begin(), barred.end());
   state.drop_checks(range, now, changes);
   for (const Range part : state.ledger.accepted().within(range)) {
     state.ledger.dispute(part);
-    state.checks.push_back({part, hosts, {}});
+    state.checks.push_back({part, others, {}});
     if (hosts.size() < 2) {
       state.decide(changes, now, hosts.front(), {}, "audit", part, "another host computes them, too");
       continue;

@@ -62,6 +62,9 @@ Verdict judge(std::span<const Opinion> opinions, const std::function<bool(std::s
   const std::vector<Class> classes = classes_of(opinions, same);
   if (classes.empty()) return verdict;
   verdict.differ = classes.size() > 1;
+  verdict.classes.resize(opinions.size());
+  for (std::size_t number = 0; number < classes.size(); ++number)
+    for (const std::size_t member : classes[number].members) verdict.classes[member] = number;
   const std::vector<double> likely = log_likelihoods(classes, terms.coincidence);
   const auto best = std::max_element(likely.begin(), likely.end() - 1);
   double others = 0;

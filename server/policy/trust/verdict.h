@@ -34,7 +34,8 @@ struct Verdict {
   VerdictKind kind = VerdictKind::agree;
   std::vector<std::size_t> right;  // indices into the opinions
   std::vector<std::size_t> wrong;
-  bool differ = false;  // some opinions do
+  bool differ = false;                    // some opinions do
+  std::vector<std::size_t> classes = {};  // of each opinion, which agree with it: the class's number
 };
 
 inline constexpr std::size_t opinions_least = 5, opinions_most = 12;

@@ -1,6 +1,7 @@
 // Which results are believed: audits of strangers' deliveries, what verdicts cost a liar, what survives
 // failures of the store and restarts.
 #include "server/service/trust.h"
+#include "server/policy/journal/verdicts.h"
 
 #include "tests/unit/service/world.h"
 
@@ -23,7 +24,9 @@ struct Project {
     problem = must(world.try_add_problem(request)).id;
   }
 
-  HostId host(const std::string& name) { return world.add_host(name).id; }
+  HostId host(const std::string& name, const std::string& network = "127.0.0.1") {
+    return world.add_host(name, network).id;
+  }
 
   // The host takes one unit and delivers it whole.
   Range work(HostId host, const std::string& word = "item") {
@@ -151,6 +154,74 @@ TEST_CASE("a quorum counts hosts that agree") {
   CHECK(p.world.show(p.problem).disagreements == 0);
   (void)p.work(carol);
   CHECK(p.world.show(p.problem).state == protocol::ProblemState::finished);
+}
+
+TEST_CASE(
+    "hosts of one network make no quorum, are not asked in vain, and the problem says what it waits for") {
+  Project p(1, "quorum:2");
+  const HostId first = p.host("first", "203.0.113.7"), second = p.host("second", "203.0.113.7"),
+               third = p.host("third", "203.0.113.7");
+  const Range all = p.work(first);
+  for (const HostId host : {first, second, third}) CHECK(p.gets_nothing(host));
+  const auto info = p.world.show(p.problem);
+  CHECK(info.state == protocol::ProblemState::running);
+  CHECK(says(info.message, "quorum:2 asks for 2 hosts of different owners and networks that agree"));
+  CHECK(says(info.message, "those of the last hour are of 1"));
+  p.world.restart();
+  CHECK(p.gets_nothing(second));
+  CHECK(says(p.world.show(p.problem).message, "different owners and networks"));
+  const HostId other = p.host("other", "203.0.113.8");
+  CHECK(p.work(other) == all);
+  CHECK(p.world.show(p.problem).state == protocol::ProblemState::finished);
+}
+
+TEST_CASE("of one network twice and of another once: two that agree decide against the network") {
+  Project p(1, "quorum:2");
+  const HostId liar = p.host("liar", "203.0.113.7");
+  (void)p.work(liar, "lie");
+  (void)p.host("accomplice", "203.0.113.7");
+  (void)p.work(p.host("one", "203.0.113.8"));
+  (void)p.work(p.host("two", "203.0.113.9"));
+  CHECK(p.world.show(p.problem).state == protocol::ProblemState::finished);
+  CHECK(p.standing(liar).wrong > 0);
+}
+
+TEST_CASE("the log of verdicts replays to the same verdicts, and parts where one is another") {
+  Project p(1, "quorum:2");
+  const HostId liar = p.host("liar");
+  (void)p.work(liar, "lie");
+  (void)p.work(p.host("one"));
+  (void)p.work(p.host("two"));
+  CHECK(p.world.show(p.problem).state == protocol::ProblemState::finished);
+  const Bytes text =
+      must(io::real_files().read(p.world.project().decisions(p.problem) / "verdicts.jsonl", 1 << 20));
+  const auto play = [](std::string_view log) {
+    policy::VerdictReplay replay;
+    while (!log.empty()) {
+      must(replay.feed(log.substr(0, log.find('\n')), "log"));
+      log.remove_prefix(std::min(log.find('\n') + 1, log.size()));
+    }
+    return std::pair(replay.decisions(), replay.parting().has_value());
+  };
+  CHECK(play(text) == std::pair(std::int64_t{2}, false));  // another is asked for, then it is decided
+  Bytes other = text;
+  other.replace(other.find("\"wrong\":[0]"), 11, "\"wrong\":[1]");
+  CHECK(play(other).second);
+}
+
+TEST_CASE("spot checks are made by the project's own hosts where there are some") {
+  Project p(1, "spot:1");
+  const HostId alice = p.host("alice"), bob = p.host("bob"), own = p.host("own");
+  const bool have_own = GENERATE(true, false);
+  if (have_own)
+    (void)p.world.look<bool>([&](service::Transaction& tx) {
+      tx.model.reputation.set_own(own, true);
+      return true;
+    });
+  (void)p.work(alice);
+  CHECK(p.gets_nothing(bob) == have_own);
+  if (have_own) (void)p.work(own);
+  if (have_own) CHECK(p.world.show(p.problem).state == protocol::ProblemState::finished);
 }
 
 TEST_CASE("none and checks compute nothing twice") {

@@ -181,13 +181,13 @@ protocol::EnrolRequest World::enrol_request(const std::string& name) const {
   return request;
 }
 
-Result<protocol::EnrolReply> World::enrol(const protocol::EnrolRequest& request) {
+Result<protocol::EnrolReply> World::enrol(const protocol::EnrolRequest& request, const std::string& network) {
   return wait<protocol::EnrolReply>(
-      [&](auto done) { service_->enrolment().enrol(request, "test", std::move(done)); });
+      [&](auto done) { service_->enrolment().enrol(request, network, std::move(done)); });
 }
 
-TestHost World::add_host(const std::string& name) {
-  const auto reply = must(enrol(enrol_request(name)));
+TestHost World::add_host(const std::string& name, const std::string& network) {
+  const auto reply = must(enrol(enrol_request(name), network));
   return {reply.host, reply.token};
 }
 

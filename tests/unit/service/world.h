@@ -110,9 +110,10 @@ class World {
   // Shortcuts of use cases
   [[nodiscard]] protocol::AddApplication application(const ManagerOptions& options = {});
   void add_application(const ManagerOptions& options = {});
-  [[nodiscard]] TestHost add_host(const std::string& name = "host");
+  [[nodiscard]] TestHost add_host(const std::string& name = "host", const std::string& network = "127.0.0.1");
   [[nodiscard]] protocol::EnrolRequest enrol_request(const std::string& name) const;
-  [[nodiscard]] Result<protocol::EnrolReply> enrol(const protocol::EnrolRequest& request);
+  [[nodiscard]] Result<protocol::EnrolReply> enrol(const protocol::EnrolRequest& request,
+                                                   const std::string& network = "127.0.0.1");
   [[nodiscard]] Result<protocol::ProblemInfo> try_add_problem(const protocol::AddProblem& request);
   // Whose results are not audited.
   [[nodiscard]] ProblemId add_problem(int items, const std::string& more = "",

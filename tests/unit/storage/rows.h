@@ -90,12 +90,12 @@ void fields(Visitor& visit, policy::Decision& value) {
 template <typename Visitor>
 void fields(Visitor& visit, HostRow& value) {
   auto& [id, name, public_key, machine, token, platform, cores, memory, version, mflops, benchmark_at, speeds,
-         state, state_reason, health, enrolled_at, last_contact, items, cost, disagreements, own, code,
-         tags] = value;
+         state, state_reason, health, enrolled_at, last_contact, items, cost, disagreements, own, code, tags,
+         network] = value;
   auto& [together, memory_rate, download, upload] = speeds;
   visit(id, name, public_key, machine, token, platform, cores, memory, version, mflops, benchmark_at,
         together, memory_rate, download, upload, state, state_reason, health, enrolled_at, last_contact,
-        items, cost, disagreements, own, code, tags);
+        items, cost, disagreements, own, code, tags, network);
 }
 
 template <typename Visitor>

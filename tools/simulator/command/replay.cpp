@@ -1,4 +1,4 @@
-// replay: the log of a stage, or of a whole server, played into a fresh one.
+// replay: the log of a stage, or of a whole server, played into a fresh one; or verdicts judged anew.
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -9,6 +9,7 @@
 
 #include "server/policy/dispatch/replay.h"
 #include "server/policy/journal/replay.h"
+#include "server/policy/journal/verdicts.h"
 #include "shared/json/text.h"
 #include "tools/simulator/command/commands.h"
 
@@ -62,6 +63,11 @@ Result<int> replay(Console& console, const std::string& path, bool json) {
   file.seekg(0);
   if (policy::ProjectReplay::is_first_line(first)) {
     policy::ProjectReplay replay;
+    TRY(feed(replay, file, path));
+    return show(console, replay, path, json);
+  }
+  if (policy::VerdictReplay::is_first_line(first)) {
+    policy::VerdictReplay replay;
     TRY(feed(replay, file, path));
     return show(console, replay, path, json);
   }

@@ -1,0 +1,38 @@
+// Which hosts may have arranged their answers with one another: a party is the hosts of one owner or of one
+// network, and of whatever these share with others. Under quorum:N opinions of one party count once.
+//
+// An owner is a code that lets only so many hosts join: that is given to somebody. Codes without a limit, the
+// public ones, say nothing of owners. A network is an IPv4 address or an IPv6 /64; loopback addresses say
+// nothing (all hosts seem to be there behind a proxy on the server's own machine). A host of which neither is
+// known stands for itself.
+//
+// Parties only grow while the process runs: a host that moved belongs to both places. Cost: O(log n) a call,
+// but members(): O(n). Pure; not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "shared/base/ids.h"
+
+namespace gleaner::policy {
+
+class Parties {
+ public:
+  // Empty: not known. Again for the same host: it was seen there, too.
+  void add(HostId host, const std::string& owner, const std::string& network);
+  // The number of a host's party, above 0; the host's own for one that was never added.
+  [[nodiscard]] std::int64_t party(HostId host) const;
+  [[nodiscard]] std::vector<HostId> members(std::int64_t party) const;
+
+ private:
+  [[nodiscard]] HostId root(HostId host) const;
+  void join(HostId a, HostId b);
+
+  std::map<HostId, HostId> above_;             // a forest; the smaller number is above
+  std::map<std::string, HostId> known_there_;  // one host of each owner and network
+};
+
+}  // namespace gleaner::policy
