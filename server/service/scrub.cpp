@@ -117,9 +117,9 @@ void Scrub::step(std::int64_t bytes) {
 
 void Scrub::tell(std::vector<std::string> damaged, std::vector<std::string> gone) {
   for (const auto& digest : damaged) spdlog::warn("the scrub found blob {} damaged", digest);
-  lost_ += static_cast<std::int64_t>(damaged.size());
+  *lost_ += static_cast<std::int64_t>(damaged.size());
   kernel_.writer().submit_surely(
-      [this, damaged = std::move(damaged), gone = std::move(gone)](Transaction& tx) -> Status {
+      [lost_so_far = lost_, damaged = std::move(damaged), gone = std::move(gone)](Transaction& tx) -> Status {
         std::vector<std::string> lost = damaged;
         if (!gone.empty()) {  // or deleted with its problem since the round began
           TRY_ASSIGN(const auto named, tx.store.referenced_blobs());
@@ -128,7 +128,7 @@ void Scrub::tell(std::vector<std::string> damaged, std::vector<std::string> gone
             if (!needed.contains(digest)) continue;
             tx.effects.warn(fmt::format("the scrub found blob {} gone", digest));
             lost.push_back(digest);
-            ++lost_;
+            ++*lost_so_far;
           }
         }
         return take_damage(tx, lost);
@@ -146,7 +146,8 @@ void Scrub::keep(bool now) {
     const std::lock_guard lock(mutex_);
     text = fmt::format("{} {} {}", next, to_microseconds(begun_), to_microseconds(finished_));
   }
-  kernel_.decide_later([text](Transaction& tx) { return tx.store.set_value(value_name, text); });
+  kernel_.writer().submit([text](Transaction& tx) { return tx.store.set_value(value_name, text); },
+                          [](Status) { return Writer::Answer{}; });  // or with the next one
 }
 
 std::string Scrub::text() const {
@@ -156,7 +157,7 @@ std::string Scrub::text() const {
   std::string text = finished_ == Timestamp{} ? "not yet read again in whole"
                                               : "last read again in whole on " + to_rfc3339(finished_);
   if (all_ > 0) text += fmt::format(", now {} of {} files", next_, all_);
-  if (lost_ > 0) text += fmt::format("; {} damaged or gone since the server started", lost_.load());
+  if (lost() > 0) text += fmt::format("; {} damaged or gone since the server started", lost());
   return text;
 }
 

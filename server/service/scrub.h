@@ -9,6 +9,7 @@
 
 #include <array>
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -29,7 +30,7 @@ class Scrub {
   // How far it is, in a sentence.
   [[nodiscard]] std::string text() const;
   // Blobs found damaged or gone since the server started.
-  [[nodiscard]] std::int64_t lost() const { return lost_; }
+  [[nodiscard]] std::int64_t lost() const { return *lost_; }
 
  private:
   using Digest = std::array<char, 32>;
@@ -44,7 +45,7 @@ class Scrub {
   std::optional<storage::BlobStore::Verification> reading_;
   std::string resume_at_;  // of a round of the process before
   SteadyTime kept_at_{};
-  std::atomic<std::int64_t> lost_ = 0;
+  const std::shared_ptr<std::atomic<std::int64_t>> lost_ = std::make_shared<std::atomic<std::int64_t>>(0);
   mutable std::mutex mutex_;  // of what follows
   std::size_t next_ = 0, all_ = 0;
   Timestamp begun_{}, finished_{};  // this round, the last whole one; 0: none
