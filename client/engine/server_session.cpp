@@ -59,13 +59,13 @@ void ServerSession::after_exchange(const transport::Answer& answer, const Status
   if (error.kind == ErrorKind::unauthorized || error.kind == ErrorKind::forbidden) {
     // Not before it has shown once more that it is the project's server: an older copy of it, or a thief's,
     // may not know this host.
+    trouble_ = error.message;
     if (unknown_host_ == UnknownHost::confirmed) {
-      trouble_ = error.message;
       events_.push_back(HostRevoked{error.message});
       return;
     }
-    unknown_host_ = UnknownHost::said;
     fetch_project_soon();
+    if (std::exchange(unknown_host_, UnknownHost::said) == UnknownHost::no) return;  // at once
   }
   const bool banned = error.kind == ErrorKind::banned;
   pacing_.failed(banned ? std::optional<Duration>(banned_pause) : answer.retry_after, now, services_.random);

@@ -71,7 +71,8 @@ class Enrolment(unittest.TestCase):
             grid.start_server()
             grid.add_client("bad")
             grid.admin("host", "revoke", grid.host_id("bad"), "--yes")
-            grid.wait_until("it to notice", lambda: "revoked" in grid.control("bad", "why", check=False).stdout.lower())
+            grid.wait_until("it to notice", lambda: (grid.membership("bad") / "identity" / "revoked").exists())
+            self.assertIn("revoked", grid.control("bad", "why").stdout.lower())
             grid.kill("bad")
             again = grid.run("gleaner-client", "join", grid.join_code, "--state", grid.state("bad"), "--name", "other",
                              check=False)
