@@ -53,7 +53,7 @@ class BadInput(unittest.TestCase):
             grid.admin("host", "revoke", grid.host_id("bad"), "--yes")
             grid.wait_until("it to stop", lambda: "revoked" in grid.control("bad", "why", check=False).stdout.lower()
                             or "join" in grid.control("bad", "why", check=False).stdout.lower(), 90)
-            self.assertEqual(grid.kernels_of("bad"), [])
+            grid.wait_until("its kernels' end", lambda: not grid.kernels_of("bad"))
 
     def test_server_refuses_to_start_on_bad_files(self):
         with Grid() as grid:
