@@ -217,7 +217,7 @@ class Life {
   ~Life() { server_.close(); }
 
   void run() {
-    for (int steps = 0; dice_.more() && steps < 200; ++steps) {
+    for (int steps = 0; dice_.more() && steps < 64; ++steps) {
       step();
       check();
     }
