@@ -124,12 +124,12 @@ void Overview::status(Done<protocol::ServerStatus> done, protocol::Role asker) {
   if (asker != protocol::Role::view && !secret.empty())
     code = protocol::to_text(join_code(kernel_.settings().configuration, secrets_.root_key, secret, port_));
   kernel_.decide<protocol::ServerStatus>(
-      [code, digest = crypto::sha256(secret), secrets = &secrets_](
+      [code, digest = crypto::sha256(secret), keys = own_keys(secrets_)](
           Transaction& tx, Result<protocol::ServerStatus>& status) -> Status {
         status = status_of(tx);
         if (is_default(tx.model, digest)) status->join_code = code;
-        if (const Status own = check_own_keys(tx.model.revocations, *secrets); !own.ok())
-          status->warnings.push_back(own.error().message);
+        const Status own = keys.ok() ? check_own_keys(tx.model.revocations, *keys) : Status{keys.error()};
+        if (!own.ok()) status->warnings.push_back(own.error().message);
         return {};
       },
       [this, done = std::move(done)](Result<protocol::ServerStatus> status) {

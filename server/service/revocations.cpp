@@ -104,14 +104,23 @@ void RevocationWatch::tick() {
   });
 }
 
+Result<OwnKeys> own_keys(const ProjectSecrets& secrets) {
+  TRY_ASSIGN(std::string digest, crypto::tls_key_digest(secrets.tls_chain_pem));
+  return OwnKeys{secrets.work_key.public_key(), std::move(digest)};
+}
+
 Status check_own_keys(const crypto::Revocations& list, const ProjectSecrets& secrets) {
+  TRY_ASSIGN(const OwnKeys keys, own_keys(secrets));
+  return check_own_keys(list, keys);
+}
+
+Status check_own_keys(const crypto::Revocations& list, const OwnKeys& keys) {
   const std::string what_to_do =
       "no client believes this server any more; make new keys with `gleaner-admin keys rotate` and take them "
       "with `gleaner-server take-keys`";
-  if (const Status work = list.check_key(secrets.work_key.public_key(), "work key"); !work.ok())
+  if (const Status work = list.check_key(keys.work_key, "work key"); !work.ok())
     return work.error().within("this server's own key: " + what_to_do);
-  TRY_ASSIGN(const std::string digest, crypto::tls_key_digest(secrets.tls_chain_pem));
-  if (const Status tls = list.check_tls_key(digest); !tls.ok())
+  if (const Status tls = list.check_tls_key(keys.tls_key); !tls.ok())
     return tls.error().within("this server's own key: " + what_to_do);
   return {};
 }

@@ -52,6 +52,12 @@ class RevocationWatch {
 };
 
 // The server's own keys must not be on it: with them nothing that it signs is believed.
+struct OwnKeys {
+  Bytes work_key;       // public
+  std::string tls_key;  // digest
+};
+[[nodiscard]] Result<OwnKeys> own_keys(const ProjectSecrets& secrets);
+[[nodiscard]] Status check_own_keys(const crypto::Revocations& list, const OwnKeys& keys);
 [[nodiscard]] Status check_own_keys(const crypto::Revocations& list, const ProjectSecrets& secrets);
 
 }  // namespace gleaner::service

@@ -293,8 +293,11 @@ TEST_CASE("applications are checked before they are uploaded", "[program]") {
   statement.archive = crypto::sha256_hex("another archive");
   const auto sign = [&] {
     protocol::AddApplication application;
-    application.application = {protocol::StatementType::application, protocol::encode(statement),
-                               Bytes(32, 'k'), Bytes(64, 's'), {}};
+    application.application = {protocol::StatementType::application,
+                               protocol::encode(statement),
+                               Bytes(32, 'k'),
+                               Bytes(64, 's'),
+                               {}};
     application.signer = application.application;
     world.write("ray-1.0.tar.gz.signed", protocol::encode(application));
   };

@@ -131,6 +131,7 @@ TEST_CASE("a comparison whose end cannot be stored is stored later") {
     finding.verdict.kind = policy::VerdictKind::need_another;
     finding.verdict.differ = true;
     finding.opinions = {{d.first.id, SegmentId{1}}, {d.second.id, SegmentId{1}}};
+    finding.verdict.classes = {0, 1};
     const std::string before = d.world.memory();
     const auto commits = d.world.store().commits();
     d.world.store().fail_at(n);
