@@ -71,11 +71,12 @@ Status read_opinions(const json::Value& list, JudgedItems& judged) {
 
 std::string verdict_line(const JudgedItems& judged) {
   json::Value opinions = json::Value::array();
+  std::vector<std::size_t> classes = judged.verdict.classes;
+  classes.resize(judged.opinions.size());  // a verdict that nobody judged has none
   for (std::size_t i = 0; i < judged.opinions.size(); ++i) {
     const Opinion& each = judged.opinions[i];
-    opinions.push_back(
-        json::Value::array({each.host.value, each.segment.value, each.reliability, each.own, each.party,
-                            static_cast<std::int64_t>(judged.verdict.classes[i])}));
+    opinions.push_back(json::Value::array({each.host.value, each.segment.value, each.reliability, each.own,
+                                           each.party, static_cast<std::int64_t>(classes[i])}));
   }
   const VerdictTerms& terms = judged.terms;
   return json::write(
