@@ -228,9 +228,8 @@ Status tick_problems(Transaction& tx) {
       TRY(finish_problem(
           tx, problem, protocol::ProblemState::failed,
           items_text(problem.stage->view().ledger().set_aside().total()) +
-              " are set aside, since they failed wherever they were tried or no two hosts agreed on them; "
-              "all "
-              "others are done. The last failures are in "
+              " failed wherever they were tried, or no two hosts agreed on them; all others are done. The "
+              "last failures are in "
               "`gleaner-admin problem show`; `problem result --partial` has the others, `problem "
               "retry` tries again"));
     }
