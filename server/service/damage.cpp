@@ -110,9 +110,9 @@ Status lose_archive(Transaction& tx, const Application& application) {
     if (problem.row.state != ProblemState::paused) TRY(stop(tx, problem, archive_message(application)));
   }
   if (!needed)
-    tx.effects.warn(fmt::format(
-        "the archive of {}@{} is damaged or gone: `gleaner-admin app add` the same bundle again",
-        application.row.name, application.row.version));
+    tx.effects.warn(
+        fmt::format("the archive of {}@{} is damaged or gone: `gleaner-admin app add` the same bundle again",
+                    application.row.name, application.row.version));
   return {};
 }
 

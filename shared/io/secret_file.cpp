@@ -9,7 +9,7 @@ Result<Bytes> read_secret_file(const Files& files, const Path& path, std::int64_
   const auto status = std::filesystem::status(path, failure);
   using std::filesystem::perms;
   if (!failure && (status.permissions() & (perms::group_all | perms::others_all)) != perms::none) {
-    return Error{ErrorKind::forbidden, "other users of this machine may read or change " + path.string() +
+    return Error{ErrorKind::untrusted, "other users of this machine may read or change " + path.string() +
                                            ": it holds a secret; run `chmod 600 " + path.string() +
                                            "`, and replace the secret if somebody may have seen it"};
   }

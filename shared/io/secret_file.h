@@ -5,7 +5,7 @@
 
 namespace gleaner::io {
 
-// Errors: forbidden if its mode lets others read or change it: says `chmod 600 FILE`.
+// Errors: untrusted if its mode lets others read or change it: says `chmod 600 FILE`.
 [[nodiscard]] Result<Bytes> read_secret_file(const Files& files, const Path& path, std::int64_t bytes_max);
 
 }  // namespace gleaner::io

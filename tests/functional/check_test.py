@@ -7,7 +7,7 @@ import unittest
 
 from harness import MANDELBROT, Grid, main, seeded
 
-VIEW = {"width": 320, "height": 480, "iterations": 60000}
+VIEW = {"width": 10240, "height": 160, "iterations": 4500}  # an item has 80 kB: each segment is a blob
 GOOD, FAILED, MENDABLE, SERIOUS = 0, 1, 3, 4
 
 

@@ -68,7 +68,7 @@ class Load(unittest.TestCase):
         shorter.write_text("\n".join([lines[0], *(line for line in lines[1:] if line.split()[1] != str(unit))]) + "\n")
         self.assertIn(f"unit {unit}, ", check_ledger(store, [shorter])[0])
         with sqlite3.connect(store) as database:
-            segment, data = database.execute("SELECT id, bytes FROM segments JOIN segment_bytes ON segment = id WHERE digest = ?",
+            segment, data = database.execute("SELECT id, segment_bytes.bytes FROM segments JOIN segment_bytes ON segment = id WHERE digest = ?",
                                              (digest,)).fetchone()
             database.execute("DELETE FROM segment_bytes WHERE segment = ?", (segment,))
             database.commit()

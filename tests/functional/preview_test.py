@@ -99,7 +99,7 @@ class Preview(unittest.TestCase):
 
     def test_walks_towards_a_logarithm(self):
         self.grid.add_application(BUILD / "bundles" / "dlog")
-        identity = self.grid.add_problem("dlog", "dlog", random_bits=62, item_walks=50)
+        identity = self.grid.add_problem("dlog", "dlog", random_bits=76, item_walks=50)
         self.grid.start_client("worker")
         self.grid.wait_until("some walks", lambda: self.grid.problem(identity)["accepted"] > 0, 60)
         _, files = self.preview(identity)

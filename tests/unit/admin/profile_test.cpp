@@ -45,7 +45,7 @@ TEST_CASE("a token that others may read is refused", "[profile]") {
     std::filesystem::permissions(world.directory / "admin/token", perms::owner_read | mode);
     const auto refused = find_connection({}, world.outside());
     REQUIRE_FALSE(refused.ok());
-    CHECK(refused.error().kind == ErrorKind::forbidden);
+    CHECK(refused.error().kind == ErrorKind::untrusted);
     CHECK(refused.error().message.find("chmod 600") != std::string::npos);
   }
   std::filesystem::permissions(world.directory / "admin/token", perms::owner_read);

@@ -63,7 +63,7 @@ TEST_CASE("keys that others may read are refused", "[keys]") {
   std::filesystem::permissions(world.directory / "root.key", perms::owner_read | perms::group_read);
   const auto refused = bundle::read_key_file(io::real_files(), world.directory / "root.key");
   REQUIRE_FALSE(refused.ok());
-  CHECK(refused.error().kind == ErrorKind::forbidden);
+  CHECK(refused.error().kind == ErrorKind::untrusted);
 }
 
 TEST_CASE("keys signer and keys work certify with the root key", "[keys]") {

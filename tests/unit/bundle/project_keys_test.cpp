@@ -49,7 +49,7 @@ TEST_CASE("a secret that others can read is refused") {
   REQUIRE(::chmod((directory / "token").c_str(), 0640) == 0);
   const auto refused = io::read_secret_file(files, directory / "token", 100);
   REQUIRE_FALSE(refused.ok());
-  CHECK(refused.error().kind == ErrorKind::forbidden);
+  CHECK(refused.error().kind == ErrorKind::untrusted);
   CHECK(refused.error().message.find("chmod 600") != std::string::npos);
   CHECK(io::read_secret_file(files, directory / "none", 100).error().kind == ErrorKind::not_found);
 }

@@ -18,7 +18,8 @@ std::vector<std::string> deliver(World& world, const TestHost& host, int count) 
     const auto grant = world.grants(host.id).front();
     for (std::int64_t item = grant.range.begin; item < grant.range.end; ++item) {
       if (item == count) return digests;
-      const auto request = World::results(grant.unit, {item, item + 1}, item + 1 == grant.range.end);
+      const auto request =
+          world.uploaded(World::results(grant.unit, {item, item + 1}, item + 1 == grant.range.end));
       REQUIRE(must(world.commit(host.id, request)).status == protocol::CommitStatus::accepted);
       digests.push_back(request.digest);
     }
