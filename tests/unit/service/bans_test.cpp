@@ -98,6 +98,7 @@ TEST_CASE("a banned key's host stops at once and may return when the ban is over
 
 TEST_CASE("a banned code is withdrawn, and its hosts' keys are kept out whatever code they show") {
   World world;
+  world.service().overview().set_listening_port(8443);
   protocol::AddCode lab;
   lab.name = "lab";
   const auto made = must(
