@@ -27,9 +27,9 @@ class Check(unittest.TestCase):
         grid.add_client("a", share=0.2)
         grid.wait_until("some segments", lambda: len(blobs_of(grid) - others) >= 5)
         grid.kill("a")
-        grid.kill("server")
         with contextlib.closing(sqlite3.connect(grid.project / "store.sqlite")) as store:
             named = {row[0].hex() for row in store.execute("SELECT digest FROM segments WHERE place = 1")}
+        grid.kill("server")
         return sorted(path for path in blobs_of(grid) - others if path.name in named)
 
     def check(self, grid, code, *arguments):
