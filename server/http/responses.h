@@ -16,6 +16,8 @@
 namespace gleaner::http {
 
 [[nodiscard]] Response error_response(const Error& error);
+// The same for who comes at a bad time: not all of them are to come again at once.
+[[nodiscard]] Response busy_response(const Error& error);
 [[nodiscard]] Response json_response(std::string body);
 // The file of a blob, or what of it the header Range asks for.
 [[nodiscard]] Response file_response(const io::Path& path, std::int64_t bytes, std::string_view range);

@@ -48,9 +48,16 @@ void Router::handle(Request request, Reply reply) {
   status_page(request, reply);
 }
 
-void Router::host_operation(const Request& request, const Reply& reply) {
-  const auto host = service_.enrolment().authenticate_host(bearer_token(request));
-  if (!host.ok()) return reply(error_response(host.error()));
+void Router::host_operation(const Request& request, const Reply& answered) {
+  const std::string token = bearer_token(request);
+  const auto host = service_.enrolment().authenticate_host(token);
+  if (!host.ok()) return answered(error_response(host.error()));
+  auto place = service_.load().enter(service_.enrolment().caller(token));
+  if (!place.ok()) return answered(busy_response(place.error()));
+  // Under way until the answer goes, or is given up.
+  const Reply reply = [place = std::move(*place), answered](Response response) {
+    answered(std::move(response));
+  };
   if (request.method != "POST") return reply(error_response(no_such_operation(request)));
   const auto& path = request.path;
   if (path == "/v1/work") {

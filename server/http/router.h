@@ -24,7 +24,7 @@ class Router {
   [[nodiscard]] static std::int64_t body_bytes_max(const Request& head);
 
  private:
-  void host_operation(const Request& request, const Reply& reply);
+  void host_operation(const Request& request, const Reply& answered);
   // Who asks, and may; what is refused is counted. unauthorized, forbidden: why not.
   [[nodiscard]] Result<service::Admin> admit(const Request& request, const std::vector<std::string>& pieces);
   // router_admin.cpp

@@ -4,6 +4,7 @@
 
 #include "server/service/life_cycle.h"
 #include "server/service/reviews.h"
+#include "server/service/tokens.h"
 #include "server/service/trust.h"
 
 namespace gleaner::service {
@@ -30,6 +31,9 @@ Status record_commit(Transaction& tx, Host& host, Problem& problem, const Prepar
     problem.saved.forget(range);
     host.row.cost_accepted += problem.stage->view().ledger().costs().of(range);
   }
+  const bool proves_itself = !is_proven(host.row) && acknowledgement.items_accepted > 0;
+  if (proves_itself && host.row.state == protocol::HostState::active)
+    tx.effects.add(effect::AdmitToken{host.row.token_digest, host.row.id, true});
   host.row.items_accepted += acknowledgement.items_accepted;
   host.row.health = policy::after_success(host.row.health);
   tx.model.blame.delivered(host.row.id, problem.row.application);

@@ -67,6 +67,7 @@ struct EndManager {
 struct AdmitToken {
   Bytes digest;
   HostId host;
+  bool proven = false;  // it has delivered, or is the project's own (load.h)
 };
 
 struct DropToken {

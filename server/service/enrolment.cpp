@@ -70,7 +70,7 @@ Status take_host(Transaction& tx, const protocol::EnrolRequest& request, const s
     row.enrolled_at = row.last_contact;
     TRY_ASSIGN(row.id, tx.store.add_host(row));
   }
-  tx.effects.add(effect::AdmitToken{row.token_digest, row.id});
+  tx.effects.add(effect::AdmitToken{row.token_digest, row.id, is_proven(row)});
   tx.effects.add(effect::Announce{});
   tx.effects.info(fmt::format("host {} ({}) {} with the code {}: {} cores, {}", row.id.value, row.name,
                               known != nullptr ? "joined again" : "joined", row.code, row.cores,
@@ -94,6 +94,10 @@ Result<HostId> Enrolment::authenticate_host(const std::string& token) const {
   return Error{
       ErrorKind::unauthorized,
       "this host is not known here, or was revoked: join again with a join code from the administrator"};
+}
+
+Load::Caller Enrolment::caller(const std::string& token) const {
+  return tokens_.proven(crypto::sha256(token)) ? Load::Caller::proven : Load::Caller::stranger;
 }
 
 protocol::SignedStatement Enrolment::project() {

@@ -9,6 +9,7 @@
 #include "server/service/ban_registry.h"
 #include "server/service/joins.h"
 #include "server/service/kernel.h"
+#include "server/service/load.h"
 #include "server/service/revocations.h"
 #include "server/service/tokens.h"
 #include "shared/protocol/admin_messages.h"
@@ -29,6 +30,8 @@ class Enrolment {
 
   // Which host is it? From memory. unauthorized, banned: why it is none.
   [[nodiscard]] Result<HostId> authenticate_host(const std::string& token) const;
+  // Of a token that stands for a host: whether it is served before strangers (load.h).
+  [[nodiscard]] Load::Caller caller(const std::string& token) const;
 
   // What a volunteer's client must know of the project.
   [[nodiscard]] protocol::SignedStatement project();

@@ -149,7 +149,7 @@ void Jobs::perform(const effect::EndManager& end) {
 }
 
 void Jobs::perform(const effect::AdmitToken& token) {
-  tokens_.admit(token.digest, token.host);
+  tokens_.admit(token.digest, token.host, token.proven);
 }
 
 void Jobs::perform(const effect::DropToken& token) {

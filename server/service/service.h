@@ -18,6 +18,7 @@
 #include "server/service/enrolment.h"
 #include "server/service/jobs.h"
 #include "server/service/kernel.h"
+#include "server/service/load.h"
 #include "server/service/overview.h"
 #include "server/service/previews.h"
 #include "server/service/problems.h"
@@ -56,6 +57,7 @@ class Service {
   [[nodiscard]] Previews& previews() { return previews_; }
   [[nodiscard]] Overview& overview() { return overview_; }
   [[nodiscard]] Ticker& ticker() { return ticker_; }
+  [[nodiscard]] Load& load() { return load_; }
   [[nodiscard]] Kernel& kernel() { return kernel_; }
 
  private:
@@ -67,6 +69,7 @@ class Service {
 
   const ProjectSecrets secrets_;
   Kernel kernel_;
+  Load load_;
   Tokens tokens_;
   AdminTokens admin_tokens_;
   PublishedRevocations published_;
