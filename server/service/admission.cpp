@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "server/service/ban_registry.h"
 #include "shared/crypto/keys.h"
 
@@ -19,8 +17,7 @@ Error refused(const std::string& why) {
 }  // namespace
 
 std::int64_t hosts_of(const Model& model, const storage::CodeRow& code) {
-  return std::count_if(model.hosts.begin(), model.hosts.end(),
-                       [&](const auto& entry) { return entry.second.row.code == code.name; });
+  return model.index.with_code(code.name);
 }
 
 std::optional<std::string> closed(const Model& model, const storage::CodeRow& code, Timestamp now) {
@@ -39,8 +36,8 @@ Result<const storage::CodeRow*> admit(const Model& model, const Bytes& secret, c
   if (code == nullptr) return refused("the secret of this join code is not valid here, or no longer");
   if (const auto* ban = ban_of_code(model, code->name, now); ban != nullptr) return banned(*ban);
   if (const auto* ban = ban_of_key(model, host_key, now); ban != nullptr) return banned(*ban);
-  for (const auto& [id, host] : model.hosts)
-    if (host.row.public_key == host_key && host.row.state == protocol::HostState::revoked)
+  for (const HostId id : model.index.with_key(host_key))
+    if (model.hosts.at(id).row.state == protocol::HostState::revoked)
       return Error{
           ErrorKind::forbidden,
           fmt::format("the administrator revoked this computer (host {}), and it may not return: ask "

@@ -46,8 +46,8 @@ void fill(storage::HostRow& row, const protocol::EnrolRequest& request, const st
 Status take_host(Transaction& tx, const protocol::EnrolRequest& request, const std::string& network,
                  Result<protocol::EnrolReply>& reply) {
   const Host* known = nullptr;
-  for (const auto& [id, host] : tx.model.hosts)
-    if (host.row.public_key == request.host_key && host.row.machine == request.machine) known = &host;
+  for (const HostId id : tx.model.index.with_key(request.host_key))
+    if (const Host& host = tx.model.hosts.at(id); host.row.machine == request.machine) known = &host;
   const auto admitted = admit(tx.model, request.secret, request.host_key, known, tx.now);
   if (!admitted.ok()) {
     reply = admitted.error();
@@ -80,7 +80,7 @@ Status take_host(Transaction& tx, const protocol::EnrolRequest& request, const s
   Host& host = tx.model.hosts[row.id];
   host.row = row;
   host.stored_contact = row.last_contact;
-  update_slowest(tx.model);
+  tx.model.index.put(row);
   reply = protocol::EnrolReply{row.id, token};
   return {};
 }

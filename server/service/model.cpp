@@ -157,7 +157,7 @@ Result<Model> load_model(storage::Store& store, io::Files& files, const Settings
   for (const auto& row : applications) TRY(load_application(row, files, settings.directory, model));
   TRY_ASSIGN(const auto problems, store.problems());
   for (const auto& row : problems) TRY(load_problem(store, row, settings, now, model));
-  update_slowest(model);
+  for (const auto& [id, host] : model.hosts) model.index.put(host.row);
   return model;
 }
 
@@ -165,15 +165,6 @@ void note_party(Model& model, const storage::HostRow& row) {
   const auto code = model.codes.find(row.code);
   const bool given = code != model.codes.end() && code->second.hosts_max > 0;
   model.parties.add(row.id, given ? row.code : "", row.network);
-}
-
-void update_slowest(Model& model) {
-  model.slowest_mflops = 0;
-  for (const auto& [id, host] : model.hosts) {
-    if (host.row.state != protocol::HostState::active || host.row.mflops <= 0) continue;
-    if (model.slowest_mflops <= 0 || host.row.mflops < model.slowest_mflops)
-      model.slowest_mflops = host.row.mflops;
-  }
 }
 
 const Application* find_application(const Model& model, const std::string& text) {

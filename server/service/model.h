@@ -18,6 +18,7 @@
 #include "server/policy/trust/audits.h"
 #include "server/policy/trust/parties.h"
 #include "server/service/decision_log.h"
+#include "server/service/host_index.h"
 #include "server/service/project_directory.h"
 #include "server/service/saved_items.h"
 #include "server/storage/store.h"
@@ -87,7 +88,7 @@ struct Model {
   std::shared_ptr<DecisionLog> log;                  // of all that dispatch is told; absent: not wanted
   std::unique_ptr<policy::Dispatch> dispatch;        // who gets what; owns the stages
   std::vector<UnitId> spare_units;                   // reserved, not handed out yet; ascending
-  double slowest_mflops = 0;
+  HostIndex index;                                   // of `hosts`
   policy::Blame blame;  // after a restart it knows what worked, and learns anew what fails
   policy::Reputation reputation;
   policy::Parties parties;
@@ -112,7 +113,6 @@ inline constexpr const char* dispute_note = "they differ: another host is asked"
 // Reads everything. Problems that were planning or combining are found so (their jobs start again).
 [[nodiscard]] Result<Model> load_model(storage::Store& store, io::Files& files, const Settings& settings,
                                        Timestamp now);
-void update_slowest(Model& model);
 // Who it may belong together with is known from now on. REQUIRES: the codes are.
 void note_party(Model& model, const storage::HostRow& row);
 // NAME, its newest version, or NAME@VERSION; null: it is not here.

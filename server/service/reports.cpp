@@ -124,7 +124,7 @@ Status end_host(Transaction& tx, Host& host, protocol::HostState state, const st
   host.row.state = state;
   tx.model.dispatch->drop_host(host.row.id, tx.now);
   TRY(tx.store.update_host(host.row));
-  update_slowest(tx.model);
+  tx.model.index.put(host.row);
   tx.effects.add(effect::DropToken{host.row.token_digest});
   tx.effects.add(effect::Announce{});
   return {};

@@ -20,7 +20,7 @@ Status note_speed(Transaction& tx, Host& host, const protocol::WorkRequest& requ
   if (measured) {
     host.row.mflops = request.benchmark->mflops;
     host.row.benchmark_at = request.benchmark->measured_at;
-    update_slowest(tx.model);
+    tx.model.index.put(host.row);
   }
   const bool told = request.speeds && *request.speeds != host.row.speeds;
   if (told) host.row.speeds = *request.speeds;
@@ -48,7 +48,7 @@ Status decide_work(Transaction& tx, HostId id, const protocol::WorkRequest& requ
   TRY(take_reports(tx, id, request.units, outcome.reply.units));
   TRY(hand_out(tx, host, request, outcome));
   outcome.reply.interval_seconds = heartbeat_interval(tx, host);
-  outcome.reply.slowest_performance = tx.model.slowest_mflops;
+  outcome.reply.slowest_performance = tx.model.index.slowest();
   if (tx.model.revocations.number() > 0) outcome.reply.revocations = tx.model.revocations.number();
   if (auto progress = progress_for(tx, host); !progress.empty()) outcome.reply.progress = std::move(progress);
   result = std::move(outcome);

@@ -72,8 +72,9 @@ inline constexpr int platforms_max = 16;                  // that one host can e
 inline constexpr int cores_max = 1 << 16;
 inline constexpr double watts_max = 1000;  // of a core
 inline constexpr std::int64_t memory_bytes_max = std::int64_t{1} << 50;
-// Requests of hosts that the server works on at a time; more are told to come again. Some thousand are done in a
-// second, so that a stranger is never behind more than a tenth of a second's work, and nobody behind a second's.
+// Requests of hosts that the server works on at a time; more are told to come again. Some thousand are done
+// in a second, so that a stranger is never behind more than a tenth of a second's work, and nobody behind a
+// second's.
 inline constexpr int strangers_requests_under_way_max = 256;
 inline constexpr int requests_under_way_max = 2000;
 

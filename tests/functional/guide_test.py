@@ -9,7 +9,7 @@ import tempfile
 import threading
 import unittest
 
-from harness import BUILD, SLOW, SOURCE, free_port, main, sandbox_arguments
+from harness import BUILD, SLOW, SOURCE, Grid, free_port, main, managers_settings, sandbox_arguments
 
 BLOCK = re.compile(r"^(?:<!-- (?P<note>[^>]*) -->\n)?```(?P<language>\w*)\n(?P<text>.*?)^```$", re.M | re.S)
 
@@ -21,10 +21,12 @@ class Guide(unittest.TestCase):
         blocks = [(match["note"] or "", match["language"], match["text"]) for match in
                   BLOCK.finditer((SOURCE / "apps" / "GUIDE.md").read_text())]
         self.assertGreater(len(blocks), 10)
-        # Where nothing can confine kernels, the client must be told so; all else is as the guide has it.
+        # Where nothing can confine kernels or managers, client and server must be told so; all else is as the guide has it.
+        with Grid() as probe:
+            managers = managers_settings(probe)
         sandbox = " ".join(f"'{word}'" for word in sandbox_arguments(directory / "probe"))
         environment = {**os.environ, "PATH": f"{BUILD / 'bin'}:{os.environ['PATH']}", "PORT": str(free_port()),
-                       "GleanerKit_DIR": str(BUILD / "kit")}
+                       "GleanerKit_DIR": str(BUILD / "kit"), "MANAGERS": managers.partition(" = ")[2]}
         # One shell for all of it, so that what it started last can be ended at last.
         with open(directory / "errors", "w") as errors:
             shell = subprocess.Popen(["/bin/bash", "-e"], cwd=directory, env=environment, stdin=subprocess.PIPE,
@@ -43,6 +45,8 @@ class Guide(unittest.TestCase):
                 for line in text.splitlines():
                     if line.startswith("gleaner-client run"):
                         line = line.replace("gleaner-client run", f"gleaner-client run {sandbox}")
+                    if line.startswith("gleaner-server run") and managers:
+                        commands.append('sed -i "s|^sandbox = .*|sandbox = $MANAGERS|" project/server.toml')
                     if line.endswith("&"):
                         line = line.removesuffix("&") + " >/dev/null 2>&1 &"
                     commands.append(line)

@@ -115,8 +115,7 @@ TEST_CASE("a preview is a process of its own, and what it was shown is gone afte
   const TestHost host = world.add_host();
   const ProblemId problem = world.add_problem(30);
   const auto grant = world.grants(host.id).front();
-  const auto request =
-      world.uploaded(World::results(grant.unit, {grant.range.begin, grant.range.begin + 1}));
+  const auto request = world.uploaded(World::results(grant.unit, {grant.range.begin, grant.range.begin + 1}));
   (void)must(world.commit(host.id, request));
   auto& kernel = world.service().kernel();
   const auto piece = std::filesystem::absolute(kernel.blobs().path(request.digest));

@@ -79,7 +79,7 @@ std::string text_of(const Model& model) {
   for (const auto& [id, problem] : model.problems) text += text_of(problem);
   const std::map<UnitId, ProblemId> open(model.open_units.begin(), model.open_units.end());
   for (const auto& [unit, problem] : open) text += fmt::format("open {} of {}\n", unit.value, problem.value);
-  return text + fmt::format("slowest {}\n", model.slowest_mflops);
+  return text + fmt::format("slowest {}\n", model.index.slowest());
 }
 
 }  // namespace gleaner::service::testing

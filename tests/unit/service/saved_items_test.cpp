@@ -55,7 +55,7 @@ TEST_CASE("a token stands for its host until it is dropped") {
   CHECK(tokens.find("one") == HostId{1});
   CHECK(!tokens.find("two"));
   CHECK(!tokens.find("three"));
-  tokens.admit("four", HostId{4});
+  tokens.admit("four", HostId{4}, false);
   CHECK(tokens.find("four") == HostId{4});
   tokens.drop("one");
   tokens.drop("never there");

@@ -1,0 +1,47 @@
+// The index says what looking at all hosts would say, after any changes.
+#include "server/service/host_index.h"
+
+#include <algorithm>
+#include <map>
+
+#include "shared/base/random.h"
+#include "tests/catch.h"
+
+using namespace gleaner;
+using service::HostIndex;
+
+TEST_CASE("keys, codes and the slowest are those of all hosts, whatever changes") {
+  constexpr std::uint64_t seed = 20261125;
+  INFO("seed " << seed);
+  Random random(seed);
+  HostIndex index;
+  std::map<HostId, storage::HostRow> hosts;
+  CHECK(index.slowest() == 0);
+  for (int change = 0; change < 3000; ++change) {
+    storage::HostRow row;
+    row.id = HostId{static_cast<std::int64_t>(random.below(60)) + 1};
+    if (const auto known = hosts.find(row.id); known != hosts.end()) row = known->second;
+    row.public_key = "key " + std::to_string(random.below(20));
+    row.code = "code " + std::to_string(random.below(4));
+    row.mflops = random.chance(0.3) ? 0 : static_cast<double>(random.below(10)) + 1;
+    row.state = random.chance(0.4) ? protocol::HostState::left : protocol::HostState::active;
+    hosts[row.id] = row;
+    index.put(row);
+    std::vector<HostId> with_key;
+    std::int64_t with_code = 0;
+    double slowest = 0;
+    for (const auto& [id, host] : hosts) {
+      if (host.public_key == row.public_key) with_key.push_back(id);
+      if (host.code == row.code) ++with_code;
+      if (host.state != protocol::HostState::active || host.mflops <= 0) continue;
+      if (slowest == 0 || host.mflops < slowest) slowest = host.mflops;
+    }
+    auto found = index.with_key(row.public_key);
+    std::sort(found.begin(), found.end());
+    REQUIRE(found == with_key);
+    REQUIRE(index.with_code(row.code) == with_code);
+    REQUIRE(index.slowest() == slowest);
+  }
+  CHECK(index.with_key("nobody's").empty());
+  CHECK(index.with_code("none") == 0);
+}
