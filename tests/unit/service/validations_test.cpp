@@ -24,29 +24,30 @@ service::ManagerSetup setup_of(World& world, ProblemId problem) {
 }  // namespace
 
 TEST_CASE("of many segments each gets its own verdict, whatever problems they are of") {
+  std::unique_ptr<Validations> validations;  // outlives the pool's threads, which end with the world
   World world;
   world.add_application();
   const service::ManagerSetup setups[] = {setup_of(world, world.add_problem(3)),
                                           setup_of(world, world.add_problem(3))};
-  Validations validations(world.service().kernel());
+  validations = std::make_unique<Validations>(world.service().kernel());
   constexpr int count = 300;  // several rounds
   std::vector<std::promise<Result<contract::Validation>>> answers(count);
   for (int i = 0; i < count; ++i)
-    validations.ask({setups[i % 2],
-                     0,
-                     {0, 1},
-                     std::make_shared<const Bytes>(i % 7 == 0 ? "wrong" : "right"),
-                     [&answers, i](Result<contract::Validation> answer) {
-                       answers[static_cast<std::size_t>(i)].set_value(std::move(answer));
-                     }});
+    validations->ask({setups[i % 2],
+                      0,
+                      {0, 1},
+                      std::make_shared<const Bytes>(i % 7 == 0 ? "wrong" : "right"),
+                      [&answers, i](Result<contract::Validation> answer) {
+                        answers[static_cast<std::size_t>(i)].set_value(std::move(answer));
+                      }});
   for (int i = 0; i < count; ++i) {
     const auto answer = must(answers[static_cast<std::size_t>(i)].get_future().get());
     CHECK((answer.verdict == contract::Verdict::invalid) == (i % 7 == 0));
   }
-  world.settle();  // who asked them looks once more for others
 }
 
 TEST_CASE("a busy manager holds up one thread, not the others' commits") {
+  std::unique_ptr<Validations> validations;  // outlives the pool's threads, which end with the world
   World world;
   world.add_application();
   const auto busy = setup_of(world, world.add_problem(3));
@@ -62,10 +63,10 @@ TEST_CASE("a busy manager holds up one thread, not the others' commits") {
     });
   });
   begun.get_future().wait();
-  Validations validations(kernel);
+  validations = std::make_unique<Validations>(kernel);
   std::atomic<int> answered{0};
   for (int i = 0; i < 50; ++i)
-    validations.ask(
+    validations->ask(
         {busy, 0, {0, 1}, std::make_shared<const Bytes>("right"), [&](Result<contract::Validation>) {
            ++answered;
          }});
