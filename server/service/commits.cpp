@@ -132,9 +132,10 @@ void Commits::check(HostId host, CommitPlace place, Prepared then) {
   auto bytes = examine(kernel_.blobs(), place);
   if (!bytes.ok()) return then(bytes.error());
   if (!*bytes) return then(std::move(place.prepared));  // it is answered already
+  const bool large = (*bytes)->size() > static_cast<std::size_t>(limits::kept_segment_bytes_max);
   Validations::Question question{
       std::move(place.manager), place.prepared.stage, place.prepared.request.range, *bytes, {}};
-  question.done = [this, host, bytes = *bytes, prepared = std::move(place.prepared),
+  question.done = [this, host, bytes = std::move(*bytes), prepared = std::move(place.prepared),
                    then = std::move(then)](Result<contract::Validation> validation) mutable {
     if (!validation.ok()) return then(validation.error());
     if (validation->verdict == contract::Verdict::invalid) {
@@ -142,30 +143,29 @@ void Commits::check(HostId host, CommitPlace place, Prepared then) {
       return then(std::move(prepared));
     }
     prepared.enough = validation->verdict == contract::Verdict::enough;
-    keep(host, std::move(prepared), bytes, std::move(then));
+    then(keep(host, std::move(prepared), *bytes));
   };
-  validations_.ask(std::move(question));
+  if (large)
+    validations_.ask_now(question);
+  else
+    validations_.ask(std::move(question));
 }
 
-void Commits::keep(HostId host, PreparedCommit prepared, const std::shared_ptr<const Bytes>& bytes,
-                   Prepared then) {
+Result<PreparedCommit> Commits::keep(HostId host, PreparedCommit prepared, const Bytes& bytes) {
   if (const Status room = kernel_.has_room(); !room.ok())
-    return then(Error{room.error().kind, room.error().message + ": keep the result and try again later"});
+    return Error{room.error().kind, room.error().message + ": keep the result and try again later"};
   if (!prepared.request.data) {
     uploads_.close(host, prepared.request.digest);
-    return then(std::move(prepared));
+    return prepared;
   }
   prepared.request.data.reset();
-  if (static_cast<std::int64_t>(bytes->size()) <= limits::kept_segment_bytes_max) {
-    prepared.bytes = *bytes;
-    return then(std::move(prepared));
+  if (static_cast<std::int64_t>(bytes.size()) <= limits::kept_segment_bytes_max) {
+    prepared.bytes = bytes;
+    return prepared;
   }
-  // Not where others wait for the manager's word.
-  kernel_.on_pool([this, prepared = std::move(prepared), bytes, then = std::move(then)]() mutable {
-    const auto stored = kernel_.blobs().put(*bytes);
-    if (!stored.ok()) return then(Error{ErrorKind::unavailable, stored.error().message});
-    then(std::move(prepared));
-  });
+  const auto stored = kernel_.blobs().put(bytes);
+  if (!stored.ok()) return Error{ErrorKind::unavailable, stored.error().message};
+  return prepared;
 }
 
 }  // namespace gleaner::service

@@ -26,9 +26,10 @@ class Commits {
 
  private:
   using Prepared = std::function<void(Result<PreparedCommit>)>;
-  // Its digest, framing and sizes, then the manager's word, then large bytes become a blob.
+  // Its digest, framing and sizes, then the manager's word, then large bytes become a blob. One with large
+  // bytes is done when this returns, so that of a request only one is in the memory.
   void check(HostId host, CommitPlace place, Prepared then);
-  void keep(HostId host, PreparedCommit prepared, const std::shared_ptr<const Bytes>& bytes, Prepared then);
+  [[nodiscard]] Result<PreparedCommit> keep(HostId host, PreparedCommit prepared, const Bytes& bytes);
 
   Kernel& kernel_;
   UploadAccounts& uploads_;

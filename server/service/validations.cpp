@@ -20,6 +20,16 @@ void Validations::ask(Question question) {
   kernel_.on_pool([this, problem] { serve(problem); });
 }
 
+void Validations::ask_now(const Question& question) {
+  contract::Validation validation;
+  const Status asked =
+      kernel_.managers().with(question.manager, [&](contract::ManagerSession& manager) -> Status {
+        TRY_ASSIGN(validation, manager.validate(question.stage, question.range, *question.segment));
+        return {};
+      });
+  question.done(asked.ok() ? Result<contract::Validation>(std::move(validation)) : asked.error());
+}
+
 std::vector<Validations::Question> Validations::next(ProblemId problem) {
   std::vector<Question> questions;
   const std::lock_guard lock(mutex_);

@@ -26,6 +26,9 @@ class Validations {
   };
   // `done` is called on a thread of the pool.
   void ask(Question question);
+  // The same for one question, which is answered when this returns: for segments that are not to wait in the
+  // memory. On the pool.
+  void ask_now(const Question& question);
 
  private:
   struct Line {
