@@ -25,11 +25,13 @@ constexpr std::int64_t body_bytes_max = 200;
 struct Expected {
   std::vector<std::string> methods;  // of the requests that are answered by the handler
   int refusal = 0;                   // what follows them; 0: nothing
+  bool refusal_certain = false;      // however the bytes come
 };
 
 Expected expected_of(std::string bytes) {
   Expected expected;
   while (!bytes.empty()) {
+    const bool has_header = bytes.find("\r\n\r\n") != std::string::npos;
     http::RequestParser parser;
     for (bool done = false; !done;) {
       switch (parser.feed(bytes)) {
@@ -44,6 +46,7 @@ Expected expected_of(std::string bytes) {
           break;
         case http::RequestParser::Step::refused:
           expected.refusal = parser.refusal().status;
+          expected.refusal_certain = has_header;
           return expected;
       }
     }
@@ -139,7 +142,9 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     CHECK_TRUE(status == 200);
   }
   while (said.starts_with("HTTP/1.1 100")) CHECK_TRUE(take_answer(said, false) == 100);
-  if (expected.refusal != 0) CHECK_TRUE(take_answer(said, false) == expected.refusal);
+  // Of a header that does not end, its parts may be less than the parser has to see.
+  if (expected.refusal != 0 && (expected.refusal_certain || !said.empty()))
+    CHECK_TRUE(take_answer(said, false) == expected.refusal);
   CHECK_TRUE(said.empty() || said.starts_with("HTTP/1.1 4"));  // the end came within a request
   return 0;
 }

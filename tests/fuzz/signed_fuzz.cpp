@@ -80,7 +80,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     work.not_after = now + std::chrono::hours{1};
     return crypto::sign_statement(StatementType::work_key_certificate, protocol::encode(work), keys.root);
   };
-  crypto::ProjectTrust trust{project, root, keys.work.public_key(), {}};
+  crypto::ProjectTrust trust{project, root, keys.work.public_key(), {}, {}};
   trust.document.work_certificate = certificate();
   switch (data[0] % 4) {
     case 0: {
