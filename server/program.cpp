@@ -26,6 +26,7 @@
 #include "shared/bundle/project_keys.h"
 #include "shared/protocol/join_code.h"
 #include "shared/token/root_key.h"
+#include "shared/usage/usage.h"
 
 namespace gleaner::server {
 namespace {
@@ -202,7 +203,8 @@ int serve(const io::Path& directory, int port_override, const std::string& log_l
 }  // namespace
 
 int run_program(int argc, char** argv) {
-  CLI::App app{"Gleaner's server: hands out signed work, stores results, combines answers."};
+  CLI::App app{"Gleaner's server: hands out signed work, stores results, combines answers.",
+               "gleaner-server"};
   app.set_version_flag("--version", std::string("gleaner-server ") + version_text);
   app.require_subcommand(1);
   app.footer(
@@ -264,8 +266,11 @@ int run_program(int argc, char** argv) {
 
   try {
     app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+  } catch (const CLI::Success& success) {  // --help, --version
+    return app.exit(success);
+  } catch (const CLI::ParseError& mistake) {
+    fmt::print(stderr, "gleaner-server: {}\n", usage::explain(app, mistake));
+    return 2;
   }
   if (*init_command) {
     init.directory = directory;

@@ -13,6 +13,7 @@
 
 #include "client/agent/session_watch.h"
 #include "shared/base/version.h"
+#include "shared/usage/usage.h"
 
 namespace gleaner::agent {
 namespace {
@@ -96,8 +97,11 @@ int agent_main(int argc, char** argv) {
   app.add_flag("--show", options.show, "Print what is told, too");
   try {
     app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? exit_ok : exit_usage;
+  } catch (const CLI::Success& success) {  // --help, --version
+    return app.exit(success);
+  } catch (const CLI::ParseError& mistake) {
+    fmt::print(stderr, "gleaner-agent: {}\n", usage::explain(app, mistake));
+    return exit_usage;
   }
   ::signal(SIGPIPE, SIG_IGN);
   return watch(options);

@@ -6,9 +6,11 @@
 namespace gleaner::client_policy {
 namespace {
 
-std::string minutes_text(Duration left) {
-  const auto minutes = static_cast<std::int64_t>(std::ceil(to_seconds(left) / 60));
-  return minutes <= 1 ? "one more minute" : std::to_string(minutes) + " more minutes";
+std::string more_text(Duration left) {
+  const auto seconds = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(to_seconds(left))));
+  if (seconds < 60) return std::to_string(seconds) + (seconds == 1 ? " more second" : " more seconds");
+  const auto minutes = (seconds + 59) / 60;
+  return std::to_string(minutes) + (minutes == 1 ? " more minute" : " more minutes");
 }
 
 std::string share_text(double share) {
@@ -47,7 +49,7 @@ RunDecision decide(const Preferences& preferences, const std::vector<Signal>& si
   if (preferences.paused_for && *preferences.paused_for > Duration{0}) {
     const bool for_ever = *preferences.paused_for == Duration::max();
     restrict_to(RunMode::pause, for_ever ? "you paused it: `gleaner resume` goes on"
-                                         : "you paused it for " + minutes_text(*preferences.paused_for));
+                                         : "you paused it for " + more_text(*preferences.paused_for));
     if (!for_ever) decision.recheck = *preferences.paused_for;
   }
   if (decision.cpu_share <= 0) restrict_to(RunMode::pause, "the CPU share is zero");

@@ -19,6 +19,7 @@
 #include "client/program/preferences_program.h"
 #include "client/program/state_lock.h"
 #include "client/program/version.h"
+#include "shared/usage/usage.h"
 
 namespace gleaner::program {
 namespace {
@@ -200,8 +201,11 @@ int client_main(int argc, char** argv) {
   sandbox->add_flag("--json", options.json, "Print JSON")->needs(attack);
   try {
     app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? exit_ok : exit_usage;
+  } catch (const CLI::Success& success) {  // --help, --version
+    return app.exit(success);
+  } catch (const CLI::ParseError& mistake) {
+    fmt::print(stderr, "gleaner-client: {}\n", usage::explain(app, mistake));
+    return exit_usage;
   }
   const auto memory = set_up_log(options.log_level);
   if (join->parsed())

@@ -19,6 +19,7 @@
 #include "client/program/version.h"
 #include "client/state/state_directory.h"
 #include "shared/json/text.h"
+#include "shared/usage/usage.h"
 
 namespace gleaner::program {
 namespace {
@@ -88,9 +89,8 @@ int control_main(int argc, char** argv) {
   add("finish", "Finish the units in hand and fetch no more work");
   add("why", "Say in one sentence why the client is computing, or why not");
   CLI::App* prefs = add("prefs", "Show, explain and change the preferences");
-  prefs->require_subcommand(1);
-  CLI::App* show =
-      prefs->add_subcommand("show", "Show all preferences, and where each value comes from")->fallthrough();
+  prefs->require_subcommand(0, 1);
+  prefs->add_subcommand("show", "Show all preferences, and where each value comes from")->fallthrough();
   CLI::App* explain = prefs->add_subcommand("explain", "Explain what the preferences mean")->fallthrough();
   CLI::App* set = prefs->add_subcommand("set", "Change a preference; it takes effect at once")->fallthrough();
   PreferencesCommand preferences;
@@ -129,8 +129,11 @@ int control_main(int argc, char** argv) {
   add("quit", "Deliver finished results and stop the client");
   try {
     app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? exit_ok : exit_usage;
+  } catch (const CLI::Success& success) {  // --help, --version
+    return app.exit(success);
+  } catch (const CLI::ParseError& mistake) {
+    fmt::print(stderr, "gleaner: {}\n", usage::explain(app, mistake));
+    return exit_usage;
   }
   // Once: whoever acts as the client's user has another default.
   options.state = state_of(options).root.string();
@@ -141,7 +144,7 @@ int control_main(int argc, char** argv) {
   }
   if (prefs->parsed()) {
     preferences.state = state_of(options);
-    preferences.verb = show->parsed() ? "show" : set->parsed() ? "set" : "explain";
+    preferences.verb = explain->parsed() ? "explain" : set->parsed() ? "set" : "show";
     preferences.json = options.json;
     return run_preferences(preferences);
   }

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cstdlib>
 
 #include "client/platform/control_socket.h"
+#include "client/platform/machine_facts.h"
 #include "client/program/control_text.h"
 #include "client/program/exit_status.h"
 #include "shared/json/text.h"
@@ -61,9 +63,25 @@ settings::PreferenceFiles preference_files(const state::StateDirectory& state) {
   return {state.root / "preferences.toml", locked != nullptr ? locked : "/etc/gleaner-client/locked.d"};
 }
 
+namespace {
+
+// A value that the file may have, as another computer's, but that means nothing on this one.
+Status check_for_this_computer(const std::string& key, const std::string& value) {
+  if (key != "cores") return {};
+  const int present = platform::make_machine()->cores();
+  std::int64_t wanted = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), wanted);
+  if (error != std::errc{} || end != value.data() + value.size() || wanted <= present) return {};
+  return Error{ErrorKind::invalid, "this computer has " + std::to_string(present) +
+                                       (present == 1 ? " core" : " cores") + "; 0 means all of them"};
+}
+
+}  // namespace
+
 Status change_preference(const state::StateDirectory& state, const io::Path& socket, const std::string& key,
                          const std::string& value) {
   io::Files& files = io::real_files();
+  TRY(check_for_this_computer(key, value));
   TRY_ASSIGN(auto book, settings::PreferenceBook::load(files, preference_files(state)));
   TRY(book.set(files, key, value));
   return tell_client(socket);

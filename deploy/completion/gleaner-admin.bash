@@ -44,7 +44,7 @@ _gleaner_admin() {
     "problem resume") offered="--help" ;;
     "problem retry") offered="--help" ;;
     "problem upgrade") offered="--help --app" ;;
-    "problem cancel") offered="--help" ;;
+    "problem cancel") offered="--help --yes" ;;
     "problem result") offered="--help --out --force --partial" ;;
     "problem preview") offered="--help --out --force" ;;
     "problem delete") offered="--help --yes" ;;

@@ -181,6 +181,7 @@ complete -c gleaner-admin -n '__gleaner_admin_at "problem retry"' -l help -d 'Pr
 complete -c gleaner-admin -n '__gleaner_admin_at "problem upgrade"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem upgrade"' -l app -r -d ''
 complete -c gleaner-admin -n '__gleaner_admin_at "problem cancel"' -l help -d 'Print this help message and exit'
+complete -c gleaner-admin -n '__gleaner_admin_at "problem cancel"' -l yes -d 'do not ask'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem result"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem result"' -l out -r -d 'directory for them; made if need be'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem result"' -l force -d 'replace files that are there with other content'

@@ -45,7 +45,7 @@ _gleaner_admin() {
     "problem resume") offered=('--help:Print this help message and exit') ;;
     "problem retry") offered=('--help:Print this help message and exit') ;;
     "problem upgrade") offered=('--help:Print this help message and exit' '--app:') ;;
-    "problem cancel") offered=('--help:Print this help message and exit') ;;
+    "problem cancel") offered=('--help:Print this help message and exit' '--yes:do not ask') ;;
     "problem result") offered=('--help:Print this help message and exit' '--out:directory for them; made if need be' '--force:replace files that are there with other content' '--partial:without results yet, or ever\: what is accepted, as the application shows it or else item by item') ;;
     "problem preview") offered=('--help:Print this help message and exit' '--out:directory for them; made if need be' '--force:replace files that are there with other content') ;;
     "problem delete") offered=('--help:Print this help message and exit' '--yes:do not ask') ;;

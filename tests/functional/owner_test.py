@@ -55,6 +55,8 @@ class Owner(unittest.TestCase):
                                                                   None)(self.why(grid)["reason"]), 15))
             prefs("set", "hours", "")
             grid.wait_until("it to go on", lambda: self.why(grid)["reason"].startswith("computing"), 90)
+            refused = prefs("set", "cores", "4096", check=False)
+            self.assertEqual((refused.returncode, "0 means all of them" in refused.stderr), (1, True))
             refused = prefs("set", "temperature_max", "90", check=False)
             self.assertEqual(refused.returncode, 1)
             self.assertIn("locked by the administrator", refused.stderr)

@@ -134,8 +134,25 @@ Result<ExitCode> upgrade(Session& session, const ProblemChoice& choice) {
                      << count_text(problem.items) << " items are accepted and stay\n";
   return ExitCode::ok;
 }
+
+// Nobody can take it back, so a person at a terminal is asked; a script has said what it means.
 Result<ExitCode> cancel(Session& session, const ProblemChoice& choice) {
-  return change(session, choice, "cancel");
+  TRY_ASSIGN(Api* const api, session.api());
+  TRY_ASSIGN(const auto found, find_problem(*api, choice.which));
+  const std::string name = "problem " + std::to_string(found.id.value) + " (" + found.name + ", " +
+                           percent_text(fraction_of(found), 1) + " done)";
+  if (!choice.yes && !session.json() && !ended(found.state)) {
+    const auto sure = session.confirm("End " + name + " for good?", false);
+    if (sure.ok() && !*sure) {
+      session.people() << name << " goes on\n";
+      return ExitCode::failed;
+    }
+  }
+  TRY_ASSIGN(const ExitCode done, change(session, choice, "cancel"));
+  if (!session.json() && found.accepted > 0)
+    session.people() << "what is accepted is kept: gleaner-admin problem result " << found.id.value
+                     << " --partial\n";
+  return done;
 }
 
 Result<ExitCode> remove(Session& session, const ProblemChoice& choice) {
@@ -246,7 +263,7 @@ void declare_add(CLI::App& problems, Action& chosen) {
   declare_problem_options(command, options->content);
   command
       ->add_option("--strategy", problem.strategy,
-                   "how units are sized: gleaner, wis, mis, rts or static, with options; else as the "
+                   "how units are sized: any that `strategy list` tells of, with options; else as the "
                    "server's settings say")
       ->type_name("NAME[,KEY=VALUE...]");
   command
@@ -330,8 +347,9 @@ void add_problem_commands(CLI::App& program, Action& chosen) {
       ->required()
       ->type_name("NAME[@VERSION]");
   command->footer("What is accepted stays; units that the old version computes are given back.");
-  declare_choice(problems, chosen, "cancel", "End a problem for good; what is accepted is kept", choice,
-                 cancel);
+  command = declare_choice(problems, chosen, "cancel", "End a problem for good; what is accepted is kept",
+                           choice, cancel);
+  command->add_flag("--yes", choice->yes, "do not ask");
   command = declare_choice(problems, chosen, "result", "Download the results and print their paths", choice,
                            result);
   declare_download(command, *choice);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "shared/base/version.h"
+#include "shared/usage/usage.h"
 #include "tools/admin/commands.h"
 #include "tools/admin/documents.h"
 
@@ -82,8 +83,7 @@ int run_program(Outside& outside, std::vector<std::string> arguments) {
     return program.exit(success, outside.out, outside.error);
   } catch (const CLI::ParseError& mistake) {
     // The library sets options only once all is understood.
-    report(outside, json,
-           {ErrorKind::invalid, std::string(mistake.what()) + " (--help after a command explains it)"});
+    report(outside, json, {ErrorKind::invalid, usage::explain(program, mistake)});
     return static_cast<int>(ExitCode::usage);
   }
   CHECK_TRUE(chosen != nullptr);

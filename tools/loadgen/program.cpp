@@ -11,6 +11,7 @@
 
 #include "shared/base/limits.h"
 #include "shared/base/version.h"
+#include "shared/usage/usage.h"
 #include "tools/loadgen/session.h"
 
 namespace gleaner::loadgen {
@@ -202,7 +203,7 @@ int run_program(Console& console, std::vector<std::string> arguments) {
   } catch (const CLI::Success& success) {  // --help, --version
     return program.exit(success, console.out, console.error);
   } catch (const CLI::ParseError& mistake) {
-    console.error << "gleaner-loadgen: " << mistake.what() << " (--help after a command explains it)\n";
+    console.error << "gleaner-loadgen: " << usage::explain(program, mistake) << "\n";
     return static_cast<int>(ExitCode::usage);
   }
   CHECK_TRUE(chosen != nullptr);

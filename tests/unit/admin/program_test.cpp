@@ -231,10 +231,32 @@ TEST_CASE("pause, resume and cancel", "[program]") {
     auto problem = a_problem(1, "a");
     problem.state = protocol::ProblemState::paused;
     world.server.on("POST /v1/admin/problems/1/" + verb, 200, protocol::encode(problem));
-    CHECK(world.run({"problem", verb, "1"}) == 0);
-    CHECK(world.out == "problem 1 (a) is paused\n");
+    CHECK(world.run({"problem", verb, "1"}) ==
+          0);  // nobody is there to be asked: a script means what it says
+    CHECK(world.out.starts_with("problem 1 (a) is paused\n"));
     CHECK(world.server.calls().back().call == "POST /v1/admin/problems/1/" + verb);
   }
+}
+
+TEST_CASE("a person at a terminal is asked before a problem is ended for good", "[program]") {
+  TestWorld world;
+  world.add_profile();
+  auto problem = a_problem(1, "a");
+  world.server.on("GET /v1/admin/problems/1", 200, protocol::encode(problem));
+  problem.state = protocol::ProblemState::cancelled;
+  world.server.on("POST /v1/admin/problems/1/cancel", 200, protocol::encode(problem));
+  const auto cancelled = [&] { return world.server.calls().back().call.starts_with("POST"); };
+  world.answer = "n";
+  CHECK(world.run({"problem", "cancel", "1"}) == 1);
+  CHECK(says(world.out, "goes on"));
+  CHECK_FALSE(cancelled());
+  world.answer = "y";
+  CHECK(world.run({"problem", "cancel", "1"}) == 0);
+  CHECK(cancelled());
+  CHECK(says(world.out, "problem 1 (a) is cancelled"));
+  world.answer = "n";
+  CHECK(world.run({"problem", "cancel", "1", "--yes"}) == 0);
+  CHECK(cancelled());
 }
 
 TEST_CASE("deleting asks first", "[program]") {

@@ -44,6 +44,10 @@ TEST_CASE("The owner's own word is the reason given") {
   const RunDecision decision = decide(preferences, {{"disk", RunMode::pause, "the disk is full"}});
   CHECK(decision.reason == "you paused it for 2 more minutes");
   CHECK(decision.recheck == Duration{90s});
+  preferences.paused_for = 9500ms;
+  CHECK(decide(preferences, {}).reason == "you paused it for 10 more seconds");
+  preferences.paused_for = 1ms;
+  CHECK(decide(preferences, {}).reason == "you paused it for 1 more second");
 }
 
 TEST_CASE("Proposals follow equations 10 to 12") {

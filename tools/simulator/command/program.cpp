@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "shared/base/version.h"
+#include "shared/usage/usage.h"
 #include "tools/simulator/command/commands.h"
 
 namespace gleaner::simulator {
@@ -38,7 +39,7 @@ int run_program(Console& console, std::vector<std::string> arguments) {
   } catch (const CLI::Success& success) {  // --help, --version
     return program.exit(success, console.out, console.error);
   } catch (const CLI::ParseError& mistake) {
-    console.error << "gleaner-sim: " << mistake.what() << " (--help after a command explains it)\n";
+    console.error << "gleaner-sim: " << usage::explain(program, mistake) << "\n";
     return 2;
   }
   CHECK_TRUE(chosen != nullptr);
