@@ -180,6 +180,11 @@ Result<kit::Stage> DsearchManager::plan_scores() {
            {query, static_cast<std::int64_t>(of.residues), static_cast<std::int64_t>(of.records)}});
     }
   }
+  // Each query's best hits are aligned later, within windows of about twice its length.
+  double aligned = 0;
+  for (const auto& query : layout_.queries) aligned += 2.0 * static_cast<double>(query.size() * query.size());
+  planned.ahead = std::min(static_cast<double>(settings_.admission.top), static_cast<double>(size_.records)) *
+                  aligned / mean;
   return planned;
 }
 

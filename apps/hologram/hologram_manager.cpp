@@ -97,6 +97,8 @@ Result<std::optional<kit::Stage>> HologramManager::plan(int stage) {
     TRY_ASSIGN(const std::filesystem::path input, problem_->input_path(input_name));
     TRY_ASSIGN(planned.inputs, write_parts(task_->settings, layout, input, parts_directory));
   }
+  // Every stage transforms all pixels once.
+  planned.ahead = static_cast<double>(planned.items) * (layout.stages() - stage - 1);
   if (stage > 0) planned.inputs = block_inputs(layout, stage, directory_of(stage - 1));
   return std::optional(std::move(planned));
 }

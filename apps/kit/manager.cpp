@@ -135,6 +135,7 @@ class ManagerServer {
     TRY(channel_.put_line("items " + std::to_string(planned->items)));
     if (!planned->name.empty()) TRY(channel_.put_line("name " + one_line(planned->name)));
     if (!hints_path.empty()) TRY(channel_.put_line("hints " + hints_path));
+    if (planned->ahead > 0) TRY(channel_.put_line("ahead " + cost_text(planned->ahead)));
     for (const StageInput& input : planned->inputs) {
       std::string line = "input " + input.name + " " + input.path;
       if (input.items)
@@ -144,14 +145,18 @@ class ManagerServer {
     return channel_.put_line("ok");
   }
 
+  static std::string cost_text(double cost) {
+    char text[40];
+    std::snprintf(text, sizeof text, "%.6g", cost);
+    return text;
+  }
+
   static Status write_hints(const Stage& stage, const std::string& path) {
     CHECK_TRUE(static_cast<std::int64_t>(stage.hints.size()) == stage.items);
     std::string text;
     for (const ItemHint& hint : stage.hints) {
       CHECK_TRUE(hint.parameters.size() <= limits::item_parameters_max);
-      char cost[40];
-      std::snprintf(cost, sizeof cost, "%.6g", hint.cost);
-      text += cost;
+      text += cost_text(hint.cost);
       for (const std::int64_t parameter : hint.parameters) text += " " + std::to_string(parameter);
       text += "\n";
     }

@@ -35,6 +35,8 @@ struct Stage {
   std::string name;             // shown to people; may be empty
   std::vector<ItemHint> hints;  // one an item, or none at all
   std::vector<StageInput> inputs;
+  double ahead =
+      0;  // what all later stages cost together, in hint units of this one; 0: none, or nobody knows
 };
 
 struct Validation {

@@ -31,7 +31,7 @@ struct ProblemStatus {
   std::int64_t problem = 0;
   std::string name;
   std::int64_t items = 0;
-  std::int64_t accepted = 0;
+  double done = 0;  // of the whole problem, 0 to 1
   std::int64_t hosts = 0;
 };
 

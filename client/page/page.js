@@ -44,10 +44,9 @@ function showCore(slot, several) {
 }
 
 function showTogether(problem) {
-  const percent = Math.floor((100 * problem.accepted) / Math.max(1, problem.items));
+  const percent = Math.floor(100 * problem.done);
   const computers = problem.hosts.toLocaleString() + (problem.hosts === 1 ? " computer" : " computers");
-  return element("li", "All together: " + percent + " % of the " + problem.items.toLocaleString() + " items of " +
-                           problem.name + ", by " + computers);
+  return element("li", "All together: " + percent + " % of " + problem.name + ", by " + computers);
 }
 
 function showProject(project) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdlib>
 
 namespace gleaner::program {
@@ -44,11 +45,10 @@ std::string slot_line(const Json& slot, bool several, Colour colour) {
 }
 
 std::string problem_line(const Json& problem) {
-  const double items = number_of(problem, "items");
   const double hosts = number_of(problem, "hosts");
-  return fmt::format("  together  {}: {:.0f} % of {:.0f} items, by {:.0f} {}\n", text_of(problem, "name"),
-                     items > 0 ? 100 * number_of(problem, "accepted") / items : 0, items, hosts,
-                     hosts == 1 ? "computer" : "computers");
+  return fmt::format("  together  {}: {:.0f} % done, {:.0f} items in this stage, by {:.0f} {}\n",
+                     text_of(problem, "name"), std::floor(100 * number_of(problem, "done")),
+                     number_of(problem, "items"), hosts, hosts == 1 ? "computer" : "computers");
 }
 
 // With several projects a line each, else the one that is told of anyway.

@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "shared/base/limits.h"
 #include "shared/json/text.h"
@@ -152,7 +153,7 @@ Status ViewPublisher::write(const engine::EngineStatus& status) {
   for (const engine::ProblemStatus& problem : status.problems) {
     if (!shown_ || problem.problem != shown_->problem.value || problem.project != key) continue;
     view.project_items = problem.items;
-    view.project_accepted = problem.accepted;
+    view.project_done_millionths = std::llround(1e6 * problem.done);
     view.project_hosts = problem.hosts;
   }
   last_ = view;

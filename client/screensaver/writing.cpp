@@ -45,9 +45,7 @@ Writing writing_of(const std::optional<view::View>& view) {
                                  with_commas(view->items_today), with_commas(view->items_week),
                                  with_commas(view->items_total));
   if (view->project_items > 0) {
-    const double part =
-        100.0 * static_cast<double>(view->project_accepted) / static_cast<double>(view->project_items);
-    writing.others = fmt::format("All together: {:.0f} % of {}", part, with_commas(view->project_items));
+    writing.others = fmt::format("All together: {} % done", view->project_done_millionths / 10'000);
     if (view->project_hosts > 0)
       writing.others += fmt::format(", by {} {}", with_commas(view->project_hosts),
                                     view->project_hosts == 1 ? "computer" : "computers");

@@ -65,7 +65,7 @@ Json to_json(const View& view) {
           {"items_week", view.items_week},
           {"items_total", view.items_total},
           {"project_items", view.project_items},
-          {"project_accepted", view.project_accepted},
+          {"project_done_millionths", view.project_done_millionths},
           {"project_hosts", view.project_hosts},
           {"cores", cores},
           {"picture",
@@ -130,7 +130,7 @@ Result<View> parse_head(std::string_view bytes) {
   view.items_week = count_of(all, "items_week");
   view.items_total = count_of(all, "items_total");
   view.project_items = count_of(all, "project_items");
-  view.project_accepted = count_of(all, "project_accepted");
+  view.project_done_millionths = count_of(all, "project_done_millionths");
   view.project_hosts = count_of(all, "project_hosts");
   if (all["cores"].is_array())
     for (const Json& core : all["cores"].elements()) {

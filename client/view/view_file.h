@@ -50,8 +50,8 @@ struct View {
   std::int64_t items_today = 0;  // from its receipts
   std::int64_t items_week = 0;
   std::int64_t items_total = 0;
-  std::int64_t project_items = 0;     // of the problem shown; 0: not known
-  std::int64_t project_accepted = 0;  // from all computers
+  std::int64_t project_items = 0;            // of the present stage of the problem shown; 0: not known
+  std::int64_t project_done_millionths = 0;  // of the whole problem, by all computers
   std::int64_t project_hosts = 0;
   std::vector<CoreView> cores;
   PictureView picture;  // width 0: none yet

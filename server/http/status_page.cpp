@@ -27,12 +27,13 @@ std::string duration_text(double seconds) {
 }
 
 std::string problem_row(const protocol::ProblemInfo& p) {
-  const double part = p.cost > 0 ? p.cost_accepted / p.cost : 0;
+  const double part = std::clamp(p.done, 0.0, 1.0);
+  const std::string& told = p.waits.empty() ? p.message : p.waits;
   return fmt::format(
       "<tr><td>{}<br><span class=quiet>{}{}{}</span></td><td>{}</td>"
       "<td><progress max=1 value={:.4f}></progress></td><td class=n>{:.1f} %</td><td class=n>{} / {}</td>"
       "<td class=n>{}</td><td class=n>{}</td></tr>\n",
-      escape_html(p.name), escape_html(p.application), p.message.empty() ? "" : ": ", escape_html(p.message),
+      escape_html(p.name), escape_html(p.application), told.empty() ? "" : ": ", escape_html(told),
       protocol::name_of(p.state), part, 100 * part, p.accepted, p.items, p.hosts,
       p.state == protocol::ProblemState::running ? duration_text(p.eta_seconds) : "–");
 }

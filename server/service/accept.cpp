@@ -25,12 +25,15 @@ Status record_commit(Transaction& tx, Host& host, Problem& problem, const Prepar
   row.compute_seconds = request.compute_seconds;
   row.place = prepared.bytes.empty() ? storage::SegmentPlace::blob : storage::SegmentPlace::store;
   TRY_ASSIGN(row.id, tx.store.add_segment(row, prepared.bytes));
+  double cost = 0;
   for (const Range range : outcome.accepted) {
     TRY(tx.store.accept(problem.row.id, prepared.stage, range, row.id));
     acknowledgement.items_accepted += range.size();
     problem.saved.forget(range);
-    host.row.cost_accepted += problem.stage->view().ledger().costs().of(range);
+    cost += problem.stage->view().ledger().costs().of(range);
   }
+  host.row.cost_accepted += cost;
+  if (cost > 0) problem.pace.delivered(tx.now, cost, request.compute_seconds);
   const bool proves_itself = !is_proven(host.row) && acknowledgement.items_accepted > 0;
   if (proves_itself && host.row.state == protocol::HostState::active)
     tx.effects.add(effect::AdmitToken{host.row.token_digest, host.row.id, true});

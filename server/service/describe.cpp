@@ -6,15 +6,12 @@
 #include <set>
 #include <utility>
 
+#include "server/service/waiting.h"
+
 namespace gleaner::service {
 namespace {
 
 constexpr std::size_t failures_shown_max = 20;
-
-double total_cost(const storage::StageRow& row) {
-  if (row.costs.empty()) return static_cast<double>(row.items);
-  return std::accumulate(row.costs.begin(), row.costs.end(), 0.0);
-}
 
 // How many hosts compute each problem: one pass over the open units.
 std::map<ProblemId, int> hosts_at_work(const Model& model) {
@@ -29,15 +26,45 @@ std::map<ProblemId, int> hosts_at_work(const Model& model) {
   return counts;
 }
 
+// How much is done, and when it will be. Of a problem that waits, its last pace says nothing.
+void look_ahead(protocol::ProblemInfo& info, const Problem& problem, Timestamp now) {
+  const auto& stage = problem.stage_row;
+  const bool finished = info.state == protocol::ProblemState::finished;
+  info.done =
+      finished ? 1 : policy::done_of(stage.done_before, info.cost_accepted, info.cost, stage.cost_ahead);
+  const bool goes_on = info.state == protocol::ProblemState::running && info.waits.empty();
+  const auto end =
+      !goes_on
+          ? policy::Forecast{}
+          : policy::forecast(problem.pace, info.cost - info.cost_accepted + stage.cost_ahead, info.rate, now);
+  info.eta_seconds = finished ? 0 : end.seconds;
+  info.eta_low_seconds = end.low;
+  info.eta_high_seconds = end.high;
+}
+
+// As described, with who is at it, or what it waits for.
+protocol::ProblemInfo describe_at_work(const Problem& problem, int at_work, const FleetNow& fleet,
+                                       Timestamp now) {
+  auto info = describe(problem, now);
+  info.hosts = at_work;
+  info.waits = waits_for(problem, at_work, fleet, now);
+  look_ahead(info, problem, now);
+  return info;
+}
+
 }  // namespace
 
+double total_cost(const storage::StageRow& row) {
+  if (row.costs.empty()) return static_cast<double>(row.items);
+  return std::accumulate(row.costs.begin(), row.costs.end(), 0.0);
+}
+
 std::vector<protocol::ProblemInfo> describe_problems(const Model& model, Timestamp now) {
-  const auto hosts = hosts_at_work(model);
+  auto hosts = hosts_at_work(model);
+  const FleetNow fleet = fleet_now(model, now);
   std::vector<protocol::ProblemInfo> all;
-  for (const auto& [id, problem] : model.problems) {
-    all.push_back(describe(problem, now));
-    if (const auto count = hosts.find(id); count != hosts.end()) all.back().hosts = count->second;
-  }
+  for (const auto& [id, problem] : model.problems)
+    all.push_back(describe_at_work(problem, hosts[id], fleet, now));
   return all;
 }
 
@@ -72,7 +99,6 @@ protocol::ProblemInfo describe(const Problem& problem, Timestamp now) {
     info.cost = counts.cost;
     info.cost_accepted = counts.cost_accepted;
     info.rate = counts.rate;
-    info.eta_seconds = counts.remaining_seconds;
     info.units = counts.units;
     info.open_units = counts.open_units;
     if (info.message.empty() && row.state == protocol::ProblemState::running &&
@@ -90,7 +116,6 @@ protocol::ProblemInfo describe(const Problem& problem, Timestamp now) {
     if (row.state == protocol::ProblemState::finished) {
       info.accepted = stage.items;
       info.cost_accepted = info.cost;
-      info.eta_seconds = 0;
     }
     if (row.state == protocol::ProblemState::cancelled || row.state == protocol::ProblemState::failed)
       info.accepted = problem.accepted_at_end;
@@ -100,13 +125,13 @@ protocol::ProblemInfo describe(const Problem& problem, Timestamp now) {
     info.duplicates = stage.copies;
     info.wasted_cost = stage.cost_wasted;
   }
+  look_ahead(info, problem, now);
   return info;
 }
 
 Result<protocol::ProblemInfo> describe_fully(Transaction& tx, const Problem& problem) {
-  protocol::ProblemInfo info = describe(problem, tx.now);
-  const auto hosts = hosts_at_work(tx.model);
-  if (const auto count = hosts.find(info.id); count != hosts.end()) info.hosts = count->second;
+  protocol::ProblemInfo info =
+      describe_at_work(problem, hosts_at_work(tx.model)[problem.row.id], fleet_now(tx.model, tx.now), tx.now);
   std::vector<policy::HostRecord> records;
   if (problem.stage) {
     for (const policy::HostRecord* record : problem.stage->view().hosts()) records.push_back(*record);

@@ -9,7 +9,9 @@
 
 namespace gleaner::service {
 
-// Without how many hosts compute it.
+// What the hints of its items come to.
+[[nodiscard]] double total_cost(const storage::StageRow& row);
+// Without how many hosts compute it, what it waits for and how far it is.
 [[nodiscard]] protocol::ProblemInfo describe(const Problem& problem, Timestamp now);
 [[nodiscard]] std::vector<protocol::ProblemInfo> describe_problems(const Model& model, Timestamp now);
 // With each host's share, the results and what failed.

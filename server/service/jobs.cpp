@@ -59,6 +59,7 @@ Result<PlannedStage> plan_stage(Kernel& kernel, const ManagerSetup& setup, int s
   planned.row.stage = stage;
   planned.row.name = plan.name;
   planned.row.items = plan.items;
+  planned.row.cost_ahead = plan.ahead;
   if (!plan.hints.empty()) {
     TRY_ASSIGN(const auto file, kernel.managers().open(setup.problem, plan.hints));
     TRY_ASSIGN(const auto hints, contract::read_hints(file.path(), plan.items));

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "server/service/damage.h"
+#include "server/service/describe.h"
 #include "server/service/dispatch.h"
 #include "server/service/reviews.h"
 #include "server/service/trust.h"
@@ -129,6 +130,11 @@ Status advance(Transaction& tx, ProblemId id) {
 
 Status begin_stage(Transaction& tx, Problem& problem, PlannedStage planned) {
   if (planned.end) return finish_problem(tx, problem, protocol::ProblemState::finished, "");
+  if (planned.row.stage > 0) {
+    const auto& last = problem.stage_row;
+    planned.row.done_before =
+        policy::done_after(last.done_before, total_cost(last), last.cost_ahead, last.stage);
+  }
   problem.stage_row = std::move(planned.row);
   problem.stage_row.problem = problem.row.id;
   problem.stage_row.started_at = tx.now;
@@ -139,6 +145,7 @@ Status begin_stage(Transaction& tx, Problem& problem, PlannedStage planned) {
     problem.row.state = protocol::ProblemState::running;
   }
   problem.saved = {};
+  problem.pace = {};
   tx.model.blame.forget_items(problem.row.id);  // numbers of its items begin anew
   tell_dispatch(tx, problem);
   problem.stage =

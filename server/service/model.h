@@ -15,6 +15,7 @@
 
 #include "server/policy/blame.h"
 #include "server/policy/dispatch/dispatch.h"
+#include "server/policy/outlook/outlook.h"
 #include "server/policy/trust/audits.h"
 #include "server/policy/trust/parties.h"
 #include "server/service/decision_log.h"
@@ -60,6 +61,7 @@ struct Problem {
   SavedItems saved;                      // of its stage, compressed
   bool saved_full = false;               // said in the log already
   double kept_service = 0;               // row.service as stored
+  policy::Pace pace;                     // of that stage, since it or the server began
 };
 
 struct Host {

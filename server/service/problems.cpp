@@ -203,7 +203,7 @@ void Problems::list(Done<std::vector<protocol::ProblemInfo>> done) {
   kernel_.decide<std::vector<protocol::ProblemInfo>>(
       [](Transaction& tx, Result<std::vector<protocol::ProblemInfo>>& list) -> Status {
         std::vector<protocol::ProblemInfo> all;
-        for (const auto& [id, problem] : tx.model.problems) all.push_back(describe(problem, tx.now));
+        all = describe_problems(tx.model, tx.now);
         list = std::move(all);
         return {};
       },

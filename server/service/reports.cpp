@@ -108,7 +108,10 @@ std::vector<protocol::ProblemProgress> progress_for(const Transaction& tx, const
     if (found == tx.model.problems.end() || !found->second.stage) continue;
     if (progress.size() == static_cast<std::size_t>(limits::progress_per_reply_max)) break;
     const auto counts = found->second.stage->view().counts(tx.now);
-    progress.push_back({id, counts.items, counts.accepted, counts.contributors});
+    const auto& stage = found->second.stage_row;
+    progress.push_back(
+        {id, counts.items, counts.accepted, counts.contributors,
+         policy::done_of(stage.done_before, counts.cost_accepted, counts.cost, stage.cost_ahead)});
   }
   return progress;
 }

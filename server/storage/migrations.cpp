@@ -378,6 +378,13 @@ constexpr const char* networks = R"(
 ALTER TABLE hosts ADD COLUMN network TEXT NOT NULL DEFAULT '';
 )";
 
+// Problems of before say nothing of later stages: they count alike.
+constexpr const char* whole_problems = R"(
+ALTER TABLE stages ADD COLUMN cost_ahead REAL NOT NULL DEFAULT 0;
+ALTER TABLE stages ADD COLUMN done_before REAL NOT NULL DEFAULT 0;
+UPDATE stages SET done_before = CAST(stage AS REAL) / (stage + 1);
+)";
+
 constexpr std::array steps{
     Migration{1, "first schema", first_schema},
     Migration{2, "units remember the end they were handed out with", handed_out_end},
@@ -390,6 +397,7 @@ constexpr std::array steps{
     Migration{9, "small segments in the store", segments_in_store},
     Migration{10, "the audit log, and bans", acts_and_bans},
     Migration{11, "from which network a host joined", networks},
+    Migration{12, "how much of the whole problem is done", whole_problems},
 };
 
 Result<std::int64_t> number_of(Database& database, std::string_view sql) {

@@ -23,7 +23,7 @@ StageRow read_stage(Query& query) {
   take_list(query, row.inputs);
   take_list(query, row.set_aside);
   query.take_all(row.enough, row.started_at, row.finished_at, row.units, row.splits, row.recovered,
-                 row.copies, row.disputes, row.cost_wasted);
+                 row.copies, row.disputes, row.cost_wasted, row.cost_ahead, row.done_before);
   return row;
 }
 
@@ -35,12 +35,12 @@ Status SqliteStore::put_stage(const StageRow& row) {
   {
     Query query = database_->query(R"(
 INSERT INTO stages (problem, stage, name, items, inputs, set_aside, enough, started_at, finished_at, units, splits,
-  recovered, copies, disputes, cost_wasted) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  recovered, copies, disputes, cost_wasted, cost_ahead, done_before) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT DO UPDATE SET name = excluded.name, items = excluded.items, inputs = excluded.inputs,
   set_aside = excluded.set_aside, enough = excluded.enough, started_at = excluded.started_at,
   finished_at = excluded.finished_at, units = excluded.units, splits = excluded.splits,
   recovered = excluded.recovered, copies = excluded.copies, disputes = excluded.disputes,
-  cost_wasted = excluded.cost_wasted)");
+  cost_wasted = excluded.cost_wasted, cost_ahead = excluded.cost_ahead, done_before = excluded.done_before)");
     query.add(row.problem)
         .add(row.stage)
         .add(row.name)
@@ -49,7 +49,7 @@ ON CONFLICT DO UPDATE SET name = excluded.name, items = excluded.items, inputs =
         .add(set_aside)
         .add(row.enough);
     query.add(row.started_at).add(row.finished_at).add(row.units).add(row.splits).add(row.recovered);
-    query.add(row.copies).add(row.disputes).add(row.cost_wasted);
+    query.add(row.copies).add(row.disputes).add(row.cost_wasted).add(row.cost_ahead).add(row.done_before);
     TRY(query.run());
   }
   return put_costs(row);
@@ -82,7 +82,7 @@ Result<std::optional<StageRow>> SqliteStore::stage(ProblemId problem, int stage)
   {
     Query query = database_->query(R"(
 SELECT problem, stage, name, items, inputs, set_aside, enough, started_at, finished_at, units, splits, recovered, copies,
-  disputes, cost_wasted FROM stages WHERE problem = ? AND stage = ?)");
+  disputes, cost_wasted, cost_ahead, done_before FROM stages WHERE problem = ? AND stage = ?)");
     query.add(problem).add(stage);
     TRY_ASSIGN(row, first_row(query, read_stage));
   }

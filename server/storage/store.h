@@ -135,6 +135,9 @@ struct StageRow {
   // Totals that outlive the units
   std::int64_t units = 0, splits = 0, recovered = 0, copies = 0, disputes = 0;
   double cost_wasted = 0;
+  double cost_ahead =
+      0;  // of the stages after it, in its hint units, as its manager said; 0: it said nothing
+  double done_before = 0;  // of the whole problem, when it began (policy/outlook)
 };
 
 // Where a segment's bytes are: a small one's in the store itself, durable with the row by the same sync; a

@@ -47,6 +47,7 @@ inline constexpr int units_per_host_max = 512;
 inline constexpr int item_parameters_max = 16;                // the estimator's vector
 inline constexpr std::int64_t hinted_items_max = 10'000'000;  // kept in memory while a stage is open
 inline constexpr std::int64_t hints_bytes_max = 256 << 20;
+inline constexpr double cost_ahead_max = 1e15;  // as far as sums of hints stay exact
 inline constexpr int segments_per_request_max = 64;
 inline constexpr std::int64_t proof_bytes_max = 33 * 16;  // a reply has at most 128 statements: 7 levels
 inline constexpr int progress_per_reply_max = 16;         // problems whose progress one reply reports

@@ -58,8 +58,14 @@ Hearing PlanAnswer::take(std::string_view line) {
     if (plan_.hints.empty()) return Fault{std::string("hints and ") + path_expected};
     return Heard::more;
   }
+  if (word == "ahead") {
+    const auto cost = words.fraction(limits::cost_ahead_max);
+    if (!cost || !words.ended()) return Fault{"ahead COST, a number that is not negative"};
+    plan_.ahead = *cost;
+    return Heard::more;
+  }
   if (word == "input") return take_input(words.rest());
-  return Fault{"name, hints, input or ok"};
+  return Fault{"name, hints, ahead, input or ok"};
 }
 
 Hearing PlanAnswer::take_input(std::string_view text) {

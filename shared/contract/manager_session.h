@@ -30,6 +30,8 @@ struct StagePlan {
   std::int64_t items = 0;
   std::vector<PlannedInput> inputs;
   io::Path hints;  // absolute; empty: none
+  double ahead =
+      0;  // what later stages cost together, in hint units of this one; 0: nothing, or it does not say
 };
 
 // One item's cost (1 = typical) and description. Parsed by read_hints().

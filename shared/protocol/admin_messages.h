@@ -112,9 +112,12 @@ struct ProblemInfo {
   std::int64_t handed_out = 0;
   double cost = 0;  // hint units
   double cost_accepted = 0;
-  double rate = 0;          // hint units per second over the last minute
-  double eta_seconds = -1;  // negative: unknown
-  std::int64_t units = 0;   // handed out so far
+  double rate = 0;                                     // hint units per second over the last minute
+  double eta_seconds = -1;                             // until the whole problem is done; negative: unknown
+  double eta_low_seconds = -1, eta_high_seconds = -1;  // about two times of three it lies between these
+  std::string waits;                                   // why nobody computes it now; empty: somebody does
+  double done = -1;        // of the whole problem, 0 to 1, by cost; negative: the server does not tell
+  std::int64_t units = 0;  // handed out so far
   std::int64_t open_units = 0;
   std::int64_t splits = 0;
   std::int64_t recovered = 0;   // ranges taken back from stalled holders

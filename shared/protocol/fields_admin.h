@@ -123,6 +123,10 @@ void visit(Archive& archive, Of<Archive, ProblemInfo>& message) {
   archive("cost_accepted", message.cost_accepted, Number{});
   archive("rate", message.rate, Number{});
   archive("eta_seconds", message.eta_seconds, Number{-1});
+  archive.defaulted("eta_low_seconds", message.eta_low_seconds, Number{-1});
+  archive.defaulted("eta_high_seconds", message.eta_high_seconds, Number{-1});
+  archive.defaulted("waits", message.waits, Prose{});
+  archive.defaulted("done", message.done, Number{-1, 1});
   archive("units", message.units, Whole{});
   archive("open_units", message.open_units, Whole{});
   archive("splits", message.splits, Whole{});

@@ -154,6 +154,7 @@ void visit(Archive& archive, Of<Archive, ProblemProgress>& message) {
   archive("items", message.items, Whole{});
   archive("accepted", message.accepted, Whole{});
   archive("hosts", message.hosts, Whole{});
+  archive.defaulted("done", message.done, Number{-1, 1});
 }
 
 template <>

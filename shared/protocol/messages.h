@@ -299,6 +299,7 @@ struct ProblemProgress {
   std::int64_t items = 0;
   std::int64_t accepted = 0;  // of them
   std::int64_t hosts = 0;     // that gave some of these
+  double done = -1;           // of the whole problem, 0 to 1, by cost; negative: the server does not tell
 };
 
 struct WorkReply {

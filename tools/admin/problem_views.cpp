@@ -49,7 +49,9 @@ Table problem_table(const std::vector<protocol::ProblemInfo>& problems) {
                percent_text(fraction_of(each), 1),
                count_text(each.items),
                over ? "-" : rate_text(each.rate),
-               over ? "-" : span_text(each.eta_seconds),
+               over                 ? "-"
+               : each.waits.empty() ? span_text(each.eta_seconds)
+                                    : "waits",
                over ? "-" : std::to_string(each.hosts),
                time_text(each.created_at)});
   }
@@ -118,8 +120,9 @@ std::string problem_text(const protocol::ProblemInfo& problem, const Display& di
        {"stage", stage},
        {"items", count_text(problem.accepted) + " accepted, " + count_text(problem.handed_out) +
                      " handed out, " + count_text(problem.free) + " free, of " + count_text(problem.items)},
-       {"done", percent_text(fraction_of(problem), 1) + ", " + rate_text(problem.rate) + "/s, ETA " +
-                    span_text(problem.eta_seconds)},
+       {"done",
+        percent_text(fraction_of(problem), 1) + ", " + rate_text(problem.rate) + "/s, " + end_text(problem)},
+       {"waits", {line_of(problem.waits), Tint::warning}},
        {"units", count_text(problem.units) + " handed out, " + count_text(problem.open_units) + " open, " +
                      counted(problem.splits, "split") + ", " + count_text(problem.recovered) +
                      " recovered, " + counted(problem.duplicates, "duplicate")},

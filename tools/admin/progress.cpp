@@ -41,7 +41,7 @@ std::string speed_text(const ProblemInfo& problem) {
   const bool has_costs =
       problem.cost > 0 && std::abs(problem.cost - static_cast<double>(problem.items)) > 0.5;
   std::string text = rate_text(problem.rate) + (has_costs ? " cost/s" : " items/s");
-  text += ", ETA " + span_text(problem.eta_seconds);
+  text += ", " + end_text(problem);
   return text + ", " + counted(problem.hosts, "host");
 }
 
@@ -56,7 +56,21 @@ std::string progress_bar(double fraction, int width, const Display& display) {
          repeated(display.unicode ? "░" : ".", inner - full) + "]";
 }
 
+std::string end_text(const ProblemInfo& problem) {
+  std::string text = "ETA " + span_text(problem.eta_seconds);
+  if (problem.eta_seconds > 0 && problem.eta_low_seconds >= 0)
+    text += " (" + span_text(problem.eta_low_seconds) + " to " + span_text(problem.eta_high_seconds) + ")";
+  return text;
+}
+
+std::string waits_text(const ProblemInfo& problem) {
+  if (problem.waits.empty()) return {};
+  return "waits: " + protocol::clean_line(problem.waits, limits::message_length_max);
+}
+
 double fraction_of(const ProblemInfo& problem) {
+  if (problem.done >= 0) return problem.done;
+  // As of a server that does not tell: of the stage.
   if (problem.state == ProblemState::finished) return 1;
   if (problem.cost > 0) return problem.cost_accepted / problem.cost;
   if (problem.items > 0) return static_cast<double>(problem.accepted) / static_cast<double>(problem.items);
@@ -102,17 +116,21 @@ std::vector<std::string> progress_lines(const ProblemInfo& problem, const Displa
       fmt::format("{}/{} items", count_text(problem.accepted), count_text(problem.items));
   const std::string name = fmt::format("{} {}", problem.id.value, problem.name);
   const std::string elapsed = span_text(problem.elapsed_seconds);
+  const std::string waits = waits_text(problem);
   if (!display.terminal) {
-    return {fmt::format("{}: {} {} {}, {}, {}, {}, elapsed {}", name, stage_text(problem),
+    return {fmt::format("{}: {} {} {}, {}, {}, {}, elapsed {}{}", name, stage_text(problem),
                         progress_bar(fraction, 22, display), percent, items, speed_text(problem),
-                        counts_text(problem), elapsed)};
+                        counts_text(problem), elapsed, waits.empty() ? "" : ", " + waits)};
   }
   const std::string tail = fmt::format(" {}  {}", percent, items);
   const int room = display.columns - 1 - columns_of(tail);
   const int width = display.columns - 1;
-  return {fit(name + "  " + stage_text(problem) + "  " + speed_text(problem), width),
-          fit((room >= 8 ? progress_bar(fraction, std::min(room, 60), display) : "") + tail, width),
-          fit(counts_text(problem) + "  " + elapsed, width)};
+  std::vector<std::string> lines{
+      fit(name + "  " + stage_text(problem) + "  " + speed_text(problem), width),
+      fit((room >= 8 ? progress_bar(fraction, std::min(room, 60), display) : "") + tail, width),
+      fit(counts_text(problem) + "  " + elapsed, width)};
+  if (!waits.empty()) lines.push_back(fit(waits, width));
+  return lines;
 }
 
 std::string ending_text(const ProblemInfo& problem) {

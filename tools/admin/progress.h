@@ -14,13 +14,18 @@ namespace gleaner::admin {
 // "[#####...............]", `width` columns altogether; fraction is clamped to [0, 1].
 [[nodiscard]] std::string progress_bar(double fraction, int width, const Display& display);
 
-// Done part of the stage in hand: by cost where the problem has costs, else by items.
+// "ETA 0:52 (0:44 to 1:02)": when the whole problem will be done, as the server estimates it.
+[[nodiscard]] std::string end_text(const protocol::ProblemInfo& problem);
+// "waits: nobody has joined yet ..."; empty: it does not wait.
+[[nodiscard]] std::string waits_text(const protocol::ProblemInfo& problem);
+
+// How much of the whole problem is done, by cost. Of a server that does not tell: of the stage in hand.
 [[nodiscard]] double fraction_of(const protocol::ProblemInfo& problem);
 
 [[nodiscard]] Tint tint_of(protocol::ProblemState state);
 [[nodiscard]] bool ended(protocol::ProblemState state);
 
-// One line for a log, or the same on three lines that fit into the display's columns.
+// One line for a log, or the same on three or four lines that fit into the display's columns.
 [[nodiscard]] std::vector<std::string> progress_lines(const protocol::ProblemInfo& problem,
                                                       const Display& display);
 // How it ended, in a sentence; REQUIRES: ended(problem.state).

@@ -88,7 +88,6 @@ struct StageCounts {
   std::int64_t units = 0, open_units = 0, splits = 0, recovered = 0, copies = 0, disputes = 0;
   std::int64_t contributors = 0;  // hosts that items were accepted from
   double rate = 0;                // sum of the rates of the hosts now running
-  double remaining_seconds = -1;  // at that rate; negative: unknown
 };
 
 }  // namespace gleaner::policy

@@ -89,7 +89,6 @@ StageCounts Stage::counts(Timestamp /*now*/) const {
   counts.copies = state.totals.copies;
   counts.disputes = state.totals.disputes;
   counts.rate = state.clock.fleet().rate_on();
-  if (counts.rate > 0) counts.remaining_seconds = (counts.cost - counts.cost_accepted) / counts.rate;
   return counts;
 }
 

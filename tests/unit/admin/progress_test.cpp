@@ -55,6 +55,39 @@ TEST_CASE("progress is by cost where there are costs", "[progress]") {
   CHECK(fraction_of(problem) == 1);
 }
 
+TEST_CASE("progress is of the whole problem where the server tells", "[progress]") {
+  protocol::ProblemInfo problem = a_problem();
+  problem.done = 0.125;  // its second stage of four
+  CHECK(fraction_of(problem) == 0.125);
+}
+
+TEST_CASE("an end is told with how far off it may be", "[progress]") {
+  protocol::ProblemInfo problem = a_problem();
+  CHECK(end_text(problem) == "ETA 0:52");  // of a server that does not tell
+  problem.eta_low_seconds = 44;
+  problem.eta_high_seconds = 62;
+  CHECK(end_text(problem) == "ETA 0:52 (0:44 to 1:02)");
+  problem.eta_seconds = problem.eta_low_seconds = problem.eta_high_seconds = 0;
+  CHECK(end_text(problem) == "ETA 0:00");
+}
+
+TEST_CASE("what a problem waits for has a line of its own", "[progress]") {
+  protocol::ProblemInfo problem = a_problem();
+  problem.eta_seconds = -1;
+  problem.waits = "nobody has joined yet\n\x1b[31m";
+  const auto log = progress_lines(problem, {});
+  REQUIRE(log.size() == 1);
+  CHECK(log.front().find("ETA -") != std::string::npos);
+  CHECK(log.front().find(", waits: nobody has joined yet") != std::string::npos);
+  CHECK(log.front().find('\x1b') == std::string::npos);
+  Display display;
+  display.terminal = true;
+  display.columns = 80;
+  const auto lines = progress_lines(problem, display);
+  REQUIRE(lines.size() == 4);
+  CHECK(lines.back().find("waits: nobody has joined yet") == 0);
+}
+
 TEST_CASE("a log's line says everything", "[progress]") {
   const auto lines = progress_lines(a_problem(), {});
   REQUIRE(lines.size() == 1);

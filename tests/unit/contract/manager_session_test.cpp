@@ -64,7 +64,7 @@ TEST_CASE("a manager plans a stage") {
   scripts.write(scripts.work() / "hints.txt", "1\n2\n");
   auto planning = session(scripts, manager(R"(plan)
     if [ $a = 0 ]; then
-      echo "items 2"; echo "name Rendering lines"; echo "hints hints.txt"
+      echo "items 2"; echo "name Rendering lines"; echo "ahead 2.5e1"; echo "hints hints.txt"
       echo "input mesh stage-0/mesh.bin"; echo "input part stage-0/../hints.txt" | sed 's/stage-0.*/hints.txt 0 1/'
       echo ok
     else echo end; fi ;;)"));
@@ -73,6 +73,7 @@ TEST_CASE("a manager plans a stage") {
   CHECK_FALSE(plan->end);
   CHECK(plan->items == 2);
   CHECK(plan->name == "Rendering lines");
+  CHECK(plan->ahead == 25);
   CHECK(plan->hints == std::filesystem::canonical(scripts.work()) / "hints.txt");
   CHECK(read_hints(plan->hints, plan->items).ok());
   REQUIRE(plan->inputs.size() == 2);
@@ -86,7 +87,10 @@ TEST_CASE("a manager plans a stage") {
 TEST_CASE("a plan that is none is refused") {
   CHECK_THAT(plan_error("items 0\\nok\\n").message, Contains("expected end, or items N"));
   CHECK_THAT(plan_error("ok\\n").message, Contains("expected end, or items N"));
-  CHECK_THAT(plan_error("items 5\\nitems 6\\nok\\n").message, Contains("expected name, hints, input or ok"));
+  CHECK_THAT(plan_error("items 5\\nitems 6\\nok\\n").message,
+             Contains("expected name, hints, ahead, input or ok"));
+  for (const std::string cost : {"", "-1", "nan", "1e16", "1 2", "much"})
+    CHECK_THAT(plan_error("items 5\\nahead " + cost + "\\nok\\n").message, Contains("expected ahead COST"));
   CHECK_THAT(plan_error("items 9007199254740993\\nok\\n").message, Contains("expected end, or items N"));
   for (const std::string path :
        {"/etc/passwd", "../the problem/outside", "link", "none", ".", "", "a/../there"})

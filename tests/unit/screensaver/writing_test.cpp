@@ -17,13 +17,13 @@ TEST_CASE("What is written says what is there, and nothing that is not known") {
   view.items_today = 1234;
   view.items_total = 1234567;
   view.project_items = 640;
-  view.project_accepted = 320;
+  view.project_done_millionths = 509'999;
   view.project_hosts = 4;
   writing = writing_of(view);
   CHECK(writing.title == "scene D  ·  Ray tracer");
   CHECK(writing.here == "57 scan-lines computed on this computer");
   CHECK(writing.so_far == "This computer gave 1,234 results today, 0 in seven days, 1,234,567 in all");
-  CHECK(writing.others == "All together: 50 % of 640, by 4 computers");
+  CHECK(writing.others == "All together: 50 % done, by 4 computers");
   view.picture.items = 1;
   view.picture.meaning = "one row of the picture";
   CHECK(writing_of(view).here == "1 row of the picture computed on this computer");

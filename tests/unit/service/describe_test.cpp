@@ -2,6 +2,7 @@
 // a restart.
 #include "server/service/describe.h"
 
+#include "server/service/reports.h"
 #include "shared/protocol/codec.h"
 #include "tests/unit/service/world.h"
 
@@ -243,4 +244,65 @@ TEST_CASE("the list of problems counts the hosts of each") {
   CHECK(all[1].hosts == 0);
   CHECK(world.show(busy).hosts == 2);
   CHECK(world.show(idle).hosts == 0);
+}
+
+TEST_CASE("a problem that nobody computes says what it waits for, and no end") {
+  World world;
+  world.add_application();
+  const ProblemId problem = world.add_problem(30);
+  const auto waits = [&] {
+    const auto info = world.show(problem);
+    CHECK(info.eta_seconds < 0);
+    return info.waits;
+  };
+  CHECK(waits().find("nobody has joined yet") == 0);
+  const TestHost host = world.add_host("one");
+  CHECK(waits() == "hosts are online, and none has asked for work of it yet");
+  change_model(world, [&](Transaction& tx) {
+    tx.model.hosts.at(host.id).row.state_reason = "outside of the hours in the preferences";
+  });
+  CHECK(waits() == "1 of 1 host online: outside of the hours in the preferences");
+  world.clock().advance(std::chrono::hours{3});
+  CHECK(waits() == "none of 1 host has been heard of for 3 h");
+}
+
+TEST_CASE("a problem whose hosts compute others says so") {
+  World world;
+  world.add_application();
+  const TestHost host = world.add_host("one");
+  const ProblemId first = world.add_problem(30);
+  (void)world.grants(host.id);
+  const ProblemId second = world.add_problem(30);
+  CHECK(world.show(first).waits.empty());
+  CHECK(world.show(second).waits == "the one host online computes other problems");
+}
+
+TEST_CASE("how much is done and when it will be: of the whole problem, the same in the list and to hosts") {
+  World world;
+  world.add_application();
+  const TestHost host = world.add_host("one");
+  const ProblemId problem = world.add_problem(30);
+  CHECK(world.show(problem).done == 0);
+  const auto grant = world.grants(host.id).front();
+  world.clock().advance(std::chrono::seconds{20});
+  world.finish(grant);
+  change_model(world, [&](Transaction& tx) {
+    tx.model.problems.at(problem).stage_row.done_before = 0.5;
+    tx.model.problems.at(problem).stage_row.cost_ahead = 30;
+  });
+  (void)world.grants(host.id);
+  const auto info = world.show(problem);
+  const double part = static_cast<double>(info.accepted) / 60;
+  CHECK(info.accepted > 0);
+  CHECK(info.done == Approx(0.5 + 0.5 * part));
+  CHECK(info.eta_seconds > 0);
+  CHECK(info.eta_low_seconds < info.eta_seconds);
+  CHECK(info.eta_high_seconds > info.eta_seconds);
+  const auto list = must(World::wait<std::vector<protocol::ProblemInfo>>(
+      [&](auto done) { world.service().problems().list(std::move(done)); }));
+  CHECK(list.front().done == info.done);
+  CHECK(list.front().hosts == 1);
+  const auto told = world.look<std::vector<protocol::ProblemProgress>>(
+      [&](Transaction& tx) { return progress_for(tx, tx.model.hosts.at(host.id)); });
+  CHECK(told.front().done == info.done);
 }

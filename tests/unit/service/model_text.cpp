@@ -47,10 +47,11 @@ std::string text_of(const Problem& problem) {
                   row.id.value, row.name, problem.application_name, protocol::name_of(row.state), row.message,
                   row.strategy, policy::name_of(row.straggler), row.weight, row.priority, row.commit_seconds,
                   to_microseconds(row.started_at), to_microseconds(row.finished_at));
-  text += fmt::format("  stage {} '{}' items {} hints {} inputs {} aside {} enough {} begun {} ended {}\n",
-                      row.stage, stage.name, stage.items, stage.costs.size(), stage.inputs.size(),
-                      text_of(stage.set_aside), stage.enough, to_microseconds(stage.started_at),
-                      to_microseconds(stage.finished_at));
+  text += fmt::format(
+      "  stage {} '{}' items {} hints {} inputs {} aside {} enough {} begun {} ended {} ahead {} before {}\n",
+      row.stage, stage.name, stage.items, stage.costs.size(), stage.inputs.size(), text_of(stage.set_aside),
+      stage.enough, to_microseconds(stage.started_at), to_microseconds(stage.finished_at), stage.cost_ahead,
+      stage.done_before);
   text += fmt::format("  failures {} disagreements {} parameters {}\n", problem.recent_failures.size(),
                       problem.disagreements, problem.parameters_digest);
   if (problem.stage) text += text_of(problem.stage->view());

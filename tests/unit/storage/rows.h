@@ -127,9 +127,9 @@ void fields(Visitor& visit, ProblemRow& value) {
 template <typename Visitor>
 void fields(Visitor& visit, StageRow& value) {
   auto& [problem, stage, name, items, inputs, costs, set_aside, enough, started_at, finished_at, units,
-         splits, recovered, copies, disputes, wasted] = value;
+         splits, recovered, copies, disputes, wasted, ahead, before] = value;
   visit(problem, stage, name, items, inputs, costs, set_aside, enough, started_at, finished_at, units, splits,
-        recovered, copies, disputes, wasted);
+        recovered, copies, disputes, wasted, ahead, before);
 }
 
 template <typename Visitor>

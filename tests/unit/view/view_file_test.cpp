@@ -15,6 +15,7 @@ View sample() {
   view.items_today = 5;
   view.items_total = 1234567;
   view.project_items = 640;
+  view.project_done_millionths = 250'000;
   view.cores = {{"running", "scene D", 10, 15, 20}, {"idle", "", 0, 0, 0}};
   view.picture = {3, 9, 640, 480, "scene D", "Ray tracer", "one scan-line", 57};
   return view;
