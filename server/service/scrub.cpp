@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <sstream>
 #include <unordered_set>
 #include <utility>
 
 #include "server/service/damage.h"
+#include "server/service/stored_segments.h"
 #include "shared/base/encoding.h"
 
 namespace gleaner::service {
@@ -20,6 +22,9 @@ constexpr std::chrono::hours round_every{24};
 constexpr std::chrono::seconds kept_every{60};
 constexpr std::int64_t step_bytes_max = 1 << 20;
 constexpr std::int64_t file_bytes = 64 << 10;  // what a file costs besides its bytes: a seek
+constexpr std::int64_t row_bytes = 4 << 10;    // what a segment in the store costs besides: a page
+constexpr int rows_max = 256;                  // asked for at once
+constexpr std::string_view segment_mark = "segment:";
 
 }  // namespace
 
@@ -32,14 +37,14 @@ Status Scrub::restore(storage::Store& store) {
   const std::lock_guard lock(mutex_);
   begun_ = from_microseconds(begun);
   finished_ = from_microseconds(finished);
-  if (storage::BlobStore::is_digest(next)) resume_at_ = next;
+  if (storage::BlobStore::is_digest(next) || next.starts_with(segment_mark)) resume_at_ = next;
   return {};
 }
 
 void Scrub::tick() {
   const std::int64_t bytes = kernel_.settings().configuration.scrub_megabytes_per_second << 20;
   if (bytes == 0 || busy_.exchange(true)) return;
-  if (!blobs_.empty()) {
+  if (part_ != Part::none) {
     kernel_.start_job([this, bytes] {
       step(bytes);
       busy_ = false;
@@ -66,27 +71,39 @@ void Scrub::begin_round() {
         return {};
       },
       [this](const Result<std::vector<std::string>>& digests) {
-        if (digests.ok()) {
-          for (const auto& digest : *digests) {
-            const auto bytes = from_hex(digest);
-            if (!bytes || bytes->size() != Digest{}.size()) continue;
-            std::copy(bytes->begin(), bytes->end(), blobs_.emplace_back().begin());
-          }
-          const auto from = std::lower_bound(digests->begin(), digests->end(), resume_at_);
-          const std::lock_guard lock(mutex_);
-          if (resume_at_.empty()) begun_ = kernel_.clock().now();
-          all_ = blobs_.size();
-          next_ = std::min(static_cast<std::size_t>(from - digests->begin()), all_);
-          if (all_ == 0) finished_ = begun_;
-          resume_at_.clear();
-        }
+        if (digests.ok()) enter_blobs(*digests);
         busy_ = false;
       });
 }
 
+void Scrub::enter_blobs(const std::vector<std::string>& digests) {
+  for (const auto& digest : digests) {
+    const auto bytes = from_hex(digest);
+    if (!bytes || bytes->size() != Digest{}.size()) continue;
+    std::copy(bytes->begin(), bytes->end(), blobs_.emplace_back().begin());
+  }
+  const bool in_segments = resume_at_.starts_with(segment_mark);
+  const std::string number = in_segments ? resume_at_.substr(segment_mark.size()) : "0";
+  segment_ = SegmentId{std::strtoll(number.c_str(), nullptr, 10)};  // nonsense: from the first
+  const auto from = std::lower_bound(digests.begin(), digests.end(), resume_at_);
+  const std::lock_guard lock(mutex_);
+  if (resume_at_.empty()) begun_ = kernel_.clock().now();
+  all_ = blobs_.size();
+  next_ = in_segments ? all_ : std::min(static_cast<std::size_t>(from - digests.begin()), all_);
+  part_ = Part::blobs;
+  resume_at_.clear();
+}
+
 void Scrub::step(std::int64_t bytes) {
+  Found found;
+  if (part_ == Part::blobs) read_blobs(bytes, found);
+  if (part_ == Part::segments) read_segments(bytes, found);
+  if (!found.empty()) tell(std::move(found));
+  keep(part_ == Part::none);
+}
+
+void Scrub::read_blobs(std::int64_t& bytes, Found& found) {
   storage::BlobStore& blobs = kernel_.blobs();
-  std::vector<std::string> damaged, gone;
   while (bytes > 0 && next_ < blobs_.size()) {
     const Digest& digest = blobs_[next_];
     if (!reading_) {
@@ -99,48 +116,81 @@ void Scrub::step(std::int64_t bytes) {
       bytes -= *read;
       continue;
     }
-    if (!read.ok()) (read.error().kind == ErrorKind::not_found ? gone : damaged).push_back(reading_->digest);
+    if (!read.ok())
+      (read.error().kind == ErrorKind::not_found ? found.gone : found.damaged).push_back(reading_->digest);
     reading_.reset();
     const std::lock_guard lock(mutex_);
     ++next_;
   }
-  if (!damaged.empty() || !gone.empty()) tell(std::move(damaged), std::move(gone));
-  const bool over = next_ >= blobs_.size();
-  if (over) {
-    const std::lock_guard lock(mutex_);
-    finished_ = kernel_.clock().now();
-    next_ = all_ = 0;
-    blobs_ = {};
-  }
-  keep(over);
+  if (next_ < blobs_.size()) return;
+  const std::lock_guard lock(mutex_);
+  part_ = Part::segments;
+  next_ = all_ = 0;
+  blobs_ = {};
 }
 
-void Scrub::tell(std::vector<std::string> damaged, std::vector<std::string> gone) {
-  for (const auto& digest : damaged) spdlog::warn("the scrub found blob {} damaged", digest);
-  *lost_ += static_cast<std::int64_t>(damaged.size());
-  kernel_.writer().submit_surely(
-      [lost_so_far = lost_, damaged = std::move(damaged), gone = std::move(gone)](Transaction& tx) -> Status {
-        std::vector<std::string> lost = damaged;
-        if (!gone.empty()) {  // or deleted with its problem since the round began
-          TRY_ASSIGN(const auto named, tx.store.referenced_blobs());
-          const std::unordered_set<std::string_view> needed(named.begin(), named.end());
-          for (const auto& digest : gone) {
-            if (!needed.contains(digest)) continue;
-            tx.effects.warn(fmt::format("the scrub found blob {} gone", digest));
-            lost.push_back(digest);
-            ++*lost_so_far;
-          }
-        }
-        return take_damage(tx, lost);
-      });
+void Scrub::read_segments(std::int64_t& bytes, Found& found) {
+  while (bytes > 0) {
+    const auto rows = kernel_.store().kept_segments(segment_, rows_max);
+    if (!rows.ok()) spdlog::error("the scrub ends early: {}", rows.error().message);
+    if (!rows.ok() || rows->empty()) {
+      const std::lock_guard lock(mutex_);
+      if (rows.ok()) finished_ = kernel_.clock().now();
+      part_ = Part::none;
+      segment_ = {};
+      return;
+    }
+    for (const auto& row : *rows) {
+      if (bytes <= 0) return;
+      const auto read = read_segment(kernel_, row);
+      if (!read.ok())
+        (read.error().kind == ErrorKind::not_found ? found.lost : found.segments).push_back(row);
+      bytes -= row.bytes + row_bytes;
+      segment_ = row.id;
+    }
+  }
+}
+
+void Scrub::tell(Found found) {
+  for (const auto& digest : found.damaged) spdlog::warn("the scrub found blob {} damaged", digest);
+  for (const auto& row : found.segments)
+    spdlog::warn("the scrub found segment {} of problem {} damaged", row.id.value, row.problem.value);
+  *lost_ += static_cast<std::int64_t>(found.damaged.size() + found.segments.size());
+  kernel_.writer().submit_surely([lost_so_far = lost_, found = std::move(found)](Transaction& tx) -> Status {
+    std::vector<std::string> lost = found.damaged;
+    for (const auto& row : found.segments) lost.push_back(row.digest);
+    // What is gone may have been deleted with its problem meanwhile.
+    if (!found.gone.empty()) {
+      TRY_ASSIGN(const auto named, tx.store.referenced_blobs());
+      const std::unordered_set<std::string_view> needed(named.begin(), named.end());
+      for (const auto& digest : found.gone) {
+        if (!needed.contains(digest)) continue;
+        tx.effects.warn(fmt::format("the scrub found blob {} gone", digest));
+        lost.push_back(digest);
+        ++*lost_so_far;
+      }
+    }
+    for (const auto& row : found.lost) {
+      TRY_ASSIGN(const auto there, tx.store.segments_over(row.problem, row.stage, row.range));
+      if (std::none_of(there.begin(), there.end(), [&](const auto& other) { return other.id == row.id; }))
+        continue;
+      tx.effects.warn(
+          fmt::format("the scrub found segment {} of problem {} gone", row.id.value, row.problem.value));
+      lost.push_back(row.digest);
+      ++*lost_so_far;
+    }
+    return take_damage(tx, lost);
+  });
 }
 
 void Scrub::keep(bool now) {
   const SteadyTime steady = kernel_.clock().steady();
   if (!now && steady < kept_at_ + kept_every) return;
   kept_at_ = steady;
-  const std::string next =
-      next_ < blobs_.size() ? to_hex({blobs_[next_].data(), blobs_[next_].size()}) : std::string("-");
+  const std::string next = part_ == Part::segments
+                               ? std::string(segment_mark) + std::to_string(segment_.value)
+                           : next_ < blobs_.size() ? to_hex({blobs_[next_].data(), blobs_[next_].size()})
+                                                   : std::string("-");
   std::string text;
   {
     const std::lock_guard lock(mutex_);
@@ -156,6 +206,7 @@ std::string Scrub::text() const {
   const std::lock_guard lock(mutex_);
   std::string text = finished_ == Timestamp{} ? "not yet read again in whole"
                                               : "last read again in whole on " + to_rfc3339(finished_);
+  if (part_ == Part::segments) text += ", now results in the store";
   if (all_ > 0) text += fmt::format(", now {} of {} files", next_, all_);
   if (lost() > 0) text += fmt::format("; {} damaged or gone since the server started", lost());
   return text;

@@ -77,8 +77,8 @@ class SqliteStore final : public Store {
   Result<std::vector<policy::HostRecord>> host_records(ProblemId problem, int stage) override;
 
   Result<SegmentId> add_segment(const SegmentRow& row, std::string_view bytes) override;
-  Result<std::optional<SegmentRow>> segment(SegmentId id) override;
   Result<Bytes> segment_bytes(SegmentId id) override;
+  Result<std::vector<SegmentRow>> kept_segments(SegmentId after, int count_max) override;
   Status accept(ProblemId problem, int stage, Range range, SegmentId segment) override;
   Status unaccept(ProblemId problem, int stage, Range range) override;
   Status drop_segment(SegmentId segment) override;
@@ -127,7 +127,7 @@ class SqliteStore final : public Store {
   std::unique_ptr<DirectoryLock> lock_;  // outlives the connection
   std::unique_ptr<Database> database_;
   std::mutex reading_;                // guards what follows
-  std::unique_ptr<Database> reader_;  // for segment_bytes() beside the writer
+  std::unique_ptr<Database> reader_;  // for segments' bytes, beside the writer
   Sequence unit_ids_{"unit"};
   Sequence segment_ids_{"segment"};
   std::int64_t changes_before_ = 0;  // of the open transaction

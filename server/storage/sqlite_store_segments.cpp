@@ -77,13 +77,14 @@ Result<Bytes> SqliteStore::segment_bytes(SegmentId id) {
   return bytes;
 }
 
-Result<std::optional<SegmentRow>> SqliteStore::segment(SegmentId id) {
-  Query query = database_->query(R"(
+Result<std::vector<SegmentRow>> SqliteStore::kept_segments(SegmentId after, int count_max) {
+  const std::lock_guard lock(reading_);
+  Query query = reader_->query(R"(
 SELECT id, problem, stage, unit, host, range_begin, range_end, digest, bytes, received_at, compute_seconds,
   place
-FROM segments WHERE id = ?)");
-  query.add(id);
-  return first_row(query, read_segment);
+FROM segments WHERE id > ? AND place = ? ORDER BY id LIMIT ?)");
+  query.add(after).add(SegmentPlace::store).add(count_max);
+  return all_rows(query, read_segment);
 }
 
 Result<std::vector<SegmentRow>> SqliteStore::segments_over(ProblemId problem, int stage, Range range) {

@@ -285,10 +285,12 @@ class Store {
 
   // `bytes`: what is kept of it here (SegmentPlace::store); empty if its blob has them.
   [[nodiscard]] virtual Result<SegmentId> add_segment(const SegmentRow& row, std::string_view bytes) = 0;
-  [[nodiscard]] virtual Result<std::optional<SegmentRow>> segment(SegmentId id) = 0;
   // The bytes of a segment that are kept here, as of the last commit; not_found. Nobody has compared them
   // with their digest. From any thread.
   [[nodiscard]] virtual Result<Bytes> segment_bytes(SegmentId id) = 0;
+  // The first `count_max` segments after `after` whose bytes are kept here, by their ids, as of the last
+  // commit. From any thread.
+  [[nodiscard]] virtual Result<std::vector<SegmentRow>> kept_segments(SegmentId after, int count_max) = 0;
   // Marks the items of `range` as accepted from `segment`; replaces what was accepted for them before.
   [[nodiscard]] virtual Status accept(ProblemId problem, int stage, Range range, SegmentId segment) = 0;
   [[nodiscard]] virtual Status unaccept(ProblemId problem, int stage, Range range) = 0;

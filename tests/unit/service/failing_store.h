@@ -181,9 +181,8 @@ class FailingStore final : public Store {
   }
   // Not on the writer's thread, which the failures are counted on.
   Result<Bytes> segment_bytes(SegmentId id) override { return inner_->segment_bytes(id); }
-  Result<std::optional<SegmentRow>> segment(SegmentId id) override {
-    TRY(next("segment"));
-    return inner_->segment(id);
+  Result<std::vector<SegmentRow>> kept_segments(SegmentId after, int count_max) override {
+    return inner_->kept_segments(after, count_max);
   }
   Status accept(ProblemId problem, int stage, Range range, SegmentId segment) override {
     TRY(next("accept"));

@@ -1,25 +1,31 @@
 // The slow scrub finds what is damaged or gone, within its bound, goes on after a restart, and says how far
 // it is.
+#include <sqlite3.h>
+
 #include <filesystem>
 #include <thread>
 
+#include "shared/protocol/codec.h"
 #include "tests/unit/service/world.h"
 
 using namespace gleaner;
 using namespace gleaner::service::testing;
 using protocol::ProblemState;
+using service::Transaction;
 
 namespace {
 
+enum class Place { blobs, store };
+
 // One item a commit, `count` of six.
-std::vector<std::string> deliver(World& world, const TestHost& host, int count) {
+std::vector<std::string> deliver(World& world, const TestHost& host, int count, Place place = Place::blobs) {
   std::vector<std::string> digests;
   while (true) {
     const auto grant = world.grants(host.id).front();
     for (std::int64_t item = grant.range.begin; item < grant.range.end; ++item) {
       if (item == count) return digests;
-      const auto request =
-          world.uploaded(World::results(grant.unit, {item, item + 1}, item + 1 == grant.range.end));
+      auto request = World::results(grant.unit, {item, item + 1}, item + 1 == grant.range.end);
+      if (place == Place::blobs) request = world.uploaded(std::move(request));
       REQUIRE(must(world.commit(host.id, request)).status == protocol::CommitStatus::accepted);
       digests.push_back(request.digest);
     }
@@ -29,6 +35,19 @@ std::vector<std::string> deliver(World& world, const TestHost& host, int count) 
 void break_blob(World& world, const std::string& digest) {
   const io::Path path = world.service().kernel().blobs().path(digest);
   std::filesystem::resize_file(path, std::filesystem::file_size(path) - 1);
+}
+
+// To the store's file, beside the running server.
+void change_rows(World& world, const std::string& sql) {
+  sqlite3* file = nullptr;
+  REQUIRE(sqlite3_open((world.directory() / "store.sqlite").c_str(), &file) == SQLITE_OK);
+  REQUIRE(sqlite3_exec(file, sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK);
+  REQUIRE(sqlite3_changes(file) == 1);
+  sqlite3_close(file);
+}
+
+std::string of_digest(const std::string& digest) {
+  return " WHERE segment IN (SELECT id FROM segments WHERE digest = x'" + digest + "')";
 }
 
 std::string stored(World& world) {
@@ -71,6 +90,49 @@ TEST_CASE("the scrub finds damaged and missing results by itself, and their item
   (void)seconds_until(world, "3 damaged or gone");
   world.settle();
   CHECK(world.show(problem).accepted == 2);
+}
+
+TEST_CASE("the scrub finds damaged and missing results in the store, and their items are computed again") {
+  World world;
+  world.add_application();
+  const TestHost host = world.add_host();
+  const ProblemId problem = world.add_problem(6);
+  const auto digests = deliver(world, host, 5, Place::store);
+  change_rows(world, "UPDATE segment_bytes SET bytes = zeroblob(length(bytes))" + of_digest(digests[1]));
+  change_rows(world, "DELETE FROM segment_bytes" + of_digest(digests[4]));
+  (void)seconds_until(world, "2 damaged or gone");
+  world.settle();
+  CHECK(world.show(problem).accepted == 3);
+  (void)seconds_until(world, "last read again in whole");
+  (void)world.memory();
+  for (int slot = 0; world.show(problem).state == ProblemState::running; ++slot) {
+    REQUIRE(slot < 20);
+    for (const auto& statement : must(world.work(host.id, world.work_request())).grants)
+      world.finish(must(protocol::decode<protocol::Grant>(statement.payload)));
+    world.settle();
+  }
+  CHECK(world.show(problem).state == ProblemState::finished);
+  const auto result = world.show(problem).results.at(0).digest;
+  CHECK(must(world.service().kernel().blobs().read(result, 1000)) == "0 6 0\n");
+}
+
+TEST_CASE("the scrub goes on among the results in the store after a restart") {
+  World world;
+  world.add_application();
+  const TestHost host = world.add_host();
+  const ProblemId problem = world.add_problem(6);
+  const auto digests = deliver(world, host, 5, Place::store);
+  for (const int which : {1, 3})
+    change_rows(world, "UPDATE segment_bytes SET bytes = x'00'" +
+                           of_digest(digests[static_cast<std::size_t>(which)]));
+  const auto now = std::to_string(to_microseconds(world.clock().now()));
+  must(world.operate(
+      [now](Transaction& tx) { return tx.store.set_value("scrub", "segment:2 " + now + " 0"); }));
+  world.restart();
+  (void)seconds_until(world, "last read again in whole");
+  world.settle();
+  CHECK(says(stored(world), "; 1 damaged or gone"));
+  CHECK(world.show(problem).accepted == 4);
 }
 
 TEST_CASE("the scrub reads no more a second than it may, and goes on where it was after a restart") {

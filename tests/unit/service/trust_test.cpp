@@ -53,8 +53,8 @@ struct Project {
   std::int64_t accepted_from(HostId host) {
     return world.look<std::int64_t>([&](service::Transaction& tx) {
       std::int64_t items = 0;
-      for (const auto& row : must(tx.store.accepted(problem, 0)))
-        if (must(tx.store.segment(row.segment)).value().host == host) items += row.range.size();
+      for (const auto& row : must(tx.store.accepted_segments(problem, 0)))
+        if (row.segment.host == host) items += row.range.size();
       return items;
     });
   }

@@ -51,14 +51,14 @@ std::int64_t count_of(Store& store) {
 
 // Everything that `count` cycles have written, and nothing more.
 void check_contents(Store& store, const Grid& grid, std::int64_t count) {
-  const auto accepted = must(store.accepted(grid.problem, 0));
+  const auto accepted = must(store.accepted_segments(grid.problem, 0));
   REQUIRE(accepted.size() == static_cast<std::size_t>(count));
   const auto units = must(store.open_units(grid.problem, 0));
   REQUIRE(units.size() == static_cast<std::size_t>(count));
   for (std::int64_t i = 0; i < count; ++i) {
     const auto& row = accepted[static_cast<std::size_t>(i)];
     REQUIRE(row.range == Range{3 * i, 3 * i + (i == count - 1 ? 4 : 3)});
-    REQUIRE(must(store.segment(row.segment)).value().range == Range{3 * i, 3 * i + 3});
+    REQUIRE(row.segment.range == Range{3 * i, 3 * i + 3});
     const auto& unit = units[static_cast<std::size_t>(i)];
     REQUIRE(must(store.acknowledgement(unit.id, grid.hosts[0], unit.range, "")));
   }

@@ -258,17 +258,17 @@ TEST_CASE("segments survive") {
         for (int i = 0; i < 60; ++i) {
           auto row = random_row<SegmentRow>(random);
           row.problem = grid.problem;
+          row.stage = 1;
+          row.range.end = row.range.begin + 1 + static_cast<std::int64_t>(random.below(1 << 30));
           row.host = grid.hosts[0];
           row.id = must(store.add_segment(row, {}));
           rows.push_back(row);
         }
         return rows;
       },
-      [](Store& store, const Grid&) {
-        std::vector<SegmentRow> rows;
-        for (int id = 1; id <= 60; ++id) rows.push_back(must(store.segment(SegmentId{id})).value());
-        CHECK(!must(store.segment(SegmentId{61})));
-        return rows;
+      [](Store& store, const Grid& grid) {
+        constexpr std::int64_t end = std::numeric_limits<std::int64_t>::max();
+        return must(store.segments_over(grid.problem, 1, {-end, end}));
       });
 }
 
@@ -288,12 +288,19 @@ TEST_CASE("small segments' bytes are as durable as their rows, and read beside t
     must(store->accept(grid.problem, 0, {0, 5}, kept));
     must(store->accept(grid.problem, 0, {6, 8}, other));
     CHECK(store->segment_bytes(kept).error().kind == ErrorKind::not_found);  // not committed yet
+    CHECK(must(store->kept_segments({}, 10)).empty());
   });
   store.reset();
   store = open_store(directory.path());
   must(store->begin());
   CHECK(must(store->segment_bytes(kept)) == Bytes("a\0b", 3));
   CHECK(store->segment_bytes(other).error().kind == ErrorKind::not_found);
+  const auto in_store = must(store->kept_segments({}, 10));
+  REQUIRE(in_store.size() == 1);
+  CHECK(in_store[0].id == kept);
+  CHECK(in_store[0].range == Range{0, 5});
+  CHECK(must(store->kept_segments({}, 0)).empty());
+  CHECK(must(store->kept_segments(kept, 10)).empty());
   const auto accepted = must(store->accepted_segments(grid.problem, 0));
   REQUIRE(accepted.size() == 2);
   CHECK(accepted[0].range == Range{0, 5});
