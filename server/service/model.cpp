@@ -78,7 +78,21 @@ Status restore_stage(storage::Store& store, const Settings& settings, Timestamp 
   TRY_ASSIGN(const auto accepted_rows, store.accepted(row.id, row.stage));
   TRY_ASSIGN(const auto units, store.open_units(row.id, row.stage));
   TRY_ASSIGN(const auto hosts, store.host_records(row.id, row.stage));
-  policy::RestoreEvent stored{{}, units, hosts, problem.stage_row.set_aside};
+  policy::RestoreEvent stored{{}, units, hosts, problem.stage_row.set_aside, {}};
+  if (!stored.set_aside.empty()) {
+    // What was disputed to the end: nothing that is set aside for another reason has an open verdict.
+    TRY_ASSIGN(const auto verdicts, store.verdicts(row.id));
+    RangeSet open;
+    for (const auto& verdict : verdicts) {
+      if (verdict.stage != row.stage) continue;
+      if (!verdict.agree && !verdict.wrong_host.valid()) {
+        open.add(verdict.range);
+      } else {
+        open.remove(verdict.range);
+      }
+    }
+    stored.undecided = open.ranges();
+  }
   for (const auto& piece : accepted_rows) stored.accepted.push_back(piece.range);
   problem.stage = &model.dispatch->restore_stage(row.id, stage_setup(problem, settings.configuration), stored,
                                                  now, open_log(problem, settings));

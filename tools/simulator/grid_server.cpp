@@ -301,6 +301,7 @@ policy::RestoreEvent GridLoop::stored_of(std::size_t problem) const {
   for (const policy::HostRecord* record : stage.hosts()) stored.hosts.push_back(*record);
   stored.accepted = stage.ledger().accepted().ranges();
   stored.set_aside = stage.ledger().set_aside().ranges();
+  stored.undecided = stage.ledger().undecided().ranges();
   return stored;
 }
 

@@ -17,6 +17,7 @@ struct RestoreEvent {
   std::vector<Unit> units;
   std::vector<HostRecord> hosts;
   std::vector<Range> set_aside;
+  std::vector<Range> undecided;  // of these
 };
 struct RequestEvent {
   Requester requester;

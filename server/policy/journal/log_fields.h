@@ -165,6 +165,7 @@ void visit(Archive& archive, protocol::codec::Of<Archive, RestoreEvent>& event) 
   log("units", event.units);
   log("hosts", event.hosts);
   log("set_aside", event.set_aside);
+  log.added("undecided", event.undecided);
 }
 
 template <typename Archive>

@@ -17,7 +17,7 @@ struct Player {
   Changes& changes;
 
   std::string operator()(const RestoreEvent& event) {
-    stage.restore(event.accepted, event.units, event.hosts, event.set_aside, now);
+    stage.restore(event.accepted, event.units, event.hosts, event.set_aside, event.undecided, now);
     return {};
   }
   std::string operator()(const RequestEvent& event) {

@@ -12,9 +12,9 @@ RecordedStage::RecordedStage(const StageSetup& setup, Sink sink, Observer observ
 
 void RecordedStage::restore(const std::vector<Range>& accepted, const std::vector<Unit>& units,
                             const std::vector<HostRecord>& hosts, const std::vector<Range>& set_aside,
-                            Timestamp now) {
-  stage_.restore(accepted, units, hosts, set_aside, now);
-  if (sink_) record(RestoreEvent{accepted, units, hosts, set_aside}, {}, now, {}, 0);
+                            const std::vector<Range>& undecided, Timestamp now) {
+  stage_.restore(accepted, units, hosts, set_aside, undecided, now);
+  if (sink_) record(RestoreEvent{accepted, units, hosts, set_aside, undecided}, {}, now, {}, 0);
 }
 
 Grant RecordedStage::request(const Requester& requester, Timestamp now, Changes& changes) {

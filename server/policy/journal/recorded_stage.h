@@ -20,7 +20,8 @@ class RecordedStage {
   explicit RecordedStage(const StageSetup& setup, Sink sink = {}, Observer observer = {});
 
   void restore(const std::vector<Range>& accepted, const std::vector<Unit>& units,
-               const std::vector<HostRecord>& hosts, const std::vector<Range>& set_aside, Timestamp now);
+               const std::vector<HostRecord>& hosts, const std::vector<Range>& set_aside,
+               const std::vector<Range>& undecided, Timestamp now);
   [[nodiscard]] Grant request(const Requester& requester, Timestamp now, Changes& changes);
   [[nodiscard]] protocol::UnitOrder report(HostId host, const protocol::UnitReport& report, Timestamp now,
                                            Changes& changes);

@@ -102,7 +102,8 @@ std::string host_mistake(const HostRecord& record, const std::string& key) {
 
 std::string impossible(const RestoreEvent& event, std::int64_t items) {
   for (const std::string& mistake : {ranges_mistake(event.accepted, "accepted", items),
-                                     ranges_mistake(event.set_aside, "set_aside", items)})
+                                     ranges_mistake(event.set_aside, "set_aside", items),
+                                     ranges_mistake(event.undecided, "undecided", items)})
     if (!mistake.empty()) return mistake;
   std::set<UnitId> units;
   OpenUnits open(event);

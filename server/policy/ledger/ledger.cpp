@@ -157,6 +157,10 @@ void Ledger::give_up(Range range) {
   }
 }
 
+void Ledger::gave_up(Range range) {
+  for (const Range part : set_aside_.within(range)) undecided_.add(part);
+}
+
 void Ledger::reject(Range range) {
   for (const Range part : unaccept(range)) release(part);
 }

@@ -41,6 +41,7 @@ class Ledger {
   [[nodiscard]] const RangeSet& accepted() const { return accepted_; }
   [[nodiscard]] const RangeSet& free() const { return free_; }
   [[nodiscard]] const RangeSet& set_aside() const { return set_aside_; }
+  [[nodiscard]] const RangeSet& undecided() const { return undecided_; }  // of these, what give_up() said
   [[nodiscard]] double free_cost() const { return free_cost_; }
   [[nodiscard]] double accepted_cost() const { return accepted_cost_; }
   [[nodiscard]] const Cover& cover() const { return cover_; }
@@ -69,6 +70,7 @@ class Ledger {
   void dispute(Range range);      // of accepted items
   void end_dispute(Range range);  // decided
   void give_up(Range range);      // accepted items that nobody could decide: set aside for good
+  void gave_up(Range range);      // of what is set aside (after a restart): it was given up so
   void reject(Range range);       // accepted items turned out wrong: they are free, unless somebody has them
   void end();                     // what is not accepted or set aside by now is not needed any more
   // A kernel failed at that item, which is neither accepted nor set aside.

@@ -7,10 +7,11 @@ namespace gleaner::policy {
 
 void StageState::restore(const std::vector<Range>& accepted, const std::vector<Unit>& stored,
                          const std::vector<HostRecord>& records, const std::vector<Range>& set_aside,
-                         Timestamp now) {
+                         const std::vector<Range>& undecided, Timestamp now) {
   CHECK_TRUE(units.open().empty() && ledger.accepted().empty());
   for (const Range range : accepted) ledger.accept(range);
   for (const Range range : set_aside) ledger.put_aside(range);
+  for (const Range range : undecided) ledger.gave_up(range);
   for (const HostRecord& record : records) {
     if (record.omitted) omission_done = true;
     if (record.memory.units > sizing_memory.units) sizing_memory = record.memory;

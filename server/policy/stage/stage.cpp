@@ -30,8 +30,8 @@ Stage& Stage::operator=(Stage&&) noexcept = default;
 
 void Stage::restore(const std::vector<Range>& accepted, const std::vector<Unit>& units,
                     const std::vector<HostRecord>& hosts, const std::vector<Range>& set_aside,
-                    Timestamp now) {
-  state_->restore(accepted, units, hosts, set_aside, now);
+                    const std::vector<Range>& undecided, Timestamp now) {
+  state_->restore(accepted, units, hosts, set_aside, undecided, now);
 }
 
 void Stage::remember(const Unit& unit) {

@@ -36,9 +36,11 @@ class Stage {
   Stage(Stage&&) noexcept;
   Stage& operator=(Stage&&) noexcept;
 
-  // Restores what was stored, before any event. Open units count as heard of at `now`.
+  // Restores what was stored, before any event. Open units count as heard of at `now`. `undecided`: what is
+  // set aside because no two hosts agreed, so that late results of it change nothing.
   void restore(const std::vector<Range>& accepted, const std::vector<Unit>& units,
-               const std::vector<HostRecord>& hosts, const std::vector<Range>& set_aside, Timestamp now);
+               const std::vector<HostRecord>& hosts, const std::vector<Range>& set_aside,
+               const std::vector<Range>& undecided, Timestamp now);
 
   // A closed unit that the caller stored and this object does not hold any more (after a restart, or much
   // later): from now on its host's late commits are judged as if it had never been forgotten. Nothing happens

@@ -103,7 +103,8 @@ struct StageState {
 
   // ---- restore.cpp
   void restore(const std::vector<Range>& accepted, const std::vector<Unit>& stored,
-               const std::vector<HostRecord>& records, const std::vector<Range>& set_aside, Timestamp now);
+               const std::vector<HostRecord>& records, const std::vector<Range>& set_aside,
+               const std::vector<Range>& undecided, Timestamp now);
   void check_invariants() const;
   void check_changed(const Changes& changes) const;
   void check_unit(const Held& held) const;

@@ -78,7 +78,7 @@ class StageBench {
     for (const HostRecord* record : stage.hosts()) records.push_back(*record);
     Stage fresh(setup);
     fresh.restore(stage.ledger().accepted().ranges(), units, records, stage.ledger().set_aside().ranges(),
-                  now);
+                  stage.ledger().undecided().ranges(), now);
     stage = std::move(fresh);
     stage.check_invariants();
   }

@@ -254,6 +254,9 @@ TEST_CASE("an item on which no two hosts agree is set aside") {
   CHECK(d.world.show(d.problem).accepted == 0);
   d.world.restart();
   CHECK(d.world.show(d.problem).accepted == 0);  // nor is it combined, or shown as accepted
+  CHECK(must(d.deliver(d.present, "late")).status == protocol::CommitStatus::duplicate);
+  d.world.settle();
+  CHECK(d.world.show(d.problem).accepted == 0);  // one more opinion decides nothing
   CHECK(d.world.show(d.problem).set_aside[0].range == d.item());
   (void)must(d.world.change(d.problem, service::Problems::Action::retry));
   CHECK(d.world.show(d.problem).free == 10);
