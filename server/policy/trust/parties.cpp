@@ -11,40 +11,34 @@ bool is_loopback(const std::string& network) {
 
 }  // namespace
 
-HostId Parties::root(HostId host) const {
-  for (auto found = above_.find(host); found != above_.end() && found->second != host;
-       found = above_.find(host))
-    host = found->second;
-  return host;
-}
-
 void Parties::join(HostId a, HostId b) {
-  a = root(a), b = root(b);
-  if (b < a) std::swap(a, b);
-  above_[b] = a;
+  std::int64_t into = party_.at(a), from = party_.at(b);
+  if (into == from) return;
+  if (members_.at(into).size() < members_.at(from).size()) std::swap(into, from);
+  auto moved = members_.extract(from);
+  for (const HostId host : moved.mapped()) party_[host] = into;
+  members_.at(into).merge(moved.mapped());
 }
 
 void Parties::add(HostId host, const std::string& owner, const std::string& network) {
-  above_.try_emplace(host, host);
+  if (party_.try_emplace(host, host.value).second) members_[host.value].insert(host);
   for (const std::string& place : {owner.empty() ? owner : "owner " + owner,
                                    network.empty() || is_loopback(network) ? "" : "network " + network}) {
     if (place.empty()) continue;
     join(known_there_.try_emplace(place, host).first->second, host);
   }
-  // Flat, so that long chains of those that were joined first do not stay.
-  above_[host] = root(host);
 }
 
 std::int64_t Parties::party(HostId host) const {
-  return root(host).value;
+  const auto found = party_.find(host);
+  return found == party_.end() ? host.value : members_.at(found->second).begin()->value;
 }
 
 std::vector<HostId> Parties::members(std::int64_t party) const {
-  std::vector<HostId> hosts;
-  for (const auto& [host, above] : above_)
-    if (root(above).value == party) hosts.push_back(host);
-  if (hosts.empty()) hosts.push_back(HostId{party});
-  return hosts;
+  const auto found = party_.find(HostId{party});
+  if (found == party_.end()) return {HostId{party}};
+  const auto& hosts = members_.at(found->second);
+  return {hosts.begin(), hosts.end()};
 }
 
 }  // namespace gleaner::policy

@@ -6,12 +6,13 @@
 // nothing (all hosts seem to be there behind a proxy on the server's own machine). A host of which neither is
 // known stands for itself.
 //
-// Parties only grow while the process runs: a host that moved belongs to both places. Cost: O(log n) a call,
-// but members(): O(n). Pure; not thread-safe.
+// Parties only grow while the process runs: a host that moved belongs to both places. Cost: O(log n) a call;
+// joining two parties, the smaller one. Pure; not thread-safe.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,16 +24,17 @@ class Parties {
  public:
   // Empty: not known. Again for the same host: it was seen there, too.
   void add(HostId host, const std::string& owner, const std::string& network);
-  // The number of a host's party, above 0; the host's own for one that was never added.
+  // The number of a host's party: that of its first member; the host's own for one that was never added.
   [[nodiscard]] std::int64_t party(HostId host) const;
+  // Ascending. `party`: as party() says it.
   [[nodiscard]] std::vector<HostId> members(std::int64_t party) const;
 
  private:
-  [[nodiscard]] HostId root(HostId host) const;
   void join(HostId a, HostId b);
 
-  std::map<HostId, HostId> above_;             // a forest; the smaller number is above
-  std::map<std::string, HostId> known_there_;  // one host of each owner and network
+  std::map<HostId, std::int64_t> party_;              // by numbers of their own: of one of their members
+  std::map<std::int64_t, std::set<HostId>> members_;  // never empty
+  std::map<std::string, HostId> known_there_;         // one host of each owner and network
 };
 
 }  // namespace gleaner::policy
