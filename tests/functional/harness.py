@@ -291,10 +291,11 @@ class Grid:
 
     # ---- the bare wire
 
-    def request(self, method, path, body=None, token=None, headers=None, raw=False):
-        """(status, headers, body) over TLS without any client of ours; JSON bodies get the version."""
+    def request(self, method, path, body=None, token=None, headers=None, raw=False, address=None):
+        """(status, headers, body) over TLS without any client of ours, from an address of this machine; JSON bodies get the version."""
         context = ssl._create_unverified_context()
-        connection = http.client.HTTPSConnection("127.0.0.1", self.port, context=context, timeout=30 * SLOW)
+        connection = http.client.HTTPSConnection("127.0.0.1", self.port, context=context, timeout=30 * SLOW,
+                                                 source_address=(address, 0) if address else None)
         fields = dict(headers or {})
         if token:
             fields["Authorization"] = f"Bearer {token}"
@@ -334,13 +335,13 @@ def made_up_dna(source, length):
 class FakeHost:
     """A host that says what the test wants, in the published protocol."""
 
-    def __init__(self, grid, name):
-        self.grid = grid
+    def __init__(self, grid, name, secret=None, address=None):
+        self.grid, self.address = grid, address
         self.units = {}
         status, _, reply = grid.request("POST", "/v1/enrol", {
-            "secret": base64url(grid.enrolment_secret), "host_key": base64url(os.urandom(32)),
+            "secret": base64url(secret or grid.enrolment_secret), "host_key": base64url(os.urandom(32)),
             "machine": hashlib.sha256(os.urandom(8)).hexdigest(), "name": name, "platform": "x86_64-linux", "cores": 1,
-            "memory_bytes": 1 << 32, "client_version": "test"})
+            "memory_bytes": 1 << 32, "client_version": "test"}, address=address)
         assert status == 200, reply
         self.host, self.token, self.name = reply["host"], reply["token"], name
 
@@ -351,7 +352,7 @@ class FakeHost:
                 "slots": [{"slot": i, "urgent": True} for i in range(slots)], "platforms": ["x86_64-linux", "any"],
                 "memory_bytes": 1 << 32, "cores": max(1, slots),
                 "proposal": {"performance": benchmark, "queue_unloaded": 1, "queue_current": 1, "items": 0}}
-        status, _, reply = self.grid.request("POST", "/v1/work", body, self.token)
+        status, _, reply = self.grid.request("POST", "/v1/work", body, self.token, address=self.address)
         if status != 200:
             return status, reply
         reply["decoded"] = [json.loads(from_base64url(grant["payload"])) for grant in reply["grants"]]
@@ -384,7 +385,7 @@ class FakeHost:
 
     def commit(self, unit, begin, items, last=True, **changes):
         status, _, reply = self.grid.request("POST", "/v1/commit", self.commit_body(unit, begin, items, last, **changes),
-                                             self.token)
+                                             self.token, address=self.address)
         if status != 200:
             return status, reply
         return status, json.loads(from_base64url(reply["payload"]))

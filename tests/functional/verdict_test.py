@@ -1,14 +1,98 @@
 """Overlapping results are compared; a third host decides; lies are replaced and recorded."""
+import ctypes
+import fcntl
+import os
 import shutil
+import socket
 import sqlite3
+import struct
 import unittest
 import zlib
 
-from harness import SQUARES, FakeHost, Grid, base64url, main
+from harness import SQUARES, FakeHost, Grid, base64url, from_base64url, main
 
 
 def squares(begin, end):
     return [str(i * i).encode() for i in range(begin, end)]
+
+
+CLONE_NEWNET = 0x40000000
+STRANGERS = "hosts.own = false"
+SIOCSIFFLAGS, SIOCSIFADDR, IFF_UP = 0x8914, 0x8916, 1
+
+
+class OwnNetwork:
+    """This thread, and what it starts, in a network of its own, where it has the addresses."""
+
+    def __init__(self, *addresses):
+        self.addresses = addresses
+
+    def __enter__(self):
+        self.libc = ctypes.CDLL(None, use_errno=True)
+        self.before = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
+        if self.libc.unshare(CLONE_NEWNET) != 0:
+            os.close(self.before)
+            raise unittest.SkipTest("no network namespace may be made here: " + os.strerror(ctypes.get_errno()))
+        try:
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+                fcntl.ioctl(any_socket, SIOCSIFFLAGS, struct.pack("16sh", b"lo", IFF_UP))
+                for index, address in enumerate(self.addresses):
+                    fcntl.ioctl(any_socket, SIOCSIFADDR, struct.pack("16sHH4s8x", b"lo:%d" % index, socket.AF_INET, 0,
+                                                                     socket.inet_aton(address)))
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.libc.setns(self.before, CLONE_NEWNET)
+        os.close(self.before)
+
+
+class Parties(unittest.TestCase):
+    """A quorum counts owners and networks."""
+
+    def play(self, grid, liars, join):
+        """`liars`: hosts of one party; join() makes two of two more, which come later."""
+        identity = grid.add_problem("squares", "quorum", "--validation", "quorum:2", "--strategy", "rts", count=1, first=7)
+        lie, truth = [b"1234"], [b"49"]
+        unit = liars[0].work()[1]["decoded"][0]["unit"]
+        self.assertEqual(liars[0].commit(unit, 0, lie)[1]["status"], "accepted")
+        for _ in range(3):
+            for host in liars:
+                self.assertEqual(host.work()[1]["decoded"], [], host.name)
+        problem = grid.problem(identity)
+        self.assertEqual(problem["state"], "running")
+        self.assertIn("asks for 2 hosts of different owners and networks", problem["message"])
+        others = join()
+        for index, host in enumerate(others):
+            unit = grid.wait_until("another party is asked", lambda: host.work()[1]["decoded"])[0]["unit"]
+            self.assertEqual(host.commit(unit, 0, truth)[1]["status"], "duplicate")
+            if index == 0:  # one against one: a third party decides, and not a friend of the first
+                for liar in liars:
+                    self.assertEqual(liar.work()[1]["decoded"], [], liar.name)
+        grid.wait_finished(identity)
+        self.assertEqual(grid.results(identity)["sum.txt"], b"49\n")
+        wrong = {h["name"]: h["disagreements"] for h in grid.admin_json("host", "list")["items"]}
+        self.assertEqual(wrong, {host.name: int(host is liars[0]) for host in liars + others})
+
+    def test_hosts_of_one_owner_are_no_quorum(self):
+        with Grid(STRANGERS) as grid:
+            grid.start_server()
+            grid.add_application(SQUARES)
+            made = grid.admin_json("code", "add", "ann", "--hosts", "3")["join_code"]
+            secret = from_base64url(made.rsplit("/", 1)[1])[33:49]
+            # From three places, which say nothing about owners.
+            anns = [FakeHost(grid, f"ann-{i}", secret, f"127.0.{i}.1") for i in range(3)]
+            self.play(grid, anns, lambda: [FakeHost(grid, name) for name in ("bob", "carl")])
+
+    def test_hosts_of_one_network_are_no_quorum(self):
+        house, bob, carl = "198.51.100.7", "198.51.100.8", "203.0.113.9"
+        with OwnNetwork(house, bob, carl), Grid(STRANGERS) as grid:
+            grid.start_server()
+            grid.add_application(SQUARES)
+            first = [FakeHost(grid, f"room-{i}", address=house) for i in range(3)]
+            self.play(grid, first, lambda: [FakeHost(grid, "bob", address=bob), FakeHost(grid, "carl", address=carl)])
 
 
 class Verdicts(unittest.TestCase):
