@@ -135,11 +135,9 @@ bool ItemCosts::believed(Slot& slot, std::int64_t item) {
 
 void ItemCosts::finish_up_to(Held& held, std::int64_t item) {
   if (item <= held.unit.finished) return;
-  if (held.unit.state == UnitState::open) {
-    Slot& slot = *held.slot;
-    slot.items_done += item - held.unit.finished;
-    if (slot.items_done > slot.told_after + 1) slot.slow = false;
-  }
+  Slot& slot = *held.slot;
+  slot.items_done += item - held.unit.finished;
+  if (slot.items_done > slot.told_after + 1) slot.slow = false;
   held.unit.finished = item;
 }
 

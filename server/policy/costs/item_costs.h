@@ -49,7 +49,7 @@ class ItemCosts {
   void handed_out(Range range, double rate, const EndgameRules& rules);
   // What the report of a holder says of the item that it is at.
   void learn(const Held& held, double rate, const EndgameRules& rules);
-  // A holder ends items; closed units have left their slot.
+  // A holder ends items.
   static void finish_up_to(Held& held, std::int64_t item);
   // What a host saved of an item, and who began it. False: more is there already.
   bool save(std::int64_t item, double share, HostId begun_by);

@@ -50,22 +50,27 @@ struct Estimate {
   double item_share = 0;  // of the item in progress done, as reported; 0: unknown, or too soon to tell
 };
 
-struct Held {
+// What stays of a unit once it is closed: results that come late are judged by it.
+struct KnownUnit {
   Unit unit;
-  // While it is open; places in the maps below do not move. A check has no group.
+  double waste_charged = 0;  // assumed lost when it was closed; taken back if it comes after all
+  bool returned = false;     // has delivered anything
+
+  [[nodiscard]] Range rest() const { return {unit.committed, unit.range.end}; }
+};
+
+// An open one. Places in the maps below do not move. A check has no group.
+struct Held : KnownUnit {
   Host* host = nullptr;
   Slot* slot = nullptr;
   Group* group = nullptr;
   Watch watch;
   Meter meter;
   Estimate estimate;
-  Timestamp lease_end;       // comparison rules: late from then on
-  double waste_charged = 0;  // assumed lost when it was closed; taken back if it comes after all
-  bool returned = false;     // has delivered anything
-  bool taken_over = false;   // counted among those that its host held and did not deliver (Host::taken)
+  Timestamp lease_end;      // comparison rules: late from then on
+  bool taken_over = false;  // counted among those that its host held and did not deliver (Host::taken)
 
   [[nodiscard]] bool live() const { return !watch.silent && !watch.stuck; }
-  [[nodiscard]] Range rest() const { return {unit.committed, unit.range.end}; }
 };
 
 struct Slot {

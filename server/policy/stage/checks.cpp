@@ -12,8 +12,8 @@ std::string propose_check(const StageState& stage, const Requester& requester, T
     const Check& check = stage.checks[i];
     const bool again = check.unit.valid();
     if (again) {
-      const Held* holder = stage.units.find(check.unit);
-      if (holder != nullptr && holder->unit.state == UnitState::open && holder->live()) continue;
+      const auto holder = stage.units.open().find(check.unit);
+      if (holder != stage.units.open().end() && holder->second.live()) continue;
     }
     if (std::find(check.asked.begin(), check.asked.end(), requester.host) != check.asked.end()) continue;
     Proposal opinion{UnitKind::check, check.range};

@@ -14,6 +14,16 @@ constexpr double omission_share = 0.7;
 // A lease that ran out halves the worker's rate.
 constexpr double expiry_rate_factor = 0.5;
 
+// The answer to a report of a unit that is not open, or not known.
+protocol::UnitOrder no_more(const protocol::UnitReport& report, const KnownUnit* closed) {
+  using protocol::UnitAction;
+  if (closed == nullptr)
+    return {report.unit, UnitAction::cancel, report.finished, "this stage has no such unit of this host"};
+  const Unit& unit = closed->unit;
+  return {unit.id, UnitAction::cancel, unit.range.end,
+          unit.pause_reason.empty() ? "it is finished" : unit.pause_reason};
+}
+
 }  // namespace
 
 void StageState::refresh(Timestamp now, Changes& changes) {
@@ -65,9 +75,9 @@ bool StageState::withholds(Held& held, const EndgameRules& rules, Timestamp now)
 }
 
 bool StageState::save(HostId host, UnitId id, std::int64_t item, double share) {
-  const Held* held = find(id, host);
-  if (held == nullptr || held->unit.kind == UnitKind::check) return false;
-  const Unit& unit = held->unit;
+  const KnownUnit* known = find(id, host);
+  if (known == nullptr || known->unit.kind == UnitKind::check) return false;
+  const Unit& unit = known->unit;
   if (item < unit.committed || item >= unit.range.end || ledger.accepted().contains(item)) return false;
   // The result of an item that one host began and another one ended is no second opinion beside the first
   // one's own: whoever began it stands for it.
@@ -78,16 +88,9 @@ bool StageState::save(HostId host, UnitId id, std::int64_t item, double share) {
 protocol::UnitOrder StageState::report(HostId host, const protocol::UnitReport& report, Timestamp now,
                                        Changes& changes) {
   refresh(now, changes);
-  Held* held = find(report.unit, host);
-  if (held == nullptr) {
-    return {report.unit, protocol::UnitAction::cancel, report.finished,
-            "this stage has no such unit of this host"};
-  }
+  Held* held = find_open(report.unit, host);
+  if (held == nullptr) return no_more(report, find(report.unit, host));
   Unit& unit = held->unit;
-  if (unit.state != UnitState::open) {
-    const std::string why = unit.pause_reason.empty() ? std::string("it is finished") : unit.pause_reason;
-    return {unit.id, protocol::UnitAction::cancel, unit.range.end, why};
-  }
   const EndgameRules rules = pace();
   heard(*held, now, rules);
   const std::int64_t finished =
@@ -135,13 +138,13 @@ protocol::UnitOrder StageState::report(HostId host, const protocol::UnitReport& 
 
 CommitOutcome StageState::judge(HostId host, UnitId id, Range range) const {
   CommitOutcome outcome;
-  const Held* held = find(id, host);
-  if (held == nullptr) {
+  const KnownUnit* known = find(id, host);
+  if (known == nullptr) {
     outcome.known_unit = false;
     outcome.refusal = fmt::format("unit {} is not one that this stage gave to this host", id.value);
     return outcome;
   }
-  const Unit& unit = held->unit;
+  const Unit& unit = known->unit;
   const std::int64_t end = std::max(unit.handed_end, unit.range.end);
   if (range.empty() || range.begin < unit.range.begin || range.end > end) {
     outcome.refusal = fmt::format("items [{}, {}) are outside of unit {}, which is [{}, {})", range.begin,
@@ -167,12 +170,12 @@ CommitOutcome StageState::commit(HostId host_id, UnitId id, Range range, bool la
   refresh(now, changes);
   CommitOutcome outcome = judge(host_id, id, range);
   if (!outcome.refusal.empty()) return outcome;
-  Held& held = *find(id, host_id);
-  Unit& unit = held.unit;
-  const bool is_open = unit.state == UnitState::open;
-  Host& host = held.host != nullptr ? *held.host : clock.host(host_id);
+  KnownUnit& known = *units.find(id);
+  Unit& unit = known.unit;
+  Held* open = unit.state == UnitState::open ? units.find_open(id) : nullptr;
+  Host& host = open != nullptr ? *open->host : clock.host(host_id);
   HostRecord& record = host.record;
-  if (is_open) heard(held, now, pace());
+  if (open != nullptr) heard(*open, now, pace());
 
   const Costs& costs = ledger.costs();
   const Range fresh{unit.committed, std::max(unit.committed, range.end)};
@@ -184,8 +187,8 @@ CommitOutcome StageState::commit(HostId host_id, UnitId id, Range range, bool la
   }
   // What was assumed lost has come after all; what came twice is waste, unless a second opinion was asked
   // for.
-  const double back = std::min(held.waste_charged, costs.of(fresh));
-  held.waste_charged -= back;
+  const double back = std::min(known.waste_charged, costs.of(fresh));
+  known.waste_charged -= back;
   double wasted = -back;
   if (unit.kind != UnitKind::check) {
     for (const Range part : outcome.overlapping) wasted += costs.of(intersection(part, fresh));
@@ -193,32 +196,36 @@ CommitOutcome StageState::commit(HostId host_id, UnitId id, Range range, bool la
   record.cost_wasted += wasted;
   totals.wasted_cost += wasted;
 
-  if (is_open && unit.kind != UnitKind::check) {
+  if (open != nullptr && unit.kind != UnitKind::check) {
     ledger.let_go(id, {unit.committed, std::min(std::max(unit.committed, range.end), unit.range.end)});
   }
-  if (range.end > unit.committed) {
-    held.watch.undelivered_since = Timestamp::max();
-    held.meter.delivered_seconds = held.meter.seen_seconds;
+  if (open != nullptr && range.end > unit.committed) {
+    open->watch.undelivered_since = Timestamp::max();
+    open->meter.delivered_seconds = open->meter.seen_seconds;
   }
   if (!outcome.accepted.empty()) host.taken = 0;
   unit.committed = std::max(unit.committed, range.end);
-  ItemCosts::finish_up_to(held, unit.committed);
-  if (!held.returned) {
-    held.returned = true;
+  if (open != nullptr) {
+    ItemCosts::finish_up_to(*open, unit.committed);
+  } else {
+    unit.finished = std::max(unit.finished, unit.committed);
+  }
+  if (!known.returned) {
+    known.returned = true;
     clock.change(host, [](Host& changed) { ++changed.record.returned; });
   }
   changes.units.push_back(id);
   changes.hosts.push_back(host_id);
   for (const Range part : outcome.accepted) trim_others(id, host_id, part, now, changes);
-  const bool accepted_all = unit.kind != UnitKind::check && ledger.accepted().contains(held.rest());
-  if (is_open) {
+  const bool accepted_all = unit.kind != UnitKind::check && ledger.accepted().contains(known.rest());
+  if (open != nullptr) {
     if (unit.committed >= unit.range.end || accepted_all) {
       close(id, UnitState::done, {}, now, changes);
     } else if (last) {
       close(id, UnitState::cancelled, "the host ended it early", now, changes);
     } else {
-      measure(held, pace(), false, changes);
-      forecast.estimate(*held.slot, clock.fleet(), now);
+      measure(*open, pace(), false, changes);
+      forecast.estimate(*open->slot, clock.fleet(), now);
     }
   }
   omit(now, changes);

@@ -183,8 +183,8 @@ void StageState::close(UnitId id, UnitState state, const std::string& reason, Ti
 void StageState::trim_others(UnitId by, HostId host, Range range, Timestamp now, Changes& changes) {
   for (const UnitId id : ledger.cover().over(range)) {
     if (id == by) continue;
-    Held* held = units.find(id);
-    if (held == nullptr || held->unit.state != UnitState::open) continue;
+    Held* held = units.find_open(id);
+    if (held == nullptr) continue;
     const std::vector<Range> lacking = ledger.accepted().missing(held->rest());
     if (lacking.empty()) {
       close(id, UnitState::cancelled, because("host {} delivered its items first", host.value), now, changes);

@@ -37,11 +37,8 @@ void Stage::restore(const std::vector<Range>& accepted, const std::vector<Unit>&
 void Stage::remember(const Unit& unit) {
   StageState& state = *state_;
   if (unit.state == UnitState::open || state.units.known(unit.id)) return;
-  Held held;
-  held.unit = unit;
-  held.returned = unit.committed > unit.range.begin;
   static_cast<void>(state.clock.host(unit.host));
-  state.units.remember(std::move(held));
+  state.units.remember({unit, 0, unit.committed > unit.range.begin});
 }
 
 Grant Stage::request(const Requester& requester, Timestamp now, Changes& changes) {
@@ -80,8 +77,8 @@ void Stage::give_back(HostId host, UnitId unit, GiveBack why, std::int64_t item,
                       Timestamp now, Changes& changes) {
   StageState& state = *state_;
   state.refresh(now, changes);
-  Held* held = state.find(unit, host);
-  if (held == nullptr || held->unit.state != UnitState::open) return;
+  const Held* held = state.find_open(unit, host);
+  if (held == nullptr) return;
   const Range rest{held->unit.committed, held->unit.range.end};
   const bool is_check = held->unit.kind == UnitKind::check;
   if (why != GiveBack::returned && !is_check) {

@@ -53,13 +53,13 @@ Ledger::OthersOn StageState::others_on() const {
   };
 }
 
-const Held* StageState::find(UnitId id, HostId host) const {
-  const Held* held = units.find(id);
-  return held != nullptr && held->unit.host == host ? held : nullptr;
+const KnownUnit* StageState::find(UnitId id, HostId host) const {
+  const KnownUnit* known = units.find(id);
+  return known != nullptr && known->unit.host == host ? known : nullptr;
 }
 
-Held* StageState::find(UnitId id, HostId host) {
-  Held* held = units.find(id);
+Held* StageState::find_open(UnitId id, HostId host) {
+  Held* held = units.find_open(id);
   return held != nullptr && held->unit.host == host ? held : nullptr;
 }
 

@@ -61,8 +61,8 @@ struct StageState {
   // Seconds that all free and stalled work will take; 0: nobody's rate is known.
   [[nodiscard]] double seconds_of_rest() const;
   [[nodiscard]] Ledger::OthersOn others_on() const;
-  [[nodiscard]] const Held* find(UnitId id, HostId host) const;
-  [[nodiscard]] Held* find(UnitId id, HostId host);
+  [[nodiscard]] const KnownUnit* find(UnitId id, HostId host) const;
+  [[nodiscard]] Held* find_open(UnitId id, HostId host);
   void decide(Changes& changes, Timestamp now, HostId host, UnitId unit, const char* kind, Range range,
               std::string reason) const;
   // A reason, where anybody reads it.

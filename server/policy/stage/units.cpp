@@ -9,15 +9,19 @@ constexpr std::size_t closed_units_max = 50'000;
 
 }  // namespace
 
-const Held* Units::find(UnitId id) const {
-  for (const auto* units : {&open_, &closed_}) {
-    if (const auto found = units->find(id); found != units->end()) return &found->second;
-  }
-  return nullptr;
+const KnownUnit* Units::find(UnitId id) const {
+  if (const auto found = open_.find(id); found != open_.end()) return &found->second;
+  const auto found = closed_.find(id);
+  return found == closed_.end() ? nullptr : &found->second;
 }
 
-Held* Units::find(UnitId id) {
-  return const_cast<Held*>(std::as_const(*this).find(id));  // NOLINT: the object itself is not const
+KnownUnit* Units::find(UnitId id) {
+  return const_cast<KnownUnit*>(std::as_const(*this).find(id));  // NOLINT: the object itself is not const
+}
+
+Held* Units::find_open(UnitId id) {
+  const auto found = open_.find(id);
+  return found == open_.end() ? nullptr : &found->second;
 }
 
 const Group* Units::group(UnitId id) const {
@@ -38,16 +42,16 @@ Held& Units::open(Held made) {
   return open_.emplace(id, std::move(made)).first->second;
 }
 
-void Units::remember(Held held) {
-  const UnitId id = held.unit.id;
+void Units::remember(KnownUnit closed) {
+  const UnitId id = closed.unit.id;
   closed_order_.push_back(id);
-  closed_.emplace(id, std::move(held));
+  closed_.emplace(id, std::move(closed));
 }
 
 void Units::close(Held& held) {
   const UnitId id = held.unit.id;
-  closed_.insert(open_.extract(id));
-  closed_order_.push_back(id);
+  remember(std::move(held));
+  open_.erase(id);
   while (closed_.size() > closed_units_max) {
     closed_.erase(closed_order_.front());
     closed_order_.pop_front();

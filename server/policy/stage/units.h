@@ -13,19 +13,20 @@ namespace gleaner::policy {
 class Units {
  public:
   [[nodiscard]] const std::unordered_map<UnitId, Held>& open() const { return open_; }
-  [[nodiscard]] const std::unordered_map<UnitId, Held>& closed() const { return closed_; }
+  [[nodiscard]] const std::unordered_map<UnitId, KnownUnit>& closed() const { return closed_; }
   [[nodiscard]] const std::map<UnitId, Group>& groups() const { return groups_; }
   [[nodiscard]] bool known(UnitId id) const { return open_.contains(id) || closed_.contains(id); }
-  [[nodiscard]] const Held* find(UnitId id) const;  // null: not known
+  [[nodiscard]] const KnownUnit* find(UnitId id) const;  // open or closed; null: not known
   [[nodiscard]] const Held& at(UnitId id) const { return open_.at(id); }
   [[nodiscard]] const Group* group(UnitId id) const;  // null: nobody computes it any more
   [[nodiscard]] std::vector<UnitId> open_by_id() const;
 
-  [[nodiscard]] Held* find(UnitId id);
+  [[nodiscard]] KnownUnit* find(UnitId id);
+  [[nodiscard]] Held* find_open(UnitId id);  // null: it is not open
   [[nodiscard]] Held& at(UnitId id) { return open_.at(id); }
   Held& open(Held made);
-  void remember(Held closed);
-  void close(Held& held);  // forgets the oldest closed ones
+  void remember(KnownUnit closed);
+  void close(Held& held);  // it is gone then, and what stays of it remembered; forgets the oldest closed ones
   // Into the group of its `unit.group`, which is made if need be; out of it. An empty group is erased by
   // forget().
   Group& join(Held& held);
@@ -33,7 +34,8 @@ class Units {
   void forget(UnitId group) { groups_.erase(group); }
 
  private:
-  std::unordered_map<UnitId, Held> open_, closed_;
+  std::unordered_map<UnitId, Held> open_;
+  std::unordered_map<UnitId, KnownUnit> closed_;
   std::deque<UnitId> closed_order_;
   std::map<UnitId, Group> groups_;
 };

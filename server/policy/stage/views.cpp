@@ -23,8 +23,8 @@ double Stage::heartbeat_seconds(Timestamp /*now*/) const {
 }
 
 const Unit* Stage::unit(UnitId id) const {
-  const Held* held = std::as_const(state_->units).find(id);
-  return held == nullptr ? nullptr : &held->unit;
+  const KnownUnit* known = std::as_const(state_->units).find(id);
+  return known == nullptr ? nullptr : &known->unit;
 }
 
 void Stage::fetch(UnitId id) const {
