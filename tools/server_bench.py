@@ -2,6 +2,7 @@
 process of its own on the same machine; what is quoted of it is the server's CPU time a request, which tells least of the
 machine's other work. Every run ends with its ledger compared with the store."""
 import collections
+import contextlib
 import hashlib
 import json
 import pathlib
@@ -22,6 +23,40 @@ log.level = "warning"
 """
 HOSTS = 2000
 NETWORKS = 64  # addresses that many connections come from: the server counts them as networks
+
+
+# ---- A store and its rows
+
+@contextlib.contextmanager
+def filling(store):
+    """The store of a stopped server, which has everything in one file afterwards."""
+    database = sqlite3.connect(store)
+    database.execute("PRAGMA synchronous = OFF")
+    database.execute("PRAGMA cache_size = -1000000")
+    with database:
+        yield database
+    database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    database.close()
+
+
+class Copies:
+    """Rows of a table like one that is there, written ten thousand at a time."""
+
+    def __init__(self, database, table, where="LIMIT 1"):
+        cursor = database.execute(f"SELECT * FROM {table} {where}")
+        self.database, names = database, [column[0] for column in cursor.description]
+        self.model = dict(zip(names, cursor.fetchone()))
+        self.command = f"INSERT INTO {table} VALUES ({', '.join('?' * len(names))})"
+        self.rows = []
+
+    def add(self, **changes):
+        self.rows.append(tuple({**self.model, **changes}.values()))
+        if len(self.rows) == 10_000:
+            self.write()
+
+    def write(self):
+        self.database.executemany(self.command, self.rows)
+        self.rows.clear()
 
 
 # ---- A server and its load
@@ -79,26 +114,56 @@ class LoadTrial:
         return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
     def fill(self, count):
-        """So many hosts more, as copies of the first one's row, with keys and tokens of their own: real enrolment takes a
-        time that grows with the number of hosts there are. The server is stopped meanwhile."""
+        """So many hosts more, as copies of the first one's row, with keys and tokens of their own: written into the store,
+        which takes seconds where enrolments take minutes. The server is stopped meanwhile."""
         self.stop_server()
         title, *known = self.hosts_file.read_text().splitlines()
-        with sqlite3.connect(self.store) as database:
-            columns = [row[1] for row in database.execute("PRAGMA table_info(hosts)")]
-            model = dict(zip(columns, database.execute("SELECT * FROM hosts ORDER BY id LIMIT 1").fetchone()))
+        with filling(self.store) as database:
             first = database.execute("SELECT max(id) FROM hosts").fetchone()[0] + 1
-
-            def rows():
-                for host in range(first, first + count):
-                    token = secrets.token_urlsafe(32)
-                    known.append(f"{host} {token}")
-                    key = secrets.token_bytes(32)
-                    yield tuple({**model, "id": host, "name": f"load-{host}", "public_key": key,
-                                 "machine": hashlib.sha256(key).hexdigest(),
-                                 "token_digest": hashlib.sha256(token.encode()).digest()}.values())
-
-            database.executemany(f"INSERT INTO hosts VALUES ({', '.join('?' * len(columns))})", rows())
+            rows = Copies(database, "hosts", "ORDER BY id LIMIT 1")
+            for host in range(first, first + count):
+                token, key = secrets.token_urlsafe(32), secrets.token_bytes(32)
+                known.append(f"{host} {token}")
+                rows.add(id=host, name=f"load-{host}", public_key=key, machine=hashlib.sha256(key).hexdigest(),
+                         token_digest=hashlib.sha256(token.encode()).digest())
+            rows.write()
         self.hosts_file.write_text("\n".join([title, *known]) + "\n")
+        return self.start_server()
+
+    def fill_units(self):
+        """Every host but the first has delivered what the first one has, and holds a unit like it: the rows of that, and a
+        ledger. Hosts that work later know nothing of their unit; the server gives it back then."""
+        self.run("--hosts", 1, "--connections", 1, "--warm-up", 0, "--rounds", 2, seconds=60)
+        self.stop_server()
+        self.ledgers.append(self.grid.directory / f"ledger-{len(self.ledgers)}")
+        with filling(self.store) as database, open(self.ledgers[-1], "w", encoding="utf-8") as ledger:
+            hosts = [row[0] for row in database.execute("SELECT id FROM hosts ORDER BY id")][1:]
+            unit = database.execute("SELECT next FROM sequences WHERE name = 'unit'").fetchone()[0]
+            segment = database.execute("SELECT next FROM sequences WHERE name = 'segment'").fetchone()[0]
+            item = database.execute("SELECT max(range_end) FROM units").fetchone()[0]
+            done, held = (Copies(database, "units", f"WHERE state = {state} ORDER BY id LIMIT 1") for state in (2, 1))
+            records, segments, contents, accepted, answers = (
+                Copies(database, table) for table in ("host_records", "segments", "segment_bytes", "accepted", "acknowledgements"))
+            size = len(contents.model["bytes"])
+            ledger.write("gleaner-ledger 1\n")
+            for host in hosts:
+                data = secrets.token_bytes(size)
+                digest = hashlib.sha256(data)
+                place = {"range_begin": item, "range_end": item + 1}
+                records.add(host=host)
+                done.add(id=unit, group_unit=unit, host=host, committed=item + 1, finished=item + 1, handed_end=item + 1, **place)
+                segments.add(id=segment, unit=unit, host=host, digest=digest.digest(), **place)
+                contents.add(segment=segment, bytes=data)
+                accepted.add(segment=segment, **place)
+                answers.add(unit=unit, host=host, digest=digest.digest(), **place)
+                ledger.write(f"accepted {unit} {host} {item} {item + 1} {digest.hexdigest()}\n")
+                held.add(id=unit + 1, group_unit=unit + 1, host=host, range_begin=item + 1, range_end=item + 2, committed=item + 1,
+                         finished=item + 1, handed_end=item + 2)
+                unit, segment, item = unit + 2, segment + 1, item + 2
+            for rows in (records, done, held, segments, contents, accepted, answers):
+                rows.write()
+            database.execute("UPDATE sequences SET next = ? WHERE name = 'unit'", (unit,))
+            database.execute("UPDATE sequences SET next = ? WHERE name = 'segment'", (segment,))
         return self.start_server()
 
     def start(self, *arguments, seconds=None, ledger=True):
@@ -197,16 +262,20 @@ def page_seconds(trial):
 
 def bench_scale(options):
     """One server at each size; every host has delivered once and holds a unit, and up to 2,000 are active."""
-    print("| hosts | cycle µs | by thread | ask µs | enrolment ms | start s | memory, peak | one page ms |\n|---|---|---|---|---|---|---|---|", flush=True)
-    sizes = (10**3, 10**4, 10**5, *([10**6] if options.large else []))
+    print("| hosts | cycle µs | by thread | ask µs | enrolment ms | start s | memory, peak | bytes a host, a unit | one page ms |\n"
+          "|---|---|---|---|---|---|---|---|---|", flush=True)
+    sizes = [int(float(size)) for size in options.hosts or ()] or [10**3, 10**4, 10**5, *([10**6] if options.large else [])]
     return all([scale_row(options, count) for count in sizes])
 
 
 def scale_row(options, count):
     with LoadTrial(options, "server.public_page = true\n") as trial:
         trial.enrol(1)
+        alone = trial.status("VmRSS")
         trial.fill(count - 1)
-        trial.run("--hosts", count, "--connections", 128, "--warm-up", 0, "--rounds", 2, "--verify-every", 1000, seconds=3600)
+        with_hosts = trial.status("VmRSS")
+        start = trial.fill_units()
+        memory, peak = trial.status("VmRSS"), trial.status("VmHWM")
         # As many as are active at a time, from all over the store.
         title, *known = trial.hosts_file.read_text().splitlines()
         trial.hosts_file.write_text("\n".join([title, *known[::max(1, count // HOSTS)]]) + "\n")
@@ -216,13 +285,11 @@ def scale_row(options, count):
         threads = thread_seconds(trial.server.pid) - before
         parts = ", ".join(f"{name} {cycle['server_cpu_us'] * seconds / threads.total():.0f}" for name, seconds in threads.most_common(3))
         ask = trial.run("--hosts", active, "--mode", "ask", "--connections", 32)
-        joined = trial.enrol(20 if count >= 10**5 else 200, trial.grid.directory / "more")
+        joined = trial.enrol(200, trial.grid.directory / "more")
         page = page_seconds(trial)
-        trial.stop_server()
-        start = trial.start_server()
-        memory, peak = trial.status("VmRSS"), trial.status("VmHWM")
         print(f"| {count:,} | {cycle['server_cpu_us']:,.0f} | {parts} | {ask['server_cpu_us']:,.0f} | {joined['latency_ms']['p50']:.2f} | "
-              f"{start:.2f} | {memory / 1e6:,.0f} MB, {peak / 1e6:,.0f} MB | {1e3 * page:.1f} |", flush=True)
+              f"{start:.2f} | {memory / 1e6:,.0f} MB, {peak / 1e6:,.0f} MB | {(with_hosts - alone) / count:,.0f}, {(memory - with_hosts) / count:,.0f} | "
+              f"{1e3 * page:.1f} |", flush=True)
         return trial.check()
 
 

@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace gleaner::service {
@@ -18,6 +19,17 @@ void DecisionLog::line(const std::string& text) {
   decided_ += '\n';
 }
 
+bool DecisionLog::has_room(std::size_t bytes) {
+  const std::size_t more = decided_.size() + pending_.size() + bytes;
+  if (!over_ && std::max<std::int64_t>(0, bytes_) + static_cast<std::int64_t>(more) > bytes_max_) end();
+  return !over_;
+}
+
+void DecisionLog::end() {
+  spdlog::info("{} has reached its size (log.decisions_megabytes): nothing more is added", path_.string());
+  over_ = true;
+}
+
 void DecisionLog::settle(io::Files& files) {
   if (pending_.empty()) {
     pending_.swap(decided_);
@@ -29,17 +41,17 @@ void DecisionLog::settle(io::Files& files) {
 }
 
 void DecisionLog::open(io::Files& files) {
-  bytes_ = 0;
-  if (const Status made = files.make_directories(path_.parent_path()); !made.ok()) over_ = true;
-  if (const auto size = files.size(path_); size.ok()) bytes_ = *size;
+  const auto size = files.size(path_);
+  bytes_ = size.ok() ? *size : 0;
 }
 
 void DecisionLog::flush(io::Files& files) {
   if (over_ || pending_.empty()) return;
   if (bytes_ < 0) open(files);
+  if (bytes_ == 0 && !files.make_directories(path_.parent_path()).ok()) over_ = true;
+  if (over_) return;
   if (bytes_ + static_cast<std::int64_t>(pending_.size()) > bytes_max_) {
-    spdlog::info("{} has reached its size (log.decisions_megabytes): nothing more is added", path_.string());
-    over_ = true;
+    end();
   } else if (const Status written = files.write_at(path_, bytes_, pending_); !written.ok()) {
     spdlog::warn("decisions are not logged any more: {}", written.error().message);
     over_ = true;

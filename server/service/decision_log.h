@@ -19,13 +19,17 @@ class DecisionLog {
   DecisionLog(io::Path path, std::int64_t bytes_max);
 
   void line(const std::string& text);
+  // Whether so many bytes more have their place; false: the log ends here. What the file has already counts
+  // from open() on, which the first piece to be written does otherwise.
+  [[nodiscard]] bool has_room(std::size_t bytes);
+  void open(io::Files& files);
   // What was added so far has happened; writes it if it is a piece's worth.
   void settle(io::Files& files);
   // Writes what has happened.
   void flush(io::Files& files);
 
  private:
-  void open(io::Files& files);
+  void end();
 
   io::Path path_;
   std::int64_t bytes_max_;

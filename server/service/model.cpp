@@ -25,8 +25,8 @@ Status load_application(const storage::ApplicationRow& row, io::Files& files,
   return {};
 }
 
-Status load_problem(storage::Store& store, const storage::ProblemRow& row, const Settings& settings,
-                    Timestamp now, Model& model) {
+Status load_problem(storage::Store& store, io::Files& files, const storage::ProblemRow& row,
+                    const Settings& settings, Timestamp now, Model& model) {
   Problem& problem = model.problems[row.id];
   problem.row = row;
   problem.parameters_digest = crypto::sha256_hex(row.parameters);
@@ -53,16 +53,22 @@ Status load_problem(storage::Store& store, const storage::ProblemRow& row, const
     for (const auto& piece : accepted) problem.accepted_at_end += piece.range.size();
   }
   if (over(row.state) || problem.stage_row.finished_at != Timestamp{}) return {};
-  return restore_stage(store, settings, now, problem, model);
+  return restore_stage(store, settings, now, problem, model, &files);
 }
 
-std::unique_ptr<policy::Dispatch> make_dispatch(Model& model, const Settings& settings) {
+policy::LogSink sink_of(std::shared_ptr<DecisionLog> log) {
+  return {[log](const std::string& line) { log->line(line); },
+          [log](std::size_t bytes) { return log->has_room(bytes); }};
+}
+
+std::unique_ptr<policy::Dispatch> make_dispatch(Model& model, io::Files& files, const Settings& settings) {
   const Configuration& configuration = settings.configuration;
   policy::RecordedStage::Sink sink;
   if (configuration.decisions_megabytes > 0) {
     model.log = std::make_shared<DecisionLog>(settings.directory.decisions(),
                                               configuration.decisions_megabytes << 20);
-    sink = [log = model.log](const std::string& line) { log->line(line); };
+    model.log->open(files);
+    sink = sink_of(model.log);
   }
   return std::make_unique<policy::Dispatch>(
       policy::PlanRules{static_cast<double>(configuration.heartbeat_seconds),
@@ -73,7 +79,7 @@ std::unique_ptr<policy::Dispatch> make_dispatch(Model& model, const Settings& se
 }  // namespace
 
 Status restore_stage(storage::Store& store, const Settings& settings, Timestamp now, Problem& problem,
-                     Model& model) {
+                     Model& model, io::Files* files) {
   const auto& row = problem.row;
   TRY_ASSIGN(const auto accepted_rows, store.accepted(row.id, row.stage));
   TRY_ASSIGN(const auto units, store.open_units(row.id, row.stage));
@@ -94,8 +100,10 @@ Status restore_stage(storage::Store& store, const Settings& settings, Timestamp 
     stored.undecided = open.ranges();
   }
   for (const auto& piece : accepted_rows) stored.accepted.push_back(piece.range);
+  policy::LogSink log = open_log(problem, settings);
+  if (problem.log && files != nullptr) problem.log->open(*files);
   problem.stage = &model.dispatch->restore_stage(row.id, stage_setup(problem, settings.configuration), stored,
-                                                 now, open_log(problem, settings));
+                                                 now, std::move(log));
   if (problem.stage_row.enough) {
     policy::Changes changes;
     problem.stage->enough(now, changes);
@@ -142,12 +150,12 @@ policy::RecordedStage::Sink open_log(Problem& problem, const Settings& settings)
   problem.log = std::make_shared<DecisionLog>(settings.directory.decisions(problem.row.id) /
                                                   ("stage-" + std::to_string(problem.row.stage) + ".jsonl"),
                                               settings.configuration.decisions_megabytes << 20);
-  return [log = problem.log](const std::string& line) { log->line(line); };
+  return sink_of(problem.log);
 }
 
 Result<Model> load_model(storage::Store& store, io::Files& files, const Settings& settings, Timestamp now) {
   Model model;
-  model.dispatch = make_dispatch(model, settings);
+  model.dispatch = make_dispatch(model, files, settings);
   TRY_ASSIGN(const auto hosts, store.hosts());
   for (const auto& row : hosts) {
     const Host& host = model.hosts[row.id] = {row, row.last_contact, {}};
@@ -170,7 +178,7 @@ Result<Model> load_model(storage::Store& store, io::Files& files, const Settings
   TRY_ASSIGN(const auto applications, store.applications());
   for (const auto& row : applications) TRY(load_application(row, files, settings.directory, model));
   TRY_ASSIGN(const auto problems, store.problems());
-  for (const auto& row : problems) TRY(load_problem(store, row, settings, now, model));
+  for (const auto& row : problems) TRY(load_problem(store, files, row, settings, now, model));
   for (const auto& [id, host] : model.hosts) model.index.put(host.row);
   return model;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "server/policy/dispatch/log.h"
+#include "server/policy/journal/lines.h"
 #include "server/policy/strategies.h"
 #include "shared/base/check.h"
 
@@ -70,10 +71,15 @@ void Dispatch::drop_problem(ProblemId id, Timestamp now) {
 RecordedStage& Dispatch::make_stage(ProblemId id, const StageSetup& setup, Timestamp now, Sink log) {
   close_stage(id, now);
   if (log_) {
-    log = [this, id, own = std::move(log)](const std::string& line) {
-      if (own) own(line);
-      if (!deciding_) log_(log::stage_event(id, line));
-    };
+    log = Sink(
+        [this, id, own = log](const std::string& line) {
+          if (own) own(line);
+          if (!deciding_ && log_) log_(log::stage_event(id, line));
+        },
+        [this, own = log](std::size_t bytes) {
+          const bool both = !deciding_ && log_.has_room(bytes);
+          return own.has_room(bytes) || both;
+        });
   }
   Problem& problem = problems_[id];
   problem.stage = std::make_unique<RecordedStage>(
@@ -92,7 +98,8 @@ RecordedStage& Dispatch::begin_stage(ProblemId id, const StageSetup& setup, Time
 
 RecordedStage& Dispatch::restore_stage(ProblemId id, const StageSetup& setup, const RestoreEvent& stored,
                                        Timestamp now, Sink log) {
-  if (log_) log_(log::stage(id, setup, &stored, now));
+  if (log_.has_room(restore_bytes_least(stored.units.size(), stored.hosts.size())))
+    log_(log::stage(id, setup, &stored, now));
   const Deciding deciding(deciding_);
   RecordedStage& stage = make_stage(id, setup, now, std::move(log));
   stage.restore(stored.accepted, stored.units, stored.hosts, stored.set_aside, stored.undecided, now);

@@ -26,6 +26,8 @@ namespace gleaner::policy {
 // `costs`: the hints (StageSetup::costs). Without a newline.
 [[nodiscard]] std::string setup_line(const StageSetup& setup);
 [[nodiscard]] std::string entry_line(const JournalEntry& entry);
+// A RestoreEvent's line has at least so many bytes: nobody makes one of a gigabyte for a log of less.
+[[nodiscard]] std::size_t restore_bytes_least(std::size_t units, std::size_t hosts);
 
 [[nodiscard]] Result<StageSetup> read_setup_line(std::string_view line);
 // Ranges and items are checked against `items`.

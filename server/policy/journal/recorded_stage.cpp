@@ -14,7 +14,8 @@ void RecordedStage::restore(const std::vector<Range>& accepted, const std::vecto
                             const std::vector<HostRecord>& hosts, const std::vector<Range>& set_aside,
                             const std::vector<Range>& undecided, Timestamp now) {
   stage_.restore(accepted, units, hosts, set_aside, undecided, now);
-  if (sink_) record(RestoreEvent{accepted, units, hosts, set_aside, undecided}, {}, now, {}, 0);
+  if (sink_.has_room(restore_bytes_least(units.size(), hosts.size())))
+    record(RestoreEvent{accepted, units, hosts, set_aside, undecided}, {}, now, {}, 0);
 }
 
 Grant RecordedStage::request(const Requester& requester, Timestamp now, Changes& changes) {

@@ -1,18 +1,45 @@
-// A stage whose every event is written down with what was decided. Without a sink it costs nothing. Use it
-// like the stage it holds; everything that changes nothing is asked of view(). Not thread-safe.
+// A stage whose every event is written down with what was decided. Without a sink, or with one that is full,
+// it costs nothing. Use it like the stage it holds; everything that changes nothing is asked of view(). Not
+// thread-safe.
 #pragma once
 
+#include <concepts>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "server/policy/journal/events.h"
 
 namespace gleaner::policy {
 
+// Where the lines of a log go (lines.h, without the newline). True in conditions while it takes any: who
+// writes asks first, so that no line is made for nothing.
+class LogSink {
+ public:
+  using Write = std::function<void(const std::string& line)>;
+  // Whether a line of so many bytes or more still has its place. False: nothing has from then on, for a log
+  // that lacks a line leads nowhere.
+  using Room = std::function<bool(std::size_t bytes)>;
+
+  LogSink() = default;
+  template <typename Call>
+  requires std::constructible_from<Write, Call> LogSink(
+      Call write, Room room = {})  // NOLINT(google-explicit-constructor): lambdas
+      : write_(std::move(write)), room_(std::move(room)) {}
+
+  [[nodiscard]] bool has_room(std::size_t bytes) const { return write_ && (!room_ || room_(bytes)); }
+  explicit operator bool() const { return has_room(0); }
+  void operator()(const std::string& line) const { write_(line); }
+
+ private:
+  Write write_;
+  Room room_;
+};
+
 class RecordedStage {
  public:
-  using Sink = std::function<void(const std::string& line)>;  // lines of lines.h, without the newline
+  using Sink = LogSink;
 
   // Told after every event what changed (of earlier events, too, if the caller gathers them).
   using Observer = std::function<void(const Changes& changes, Timestamp now)>;

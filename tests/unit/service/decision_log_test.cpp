@@ -96,3 +96,21 @@ TEST_CASE("a log that is longer than it may be by now is left as it is") {
   log.flush(io::real_files());
   CHECK(text(path) == "of a time with a larger setting\n");
 }
+
+TEST_CASE("whoever asks is told that there is no room for a line, and for none after it") {
+  const gleaner::testing::TemporaryDirectory directory;
+  const io::Path path = directory.path() / "log";
+  REQUIRE(io::real_files().write(path, std::string(70, 'x'), io::Mode::normal).ok());
+  DecisionLog log(path, 100);
+  CHECK(log.has_room(100));  // of the file nobody knows yet
+  log.open(io::real_files());
+  CHECK(log.has_room(30));
+  log.line(std::string(19, 'y'));
+  CHECK(log.has_room(10));
+  CHECK_FALSE(log.has_room(11));
+  CHECK_FALSE(log.has_room(0));
+  log.line("never");
+  log.settle(io::real_files());
+  log.flush(io::real_files());
+  CHECK(text(path).find("never") == std::string::npos);
+}

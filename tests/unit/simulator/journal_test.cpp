@@ -184,6 +184,30 @@ TEST_CASE("every mistake in a log is named with its line and key") {
       "a.log:3: range: expected [begin, end] within the stage's 10 items, got [0,11]");
 }
 
+TEST_CASE(
+    "a log that has no room for what a stage is restored from is not made that line, nor any after it") {
+  using namespace gleaner::policy;
+  const Timestamp now = Timestamp{} + std::chrono::hours{24};
+  Unit unit;
+  unit.id = unit.group = UnitId{1};
+  unit.host = HostId{1};
+  unit.range = {0, 1};
+  HostRecord record;
+  record.host = HostId{1};
+  const StageSetup stage_setup{.items = 10, .costs = {}, .sizing = "rts", .rules = {}};
+  CHECK(entry_line({now, RestoreEvent{{}, {unit}, {record}, {}}, {}}).size() >= restore_bytes_least(1, 1));
+  for (const std::size_t room : {std::size_t{100}, std::size_t{100'000}}) {
+    std::vector<std::string> lines;
+    bool over = false;
+    RecordedStage stage(stage_setup, {[&](const std::string& line) { lines.push_back(line); },
+                                      [&](std::size_t bytes) { return !(over = over || bytes > room); }});
+    stage.restore({}, {unit}, {record}, {}, now);
+    Changes changes;
+    stage.tick(now, changes);
+    CHECK(lines.size() == (room == 100 ? 1 : 3));  // the setup, the restoring, the tick
+  }
+}
+
 TEST_CASE("what a stage cannot be restored from is named with its line and key") {
   const auto lines = log_of(troubled(1));
   const auto restored = std::find_if(lines.begin(), lines.end(), [](const std::string& line) {
