@@ -194,6 +194,7 @@ int serve(const io::Path& directory, int port_override, const std::string& log_l
 
   wait_for_signal();
   sd_notify(0, "STOPPING=1");
+  router.stop();
   (*server)->stop(patience);
   (*service)->stop();
   spdlog::info("stopped");

@@ -37,6 +37,12 @@ constexpr std::array rows{
     Row{"POST", "problems", 5, "partial", Role::operate, "problem partial"},
     Row{"POST", "problems", 5, "strategy", Role::operate, "problem strategy"},
     Row{"POST", "problems", 5, "application", Role::operate, "problem application"},
+    Row{"GET", "problems", 5, "map", Role::view},
+    Row{"GET", "problems", 5, "history", Role::view},
+    Row{"GET", "events", 3, "", Role::view},
+    Row{"GET", "history", 3, "", Role::view},
+    Row{"GET", "settings", 3, "", Role::operate},
+    Row{"GET", "host-pages", 3, "", Role::view},
     Row{"GET", "hosts", 3, "", Role::view},
     Row{"GET", "hosts", 4, "", Role::view},
     Row{"POST", "hosts", 5, "revoke", Role::operate, "host revoke"},
@@ -59,6 +65,7 @@ constexpr std::array rows{
 Permission permission_of(const std::string& method, const std::vector<std::string>& pieces) {
   if (pieces.size() > 1 && (pieces[1] == "uploads" || pieces[1] == "blobs"))
     return method == "GET" ? Permission{Role::view, look} : Permission{Role::operate, "upload"};
+  if (pieces.size() > 1 && pieces[1] == "console") return {Role::view, "console link"};
   const std::string_view kind = pieces.size() > 2 ? std::string_view(pieces[2]) : "";
   const std::string_view action = pieces.size() > 4 ? std::string_view(pieces[4]) : "";
   const auto* const found = std::find_if(rows.begin(), rows.end(), [&](const Row& row) {

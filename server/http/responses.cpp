@@ -1,5 +1,6 @@
 #include "server/http/responses.h"
 
+#include <algorithm>
 #include <random>
 
 #include "shared/base/random.h"
@@ -34,6 +35,7 @@ Response file_response(const io::Path& path, std::int64_t bytes, std::string_vie
   }
   Response response;
   response.headers["Content-Type"] = "application/octet-stream";
+  response.headers["X-Content-Type-Options"] = "nosniff";
   response.headers["Accept-Ranges"] = "bytes";
   response.headers["Cache-Control"] = "private, max-age=31536000, immutable";
   if (range->bytes != bytes) {
@@ -99,6 +101,25 @@ std::string bearer_token(const Request& request) {
   const std::string text = header(request, "authorization");
   constexpr std::string_view scheme = "Bearer ";
   return text.starts_with(scheme) ? text.substr(scheme.size()) : "";
+}
+
+std::string cookie(std::string_view header, std::string_view name) {
+  while (!header.empty()) {
+    const auto end = std::min(header.find(';'), header.size());
+    std::string_view pair = header.substr(0, end);
+    header.remove_prefix(std::min(end + 1, header.size()));
+    while (pair.starts_with(' ')) pair.remove_prefix(1);
+    if (pair.size() > name.size() && pair.starts_with(name) && pair[name.size()] == '=')
+      return std::string(pair.substr(name.size() + 1));
+  }
+  return {};
+}
+
+bool from_same_origin(const Request& request) {
+  const std::string site = header(request, "sec-fetch-site");
+  if (!site.empty() && site != "same-origin") return false;
+  const std::string origin = header(request, "origin");
+  return origin.empty() || origin == "https://" + header(request, "host");
 }
 
 Result<ByteRange> parse_byte_range(std::string_view text, std::int64_t size) {

@@ -47,6 +47,12 @@ void with_body(const Request& request, const Reply& reply, Use use) {
 // "Authorization: Bearer TOKEN", or empty.
 [[nodiscard]] std::string bearer_token(const Request& request);
 
+// The value of that cookie in a header "Cookie: A=1; B=2", or empty.
+[[nodiscard]] std::string cookie(std::string_view header, std::string_view name);
+// Whether a browser sends this for a page of this very server: by Sec-Fetch-Site where it says that, by
+// Origin (https, and the host that was asked). Who says neither is no browser, or one that asks for its user.
+[[nodiscard]] bool from_same_origin(const Request& request);
+
 struct ByteRange {
   std::int64_t offset = 0;
   std::int64_t bytes = 0;

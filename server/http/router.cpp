@@ -17,6 +17,8 @@ void Router::handle(Request request, Reply reply) {
   if (const Status may = service_.bans().check_address(request.peer); !may.ok())
     return reply(error_response(may.error()));
   if (path.starts_with("/v1/admin/")) return admin_request(request, reply);
+  if (path.starts_with("/v1/console/")) return console_operation(request, reply);
+  if (path == "/console" || path.starts_with("/console/")) return console_file(request, reply);
   if (path == "/v1/project" && request.method == "GET")
     return reply(json_response(protocol::encode(service_.enrolment().project())));
   if (path == "/v1/enrol" && request.method == "POST") {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "server/http/events.h"
 #include "server/http/server.h"
 #include "server/service/service.h"
 #include "shared/base/result.h"
@@ -18,8 +19,10 @@ enum class PublicPage { off, on };
 
 class Router {
  public:
-  Router(service::Service& service, PublicPage public_page) : service_(service), public_page_(public_page) {}
+  Router(service::Service& service, PublicPage public_page)
+      : service_(service), public_page_(public_page), events_(service.views()) {}
   void handle(Request request, Reply reply);
+  void stop() { events_.stop(); }
   // How large a body may be, by its head.
   [[nodiscard]] static std::int64_t body_bytes_max(const Request& head);
 
@@ -27,10 +30,19 @@ class Router {
   void host_operation(const Request& request, const Reply& answered);
   // Who asks, and may; what is refused is counted. unauthorized, forbidden: why not.
   [[nodiscard]] Result<service::Admin> admit(const Request& request, const std::vector<std::string>& pieces);
+  // By an admin token, or by a session's cookie, whose changes need its guard.
+  [[nodiscard]] Result<service::Admin> authenticate(const Request& request);
+  // router_console.cpp
+  [[nodiscard]] Result<service::LoggedIn> logged_in(const Request& request);
+  void console_file(const Request& request, const Reply& reply) const;
+  void console_operation(const Request& request, const Reply& reply);
+  void open_session(const Request& request, const Reply& reply);
+  [[nodiscard]] Response session_response(const service::LoggedIn& who) const;
   // router_admin.cpp
   void admin_request(const Request& request, const Reply& reply);
   struct AdminCall;
   void admin_operation(const AdminCall& call);
+  void look_operation(const AdminCall& call);
   void application_operation(const AdminCall& call);
   void problem_operation(const AdminCall& call);
   void one_problem(const AdminCall& call, ProblemId id);
@@ -43,6 +55,7 @@ class Router {
   void status_page(const Request& request, const Reply& reply);
   service::Service& service_;
   PublicPage public_page_;
+  Events events_;
 };
 
 // An RFC 9457 problem document; 429 and 503 carry Retry-After.

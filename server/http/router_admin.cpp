@@ -37,16 +37,24 @@ struct Router::AdminCall {
   }
 };
 
+Result<service::Admin> Router::authenticate(const Request& request) {
+  if (const std::string token = bearer_token(request); !token.empty() || header(request, "cookie").empty())
+    return service_.admins().authenticate(token);
+  TRY_ASSIGN(service::LoggedIn who, logged_in(request));
+  return who.admin;
+}
+
 Result<service::Admin> Router::admit(const Request& request, const std::vector<std::string>& pieces) {
   const Permission permission = permission_of(request.method, pieces);
-  const std::string token = bearer_token(request);
-  const auto admin = service_.admins().authenticate(token);
+  const auto admin = authenticate(request);
   if (!admin.ok()) {
-    const std::string whose = service_.admins().owner_of(token);
+    const std::string whose = service_.admins().owner_of(bearer_token(request));
     service_.audit().refused(whose.empty() ? "unknown" : whose, admin.error().kind, permission.act,
                              request.network);
     // Not where a host may have meant its own token: it must hear that it is none.
-    if (pieces[1] == "admin") TRY(service_.admins().note_wrong_token(request.network));
+    const bool stranger = admin.error().kind == ErrorKind::unauthorized;
+    if (stranger && pieces[1] != "uploads" && pieces[1] != "blobs")
+      TRY(service_.admins().note_wrong_token(request.network));
     return admin;
   }
   if (const Status may = check_role(admin->name, admin->role, permission.least); !may.ok()) {
@@ -74,6 +82,8 @@ void Router::admin_operation(const AdminCall& call) {
   if (kind == "codes") return code_operation(call);
   if (kind == "tokens") return token_operation(call);
   if (kind == "bans") return ban_operation(call);
+  if (kind == "events" || kind == "history" || kind == "settings" || kind == "host-pages")
+    return look_operation(call);
   if (kind == "status" && list)
     return service_.overview().status(answer<protocol::ServerStatus>(call.reply), call.role);
   if (kind == "strategies" && list)
@@ -86,6 +96,29 @@ void Router::admin_operation(const AdminCall& call) {
     return service_.audit().page(*after, answer<protocol::AuditPage>(call.reply));
   }
   call.unknown();
+}
+
+void Router::look_operation(const AdminCall& call) {
+  const std::string& kind = call.pieces[2];
+  service::Views& views = service_.views();
+  if (!call.is("GET", 3)) return call.unknown();
+  if (kind == "events") return call.reply(events_.response());
+  if (kind == "history") return call.reply(json_response(protocol::encode(views.history())));
+  if (kind == "settings") return call.reply(json_response(protocol::encode(views.settings())));
+  const auto& query = call.request.query;
+  const auto asked = [&query](const char* name) {
+    const auto found = query.find(name);
+    return found == query.end() ? std::string() : found->second;
+  };
+  const auto after = asked("after").empty() ? std::optional<std::int64_t>(0) : parse_number(asked("after"));
+  if (!after) return call.reply(error_response({ErrorKind::invalid, "after: expected a whole number"}));
+  service::HostQuery hosts{HostId{*after}, asked("text"), {}};
+  for (const auto state :
+       {protocol::HostState::active, protocol::HostState::revoked, protocol::HostState::left})
+    if (asked("state") == protocol::name_of(state)) hosts.state = state;
+  if (!asked("state").empty() && !hosts.state)
+    return call.reply(error_response({ErrorKind::invalid, "state: expected active, revoked or left"}));
+  views.host_page(std::move(hosts), answer<protocol::HostPage>(call.reply));
 }
 
 void Router::application_operation(const AdminCall& call) {
@@ -134,6 +167,9 @@ void Router::one_problem(const AdminCall& call, ProblemId id) {
           problems.change_application(id, std::move(message), call.change<protocol::ProblemInfo>());
         });
   }
+  if (call.is("GET", "map")) return service_.views().item_map(id, answer<protocol::ItemMap>(call.reply));
+  if (call.is("GET", "history"))
+    return call.reply(json_response(protocol::encode(service_.views().history(id))));
   if (call.is("GET", "decisions")) {
     const auto asked = call.request.query.find("count");
     const auto count = asked == call.request.query.end() ? std::optional<std::int64_t>(decisions_default)

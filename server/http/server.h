@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 
+#include "server/http/feed.h"
 #include "shared/base/clock.h"
 #include "shared/base/encoding.h"
 #include "shared/base/limits.h"
@@ -44,6 +45,8 @@ struct Response {
     std::int64_t bytes = 0;
   };
   std::optional<FilePart> file;
+  // Instead of body: what is published from now on, for at most ServerTimeouts::follow.
+  std::shared_ptr<Feed> feed = nullptr;
 };
 
 // Exactly one call of the reply is expected, from any thread, at once or later, even after stop(); dropping
@@ -62,6 +65,8 @@ struct ServerTimeouts {
   Duration transfer = std::chrono::seconds{limits::request_seconds_max};
   std::int64_t transfer_bytes_per_second_min = 16 << 10;
   Duration answer = std::chrono::seconds{120};  // from the handler's call to its reply; then 503
+  // Of an answer that follows a feed; who wants more asks again, and is looked at again.
+  Duration follow = std::chrono::seconds{limits::follow_seconds_max};
   Duration linger = std::chrono::seconds{2};  // what a refused peer still sends is read away, so that it can
                                               // read why it was refused
 };

@@ -54,6 +54,9 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   Task<bool> read_body(RequestParser& parser);
   Task<bool> send(Response response, bool head_only, bool keep);
   Task<bool> send_file(class FileStream& stream);
+  Task<bool> send_feed(const std::shared_ptr<Feed>& feed, bool chunked);
+  Task<void> next_piece(SteadyTime until);
+  void offer(std::uint64_t request_number, Feed::Piece piece);
   Task<bool> refuse(Response response);
   Task<bool> read_more();
   Task<bool> write(std::string_view bytes);
@@ -82,6 +85,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   std::string input_;            // decrypted and not yet understood
   std::uint64_t request_number_ = 0;
   std::optional<Response> answer_;      // to request_number_
+  Feed::Piece piece_;                   // of a feed that the answer follows: the newest, not sent yet
   boost::asio::steady_timer answered_;  // never expires: its cancellation is the event
 };
 

@@ -157,8 +157,11 @@ Connection::Task<bool> Connection::send(Response response, bool head_only, bool 
     }
   }
   const auto after = keep ? AfterResponse::keep_connection : AfterResponse::close_connection;
-  auto head = encode_head(
-      response, stream ? response.file->bytes : static_cast<std::int64_t>(response.body.size()), after);
+  const std::shared_ptr<Feed> feed = response.feed;
+  const std::int64_t content_bytes = feed     ? (keep ? content_in_chunks : content_until_close)
+                                     : stream ? response.file->bytes
+                                              : static_cast<std::int64_t>(response.body.size());
+  auto head = encode_head(response, content_bytes, after);
   if (!head.ok()) {
     log(head.error().message);
     stream.reset();
@@ -167,11 +170,12 @@ Connection::Task<bool> Connection::send(Response response, bool head_only, bool 
   }
   std::string first = std::move(head).value();
   const bool content = !head_only && carries_content(response.status);
-  const bool joined = content && !stream && response.body.size() <= joined_bytes_max;
+  const bool joined = content && !feed && !stream && response.body.size() <= joined_bytes_max;
   if (joined) first += response.body;
   bool sent = co_await write(first);
   if (sent && content && stream) sent = co_await send_file(*stream);
-  if (sent && content && !stream && !joined) sent = co_await write(response.body);
+  if (sent && content && feed) sent = co_await send_feed(feed, keep);
+  if (sent && content && !feed && !stream && !joined) sent = co_await write(response.body);
   if (!sent) close_now();  // without good-bye
   co_return sent&& keep;
 }
@@ -188,6 +192,48 @@ Connection::Task<bool> Connection::send_file(FileStream& stream) {
     if (!sent) co_return false;
     co_await asio::post(socket_.get_executor(), asio::use_awaitable);  // others first
   }
+}
+
+void Connection::offer(std::uint64_t request_number, Feed::Piece piece) {
+  asio::post(socket_.get_executor(), [self = shared_from_this(), request_number, piece = std::move(piece)] {
+    if (request_number != self->request_number_) return;  // the answer has ended
+    self->piece_ = piece;
+    self->answered_.cancel();
+  });
+}
+
+Connection::Task<void> Connection::next_piece(SteadyTime until) {
+  while (!piece_ && !closed_ && !core_->stopping() && system_clock().steady() < until) {
+    error_code ec;
+    answered_.expires_at(until);
+    co_await answered_.async_wait(asio::redirect_error(asio::use_awaitable, ec));
+  }
+}
+
+Connection::Task<bool> Connection::send_feed(const std::shared_ptr<Feed>& feed, bool chunked) {
+  const SteadyTime until = system_clock().steady() + core_->options.timeouts.follow;
+  piece_.reset();
+  const auto follower = feed->follow([weak = weak_from_this(), number = request_number_](Feed::Piece piece) {
+    if (const auto self = weak.lock()) self->offer(number, std::move(piece));
+  });
+  bool sent = follower.has_value();
+  while (sent) {
+    enter(Phase::sending, core_->options.timeouts.follow + core_->options.timeouts.transfer);
+    co_await next_piece(until);
+    if (!piece_) break;
+    enter(Phase::sending, core_->options.timeouts.transfer);
+    const Feed::Piece piece = std::exchange(piece_, nullptr);
+    if (chunked) {
+      const std::string size = chunk_head(piece->size());
+      sent = co_await write(size);
+    }
+    if (sent) sent = co_await write(*piece);
+    if (sent && chunked) sent = co_await write("\r\n");
+  }
+  if (follower) feed->leave(*follower);
+  ++request_number_;  // what is still on its way to here is of no use
+  if (sent && chunked) sent = co_await write(last_chunk);
+  co_return sent && !closed_;
 }
 
 }  // namespace gleaner::http

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <string_view>
 #include <utility>
 
@@ -93,7 +94,10 @@ Result<std::string> encode_head(const Response& response, std::int64_t content_b
                  "a handler answered with the status " + std::to_string(response.status)};
   }
   std::string head = status_line(response.status);
-  if (carries_content(response.status)) head += "Content-Length: " + std::to_string(content_bytes) + "\r\n";
+  if (content_bytes == content_in_chunks)
+    head += "Transfer-Encoding: chunked\r\n";
+  else if (carries_content(response.status) && content_bytes != content_until_close)
+    head += "Content-Length: " + std::to_string(content_bytes) + "\r\n";
   if (after == AfterResponse::close_connection) head += "Connection: close\r\n";
   for (const auto& [name, value] : response.headers) {
     if (is_ours(name)) continue;
@@ -103,6 +107,12 @@ Result<std::string> encode_head(const Response& response, std::int64_t content_b
     head.append(name).append(": ").append(value).append("\r\n");
   }
   return head += "\r\n";
+}
+
+std::string chunk_head(std::size_t bytes) {
+  std::array<char, 20> digits{};
+  const auto end = std::to_chars(digits.begin(), digits.end(), bytes, 16).ptr;
+  return std::string(digits.begin(), end) + "\r\n";
 }
 
 std::string server_timing(std::chrono::nanoseconds answering) {

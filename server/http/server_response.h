@@ -10,6 +10,13 @@
 
 namespace gleaner::http {
 
+// Instead of a number of bytes: of an answer whose length is not known when it begins.
+inline constexpr std::int64_t content_in_chunks = -1;
+inline constexpr std::int64_t content_until_close = -2;
+// Before a chunk of so many bytes, which "\r\n" follows; after the last one.
+[[nodiscard]] std::string chunk_head(std::size_t bytes);
+inline constexpr const char* last_chunk = "0\r\n\r\n";
+
 enum class AfterResponse { keep_connection, close_connection };
 
 // Status line and header fields up to and with the empty line. Error internal if the response cannot be sent:

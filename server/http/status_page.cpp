@@ -75,7 +75,9 @@ std::string escape_html(std::string_view text) {
 }
 
 std::string render_status_page(const service::ProjectSnapshot& snapshot) {
-  const auto& [status, problems, hosts, hosts_total] = snapshot;
+  const auto& status = snapshot.status;
+  const auto& problems = snapshot.problems;
+  const auto& hosts = snapshot.hosts;
   std::string page = fmt::format(
       "<!doctype html><html lang=en><head><meta charset=utf-8><meta http-equiv=refresh content=5>"
       "<meta name=viewport content=\"width=device-width\"><title>{0}</title><style>{1}</style></head><body>"
@@ -105,8 +107,8 @@ std::string render_status_page(const service::ProjectSnapshot& snapshot) {
         "heard of, ago</tr></thead><tbody>\n";
     for (const auto& host : hosts) page += host_row(host, status.now);
     page += "</tbody></table>";
-    if (hosts_total > hosts.size())
-      page += fmt::format("<p class=quiet>… and {} more.</p>", hosts_total - hosts.size());
+    if (snapshot.hosts_total > hosts.size())
+      page += fmt::format("<p class=quiet>… and {} more.</p>", snapshot.hosts_total - hosts.size());
   }
   page += "</body></html>\n";
   return page;

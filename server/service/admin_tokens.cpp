@@ -6,6 +6,23 @@
 
 namespace gleaner::service {
 
+namespace {
+
+// The administrator, if the token still counts.
+Result<Admin> counting(const storage::TokenRow& row, Timestamp now) {
+  const std::string state = state_of(row, now);
+  if (state == "expired")
+    return Error{ErrorKind::unauthorized, "the admin token " + row.name + " expired on " +
+                                              to_rfc3339(row.expires_at) +
+                                              ": ask an owner of the project for another"};
+  if (state == "withdrawn")
+    return Error{ErrorKind::unauthorized,
+                 "the admin token " + row.name + " was withdrawn: ask an owner of the project for another"};
+  return Admin{row.name, row.role};
+}
+
+}  // namespace
+
 std::string state_of(const storage::TokenRow& row, Timestamp now) {
   if (row.withdrawn_at != Timestamp{}) return "withdrawn";
   if (row.expires_at != Timestamp{} && row.expires_at <= now) return "expired";
@@ -43,15 +60,15 @@ Result<Admin> AdminTokens::find(const std::string& token, Timestamp now) const {
     return Error{ErrorKind::unauthorized,
                  "the admin token is missing or wrong: it is in admin/token of the project, or was told to "
                  "you when an owner made it"};
-  const std::string state = state_of(*found, now);
-  if (state == "expired")
-    return Error{ErrorKind::unauthorized, "the admin token " + found->name + " expired on " +
-                                              to_rfc3339(found->expires_at) +
-                                              ": ask an owner of the project for another"};
-  if (state == "withdrawn")
-    return Error{ErrorKind::unauthorized, "the admin token " + found->name +
-                                              " was withdrawn: ask an owner of the project for another"};
-  return Admin{found->name, found->role};
+  return counting(*found, now);
+}
+
+Result<Admin> AdminTokens::named(const std::string& name, Timestamp now) const {
+  const std::shared_lock lock(mutex_);
+  const auto found = rows_.find(name);
+  if (found == rows_.end())
+    return Error{ErrorKind::unauthorized, "the admin token " + name + " is not known here any more"};
+  return counting(found->second, now);
 }
 
 }  // namespace gleaner::service

@@ -23,6 +23,8 @@ class AdminTokens {
   // All tokens are compared, by digests, whichever it is: the time says nothing of them. unauthorized: why
   // not.
   [[nodiscard]] Result<Admin> find(const std::string& token, Timestamp now) const;
+  // The same of the token of this name, for who proved before to have it.
+  [[nodiscard]] Result<Admin> named(const std::string& name, Timestamp now) const;
   // Whose it is or was; empty: nobody's.
   [[nodiscard]] std::string owner_of(const std::string& token) const;
 

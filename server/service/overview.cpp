@@ -8,6 +8,7 @@
 
 #include "server/service/codes.h"
 #include "server/service/describe.h"
+#include "server/service/error_groups.h"
 #include "server/service/revocations.h"
 #include "shared/base/version.h"
 
@@ -51,6 +52,13 @@ Status take_snapshot(Transaction& tx, Result<ProjectSnapshot>& result) {
     if (snapshot.hosts.size() == ProjectSnapshot::hosts_max) break;
     snapshot.hosts.push_back(describe(tx.model, host, tx.now));
   }
+  for (const auto& [id, host] : tx.model.hosts) {
+    snapshot.items_accepted += host.row.items_accepted;
+    if (tx.now - host.row.last_contact < active_for)
+      snapshot.cores_busy +=
+          std::min<std::int64_t>(static_cast<std::int64_t>(host.units.size()), host.row.cores);
+  }
+  snapshot.errors = group_errors(tx.model);
   result = std::move(snapshot);
   return {};
 }

@@ -15,7 +15,7 @@
 
 #include "server/service/kernel.h"
 #include "server/service/scrub.h"
-#include "shared/protocol/admin_messages.h"
+#include "shared/protocol/console_messages.h"
 
 namespace gleaner::service {
 
@@ -25,6 +25,9 @@ struct ProjectSnapshot {
   std::vector<protocol::ProblemInfo> problems;
   std::vector<protocol::HostInfo> hosts;  // the first ones
   std::size_t hosts_total = 0;
+  std::int64_t items_accepted = 0;           // by all hosts, ever
+  std::int64_t cores_busy = 0;               // with a unit, of hosts that are heard of
+  std::vector<protocol::ErrorGroup> errors;  // the newest first, at most limits::error_groups_max
 };
 
 class Overview {

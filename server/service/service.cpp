@@ -25,9 +25,11 @@ Service::Service(Settings settings, ProjectSecrets secrets, Dependencies depende
       revocation_watch_(kernel_, secrets_),
       scrub_(kernel_),
       overview_(kernel_, secrets_, scrub_),
+      views_(kernel_, overview_),
       jobs_(kernel_, tokens_, admin_tokens_, ban_registry_, overview_, published_),
       enrolment_(kernel_, tokens_, ban_registry_, secrets_, published_),
       admins_(kernel_, admin_tokens_),
+      logins_(kernel_, admin_tokens_),
       audit_(kernel_),
       bans_(kernel_, ban_registry_, secrets_),
       codes_(kernel_, overview_, secrets_),
@@ -38,7 +40,7 @@ Service::Service(Settings settings, ProjectSecrets secrets, Dependencies depende
       applications_(kernel_, secrets_),
       problems_(kernel_),
       previews_(kernel_),
-      ticker_(kernel_, upload_accounts_, audit_, revocation_watch_, scrub_) {}
+      ticker_(kernel_, upload_accounts_, audit_, revocation_watch_, scrub_, views_) {}
 
 Service::~Service() {
   stop();

@@ -19,6 +19,7 @@
 #include "server/service/jobs.h"
 #include "server/service/kernel.h"
 #include "server/service/load.h"
+#include "server/service/logins.h"
 #include "server/service/overview.h"
 #include "server/service/previews.h"
 #include "server/service/problems.h"
@@ -27,6 +28,7 @@
 #include "server/service/ticker.h"
 #include "server/service/tokens.h"
 #include "server/service/uploads.h"
+#include "server/service/views.h"
 #include "server/service/work.h"
 
 namespace gleaner::service {
@@ -45,6 +47,8 @@ class Service {
 
   [[nodiscard]] Enrolment& enrolment() { return enrolment_; }
   [[nodiscard]] Admins& admins() { return admins_; }
+  [[nodiscard]] Logins& logins() { return logins_; }
+  [[nodiscard]] Views& views() { return views_; }
   [[nodiscard]] Audit& audit() { return audit_; }
   [[nodiscard]] Bans& bans() { return bans_; }
   [[nodiscard]] Codes& codes() { return codes_; }
@@ -78,9 +82,11 @@ class Service {
   UploadAccounts upload_accounts_;
   Scrub scrub_;
   Overview overview_;
+  Views views_;
   Jobs jobs_;
   Enrolment enrolment_;
   Admins admins_;
+  Logins logins_;
   Audit audit_;
   Bans bans_;
   Codes codes_;

@@ -71,6 +71,7 @@ void Ticker::tick() {
   note_generation();
   audit_.store_refusals();
   scrub_.tick();
+  views_.tick();
   kernel_.writer().retry();
   if (pending_->exchange(true)) return;  // the writer is behind: one tick waiting is enough
   const bool account = ticks_ % account_ticks == 0;

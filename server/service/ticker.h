@@ -1,6 +1,6 @@
 // What time alone brings about, once a second: hosts fall silent, plans grow old, accounts are kept, a newer
 // revocation list is looked for, the store's generation is noted, jobs whose results could not be stored are
-// tried again, blobs that nothing refers to are removed, and others read again.
+// tried again, curves get their samples, blobs that nothing refers to are removed, and others read again.
 #pragma once
 
 #include <atomic>
@@ -13,13 +13,20 @@
 #include "server/service/revocations.h"
 #include "server/service/scrub.h"
 #include "server/service/upload_accounts.h"
+#include "server/service/views.h"
 
 namespace gleaner::service {
 
 class Ticker {
  public:
-  Ticker(Kernel& kernel, UploadAccounts& uploads, Audit& audit, RevocationWatch& revocations, Scrub& scrub)
-      : kernel_(kernel), uploads_(uploads), audit_(audit), revocations_(revocations), scrub_(scrub) {}
+  Ticker(Kernel& kernel, UploadAccounts& uploads, Audit& audit, RevocationWatch& revocations, Scrub& scrub,
+         Views& views)
+      : kernel_(kernel),
+        uploads_(uploads),
+        audit_(audit),
+        revocations_(revocations),
+        scrub_(scrub),
+        views_(views) {}
   ~Ticker();  // stop()
   // A thread that ticks once a second.
   void start();
@@ -37,6 +44,7 @@ class Ticker {
   Audit& audit_;
   RevocationWatch& revocations_;
   Scrub& scrub_;
+  Views& views_;
   int ticks_ = 0;
   storage::GenerationNote noted_;
   std::shared_ptr<std::atomic<bool>> pending_ = std::make_shared<std::atomic<bool>>(false);

@@ -39,6 +39,22 @@ inline constexpr int parameters_bytes_max = 1 << 20;
 inline constexpr int file_name_length_max = 255;  // what file systems take
 inline constexpr int text_length_max = 1024;      // titles, tokens, join codes, strategies with their keys
 
+// The console
+inline constexpr int follow_seconds_max =
+    60;                                    // one answer of events; then the right to them is looked at anew
+inline constexpr int followers_max = 500;  // each holds a connection of connections_max
+inline constexpr int console_links_max = 100;              // that nobody has used yet; the oldest goes
+inline constexpr int console_sessions_max = 1000;          // the one unused for longest ends
+inline constexpr int console_link_seconds = 120;           // from a terminal to the browser beside it
+inline constexpr int console_idle_seconds = 2 * 3600;      // a closed laptop
+inline constexpr int console_session_seconds = 12 * 3600;  // a working day
+inline constexpr int map_cells_max = 2000;                 // a cell is some pixels
+inline constexpr int samples_max = 480;                    // of a curve; twice as dense as it is drawn
+inline constexpr int problems_sampled_max = 200;           // the newest; 200 x 480 x 32 bytes = 3 MB
+inline constexpr int problems_live_max = 200;              // in one event; open ones first
+inline constexpr int error_groups_max = 50;                // what a person looks through
+inline constexpr int hosts_filtered_max = 20'000;  // looked at for one page: some milliseconds of the writer
+
 // Counts
 inline constexpr std::int64_t items_max = std::int64_t{1} << 53;  // exact in a JSON number
 inline constexpr int stages_max = 64;

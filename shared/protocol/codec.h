@@ -14,6 +14,7 @@
 #include "shared/base/result.h"
 #include "shared/protocol/access_messages.h"
 #include "shared/protocol/admin_messages.h"
+#include "shared/protocol/console_messages.h"
 #include "shared/protocol/messages.h"
 
 namespace gleaner::protocol {
@@ -26,8 +27,9 @@ template <typename Message>
 template <typename Message>
 [[nodiscard]] Result<Message> decode(std::string_view text);
 
-// Instantiated for every struct of messages.h, admin_messages.h and access_messages.h, and for std::vector of
-// ApplicationInfo, ProblemInfo, HostInfo, CodeInfo, TokenInfo, Ban and DecisionInfo (as
+// Instantiated for every struct of messages.h, admin_messages.h, access_messages.h and console_messages.h,
+// and for std::vector of ApplicationInfo, ProblemInfo, HostInfo, CodeInfo, TokenInfo, Ban, DecisionInfo,
+// OverviewSample, ProblemSample and SettingInfo (as
 // {"version":1,"items":[...]}).
 
 // Is this one bounded JSON object? For parameters, which only the application understands.

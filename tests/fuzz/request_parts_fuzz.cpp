@@ -16,6 +16,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   } else {
     CHECK_TRUE(target.error().kind == ErrorKind::invalid);
   }
+  const std::string value = http::cookie(text, "__Host-gleaner-console");
+  CHECK_TRUE(value.size() <= text.size() && value.find(';') == std::string::npos);
   if (const auto number = http::parse_number(text)) CHECK_TRUE(*number >= 0);
   for (const std::int64_t bytes : {std::int64_t{0}, std::int64_t{1}, std::int64_t{100}, INT64_MAX}) {
     const auto range = http::parse_byte_range(text, bytes);

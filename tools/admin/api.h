@@ -29,6 +29,8 @@ class Api {
  public:
   Api(std::unique_ptr<io::HttpClient> http, Connection connection, const Outside& outside);
 
+  // https://HOST:PORT
+  [[nodiscard]] const std::string& address() const { return connection_.url; }
   [[nodiscard]] Result<protocol::ServerStatus> status();
   [[nodiscard]] Result<std::vector<protocol::ApplicationInfo>> applications();
   [[nodiscard]] Result<protocol::ApplicationInfo> add_application(

@@ -22,6 +22,7 @@ void add_code_commands(CLI::App& program, Action& chosen);
 void add_token_commands(CLI::App& program, Action& chosen);
 void add_audit_commands(CLI::App& program, Action& chosen);
 void add_ban_commands(CLI::App& program, Action& chosen);
+void add_console_command(CLI::App& program, Action& chosen);
 void add_status_command(CLI::App& program, Action& chosen);
 void add_run_local_command(CLI::App& program, Action& chosen);
 void add_plan_command(CLI::App& program, Action& chosen);

@@ -44,6 +44,8 @@ struct Outside {
   std::function<std::optional<std::string>(const std::string& name)> variable;
   // Asks a person a question and returns the answer's line; nothing if standard input is not a terminal.
   std::function<std::optional<std::string>(const std::string& question)> ask;
+  // Has the desktop open an address, in a browser that outlives us. False: there is nothing that would.
+  std::function<bool(const std::string& address)> open_browser;
 };
 
 // The real one. Installs a handler for SIGINT and SIGTERM that is good for one interruption: a second one

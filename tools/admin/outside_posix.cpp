@@ -1,4 +1,5 @@
 #include <poll.h>
+#include <spawn.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -58,6 +59,14 @@ io::Path installation() {
   return failure ? io::Path("/usr") : program.parent_path().parent_path();
 }
 
+bool open_browser(const std::string& address) {
+  std::string program = "xdg-open";
+  std::string argument = address;
+  char* const arguments[] = {program.data(), argument.data(), nullptr};
+  pid_t child = 0;
+  return ::posix_spawnp(&child, program.c_str(), nullptr, nullptr, arguments, ::environ) == 0;
+}
+
 }  // namespace
 
 Outside real_outside() {
@@ -80,7 +89,8 @@ Outside real_outside() {
           wait,
           [] { return interruption != 0; },
           variable,
-          ask};
+          ask,
+          open_browser};
 }
 
 }  // namespace gleaner::admin

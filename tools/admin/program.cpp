@@ -20,6 +20,7 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 server unreachable or busy,
 
 Examples:
   gleaner-admin --project /srv/gleaner status
+  gleaner-admin --project /srv/gleaner console
   gleaner-admin keys create --out ~/keys
   gleaner-admin app new primes --language python
   gleaner-admin app check primes/bundle
@@ -72,6 +73,7 @@ int run_program(Outside& outside, std::vector<std::string> arguments) {
   add_token_commands(program, chosen);
   add_ban_commands(program, chosen);
   add_audit_commands(program, chosen);
+  add_console_command(program, chosen);
   add_status_command(program, chosen);
   add_run_local_command(program, chosen);
   add_plan_command(program, chosen);

@@ -94,6 +94,10 @@ Outside TestWorld::outside() {
           [this](const std::string& question) {
             questions.push_back(question);
             return answer;
+          },
+          [this](const std::string& address) {
+            opened.push_back(address);
+            return true;
           }};
 }
 

@@ -62,6 +62,7 @@ class TestWorld {
   std::map<std::string, std::string> variables;
   std::optional<std::string> answer;  // to questions; nothing: no terminal
   std::vector<std::string> questions;
+  std::vector<std::string> opened;  // in a browser
   std::vector<Duration> waits;
   Bytes connected_to;  // root fingerprint of the last connection
   int interrupt_after_waits = -1;

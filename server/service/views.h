@@ -1,0 +1,64 @@
+// What the console shows beyond the admin API's lists: the live view and its curves, out of the snapshot that
+// all who look share (overview.h); the map of a problem's items, made on the writer at most once a second for
+// all who look; hosts a page at a time. Nobody's looking makes a decision wait longer than that. Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/console/series.h"
+#include "server/service/kernel.h"
+#include "server/service/overview.h"
+#include "shared/protocol/console_messages.h"
+
+namespace gleaner::service {
+
+struct HostQuery {
+  HostId after;
+  std::string text;                          // part of a host's name, version, platform or tags; in any case
+  std::optional<protocol::HostState> state;  // absent: any
+};
+
+class Views {
+ public:
+  Views(Kernel& kernel, Overview& overview);
+
+  void live(Done<protocol::LiveView> done);
+  void item_map(ProblemId id, Done<protocol::ItemMap> done);
+  // Looks at limits::hosts_filtered_max hosts at most; `next` goes on from there.
+  void host_page(HostQuery query, Done<protocol::HostPage> done);
+  // As server.toml has them, by their full names.
+  [[nodiscard]] std::vector<protocol::SettingInfo> settings() const;
+  // Since the server started.
+  [[nodiscard]] std::vector<protocol::OverviewSample> history() const;
+  [[nodiscard]] std::vector<protocol::ProblemSample> history(ProblemId id) const;
+  // Once a second; takes a sample every few.
+  void tick();
+
+ private:
+  void note(const ProjectSnapshot& snapshot);
+  void published(ProblemId id, const Result<protocol::ItemMap>& map);
+
+  struct Maps {
+    std::optional<Result<protocol::ItemMap>> last;
+    SteadyTime made{};
+    bool building = false;
+    std::vector<Done<protocol::ItemMap>> waiting;
+  };
+
+  Kernel& kernel_;
+  Overview& overview_;
+  std::uint64_t ticks_ = 0;   // of the ticker's thread
+  mutable std::mutex mutex_;  // of what follows
+  std::map<ProblemId, Maps> maps_;
+  console::Series<protocol::OverviewSample> samples_;
+  std::map<ProblemId, console::Series<protocol::ProblemSample>> problem_samples_;
+  protocol::OverviewSample newest_;
+  std::int64_t items_accepted_ = 0;
+};
+
+}  // namespace gleaner::service
