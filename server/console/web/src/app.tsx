@@ -1,0 +1,117 @@
+// The console: who is logged in, which page is looked at.
+import { signal } from "@preact/signals";
+import { render } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Add } from "./add";
+import { ask, change, may, session, type Session } from "./api";
+import { HostPage, Hosts } from "./hosts";
+import { connected, follow, live, stop } from "./live";
+import { Applications, Audit, maySeeSettings, Settings, Wall } from "./more";
+import { Overview } from "./overview";
+import { attempt, said } from "./parts";
+import { ProblemPage } from "./problem";
+import "uplot/dist/uPlot.min.css";
+import "./style.css";
+
+const route = signal(location.hash);
+const started = signal(false);
+const wrong = signal("");
+addEventListener("hashchange", () => (route.value = location.hash));
+
+async function logIn(by: { link?: string; token?: string }): Promise<void> {
+  session.value = await change<Session>("/v1/console/session", by);
+}
+
+async function start(): Promise<void> {
+  const link = /^#link=([\w-]+)$/.exec(location.hash)?.[1];
+  if (link) {
+    // The secret is used up, and is to stand in no history.
+    history.replaceState(null, "", "/console#/");
+    route.value = "#/";
+    try { await logIn({ link }); } catch (error) { wrong.value = (error as Error).message; }
+  }
+  if (!session.value && !link) await ask<Session>("/v1/console/session").then(found => (session.value = found), () => undefined);
+  started.value = true;
+}
+
+function LogIn() {
+  const [token, setToken] = useState("");
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    try {
+      await logIn({ token: token.trim() });
+      wrong.value = "";
+    } catch (error) { wrong.value = (error as Error).message; }
+  };
+  return (
+    <main class="login">
+      <h1>Gleaner</h1>
+      {wrong.value && <p role="alert" class="bad">{wrong.value}</p>}
+      <p>On the computer that administers this project, <code>gleaner-admin console</code> logs you in.</p>
+      <form onSubmit={submit}>
+        <label for="token">Or with an admin token</label>
+        <input id="token" type="password" autocomplete="off" value={token} onInput={e => setToken(e.currentTarget.value)} required />
+        <button>Log in</button>
+      </form>
+    </main>
+  );
+}
+
+const pages: [string, string, () => boolean][] = [
+  ["#/", "Overview", () => true], ["#/hosts", "Hosts", () => true], ["#/add", "Add a problem", () => may("operator")],
+  ["#/applications", "Applications", () => true], ["#/audit", "Audit", () => true], ["#/settings", "Settings", maySeeSettings],
+  ["#/wall", "Wall", () => true],
+];
+
+function Page() {
+  const [, kind = "", which] = route.value.split("/");
+  const id = Number(which);
+  if (kind === "problems" && id > 0) return <ProblemPage key={id} id={id} />;
+  if (kind === "hosts" && id > 0) return <HostPage key={id} id={id} />;
+  if (kind === "hosts") return <Hosts />;
+  if (kind === "add" && may("operator")) return <Add />;
+  if (kind === "applications") return <Applications />;
+  if (kind === "audit") return <Audit />;
+  if (kind === "settings" && maySeeSettings()) return <Settings />;
+  if (kind === "wall") return <Wall />;
+  return <Overview />;
+}
+
+function Console() {
+  const main = useRef<HTMLElement>(null);
+  const who = session.value!;
+  useEffect(() => { follow(); return stop; }, [who.name, who.guard]);
+  useEffect(() => {
+    const name = pages.find(([path]) => path === route.value)?.[1] ?? "Gleaner";
+    document.title = `${name} – ${who.project}`;
+    main.current?.querySelector("h1")?.focus({ preventScroll: true });
+    scrollTo(0, 0);
+  }, [route.value]);
+  const logOut = async () => {
+    await attempt(() => change("/v1/console/session", {}, "DELETE"));
+    stop();
+    session.value = null;
+    live.value = null;
+  };
+  const chosen = (path: string) => (path === "#/" ? ["", "#/"].includes(route.value) || route.value.startsWith("#/problems") : route.value.startsWith(path));
+  return (
+    <>
+      <a class="skip" href="#content" onClick={e => { e.preventDefault(); main.current?.focus(); }}>Skip to the content</a>
+      <header>
+        <span class="project">{who.project}</span>
+        <nav aria-label="Pages">
+          {pages.filter(([, , allowed]) => allowed()).map(([path, name]) => <a key={path} href={path} aria-current={chosen(path) ? "page" : undefined}>{name}</a>)}
+        </nav>
+        <span class="who"><span class={connected.value ? "dot on" : "dot"} aria-hidden="true" />{connected.value ? "live" : "connecting"}, {who.name} ({who.role})</span>
+        <button class="plain" onClick={logOut}>Log out</button>
+      </header>
+      <main ref={main} id="content" tabIndex={-1}><Page /></main>
+      <div role="status" class="said">{said.value && <p class={said.value.bad ? "bad" : ""}>{said.value.text}<button class="plain" aria-label="close" onClick={() => (said.value = null)}>×</button></p>}</div>
+    </>
+  );
+}
+
+const App = () => (!started.value ? null : session.value ? <Console /> : <LogIn />);
+
+render(<App />, document.getElementById("app")!);
+void start();

@@ -1,0 +1,45 @@
+// The live view: one stream of events for all pages, which the browser takes up again by itself.
+import { signal } from "@preact/signals";
+import { ask, list, session, Problematic, type Live, type Sample, type Session } from "./api";
+
+export const live = signal<Live | null>(null);
+export const samples = signal<Sample[]>([]);
+export const connected = signal(false);
+const samplesMax = 480;
+let stream: EventSource | null = null;
+
+export function follow(): void {
+  stop();
+  list<Sample>("/v1/admin/history").then(past => (samples.value = past), () => undefined);
+  stream = new EventSource("/v1/admin/events");
+  stream.onmessage = event => {
+    const view: Live = JSON.parse(event.data);
+    connected.value = true;
+    live.value = view;
+    const last = samples.value[samples.value.length - 1];
+    if (view.sample.at > (last?.at ?? 0)) samples.value = [...samples.value, view.sample].slice(-samplesMax);
+  };
+  stream.onerror = () => {
+    // An answer of events ends once a minute, which is no news; one that was refused is.
+    if (stream?.readyState !== EventSource.CLOSED) return;
+    connected.value = false;
+    window.setTimeout(recover, 3000);
+  };
+}
+
+export function stop(): void {
+  stream?.close();
+  stream = null;
+  connected.value = false;
+}
+
+async function recover(): Promise<void> {
+  if (!stream) return;
+  try {
+    session.value = await ask<Session>("/v1/console/session");
+    follow();
+  } catch (error) {
+    if ((error as Problematic).status === 401) session.value = null;
+    else window.setTimeout(recover, 5000);
+  }
+}

@@ -1,0 +1,128 @@
+import { ask, list, may, type ItemMap, type Problem } from "./api";
+import { ItemMapView } from "./itemmap";
+import { live } from "./live";
+import { Card, State, usePolled } from "./parts";
+import { bytes, count, done, duration, percent, time } from "./words";
+
+interface Act { number: number; at: number; actor: string; role: string; action: string; object: string; summary: string }
+interface Refusal { actor: string; kind: string; action: string; times: number; last_at: number; last_network: string }
+interface AuditPage { head: { number: number }; acts: Act[]; refusals: Refusal[] }
+const actsShown = 200;
+
+export function Audit() {
+  const [log, wrong] = usePolled(async () => {
+    const first = await ask<AuditPage>("/v1/admin/audit?after=0");
+    if (first.head.number <= actsShown) return { acts: first.acts, refusals: first.refusals };
+    const last = await ask<AuditPage>(`/v1/admin/audit?after=${first.head.number - actsShown}`);
+    return { acts: last.acts, refusals: first.refusals };
+  }, 0, []);
+  if (!log) return wrong ? <p role="alert">{wrong}</p> : <p aria-busy="true">Loading …</p>;
+  return (
+    <>
+      <h1 tabIndex={-1}>Audit log</h1>
+      <Card title="Changes, the newest first" wide>
+        <div class="scroll">
+          <table>
+            <thead><tr><th scope="col">When</th><th scope="col">Who</th><th scope="col">What</th><th scope="col">Of</th><th scope="col">Now</th></tr></thead>
+            <tbody>
+              {[...log.acts].reverse().map(act => (
+                <tr key={act.number}><td>{time(act.at)}</td><td>{act.actor} <span class="calm">{act.role}</span></td><td>{act.action}</td><td>{act.object}</td><td>{act.summary}</td></tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+        <p class="calm">gleaner-admin audit list has all that are kept; audit verify checks their chain.</p>
+      </Card>
+      {log.refusals.length > 0 && (
+        <Card title="Refused" wide>
+          <ul class="errors">
+            {log.refusals.map((r, i) => <li key={i}><b>{r.actor}</b>, {r.action}: {r.kind} {count(r.times)} times, last {time(r.last_at)} from {r.last_network}</li>)}
+          </ul>
+        </Card>
+      )}
+    </>
+  );
+}
+
+interface Application { name: string; application_version: string; title: string; archive: string; archive_bytes: number; platforms: string[]; signer: string; added_at: number }
+
+export function Applications() {
+  const [applications, wrong] = usePolled<Application[]>(() => list("/v1/admin/applications"), 0, []);
+  const status = live.value?.status;
+  if (!applications) return wrong ? <p role="alert">{wrong}</p> : <p aria-busy="true">Loading …</p>;
+  return (
+    <>
+      <h1 tabIndex={-1}>Applications and keys</h1>
+      <Card title="Applications" wide>
+        {applications.length === 0 ? <p>There are none yet: <code>gleaner-admin app add</code> brings one.</p> : (
+          <div class="scroll">
+            <table>
+              <thead><tr><th scope="col">Application</th><th scope="col">Signed by</th><th scope="col">Platforms</th><th scope="col" class="n">Size</th><th scope="col">Added</th><th scope="col">SHA-256</th></tr></thead>
+              <tbody>
+                {applications.map(a => (
+                  <tr key={a.archive}>
+                    <th scope="row">{a.title || a.name}<br /><span class="calm">{a.name}@{a.application_version}</span></th>
+                    <td>{a.signer}</td><td>{a.platforms.join(", ")}</td><td class="n">{bytes(a.archive_bytes)}</td><td>{time(a.added_at)}</td><td><code>{a.archive.slice(0, 16)}…</code></td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )}
+      </Card>
+      {status && (
+        <Card title="Keys" wide>
+          <dl class="facts">
+            <dt>root key</dt><dd><code>{status.project}</code></dd>
+            <dt>work key</dt><dd>certified by the root key until {time(status.work_certificate_expires)}</dd>
+          </dl>
+        </Card>
+      )}
+    </>
+  );
+}
+
+export function Settings() {
+  const [settings, wrong] = usePolled<{ name: string; value: string }[]>(() => list("/v1/admin/settings"), 0, []);
+  if (!settings) return wrong ? <p role="alert">{wrong}</p> : <p aria-busy="true">Loading …</p>;
+  return (
+    <>
+      <h1 tabIndex={-1}>Settings</h1>
+      <p class="calm">As server.toml has them; they are changed there, and hold from the server's next start on.</p>
+      <Card title="Settings" wide>
+        <dl class="facts">{settings.map(s => <><dt key={s.name}>{s.name}</dt><dd><code>{s.value}</code></dd></>)}</dl>
+      </Card>
+    </>
+  );
+}
+
+const wallMax = 4;
+
+// For a projector: what is computed just now, large.
+export function Wall() {
+  const view = live.value;
+  if (!view) return <p aria-busy="true">Waiting for the server …</p>;
+  const running = view.problems.filter(p => p.state === "running").slice(0, wallMax);
+  return (
+    <div class="wall">
+      <h1 tabIndex={-1}>{view.status.name}: {count(view.status.hosts_active)} hosts, {count(view.sample.cores_busy)} busy cores</h1>
+      {running.length === 0 && <p>Nothing is computed just now.</p>}
+      {running.map(p => <WallProblem key={p.id} problem={p} />)}
+    </div>
+  );
+}
+
+function WallProblem({ problem: p }: { problem: Problem }) {
+  const [map] = usePolled<ItemMap>(() => ask(`/v1/admin/problems/${p.id}/map`), 2, [p.id, p.stage]);
+  const [whole] = usePolled<Problem>(() => ask(`/v1/admin/problems/${p.id}`), 5, [p.id]);
+  const names = new Map((whole?.shares ?? []).map(share => [share.host, share.name]));
+  return (
+    <section class="card wide" aria-label={p.name}>
+      <h2>{p.name} <span class="big">{percent(done(p))}</span></h2>
+      <p class="calm">{p.application}, <State of={p.state} />, left: {duration(p.eta_seconds)}</p>
+      {map && map.items > 0 && <ItemMapView map={map} names={names} />}
+    </section>
+  );
+}
+
+export const maySeeSettings = (): boolean => may("operator");

@@ -1,0 +1,111 @@
+import { useMemo } from "preact/hooks";
+import { ask, may, type Status } from "./api";
+import { live, samples } from "./live";
+import { Bar, Card, Chart, Figure, State, usePolled } from "./parts";
+import { count, done, duration, figure, lastLine, over, percent, plural, time } from "./words";
+
+export function Overview() {
+  const view = live.value;
+  if (!view) return <p aria-busy="true">Waiting for the server …</p>;
+  const { status, problems } = view;
+  const running = problems.filter(p => p.state === "running");
+  const past = samples.value;
+  const at = past.map(s => s.at);
+  const worst = Math.max(0, ...problems.map(p => (p.wasted_cost > 0 ? p.wasted_cost / (p.wasted_cost + p.cost_accepted) : 0)));
+  return (
+    <>
+      <h1 tabIndex={-1}>Overview</h1>
+      <Attention />
+      <dl class="figures">
+        <Figure name="hosts online" value={count(status.hosts_active)} note={` of ${count(status.hosts)}`} />
+        <Figure name="problems running" value={count(running.length)} note={` of ${count(view.problems_total)}`} />
+        <Figure name="items per second" value={figure(view.sample.items_per_second)} />
+        <Figure name="core-hours" value={figure(view.sample.core_hours)} note={` since ${time(status.started_at)}`} />
+        <Figure name="most wasted" value={percent(worst)} note=" of one problem's work" />
+      </dl>
+      <div class="cards">
+        <Card title="Items accepted">
+          <Chart title="items per second" at={at} lines={[{ label: "items per second", colour: "--good", values: past.map(s => s.items_per_second), area: true, text: figure }]} />
+        </Card>
+        <Card title="Computers">
+          <Chart title="hosts and busy cores" at={at} lines={[
+            { label: "busy cores", colour: "--accent", values: past.map(s => s.cores_busy), area: true, text: figure },
+            { label: "hosts online", colour: "--calm", values: past.map(s => s.hosts_active), text: figure }]} />
+        </Card>
+        <Card title="Problems" wide actions={may("operator") && <a class="button" href="#/add">Add a problem</a>}>
+          {problems.length === 0 ? <p>There are none yet.</p> : <ProblemTable />}
+        </Card>
+        {view.errors.length > 0 && <Card title="Errors" wide><Errors /></Card>}
+      </div>
+    </>
+  );
+}
+
+function ProblemTable() {
+  const { problems, problems_total } = live.value!;
+  return (
+    <>
+      <div class="scroll">
+        <table>
+          <thead><tr><th scope="col">Problem</th><th scope="col">State</th><th scope="col">Done</th><th scope="col" class="n">Hosts</th><th scope="col">Left</th></tr></thead>
+          <tbody>
+            {problems.slice(0, 50).map(p => (
+              <tr key={p.id}>
+                <th scope="row"><a href={`#/problems/${p.id}`}>{p.name}</a><br /><span class="calm">{p.application}</span></th>
+                <td><State of={p.state} /></td>
+                <td><Bar part={done(p)} label={`${p.name} done`} /></td>
+                <td class="n">{count(p.hosts)}</td>
+                <td>{p.state === "running" ? duration(p.eta_seconds) : "–"}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {problems_total > 50 && <p class="calm">and {plural(problems_total - 50, "older one")}: gleaner-admin problem list has them all.</p>}
+    </>
+  );
+}
+
+export function Errors({ problem }: { problem?: number }) {
+  const errors = live.value!.errors.filter(e => problem === undefined || e.problem === problem);
+  if (errors.length === 0) return <p class="calm">None lately.</p>;
+  return (
+    <ul class="errors">
+      {errors.map(e => (
+        <li key={`${e.problem} ${e.kind} ${e.message}`}>
+          {problem === undefined && <a href={`#/problems/${e.problem}`}>{e.problem_name}</a>} <b>{lastLine(e.message) || e.kind}</b>
+          <br /><span class="calm">{plural(e.times, "time")} on {plural(e.hosts, "host")}, {e.application}, last {time(e.last_at)}</span>
+          {e.message.trim().includes("\n") && <details><summary>All it said</summary><pre tabIndex={0}>{e.message}</pre></details>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+// What somebody should do something about, in sentences.
+function Attention() {
+  const { status, problems, errors } = live.value!;
+  const joinless = status.hosts === 0;
+  const [told] = usePolled<Status | null>(() => (joinless && may("operator") ? ask<Status>("/v1/admin/status") : Promise.resolve(null)), 0, [joinless]);
+  const sentences = useMemo(() => {
+    const list: { text: string; link?: string }[] = status.warnings.map(text => ({ text }));
+    const open = problems.filter(p => !over(p.state));
+    if (status.hosts > 0 && status.hosts_active === 0 && open.length > 0)
+      list.push({ text: "No host has been heard of for five minutes: nothing is computed.", link: "#/hosts" });
+    for (const p of problems.filter(one => one.state === "failed").slice(0, 5))
+      list.push({ text: `${p.name} failed: ${lastLine(p.message)}`, link: `#/problems/${p.id}` });
+    for (const p of open.filter(one => one.message)) list.push({ text: `${p.name}: ${lastLine(p.message)}`, link: `#/problems/${p.id}` });
+    for (const e of errors.slice(0, 3))
+      list.push({ text: `${e.problem_name}: ${lastLine(e.message) || e.kind} (${plural(e.times, "time")} on ${plural(e.hosts, "host")})`, link: `#/problems/${e.problem}` });
+    return list;
+  }, [live.value]);
+  if (sentences.length === 0 && !joinless) return <p class="fine">Nothing needs your attention.</p>;
+  return (
+    <section class="attention" aria-label="What needs attention">
+      <ul>
+        {joinless && <li>Nobody has joined yet.{told?.join_code && <> Volunteers run <code>gleaner-client join {told.join_code}</code></>}</li>}
+        {sentences.map(s => <li key={s.text}>{s.link ? <a href={s.link}>{s.text}</a> : s.text}</li>)}
+      </ul>
+    </section>
+  );
+}

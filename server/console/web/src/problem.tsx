@@ -1,0 +1,190 @@
+import { useState } from "preact/hooks";
+import { ask, change, list, may, type ItemMap, type Problem, type ProblemSample, type ResultFile } from "./api";
+import { ItemMapView } from "./itemmap";
+import { live } from "./live";
+import { Errors } from "./overview";
+import { Ask, attempt, Bar, Card, Chart, Figure, Files, say, State, usePolled } from "./parts";
+import { count, done, duration, figure, over, percent, plural, time } from "./words";
+
+interface Decision { at: number; host: number; unit: number; kind: string; range: { begin: number; end: number }; reason: string }
+
+export function ProblemPage({ id }: { id: number }) {
+  const path = `/v1/admin/problems/${id}`;
+  const [p, wrong, again] = usePolled<Problem>(() => ask(path), 2, [id]);
+  const ended = p !== undefined && over(p.state);
+  const [map] = usePolled<ItemMap>(() => ask(`${path}/map`), ended ? 0 : 2, [id, ended]);
+  const [history] = usePolled<ProblemSample[]>(() => list(`${path}/history`), ended ? 0 : 5, [id]);
+  if (!p) return wrong ? <><h1 tabIndex={-1}>Problem {id}</h1><p role="alert">{wrong}</p></> : <p aria-busy="true">Loading …</p>;
+  const names = new Map(p.shares.map(share => [share.host, share.name]));
+  const past = (history ?? []).filter(sample => sample.stage === p.stage);
+  const at = past.map(sample => sample.at);
+  return (
+    <>
+      <p class="calm"><a href="#/">Overview</a> / problem {p.id}</p>
+      <h1 tabIndex={-1}>{p.name} <State of={p.state} /></h1>
+      {p.message && <p class={p.state === "failed" ? "bad" : "calm"}><Prose text={p.message} /></p>}
+      <Controls p={p} again={again} />
+      <dl class="figures">
+        <Figure name={p.stage_name ? `stage ${p.stage + 1}: ${p.stage_name}` : `stage ${p.stage + 1}`} value={percent(done(p))} />
+        <Figure name="items accepted" value={count(p.accepted)} note={` of ${count(p.items)}`} />
+        <Figure name="left" value={p.state === "running" ? duration(p.eta_seconds) : "–"} />
+        <Figure name="hosts at work" value={count(p.hosts)} />
+        <Figure name="wasted" value={percent(p.wasted_cost > 0 ? p.wasted_cost / (p.wasted_cost + p.cost_accepted) : 0)} />
+      </dl>
+      <div class="cards">
+        <Card title="Items" wide>{map && map.items > 0 ? <ItemMapView map={map} names={names} /> : <p class="calm">The stage is being planned.</p>}</Card>
+        <Results p={p} />
+        <Card title="Progress">
+          {past.length > 1 ? <Chart title="done" at={at} top={1} lines={[{ label: "done", colour: "--good", area: true, values: past.map(s => s.done), text: percent }]} />
+            : <p class="calm">The curve begins after some seconds.</p>}
+        </Card>
+        <Card title="Hosts at work" wide><Shares p={p} /></Card>
+        <Card title="Errors"><Errors problem={p.id} /><Aside p={p} /></Card>
+        {may("operator") && !ended && <Card title="How it is computed"><Rules key={`${p.strategy} ${p.straggler}`} p={p} again={again} /></Card>}
+        <Card title="Decisions" wide><Decisions id={id} names={names} /></Card>
+        <Card title="About it">
+          <dl class="facts">
+            <dt>application</dt><dd>{p.application}</dd>
+            <dt>strategy</dt><dd>{p.strategy}, stragglers: {p.straggler}</dd>
+            <dt>validation</dt><dd>{p.validation}</dd>
+            <dt>weight, priority</dt><dd>{figure(p.weight)}, {p.priority}</dd>
+            <dt>added</dt><dd>{time(p.created_at)}</dd>
+            <dt>ended</dt><dd>{time(p.finished_at)}</dd>
+            <dt>units handed out</dt><dd>{count(p.units)}, of them {count(p.splits)} split</dd>
+          </dl>
+        </Card>
+      </div>
+    </>
+  );
+}
+
+function Prose({ text }: { text: string }) {
+  const [first, ...rest] = text.trim().split("\n");
+  return rest.length ? <details><summary>{first}</summary><pre tabIndex={0}>{text}</pre></details> : <>{first}</>;
+}
+
+function Controls({ p, again }: { p: Problem; again: () => void }) {
+  const [asking, setAsking] = useState(false);
+  if (!may("operator")) return null;
+  const act = (verb: string, good: string) => attempt(() => change(`/v1/admin/problems/${p.id}/${verb}`), good).then(again);
+  const ended = over(p.state);
+  const tryable = p.state === "failed" || p.set_aside.some(each => each.message.startsWith("set aside"));
+  return (
+    <div class="buttons">
+      {p.state === "running" && <button onClick={() => act("pause", `${p.name} is paused.`)}>Pause</button>}
+      {p.state === "paused" && <button onClick={() => act("resume", `${p.name} goes on.`)}>Resume</button>}
+      {tryable && <button onClick={() => act("retry", `What was set aside of ${p.name} is tried again.`)}>Try again what failed</button>}
+      {!ended && <button class="plain" onClick={() => setAsking(true)}>Cancel</button>}
+      {asking && (
+        <Ask title={`Cancel ${p.name}?`} yes="Cancel it" onAnswer={sure => { setAsking(false); if (sure) void act("cancel", `${p.name} is cancelled.`); }}>
+          <p>No more of it is computed, and this cannot be undone. {plural(p.accepted, "item is", "items are")} accepted and can still be downloaded.</p>
+        </Ask>
+      )}
+    </div>
+  );
+}
+
+function Results({ p }: { p: Problem }) {
+  const [made, setMade] = useState<{ items: number; files: ResultFile[] } | null>(null);
+  const [busy, setBusy] = useState(false);
+  if (p.state === "finished") return <Card title="Result"><Files files={p.results} /></Card>;
+  const show = async (verb: string) => {
+    setBusy(true);
+    const got = await attempt(() => change<{ accepted: number; files: ResultFile[] }>(`/v1/admin/problems/${p.id}/${verb}`));
+    setBusy(false);
+    if (got) setMade({ items: got.accepted, files: got.files });
+  };
+  const whole = over(p.state) ? "partial" : "preview";
+  return (
+    <Card title="Result so far" actions={may("operator") && p.accepted > 0 && (
+      <span class="buttons">
+        <button disabled={busy} onClick={() => show(whole)}>{made ? "Show it again" : "Show it"}</button>
+        {whole === "preview" && <button class="plain" disabled={busy} onClick={() => show("partial")}>Download what is there</button>}
+      </span>)}>
+      {made ? <><p class="calm">Made of {plural(made.items, "item")}.</p><Files files={made.files} /></>
+        : <p class="calm">{p.accepted === 0 ? "Nothing is accepted yet." : may("operator") ? "The application can show what is accepted so far." : "Operators can have it shown."}</p>}
+    </Card>
+  );
+}
+
+function Shares({ p }: { p: Problem }) {
+  const shares = [...p.shares].sort((a, b) => b.cost - a.cost).slice(0, 100);
+  const all = p.shares.reduce((sum, each) => sum + each.cost, 0);
+  if (shares.length === 0) return <p class="calm">No host has had any of it yet.</p>;
+  return (
+    <div class="scroll">
+      <table>
+        <thead><tr><th scope="col">Host</th><th scope="col" class="n">Items</th><th scope="col">Share</th><th scope="col" class="n">Core-hours</th><th scope="col">Heard of</th></tr></thead>
+        <tbody>
+          {shares.map(s => (
+            <tr key={s.host}>
+              <th scope="row"><a href={`#/hosts/${s.host}`}>{s.name || `host ${s.host}`}</a></th>
+              <td class="n">{count(s.items)}</td>
+              <td><Bar part={all > 0 ? s.cost / all : 0} label={`share of ${s.name}`} /></td>
+              <td class="n">{figure(s.busy_seconds / 3600)}</td>
+              <td>{duration(s.last_contact_seconds)} ago</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {p.shares.length > 100 && <p class="calm">and {plural(p.shares.length - 100, "more host")}.</p>}
+    </div>
+  );
+}
+
+function Aside({ p }: { p: Problem }) {
+  const aside = p.set_aside.filter(each => each.message.startsWith("set aside"));
+  if (aside.length === 0) return null;
+  return (
+    <>
+      <h3>Set aside</h3>
+      <ul class="errors">
+        {aside.slice(0, 20).map(each => <li key={each.range.begin}>items {count(each.range.begin)} to {count(each.range.end - 1)}: <Prose text={each.message} /></li>)}
+      </ul>
+    </>
+  );
+}
+
+function Rules({ p, again }: { p: Problem; again: () => void }) {
+  const [strategies] = usePolled<{ name: string; kind: string; summary: string }[]>(() => list("/v1/admin/strategies"), 0, []);
+  const submit = (event: Event) => {
+    event.preventDefault();
+    const form = new FormData(event.target as HTMLFormElement);
+    const text = (name: string) => String(form.get(name) ?? "").trim();
+    const asked: Record<string, unknown> = {};
+    if (text("strategy") !== p.strategy) asked.strategy = text("strategy");
+    if (text("straggler") !== p.straggler) asked.straggler = text("straggler");
+    if (Number(text("weight")) !== p.weight) asked.weight = Number(text("weight"));
+    if (Number(text("priority")) !== p.priority) asked.priority = Number(text("priority"));
+    if (Object.keys(asked).length === 0) return say("Nothing was changed.");
+    void attempt(() => change(`/v1/admin/problems/${p.id}/strategy`, asked), "From now on it is computed so.").then(again);
+  };
+  const of = (kinds: string[]) => (strategies ?? []).filter(s => kinds.includes(s.kind));
+  return (
+    <form onSubmit={submit} class="fields">
+      <label for="strategy">Strategy</label>
+      <input id="strategy" name="strategy" defaultValue={p.strategy} list="strategies" required />
+      <datalist id="strategies">{of(["sizing", "mapping"]).map(s => <option key={s.name} value={s.name}>{s.summary}</option>)}</datalist>
+      <label for="straggler">Stragglers</label>
+      <select id="straggler" name="straggler">
+        {[p.straggler, ...of(["straggler"]).map(s => s.name).filter(name => name !== p.straggler)].map(name => <option key={name} value={name}>{name}</option>)}
+      </select>
+      <label for="weight">Weight</label><input id="weight" name="weight" type="number" min="0.01" step="any" defaultValue={`${p.weight}`} required />
+      <label for="priority">Priority</label><input id="priority" name="priority" type="number" min="-1000" max="1000" defaultValue={`${p.priority}`} required />
+      <button>Change</button>
+    </form>
+  );
+}
+
+function Decisions({ id, names }: { id: number; names: Map<number, string> }) {
+  const [decisions] = usePolled<Decision[]>(() => list(`/v1/admin/problems/${id}/decisions?count=30`), live.value ? 10 : 0, [id]);
+  if (!decisions?.length) return <p class="calm">None yet.</p>;
+  return (
+    <ol class="decisions" tabIndex={0} aria-label="Decisions, newest first">
+      {decisions.map((d, i) => (
+        <li key={i}><span class="calm">{time(d.at)}</span> <b>{d.kind}</b> {d.host > 0 && <>for {names.get(d.host) ?? `host ${d.host}`} </>}
+          {d.range.end > d.range.begin && <>items {count(d.range.begin)} to {count(d.range.end - 1)}: </>}{d.reason}</li>
+      ))}
+    </ol>
+  );
+}

@@ -1,0 +1,301 @@
+"""The console: over HTTP always, in Chromium by what a person does where it is installed."""
+import hashlib
+import http.client
+import json
+import os
+import pathlib
+import re
+import ssl
+import unittest
+
+from browser import CHROMIUM, Browser
+from harness import MANDELBROT, SLOW, SOURCE, SQUARES, FakeHost, Grid, main
+
+AXE = SOURCE / "server" / "console" / "web" / "node_modules" / "axe-core" / "axe.min.js"
+SAME_SITE = {"Sec-Fetch-Site": "same-origin"}
+
+
+def link_of(grid, *arguments):
+    return grid.admin_json(*arguments, "console")["address"].split("#link=")[1]
+
+
+class OverHttp(unittest.TestCase):
+    def log_in(self, grid, **by):
+        status, headers, answer = grid.request("POST", "/v1/console/session", by)
+        self.assertEqual(status, 200, answer)
+        return {"Cookie": headers["Set-Cookie"].split(";")[0]}, {"X-Gleaner-Guard": answer["guard"]}, headers["Set-Cookie"], answer
+
+    def test_page(self):
+        with Grid() as grid:
+            grid.start_server()
+            gzip = {"Accept-Encoding": "gzip, br"}
+            status, headers, page = grid.request("GET", "/console", headers=gzip, raw=True)
+            self.assertEqual((status, headers["Content-Encoding"], headers["Cache-Control"]), (200, "gzip", "no-cache"))
+            policy = headers["Content-Security-Policy"]
+            for rule in ("default-src 'none'", "script-src 'self'", "style-src 'self'", "frame-ancestors 'none'", "base-uri 'none'"):
+                self.assertIn(rule, policy)
+            self.assertNotIn("unsafe", policy)
+            self.assertEqual(grid.request("GET", "/console", headers={**gzip, "If-None-Match": headers["ETag"]}, raw=True)[0], 304)
+            self.assertEqual(grid.request("GET", "/console", raw=True)[0], 400)
+            import zlib
+            text = zlib.decompress(page, 31).decode()
+            self.assertNotRegex(text, r"<script>|<style|style=|https?://")
+            sizes = len(page)
+            for path in re.findall(r'(?:src|href)="(/console/[^"]+)"', text):
+                status, headers, content = grid.request("GET", path, headers=gzip, raw=True)
+                self.assertEqual(status, 200, path)
+                self.assertIn("immutable", headers["Cache-Control"])
+                sizes += len(content)
+            self.assertLess(sizes, 60_000)
+            for path in ("/console/../server.toml", "/console/%2e%2e/server.toml", "/console/index.html.gz", "/console/x"):
+                self.assertEqual(grid.request("GET", path, headers=gzip)[0], 404, path)
+
+    def test_log_in(self):
+        with Grid() as grid:
+            grid.start_server()
+            grid.add_application(SQUARES)
+            one = grid.add_problem("squares", "one", count=10)
+            address = grid.admin_json("console")["address"]
+            self.assertRegex(address, rf"^https://127\.0\.0\.1:{grid.port}/console#link=[\w-]{{43}}$")
+            secret = address.split("=")[1]
+            cookie, guard, words, answer = self.log_in(grid, link=secret)
+            for rule in ("__Host-", "Secure", "HttpOnly", "SameSite=Strict", "Path=/"):
+                self.assertIn(rule, words)
+            self.assertEqual((answer["name"], answer["role"]), ("project", "owner"))
+            status, _, again = grid.request("POST", "/v1/console/session", {"link": secret})
+            self.assertEqual(status, 401)
+            self.assertIn("was used already", again["detail"])
+            self.assertEqual(grid.request("POST", "/v1/console/session", {})[0], 400)
+            self.assertEqual(grid.request("POST", "/v1/console/session", {"link": secret, "token": "x"})[0], 400)
+            # A link is made with a token alone: a session cannot prolong itself.
+            self.assertEqual(grid.request("POST", "/v1/console/links", {}, headers={**cookie, **guard})[0], 401)
+            self.assertEqual(grid.request("POST", "/v1/console/session", {"link": link_of(grid)}, headers={"Sec-Fetch-Site": "cross-site"})[0], 403)
+            # Looks need the cookie alone, changes the guard, too; other sites get neither.
+            pause, resume = (f"/v1/admin/problems/{one}/{verb}" for verb in ("pause", "resume"))
+            self.assertEqual(grid.request("GET", "/v1/admin/problems", headers=cookie)[0], 200)
+            here = {"Origin": f"https://127.0.0.1:{grid.port}", **SAME_SITE}
+            for headers in ({}, {"X-Gleaner-Guard": "x"}, {**guard, "Sec-Fetch-Site": "cross-site"}, {**guard, "Sec-Fetch-Site": "same-site"},
+                            {**guard, "Origin": "https://evil.example"}, {**guard, "Origin": "null"}, {**here, "X-Gleaner-Guard": ""}):
+                status, reply, _ = grid.request("POST", pause, {}, headers={**cookie, **headers})
+                self.assertEqual(status, 403, headers)
+                self.assertNotIn("Access-Control-Allow-Origin", reply)
+            self.assertEqual(grid.problem(one)["state"], "running")
+            self.assertEqual(grid.request("GET", "/v1/admin/problems", headers={**cookie, "Sec-Fetch-Site": "cross-site"})[0], 403)
+            self.assertEqual(grid.request("POST", pause, {}, headers={**cookie, **guard, **here})[0], 200)
+            self.assertEqual(grid.request("POST", resume, {}, headers={**cookie, **guard})[0], 200)
+            content = os.urandom(100)
+            upload = f"/v1/uploads/{hashlib.sha256(content).hexdigest()}"
+            fields = {"Upload-Offset": "0", "Upload-Length": "100", **cookie}
+            self.assertEqual(grid.request("PATCH", upload, content, headers=fields)[0], 403)
+            self.assertEqual(grid.request("PATCH", upload, content, headers={**fields, **guard})[0], 200)
+            # Logging out ends it.
+            self.assertEqual(grid.request("DELETE", "/v1/console/session", headers=cookie)[0], 403)
+            self.assertEqual(grid.request("DELETE", "/v1/console/session", headers={**cookie, **guard})[0], 200)
+            self.assertEqual(grid.request("GET", "/v1/admin/problems", headers=cookie)[0], 401)
+            acts = [(act["action"], act["actor"]) for act in grid.admin_json("audit", "list")["acts"]]
+            self.assertIn(("console link", "project"), acts)
+            self.assertIn(("console login", "project"), acts)
+            # No secret of it is stored.
+            stored = b"".join(path.read_bytes() for path in grid.project.glob("store.sqlite*"))
+            for text in (secret, cookie["Cookie"].split("=")[1], guard["X-Gleaner-Guard"]):
+                self.assertNotIn(text.encode(), stored)
+
+    def test_roles_and_their_end(self):
+        with Grid() as grid:
+            grid.start_server()
+            grid.add_application(SQUARES)
+            one = grid.add_problem("squares", "one", count=10)
+            token = grid.admin_json("token", "add", "ann", "--role", "viewer")["token"]
+            cookie, guard, _, answer = self.log_in(grid, token=token)
+            self.assertEqual(answer["role"], "viewer")
+            self.assertEqual(grid.request("GET", f"/v1/admin/problems/{one}/map", headers=cookie)[0], 200)
+            for path in (f"problems/{one}/pause", f"problems/{one}/preview", "codes", "tokens"):
+                self.assertEqual(grid.request("POST", f"/v1/admin/{path}", {}, headers={**cookie, **guard})[0], 403, path)
+            self.assertEqual(grid.request("GET", "/v1/admin/settings", headers=cookie)[0], 403)
+            grid.admin("token", "withdraw", "ann", "--yes")
+            status, _, answer = grid.request("GET", "/v1/admin/problems", headers=cookie)
+            self.assertEqual(status, 401)
+            self.assertIn("was withdrawn", answer["detail"])
+            # Who guesses is slowed down; who is right is let in.
+            statuses = {grid.request("POST", "/v1/console/session", {"link": f"guess-{i}"})[0] for i in range(35)}
+            self.assertEqual(statuses, {401, 503})
+            self.log_in(grid, token=grid.admin_token)
+
+    def test_what_it_shows(self):
+        with Grid() as grid:
+            grid.start_server()
+            grid.add_application(SQUARES)
+            hosts = [FakeHost(grid, f"pc-{i:02}") for i in range(12)]
+            one = grid.add_problem("squares", "one", count=5000)
+            unit = hosts[0].work()[1]["decoded"][0]
+            hosts[0].commit(unit["unit"], unit["range"]["begin"], [b"0"], last=False)
+            cookie, _, _, _ = self.log_in(grid, token=grid.admin_token)
+            look = lambda path: grid.request("GET", f"/v1/admin/{path}", headers=cookie)[2]
+            items = look(f"problems/{one}/map")
+            self.assertEqual((items["items"], items["items_per_cell"], len(items["accepted"])), (5000, 3, 1667))
+            self.assertEqual((items["accepted"][0], items["holders"][0]), (33, hosts[0].host))
+            page = look("host-pages?text=PC-0&state=active")
+            self.assertEqual(([host["name"] for host in page["hosts"]], page["next"], page["total"]), ([f"pc-{i:02}" for i in range(10)], 0, 12))
+            self.assertEqual([host["id"] for host in look(f"host-pages?after={hosts[9].host}")["hosts"]], [host.host for host in hosts[10:]])
+            self.assertEqual(look("host-pages?text=nobody")["hosts"], [])
+            self.assertIn(("server.port", str(grid.port)), [(each["name"], each["value"]) for each in look("settings")["items"]])
+            grid.wait_until("samples", lambda: len(look("history")["items"]) > 1 and look(f"problems/{one}/history")["items"])
+            # Events: the first at once, then one a second; a server that stops ends them at once.
+            connection = http.client.HTTPSConnection("127.0.0.1", grid.port, context=ssl._create_unverified_context(), timeout=20 * SLOW)
+            connection.request("GET", "/v1/admin/events", headers=cookie)
+            stream = connection.getresponse()
+            self.assertEqual((stream.status, stream.headers["Content-Type"]), (200, "text/event-stream"))
+            views = []
+            while len(views) < 3:
+                line = stream.readline()
+                if line.startswith(b"data: "):
+                    views.append(json.loads(line[6:]))
+            self.assertEqual([p["name"] for p in views[-1]["problems"]], ["one"])
+            self.assertEqual(views[-1]["status"]["join_code"], "")
+            grid.kill("server", __import__("signal").SIGTERM)
+            stream.read()  # its end, not an error
+            connection.close()
+
+
+@unittest.skipUnless(CHROMIUM, "chromium is not installed")
+class ByClicks(unittest.TestCase):
+    def accessible(self, browser):
+        """What axe finds wrong with the page as it is, where npm has fetched it (tools/console)."""
+        if not AXE.exists():
+            return
+        browser.run(AXE.read_text() + ";0")
+        found = browser.run("axe.run().then(r => r.violations.map(v => v.id + ' ' + v.nodes.map(n => n.html + n.failureSummary).join('; ')))")
+        self.assertEqual(found, [])
+
+    def test_by_clicks(self):
+        with Grid(name="The attic") as grid:
+            grid.start_server()
+            grid.add_application(SQUARES)
+            grid.add_application(MANDELBROT)
+            with Browser(grid.directory / "profile", "--ignore-certificate-errors", "--force-prefers-reduced-motion") as browser:
+                wait = lambda what, script, timeout=40: grid.wait_until(what, lambda: browser.run(script), timeout)
+                text = "document.querySelector('main')?.innerText ?? ''"
+                has = lambda words: f"({text}).includes({json.dumps(words)})"
+
+                def press(words):
+                    """Clicks the button of these words, by its place on the screen."""
+                    wait(f"the button {words}", "(b => b && ((document.querySelector('#pressed') ?? {}).id = '', b.id = b.id || 'pressed', true))"
+                         f"([...document.querySelectorAll('button')].find(b => b.innerText == {json.dumps(words)} && b.checkVisibility() && !b.disabled))")
+                    identity = browser.run(f"[...document.querySelectorAll('button')].find(b => b.innerText == {json.dumps(words)} && b.checkVisibility()).id")
+                    browser.click("#" + identity)
+
+                def go(page):
+                    browser.run(f"location.hash = {json.dumps(page)}")
+
+                secret = link_of(grid)
+                browser.open(f"https://127.0.0.1:{grid.port}/console#link={secret}")
+                wait("the overview", has("Nobody has joined yet"))
+                self.assertNotIn(secret, browser.run("location.href"))
+                self.assertIn("gleaner-client join gleaner://", wait("the join code", f"{has('gleaner://')} && {text}"))
+                self.accessible(browser)
+                grid.add_client("kitchen-pc")
+                wait("the host", "document.querySelector('.figures').innerText.includes('1 of 1')")
+
+                # A problem by the form; what it is of, and how it forms.
+                go("#/add")
+                wait("the form", "document.querySelector('#name') !== null && document.activeElement.tagName == 'H1'")
+                self.accessible(browser)
+                browser.run("(s => { s.value = [...s.options].find(o => o.value.startsWith('mandelbrot')).value; s.dispatchEvent(new Event('change', {bubbles: true})) })"
+                            "(document.querySelector('#application'))")
+                browser.type("#name", "valley")
+                for i, (name, value) in enumerate({"width": 600, "height": 420, "iterations": 60000}.items(), 1):
+                    wait("the row", f"document.querySelector('[aria-label=\"name of parameter {i}\"]') !== null")
+                    browser.type(f"[aria-label=\"name of parameter {i}\"]", name)
+                    browser.type(f"[aria-label=\"value of parameter {i}\"]", str(value))
+                    browser.click("#more-parameters")
+                press("Add it")
+                wait("the problem", has("items accepted"))
+                wait("items", "/about ([1-9]\\d?|100) % accepted/.test(document.querySelector('canvas.map')?.getAttribute('aria-label'))", 60)
+                self.assertEqual(browser.run("+document.querySelector('canvas.map').dataset.cells"), 420)
+                if grid.admin_json("problem", "show", "valley")["state"] == "running":
+                    press("Show it")
+                    wait("the picture", "document.querySelector('.files img')?.naturalWidth == 600")
+                wait("the curve", "document.querySelector('.chart canvas') !== null || " + has("finished"))
+                self.accessible(browser)
+                if picture := os.environ.get("GLEANER_PICTURE"):
+                    pathlib.Path(picture).write_bytes(browser.picture())
+                wait("its end", "document.querySelector('h1').innerText.includes('finished')", 120)
+                wait("the result", "document.querySelector('.files img')?.naturalWidth == 600")
+                digest = browser.run("fetch(document.querySelector('.files a').href).then(r => r.arrayBuffer()).then(b => crypto.subtle.digest('SHA-256', b))"
+                                     ".then(d => [...new Uint8Array(d)].map(x => x.toString(16).padStart(2, '0')).join(''))")
+                name = browser.run("document.querySelector('.files a').download")
+                self.assertEqual(digest, hashlib.sha256(grid.results(grid.admin_json("problem", "show", "valley")["id"])[name]).hexdigest())
+
+                # One that fails says why; it is cancelled after a question, by keyboard.
+                grid.add_problem("squares", "broken", count=3, pause='"x"')
+                go("#/")
+                wait("what went wrong, in a sentence", f"({text}).includes('broken: TypeError')")
+                browser.run("[...document.querySelectorAll('a')].find(a => a.innerText == 'broken').click()")
+                wait("the error", f"{has('TypeError')} && {has('Set aside') if False else 'true'}")
+                if browser.run(f"({text}).includes('Cancel')"):
+                    press("Cancel")
+                    wait("the question", "document.querySelector('dialog[open]') !== null")
+                    browser.press("Enter")  # the first button keeps it
+                    wait("no question", "document.querySelector('dialog') === null")
+                    self.assertNotEqual(grid.admin_json("problem", "show", "broken")["state"], "cancelled")
+                    press("Cancel")
+                    press("Cancel it")
+                    wait("the cancellation", "document.querySelector('h1').innerText.includes('cancelled')")
+                # Paused and resumed.
+                slow = grid.add_problem("squares", "slow", count=400, pause=0.5)
+                go(f"#/problems/{slow}")
+                press("Pause")
+                wait("the pause", "document.querySelector('h1').innerText.includes('paused')")
+                press("Resume")
+                wait("it to go on", "document.querySelector('h1').innerText.includes('running')")
+                wait("its rules", "document.querySelector('#weight') !== null")
+                browser.type("#weight", "3")
+                press("Change")
+                grid.wait_until("the weight", lambda: grid.problem(slow)["weight"] == 3)
+
+                # A host is put out.
+                go("#/hosts")
+                wait("the host", has("kitchen-pc"))
+                self.accessible(browser)
+                browser.type("#text", "nobody")
+                wait("none", has("No host fits"))
+                browser.type("#text", "KITCHEN")
+                wait("it again", has("kitchen-pc"))
+                browser.run("[...document.querySelectorAll('a')].find(a => a.innerText == 'kitchen-pc').click()")
+                press("Revoke")
+                press("Revoke it")
+                wait("the revocation", "document.querySelector('h1').innerText.includes('revoked')")
+                self.assertEqual(grid.admin_json("host", "list")["items"][0]["state"], "revoked")
+
+                for page, words in (("#/audit", "console login"), ("#/applications", "Mandelbrot set"), ("#/settings", "server.port"), ("#/wall", "The attic")):
+                    go(page)
+                    wait(page, has(words))
+                    self.accessible(browser)
+                # As a phone sees it: nothing wider than the screen.
+                browser.call("Emulation.setDeviceMetricsOverride", width=390, height=800, deviceScaleFactor=2, mobile=True)
+                for page in ("#/", "#/hosts", "#/add", f"#/problems/{slow}"):
+                    go(page)
+                    wait(page, "document.querySelector('h1') !== null")
+                    self.assertLessEqual(browser.run("document.documentElement.scrollWidth"), 390, page)
+                self.assertEqual(browser.complaints(), [])
+                browser.call("Emulation.clearDeviceMetricsOverride")
+                press("Log out")
+                wait("the door", "document.querySelector('.login') !== null")
+                self.viewer(grid, browser, wait, has)
+
+    def viewer(self, grid, browser, wait, has):
+        """Who may only look sees nothing to press."""
+        token = grid.admin_json("token", "add", "ann", "--role", "viewer")["token"]
+        self.accessible(browser)
+        browser.type("#token", token)
+        browser.press("Enter")
+        wait("the overview", has("hosts online"))
+        browser.run("location.hash = '#/problems/1'")
+        wait("the problem", has("items accepted"))
+        words = browser.run("[...document.querySelectorAll('button, nav a')].map(b => b.innerText)")
+        for one in ("Cancel", "Pause", "Add a problem", "Settings", "Change"):
+            self.assertNotIn(one, words)
+
+
+if __name__ == "__main__":
+    main()
