@@ -9,6 +9,7 @@
 #include "client/platform/machine_facts.h"
 #include "client/program/control_text.h"
 #include "client/program/exit_status.h"
+#include "client/settings/preference_texts.h"
 #include "shared/json/text.h"
 
 namespace gleaner::program {
@@ -19,12 +20,25 @@ int fail(const std::string& message) {
   return exit_problem;
 }
 
+int cores_here() {
+  return platform::make_machine()->cores();
+}
+
 json::Value to_json(const settings::PreferenceBook::Line& line) {
+  const auto& described = settings::described(line.key);
+  json::Value words = json::Value::array();
+  for (const char* const word : described.words) words.push_back(word);
   return {{"key", line.key},
           {"value", line.value},
           {"origin", line.origin},
           {"locked", line.locked},
-          {"meaning", line.meaning}};
+          {"meaning", line.meaning},
+          {"group", described.group},
+          {"label", described.label},
+          {"kind", settings::name_of(described.kind)},
+          {"low", described.low},
+          {"high", line.key == "cores" ? static_cast<double>(cores_here()) : described.high},
+          {"words", words}};
 }
 
 void print(const settings::PreferenceBook& book, const PreferencesCommand& command) {
@@ -68,7 +82,7 @@ namespace {
 // A value that the file may have, as another computer's, but that means nothing on this one.
 Status check_for_this_computer(const std::string& key, const std::string& value) {
   if (key != "cores") return {};
-  const int present = platform::make_machine()->cores();
+  const int present = cores_here();
   std::int64_t wanted = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), wanted);
   if (error != std::errc{} || end != value.data() + value.size() || wanted <= present) return {};

@@ -1,61 +1,105 @@
 #include "client/settings/preference_texts.h"
 
 #include "shared/base/check.h"
+#include "shared/base/limits.h"
 
 namespace gleaner::settings {
 namespace {
 
-constexpr DescribedPreference described[] = {
-    {"preset", "Defaults for everything not set below: only-when-idle, gentle, lab or dedicated."},
-    {"run", "when-idle: only while nobody uses this computer; always: also while somebody does; never."},
-    {"idle_minutes", "Minutes without keyboard or mouse input before this computer counts as idle."},
-    {"pause_minutes_min", "The shortest pause, so that computing does not start and stop all the time."},
-    {"when_watching", "Compute while a window fills the screen, or a program keeps the session awake?"},
-    {"load_max",
-     "Pause when other programs use more than this share of all cores (with when-idle); 1: never."},
-    {"hours",
-     "Compute only at these hours, for example [\"mon-fri 18:00-08:00\", \"sat,sun\"]; empty: at any hour."},
-    {"expensive_hours",
-     "Never compute at these hours, written like hours: for when electricity is expensive."},
-    {"cpu_share", "The share of each core that kernels may use: more than 0, at most 1."},
-    {"watts_per_core",
-     "The extra power that a core draws while it computes; 0: unknown. Projects are told, and prefer "
-     "computers that need less energy where they are as fast."},
-    {"cores", "How many cores kernels may use; 0: all."},
-    {"memory_share", "The share of this computer's memory that all kernels together may use."},
-    {"give_back_minutes", "After a pause of so many minutes a kernel ends and frees its memory."},
-    {"on_battery", "Compute on battery power?"},
-    {"temperature_max", "Pause at this processor temperature, in degrees Celsius."},
-    {"applications",
-     "Run only these applications, for example [\"raytrace\"]; empty: all that the projects have."},
-    {"project_shares",
-     "How much of this computer each project gets beside the others, for example [\"NAME=3\", \"KEY=0\"]; "
-     "1 if not set; 0: no new work."},
-    {"projects_suspended",
-     "Projects, by name or key, for which nothing is computed; finished results are still delivered."},
-    {"exclusive", "Pause while one of these programs runs, for example [\"steam\"]."},
-    {"on_metered", "Download and upload on a metered network?"},
-    {"network_hours", "Download and upload only at these hours, written like hours; empty: at any hour."},
-    {"download_kilobytes", "The fastest download, in kilobytes a second; 0: no limit."},
-    {"upload_kilobytes", "The fastest upload, in kilobytes a second; 0: no limit."},
-    {"disk_megabytes", "The size of the download cache."},
-    {"disk_free_megabytes", "Disk space to leave free: with less, no new work is fetched."},
-    {"sandbox",
-     "on; or, where bubblewrap cannot be used, \"weak: I accept that kernels see names, sizes and times of "
-     "my "
-     "files\"; or, to run kernels without a sandbox, \"off: I accept that kernels run with my rights\"."}};
+const std::vector<DescribedPreference>& table() {
+  using enum PreferenceKind;
+  constexpr double kilobytes_max = 100'000'000, megabytes_max = 100'000'000;
+  static const std::vector<DescribedPreference> all{
+      {"preset",
+       "When",
+       "Defaults",
+       "Defaults for everything not set below: only-when-idle, gentle, lab or dedicated.",
+       choice,
+       0,
+       0,
+       {"only-when-idle", "gentle", "lab", "dedicated"}},
+      {"run",
+       "When",
+       "Compute",
+       "when-idle: only while nobody uses this computer; always: also while somebody does; never.",
+       choice,
+       0,
+       0,
+       {"when-idle", "always", "never"}},
+      {"idle_minutes", "When", "Idle after, minutes",
+       "Minutes without keyboard or mouse input before this computer counts as idle.", number, 0.01, 1440},
+      {"pause_minutes_min", "When", "Shortest pause, minutes",
+       "The shortest pause, so that computing does not start and stop all the time.", number, 0, 60},
+      {"when_watching", "When", "While a window fills the screen",
+       "Compute while a window fills the screen, or a program keeps the session awake?", flag},
+      {"load_max", "When", "Pause when others are busy",
+       "Pause when other programs use more than this share of all cores (with when-idle); 1: never.", share,
+       0.05, 1},
+      {"hours", "When", "Hours",
+       "Compute only at these hours, for example [\"mon-fri 18:00-08:00\", \"sat,sun\"]; empty: at any hour.",
+       hours},
+      {"expensive_hours", "When", "Expensive hours",
+       "Never compute at these hours, written like hours: for when electricity is expensive.", hours},
+      {"cpu_share", "How much", "Of each core",
+       "The share of each core that kernels may use: more than 0, at most 1.", share, 0.01, 1},
+      {"watts_per_core", "How much", "Watts of a core",
+       "The extra power that a core draws while it computes; 0: unknown. Projects are told, and prefer "
+       "computers that need less energy where they are as fast.",
+       number, 0, limits::watts_max},
+      {"cores", "How much", "Cores", "How many cores kernels may use; 0: all.", count, 0, 4096},
+      {"memory_share", "How much", "Of the memory",
+       "The share of this computer's memory that all kernels together may use.", share, 0.01, 1},
+      {"give_back_minutes", "How much", "Give memory back after, minutes",
+       "After a pause of so many minutes a kernel ends and frees its memory.", number, 0, 1440},
+      {"on_battery", "When", "On battery", "Compute on battery power?", flag},
+      {"temperature_max", "How much", "Highest temperature, °C",
+       "Pause at this processor temperature, in degrees Celsius.", number, 30, 110},
+      {"applications", "Projects", "Only these applications",
+       "Run only these applications, for example [\"raytrace\"]; empty: all that the projects have.", names},
+      {"project_shares", "Projects", "Shares of the projects",
+       "How much of this computer each project gets beside the others, for example [\"NAME=3\", \"KEY=0\"]; "
+       "1 if not set; 0: no new work.",
+       names},
+      {"projects_suspended", "Projects", "Suspended projects",
+       "Projects, by name or key, for which nothing is computed; finished results are still delivered.",
+       names},
+      {"exclusive", "When", "Programs that want the computer alone",
+       "Pause while one of these programs runs, for example [\"steam\"].", names},
+      {"on_metered", "Network and disk", "On a metered network", "Download and upload on a metered network?",
+       flag},
+      {"network_hours", "Network and disk", "Network hours",
+       "Download and upload only at these hours, written like hours; empty: at any hour.", hours},
+      {"download_kilobytes", "Network and disk", "Fastest download, kB a second",
+       "The fastest download, in kilobytes a second; 0: no limit.", count, 0, kilobytes_max},
+      {"upload_kilobytes", "Network and disk", "Fastest upload, kB a second",
+       "The fastest upload, in kilobytes a second; 0: no limit.", count, 0, kilobytes_max},
+      {"disk_megabytes", "Network and disk", "Download cache, MB", "The size of the download cache.", count,
+       1, megabytes_max},
+      {"disk_free_megabytes", "Network and disk", "Disk space left free, MB",
+       "Disk space to leave free: with less, no new work is fetched.", count, 0, megabytes_max},
+      {"sandbox", "Projects", "Sandbox",
+       "on; or, where bubblewrap cannot be used, \"weak: I accept that kernels see names, sizes and times of "
+       "my files\"; or, to run kernels without a sandbox, \"off: I accept that kernels run with my rights\".",
+       text}};
+  return all;
+}
 
 }  // namespace
 
-std::span<const DescribedPreference> described_preferences() {
-  return described;
+const char* name_of(PreferenceKind kind) {
+  constexpr const char* names[] = {"flag", "share", "number", "count", "choice", "hours", "names", "text"};
+  return names[static_cast<int>(kind)];
 }
 
-const char* meaning_of(const std::string& key) {
-  for (const DescribedPreference& one : described)
-    if (key == one.key) return one.meaning;
+const std::vector<DescribedPreference>& described_preferences() {
+  return table();
+}
+
+const DescribedPreference& described(const std::string& key) {
+  for (const DescribedPreference& one : table())
+    if (key == one.key) return one;
   CHECK_TRUE(false);
-  return "";
+  return table().front();
 }
 
 }  // namespace gleaner::settings

@@ -1,19 +1,28 @@
 // What each preference means, as its file, `gleaner prefs` and the owner's page say it.
 #pragma once
 
-#include <span>
 #include <string>
+#include <vector>
 
 namespace gleaner::settings {
 
+// How a page lets people set it.
+enum class PreferenceKind : int { flag, share, number, count, choice, hours, names, text };
+[[nodiscard]] const char* name_of(PreferenceKind kind);
+
 struct DescribedPreference {
   const char* key;
+  const char* group;  // under which a page shows it
+  const char* label;
   const char* meaning;
+  PreferenceKind kind;
+  double low = 0, high = 0;             // of share, number and count
+  std::vector<const char*> words = {};  // of choice
 };
 
 // In the order in which they are shown and written.
-[[nodiscard]] std::span<const DescribedPreference> described_preferences();
+[[nodiscard]] const std::vector<DescribedPreference>& described_preferences();
 // REQUIRES: it is one of them.
-[[nodiscard]] const char* meaning_of(const std::string& key);
+[[nodiscard]] const DescribedPreference& described(const std::string& key);
 
 }  // namespace gleaner::settings

@@ -34,48 +34,48 @@ constexpr std::array<const char*, 7> list_keys = {"hours",          "expensive_h
 constexpr std::array<const char*, 3> word_keys = {"preset", "run", "sandbox"};
 
 io::Settings settings_of(OwnerPreferences& values) {
-  constexpr std::int64_t kilobytes_max = 100'000'000;
-  constexpr std::int64_t megabytes_max = 100'000'000;
   io::Settings all;
-  const auto word = [&all](const char* key, std::string* value, std::vector<std::string> words) {
-    all.add(key, value, meaning_of(key), one_of(std::move(words)));
+  const auto word = [&all](const char* key, std::string* value) {
+    const auto& words = described(key).words;
+    all.add(key, value, described(key).meaning, one_of({words.begin(), words.end()}));
   };
-  const auto number = [&all](const char* key, double* value, double low, double high) {
-    all.add(key, value, low, high, meaning_of(key));
+  const auto number = [&all](const char* key, double* value) {
+    all.add(key, value, described(key).low, described(key).high, described(key).meaning);
   };
-  const auto count = [&all](const char* key, std::int64_t* value, std::int64_t low, std::int64_t high) {
-    all.add(key, value, low, high, meaning_of(key));
+  const auto count = [&all](const char* key, std::int64_t* value) {
+    all.add(key, value, static_cast<std::int64_t>(described(key).low),
+            static_cast<std::int64_t>(described(key).high), described(key).meaning);
   };
-  const auto flag = [&all](const char* key, bool* value) { all.add(key, value, meaning_of(key)); };
+  const auto flag = [&all](const char* key, bool* value) { all.add(key, value, described(key).meaning); };
   const auto list = [&all](const char* key, std::vector<std::string>* value) {
-    all.add(key, value, meaning_of(key));
+    all.add(key, value, described(key).meaning);
   };
-  word("preset", &values.preset, {"only-when-idle", "gentle", "lab", "dedicated"});
-  word("run", &values.run, {"when-idle", "always", "never"});
-  number("idle_minutes", &values.idle_minutes, 0.01, 1440);
-  number("pause_minutes_min", &values.pause_minutes_min, 0, 60);
+  word("preset", &values.preset);
+  word("run", &values.run);
+  number("idle_minutes", &values.idle_minutes);
+  number("pause_minutes_min", &values.pause_minutes_min);
   flag("when_watching", &values.when_watching);
-  number("load_max", &values.load_max, 0.05, 1);
+  number("load_max", &values.load_max);
   list("hours", &values.hours);
   list("expensive_hours", &values.expensive_hours);
-  number("cpu_share", &values.cpu_share, 0.01, 1);
-  number("watts_per_core", &values.watts_per_core, 0, limits::watts_max);
-  count("cores", &values.cores, 0, 4096);
-  number("memory_share", &values.memory_share, 0.01, 1);
-  number("give_back_minutes", &values.give_back_minutes, 0, 1440);
+  number("cpu_share", &values.cpu_share);
+  number("watts_per_core", &values.watts_per_core);
+  count("cores", &values.cores);
+  number("memory_share", &values.memory_share);
+  number("give_back_minutes", &values.give_back_minutes);
   flag("on_battery", &values.on_battery);
-  number("temperature_max", &values.temperature_max, 30, 110);
+  number("temperature_max", &values.temperature_max);
   list("applications", &values.applications);
   list("project_shares", &values.project_shares);
   list("projects_suspended", &values.projects_suspended);
   list("exclusive", &values.exclusive);
   flag("on_metered", &values.on_metered);
   list("network_hours", &values.network_hours);
-  count("download_kilobytes", &values.download_kilobytes, 0, kilobytes_max);
-  count("upload_kilobytes", &values.upload_kilobytes, 0, kilobytes_max);
-  count("disk_megabytes", &values.disk_megabytes, 1, megabytes_max);
-  count("disk_free_megabytes", &values.disk_free_megabytes, 0, megabytes_max);
-  word("sandbox", &values.sandbox, {"on", weak_sandbox, no_sandbox});
+  count("download_kilobytes", &values.download_kilobytes);
+  count("upload_kilobytes", &values.upload_kilobytes);
+  count("disk_megabytes", &values.disk_megabytes);
+  count("disk_free_megabytes", &values.disk_free_megabytes);
+  all.add("sandbox", &values.sandbox, described("sandbox").meaning, one_of({"on", weak_sandbox, no_sandbox}));
   return all;
 }
 

@@ -140,7 +140,7 @@ class Page(unittest.TestCase):
                 wait = lambda what, script: grid.wait_until(what, lambda: browser.run(script), 40)
                 wait("the sentence", "document.getElementById('sentence')?.textContent.startsWith('computing')")
                 wait("a core", "document.querySelectorAll('#work progress').length == 1")
-                wait("what all gave", "document.getElementById('together').textContent.includes('of the 4,000 items of long')")
+                wait("what all gave", "document.getElementById('together').textContent.includes('% of long')")
                 # Everything that can be used has a name, and nothing was refused by the content policy.
                 self.assertEqual(browser.run("[...document.querySelectorAll('button,input,progress')].filter(e => !(e.textContent"
                                              " || e.getAttribute('aria-label') || (e.labels && e.labels.length))).length"), 0)
@@ -154,13 +154,27 @@ class Page(unittest.TestCase):
                 self.assertEqual(browser.run("document.activeElement.id"), "resume")
                 browser.press("Enter")
                 wait("it to go on", "document.getElementById('sentence')?.textContent.startsWith('computing')")
-                browser.run("document.getElementById('preference-cpu_share').value = '0.5'")
-                browser.click("#preference-cpu_share ~ button")
-                wait("the preference", "document.getElementById('said').textContent.includes('0.5')")
-                self.assertRegex(grid.control("one", "prefs", "show").stdout, r"cpu_share +=  *0\.5 ")
+                def sets(key, change, line):
+                    browser.run("document.getElementById('said').textContent = ''")
+                    browser.run(f"(e => {{ {change}; e.dispatchEvent(new Event('change')); }})(document.getElementById('preference-{key}'))")
+                    wait(key, "document.getElementById('said').textContent.endsWith('saved')")
+                    self.assertRegex(grid.control("one", "prefs", "show").stdout, line)
+
+                # A slider, a switch, a list of words, and hours of the week by clicks.
+                sets("cpu_share", "e.value = 50", r"cpu_share +=  *0\.5 ")
+                sets("on_battery", "e.checked = true", r"on_battery +=  *true ")
+                sets("run", "e.value = 'always'", r'run +=  *"always" ')
+                sets("exclusive", "e.value = 'steam, blender'", r'exclusive +=  *\[ ?"steam", "blender" ?\] ')
+                self.assertEqual(browser.run("document.querySelectorAll('.hours [aria-pressed=true]').length"), 2 * 7 * 24)
+                browser.click(".hours tr:nth-child(2) td:nth-child(3) button")  # Monday, from one to two
+                grid.wait_until("the hours", lambda: re.search(r'hours +=  *\[ ?"mon 0:00-1:00", "mon 2:00-24:00", "tue,wed,thu,fri,sat,sun '
+                                                               r'0:00-24:00" ?\]', grid.control("one", "prefs", "show").stdout))
                 browser.click("#log-details summary")
                 wait("the log", "document.getElementById('log').textContent.includes('host')")
                 self.assertEqual(browser.complaints(), [])
+                browser.run("document.getElementById('preference-temperature_max').value = '400'")
+                browser.run("document.getElementById('preference-temperature_max').dispatchEvent(new Event('change'))")
+                wait("the refusal", "document.getElementById('said').textContent.includes('110')")
                 picture = os.environ.get("GLEANER_PICTURE")
                 if picture:
                     pathlib.Path(picture).write_bytes(browser.picture())

@@ -2,6 +2,9 @@
 
 #include <unistd.h>
 
+#include <cmath>
+
+#include "client/settings/preference_texts.h"
 #include "tests/catch.h"
 
 namespace gleaner::settings {
@@ -124,6 +127,45 @@ TEST_CASE("Shares of projects are numbers by name, suspended ones are names") {
   CHECK(owner_settings.suspended == std::vector<std::string>{"Birds"});
   CHECK(book->set(places.files, "projects_suspended", "[]").ok());
   CHECK(places.load()->values().projects_suspended.empty());
+}
+
+TEST_CASE("What a page is told of a preference is what the file takes") {
+  const Places places;
+  for (const DescribedPreference& one : described_preferences()) {
+    INFO(one.key);
+    auto book = places.load();
+    REQUIRE(book.ok());
+    const auto takes = [&](const std::string& value) { return book->set(places.files, one.key, value).ok(); };
+    CHECK((*one.label != '\0' && *one.group != '\0'));
+    const auto number = [](double value) {
+      return std::to_string(static_cast<std::int64_t>(std::round(value)));
+    };
+    switch (one.kind) {
+      case PreferenceKind::flag:
+        CHECK((takes("true") && takes("false") && !takes("1")));
+        break;
+      case PreferenceKind::share:
+      case PreferenceKind::number:
+      case PreferenceKind::count:
+        CHECK((takes(number(one.high)) && !takes(number(one.high + 1)) && !takes("-1")));
+        CHECK(takes(number(std::ceil(one.low))));
+        break;
+      case PreferenceKind::choice:
+        REQUIRE_FALSE(one.words.empty());
+        for (const char* const word : one.words) CHECK(takes(word));
+        CHECK_FALSE(takes("something else"));
+        break;
+      case PreferenceKind::hours:
+        CHECK((takes(R"(["mon 0:00-24:00", "sat,sun"])") && takes("[]") && !takes(R"(["noon"])")));
+        break;
+      case PreferenceKind::names:
+        CHECK((takes(R"(["one=1", "two=2"])") && takes("[]")));
+        break;
+      case PreferenceKind::text:
+        CHECK(takes("on"));
+        break;
+    }
+  }
 }
 
 TEST_CASE("A mistake in a file is named with file, line and key") {

@@ -195,13 +195,13 @@ TEST_CASE(
   HostRecord record;
   record.host = HostId{1};
   const StageSetup stage_setup{.items = 10, .costs = {}, .sizing = "rts", .rules = {}};
-  CHECK(entry_line({now, RestoreEvent{{}, {unit}, {record}, {}}, {}}).size() >= restore_bytes_least(1, 1));
+  CHECK(entry_line({now, RestoreEvent{{}, {unit}, {record}, {}, {}}, {}}).size() >= restore_bytes_least(1, 1));
   for (const std::size_t room : {std::size_t{100}, std::size_t{100'000}}) {
     std::vector<std::string> lines;
     bool over = false;
     RecordedStage stage(stage_setup, {[&](const std::string& line) { lines.push_back(line); },
                                       [&](std::size_t bytes) { return !(over = over || bytes > room); }});
-    stage.restore({}, {unit}, {record}, {}, now);
+    stage.restore({}, {unit}, {record}, {}, {}, now);
     Changes changes;
     stage.tick(now, changes);
     CHECK(lines.size() == (room == 100 ? 1 : 3));  // the setup, the restoring, the tick
