@@ -11,8 +11,10 @@ namespace gleaner::console {
 struct File {
   std::string_view path;     // "index.html", "assets/index-B2x.js"
   std::string_view gzipped;  // what is served
+  std::string digest;        // of that: SHA-256 in hex
 };
 
+// files_table.cpp.in
 [[nodiscard]] const std::vector<File>& files();
 // Null: there is none of this path.
 [[nodiscard]] const File* find_file(std::string_view path);

@@ -3,7 +3,6 @@
 #include "server/http/permissions.h"
 #include "server/http/responses.h"
 #include "server/http/router.h"
-#include "shared/crypto/keys.h"
 #include "shared/protocol/codec.h"
 
 namespace gleaner::http {
@@ -47,7 +46,7 @@ void Router::console_file(const Request& request, const Reply& reply) const {
   response.headers["Cross-Origin-Opener-Policy"] = "same-origin";
   // What the page names has a digest in its name: another version has another name.
   response.headers["Cache-Control"] = page ? "no-cache" : "public, max-age=31536000, immutable";
-  const std::string tag = '"' + crypto::sha256_hex(file->gzipped).substr(0, 32) + '"';
+  const std::string tag = '"' + file->digest + '"';
   response.headers["ETag"] = tag;
   response.headers["Vary"] = "Accept-Encoding";
   if (header(request, "if-none-match").find(tag) != std::string::npos) {

@@ -207,9 +207,28 @@ class Wire(unittest.TestCase):
         self.assertGreater(len(self.call("GET", "/v1/admin/audit", token=admin)["refusals"]), 1)
         self.call("GET", "/v1/admin/audit?after=x", token=admin, expect=400)
 
+        self.console(admin, identity)
         published = {(method, path) for path, operations in CONTRACT["paths"].items()
                      for method in operations if method != "parameters"}
         self.assertEqual(published - self.covered, set(), "operations that no test called")
+
+    def console(self, admin, identity):
+        """What its page asks; the rest is console_test.py's."""
+        for path in (f"problems/{identity}/map", f"problems/{identity}/history", "history", "settings", "host-pages?text=e&state=left"):
+            self.call("GET", f"/v1/admin/{path}", token=admin)
+        self.call("GET", "/v1/admin/problems/999999/map", token=admin, expect=404)
+        self.call("GET", "/v1/admin/host-pages?state=asleep", token=admin, expect=400)
+        self.covered.add(("get", "/v1/admin/events"))  # it has no end: console_test.py follows it
+        link = self.call("POST", "/v1/console/links", {}, admin)
+        self.call("POST", "/v1/console/links", {}, expect=401)
+        self.call("POST", "/v1/console/session", {"link": "none"}, expect=401)
+        status, headers, answer = self.grid.request("POST", "/v1/console/session", {"link": link["secret"]})
+        self.assertEqual(status, 200)
+        self.covered.add(("post", "/v1/console/session"))
+        cookie = {"Cookie": headers["Set-Cookie"].split(";")[0], "X-Gleaner-Guard": answer["guard"]}
+        self.assertEqual(self.call("GET", "/v1/console/session", headers=cookie), answer)
+        self.call("DELETE", "/v1/console/session", headers=cookie)
+        self.call("GET", "/v1/console/session", headers=cookie, expect=401)
 
     def test_repeats_are_answered_alike_and_counted_once(self):
         host = FakeHost(self.grid, "repeats")

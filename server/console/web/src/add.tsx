@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { change, list, upload, type Problem } from "./api";
-import { attempt, usePolled } from "./parts";
+import { attempt, Heading, usePolled } from "./parts";
 import { bytes } from "./words";
 
 interface Application { name: string; application_version: string; title: string }
@@ -18,7 +18,7 @@ export function Add() {
   const [doing, setDoing] = useState("");
   if (!applications) return wrong ? <p role="alert">{wrong}</p> : <p aria-busy="true">Loading …</p>;
   if (applications.length === 0)
-    return <><h1 tabIndex={-1}>Add a problem</h1><p>There is no application yet: <code>gleaner-admin app add</code> brings one.</p></>;
+    return <><Heading>Add a problem</Heading><p>There is no application yet: <code>gleaner-admin app add</code> brings one.</p></>;
 
   const submit = async (event: Event) => {
     event.preventDefault();
@@ -43,7 +43,7 @@ export function Add() {
   };
   return (
     <>
-      <h1 tabIndex={-1}>Add a problem</h1>
+      <Heading>Add a problem</Heading>
       <form onSubmit={submit} class="card fields">
         <label for="application">Application</label>
         <select id="application" name="application">

@@ -84,7 +84,6 @@ function Console() {
   useEffect(() => {
     const name = pages.find(([path]) => path === route.value)?.[1] ?? "Gleaner";
     document.title = `${name} – ${who.project}`;
-    main.current?.querySelector("h1")?.focus({ preventScroll: true });
     scrollTo(0, 0);
   }, [route.value]);
   const logOut = async () => {

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ask, change, may, type Host } from "./api";
-import { Ask, attempt, Card, Figure, State, usePolled } from "./parts";
+import { Ask, attempt, Card, Figure, Heading, State, usePolled } from "./parts";
 import { bytes, count, duration, figure, plural, time } from "./words";
 
 interface Page { hosts: Host[]; next: number; total: number; now: number }
@@ -46,7 +46,7 @@ export function Hosts() {
   }, [first, hosts.length]);
   return (
     <>
-      <h1 tabIndex={-1}>Hosts</h1>
+      <Heading>Hosts</Heading>
       <form class="filter" onSubmit={event => event.preventDefault()}>
         <label for="text">Name, tag or version</label>
         <input id="text" type="search" value={text} onInput={event => setText(event.currentTarget.value)} />
@@ -87,12 +87,12 @@ export function Hosts() {
 export function HostPage({ id }: { id: number }) {
   const [host, wrong, again] = usePolled<Host>(() => ask(`/v1/admin/hosts/${id}`), 5, [id]);
   const [asking, setAsking] = useState(false);
-  if (!host) return wrong ? <><h1 tabIndex={-1}>Host {id}</h1><p role="alert">{wrong}</p></> : <p aria-busy="true">Loading …</p>;
+  if (!host) return wrong ? <><Heading>Host {id}</Heading><p role="alert">{wrong}</p></> : <p aria-busy="true">Loading …</p>;
   const revoke = () => attempt(() => change(`/v1/admin/hosts/${id}/revoke`, {}), `${host.name} is revoked.`).then(again);
   return (
     <>
       <p class="calm"><a href="#/hosts">Hosts</a> / host {host.id}</p>
-      <h1 tabIndex={-1}>{host.name} <State of={host.state} /></h1>
+      <Heading>{host.name} <State of={host.state} /></Heading>
       {host.state_reason && <p class="calm">It says: {host.state_reason}</p>}
       {may("operator") && host.state === "active" && <div class="buttons"><button class="danger" onClick={() => setAsking(true)}>Revoke</button></div>}
       {asking && (

@@ -1,7 +1,7 @@
 import { ask, list, may, type ItemMap, type Problem } from "./api";
 import { ItemMapView } from "./itemmap";
 import { live } from "./live";
-import { Card, State, usePolled } from "./parts";
+import { Card, Heading, State, usePolled } from "./parts";
 import { bytes, count, done, duration, percent, time } from "./words";
 
 interface Act { number: number; at: number; actor: string; role: string; action: string; object: string; summary: string }
@@ -19,7 +19,7 @@ export function Audit() {
   if (!log) return wrong ? <p role="alert">{wrong}</p> : <p aria-busy="true">Loading …</p>;
   return (
     <>
-      <h1 tabIndex={-1}>Audit log</h1>
+      <Heading>Audit log</Heading>
       <Card title="Changes, the newest first" wide>
         <div class="scroll">
           <table>
@@ -52,7 +52,7 @@ export function Applications() {
   if (!applications) return wrong ? <p role="alert">{wrong}</p> : <p aria-busy="true">Loading …</p>;
   return (
     <>
-      <h1 tabIndex={-1}>Applications and keys</h1>
+      <Heading>Applications and keys</Heading>
       <Card title="Applications" wide>
         {applications.length === 0 ? <p>There are none yet: <code>gleaner-admin app add</code> brings one.</p> : (
           <div class="scroll">
@@ -87,7 +87,7 @@ export function Settings() {
   if (!settings) return wrong ? <p role="alert">{wrong}</p> : <p aria-busy="true">Loading …</p>;
   return (
     <>
-      <h1 tabIndex={-1}>Settings</h1>
+      <Heading>Settings</Heading>
       <p class="calm">As server.toml has them; they are changed there, and hold from the server's next start on.</p>
       <Card title="Settings" wide>
         <dl class="facts">{settings.map(s => <><dt key={s.name}>{s.name}</dt><dd><code>{s.value}</code></dd></>)}</dl>
@@ -105,7 +105,7 @@ export function Wall() {
   const running = view.problems.filter(p => p.state === "running").slice(0, wallMax);
   return (
     <div class="wall">
-      <h1 tabIndex={-1}>{view.status.name}: {count(view.status.hosts_active)} hosts, {count(view.sample.cores_busy)} busy cores</h1>
+      <Heading>{view.status.name}: {count(view.status.hosts_active)} hosts, {count(view.sample.cores_busy)} busy cores</Heading>
       {running.length === 0 && <p>Nothing is computed just now.</p>}
       {running.map(p => <WallProblem key={p.id} problem={p} />)}
     </div>

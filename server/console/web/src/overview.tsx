@@ -1,7 +1,7 @@
 import { useMemo } from "preact/hooks";
 import { ask, may, type Status } from "./api";
 import { live, samples } from "./live";
-import { Bar, Card, Chart, Figure, State, usePolled } from "./parts";
+import { Bar, Card, Chart, Figure, Heading, State, usePolled } from "./parts";
 import { count, done, duration, figure, lastLine, over, percent, plural, time } from "./words";
 
 export function Overview() {
@@ -14,7 +14,7 @@ export function Overview() {
   const worst = Math.max(0, ...problems.map(p => (p.wasted_cost > 0 ? p.wasted_cost / (p.wasted_cost + p.cost_accepted) : 0)));
   return (
     <>
-      <h1 tabIndex={-1}>Overview</h1>
+      <Heading>Overview</Heading>
       <Attention />
       <dl class="figures">
         <Figure name="hosts online" value={count(status.hosts_active)} note={` of ${count(status.hosts)}`} />

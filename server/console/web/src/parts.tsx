@@ -52,6 +52,13 @@ export function usePolled<T>(load: () => Promise<T>, seconds: number, keys: unkn
   return [value, wrong, () => setTurn(turn + 1)];
 }
 
+// A page's heading: who comes to the page, by keys or by ear, begins there.
+export function Heading({ children }: { children: ComponentChildren }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current!.focus({ preventScroll: true }), []);
+  return <h1 ref={heading} tabIndex={-1}>{children}</h1>;
+}
+
 export const State = ({ of }: { of: string }) => <span class={`state ${of}`}>{of}</span>;
 
 export const Bar = ({ part, label }: { part: number; label: string }) => (

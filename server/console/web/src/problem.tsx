@@ -3,7 +3,7 @@ import { ask, change, list, may, type ItemMap, type Problem, type ProblemSample,
 import { ItemMapView } from "./itemmap";
 import { live } from "./live";
 import { Errors } from "./overview";
-import { Ask, attempt, Bar, Card, Chart, Figure, Files, say, State, usePolled } from "./parts";
+import { Ask, attempt, Bar, Card, Chart, Figure, Files, Heading, say, State, usePolled } from "./parts";
 import { count, done, duration, figure, over, percent, plural, time } from "./words";
 
 interface Decision { at: number; host: number; unit: number; kind: string; range: { begin: number; end: number }; reason: string }
@@ -14,14 +14,14 @@ export function ProblemPage({ id }: { id: number }) {
   const ended = p !== undefined && over(p.state);
   const [map] = usePolled<ItemMap>(() => ask(`${path}/map`), ended ? 0 : 2, [id, ended]);
   const [history] = usePolled<ProblemSample[]>(() => list(`${path}/history`), ended ? 0 : 5, [id]);
-  if (!p) return wrong ? <><h1 tabIndex={-1}>Problem {id}</h1><p role="alert">{wrong}</p></> : <p aria-busy="true">Loading …</p>;
+  if (!p) return wrong ? <><Heading>Problem {id}</Heading><p role="alert">{wrong}</p></> : <p aria-busy="true">Loading …</p>;
   const names = new Map(p.shares.map(share => [share.host, share.name]));
   const past = (history ?? []).filter(sample => sample.stage === p.stage);
   const at = past.map(sample => sample.at);
   return (
     <>
       <p class="calm"><a href="#/">Overview</a> / problem {p.id}</p>
-      <h1 tabIndex={-1}>{p.name} <State of={p.state} /></h1>
+      <Heading>{p.name} <State of={p.state} /></Heading>
       {p.message && <p class={p.state === "failed" ? "bad" : "calm"}><Prose text={p.message} /></p>}
       <Controls p={p} again={again} />
       <dl class="figures">
