@@ -151,12 +151,11 @@ function Rules({ p, again }: { p: Problem; again: () => void }) {
     event.preventDefault();
     const form = new FormData(event.target as HTMLFormElement);
     const text = (name: string) => String(form.get(name) ?? "").trim();
-    const asked: Record<string, unknown> = {};
-    if (text("strategy") !== p.strategy) asked.strategy = text("strategy");
-    if (text("straggler") !== p.straggler) asked.straggler = text("straggler");
+    const changed = (name: "strategy" | "straggler") => (text(name) === p[name] ? "" : text(name));  // empty: as it is
+    const asked: Record<string, unknown> = { strategy: changed("strategy"), straggler: changed("straggler") };
     if (Number(text("weight")) !== p.weight) asked.weight = Number(text("weight"));
     if (Number(text("priority")) !== p.priority) asked.priority = Number(text("priority"));
-    if (Object.keys(asked).length === 0) return say("Nothing was changed.");
+    if (Object.values(asked).every(value => value === "")) return say("Nothing was changed.");
     void attempt(() => change(`/v1/admin/problems/${p.id}/strategy`, asked), "From now on it is computed so.").then(again);
   };
   const of = (kinds: string[]) => (strategies ?? []).filter(s => kinds.includes(s.kind));
