@@ -3,12 +3,12 @@ _gleaner_admin() {
   local at="" word
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "${at:+$at }$word" in
-      "keys"|"app"|"problem"|"strategy"|"host"|"code"|"token"|"ban"|"audit"|"status"|"run-local"|"plan"|"keys create"|"keys signer"|"keys work"|"keys rotate"|"keys revoke"|"keys revoked"|"app new"|"app check"|"app sign"|"app add"|"app list"|"app show"|"problem add"|"problem list"|"problem show"|"problem watch"|"problem strategy"|"problem set"|"problem explain"|"problem pause"|"problem resume"|"problem retry"|"problem upgrade"|"problem cancel"|"problem result"|"problem preview"|"problem delete"|"problem decisions"|"strategy list"|"host list"|"host show"|"host revoke"|"code add"|"code list"|"code show"|"code rotate"|"code withdraw"|"token add"|"token list"|"token withdraw"|"ban add"|"ban list"|"ban remove"|"audit list"|"audit verify") at="${at:+$at }$word" ;;
+      "keys"|"app"|"problem"|"strategy"|"host"|"code"|"token"|"ban"|"audit"|"console"|"status"|"run-local"|"plan"|"keys create"|"keys signer"|"keys work"|"keys rotate"|"keys revoke"|"keys revoked"|"app new"|"app check"|"app sign"|"app add"|"app list"|"app show"|"problem add"|"problem list"|"problem show"|"problem watch"|"problem strategy"|"problem set"|"problem explain"|"problem pause"|"problem resume"|"problem retry"|"problem upgrade"|"problem cancel"|"problem result"|"problem preview"|"problem delete"|"problem decisions"|"strategy list"|"host list"|"host show"|"host revoke"|"code add"|"code list"|"code show"|"code rotate"|"code withdraw"|"token add"|"token list"|"token withdraw"|"ban add"|"ban list"|"ban remove"|"audit list"|"audit verify") at="${at:+$at }$word" ;;
     esac
   done
   local offered=
   case "$at" in
-    "") offered="keys app problem strategy host code token ban audit status run-local plan --help --project --server --join-code --token-file --json --version" ;;
+    "") offered="keys app problem strategy host code token ban audit console status run-local plan --help --project --server --join-code --token-file --json --version" ;;
     "keys") offered="create signer work rotate revoke revoked --help" ;;
     "app") offered="new check sign add list show --help" ;;
     "problem") offered="add list show watch strategy set explain pause resume retry upgrade cancel result preview delete decisions --help" ;;
@@ -18,6 +18,7 @@ _gleaner_admin() {
     "token") offered="add list withdraw --help" ;;
     "ban") offered="add list remove --help" ;;
     "audit") offered="list verify --help" ;;
+    "console") offered="--help --no-open" ;;
     "status") offered="--help" ;;
     "run-local") offered="--help --parameters --param --input --out --jobs --strategy --keep" ;;
     "plan") offered="--help --problem --mflop --load-seconds --result-seconds --load-bytes --result-bytes --half-duplex --plot --show" ;;

@@ -3,7 +3,7 @@ function __gleaner_admin_at
     set -l at
     for word in (commandline -opc)[2..-1]
         set -l longer (string trim -- "$at $word")
-        if contains -- $longer "keys" "app" "problem" "strategy" "host" "code" "token" "ban" "audit" "status" "run-local" "plan" "keys create" "keys signer" "keys work" "keys rotate" "keys revoke" "keys revoked" "app new" "app check" "app sign" "app add" "app list" "app show" "problem add" "problem list" "problem show" "problem watch" "problem strategy" "problem set" "problem explain" "problem pause" "problem resume" "problem retry" "problem upgrade" "problem cancel" "problem result" "problem preview" "problem delete" "problem decisions" "strategy list" "host list" "host show" "host revoke" "code add" "code list" "code show" "code rotate" "code withdraw" "token add" "token list" "token withdraw" "ban add" "ban list" "ban remove" "audit list" "audit verify"
+        if contains -- $longer "keys" "app" "problem" "strategy" "host" "code" "token" "ban" "audit" "console" "status" "run-local" "plan" "keys create" "keys signer" "keys work" "keys rotate" "keys revoke" "keys revoked" "app new" "app check" "app sign" "app add" "app list" "app show" "problem add" "problem list" "problem show" "problem watch" "problem strategy" "problem set" "problem explain" "problem pause" "problem resume" "problem retry" "problem upgrade" "problem cancel" "problem result" "problem preview" "problem delete" "problem decisions" "strategy list" "host list" "host show" "host revoke" "code add" "code list" "code show" "code rotate" "code withdraw" "token add" "token list" "token withdraw" "ban add" "ban list" "ban remove" "audit list" "audit verify"
             set at $longer
         end
     end
@@ -18,6 +18,7 @@ complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a code -d 'Make and wit
 complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a token -d 'Make and withdraw the tokens of administrators'
 complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a ban -d 'Keep codes, hosts and networks out'
 complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a audit -d 'Show who changed what, and verify that log'
+complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a console -d 'Log in to the project\'s page in a browser'
 complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a status -d 'Show the server\'s state, its warnings and the join code'
 complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a run-local -d 'Compute a problem on this machine, without a server or signatures'
 complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a plan -d 'Say what a fleet, or the live project, can do'
@@ -82,6 +83,8 @@ complete -c gleaner-admin -n '__gleaner_admin_at "ban"' -l help -d 'Print this h
 complete -c gleaner-admin -n '__gleaner_admin_at "audit"' -f -a list -d 'List all changes, and what was refused'
 complete -c gleaner-admin -n '__gleaner_admin_at "audit"' -f -a verify -d 'Walk the log and say the first change that does not fit'
 complete -c gleaner-admin -n '__gleaner_admin_at "audit"' -l help -d 'Print this help message and exit'
+complete -c gleaner-admin -n '__gleaner_admin_at "console"' -l help -d 'Print this help message and exit'
+complete -c gleaner-admin -n '__gleaner_admin_at "console"' -l no-open -d 'only print the link'
 complete -c gleaner-admin -n '__gleaner_admin_at "status"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "run-local"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "run-local"' -l parameters -r -d 'JSON file with the problem\'s parameters'
