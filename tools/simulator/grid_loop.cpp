@@ -129,6 +129,8 @@ void GridLoop::fetch_next_letter() const {
   if (next.message) {
     for (const Report& report : next.message->reports)
       problems_[report.problem].stage().fetch(report.report.unit);
+    for (const Commit& commit : next.message->commits)
+      if (commit.last) problems_[commit.problem].stage().fetch(commit.unit);  // no report names it
   } else if (next.reply) {
     hosts_[next.reply->host].fetch();
   }

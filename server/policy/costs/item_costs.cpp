@@ -143,10 +143,12 @@ void ItemCosts::finish_up_to(Held& held, std::int64_t item) {
 
 void ItemCosts::forget(Range range) {
   forget_saved(range);
-  if (!long_.empty()) {
-    const std::int64_t end = std::min(range.end, range.begin + noted);
-    for (std::int64_t item = range.begin; item < end; ++item) long_.erase({hint(item), item});
+  const std::int64_t last = std::min(range.end, range.begin + noted);
+  for (std::int64_t item = range.begin; item < last && !long_.empty(); ++item) {
+    // Most items are shorter than all that are listed.
+    if (const double cost = hint(item); cost >= long_.begin()->first) long_.erase({cost, item});
   }
+  if (known_.empty()) return;
   const auto first = known_.lower_bound(range.begin), end = known_.lower_bound(range.end);
   for (auto each = first; each != end; ++each) long_.erase({each->second.listed, each->first});
   known_.erase(first, end);

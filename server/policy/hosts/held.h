@@ -110,7 +110,7 @@ struct Host {
 // The open units that compute the same items.
 struct Group {
   UnitId id;
-  std::vector<Held*> members;  // by id
+  boost::container::small_vector<Held*, 1> members;  // by id; mostly one
   // In which order it is, under which key [Forecast].
   bool live = false;
   bool listed = false;  // is among the live ones in order

@@ -3,6 +3,7 @@
 // touched.
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -41,7 +42,7 @@ class Cover {
  private:
   struct Piece {
     std::int64_t end = 0;
-    std::vector<UnitId> units;  // by id, never empty
+    boost::container::small_vector<UnitId, 1> units;  // by id, never empty; mostly one
   };
   using Pieces = std::map<std::int64_t, Piece>;
 

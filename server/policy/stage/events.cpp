@@ -27,6 +27,8 @@ protocol::UnitOrder no_more(const protocol::UnitReport& report, const KnownUnit*
 }  // namespace
 
 void StageState::refresh(Timestamp now, Changes& changes) {
+  if (now == refreshed_at_) return;  // a message brings many events; none of them is late at once
+  refreshed_at_ = now;
   forecast.forget_ended(units);
   while (Held* held = clock.next_silent(now)) {
     if (!held->watch.stuck) stall(*held, held->unit.last_contact);
@@ -136,9 +138,8 @@ protocol::UnitOrder StageState::report(HostId host, const protocol::UnitReport& 
   return {unit.id, protocol::UnitAction::go_on, unit.range.end, {}};
 }
 
-CommitOutcome StageState::judge(HostId host, UnitId id, Range range) const {
+CommitOutcome StageState::judge(const KnownUnit* known, UnitId id, Range range) const {
   CommitOutcome outcome;
-  const KnownUnit* known = find(id, host);
   if (known == nullptr) {
     outcome.known_unit = false;
     outcome.refusal = fmt::format("unit {} is not one that this stage gave to this host", id.value);
@@ -168,11 +169,11 @@ CommitOutcome StageState::judge(HostId host, UnitId id, Range range) const {
 CommitOutcome StageState::commit(HostId host_id, UnitId id, Range range, bool last, Timestamp now,
                                  Changes& changes) {
   refresh(now, changes);
-  CommitOutcome outcome = judge(host_id, id, range);
+  Held* open = find_open(id, host_id);
+  CommitOutcome outcome = judge(open != nullptr ? open : find(id, host_id), id, range);
   if (!outcome.refusal.empty()) return outcome;
-  KnownUnit& known = *units.find(id);
+  KnownUnit& known = open != nullptr ? *open : *units.find(id);
   Unit& unit = known.unit;
-  Held* open = unit.state == UnitState::open ? units.find_open(id) : nullptr;
   Host& host = open != nullptr ? *open->host : clock.host(host_id);
   HostRecord& record = host.record;
   if (open != nullptr) heard(*open, now, pace());

@@ -106,7 +106,7 @@ void StageState::cut_group(UnitId id, std::int64_t end, UnitId except, const std
                            Timestamp now, Changes& changes) {
   const Group* group = units.group(id);
   if (group == nullptr) return;
-  const std::vector<Held*> members = group->members;
+  const auto members = group->members;
   for (Held* member : members) {
     if (member->unit.id != except && member->unit.range.end > end) cut(*member, end, reason, now, changes);
   }

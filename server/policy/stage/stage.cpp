@@ -63,7 +63,7 @@ bool Stage::save(HostId host, UnitId unit, std::int64_t item, double share) {
 }
 
 CommitOutcome Stage::preview_commit(HostId host, UnitId unit, Range range) const {
-  return state_->judge(host, unit, range);
+  return state_->judge(state_->find(unit, host), unit, range);
 }
 
 CommitOutcome Stage::commit(HostId host, UnitId unit, Range range, bool last, Timestamp now,

@@ -87,7 +87,7 @@ struct StageState {
 
   // ---- events.cpp
   void refresh(Timestamp now, Changes& changes);  // who fell silent since
-  [[nodiscard]] CommitOutcome judge(HostId host, UnitId unit, Range range) const;
+  [[nodiscard]] CommitOutcome judge(const KnownUnit* known, UnitId unit, Range range) const;
   CommitOutcome commit(HostId host, UnitId unit, Range range, bool last, Timestamp now, Changes& changes);
   protocol::UnitOrder report(HostId host, const protocol::UnitReport& report, Timestamp now,
                              Changes& changes);
@@ -117,6 +117,7 @@ struct StageState {
   [[nodiscard]] bool withholds(Held& held, const EndgameRules& rules, Timestamp now) const;
   void cut(Held& held, std::int64_t end, const std::string& reason, Timestamp now, Changes& changes);
 
+  Timestamp refreshed_at_ = Timestamp::min();
   mutable EndgameRules paced_rules_;  // of pace(), for that length
   mutable double paced_for_ = -1;
 };

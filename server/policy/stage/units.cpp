@@ -69,7 +69,8 @@ Group& Units::join(Held& held) {
 }
 
 void Units::leave(Held& held) {
-  std::erase(held.group->members, &held);
+  auto& members = held.group->members;
+  members.erase(std::find(members.begin(), members.end(), &held));
   held.group = nullptr;
 }
 
