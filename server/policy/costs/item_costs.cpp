@@ -45,7 +45,7 @@ double ItemCosts::left(const Held& held, std::int64_t item, double rate) const {
   const double begun = begun_share(held.unit, item), done = held.estimate.item_share;
   if (done - begun > 0) return (1 - done) * spent / (done - begun);
   const double others = estimate(item, held.unit.host).mean;
-  return (1 - begun) * std::max(others - spent, numbers::expected_more * spent);
+  return (1 - begun) * std::max(others - spent, numbers::half * spent);
 }
 
 bool ItemCosts::standing_still(const Held& held, double rate, const EndgameRules& rules) const {
@@ -97,7 +97,7 @@ void ItemCosts::learn(const Held& held, double rate, const EndgameRules& rules) 
   };
   const auto found = known_.find(item);
   Word word{unit.host, 0, is_long(spent, unit.item_seconds)};
-  if (word.spent) word.cost = (1 + numbers::expected_more) * spent;
+  if (word.spent) word.cost = (1 + numbers::half) * spent;
   const double share = held.estimate.item_share - begun_share(unit, item);
   if (share > 0) {
     const double whole = spent / share;

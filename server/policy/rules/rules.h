@@ -57,11 +57,11 @@ inline constexpr double fast_factor = 1.2;
 // (energy).
 inline constexpr double clearly = 0.8;
 // R8: beyond the budget a copy has to halve the wait; while there is other work it is due when it takes half
-// of the time that all the rest takes. An item is long if its hint is half of what it takes.
+// of the time that all the rest takes. An item is long if its hint is half of what it takes. The longer it
+// has taken, the longer it is expected to go on, by half of what it took.
 inline constexpr double half = 0.5;
-// The longer an item has taken, the longer it is expected to go on, by this much of what it took; told to be
-// so many hints long, one after the other, items tell of a slow host.
-inline constexpr double expected_more = 0.5, slow_factor = 10;
+// Items told to be so many hints long, one after the other, tell of a slow host.
+inline constexpr double slow_factor = 10;
 // Units, slots, items that one request looks at, and requests in a row that found nothing before those that
 // are no faster stop searching.
 inline constexpr int looked_at = 64;
