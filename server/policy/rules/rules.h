@@ -51,10 +51,8 @@ inline constexpr double withheld = 3, overdue = 5;
 // R9: open units of a stranger that has delivered nothing, as many as most desktops have cores; of one slot
 // of one that has: what it computes, what waits, what is under way to the server.
 inline constexpr int newcomer_units = 8, slot_units = 3;
-// R8: before the end copies are for hosts this much faster than the mean.
-inline constexpr double fast_factor = 1.2;
-// Clearly less: the time in which a copy has to end (R8), what another host draws for whom one waits
-// (energy).
+// Clearly less: the time in which a copy has to end, that of a mean host beside one for which copies before
+// the end are (R8), what another host draws for whom one waits (energy).
 inline constexpr double clearly = 0.8;
 // R8: beyond the budget a copy has to halve the wait; while there is other work it is due when it takes half
 // of the time that all the rest takes. An item is long if its hint is half of what it takes. The longer it

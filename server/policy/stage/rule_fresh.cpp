@@ -136,7 +136,7 @@ std::string propose_planned(const StageState& stage, const Requester& requester,
 
 double fast_from(const StageState& stage) {
   const Fleet& fleet = stage.clock.fleet();
-  return std::min(numbers::fast_factor * fleet.mean_rate(), fleet.fastest_rate());
+  return std::min(fleet.mean_rate() / numbers::clearly, fleet.fastest_rate());
 }
 
 bool long_items_matter(const StageState& stage) {
