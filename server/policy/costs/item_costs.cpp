@@ -103,7 +103,7 @@ void ItemCosts::learn(const Held& held, double rate, const EndgameRules& rules) 
     const double whole = spent / share;
     const bool copy = unit.group != unit.id;  // of what another host told, maybe
     const bool news = is_long(whole, unit.item_seconds / share);
-    if (news ? whole <= numbers::slow_factor * hinted || copy || believed(*held.slot, item)
+    if (news ? whole <= numbers::believable * hinted || copy || believed(*held.slot, item)
              : found != known_.end())
       word.cost = whole;
   }

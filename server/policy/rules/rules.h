@@ -40,9 +40,12 @@ struct EndgameRules {
 // What nobody has had a reason to set.
 namespace numbers {
 
-// R1: until a host is measured its benchmark counts so much, which favours the known; a measurement this far
-// above what the benchmark promises is a mistake or a lie; one takes this part of a shortest unit of on-time.
-inline constexpr double benchmark_discount = 0.85, believable = 16, measured = 1.0 / 60;
+// R1: until a host is measured its benchmark counts so much, which favours the known; a measurement takes
+// this part of a shortest unit of on-time.
+inline constexpr double benchmark_discount = 0.85, measured = 1.0 / 60;
+// What is so many times off is a mistake or a lie: a rate above what the benchmark promises (R1), items that
+// one slot says, one after the other, are so many hints long.
+inline constexpr double believable = 10;
 // R5: who computes so many times slower than it did, or than an item should take, stands still.
 inline constexpr double still_factor = 50;
 // R5: who says that it goes on and delivers nothing for so many commit intervals stands still; so does a
@@ -58,8 +61,6 @@ inline constexpr double clearly = 0.8;
 // of the time that all the rest takes. An item is long if its hint is half of what it takes. The longer it
 // has taken, the longer it is expected to go on, by half of what it took.
 inline constexpr double half = 0.5;
-// Items told to be so many hints long, one after the other, tell of a slow host.
-inline constexpr double slow_factor = 10;
 // Units, slots, items that one request looks at, and requests in a row that found nothing before those that
 // are no faster stop searching.
 inline constexpr int looked_at = 64;
