@@ -8,6 +8,7 @@
 #include "server/http/file_stream.h"
 #include "server/http/server_connection.h"
 #include "server/http/server_response.h"
+#include "shared/base/failpoint.h"
 
 namespace gleaner::http {
 namespace {
@@ -172,10 +173,12 @@ Connection::Task<bool> Connection::send(Response response, bool head_only, bool 
   const bool content = !head_only && carries_content(response.status);
   const bool joined = content && !feed && !stream && response.body.size() <= joined_bytes_max;
   if (joined) first += response.body;
-  bool sent = co_await write(first);
+  bool sent = failpoint("answer-send").ok();
+  if (sent) sent = co_await write(first);
   if (sent && content && stream) sent = co_await send_file(*stream);
   if (sent && content && feed) sent = co_await send_feed(feed, keep);
   if (sent && content && !feed && !stream && !joined) sent = co_await write(response.body);
+  if (sent) (void)failpoint("answer-sent");
   if (!sent) close_now();  // without good-bye
   co_return sent&& keep;
 }

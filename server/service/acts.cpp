@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "shared/base/failpoint.h"
 #include "shared/base/limits.h"
 #include "shared/crypto/act_chain.h"
 #include "shared/protocol/text.h"
@@ -102,6 +103,7 @@ Status append_act(storage::Store& store, const Actor& actor, const ActWords& wor
   act.summary = protocol::clean_text(words.summary, limits::text_length_max);
   act.previous = head.digest;
   TRY(store.add_act(act));
+  TRY(failpoint("act-added"));
   TRY(write_place(store, head_value, {act.number, crypto::digest_of(act)}));
   return drop_old(store, act.number);
 }

@@ -8,6 +8,7 @@
 #include "server/service/dispatch.h"
 #include "server/service/reviews.h"
 #include "server/service/stored_segments.h"
+#include "shared/base/failpoint.h"
 #include "shared/base/limits.h"
 
 namespace gleaner::service {
@@ -17,9 +18,12 @@ constexpr double planning_seconds_max = 10;  // of a mapping strategy's search
 
 Result<CombinedStage> combine_pieces(Kernel& kernel, const effect::Combine& job,
                                      const std::vector<contract::Piece>& pieces) {
+  (void)failpoint("stage-combine");
   TRY_ASSIGN(const auto files, kernel.managers().combine(job.manager, job.stage, pieces));
+  (void)failpoint("stage-combined");
   CombinedStage combined;
   TRY_ASSIGN(combined.files, keep_files(kernel, job.manager.problem, files));
+  (void)failpoint("results-kept");
   TRY_ASSIGN(combined.next, plan_stage(kernel, job.manager, job.stage + 1));
   return combined;
 }

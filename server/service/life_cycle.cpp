@@ -10,6 +10,7 @@
 #include "server/service/dispatch.h"
 #include "server/service/reviews.h"
 #include "server/service/trust.h"
+#include "shared/base/failpoint.h"
 
 namespace gleaner::service {
 namespace {
@@ -181,7 +182,8 @@ Status finish_problem(Transaction& tx, Problem& problem, protocol::ProblemState 
                               protocol::name_of(state), message.empty() ? "" : ": ", message));
   tx.effects.add(effect::EndManager{problem.row.id});
   tx.effects.add(effect::Announce{});
-  return tx.store.update_problem(problem.row);
+  TRY(tx.store.update_problem(problem.row));
+  return failpoint("problem-finished");
 }
 
 Status take_plan(Transaction& tx, ProblemId id, const Result<PlannedStage>& planned) {
@@ -211,6 +213,7 @@ Status take_combined(Transaction& tx, ProblemId id, int stage, const Result<Comb
   problem.stage_row.finished_at = tx.now;
   TRY(tx.store.put_stage(problem.stage_row));
   TRY(tx.store.put_results(id, combined->files));
+  TRY(failpoint("results-stored"));
   return begin_stage(tx, problem, combined->next);
 }
 

@@ -11,6 +11,7 @@
 
 #include "server/service/dispatch.h"
 #include "server/service/life_cycle.h"
+#include "shared/base/failpoint.h"
 
 namespace gleaner::service {
 namespace {
@@ -99,6 +100,7 @@ void Ticker::note_generation() {
   storage::GenerationNote note = kernel_.store().generation();
   if (note == noted_) return;
   const storage::GenerationNote present = note;
+  (void)failpoint("note-write");
   note.at = kernel_.clock().now();
   const Status written =
       storage::write_generation_note(kernel_.files(), kernel_.settings().directory.root(), note);

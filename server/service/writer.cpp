@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "shared/base/failpoint.h"
 #include "shared/base/thread_name.h"
 
 namespace gleaner::service {
@@ -124,6 +125,7 @@ void Writer::run_batch(std::deque<Entry> batch) {
   Status status = transact(batch, effects);
   if (status.ok()) {
     perform_(effects.take());
+    (void)failpoint("effects-performed");
   } else {
     spdlog::error("the store refused a transaction of {} operations: {}", batch.size(),
                   status.error().message);

@@ -5,6 +5,7 @@
 
 #include "server/storage/blob_inventory.h"
 #include "server/storage/blob_store_state.h"
+#include "shared/base/failpoint.h"
 
 namespace gleaner::storage {
 namespace {
@@ -56,7 +57,9 @@ Result<std::string> BlobStore::put(std::string_view bytes) {
     return digest;
   }
   TRY(state_->make_shelf(digest));
+  TRY(failpoint("blob-write"));
   TRY(state_->settle(digest, state_->files.write(state_->blob(digest), bytes, io::Mode::normal)));
+  TRY(failpoint("blob-written"));
   return digest;
 }
 

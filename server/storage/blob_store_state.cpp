@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "server/storage/blob_inventory.h"
+#include "shared/base/failpoint.h"
 
 namespace gleaner::storage {
 namespace {
@@ -98,6 +99,7 @@ Status BlobStore::State::settle(const std::string& digest, Status outcome) {
 
 Status BlobStore::State::move_in(const io::Path& from, const std::string& digest) {
   TRY(files.sync(from));
+  TRY(failpoint("blob-move"));
   TRY(make_shelf(digest));
   return settle(digest, files.rename(from, blob(digest)));
 }

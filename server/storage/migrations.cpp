@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "shared/base/failpoint.h"
+
 namespace gleaner::storage {
 namespace {
 
@@ -439,6 +441,7 @@ Status migrate(Database& database, std::span<const Migration> steps_to_take) {
     TRY(database.begin());
     const Status done = [&]() -> Status {
       TRY(database.execute(step.sql));
+      TRY(failpoint("migration-step"));
       Query query = database.query("INSERT INTO schema_version (version, name) VALUES (?, ?)");
       return query.add(step.version).add(step.name).run();
     }();
@@ -447,6 +450,7 @@ Status migrate(Database& database, std::span<const Migration> steps_to_take) {
       return done.error().within("migrating the store to schema " + std::to_string(step.version));
     }
     TRY(database.commit());
+    TRY(failpoint("migration-synced"));
   }
   return {};
 }

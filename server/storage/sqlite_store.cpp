@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "shared/base/failpoint.h"
+
 namespace gleaner::storage {
 
 // How many ids one write reserves; so many are lost when the server stops.
@@ -62,7 +64,8 @@ Status SqliteStore::commit() {
     return done;
   }
   const bool counts = changed();
-  const Status committed = database_->commit();
+  Status committed = counts ? failpoint("batch-sync") : Status{};
+  if (committed.ok()) committed = database_->commit();
   if (!committed.ok()) {
     rollback();
     return committed;
@@ -70,7 +73,10 @@ Status SqliteStore::commit() {
   for (Sequence* sequence : {&unit_ids_, &segment_ids_}) sequence->durable = sequence->reserved;
   durable_units_ = unit_ids_.durable;
   durable_segments_ = segment_ids_.durable;
-  if (counts) ++generation_;
+  if (counts) {
+    ++generation_;
+    (void)failpoint("batch-synced");
+  }
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "server/storage/sqlite_store.h"
+#include "shared/base/failpoint.h"
 
 namespace gleaner::storage {
 namespace {
@@ -59,6 +60,7 @@ INSERT INTO segments (id, problem, stage, size_class, unit, host, range_begin, r
   query.add(id).add(row.problem).add(row.stage).add(size_class(row.range)).add(row.unit).add(row.host);
   query.add(row.range).add_digest(row.digest).add(row.bytes).add(row.received_at).add(row.compute_seconds);
   TRY(query.add(row.place).run());
+  TRY(failpoint("row-inserted"));
   if (row.place == SegmentPlace::store) {
     Query keep = database_->query("INSERT INTO segment_bytes (segment, bytes) VALUES (?, ?)");
     TRY(keep.add(id).add_bytes(bytes).run());

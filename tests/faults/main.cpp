@@ -1,0 +1,9 @@
+#include "server/program.h"
+#include "tests/faults/disk.h"
+#include "tests/faults/failpoints.h"
+
+int main(int argc, char** argv) {
+  gleaner::faults::start_disk();
+  gleaner::faults::set_failpoints();
+  return gleaner::server::run_program(argc, argv);
+}
