@@ -1,0 +1,517 @@
+"""One campaign: a real server, real and simulated hosts, and what a seed says goes wrong; afterwards, what must hold.
+
+A seed fixes the scenario: what fails, at which event or time, and who does what. It does not fix how threads interleave.
+"""
+import collections
+import contextlib
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+sys.path += [str(SOURCE / "tests" / "functional"), str(SOURCE / "tools")]
+
+from check_ledger import check_ledger
+from harness import SLOW, Calendar, Grid, free_port, managers_settings, sandbox_arguments
+
+from hosts import Host, Ledger, call, enrol, expected_result
+from proxy import Proxy, Weather
+
+APPLICATION = SOURCE / "tests" / "faults" / "app"
+SERVER = "gleaner-faulty-server"
+PATIENCE = 60  # seconds that a campaign may take
+SETTINGS = """
+work.commit_seconds = 1
+work.heartbeat_seconds = 1
+hosts.joins_per_hour = 100000
+store.disk_reserve_megabytes = 0
+managers.memory_megabytes = 128
+managers.disk_megabytes = 64
+"""
+POINTS = ["act-added", "answer-send", "answer-sent", "batch-sync", "batch-synced", "blob-move", "blob-write", "blob-written",
+          "effects-performed", "note-write", "problem-finished", "results-kept", "results-stored", "row-inserted",
+          "stage-combine", "stage-combined"]
+RARE = {"problem-finished", "results-kept", "results-stored", "stage-combine", "stage-combined", "act-added"}
+WEATHERS = ["lose-request", "lose-answer", "cut-request", "cut-answer", "double", "reorder", "delay"]
+# What may go wrong, and how often it is drawn.
+KINDS = {"kill": 4, "kill-at-point": 6, "error-at-point": 4, "cut-at-point": 5, "power-cut": 8, "disk-full": 6, "io-error": 6,
+         "first-start": 3, "clock": 2, "month": 2, "network": 5, "partition": 2, "vanish": 3, "replay": 3, "two-servers": 2,
+         "manager-killed": 3, "manager-stopped": 2, "manager-mishap": 3, "client": 3}
+MISHAPS = ["crash", "exit", "nonsense", "foreign", "grow"]
+STRATEGIES = ["gleaner", "ss,mode=paper", "gss", "fac2", "rts", "static"]
+
+
+class Violation(Exception):
+    pass
+
+
+def draw(seed):
+    """The scenario of a seed."""
+    rng = random.Random(seed)
+    count = rng.choices([1, 2, 3, 4], [3, 4, 2, 1])[0]
+    names = list(KINDS)
+    kinds = []
+    while len(kinds) < count:
+        kind = rng.choices(names, [KINDS[name] for name in names])[0]
+        if kind not in kinds:
+            kinds.append(kind)
+    plan = {"seed": seed, "kinds": sorted(kinds), "items": rng.choice([12, 24, 48]), "hosts": rng.randint(2, 4),
+            "bytes": rng.choice([0, 0, 40, 3000, 40_000]), "strategy": rng.choice(STRATEGIES),
+            "straggler": rng.choice(["", "", "wqr", "none"]), "pause": rng.choice([0.0, 0.005, 0.02]),
+            "lives": lives(rng, kinds), "weather": {}, "partition": None}
+    if plan["bytes"] == 40_000:
+        plan["items"] = 12
+    if "network" in kinds:
+        for rule in rng.sample(WEATHERS, rng.randint(1, 3)):
+            plan["weather"][rule] = rng.uniform(0.02, 0.3)
+        plan["weather"]["second-answer"] = 0.5
+    if "partition" in kinds:
+        begin = rng.uniform(0.2, 1.5)
+        plan["partition"] = (begin, begin + rng.uniform(0.3, 2))
+    if plan["straggler"] == "none" and {"vanish", "client"} & set(kinds):
+        plan["straggler"] = ""
+    if "manager-mishap" in kinds:
+        plan["mishap"] = rng.choice(["plan", "combine", "validate"]) + " " + rng.choice(MISHAPS)
+    plan["rng"] = rng.randrange(1 << 30)
+    return plan
+
+
+def lives(rng, kinds):
+    """The environments of the server's successive lives; after the last of them nothing is wrong with it any more."""
+    all_lives = []
+    for kind in kinds:
+        seed = rng.randrange(1 << 30)
+        if kind in ("kill-at-point", "cut-at-point", "error-at-point"):
+            what = kind.split("-")[0]
+            points = []
+            for _ in range(rng.randint(1, 2)):
+                name = rng.choice(POINTS)
+                points.append(f"{name}:{1 if name in RARE else rng.randint(1, 30)}:{what}")
+            all_lives.append({"GLEANER_FAILPOINT": ",".join(points), "disk": f"seed={seed}"})
+        elif kind == "power-cut":
+            for _ in range(rng.randint(1, 3)):
+                all_lives.append({"disk": f"seed={seed},cut={rng.randint(1, rng.choice([30, 150, 400]))}"})
+        elif kind in ("disk-full", "io-error"):
+            word = "full" if kind == "disk-full" else "fail"
+            begin, length = rng.randint(1, rng.choice([30, 150, 300])), rng.choice([1, 2, 5, 20, 60])
+            # A power cut after it: what a failed sync may have lost is lost then.
+            cut = f",cut={begin + length + rng.randint(1, 100)}" if rng.random() < 0.5 else ""
+            all_lives.append({"disk": f"seed={seed},{word}={begin}:{length}{cut}"})
+    rng.shuffle(all_lives)
+    return all_lives
+
+
+class Yard:
+    """What all campaigns of one process start from: a project with an application and hosts, made once. Its ports are the
+    campaigns' own."""
+
+    def __init__(self):
+        self.grid = Grid(SETTINGS)
+        self.grid.__enter__()
+        self.port, self.server_port = self.grid.port, free_port()
+        self.bare = self.grid.directory / "bare"
+        shutil.copytree(self.grid.project, self.bare)
+        self.grid.start_server()
+        self.grid.add_application(APPLICATION)
+        self.hosts = [enrol(self.port, self.grid.enrolment_secret, f"host {i}") for i in range(4)]
+        self.grid.join("real")
+        self.grid.kill("server", signal.SIGTERM)
+        sandbox_arguments(self.grid.state("real"))
+        keys = self.grid.project / "keys"
+        self.proxy = Proxy(self.port, self.server_port, (keys / "tls.pem", keys / "tls.key"))
+
+    def close(self):
+        self.proxy.close()
+        self.grid.__exit__(None, None, None)
+
+
+class Campaign:
+    def __init__(self, yard, plan):
+        self.yard, self.plan = yard, plan
+        self.rng = random.Random(plan["rng"])
+        self.directory = yard.grid.directory / f"campaign-{plan['seed']}"
+        self.project = self.directory / "project"
+        self.log = self.directory / "server.log"
+        self.faults = []
+        self.lives = list(plan["lives"])
+        self.deaths = collections.Counter()
+        self.server = None
+        self.killing = False
+        self.token = (yard.grid.project / "admin" / "token").read_text().strip()
+
+    # ---- the server
+
+    def environment(self, life):
+        env = dict(self.calendar.env) if self.calendar else dict(os.environ)
+        for name in ("GLEANER_FAILPOINT", "GLEANER_DISK"):
+            env.pop(name, None)
+        if "GLEANER_FAILPOINT" in life:
+            env["GLEANER_FAILPOINT"] = life["GLEANER_FAILPOINT"]
+        if "disk" in life:
+            env["GLEANER_DISK"] = f"root={self.project},{life['disk']}"
+        return env
+
+    def run_server(self, project, env):
+        with open(self.log, "a") as log:
+            return subprocess.Popen([self.yard.grid.program(SERVER), "run", str(project), "--port", str(self.yard.server_port)],
+                                    stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=env,
+                                    start_new_session=True)
+
+    def start_server(self):
+        self.life = self.lives.pop(0) if self.lives else {}
+        self.server = self.run_server(self.project, self.environment(self.life))
+
+    def watch_server(self):
+        """A server that ended begins its next life. Only what was to end may end."""
+        if self.server.poll() is None:
+            return
+        code = self.server.returncode
+        wrong_disk = "full=" in self.life.get("disk", "") or "fail=" in self.life.get("disk", "")
+        refused = code == 1 and (wrong_disk or ":error" in self.life.get("GLEANER_FAILPOINT", ""))
+        if code != -signal.SIGKILL and not refused:
+            raise Violation(f"the server ended with {code}")
+        if code == -signal.SIGKILL and not self.killing and not self.life:
+            raise Violation("the server was killed by nobody")
+        self.killing = False
+        self.deaths["refused to start" if refused else "killed"] += 1
+        self.start_server()
+
+    def kill_server(self):
+        if self.server.poll() is None:
+            self.killing = True
+            self.server.kill()
+            self.server.wait()
+
+    # ---- what administrators do
+
+    def admin(self, method, path, body=None):
+        return call(self.yard.server_port, method, f"/v1/admin/{path}", body, self.token)
+
+    def add_problem(self, name, **parameters):
+        """Until it is there: an answer may have been lost."""
+        body = {"application": "tally", "name": name, "parameters": json.dumps(
+                    {"count": self.plan["items"], "bytes": self.plan["bytes"], "pause": self.plan["pause"], **parameters}),
+                "strategy": self.plan["strategy"], "straggler": self.plan["straggler"]}
+
+        def added():
+            status, reply = self.admin("POST", "problems", body)
+            if status == 200:
+                return reply["id"]
+            if status == 409 and "is here already" in reply.get("detail", ""):
+                status, reply = self.admin("GET", "problems")
+                return next((p["id"] for p in reply["items"] if p["name"] == name), None) if status == 200 else None
+            if "mishap" in parameters and status in (400, 422, 500):
+                return -1
+            if status not in (0, 409, 429, 500, 503):
+                raise Violation(f"adding a problem was answered {status} {reply}")
+            return None
+
+        return self.wait(f"problem {name} to be added", added)
+
+    def wait(self, what, condition):
+        while True:
+            self.watch_server()
+            self.act()
+            value = condition()
+            if value:
+                return value
+            if time.monotonic() > self.deadline:
+                raise Violation(f"timed out waiting for {what}: {self.shown()}")
+            time.sleep(0.05)
+
+    def shown(self):
+        status, reply = self.admin("GET", "problems")
+        return [{key: p[key] for key in ("name", "state", "message", "items", "accepted", "units")
+                 if key in p} for p in reply["items"]] if status == 200 else f"status {status}"
+
+    def finished(self, identity):
+        """The problem, when it is. What failed for reasons that the scenario made says so, and is tried again."""
+        status, reply = self.admin("GET", f"problems/{identity}")
+        if status != 200:
+            return None
+        if reply["state"] == "failed":
+            self.failed(reply)
+            self.admin("POST", f"problems/{identity}/retry", {})
+        if reply["state"] == "paused":
+            raise Violation(f"the problem is paused: {reply['message']}")
+        return reply if reply["state"] == "finished" else None
+
+    def failed(self, reply):
+        self.deaths["problem failed and was tried again"] += 1
+        reasons = {"manager-killed": "manager", "manager-stopped": "manager"}
+        if not any(words in reply["message"] for kind, words in reasons.items() if kind in self.plan["kinds"]):
+            raise Violation(f"the problem failed: {reply['message']}")
+
+    # ---- what happens meanwhile
+
+    def schedule(self):
+        """[(seconds after the beginning, what is done)]"""
+        rng, kinds, plans = self.rng, self.plan["kinds"], []
+        if "kill" in kinds:
+            plans += [(rng.uniform(0.1, 3), self.kill_server) for _ in range(rng.randint(1, 3))]
+        if "clock" in kinds:
+            plans += [(rng.uniform(0.2, 3), lambda offset=rng.choice(["-2h", "+2h", "-30s", "+15s", "+3d"]): self.jump(offset))
+                      for _ in range(rng.randint(1, 3))]
+        if "month" in kinds:
+            plans.append((rng.uniform(0.5, 2), self.month))
+        if "vanish" in kinds or "month" in kinds:
+            plans.append((rng.uniform(1.5, 4), self.come_back))
+        if "two-servers" in kinds:
+            plans.append((rng.uniform(0.1, 2), self.second_server))
+        for kind, how in (("manager-killed", signal.SIGKILL), ("manager-stopped", signal.SIGSTOP)):
+            if kind in kinds:
+                plans += [(rng.uniform(0.05, 3), lambda how=how: self.signal_managers(how)) for _ in range(rng.randint(1, 3))]
+        if "client" in kinds:
+            plans.append((rng.uniform(0, 0.5), self.start_client))
+            plans += [(rng.uniform(0.5, 3), self.restart_client) for _ in range(rng.randint(0, 2))]
+        return sorted(plans, key=lambda plan: plan[0])
+
+    def act(self):
+        while self.plans and time.monotonic() - self.begun > self.plans[0][0]:
+            self.plans.pop(0)[1]()
+
+    def jump(self, offset):
+        if self.calendar:
+            self.calendar.jump(offset)
+
+    def month(self):
+        self.jump("+31d")
+
+    def come_back(self):
+        for host in self.hosts:
+            host.returns.set()
+
+    def second_server(self):
+        second = self.run_server(self.project, dict(os.environ))
+        alone = self.server.poll() is not None
+        try:
+            code = second.wait(timeout=10 * SLOW)
+        except subprocess.TimeoutExpired:
+            second.kill()
+            second.wait()
+            if alone or self.server.poll() is not None:  # the first had ended: the second had every right
+                return
+            raise Violation("a second server runs on the same directory")
+        if code != 1 and not alone:
+            raise Violation(f"a second server on the same directory ended with {code}")
+
+    def managers(self):
+        found = []
+        for entry in pathlib.Path("/proc").iterdir():
+            with contextlib.suppress(OSError):
+                if entry.name.isdigit() and str(self.directory).encode() in (entry / "environ").read_bytes() + (entry / "cmdline").read_bytes():
+                    found.append(int(entry.name))
+        return [pid for pid in found if self.server is None or pid != self.server.pid]
+
+    def signal_managers(self, how):
+        group = set()
+        for entry in pathlib.Path("/proc").iterdir():  # the server's children, whatever user they run as
+            with contextlib.suppress(OSError, ValueError):
+                if entry.name.isdigit() and int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1]) == self.server.pid:
+                    group.add(int(entry.name))
+        for pid in group:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(pid, how)
+                if how == signal.SIGSTOP:
+                    pause = self.rng.uniform(0.2, 1.5)
+                    threading.Timer(pause, lambda pid=pid: contextlib.suppress(ProcessLookupError).__enter__() or self.go_on(pid)).start()
+
+    @staticmethod
+    def go_on(pid):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(pid, signal.SIGCONT)
+
+    def start_client(self):
+        state = self.directory / "client"
+        if not state.exists():
+            shutil.copytree(self.yard.grid.state("real"), state)
+        with open(self.directory / "client.log", "a") as log:
+            self.client = subprocess.Popen(
+                [self.yard.grid.program("gleaner-client"), "run", "--state", str(state),
+                 *sandbox_arguments(state), "--run", "always", "--cores", "1", "--cpu-share", "1.0", "--priority", "normal",
+                 "--benchmark-mflops", "1000"], stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                start_new_session=True)
+
+    def stop_client(self):
+        if self.client is not None:
+            self.client.kill()
+            self.client.wait()
+            self.client = None
+
+    def restart_client(self):
+        self.stop_client()
+        self.start_client()
+
+    # ---- all of it
+
+    def run(self):
+        """What is wrong, a sentence each."""
+        self.directory.mkdir()
+        shutil.copytree(self.yard.grid.project, self.project)
+        self.client, self.hosts = None, []
+        dated = {"clock", "month"} & set(self.plan["kinds"])
+        self.calendar = Calendar(self.directory) if dated and Calendar.available else None
+        self.ledger = Ledger(self.directory / "ledger")
+        try:
+            self.work()
+        except Violation as violation:
+            self.faults.append(str(violation))
+        finally:
+            self.end()
+        return self.faults
+
+    def work(self):
+        self.begun = time.monotonic()
+        self.deadline = self.begun + PATIENCE * SLOW
+        if "first-start" in self.plan["kinds"]:
+            self.first_start()
+        self.yard.proxy.begin(Weather(self.plan["rng"], self.plan["weather"], self.plan["partition"]))
+        self.plans = self.schedule()
+        self.start_server()
+        spoiled = self.add_problem("bad", mishap=self.plan["mishap"]) if "mishap" in self.plan else None
+        identity = self.add_problem("good")
+        self.start_hosts()
+        info = self.wait("the problem", lambda: self.finished(identity))
+        if spoiled and spoiled > 0:
+            self.check_spoiled(spoiled)
+        for plan in self.plans:  # what was to come later comes now
+            plan[1]()
+        self.plans = []
+        self.wait("a server", lambda: self.admin("GET", "status")[0] == 200)
+        self.settle()
+        self.check_result(identity, info)
+
+    def start_hosts(self):
+        kinds = self.plan["kinds"]
+        for number in range(self.plan["hosts"]):
+            manners = {"replays": 0.3 if "replay" in kinds else 0.02}
+            if ("vanish" in kinds or "month" in kinds) and number > 0:
+                manners["vanishes"] = self.rng.randint(0, 3)
+            self.hosts.append(Host(self.yard.port, self.yard.hosts[number], self.rng.randrange(1 << 30), manners, self.ledger,
+                                   lambda grant: json.loads(grant["parameters"])["bytes"], self.plan["pause"]))
+        for host in self.hosts:
+            host.start()
+
+    def settle(self):
+        """Hosts say all they have to say once more, then they end."""
+        self.yard.proxy.begin(Weather())
+        for host in self.hosts:
+            host.stopped.set()
+        for host in self.hosts:
+            host.join(timeout=30)
+            host.stopped.clear()
+            host.replay_all()
+            self.faults += host.faults
+            host.close_ledger()
+        self.stop_client()
+        self.ledger.close()
+
+    def first_start(self):
+        """The first start of a project, whose store is made step by step, is killed or fails; the next one succeeds."""
+        project = self.directory / "bare"
+        shutil.copytree(self.yard.bare, project)
+        seed = self.rng.randrange(1 << 30)
+        what = self.rng.choice(["kill", "error", "cut"])
+        life = self.rng.choice([
+            {"GLEANER_FAILPOINT": f"{self.rng.choice(['migration-step', 'migration-synced'])}:{self.rng.randint(1, 11)}:{what}",
+             "GLEANER_DISK": f"root={project},seed={seed}"},
+            {"GLEANER_DISK": f"root={project},seed={seed},cut={self.rng.randint(1, 60)}"}])
+        server = self.run_server(project, {**os.environ, **life})
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            server.wait(timeout=1)
+        server.kill()
+        server.wait()
+        server = self.run_server(project, dict(os.environ))
+        try:
+            while call(self.yard.server_port, "GET", "/v1/project")[0] != 200:
+                if server.poll() is not None:
+                    raise Violation(f"after {life} the project's next first start ended with {server.returncode}")
+                time.sleep(0.02)
+        finally:
+            server.kill()
+            server.wait()
+
+    def check_spoiled(self, identity):
+        when = self.plan["mishap"].split()[0]
+
+        def over():
+            status, reply = self.admin("GET", f"problems/{identity}")
+            return reply if status == 200 and (reply["state"] in ("failed", "paused") or when == "validate") else None
+
+        reply = self.wait("the bad problem to be given up", over)
+        if when != "validate" and "manager" not in reply["message"] and "combining" not in reply["message"] \
+                and "planning" not in reply["message"]:
+            raise Violation(f"a problem whose manager went wrong says: {reply['message']}")
+
+    def check_result(self, identity, info):
+        if sum(share["items"] for share in info["shares"]) != self.plan["items"]:
+            raise Violation(f"items counted twice or not: {info['shares']}")
+        for file in info["results"]:
+            status, data = call(self.yard.server_port, "GET", f"/v1/blobs/{file['digest']}", token=self.token)
+            if status != 200 or data != expected_result(self.plan["items"], self.plan["bytes"]):
+                raise Violation(f"the result is not that of an undisturbed run: {status} {data!r:.200}")
+        if len(info["results"]) != 1:
+            raise Violation(f"results: {info['results']}")
+
+    def end(self):
+        for host in self.hosts:
+            host.stopped.set()
+        self.stop_client()
+        if self.server is None:
+            return
+        if self.server.poll() is None:
+            self.server.send_signal(signal.SIGTERM)
+        try:
+            code = self.server.wait(timeout=20 * SLOW)
+        except subprocess.TimeoutExpired:
+            self.server.kill()
+            self.server.wait()
+            code = "no end"
+        if code != 0 and not self.faults and self.life == {}:
+            self.faults.append(f"the server ended with {code} when it was asked to")
+        if not self.faults:
+            self.check_store()
+        if not self.faults:
+            self.check_left_over()
+
+    def check_store(self):
+        # What a last life left to be mended is mended by the next start; that is what is checked.
+        done = subprocess.run([self.yard.grid.program("gleaner-server"), "check", str(self.project), "--json"],
+                              capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        if done.returncode != 0:
+            findings = json.loads(done.stdout)["findings"] if done.stdout.startswith("{") else done.stderr
+            self.faults.append(f"gleaner-server check exits with {done.returncode}: {findings}")
+        wrong = check_ledger(self.project / "store.sqlite", [self.directory / "ledger"])
+        if "client" in self.plan["kinds"]:  # of its results there is no ledger
+            wrong = [fault for fault in wrong if "was never sent" not in fault]
+        self.faults += wrong
+
+    def check_left_over(self):
+        end = time.monotonic() + 5 * SLOW
+        self.server = None
+        while left := self.managers():
+            if time.monotonic() > end:
+                self.faults.append(f"processes are left over: {left}")
+                return
+            time.sleep(0.05)
+
+
+def run(yard, seed, keep=None):
+    """(plan, faults, seconds, log) of a seed's campaign."""
+    plan = draw(seed)
+    begun = time.monotonic()
+    campaign = Campaign(yard, plan)
+    faults = campaign.run()
+    log = "\n".join(campaign.log.read_text(errors="replace").splitlines()[-60:]) if faults and campaign.log.exists() else ""
+    if faults and keep:
+        shutil.copytree(campaign.directory, pathlib.Path(keep) / f"seed-{seed}", dirs_exist_ok=True,
+                        ignore=shutil.ignore_patterns("*.sock"))
+    shutil.rmtree(campaign.directory, ignore_errors=True)
+    return plan, faults, time.monotonic() - begun, dict(campaign.deaths), log
