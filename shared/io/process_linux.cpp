@@ -66,8 +66,10 @@ constexpr int ioprio_who_process = 1;
 constexpr int ioprio_class_idle = 3;
 constexpr int ioprio_class_shift = 13;
 
+// Never above what this process has itself: it may not be allowed to, and whoever lowered it meant all of it.
 bool set_priority(const ProcessLimits& limits) {
-  if (limits.nice != 0 && ::setpriority(PRIO_PROCESS, 0, limits.nice) != 0) return false;
+  if (limits.nice > ::getpriority(PRIO_PROCESS, 0) && ::setpriority(PRIO_PROCESS, 0, limits.nice) != 0)
+    return false;
   if (!limits.idle_class) return true;
   const sched_param none{};
   if (::sched_setscheduler(0, SCHED_IDLE, &none) != 0) return false;

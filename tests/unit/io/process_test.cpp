@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <functional>
+#include <thread>
 
 #include "shared/io/descriptor.h"
 #include "tests/catch.h"
@@ -235,6 +236,17 @@ TEST_CASE("a child gets the idle class, or a nice value") {
   auto polite = start(nice);
   CHECK(::sched_getscheduler(polite->pid()) == SCHED_OTHER);
   CHECK(::getpriority(PRIO_PROCESS, static_cast<id_t>(polite->pid())) == 7);
+}
+
+TEST_CASE("a child is not raised above a program that runs at a lower priority itself") {
+  std::thread low([] {  // a priority is a thread's
+    REQUIRE(::setpriority(PRIO_PROCESS, 0, 12) == 0);
+    ProcessSpec nice{{"/bin/cat"}, {}, {}, {}};
+    nice.limits.nice = 5;
+    const auto child = start(nice);
+    CHECK(::getpriority(PRIO_PROCESS, static_cast<id_t>(child->pid())) == 12);
+  });
+  low.join();
 }
 
 TEST_CASE("no descriptor, ignored signal or blocked signal reaches a child") {
