@@ -28,11 +28,25 @@ namespace {
 
 constexpr int landlock_with_signals = 6;
 
+// Whoever reads what this says is the caller: it is gone when nobody does.
+bool is_orphan() {
+  pollfd heard{STDERR_FILENO, 0, 0};
+  return ::poll(&heard, 1, 0) > 0 && (heard.revents & (POLLERR | POLLHUP)) != 0;
+}
+
+// A change of user or of capabilities forgets the tie: tied again at once, and who died in between is
+// noticed.
+void tie_to_parent() {
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) give_up("cannot tie its life to the caller's");
+  if (is_orphan()) ::_exit(exit_cannot_confine);
+}
+
 void become_user(long user) {
   const auto id = static_cast<uid_t>(user);
   if (::setgroups(0, nullptr) != 0) give_up("cannot drop the groups");
   if (::setresgid(id, id, id) != 0 || ::setresuid(id, id, id) != 0)
     give_up("cannot become a user of its own");
+  tie_to_parent();
   if (::setuid(0) == 0) {
     say("the superuser's rights were not lost");
     ::_exit(exit_cannot_confine);
@@ -205,7 +219,7 @@ void supervise(const Options& options) {
     ::_exit(exit_cannot_confine);
   }
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) give_up("cannot give up new privileges");
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);          // again: a change of user forgets it
+  tie_to_parent();
   const bool own_namespace = ::getpid() == 1;  // bubblewrap's: with a file system of its own
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   sigset_t child;
