@@ -90,6 +90,17 @@ TEST_CASE("a draft that is given up is forgotten, also where that cannot be stor
   CHECK(must(world.try_add_problem(small_problem("mine"))).id == ProblemId{1});
 }
 
+TEST_CASE("refused problems use up no numbers") {
+  World world;
+  world.add_application();
+  auto refused = small_problem();
+  refused.parameters = R"({"count": 5, "x": "refuse"})";
+  for (int n = 0; n < 4; ++n) CHECK(!world.try_add_problem(refused).ok());
+  CHECK(must(world.try_add_problem(small_problem())).id == ProblemId{1});
+  CHECK(!world.try_add_problem(refused).ok());
+  CHECK(must(world.try_add_problem(small_problem("next"))).id == ProblemId{2});
+}
+
 TEST_CASE("what an earlier draft of its number left is gone before a problem is planned") {
   World world;
   world.add_application();
