@@ -6,6 +6,7 @@
 #include "server/service/reviews.h"
 #include "server/service/tokens.h"
 #include "server/service/trust.h"
+#include "server/service/waiting.h"
 
 namespace gleaner::service {
 namespace {
@@ -40,6 +41,7 @@ Status record_commit(Transaction& tx, Host& host, Problem& problem, const Prepar
   host.row.items_accepted += acknowledgement.items_accepted;
   host.row.health = policy::after_success(host.row.health);
   tx.model.blame.delivered(host.row.id, problem.row.application);
+  TRY(goes_on(tx, problem));
   acknowledgement.status = acknowledgement.items_accepted > 0 ? protocol::CommitStatus::accepted
                                                               : protocol::CommitStatus::duplicate;
   if (acknowledgement.items_accepted < request.range.size())

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "server/service/waiting.h"
 #include "shared/base/limits.h"
 #include "shared/crypto/statements.h"
 #include "shared/io/compression.h"
@@ -137,7 +138,16 @@ void Commits::check(HostId host, CommitPlace place, Prepared then) {
       std::move(place.manager), place.prepared.stage, place.prepared.request.range, *bytes, {}};
   question.done = [this, host, bytes = std::move(*bytes), prepared = std::move(place.prepared),
                    then = std::move(then)](Result<contract::Validation> validation) mutable {
-    if (!validation.ok()) return then(validation.error());
+    if (!validation.ok()) {
+      kernel_.writer().submit(
+          [problem = prepared.problem, why = validation.error().message](Transaction& tx) -> Status {
+            const auto found = tx.model.problems.find(problem);
+            if (found == tx.model.problems.end() || over(found->second.row.state)) return {};
+            return say_it_waits(tx, found->second, "a result cannot be checked: " + why);
+          },
+          [](const Status&) { return Writer::Answer{}; });
+      return then(Error{ErrorKind::unavailable, validation.error().message});
+    }
     if (validation->verdict == contract::Verdict::invalid) {
       refuse(prepared, "the application finds it invalid: " + validation->reason);
       return then(std::move(prepared));

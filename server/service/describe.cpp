@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "server/service/waiting.h"
+#include "server/service/fleet_now.h"
 
 namespace gleaner::service {
 namespace {

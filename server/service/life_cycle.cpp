@@ -10,6 +10,7 @@
 #include "server/service/dispatch.h"
 #include "server/service/reviews.h"
 #include "server/service/trust.h"
+#include "server/service/waiting.h"
 #include "shared/base/failpoint.h"
 
 namespace gleaner::service {
@@ -109,7 +110,7 @@ Status advance(Transaction& tx, ProblemId id) {
   if (found == tx.model.problems.end()) return {};
   Problem& problem = found->second;
   const Underway& underway = tx.model.underway;
-  if (underway.jobs.contains(id) || underway.previews.contains(id)) return {};
+  if (underway.jobs.contains(id) || underway.previews.contains(id) || tx.now < problem.job_at) return {};
   if (problem.row.state == protocol::ProblemState::planning) {
     tx.model.underway.jobs.insert(id);
     tx.effects.add(effect::Plan{manager_setup(tx.model, problem), problem.row.stage});
@@ -190,9 +191,12 @@ Status take_plan(Transaction& tx, ProblemId id, const Result<PlannedStage>& plan
   tx.model.underway.jobs.erase(id);
   const auto found = tx.model.problems.find(id);
   if (found == tx.model.problems.end() || over(found->second.row.state)) return {};
-  if (!planned.ok())
-    return finish_problem(tx, found->second, protocol::ProblemState::failed,
-                          "planning failed: " + planned.error().message);
+  if (!planned.ok()) {
+    const std::string what = "planning failed: " + planned.error().message;
+    if (may_pass(planned.error())) return put_off_job(tx, found->second, what);
+    return finish_problem(tx, found->second, protocol::ProblemState::failed, what);
+  }
+  TRY(goes_on(tx, found->second));
   return begin_stage(tx, found->second, *planned);
 }
 
@@ -207,9 +211,12 @@ Status take_combined(Transaction& tx, ProblemId id, int stage, const Result<Comb
     return advance(tx, id);
   }
   if (!awaits_combining(problem)) return advance(tx, id);  // some of it was found damaged meanwhile
-  if (!combined.ok())
-    return finish_problem(tx, problem, protocol::ProblemState::failed,
-                          "combining failed: " + combined.error().message);
+  if (!combined.ok()) {
+    const std::string what = "combining failed: " + combined.error().message;
+    if (may_pass(combined.error())) return put_off_job(tx, problem, what);
+    return finish_problem(tx, problem, protocol::ProblemState::failed, what);
+  }
+  TRY(goes_on(tx, problem));
   problem.stage_row.finished_at = tx.now;
   TRY(tx.store.put_stage(problem.stage_row));
   TRY(tx.store.put_results(id, combined->files));
@@ -228,6 +235,7 @@ Status resume_problems(Transaction& tx) {
 
 Status tick_problems(Transaction& tx) {
   for (auto& [id, problem] : tx.model.problems) {
+    if (problem.jobs_in_vain > 0 && tx.now >= problem.job_at) TRY(advance(tx, id));
     if (!problem.stage || problem.row.state != protocol::ProblemState::running) continue;
     policy::Changes changes;
     problem.stage->tick(tx.now, changes);

@@ -33,7 +33,7 @@ struct CombinedStage {
 // All accepted items of the problem's present stage, in order.
 
 // What a job of the pool came to. A problem that cannot be planned or combined fails, with the manager's
-// words.
+// words; if it is this machine that cannot, it waits (waiting.h).
 [[nodiscard]] Status take_plan(Transaction& tx, ProblemId id, const Result<PlannedStage>& planned);
 [[nodiscard]] Status take_combined(Transaction& tx, ProblemId id, int stage,
                                    const Result<CombinedStage>& combined);

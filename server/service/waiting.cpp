@@ -4,62 +4,41 @@
 
 #include <algorithm>
 
+#include "shared/base/limits.h"
+
 namespace gleaner::service {
-namespace {
 
-constexpr Duration online_within = std::chrono::minutes{15};
-constexpr std::size_t reasons_max = 64;
-
-std::string hosts_text(std::int64_t count) {
-  return std::to_string(count) + (count == 1 ? " host" : " hosts");
+bool may_pass(const Error& error) {
+  return error.kind == ErrorKind::io;
 }
 
-std::string ago_text(Duration passed) {
-  const auto minutes = std::max<std::int64_t>(1, static_cast<std::int64_t>(to_seconds(passed) / 60));
-  if (minutes < 120) return std::to_string(minutes) + " min";
-  return minutes < 48 * 60 ? std::to_string(minutes / 60) + " h" : std::to_string(minutes / 1440) + " days";
+Status put_off_job(Transaction& tx, Problem& problem, const std::string& why) {
+  const int seconds =
+      std::min(limits::job_wait_seconds_min << problem.jobs_in_vain, limits::job_wait_seconds_max);
+  if (seconds < limits::job_wait_seconds_max) ++problem.jobs_in_vain;
+  problem.job_at = tx.now + std::chrono::seconds{seconds};
+  return say_it_waits(tx, problem, why + "; it is tried again by itself");
 }
 
-}  // namespace
-
-FleetNow fleet_now(const Model& model, Timestamp now) {
-  FleetNow fleet;
-  for (const auto& [id, host] : model.hosts) {
-    if (host.row.state != protocol::HostState::active) continue;
-    ++fleet.joined;
-    fleet.last_contact = std::max(fleet.last_contact, host.row.last_contact);
-    if (now - host.row.last_contact > online_within) continue;
-    ++fleet.online;
-    if (!host.units.empty()) {
-      ++fleet.busy;
-      continue;
-    }
-    if (const auto held = model.blame.held_from(id, now)) ++fleet.held[held->first];
-    const std::string& reason = host.row.state_reason;
-    if (!reason.empty() && (fleet.reasons.size() < reasons_max || fleet.reasons.count(reason) > 0))
-      ++fleet.reasons[reason];
-  }
-  return fleet;
+Status say_it_waits(Transaction& tx, Problem& problem, const std::string& why) {
+  const bool says_other = !problem.row.message.empty() && !problem.row.message.starts_with(waiting_mark);
+  std::string message = std::string(waiting_mark) + why;
+  if (says_other || problem.row.message == message) return {};
+  problem.row.message = std::move(message);
+  tx.effects.warn(
+      fmt::format("problem {} ({}) {}", problem.row.id.value, problem.row.name, problem.row.message));
+  tx.effects.add(effect::Announce{});
+  return tx.store.update_problem(problem.row);
 }
 
-std::string waits_for(const Problem& problem, int at_work, const FleetNow& fleet, Timestamp now) {
-  if (problem.row.state != protocol::ProblemState::running || at_work > 0 || !problem.stage) return {};
-  if (problem.stage->view().counts(now).accepted == problem.stage_row.items)
-    return {};  // its message says more
-  if (fleet.joined == 0) return "nobody has joined yet: `gleaner-admin status` shows the join code";
-  if (fleet.online == 0)
-    return fmt::format("none of {} has been heard of for {}", hosts_text(fleet.joined),
-                       ago_text(now - fleet.last_contact));
-  if (const auto held = fleet.held.find(problem.row.application); held != fleet.held.end())
-    return fmt::format("{} of {} online held back after failures of {}", held->second,
-                       hosts_text(fleet.online), problem.application_name);
-  if (fleet.busy == fleet.online)
-    return fleet.busy == 1 ? "the one host online computes other problems"
-                           : "all hosts online compute other problems";
-  const auto most = std::max_element(fleet.reasons.begin(), fleet.reasons.end(),
-                                     [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (most == fleet.reasons.end()) return "hosts are online, and none has asked for work of it yet";
-  return fmt::format("{} of {} online: {}", most->second, hosts_text(fleet.online), most->first);
+Status goes_on(Transaction& tx, Problem& problem) {
+  problem.job_at = {};
+  problem.jobs_in_vain = 0;
+  if (!problem.row.message.starts_with(waiting_mark)) return {};
+  problem.row.message.clear();
+  tx.effects.info(fmt::format("problem {} ({}) goes on", problem.row.id.value, problem.row.name));
+  tx.effects.add(effect::Announce{});
+  return tx.store.update_problem(problem.row);
 }
 
 }  // namespace gleaner::service

@@ -1,26 +1,24 @@
-// Why a problem goes on or not: for people, instead of a time when it will be done. Writer thread only.
+// What a problem waits for that is no fault of its own or of its application: the server's disk is full or
+// fails, a process was killed from outside, its manager crashes over a result. The problem's message says so
+// for as long as it lasts, and goes on by itself when it is over. Operations of the writer.
 #pragma once
 
-#include <map>
 #include <string>
+#include <string_view>
 
-#include "server/service/model.h"
+#include "server/service/transaction.h"
 
 namespace gleaner::service {
 
-// What the hosts of the project do, for as many problems as are asked about: one pass over the hosts.
-struct FleetNow {
-  std::int64_t joined = 0;  // and neither left nor revoked
-  std::int64_t online = 0;  // of them, heard of within a quarter of an hour
-  std::int64_t busy = 0;    // of those, with an open unit of any problem
-  Timestamp last_contact{};
-  std::map<std::string, std::int64_t> reasons;  // that those without one gave, and how many
-  std::map<ApplicationId, std::int64_t> held;   // how many are held back from it after failures
-};
-[[nodiscard]] FleetNow fleet_now(const Model& model, Timestamp now);
+// A message that begins so is taken away when the problem goes on.
+inline constexpr std::string_view waiting_mark = "waits: ";
 
-// Empty: hosts are at it (`at_work`), or it is not running and its state says enough.
-[[nodiscard]] std::string waits_for(const Problem& problem, int at_work, const FleetNow& fleet,
-                                    Timestamp now);
+// Does this error of a job say something of this machine, and not of the problem?
+[[nodiscard]] bool may_pass(const Error& error);
+// Its job is begun again, the sooner the fewer times it was in vain: advance() looks at `job_at`.
+[[nodiscard]] Status put_off_job(Transaction& tx, Problem& problem, const std::string& why);
+// Says it, unless the message says something else already that an administrator is to read.
+[[nodiscard]] Status say_it_waits(Transaction& tx, Problem& problem, const std::string& why);
+[[nodiscard]] Status goes_on(Transaction& tx, Problem& problem);
 
 }  // namespace gleaner::service

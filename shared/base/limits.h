@@ -121,6 +121,9 @@ inline constexpr int request_seconds_max = 60;  // a stalled peer loses its conn
 inline constexpr int idle_connection_seconds_max =
     15;                                         // 75 kB each (measured for asio::ssl): do not hoard them
 inline constexpr int manager_seconds_max = 60;  // one answer of a manager process
+inline constexpr int job_wait_seconds_min =
+    5;  // before what this machine did not let be done is tried again,
+inline constexpr int job_wait_seconds_max = 320;  // doubled each time in vain: combining reads all of a stage
 inline constexpr int retry_after_seconds_max = 3600;
 
 }  // namespace gleaner::limits

@@ -164,7 +164,10 @@ Error ManagerProcess::ended() {
     exit = process_->poll_exit();
   }
   if (!exit) return failed("closed its standard input or output");
-  return failed((exit->signalled ? "was " : "") + exit->describe());
+  Error error = failed((exit->signalled ? "was " : "") + exit->describe());
+  // Nobody does that to itself: the system ran out of memory, or somebody ended it.
+  if (exit->signalled && exit->code == SIGKILL) error.kind = ErrorKind::io;
+  return error;
 }
 
 }  // namespace gleaner::contract

@@ -260,14 +260,15 @@ TEST_CASE("a preview has one time limit, whatever progress it makes") {
 TEST_CASE("a manager that fails is reported and started again") {
   Scripts scripts;
   // The first process to get there fails in the way asked for; later ones are good.
-  const auto failing = [&](const std::string& way, Duration limit = std::chrono::seconds{10}) {
+  const auto failing = [&](const std::string& way, Duration limit = std::chrono::seconds{10},
+                           ErrorKind kind = ErrorKind::unavailable) {
     std::error_code ignored;
     std::filesystem::remove(scripts.work() / "failed", ignored);
     auto manager_session = session(
         scripts, manager("plan) if [ ! -e failed ]; then touch failed; " + way + "; fi; echo end ;;"), limit);
     const auto first = manager_session.plan(0);
     REQUIRE_FALSE(first.ok());
-    CHECK(first.error().kind == ErrorKind::unavailable);
+    CHECK(first.error().kind == kind);
     CHECK_THAT(first.error().message, Contains("the application's manager "));
     const auto second = manager_session.plan(0);
     if (!second.ok()) FAIL(second.error().message);
@@ -276,6 +277,8 @@ TEST_CASE("a manager that fails is reported and started again") {
   };
   CHECK_THAT(failing("echo help >&2; kill -ABRT $$"),
              Contains("was killed by signal 6") && Contains("last words: help"));
+  CHECK_THAT(failing("kill -KILL $$", std::chrono::seconds{10}, ErrorKind::io),
+             Contains("was killed by signal 9"));
   CHECK_THAT(failing("exit 0"), Contains("exited with status 0") && Contains("at \"plan\""));
   CHECK_THAT(failing("sleep 60", std::chrono::seconds{2}), Contains("did not answer within 2 s"));
   CHECK_THAT(failing("exec >&-; sleep 60"), Contains("closed its standard input or output"));

@@ -91,6 +91,46 @@ TEST_CASE("a manager that cannot combine fails the problem with its words") {
   (void)world.memory();
 }
 
+TEST_CASE(
+    "a manager that is killed while it combines is started again, later each time, and the problem says so") {
+  World world;
+  world.add_application();
+  const TestHost host = world.add_host();
+  const ProblemId problem = world.add_problem(2, ", \"x\": \"killed\"");
+  compute(world, host.id, problem);
+  CHECK(world.show(problem).state == ProblemState::combining);
+  CHECK(says(world.show(problem).message,
+             "waits: combining failed: the application's manager was killed by signal 9"));
+  for (int second = 1; second <= 4; ++second) world.tick();
+  CHECK(world.show(problem).state == ProblemState::combining);
+  world.tick();  // in vain
+  for (int second = 1; second <= 9; ++second) world.tick();
+  CHECK(world.show(problem).state == ProblemState::combining);
+  world.tick();
+  CHECK(world.show(problem).state == ProblemState::finished);
+  CHECK(world.show(problem).message.empty());
+  CHECK(!result_text(world, problem).empty());
+  (void)world.memory();
+}
+
+TEST_CASE("a problem whose manager crashes over a result says so until one is taken") {
+  World world;
+  world.add_application();
+  const TestHost host = world.add_host();
+  const ProblemId problem = world.add_problem(2, ", \"x\": \"crashes\"");
+  const auto grant = world.grants(host.id).front();
+  const auto refused = world.commit(host.id, World::results(grant.unit, grant.range, true));
+  REQUIRE(!refused.ok());
+  CHECK(refused.error().kind == ErrorKind::unavailable);
+  world.settle();
+  CHECK(says(world.show(problem).message,
+             "waits: a result cannot be checked: the application's manager was killed by signal 6"));
+  world.finish(grant);
+  world.settle();
+  CHECK(world.show(problem).message.empty());
+  (void)world.memory();
+}
+
 TEST_CASE("what a job of the pool came to is stored later if it cannot be stored now") {
   const int own = calls_of_last_commit();
   bool reached = true;

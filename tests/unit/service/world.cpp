@@ -15,7 +15,7 @@ namespace {
 
 // Parameters: {"count": items, "stages": stages (1), "enough": E} (after item E no more are needed), and
 // words that it obeys: "refuse", "no-combine", "no-preview", "escapes" (its result is a link out of its
-// directory), and of its plans "hints" (each item costs 2), "few-hints", "stage-input". Each start adds a
+// directory), "killed" (twice while it combines), "crashes" (once over a result), and of its plans "hints" (each item costs 2), "few-hints", "stage-input". Each start adds a
 // line to the file "started".
 constexpr const char* manager_script = R"sh(#!/bin/sh
 number() { sed -n "s/.*\"$1\": *\([0-9]*\).*/\1/p" "$directory/parameters.json"; }
@@ -34,13 +34,17 @@ while read -r command a b c d; do
         if says stage-input; then echo "of stage $a" >"input-$a"; echo "input facts input-$a"; fi
         echo ok
       else echo end; fi ;;
-    validate) head -c "$d" >bytes; enough=$(number enough)
+    validate) head -c "$d" >bytes
+      if says crashes && [ ! -e crashed ]; then touch crashed; kill -ABRT $$; fi
+      enough=$(number enough)
       if grep -q wrong bytes; then echo "invalid it says so itself"
       elif [ -n "$enough" ] && [ "$c" -ge "$enough" ]; then echo enough
       else echo valid; fi ;;
     compare) head -c $((c + d)) >bytes
       if grep -q close bytes; then echo same; else echo "different they are"; fi ;;
-    combine) if says no-combine; then echo "error they do not fit together"; else
+    combine) if says killed && [ ! -e killed2 ]; then
+        if [ -e killed1 ]; then touch killed2; else touch killed1; fi; kill -KILL $$; fi
+      if says no-combine; then echo "error they do not fit together"; else
       mkdir -p "stage-$a"; cut -d' ' -f1-3 "$b" >"stage-$a/pieces.txt"
       if says escapes; then ln -sf /etc/passwd "stage-$a/pieces.txt"; fi
       printf 'result pieces.txt stage-%s/pieces.txt text/plain\nok\n' "$a"; fi ;;

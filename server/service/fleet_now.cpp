@@ -1,0 +1,65 @@
+#include "server/service/fleet_now.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace gleaner::service {
+namespace {
+
+constexpr Duration online_within = std::chrono::minutes{15};
+constexpr std::size_t reasons_max = 64;
+
+std::string hosts_text(std::int64_t count) {
+  return std::to_string(count) + (count == 1 ? " host" : " hosts");
+}
+
+std::string ago_text(Duration passed) {
+  const auto minutes = std::max<std::int64_t>(1, static_cast<std::int64_t>(to_seconds(passed) / 60));
+  if (minutes < 120) return std::to_string(minutes) + " min";
+  return minutes < 48 * 60 ? std::to_string(minutes / 60) + " h" : std::to_string(minutes / 1440) + " days";
+}
+
+}  // namespace
+
+FleetNow fleet_now(const Model& model, Timestamp now) {
+  FleetNow fleet;
+  for (const auto& [id, host] : model.hosts) {
+    if (host.row.state != protocol::HostState::active) continue;
+    ++fleet.joined;
+    fleet.last_contact = std::max(fleet.last_contact, host.row.last_contact);
+    if (now - host.row.last_contact > online_within) continue;
+    ++fleet.online;
+    if (!host.units.empty()) {
+      ++fleet.busy;
+      continue;
+    }
+    if (const auto held = model.blame.held_from(id, now)) ++fleet.held[held->first];
+    const std::string& reason = host.row.state_reason;
+    if (!reason.empty() && (fleet.reasons.size() < reasons_max || fleet.reasons.count(reason) > 0))
+      ++fleet.reasons[reason];
+  }
+  return fleet;
+}
+
+std::string waits_for(const Problem& problem, int at_work, const FleetNow& fleet, Timestamp now) {
+  if (problem.row.state != protocol::ProblemState::running || at_work > 0 || !problem.stage) return {};
+  if (problem.stage->view().counts(now).accepted == problem.stage_row.items)
+    return {};  // its message says more
+  if (fleet.joined == 0) return "nobody has joined yet: `gleaner-admin status` shows the join code";
+  if (fleet.online == 0)
+    return fmt::format("none of {} has been heard of for {}", hosts_text(fleet.joined),
+                       ago_text(now - fleet.last_contact));
+  if (const auto held = fleet.held.find(problem.row.application); held != fleet.held.end())
+    return fmt::format("{} of {} online held back after failures of {}", held->second,
+                       hosts_text(fleet.online), problem.application_name);
+  if (fleet.busy == fleet.online)
+    return fleet.busy == 1 ? "the one host online computes other problems"
+                           : "all hosts online compute other problems";
+  const auto most = std::max_element(fleet.reasons.begin(), fleet.reasons.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most == fleet.reasons.end()) return "hosts are online, and none has asked for work of it yet";
+  return fmt::format("{} of {} online: {}", most->second, hosts_text(fleet.online), most->first);
+}
+
+}  // namespace gleaner::service

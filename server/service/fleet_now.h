@@ -1,0 +1,26 @@
+// Why a problem goes on or not: for people, instead of a time when it will be done. Writer thread only.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "server/service/model.h"
+
+namespace gleaner::service {
+
+// What the hosts of the project do, for as many problems as are asked about: one pass over the hosts.
+struct FleetNow {
+  std::int64_t joined = 0;  // and neither left nor revoked
+  std::int64_t online = 0;  // of them, heard of within a quarter of an hour
+  std::int64_t busy = 0;    // of those, with an open unit of any problem
+  Timestamp last_contact{};
+  std::map<std::string, std::int64_t> reasons;  // that those without one gave, and how many
+  std::map<ApplicationId, std::int64_t> held;   // how many are held back from it after failures
+};
+[[nodiscard]] FleetNow fleet_now(const Model& model, Timestamp now);
+
+// Empty: hosts are at it (`at_work`), or it is not running and its state says enough.
+[[nodiscard]] std::string waits_for(const Problem& problem, int at_work, const FleetNow& fleet,
+                                    Timestamp now);
+
+}  // namespace gleaner::service
