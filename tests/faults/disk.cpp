@@ -369,7 +369,7 @@ bool is_below(const char* path) {
   if (disk_state == nullptr || raw || path == nullptr) return false;
   const std::string_view text = path;
   const std::string& root = disk_state->root;
-  return text.size() > root.size() && text.starts_with(root) && text[root.size()] == '/' &&
+  return text.starts_with(root) && (text.size() == root.size() || text[root.size()] == '/') &&
          !text.ends_with("-shm");
 }
 

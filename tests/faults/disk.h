@@ -34,7 +34,7 @@ void start_disk();  // before threads; reads the environment, a wrong text ends 
 // For disk_calls.cpp. Each does the system's call, if it comes to that, and returns what that returns with
 // errno set. `tracked`: cheap, for every descriptor.
 namespace disk {
-bool is_below(const char* path);
+bool is_below(const char* path);  // or the directory itself, whose names are synced through it
 bool tracked(int descriptor);
 int open(const char* path, int flags, mode_t mode);
 int close(int descriptor);

@@ -12,6 +12,7 @@ import threading
 import zlib
 
 INLINE_MAX = 256 << 10
+TRIES = 20  # of one delivery in a row; then the host does something else
 CONTEXT = ssl._create_unverified_context()
 
 
@@ -35,6 +36,8 @@ def call(port, method, path, body=None, token=None, headers=None, timeout=15):
         connection.request(method, path, body, fields)
         reply = connection.getresponse()
         data = reply.read()
+        if "Content-Length" not in reply.headers:  # its head was cut, and http.client does not mind
+            return 0, None
         return reply.status, json.loads(data) if "json" in reply.headers.get("Content-Type", "") else data
     except (OSError, http.client.HTTPException, ValueError):
         return 0, None
@@ -102,7 +105,7 @@ class Host(threading.Thread):
                             for text in (item(number, length) for number in range(begin, begin + size)))
             if self.random.random() < 0.1:
                 self.heartbeat(grant, begin)
-            if self.deliver(grant["unit"], begin, begin + size, data, begin + size == end) == "refused":
+            if self.deliver(grant["unit"], begin, begin + size, data, begin + size == end) in ("refused", "unanswered"):
                 return
             begin += size
             if self.sent and self.random.random() < self.replays:
@@ -120,7 +123,9 @@ class Host(threading.Thread):
             body["data"] = base64url(zlib.compress(data, 1))
         key = unit, begin, end, body["digest"]
         self.sent[key] = body, data, None
-        while not self.stopped.is_set():
+        for _ in range(TRIES):
+            if self.stopped.is_set():
+                break
             answer = self.commit(body, data)
             if answer is None:
                 self.stopped.wait(self.random.uniform(0.02, 0.2))
@@ -163,8 +168,8 @@ class Host(threading.Thread):
         self.ledger.add(answer["status"], *key)
 
     def replay(self, key):
-        body, data, before = self.sent[key]
-        if before is not None and (answer := self.commit(body, data)) is not None:
+        body, data, _ = self.sent[key]
+        if (answer := self.commit(body, data)) is not None:
             self.take(key, answer)
 
     def replay_all(self):
