@@ -87,6 +87,13 @@ def draw(seed):
     return plan
 
 
+def cut_at(event):
+    """The plain scenario in which the power fails once, at this event of the disk."""
+    return {"seed": f"cut-{event}", "kinds": ["power-cut"], "items": 12, "hosts": 2, "bytes": 40_000 if event % 2 else 40,
+            "strategy": "ss,mode=paper", "straggler": "", "pause": 0.0, "lives": [{"disk": f"seed={event},cut={event}"}], "weather": {},
+            "partition": None, "rng": event, "sandbox": False}
+
+
 def lives(rng, kinds):
     """The environments of the server's successive lives; after the last of them nothing is wrong with it any more."""
     all_lives = []
@@ -527,9 +534,14 @@ class Campaign:
             time.sleep(0.05)
 
 
+def plan_of(seed):
+    """A seed's, or that of "cut-EVENT"."""
+    return cut_at(int(seed.removeprefix("cut-"))) if isinstance(seed, str) else draw(seed)
+
+
 def run(yard, seed, keep=None):
-    """(plan, faults, seconds, log) of a seed's campaign."""
-    plan = draw(seed)
+    """(plan, faults, seconds, what happened, log) of a seed's campaign."""
+    plan = plan_of(seed)
     begun = time.monotonic()
     campaign = Campaign(yard, plan)
     faults = campaign.run()

@@ -15,8 +15,8 @@ namespace {
 
 // Parameters: {"count": items, "stages": stages (1), "enough": E} (after item E no more are needed), and
 // words that it obeys: "refuse", "no-combine", "no-preview", "escapes" (its result is a link out of its
-// directory), "killed" (twice while it combines), "crashes" (once over a result), and of its plans "hints" (each item costs 2), "few-hints", "stage-input". Each start adds a
-// line to the file "started".
+// directory), "killed" (twice while it combines), "crashes" (once over a result), and of its plans "hints"
+// (each item costs 2), "few-hints", "stage-input". Each start adds a line to the file "started".
 constexpr const char* manager_script = R"sh(#!/bin/sh
 number() { sed -n "s/.*\"$1\": *\([0-9]*\).*/\1/p" "$directory/parameters.json"; }
 says() { grep -q "$1" "$directory/parameters.json"; }
