@@ -5,6 +5,7 @@ import collections
 import contextlib
 import hashlib
 import json
+import os
 import pathlib
 import resource
 import secrets
@@ -102,6 +103,10 @@ class LoadTrial:
     def status(self, name):
         lines = pathlib.Path(f"/proc/{self.server.pid}/status").read_text().splitlines()
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name + ":"))
+
+    def processor_seconds(self):
+        fields = pathlib.Path(f"/proc/{self.server.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def command(self, verb, *arguments):
         return [self.grid.program("gleaner-loadgen"), verb, "--join-code", self.grid.join_code, "--hosts-file",
@@ -262,7 +267,7 @@ def page_seconds(trial):
 
 def bench_scale(options):
     """One server at each size; every host has delivered once and holds a unit, and up to 2,000 are active."""
-    print("| hosts | cycle µs | by thread | ask µs | enrolment ms | start s | memory, peak | bytes a host, a unit | one page ms |\n"
+    print("| hosts | cycle µs | by thread | ask µs | enrolment ms | start s, of it processor | memory, peak | bytes a host, a unit | one page ms |\n"
           "|---|---|---|---|---|---|---|---|---|", flush=True)
     sizes = [int(float(size)) for size in options.hosts or ()] or [10**3, 10**4, 10**5, *([10**6] if options.large else [])]
     return all([scale_row(options, count) for count in sizes])
@@ -275,6 +280,7 @@ def scale_row(options, count):
         trial.fill(count - 1)
         with_hosts = trial.status("VmRSS")
         start = trial.fill_units()
+        begun = trial.processor_seconds()
         memory, peak = trial.status("VmRSS"), trial.status("VmHWM")
         # As many as are active at a time, from all over the store.
         title, *known = trial.hosts_file.read_text().splitlines()
@@ -288,7 +294,7 @@ def scale_row(options, count):
         joined = trial.enrol(200, trial.grid.directory / "more")
         page = page_seconds(trial)
         print(f"| {count:,} | {cycle['server_cpu_us']:,.0f} | {parts} | {ask['server_cpu_us']:,.0f} | {joined['latency_ms']['p50']:.2f} | "
-              f"{start:.2f} | {memory / 1e6:,.0f} MB, {peak / 1e6:,.0f} MB | {(with_hosts - alone) / count:,.0f}, {(memory - with_hosts) / count:,.0f} | "
+              f"{start:.2f}, {begun:.2f} | {memory / 1e6:,.0f} MB, {peak / 1e6:,.0f} MB | {(with_hosts - alone) / count:,.0f}, {(memory - with_hosts) / count:,.0f} | "
               f"{1e3 * page:.1f} |", flush=True)
         return trial.check()
 
@@ -298,15 +304,16 @@ def bench_page(options, count=10**5):
     with LoadTrial(options, "server.public_page = true\n") as trial:
         trial.enrol(1)
         trial.fill(count - 1)
-        rates = {}
+        runs = {}
         for polled in (False, True):
             process = trial.start("--hosts", HOSTS, "--connections", 128)
             while process.poll() is None:
                 if polled:
                     trial.grid.request("GET", "/", raw=True)
                 time.sleep(0.1)
-            rates[polled] = trial.finish(process)["cycles_per_second"]
-        print(f"page: at {count} hosts {rates[False]:,.0f} cycles a second, and {rates[True]:,.0f} with / polled ten times a second", flush=True)
+            runs[polled] = trial.finish(process)
+        print("page: at {} hosts {:,.0f} cycles a second ({:,.0f} µs of the server's processor time each), and {:,.0f} ({:,.0f} µs) with / polled ten times a second"
+              .format(count, *(runs[polled][key] for polled in (False, True) for key in ("cycles_per_second", "server_cpu_us"))), flush=True)
         return trial.check()
 
 

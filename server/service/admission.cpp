@@ -37,7 +37,8 @@ Result<const storage::CodeRow*> admit(const Model& model, const Bytes& secret, c
   if (const auto* ban = ban_of_code(model, code->name, now); ban != nullptr) return banned(*ban);
   if (const auto* ban = ban_of_key(model, host_key, now); ban != nullptr) return banned(*ban);
   for (const HostId id : model.index.with_key(host_key))
-    if (model.hosts.at(id).row.state == protocol::HostState::revoked)
+    if (const storage::HostRow& row = model.hosts.at(id).row;
+        row.public_key == host_key && row.state == protocol::HostState::revoked)
       return Error{
           ErrorKind::forbidden,
           fmt::format("the administrator revoked this computer (host {}), and it may not return: ask "

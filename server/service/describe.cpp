@@ -1,9 +1,8 @@
 #include "server/service/describe.h"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
-#include <set>
+#include <optional>
 #include <utility>
 
 #include "server/service/fleet_now.h"
@@ -13,17 +12,9 @@ namespace {
 
 constexpr std::size_t failures_shown_max = 20;
 
-// How many hosts compute each problem: one pass over the open units.
-std::map<ProblemId, int> hosts_at_work(const Model& model) {
-  std::map<ProblemId, int> counts;
-  for (const auto& [id, host] : model.hosts) {
-    std::set<ProblemId> problems;
-    for (const UnitId unit : host.units)
-      if (const auto place = model.open_units.find(unit); place != model.open_units.end())
-        problems.insert(place->second);
-    for (const ProblemId problem : problems) ++counts[problem];
-  }
-  return counts;
+int hosts_at_work(const Model& model, ProblemId problem) {
+  const auto count = model.hosts_at_work.find(problem);
+  return count == model.hosts_at_work.end() ? 0 : count->second;
 }
 
 // How much is done, and when it will be. Of a problem that waits, its last pace says nothing.
@@ -42,12 +33,15 @@ void look_ahead(protocol::ProblemInfo& info, const Problem& problem, Timestamp n
   info.eta_high_seconds = end.high;
 }
 
-// As described, with who is at it, or what it waits for.
-protocol::ProblemInfo describe_at_work(const Problem& problem, int at_work, const FleetNow& fleet,
-                                       Timestamp now) {
+// As described, with who is at it, or what it waits for; only that asks what the fleet does, once for all
+// problems.
+protocol::ProblemInfo describe_at_work(const Model& model, const Problem& problem,
+                                       std::optional<FleetNow>& fleet, Timestamp now) {
   auto info = describe(problem, now);
-  info.hosts = at_work;
-  info.waits = waits_for(problem, at_work, fleet, now);
+  info.hosts = hosts_at_work(model, info.id);
+  if (info.hosts > 0 || info.state != protocol::ProblemState::running) return info;
+  if (!fleet) fleet = fleet_now(model, now);
+  info.waits = waits_for(problem, *fleet, now);
   look_ahead(info, problem, now);
   return info;
 }
@@ -60,11 +54,10 @@ double total_cost(const storage::StageRow& row) {
 }
 
 std::vector<protocol::ProblemInfo> describe_problems(const Model& model, Timestamp now) {
-  auto hosts = hosts_at_work(model);
-  const FleetNow fleet = fleet_now(model, now);
+  std::optional<FleetNow> fleet;
   std::vector<protocol::ProblemInfo> all;
   for (const auto& [id, problem] : model.problems)
-    all.push_back(describe_at_work(problem, hosts[id], fleet, now));
+    all.push_back(describe_at_work(model, problem, fleet, now));
   return all;
 }
 
@@ -130,8 +123,8 @@ protocol::ProblemInfo describe(const Problem& problem, Timestamp now) {
 }
 
 Result<protocol::ProblemInfo> describe_fully(Transaction& tx, const Problem& problem) {
-  protocol::ProblemInfo info =
-      describe_at_work(problem, hosts_at_work(tx.model)[problem.row.id], fleet_now(tx.model, tx.now), tx.now);
+  std::optional<FleetNow> fleet;
+  protocol::ProblemInfo info = describe_at_work(tx.model, problem, fleet, tx.now);
   std::vector<policy::HostRecord> records;
   if (problem.stage) {
     for (const policy::HostRecord* record : problem.stage->view().hosts()) records.push_back(*record);

@@ -47,7 +47,9 @@ Status take_host(Transaction& tx, const protocol::EnrolRequest& request, const s
                  Result<protocol::EnrolReply>& reply) {
   const Host* known = nullptr;
   for (const HostId id : tx.model.index.with_key(request.host_key))
-    if (const Host& host = tx.model.hosts.at(id); host.row.machine == request.machine) known = &host;
+    if (const Host& host = tx.model.hosts.at(id);
+        host.row.public_key == request.host_key && host.row.machine == request.machine)
+      known = &host;
   const auto admitted = admit(tx.model, request.secret, request.host_key, known, tx.now);
   if (!admitted.ok()) {
     reply = admitted.error();
@@ -77,6 +79,8 @@ Status take_host(Transaction& tx, const protocol::EnrolRequest& request, const s
                               row.platform));
   tx.model.reputation.set_own(row.id, row.own);
   note_party(tx.model, row);
+  const bool counted = known != nullptr && known->row.state == protocol::HostState::active;
+  tx.model.contacts.heard(counted ? known->row.last_contact : Timestamp{}, tx.now, tx.now);
   Host& host = tx.model.hosts[row.id];
   host.row = row;
   host.stored_contact = row.last_contact;

@@ -42,8 +42,8 @@ FleetNow fleet_now(const Model& model, Timestamp now) {
   return fleet;
 }
 
-std::string waits_for(const Problem& problem, int at_work, const FleetNow& fleet, Timestamp now) {
-  if (problem.row.state != protocol::ProblemState::running || at_work > 0 || !problem.stage) return {};
+std::string waits_for(const Problem& problem, const FleetNow& fleet, Timestamp now) {
+  if (!problem.stage) return {};
   if (problem.stage->view().counts(now).accepted == problem.stage_row.items)
     return {};  // its message says more
   if (fleet.joined == 0) return "nobody has joined yet: `gleaner-admin status` shows the join code";

@@ -53,8 +53,7 @@ Status close_units(Transaction& tx, Problem& problem) {
     closed.state = policy::UnitState::cancelled;
     closed.closed = tx.now;
     TRY(tx.store.put_unit(problem.row.id, problem.row.stage, closed));
-    tx.model.open_units.erase(unit->id);
-    tx.model.hosts[unit->host].units.erase(unit->id);
+    close_unit(tx.model, unit->id, unit->host);
   }
   return {};
 }

@@ -56,6 +56,29 @@ Status load_problem(storage::Store& store, io::Files& files, const storage::Prob
   return restore_stage(store, settings, now, problem, model, &files);
 }
 
+Status load_hosts(storage::Store& store, Timestamp now, Model& model) {
+  TRY_ASSIGN(auto rows, store.hosts());
+  for (auto& row : rows) {
+    Host& host = model.hosts[row.id];
+    host.row = std::move(row);
+    host.stored_contact = host.row.last_contact;
+    model.reputation.set_own(host.row.id, host.row.own);
+    model.index.put(host.row);
+    note_party(model, host.row);
+    if (host.row.state != protocol::HostState::active) continue;
+    model.contacts.heard({}, host.row.last_contact, now);
+    model.dispatch->put_host(host.row.id, terms_of(model, host, now), now);
+  }
+  return {};
+}
+
+bool works_for(const Model& model, const Host& host, ProblemId problem) {
+  return std::any_of(host.units.begin(), host.units.end(), [&](UnitId unit) {
+    const auto place = model.open_units.find(unit);
+    return place != model.open_units.end() && place->second == problem;
+  });
+}
+
 policy::LogSink sink_of(std::shared_ptr<DecisionLog> log) {
   return {[log](const std::string& line) { log->line(line); },
           [log](std::size_t bytes) { return log->has_room(bytes); }};
@@ -108,10 +131,7 @@ Status restore_stage(storage::Store& store, const Settings& settings, Timestamp 
     policy::Changes changes;
     problem.stage->enough(now, changes);
   }
-  for (const auto& unit : units) {
-    model.open_units[unit.id] = row.id;
-    model.hosts[unit.host].units.insert(unit.id);
-  }
+  for (const auto& unit : units) open_unit(model, unit.id, unit.host, row.id);
   for (const auto& record : hosts)
     if (record.items_accepted > 0) model.blame.delivered(record.host, row.application);
   return {};
@@ -156,16 +176,9 @@ policy::RecordedStage::Sink open_log(Problem& problem, const Settings& settings)
 Result<Model> load_model(storage::Store& store, io::Files& files, const Settings& settings, Timestamp now) {
   Model model;
   model.dispatch = make_dispatch(model, files, settings);
-  TRY_ASSIGN(const auto hosts, store.hosts());
-  for (const auto& row : hosts) {
-    const Host& host = model.hosts[row.id] = {row, row.last_contact, {}};
-    model.reputation.set_own(row.id, row.own);
-    if (row.state == protocol::HostState::active)
-      model.dispatch->put_host(row.id, terms_of(model, host, now), now);
-  }
   TRY_ASSIGN(const auto codes, store.codes());
   for (const auto& row : codes) model.codes[row.name] = row;
-  for (const auto& row : hosts) note_party(model, row);
+  TRY(load_hosts(store, now, model));
   TRY_ASSIGN(const auto tokens, store.tokens());
   for (const auto& row : tokens) model.admin_tokens[row.name] = row;
   TRY_ASSIGN(const auto bans, store.bans());
@@ -179,7 +192,6 @@ Result<Model> load_model(storage::Store& store, io::Files& files, const Settings
   for (const auto& row : applications) TRY(load_application(row, files, settings.directory, model));
   TRY_ASSIGN(const auto problems, store.problems());
   for (const auto& row : problems) TRY(load_problem(store, files, row, settings, now, model));
-  for (const auto& [id, host] : model.hosts) model.index.put(host.row);
   return model;
 }
 
@@ -204,6 +216,26 @@ Error no_application(const std::string& text) {
           "no application " + text + " here: see `gleaner-admin app list`, add one with `app add`"};
 }
 
+void open_unit(Model& model, UnitId unit, HostId host_id, ProblemId problem) {
+  Host& host = model.hosts[host_id];
+  if (model.open_units.contains(unit)) return;
+  if (!works_for(model, host, problem)) ++model.hosts_at_work[problem];
+  model.open_units.emplace(unit, problem);
+  host.units.insert(unit);
+}
+
+void close_unit(Model& model, UnitId unit, HostId host_id) {
+  const auto place = model.open_units.find(unit);
+  if (place == model.open_units.end()) return;
+  const ProblemId problem = place->second;
+  Host& host = model.hosts[host_id];
+  host.units.erase(unit);
+  model.open_units.erase(place);
+  if (works_for(model, host, problem)) return;
+  const auto count = model.hosts_at_work.find(problem);
+  if (--count->second == 0) model.hosts_at_work.erase(count);
+}
+
 Status store_changes(storage::Store& store, Model& model, Problem& problem, const policy::Changes& changes) {
   const int stage = problem.row.stage;
   for (const UnitId id : changes.units) {
@@ -211,11 +243,9 @@ Status store_changes(storage::Store& store, Model& model, Problem& problem, cons
     if (unit == nullptr) continue;
     TRY(store.put_unit(problem.row.id, stage, *unit));
     if (unit->state == policy::UnitState::open) {
-      model.open_units[id] = problem.row.id;
-      model.hosts[unit->host].units.insert(id);
+      open_unit(model, id, unit->host, problem.row.id);
     } else {
-      model.open_units.erase(id);
-      model.hosts[unit->host].units.erase(id);
+      close_unit(model, id, unit->host);
     }
   }
   for (const HostId id : changes.hosts) {

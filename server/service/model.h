@@ -2,6 +2,8 @@
 // only on the writer thread, together with the store.
 #pragma once
 
+#include <boost/container/flat_set.hpp>
+#include <boost/container/small_vector.hpp>
 #include <chrono>
 #include <deque>
 #include <map>
@@ -20,6 +22,7 @@
 #include "server/policy/trust/parties.h"
 #include "server/service/decision_log.h"
 #include "server/service/host_index.h"
+#include "server/service/host_table.h"
 #include "server/service/project_directory.h"
 #include "server/service/saved_items.h"
 #include "server/storage/store.h"
@@ -66,10 +69,14 @@ struct Problem {
   int jobs_in_vain = 0;                  // in a row, as far as that makes the wait longer
 };
 
+// Some units, mostly one or two.
+using UnitSet =
+    boost::container::flat_set<UnitId, std::less<UnitId>, boost::container::small_vector<UnitId, 2>>;
+
 struct Host {
   storage::HostRow row;
   Timestamp stored_contact{};  // last_contact as written
-  std::set<UnitId> units;      // open ones
+  UnitSet units;               // open ones
 };
 
 // What the pool is doing. It has the transactions' semantics like everything here: a job that a failed
@@ -82,17 +89,20 @@ struct Underway {
 };
 
 struct Model {
-  std::map<HostId, Host> hosts;
+  HostTable<Host> hosts;
   std::map<std::string, storage::CodeRow> codes;                            // what hosts join with, by name
   std::map<std::string, storage::TokenRow> admin_tokens;                    // by name
   std::map<std::pair<protocol::BanKind, std::string>, protocol::Ban> bans;  // by kind and subject
   std::map<ApplicationId, Application> applications;
   std::map<ProblemId, Problem> problems;
-  std::unordered_map<UnitId, ProblemId> open_units;  // of the problems' present stages; may lag on closing
-  std::shared_ptr<DecisionLog> log;                  // of all that dispatch is told; absent: not wanted
-  std::unique_ptr<policy::Dispatch> dispatch;        // who gets what; owns the stages
-  std::vector<UnitId> spare_units;                   // reserved, not handed out yet; ascending
-  HostIndex index;                                   // of `hosts`
+  // Of the problems' present stages; may lag on closing. Changed by open_unit() and close_unit().
+  std::unordered_map<UnitId, ProblemId> open_units;
+  std::map<ProblemId, int> hosts_at_work;      // that hold open units of a problem
+  std::shared_ptr<DecisionLog> log;            // of all that dispatch is told; absent: not wanted
+  std::unique_ptr<policy::Dispatch> dispatch;  // who gets what; owns the stages
+  std::vector<UnitId> spare_units;             // reserved, not handed out yet; ascending
+  HostIndex index;                             // of `hosts`
+  Contacts contacts;                           // of the active ones
   policy::Blame blame;  // after a restart it knows what worked, and learns anew what fails
   policy::Reputation reputation;
   policy::Parties parties;
@@ -124,6 +134,9 @@ void note_party(Model& model, const storage::HostRow& row);
 [[nodiscard]] const Application* find_application(const Model& model, const std::string& text);
 [[nodiscard]] Error no_application(const std::string& text);
 
+// A host holds it from now on, or no more: the unit's, the host's and the problem's part of that.
+void open_unit(Model& model, UnitId unit, HostId host, ProblemId problem);
+void close_unit(Model& model, UnitId unit, HostId host);
 // Stores what a stage changed, in the writer's transaction.
 [[nodiscard]] Status store_changes(storage::Store& store, Model& model, Problem& problem,
                                    const policy::Changes& changes);

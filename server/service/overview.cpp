@@ -15,7 +15,6 @@
 namespace gleaner::service {
 namespace {
 
-constexpr auto active_for = std::chrono::minutes{5};
 constexpr auto certificate_warning = std::chrono::hours{24 * 30};
 constexpr auto rebuilt_after = std::chrono::seconds{1};
 constexpr auto shown_for = std::chrono::seconds{10};
@@ -25,12 +24,9 @@ protocol::ServerStatus status_of(const Transaction& tx) {
   status.name = tx.settings.configuration.name;
   status.server_version = version_text;
   status.now = tx.now;
-  for (const auto& [id, host] : tx.model.hosts) {
-    if (host.row.state != protocol::HostState::active) continue;
-    ++status.hosts;
-    if (status.now - host.row.last_contact < active_for) ++status.hosts_active;
-    status.open_units += static_cast<std::int64_t>(host.units.size());
-  }
+  status.hosts = tx.model.index.active();
+  status.hosts_active = tx.model.contacts.count(tx.now);
+  status.open_units = static_cast<std::int64_t>(tx.model.open_units.size());
   for (const auto& [id, problem] : tx.model.problems)
     if (problem.row.finished_at == Timestamp{}) ++status.problems_open;
   return status;

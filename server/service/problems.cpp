@@ -172,8 +172,7 @@ Status delete_problem(Transaction& tx, ProblemId id, Info& deleted) {
   }
   if (found->second.stage) {
     for (const policy::Unit* unit : found->second.stage->view().open_units()) {
-      tx.model.open_units.erase(unit->id);
-      tx.model.hosts[unit->host].units.erase(unit->id);
+      close_unit(tx.model, unit->id, unit->host);
     }
   }
   deleted = describe(found->second, tx.now);

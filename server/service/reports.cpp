@@ -23,6 +23,8 @@ std::vector<ProblemId> problems_of(const Model& model, const Host& host) {
 }  // namespace
 
 Status touch_host(Transaction& tx, Host& host) {
+  if (host.row.state == protocol::HostState::active)
+    tx.model.contacts.heard(host.row.last_contact, tx.now, tx.now);
   host.row.last_contact = tx.now;
   // Memory is enough between the minutes: after a crash all hosts count as heard of anyway.
   if (host.row.last_contact - host.stored_contact < std::chrono::minutes{1} &&
@@ -36,7 +38,7 @@ Status give_back_unknown(Transaction& tx, Host& host, const protocol::WorkReques
   std::set<UnitId> held;
   for (const auto& report : request.units) held.insert(report.unit);
   for (const auto& commit : request.commits) held.insert(commit.unit);
-  const std::set<UnitId> open = host.units;
+  const UnitSet open = host.units;
   for (const UnitId unit : open) {
     if (held.contains(unit)) continue;
     const auto place = tx.model.open_units.find(unit);
@@ -124,6 +126,7 @@ Status end_host(Transaction& tx, Host& host, protocol::HostState state, const st
     TRY(store_stage(tx, problem, changes));
   }
   tx.model.blame.forget_host(host.row.id);
+  if (host.row.state == protocol::HostState::active) tx.model.contacts.forget(host.row.last_contact);
   host.row.state = state;
   tx.model.dispatch->drop_host(host.row.id, tx.now);
   TRY(tx.store.update_host(host.row));

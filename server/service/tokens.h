@@ -2,6 +2,7 @@
 // token counts exactly when the store says so.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <shared_mutex>
 #include <unordered_map>
@@ -27,8 +28,16 @@ class Tokens {
     HostId host;
     bool proven = false;
   };
+  // In itself, for there is one a host; a digest is its own hash.
+  using Digest = std::array<char, 32>;
+  struct Hash {
+    std::size_t operator()(const Digest& digest) const;
+  };
+  using Hosts = std::unordered_map<Digest, Known, Hash>;
+  [[nodiscard]] static Digest key_of(const Bytes& digest);
+
   mutable std::shared_mutex mutex_;
-  std::unordered_map<Bytes, Known> hosts_;
+  Hosts hosts_;
 };
 
 }  // namespace gleaner::service

@@ -63,7 +63,7 @@ Status keep(Transaction& tx, HostId host, const Problem& problem, const policy::
 Status take_units(Transaction& tx, HostId host, Problem& problem) {
   if (!problem.stage) return {};
   policy::Changes changes;
-  for (const UnitId unit : std::set<UnitId>(tx.model.hosts[host].units)) {
+  for (const UnitId unit : UnitSet(tx.model.hosts[host].units)) {
     const auto place = tx.model.open_units.find(unit);
     if (place == tx.model.open_units.end() || place->second != problem.row.id) continue;
     problem.stage->give_back(host, unit, policy::Stage::GiveBack::returned, 0,

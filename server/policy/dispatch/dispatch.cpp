@@ -171,6 +171,7 @@ std::vector<IdleHost> Dispatch::waiting(Timestamp now) const {
     }
     if (one.slots > 0) idle.push_back(one);
   }
+  std::sort(idle.begin(), idle.end(), [](const IdleHost& a, const IdleHost& b) { return a.host < b.host; });
   return idle;
 }
 

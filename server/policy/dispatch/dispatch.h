@@ -15,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -118,7 +119,7 @@ class Dispatch {
   Sink log_;
   bool deciding_ = false;  // what stages are asked meanwhile follows from the event
   std::map<ProblemId, Problem> problems_;
-  std::map<HostId, Host> hosts_;
+  std::unordered_map<HostId, Host> hosts_;
   FairShare shares_;
   std::map<std::string, MappingGroup> groups_;  // by the text of the mapping strategy
   std::vector<PlanJob> jobs_;

@@ -29,11 +29,14 @@ TEST_CASE("keys, codes and the slowest are those of all hosts, whatever changes"
     index.put(row);
     std::vector<HostId> with_key;
     std::int64_t with_code = 0;
+    std::int64_t active = 0;
     double slowest = 0;
     for (const auto& [id, host] : hosts) {
       if (host.public_key == row.public_key) with_key.push_back(id);
       if (host.code == row.code) ++with_code;
-      if (host.state != protocol::HostState::active || host.mflops <= 0) continue;
+      if (host.state != protocol::HostState::active) continue;
+      ++active;
+      if (host.mflops <= 0) continue;
       if (slowest == 0 || host.mflops < slowest) slowest = host.mflops;
     }
     auto found = index.with_key(row.public_key);
@@ -41,7 +44,38 @@ TEST_CASE("keys, codes and the slowest are those of all hosts, whatever changes"
     REQUIRE(found == with_key);
     REQUIRE(index.with_code(row.code) == with_code);
     REQUIRE(index.slowest() == slowest);
+    REQUIRE(index.active() == active);
   }
   CHECK(index.with_key("nobody's").empty());
   CHECK(index.with_code("none") == 0);
+}
+
+TEST_CASE("as many were heard of lately as a look at all would find, to the second") {
+  constexpr std::uint64_t seed = 20261126;
+  INFO("seed " << seed);
+  Random random(seed);
+  service::Contacts contacts;
+  std::map<std::uint64_t, Timestamp> hosts;
+  Timestamp now = Timestamp{} + std::chrono::hours{24};
+  for (int change = 0; change < 5000; ++change) {
+    now += std::chrono::milliseconds{random.below(4000)};
+    const std::uint64_t host = random.below(200);
+    Timestamp& time = hosts[host];
+    if (time != Timestamp{} && random.chance(0.1)) {
+      contacts.forget(time);
+      hosts.erase(host);
+    } else {
+      const Timestamp heard = now - std::chrono::seconds{random.chance(0.1) ? random.below(600) : 0};
+      contacts.heard(time, heard, now);
+      time = heard;
+    }
+    std::int64_t surely = 0, perhaps = 0;
+    for (const auto& [id, last] : hosts) {
+      surely += now - last < service::Contacts::remembered - std::chrono::seconds{1} ? 1 : 0;
+      perhaps += now - last < service::Contacts::remembered ? 1 : 0;
+    }
+    REQUIRE(contacts.count(now) >= surely);
+    REQUIRE(contacts.count(now) <= perhaps);
+  }
+  CHECK(contacts.count(now + std::chrono::hours{1}) == 0);
 }

@@ -80,7 +80,9 @@ std::string text_of(const Model& model) {
   for (const auto& [id, problem] : model.problems) text += text_of(problem);
   const std::map<UnitId, ProblemId> open(model.open_units.begin(), model.open_units.end());
   for (const auto& [unit, problem] : open) text += fmt::format("open {} of {}\n", unit.value, problem.value);
-  return text + fmt::format("slowest {}\n", model.index.slowest());
+  for (const auto& [problem, count] : model.hosts_at_work)
+    text += fmt::format("{} hosts compute {}\n", count, problem.value);
+  return text + fmt::format("slowest {} active {}\n", model.index.slowest(), model.index.active());
 }
 
 }  // namespace gleaner::service::testing

@@ -190,8 +190,7 @@ TEST_CASE("units that a host's request does not list are given back, those it co
   auto request = world.work_request(0);
   request.commits = {World::results(held[0].unit, {held[0].range.begin, held[0].range.begin + 1})};
   (void)must(world.work(host.id, request));
-  const auto open =
-      world.look<std::set<UnitId>>([&](Transaction& tx) { return tx.model.hosts.at(host.id).units; });
-  CHECK(open == std::set<UnitId>{held[0].unit});
+  const auto open = world.look<UnitSet>([&](Transaction& tx) { return tx.model.hosts.at(host.id).units; });
+  CHECK(open == UnitSet{held[0].unit});
   CHECK(world.show(problem).handed_out == held[0].range.size() - 1);
 }

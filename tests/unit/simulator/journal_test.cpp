@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 
 #include "server/policy/journal/lines.h"
+#include "server/policy/journal/recorded_stage.h"
 #include "server/policy/journal/replay.h"
 #include "tests/catch.h"
 #include "tools/simulator/grid.h"
