@@ -4,6 +4,7 @@
 
 #include "shared/base/limits.h"
 #include "shared/crypto/keys.h"
+#include "shared/crypto/statements.h"
 #include "shared/protocol/codec.h"
 #include "shared/protocol/segment.h"
 
@@ -37,7 +38,7 @@ Result<std::unique_ptr<HeldUnit>> HeldUnit::create(io::Files& files, const io::P
 Result<std::unique_ptr<HeldUnit>> HeldUnit::load(io::Files& files, const io::Path& directory) {
   TRY_ASSIGN(const Bytes text, files.read(directory / grant_file, limits::json_message_bytes_max));
   TRY_ASSIGN(protocol::SignedStatement statement, protocol::decode<protocol::SignedStatement>(text));
-  TRY_ASSIGN(protocol::Grant grant, protocol::decode<protocol::Grant>(statement.payload));
+  TRY_ASSIGN(protocol::Grant grant, crypto::read_grant(statement));
   if (std::to_string(grant.unit.value) != directory.filename())
     return Error{ErrorKind::untrusted, "the grant in " + directory.string() + " is for another unit"};
   std::unique_ptr<HeldUnit> unit(new HeldUnit(files, directory, std::move(statement), std::move(grant)));

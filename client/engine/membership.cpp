@@ -57,6 +57,7 @@ void Membership::load_units(int& next_slot) {
       continue;
     }
     auto unit = std::make_unique<Unit>(std::move(held).value());
+    contexts_.learn(unit->held->statement());
     unit->slot = next_slot++ % slots_;
     if (const Status good = trust_.check_not_revoked(unit->held->statement(), unit->grant()); !good.ok()) {
       spdlog::warn("unit {} does not go on: {}", unit->id().value, good.error().message);
@@ -101,6 +102,7 @@ void Membership::request_work(protocol::WorkRequest request, SteadyTime now) {
     speeds.upload_bytes_per_second = link_->upload();
   }
   request.speeds = speeds_.unreported(speeds);
+  request.contexts = contexts_.known();
   session_.send(request);
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "client/engine/deliveries.h"
+#include "client/engine/grant_contexts.h"
 #include "client/engine/server_session.h"
 #include "client/engine/speed_reporter.h"
 #include "client/engine/status.h"
@@ -118,6 +119,7 @@ class Membership {
   state::ProjectNames names_;
   Trust trust_;
   UnitBook units_;
+  GrantContexts contexts_;
   Deliveries deliveries_;
   UnitPreparation preparation_;
   ServerSession session_;

@@ -78,6 +78,8 @@ void Membership::take(WorkAnswered& event, SlotOrders& orders, SteadyTime now) {
     doubted_grants_.clear();
     for (const auto& statement : reply.acknowledgements) take_acknowledgement(statement, now);
     std::move(reply.units.begin(), reply.units.end(), std::back_inserter(orders.units));
+    for (const auto& statement : reply.grants) contexts_.learn(statement);
+    for (auto& statement : reply.grants) contexts_.complete(statement);
     for (std::size_t i = 0; i < reply.grants.size(); ++i)
       take_grant(reply.grants[i], i < reply.grant_slots.size() ? reply.grant_slots[i] : 0, now);
     speeds_.confirm();

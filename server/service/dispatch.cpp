@@ -8,6 +8,8 @@
 #include "server/policy/dispatch/dispatch.h"
 #include "server/service/describe.h"
 #include "server/service/life_cycle.h"
+#include "shared/crypto/keys.h"
+#include "shared/protocol/codec.h"
 
 namespace gleaner::service {
 namespace {
@@ -21,6 +23,37 @@ policy::WorkDemand demand_of(HostId host, const protocol::WorkRequest& request) 
   return demand;
 }
 
+const std::shared_ptr<const SharedContext>& context_of(const Model& model, Problem& problem) {
+  if (!problem.context || problem.context->application != problem.row.application) {
+    const auto& application = model.applications.at(problem.row.application).row;
+    const Bytes text = protocol::encode(protocol::GrantContext{problem.row.id, application.statement,
+                                                               application.signer, problem.row.parameters});
+    problem.context = std::make_shared<const SharedContext>(
+        SharedContext{problem.row.application, text, crypto::sha256_hex(text)});
+  }
+  return problem.context;
+}
+
+// What it has in common with the problem's other grants: in itself, or named and told with the first.
+void say_context(const Transaction& tx, Problem& problem, const protocol::WorkRequest& request,
+                 WorkOutcome& outcome) {
+  protocol::Grant& grant = outcome.grants.back();
+  if (!request.contexts) {
+    const auto& application = tx.model.applications.at(problem.row.application).row;
+    grant.application = application.statement;
+    grant.signer = application.signer;
+    grant.parameters = problem.row.parameters;
+    grant.parameters_digest = problem.parameters_digest;
+    return;
+  }
+  const auto& context = context_of(tx.model, problem);
+  grant.context = context->digest;
+  const bool known = std::ranges::find(*request.contexts, context->digest) != request.contexts->end();
+  const bool told =
+      std::ranges::any_of(outcome.contexts, [&](const auto& one) { return one.text == context; });
+  if (!known && !told) outcome.contexts.push_back({outcome.grants.size() - 1, context});
+}
+
 protocol::Grant make_grant(const Transaction& tx, const Problem& problem, const policy::Unit& unit) {
   protocol::Grant grant;
   grant.unit = unit.id;
@@ -29,11 +62,6 @@ protocol::Grant make_grant(const Transaction& tx, const Problem& problem, const 
   grant.problem_name = problem.row.name;
   grant.stage = problem.row.stage;
   grant.range = unit.range;
-  const Application& application = tx.model.applications.at(problem.row.application);
-  grant.application = application.row.statement;
-  grant.signer = application.row.signer;
-  grant.parameters = problem.row.parameters;
-  grant.parameters_digest = problem.parameters_digest;
   for (const auto* inputs : {&problem.row.inputs, &problem.stage_row.inputs}) {
     if (inputs == &problem.row.inputs && problem.manifest.keeps_inputs) continue;
     for (const auto& input : *inputs)
@@ -51,9 +79,11 @@ protocol::Grant make_grant(const Transaction& tx, const Problem& problem, const 
   return grant;
 }
 
-Status grant_unit(Transaction& tx, const policy::SlotGrant& granted, WorkOutcome& outcome) {
+Status grant_unit(Transaction& tx, const protocol::WorkRequest& request, const policy::SlotGrant& granted,
+                  WorkOutcome& outcome) {
   Problem& problem = tx.model.problems.at(granted.problem);
   outcome.grants.push_back(make_grant(tx, problem, *problem.stage->view().unit(granted.unit)));
+  say_context(tx, problem, request, outcome);
   outcome.reply.grant_slots.push_back(granted.slot);
   if (problem.row.started_at != Timestamp{}) return {};
   problem.row.started_at = tx.now;
@@ -113,7 +143,7 @@ Status hand_out(Transaction& tx, Host& host, const protocol::WorkRequest& reques
   if (tx.model.log) tx.effects.add(effect::SettleDecisions{tx.model.log});
   for (const auto& [problem, changes] : served.changes)
     TRY(store_stage(tx, tx.model.problems.at(problem), changes));
-  for (const auto& granted : served.grants) TRY(grant_unit(tx, granted, outcome));
+  for (const auto& granted : served.grants) TRY(grant_unit(tx, request, granted, outcome));
   outcome.reply.retry_after_seconds = served.retry_after;
   outcome.reply.reason = served.reason;
   if (served.grants.empty())

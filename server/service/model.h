@@ -47,6 +47,13 @@ struct Application {
 // Of a problem, in memory: some screens of what `problem show` tells.
 inline constexpr std::size_t recent_failures_max = 100;
 
+// A protocol::GrantContext as text.
+struct SharedContext {
+  ApplicationId application;
+  Bytes text;
+  std::string digest;
+};
+
 struct Problem {
   storage::ProblemRow row;
   storage::StageRow stage_row;
@@ -56,6 +63,9 @@ struct Problem {
   bundle::Manifest manifest;               // of its application
   std::string application_name;            // name@version
   std::string parameters_digest;
+  // What its grants have in common, as told to hosts that keep it: made when it is first wanted, and anew for
+  // another version of the application.
+  std::shared_ptr<const SharedContext> context;
   std::vector<storage::FailureRow> recent_failures;  // newest last, at most recent_failures_max
   std::int64_t disagreements = 0;                    // disputes so far
   std::string waits;  // what its comparisons waited for when the last was made; empty: nothing in particular

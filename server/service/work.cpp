@@ -90,6 +90,8 @@ void sign(WorkOutcome& outcome, bool proofs, const crypto::PrivateKey& key) {
   outcome.reply.acknowledgements.assign(std::make_move_iterator(signed_ones.begin()),
                                         std::make_move_iterator(grants));
   outcome.reply.grants.assign(std::make_move_iterator(grants), std::make_move_iterator(signed_ones.end()));
+  for (const auto& context : outcome.contexts)
+    outcome.reply.grants[context.grant].context = context.text->text;
 }
 
 }  // namespace

@@ -66,7 +66,11 @@ inline constexpr std::int64_t hints_bytes_max = 256 << 20;
 inline constexpr double cost_ahead_max = 1e15;  // as far as sums of hints stay exact
 inline constexpr int segments_per_request_max = 64;
 inline constexpr std::int64_t proof_bytes_max = 33 * 16;  // a reply has at most 128 statements: 7 levels
-inline constexpr int progress_per_reply_max = 16;         // problems whose progress one reply reports
+// Contexts of grants that a client keeps and names: of so many problems it is told again what it has
+// forgotten.
+inline constexpr int contexts_per_request_max = 32;
+inline constexpr std::int64_t contexts_bytes_max = 4 << 20;  // in its memory; the newest is kept in any case
+inline constexpr int progress_per_reply_max = 16;            // problems whose progress one reply reports
 inline constexpr int hosts_per_page_max = 1000;
 inline constexpr int list_length_max = 10'000;  // one admin list, or the hosts of one problem
 inline constexpr int codes_max = 10'000;        // enrolment codes: each joining host's is looked for

@@ -171,6 +171,25 @@ const SignedStatement* former_work_certificate(const ProjectTrust& trust, std::s
   return nullptr;
 }
 
+Result<protocol::Grant> read_grant(const SignedStatement& statement) {
+  constexpr auto type = StatementType::grant;
+  TRY_ASSIGN(auto grant, decode_payload<protocol::Grant>(statement));
+  if (!grant.context) return grant;
+  if (!statement.context)
+    return untrusted(type, "names a context that this computer does not have: ask for work again");
+  if (sha256_hex(*statement.context) != *grant.context)
+    return untrusted(type,
+                     "came with another context than it names: it was changed on its way, do not use it");
+  auto context = protocol::decode<protocol::GrantContext>(*statement.context);
+  if (!context.ok()) return untrusted(type, "has a context that cannot be read: " + context.error().message);
+  if (context->problem != grant.problem) return untrusted(type, "names the context of another problem");
+  grant.application = std::move(context->application);
+  grant.signer = std::move(context->signer);
+  grant.parameters_digest = sha256_hex(context->parameters);
+  grant.parameters = std::move(context->parameters);
+  return grant;
+}
+
 Result<protocol::Grant> check_grant(const SignedStatement& statement, const ProjectTrust& trust, HostId host,
                                     Timestamp now) {
   constexpr auto type = StatementType::grant;
@@ -182,7 +201,7 @@ Result<protocol::Grant> check_grant(const SignedStatement& statement, const Proj
                                    StatementType::work_key_certificate, trust.root_key, trust.project, now));
   TRY(trust.revocations.check_key(certificate.key, "work key"));
   TRY(check_signed_by(statement, type, certificate.key));
-  TRY_ASSIGN(auto grant, decode_payload<protocol::Grant>(statement));
+  TRY_ASSIGN(auto grant, read_grant(statement));
   TRY(check_host(type, grant.host, host));
   if (grant.range.empty()) return untrusted(type, "is for no items");
   if (now - clock_skew_forgiven > grant.deadline)

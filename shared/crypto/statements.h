@@ -54,6 +54,9 @@ struct ProjectTrust {
                                                  std::string_view root_fingerprint, Timestamp now,
                                                  const Revocations& seen = {});
 
+// What a grant's payload says, with what its context adds, which must have the digest that the payload names
+// and be of its problem. Whether the signature holds is not looked at. Errors: untrusted.
+[[nodiscard]] Result<protocol::Grant> read_grant(const protocol::SignedStatement& statement);
 // Signed by the project's work key or by a former one, which must still be certified at `now` and not
 // revoked; for `host`, not past its deadline.
 [[nodiscard]] Result<protocol::Grant> check_grant(const protocol::SignedStatement& statement,

@@ -20,8 +20,8 @@
 namespace gleaner::protocol {
 
 // Every request and reply body also carries "version"; decode() refuses versions this program does not speak.
-// Signed payloads (KeyCertificate, ProjectDocument, ApplicationStatement, Grant, Acknowledgement) are encoded
-// by the same functions.
+// Signed payloads (KeyCertificate, ProjectDocument, ApplicationStatement, Grant, Acknowledgement) and
+// GrantContext are encoded by the same functions.
 template <typename Message>
 [[nodiscard]] std::string encode(const Message& message);
 template <typename Message>

@@ -20,6 +20,7 @@ void visit(Archive& archive, Of<Archive, SignedStatement>& message) {
   archive("key", message.key, public_key);
   archive("signature", message.signature, signature);
   archive("proof", message.proof, Raw{0, limits::proof_bytes_max});
+  archive("context", message.context, Raw{0, limits::json_message_bytes_max});
 }
 
 template <>
@@ -126,6 +127,16 @@ void visit(Archive& archive, Of<Archive, BegunItem>& message) {
 }
 
 template <>
+inline constexpr const char* title<GrantContext> = "context of grants";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, GrantContext>& message) {
+  archive("problem", message.problem);
+  archive("application", message.application);
+  archive("signer", message.signer);
+  archive("parameters", message.parameters, Document{});
+}
+
+template <>
 inline constexpr const char* title<Grant> = "grant";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, Grant>& message) {
@@ -135,10 +146,13 @@ void visit(Archive& archive, Of<Archive, Grant>& message) {
   archive("problem_name", message.problem_name, Text{});
   archive("stage", message.stage, stage_number);
   archive("range", message.range);
-  archive("application", message.application);
-  archive("signer", message.signer);
-  archive("parameters", message.parameters, Document{});
-  archive("parameters_digest", message.parameters_digest, Digest{});
+  archive("context", message.context, Digest{});
+  if (!message.context) {
+    archive("application", message.application);
+    archive("signer", message.signer);
+    archive("parameters", message.parameters, Document{});
+    archive("parameters_digest", message.parameters_digest, Digest{});
+  }
   archive("inputs", message.inputs, List{limits::inputs_max});
   archive("begun", message.begun);
   archive("cost", message.cost, Number{});

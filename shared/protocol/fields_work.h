@@ -144,6 +144,7 @@ void visit(Archive& archive, Of<Archive, WorkRequest>& message) {
   archive("applications", message.applications, List{limits::applications_permitted_max, Text{}});
   archive("speeds", message.speeds);
   archive.defaulted("proofs", message.proofs);
+  archive("contexts", message.contexts, List{limits::contexts_per_request_max, Digest{}});
 }
 
 template <>

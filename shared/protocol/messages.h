@@ -45,6 +45,7 @@ struct SignedStatement {
   std::string key;        // public key of the signer (32 bytes, raw)
   std::string signature;  // 64 bytes, raw
   std::optional<Bytes> proof;
+  std::optional<Bytes> context = {};  // of a grant that names one: the text of its GrantContext
 };
 
 // The root key says: this key may act for the project in this period.
@@ -130,6 +131,15 @@ struct BegunItem {
   Bytes data;        // what that host's kernel saved, zlib-compressed
 };
 
+// What all grants of a problem have in common. It is said once to a host that can keep it; grants then name
+// the digest of its text, which their signature so covers.
+struct GrantContext {
+  ProblemId problem;
+  SignedStatement application;  // an ApplicationStatement
+  SignedStatement signer;       // the KeyCertificate of its signer
+  std::string parameters;       // JSON text
+};
+
 // Everything a client acts on when it computes a unit; signed by the work key.
 struct Grant {
   UnitId unit;
@@ -138,9 +148,10 @@ struct Grant {
   std::string problem_name;
   int stage = 0;
   Range range;
-  SignedStatement application;  // an ApplicationStatement
-  SignedStatement signer;       // the KeyCertificate of its signer
-  std::string parameters;       // JSON text
+  // If there is a context it says these four, and they are not written.
+  SignedStatement application;
+  SignedStatement signer;
+  std::string parameters;
   std::string parameters_digest;
   std::vector<Input> inputs;
   std::optional<BegunItem> begun;
@@ -149,6 +160,7 @@ struct Grant {
   Timestamp issued_at;
   Timestamp deadline;  // when the lease is garbage: a result is welcome for as long as it is of use
   std::string reason;  // why this size, in one sentence
+  std::optional<std::string> context = {};  // digest of its GrantContext's text
 };
 
 // ---- Joining ----------------------------------------------------------------------------------------------
@@ -291,6 +303,8 @@ struct WorkRequest {
   std::optional<std::vector<std::string>> applications;  // the only ones that the owner permits; absent: any
   std::optional<HostSpeeds> speeds;                      // absent: as told before
   bool proofs = false;                                   // one signature may cover the whole reply
+  // Digests of the contexts that the client has; absent: grants must say all of theirs themselves.
+  std::optional<std::vector<std::string>> contexts = {};
 };
 
 // How far a problem's present stage is, with what all computers gave: for people to look at.

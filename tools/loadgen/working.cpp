@@ -90,6 +90,8 @@ protocol::WorkRequest Working::work_request(HostState& state) const {
   request.memory_bytes = std::int64_t{1} << 40;
   request.cores = static_cast<int>(options_.units_per_request);
   request.proofs = true;
+  request.contexts.emplace();
+  if (state.context != nullptr) request.contexts->push_back(*state.context);
   request.proposal.performance = 1000;
   return request;
 }
@@ -118,7 +120,7 @@ Next Working::take_answer(std::size_t host, const Response& response) {
 
 Next Working::take_work(std::size_t host, const Response& response) {
   HostState& state = states_[host];
-  const auto reply = protocol::decode<protocol::WorkReply>(response.body);
+  auto reply = protocol::decode<protocol::WorkReply>(response.body);
   if (!reply.ok()) {
     blame(tally_.contradictions, "the answer cannot be read: " + reply.error().message);
     give_up(state, enrolled_[host].id);
@@ -141,6 +143,7 @@ Next Working::take_work(std::size_t host, const Response& response) {
     ledger_.add(Outcome::unanswered, missing.unit, enrolled_[host].id, missing.range,
                 make_result(options_.results, missing.unit, missing.range).digest);
   }
+  take_contexts(state, reply->grants);
   for (const auto& statement : reply->grants) take_grant(host, statement, verify);
   state.trick = Trick::none;
   if (verify) ++tally_.verified;
@@ -195,6 +198,16 @@ void Working::take_acknowledgement(std::size_t host, const protocol::SignedState
     state.acknowledged.push_back(*found);
   }
   open.erase(found);
+}
+
+// A host keeps the context that it was told last; a grant that comes without is given it.
+void Working::take_contexts(HostState& state, std::vector<protocol::SignedStatement>& grants) {
+  for (auto& grant : grants) {
+    if (grant.context)
+      state.context = &contexts_.emplace(crypto::sha256_hex(*grant.context), *grant.context).first->first;
+    else if (state.context != nullptr)
+      grant.context = contexts_.at(*state.context);
+  }
 }
 
 void Working::take_grant(std::size_t host, const protocol::SignedStatement& statement, bool verify) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -79,7 +80,8 @@ class Working final : public Script {
     std::int64_t beats_left = 0;
     std::int64_t answers = 0;
     Trick trick = Trick::none;
-    bool composed = false;  // the request has been made once: it stays what it is
+    const std::string* context = nullptr;  // digest of the one that it has: a key of contexts_
+    bool composed = false;                 // the request has been made once: it stays what it is
   };
 
   [[nodiscard]] protocol::WorkRequest work_request(HostState& state) const;
@@ -90,6 +92,7 @@ class Working final : public Script {
   void take_acknowledgement(std::size_t host, const protocol::SignedStatement& statement, bool verify,
                             std::vector<Held>& open, std::vector<Held>& again);
   void take_grant(std::size_t host, const protocol::SignedStatement& statement, bool verify);
+  void take_contexts(HostState& state, std::vector<protocol::SignedStatement>& grants);
   [[nodiscard]] Status check_application(const protocol::Grant& grant, Timestamp now);
   [[nodiscard]] Next refused(std::size_t host, int status);
   [[nodiscard]] Duration pause(Duration least);
@@ -105,6 +108,7 @@ class Working final : public Script {
   Ledger& ledger_;
   Random random_;
   std::vector<HostState> states_;
+  std::map<std::string, Bytes> contexts_;  // of all hosts, by digest; one or two a problem
   std::int64_t answers_ = 0;
   std::string trusted_application_;  // the statements that held last
   Tally tally_;

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "shared/archive/bundle_archive.h"
@@ -173,6 +174,15 @@ protocol::SignedStatement FakeServer::sign_grant(const protocol::Grant& grant) c
   return crypto::sign_statement(StatementType::grant, protocol::encode(grant), work_key_);
 }
 
+protocol::SignedStatement FakeServer::sign_short_grant(protocol::Grant grant) const {
+  const Bytes context = protocol::encode(
+      protocol::GrantContext{grant.problem, grant.application, grant.signer, grant.parameters});
+  grant.context = crypto::sha256_hex(context);
+  protocol::SignedStatement statement = sign_grant(grant);
+  statement.context = context;
+  return statement;
+}
+
 protocol::Acknowledgement FakeServer::acknowledge(const protocol::CommitRequest& commit) {
   commits.push_back(commit);
   protocol::Acknowledgement answer;
@@ -235,6 +245,10 @@ io::HttpReply FakeServer::work_reply(const std::string& body) {
   for (const auto& slot : request->slots) {
     if (queue_.empty()) break;
     reply.grants.push_back(queue_.front());
+    auto& context = reply.grants.back().context;
+    if (context && request->contexts &&
+        std::ranges::find(*request->contexts, crypto::sha256_hex(*context)) != request->contexts->end())
+      context.reset();
     reply.grant_slots.push_back(slot.slot);
     queue_.pop_front();
   }

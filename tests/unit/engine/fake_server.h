@@ -26,7 +26,11 @@ class FakeServer {
                        const std::string& items_extra = "");
   protocol::Grant make_grant(Range range);
   protocol::SignedStatement sign_grant(const protocol::Grant& grant) const;
-  void queue_unit(Range range) { queue_.push_back(sign_grant(make_grant(range))); }
+  // The same that names its context, which it has with it.
+  protocol::SignedStatement sign_short_grant(protocol::Grant grant) const;
+  void queue_unit(Range range) {
+    queue_.push_back(says_once ? sign_short_grant(make_grant(range)) : sign_grant(make_grant(range)));
+  }
   void queue_statement(protocol::SignedStatement statement) { queue_.push_back(std::move(statement)); }
   [[nodiscard]] protocol::JoinCode join_code() const;
   [[nodiscard]] protocol::SignedStatement project() const;
@@ -53,7 +57,8 @@ class FakeServer {
   std::vector<protocol::UnitOrder> orders;  // given with the next heartbeat or work reply
   double retry_after = 5;
   bool refuse_all = false;
-  void forget() {  // as if nothing had ever been committed
+  bool says_once = true;  // what the problem's grants have in common; false: a server that does not know how
+  void forget() {         // as if nothing had ever been committed
     accepted_until_.clear();
     taken_.clear();
   }

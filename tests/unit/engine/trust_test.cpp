@@ -55,6 +55,24 @@ TEST_CASE("Grants that the project did not sign for this host are refused") {
     grant.signer = foreign.signer;
     expect_refusal(world, world.server.sign_grant(grant));
   }
+  SECTION("with a context that was changed on its way") {
+    auto statement = world.server.sign_short_grant(grant);
+    statement.context->replace(statement.context->find("length"), 6, "breadth");
+    expect_refusal(world, statement);
+  }
+  SECTION("with a context that was never told") {
+    auto statement = world.server.sign_short_grant(grant);
+    statement.context.reset();
+    expect_refusal(world, statement);
+  }
+  SECTION("with the context of another problem") {
+    auto other = grant;
+    other.problem = ProblemId{4};
+    grant.context = crypto::sha256_hex(*world.server.sign_short_grant(other).context);
+    auto statement = world.server.sign_grant(grant);
+    statement.context = world.server.sign_short_grant(other).context;
+    expect_refusal(world, statement);
+  }
   SECTION("an input that escapes its directory") {
     grant.inputs = {{"../../evil", std::string(64, 'a'), 3, std::nullopt}};
     expect_refusal(world, world.server.sign_grant(grant));

@@ -35,6 +35,46 @@ TEST_CASE(
                    "GET /v1/blobs/" + world.server.archive_digest) == 1);
 }
 
+TEST_CASE(
+    "What a problem's grants have in common is told once, and again only to a client that has lost it") {
+  World world;
+  for (int i = 0; i < 4; ++i) world.server.queue_unit({i * 5, i * 5 + 5});
+  world.start();
+  REQUIRE(world.run_until([&] { return world.has_all({0, 20}) && world.nothing_in_hand(); }));
+  CHECK(world.server.work.front().contexts == std::vector<std::string>{});
+  REQUIRE(world.server.work.back().contexts);
+  CHECK(world.server.work.back().contexts->size() == 1);
+  world.server.queue_unit({20, 25});
+  world.kill();
+  world.start();
+  REQUIRE(world.run_until([&] { return world.has_all({20, 25}) && world.nothing_in_hand(); }));
+  CHECK(world.server.failures.empty());
+}
+
+TEST_CASE("A unit that named its context goes on after a restart, and the context is known with it") {
+  World world;
+  world.server.set_application(script_kernel(at_a_pace));
+  world.server.queue_unit({0, 5});
+  world.start();
+  REQUIRE(world.run_until([&] { return world.launcher.started == 1; }));
+  const std::size_t before = world.server.work.size();
+  world.kill();
+  world.start();
+  world.server.queue_unit({5, 10});
+  REQUIRE(world.run_until([&] { return world.has_all({0, 10}) && world.nothing_in_hand(); }));
+  REQUIRE(world.server.work.size() > before);
+  CHECK(world.server.work[before].contexts->size() == 1);
+}
+
+TEST_CASE("A server that says everything in each grant is understood") {
+  World world;
+  world.server.says_once = false;
+  for (int i = 0; i < 2; ++i) world.server.queue_unit({i * 5, i * 5 + 5});
+  world.start();
+  REQUIRE(world.run_until([&] { return world.has_all({0, 10}) && world.nothing_in_hand(); }));
+  CHECK(world.server.work.back().contexts == std::vector<std::string>{});
+}
+
 TEST_CASE("Several slots compute at once, each with a kernel of its own; a request asks for all of them") {
   World world(3);
   for (int i = 0; i < 3; ++i) world.server.queue_unit({i * 10, i * 10 + 10});

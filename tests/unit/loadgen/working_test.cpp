@@ -79,6 +79,23 @@ TEST_CASE("what was given is delivered with the next request, and the ledger say
   CHECK(scene.ledger.count(Outcome::accepted) == 1);
 }
 
+TEST_CASE("a host names the context that it was told") {
+  Scene scene;
+  CHECK(scene.ask().contexts == std::vector<std::string>{});
+  protocol::WorkReply reply;
+  auto told = scene.grant(7);
+  told.context = "text";
+  reply.grants = {told, scene.grant(8)};
+  CHECK(scene.answer(reply).ever);
+  CHECK(scene.ask().contexts == std::vector<std::string>{crypto::sha256_hex("text")});
+  reply.acknowledgements.clear();
+  for (const auto& commit : scene.ask().commits)
+    reply.acknowledgements.push_back(scene.acknowledgement(commit));
+  reply.grants = {scene.grant(9)};
+  CHECK(scene.answer(reply).ever);
+  CHECK(scene.ask().contexts == std::vector<std::string>{crypto::sha256_hex("text")});
+}
+
 TEST_CASE("asked again without an answer, a host says the same") {
   Scene scene;
   protocol::WorkReply reply;

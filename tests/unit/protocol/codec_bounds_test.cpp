@@ -46,6 +46,7 @@ bool may_be_absent(const std::string& title, const std::string& name) {
     return true;
   if ((name == "applications" || name == "speeds" || name == "proofs") && title == "work request")
     return true;
+  if (name == "context" || name == "contexts") return true;
   if (name == "proof" || (title == "server status" && name == "stored")) return true;
   return name == "range" && (title == "input" || title == "grant");
 }
@@ -153,6 +154,26 @@ TEST_CASE("progress is optional, bounded and checked") {
   tree.as_object()["progress"] = parse(R"([{"problem":1,"items":-1,"accepted":0,"hosts":0}])");
   CHECK(decode<WorkReply>(serialize(tree)).error().message ==
         "work reply: progress[0].items: expected a whole number from 0 to 9007199254740992");
+}
+
+TEST_CASE("a grant says what its context would say, or names it") {
+  Grant grant;
+  grant.parameters = "{}";
+  grant.parameters_digest = std::string(64, '0');
+  for (auto* statement : {&grant.application, &grant.signer}) {
+    statement->key = Bytes(32, 'k');
+    statement->signature = Bytes(64, 's');
+  }
+  const std::string whole = encode(grant);
+  CHECK(whole.find("context") == std::string::npos);
+  CHECK(decode<Grant>(whole)->parameters == "{}");
+  grant.context = std::string(64, 'a');
+  const std::string brief = encode(grant);
+  CHECK(brief.find("parameters") == std::string::npos);
+  CHECK(decode<Grant>(brief)->context == grant.context);
+  Tree tree = parse(brief);
+  tree.as_object().erase("context");
+  CHECK(decode<Grant>(serialize(tree)).error().message == "grant: application: is missing");
 }
 
 TEST_CASE("grants and their slots go together") {

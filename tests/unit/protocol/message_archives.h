@@ -20,7 +20,7 @@ namespace gleaner::protocol::codec {
 
 using AllMessages =
     std::tuple<SignedStatement, KeyCertificate, RevokedKey, RevokedTlsKey, RevokedArchive, MinimumVersion,
-               RevocationList, ProjectDocument, ApplicationStatement, Input, BegunItem, Grant,
+               RevocationList, ProjectDocument, ApplicationStatement, Input, BegunItem, GrantContext, Grant,
                Acknowledgement, Benchmark, EnrolRequest, EnrolReply, CommitRequest, UnitReport, SavedItem,
                HeartbeatRequest, UnitOrder, HeartbeatReply, Proposal, SlotRequest, WorkRequest,
                ProblemProgress, WorkReply, FailureReport, UploadState, ProblemDocument, ApplicationInfo,

@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "shared/crypto/statements.h"
 #include "shared/io/compression.h"
 #include "shared/protocol/codec.h"
 #include "tests/unit/service/world.h"
@@ -52,6 +53,49 @@ TEST_CASE("each idle slot gets a unit, and no item twice") {
   CHECK(world.show(problem).handed_out == seen.total());
   CHECK(world.show(problem).hosts == 1);
   CHECK(says(world.memory(), "open 1 of 1"));
+}
+
+TEST_CASE("what a problem's grants have in common is told once to a host that keeps it") {
+  World world;
+  world.add_application();
+  const TestHost host = world.add_host();
+  const ProblemId problem = world.add_problem(40);
+  ManagerOptions other;
+  other.version = "1.0.1";
+  other.compatible_with = "1.0.0";
+  world.add_application(other);
+  auto request = world.work_request(2);
+  const auto whole = must(world.work(host.id, request)).grants;
+  REQUIRE(whole.size() == 2);
+  const auto old = must(crypto::read_grant(whole[0]));
+  CHECK(!old.context);
+
+  request.contexts.emplace();
+  const auto first = must(world.work(host.id, request)).grants;
+  REQUIRE(first.size() == 2);
+  REQUIRE(first[0].context);
+  CHECK(!first[1].context);  // said once in the reply
+  const auto grant = must(crypto::read_grant(first[0]));
+  CHECK(grant.context == crypto::sha256_hex(*first[0].context));
+  CHECK(grant.parameters == old.parameters);
+  CHECK(grant.parameters_digest == old.parameters_digest);
+  CHECK(grant.application.payload == old.application.payload);
+  CHECK(grant.signer.payload == old.signer.payload);
+  CHECK(!crypto::read_grant(first[1]).ok());
+
+  request.contexts = {*grant.context};
+  const auto next = must(world.work(host.id, request)).grants;
+  REQUIRE(next.size() == 2);
+  CHECK(!next[0].context);
+  CHECK(!next[1].context);
+
+  (void)must(World::wait<protocol::ProblemInfo>([&](auto done) {
+    world.service().problems().change_application(problem, {"numbers@1.0.1"}, std::move(done));
+  }));
+  const auto changed = must(world.work(host.id, request)).grants;
+  REQUIRE(!changed.empty());
+  REQUIRE(changed[0].context);
+  CHECK(must(crypto::read_grant(changed[0])).application.payload != old.application.payload);
 }
 
 TEST_CASE("without work a host is told when to ask again and why") {
