@@ -15,6 +15,7 @@
 
 #include "server/http/router.h"
 #include "server/http/server.h"
+#include "server/http/ticket_keys.h"
 #include "server/program_check.h"
 #include "server/service/acts.h"
 #include "server/service/key_rotation.h"
@@ -154,6 +155,9 @@ int serve(const io::Path& directory, int port_override, const std::string& log_l
   options.port = port;
   options.certificate_chain_pem = secrets->tls_chain_pem;
   options.private_key_pem = secrets->tls_key_pem;
+  options.tickets =
+      std::make_shared<http::TicketKeys>(io::real_files(), project.ticket_keys(), system_clock(),
+                                         [](const std::string& line) { spdlog::warn("{}", line); });
   options.threads = static_cast<int>(configuration->threads);
   options.connections_max = static_cast<int>(configuration->connections_max);
   options.connections_per_network_max = static_cast<int>(configuration->connections_per_network_max);

@@ -139,7 +139,7 @@ void Server::State::on_accept(const error_code& ec, tcp::socket socket) {
     if (!room) {
       complain_once("more than " + std::to_string(core->options.connections_max) + " connections, or " +
                     std::to_string(core->options.connections_per_network_max) +
-                    " of one network: some are refused");
+                    " of one network, and none is idle: some are refused");
     }
     return accept();
   }
@@ -181,7 +181,8 @@ int Server::port() const {
 
 Result<std::unique_ptr<Server>> Server::start(ServerOptions options, Handler handler) {
   TRY(check_options(options));
-  TRY_ASSIGN(TlsContext tls, TlsContext::make(options.certificate_chain_pem, options.private_key_pem));
+  TRY_ASSIGN(TlsContext tls,
+             TlsContext::make(options.certificate_chain_pem, options.private_key_pem, options.tickets));
   try {
     const auto core = std::make_shared<Core>(std::move(options), std::move(handler), std::move(tls));
     TRY_ASSIGN(auto acceptor, listen(core->io, core->options.address, core->options.port));

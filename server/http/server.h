@@ -23,6 +23,8 @@
 
 namespace gleaner::http {
 
+class TicketKeys;
+
 struct Request {
   std::string method;
   std::string path;  // decoded (valid UTF-8, no control characters), without the query
@@ -76,8 +78,10 @@ struct ServerOptions {
   int port = 8443;                  // 0: any free one
   std::string certificate_chain_pem;
   std::string private_key_pem;
+  std::shared_ptr<TicketKeys> tickets;  // null: sessions end with the server
   int threads = 2;
-  int connections_max = 4000;              // one beyond is closed at once
+  // With one more, the connection that has been idle longest is closed; while none is idle, the new one is.
+  int connections_max = 4000;
   int connections_per_network_max = 1000;  // the same, of one IPv4 address or one IPv6 /64
   // Of one network, connections that have not yet sent a whole request's header: with one more, the oldest of
   // these is closed. A handshake takes milliseconds, so honest hosts behind one address share this easily.

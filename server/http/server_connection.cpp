@@ -108,6 +108,12 @@ void Connection::close() {
   asio::post(socket_.get_executor(), [self = shared_from_this()] { self->close_now(); });
 }
 
+void Connection::close_if_idle() {
+  asio::post(socket_.get_executor(), [self = shared_from_this()] {
+    if (self->phase_ == Phase::idle) self->close_now();
+  });
+}
+
 void Connection::answer(std::uint64_t request_number, Response response) {
   // A weak pointer: after stop() nobody runs or drops what is posted here before the io_context goes.
   asio::dispatch(socket_.get_executor(),

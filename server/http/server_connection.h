@@ -36,6 +36,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void check_deadline();  // gives up if it has passed: 503 for a handler that does not answer, else closes
   void begin_stop();      // finishes the request it is at, if any, and closes
   void close();           // at once
+  void close_if_idle();   // others need the room
   void answer(std::uint64_t request_number, Response response);  // what the handler replied
   void log(const std::string& line) const { core_->log(line); }
   // Whose connections count together: an IPv4 address, or the first 64 bits of an IPv6 address.

@@ -13,23 +13,61 @@ Core::Core(ServerOptions given_options, Handler given_handler, TlsContext given_
       io(options.threads) {}
 
 bool Core::enter(const std::shared_ptr<Connection>& connection) {
-  std::shared_ptr<Connection> oldest;
+  std::shared_ptr<Connection> silent;
+  std::shared_ptr<Connection> idle;
   {
     const std::lock_guard lock(mutex_);
-    if (connections_.size() >= static_cast<std::size_t>(options.connections_max)) return false;
+    const auto known = networks_.find(connection->network());
+    const bool network_full =
+        known != networks_.end() && known->second.connections >= options.connections_per_network_max;
+    if (network_full || connections_.size() >= static_cast<std::size_t>(options.connections_max)) {
+      idle = oldest(network_full ? known->second.idle : idle_);
+      if (!idle) return false;
+    }
     const auto place = networks_.try_emplace(connection->network()).first;
     Network& network = place->second;
-    if (network.connections >= options.connections_per_network_max) return false;
     if (network.silent.size() >= static_cast<std::size_t>(options.silent_per_network_max)) {
-      oldest = connections_.at(network.silent.front()).connection.lock();
+      silent = connections_.at(network.silent.front()).connection.lock();
       network.silent.pop_front();
     }
     ++network.connections;
     network.silent.push_back(connection.get());
-    connections_.emplace(connection.get(), Entry{connection, place});
+    connections_.emplace(connection.get(), Entry{connection, place, {connection.get()}, {connection.get()}});
   }
-  if (oldest) oldest->close();
+  if (silent) silent->close();
+  if (idle) idle->close_if_idle();
   return true;
+}
+
+void Core::take_out(Entry& entry) {
+  if (!entry.of_all.empty()) return;
+  entry.of_all.splice(entry.of_all.end(), idle_, entry.in_all);
+  entry.of_network.splice(entry.of_network.end(), entry.network->second.idle, entry.in_network);
+}
+
+std::shared_ptr<Connection> Core::oldest(const std::list<const Connection*>& idle) {
+  while (!idle.empty()) {
+    Entry& entry = connections_.at(idle.front());
+    take_out(entry);
+    if (auto connection = entry.connection.lock()) return connection;
+  }
+  return nullptr;
+}
+
+void Core::idles(const Connection* connection) {
+  const std::lock_guard lock(mutex_);
+  const auto found = connections_.find(connection);
+  if (found == connections_.end() || found->second.of_all.empty()) return;
+  Entry& entry = found->second;
+  entry.in_all = entry.of_all.begin();
+  entry.in_network = entry.of_network.begin();
+  idle_.splice(idle_.end(), entry.of_all);
+  entry.network->second.idle.splice(entry.network->second.idle.end(), entry.of_network);
+}
+
+void Core::wakes(const Connection* connection) {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = connections_.find(connection); found != connections_.end()) take_out(found->second);
 }
 
 void Core::has_spoken(const Connection* connection) {
@@ -44,6 +82,7 @@ void Core::leave(const Connection* connection) {
   if (found == connections_.end()) return;
   const auto network = found->second.network;
   network->second.silent.remove(connection);
+  take_out(found->second);
   if (--network->second.connections == 0) networks_.erase(network);
   connections_.erase(found);
   if (connections_.empty()) emptied_.notify_all();

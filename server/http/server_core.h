@@ -24,11 +24,15 @@ class Core {
  public:
   Core(ServerOptions options, Handler handler, TlsContext tls);
 
-  // False if there are connections_max already, or connections_per_network_max of its network. May close the
-  // oldest silent connection of the network instead.
+  // False if there are connections_max already, or connections_per_network_max of its network, and none of
+  // these is idle: else the one that is idle longest is closed. May close the oldest silent connection of the
+  // network, too.
   [[nodiscard]] bool enter(const std::shared_ptr<Connection>& connection);
   // It has sent a whole request's header.
   void has_spoken(const Connection* connection);
+  // It waits for its next request; it waits no longer.
+  void idles(const Connection* connection);
+  void wakes(const Connection* connection);
   void leave(const Connection* connection);
   [[nodiscard]] std::vector<std::shared_ptr<Connection>> connections() const;
   // True once all have left.
@@ -46,18 +50,27 @@ class Core {
  private:
   struct Network {
     int connections = 0;
-    std::list<const Connection*> silent;  // oldest first
+    std::list<const Connection*> silent, idle;  // oldest first
   };
   struct Entry {
     std::weak_ptr<Connection> connection;
     std::map<std::string, Network>::iterator network;
+    // Its nodes of the lists of idle connections, while it is not idle, and where they are while it is: none
+    // is made or freed for a request.
+    std::list<const Connection*> of_all, of_network;
+    std::list<const Connection*>::iterator in_all = {}, in_network = {};
   };
+  // Out of the lists of idle ones, if it is there.
+  void take_out(Entry& entry);
+  // Makes room: who is to close, and counts no more as idle. Null: nobody is idle.
+  [[nodiscard]] std::shared_ptr<Connection> oldest(const std::list<const Connection*>& idle);
 
   std::atomic<bool> stopping_ = false;
   mutable std::mutex mutex_;
   mutable std::condition_variable emptied_;
   std::unordered_map<const Connection*, Entry> connections_;
   std::map<std::string, Network> networks_;  // of the connections, which point into it
+  std::list<const Connection*> idle_;        // of all networks, oldest first
 };
 
 }  // namespace gleaner::http

@@ -53,7 +53,9 @@ Connection::Task<bool> Connection::serve_request() {
   if (input_.empty()) {
     enter(Phase::idle, timeouts.idle);
     std::string().swap(input_);
+    core_->idles(this);
     const bool begun = co_await read_more();
+    core_->wakes(this);
     if (!begun) co_return false;
   }
   enter(Phase::receiving, timeouts.header);

@@ -122,8 +122,10 @@ inline constexpr std::int64_t loadgen_connections_max = 200'000;  // some 30 kB 
 
 // Time
 inline constexpr int request_seconds_max = 60;  // a stalled peer loses its connection
-inline constexpr int idle_connection_seconds_max =
-    15;                                         // 75 kB each (measured for asio::ssl): do not hoard them
+// Carries the next heartbeat, which comes each minute, at under 20 kB each; a handshake costs more.
+inline constexpr int idle_connection_seconds_max = 90;
+// As long a client uses one: it must not send a request just when the server closes.
+inline constexpr int reused_connection_seconds_max = 80;
 inline constexpr int manager_seconds_max = 60;  // one answer of a manager process
 inline constexpr int job_wait_seconds_min =
     5;  // before what this machine did not let be done is tried again,

@@ -205,7 +205,7 @@ class CurlClient final : public HttpClient {
     set(CURLOPT_ERRORBUFFER, detail_.data());
     set(CURLOPT_TIMEOUT_MS, milliseconds(request.timeout + slow_down(request)));
     set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds(std::min(request.timeout, connect_timeout)));
-    set(CURLOPT_MAXAGE_CONN, static_cast<long>(limits::idle_connection_seconds_max));
+    set(CURLOPT_MAXAGE_CONN, static_cast<long>(limits::reused_connection_seconds_max));
     if (is_loopback(target.host)) set(CURLOPT_PROXY, "");  // a proxy's loopback is another machine's
     // The chain and the name are ServerTrust's to judge; curl must neither load the system's authorities (a
     // megabyte that a pinned client never needs) nor insist on the host name.

@@ -199,7 +199,10 @@ TEST_CASE("500 connections at once are served, one beyond the limit is closed") 
     });
   }
   CHECK(served == 1000);
-  CHECK_FALSE(Peer(server->port()).connected());
+  for (const auto& peer : peers) peer->send("POST /x HTTP/1.1\r\n");  // none is idle
+  bool refused = false;
+  for (int attempt = 0; attempt < 1000 && !refused; ++attempt) refused = !Peer(server->port()).connected();
+  CHECK(refused);
   CHECK_FALSE(Peer(server->port()).connected());
   CHECK(log->count("more than 500 connections") == 1);
   peers[7].reset();
@@ -208,6 +211,35 @@ TEST_CASE("500 connections at once are served, one beyond the limit is closed") 
   CHECK(again);
   peers.clear();
   ::setrlimit(RLIMIT_NOFILE, &before);
+}
+
+TEST_CASE("idle connections keep nobody out: the one that is idle longest goes first") {
+  ServerOptions options = test_options(std::make_shared<Log>());
+  options.connections_max = 4;
+  options.connections_per_network_max = 3;
+  const auto server = start(std::move(options), echo_handler());
+  const auto enter = [&](const char* from) {
+    auto peer = std::make_unique<Peer>(server->port(), PeerOptions{.from = from});
+    REQUIRE(peer->connected());
+    REQUIRE(peer->ask(get("/")));
+    return peer;
+  };
+  const auto oldest = enter("127.0.0.2");
+  const auto second = enter("127.0.0.2");
+  const auto third = enter("127.0.0.2");
+  REQUIRE(oldest->ask(get("/")));  // now the second has been idle longest
+  const auto other = enter("127.0.0.3");
+  const auto beyond_all = enter("127.0.0.4");
+  CHECK(second->wait_closed());
+  CHECK(third->ask(get("/")));
+  CHECK(oldest->ask(get("/")));
+  CHECK(other->ask(get("/")));
+  const auto again = enter("127.0.0.2");  // closes beyond_all, of another network: its own has room
+  CHECK(beyond_all->wait_closed());
+  const auto beyond_network = enter("127.0.0.2");
+  CHECK(third->wait_closed());
+  CHECK(other->ask(get("/")));
+  CHECK(oldest->ask(get("/")));
 }
 
 TEST_CASE("a network's connections beyond its share are refused, others are served") {
@@ -219,7 +251,12 @@ TEST_CASE("a network's connections beyond its share are refused, others are serv
     greedy.push_back(std::make_unique<Peer>(server->port(), PeerOptions{.from = "127.0.0.2"}));
     REQUIRE(greedy.back()->send(get("/")));
     REQUIRE(greedy.back()->receive());
+    REQUIRE(greedy.back()->send("GET / HTTP/1.1\r\n"));  // and is idle no more
   }
+  bool refused = false;
+  for (int attempt = 0; attempt < 1000 && !refused; ++attempt)
+    refused = !Peer(server->port(), PeerOptions{.from = "127.0.0.2"}).connected();
+  CHECK(refused);
   CHECK_FALSE(Peer(server->port(), PeerOptions{.from = "127.0.0.2"}).connected());
   CHECK(serves(*server));
   greedy.pop_back();
