@@ -49,7 +49,8 @@ Status settle_finding(Transaction& tx, Problem& problem, const ReviewFinding& fi
   switch (finding.verdict.kind) {
     case policy::VerdictKind::agree:
       row.note = "all agree";
-      if (problem.audits && problem.audits->is_pending(finding.range))
+      // Of an audit, or of a check that was open when the server stopped.
+      if (problem.stage->view().ledger().disputed().overlaps(finding.range))
         problem.stage->resolve(finding.range, true, tx.now, changes);
       break;
     case policy::VerdictKind::need_another: {

@@ -42,6 +42,7 @@ class Ledger {
   [[nodiscard]] const RangeSet& free() const { return free_; }
   [[nodiscard]] const RangeSet& set_aside() const { return set_aside_; }
   [[nodiscard]] const RangeSet& undecided() const { return undecided_; }  // of these, what give_up() said
+  [[nodiscard]] const RangeSet& disputed() const { return disputed_; }    // open, of the accepted
   [[nodiscard]] double free_cost() const { return free_cost_; }
   [[nodiscard]] double accepted_cost() const { return accepted_cost_; }
   [[nodiscard]] const Cover& cover() const { return cover_; }

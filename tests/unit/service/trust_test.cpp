@@ -144,6 +144,22 @@ TEST_CASE("an audit that a restart interrupted is asked for again") {
   CHECK(p.standing(alice).right == Approx(static_cast<double>(audit.range.size())));
 }
 
+TEST_CASE("an audit that was open at a restart ends, although the same would not be drawn again") {
+  Project p(1);
+  const HostId alice = p.host("alice"), bob = p.host("bob");
+  (void)p.work(alice);
+  const auto audit = p.world.grants(bob).front();
+  must(p.world.operate([alice, problem = p.problem](service::Transaction& tx) {
+    policy::Standing known;
+    known.right = 100;
+    known.at = tx.now;
+    return tx.store.put_standing(alice, tx.model.problems.at(problem).row.application, known);
+  }));
+  p.world.restart();
+  p.deliver(audit);
+  CHECK(p.world.show(p.problem).state == protocol::ProblemState::finished);
+}
+
 TEST_CASE("a quorum counts hosts that agree") {
   Project p(1, "quorum:3");
   const HostId alice = p.host("alice"), bob = p.host("bob"), carol = p.host("carol");
