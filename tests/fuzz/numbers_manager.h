@@ -1,11 +1,13 @@
-// A manager without a process, for targets that run the whole service: one stage of `items` items; an item is
-// "item-N", "close" to another one, or wrong. It speaks apps/CONTRACT.md over the two ends of its "process".
-// Thread-safe, as ProcessRunner must be.
+// A manager without a process, for whoever runs the whole service: one stage of `items` items, or of as many
+// as the parameter "count" says; an item is "item-N", "close" to another one, or wrong. Combined they are
+// lines "N:item-N". It speaks apps/CONTRACT.md over the two ends of its "process". Thread-safe, as
+// ProcessRunner must be.
 #pragma once
 
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -49,6 +51,29 @@ class NumbersManager final : public io::Process {
  private:
   void say(const std::string& line) { output_ += line + "\n"; }
 
+  void take_parameters(const std::string& directory) {
+    std::ifstream file(directory_ / directory / "parameters.json");
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    const auto at = text.find("\"count\":");
+    if (at != std::string::npos) items_ = std::stol(text.substr(at + 8));
+  }
+  // "BEGIN END FIRST PATH": items of a file of segments whose first item is FIRST.
+  static void add(const std::string& piece, std::ostream& into) {
+    std::istringstream words(piece);
+    std::int64_t begin = 0, end = 0, first = 0;
+    std::string path;
+    words >> begin >> end >> first;
+    std::getline(words >> std::ws, path);
+    std::ifstream file(path, std::ios::binary);
+    for (std::int64_t item = first; item < end; ++item) {
+      std::array<unsigned char, 4> length{};
+      file.read(reinterpret_cast<char*>(length.data()), length.size());
+      std::string bytes(length[0] | length[1] << 8 | length[2] << 16, '\0');
+      file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+      if (item >= begin) into << item << ':' << bytes << '\n';
+    }
+  }
+
   // One command, if all of it is there.
   bool take() {
     const auto end = input_.find('\n');
@@ -63,7 +88,7 @@ class NumbersManager final : public io::Process {
     const Bytes body = input_.substr(end + 1, length);
     input_.erase(0, end + 1 + length);
     if (command == "gleaner") say("ready 1");
-    if (command == "problem") say("ok");
+    if (command == "problem") take_parameters(stage), say("ok");
     if (command == "plan")
       say(stage == "0" ? "items " + std::to_string(items_) + "\nname numbers\nok" : "end");
     if (command == "validate") say(body.find("wrong") == Bytes::npos ? "valid" : "invalid it says so itself");
@@ -71,7 +96,10 @@ class NumbersManager final : public io::Process {
     if (command == "combine" || command == "preview") {
       const std::string place = command + "-" + stage;
       std::filesystem::create_directories(directory_ / place);
-      std::ofstream(directory_ / place / "sum.txt") << stage;
+      std::ofstream sum(directory_ / place / "sum.txt");
+      std::ifstream pieces(directory_ / a);
+      for (std::string piece; std::getline(pieces, piece);) add(piece, sum);
+      sum.close();
       say("result sum.txt " + place + "/sum.txt text/plain\nok");
     }
     return true;

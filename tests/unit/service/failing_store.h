@@ -1,5 +1,5 @@
-// A real store whose n-th call fails, once: a disk that is full for a moment. Set and read from the test's
-// thread while the writer uses it.
+// A real store whose n-th call fails, once: a disk that is full for a moment; or whose next commit is there
+// and yet an error. Set and read from the test's thread while the writer uses it.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,15 @@ class FailingStore final : public Store {
     failures_ = count;
     left_ = n;
   }
-  void heal() { left_ = 0; }
+  void heal() {
+    left_ = 0;
+    lies_ = false;
+  }
+  // The next commit is made, and said to have failed: a sync that failed late.
+  void lie_at_commit() {
+    failed_ = false;
+    lies_ = true;
+  }
   // Has a call failed since fail_at()?
   [[nodiscard]] bool failed() const { return failed_; }
   [[nodiscard]] std::int64_t commits() const { return commits_; }
@@ -35,7 +43,10 @@ class FailingStore final : public Store {
   }
   Status commit() override {
     TRY(next("commit"));
-    return inner_->commit();
+    TRY(inner_->commit());
+    if (!lies_.exchange(false)) return {};
+    failed_ = true;
+    return Error{ErrorKind::io, "commit: the sync failed"};
   }
   void rollback() override { inner_->rollback(); }
   GenerationNote generation() const override { return inner_->generation(); }
@@ -272,7 +283,7 @@ class FailingStore final : public Store {
   std::unique_ptr<Store> inner_;
   std::atomic<int> left_{0};  // calls until the failure; 0: none
   std::atomic<int> failures_{1};
-  std::atomic<bool> failed_{false};
+  std::atomic<bool> failed_{false}, lies_{false};
   std::atomic<std::int64_t> commits_{0};
 };
 
