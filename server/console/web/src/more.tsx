@@ -21,7 +21,7 @@ export function Audit() {
     <>
       <Heading>Audit log</Heading>
       <Card title="Changes, the newest first" wide>
-        <div class="scroll">
+        <div class="scroll" tabIndex={0} role="group" aria-label="table, scrolls sideways">
           <table>
             <thead><tr><th scope="col">When</th><th scope="col">Who</th><th scope="col">What</th><th scope="col">Of</th><th scope="col">Now</th></tr></thead>
             <tbody>
@@ -55,7 +55,7 @@ export function Applications() {
       <Heading>Applications and keys</Heading>
       <Card title="Applications" wide>
         {applications.length === 0 ? <p>There are none yet: <code>gleaner-admin app add</code> brings one.</p> : (
-          <div class="scroll">
+          <div class="scroll" tabIndex={0} role="group" aria-label="table, scrolls sideways">
             <table>
               <thead><tr><th scope="col">Application</th><th scope="col">Signed by</th><th scope="col">Platforms</th><th scope="col" class="n">Size</th><th scope="col">Added</th><th scope="col">SHA-256</th></tr></thead>
               <tbody>

@@ -45,7 +45,7 @@ function ProblemTable() {
   const { problems, problems_total } = live.value!;
   return (
     <>
-      <div class="scroll">
+      <div class="scroll" tabIndex={0} role="group" aria-label="table, scrolls sideways">
         <table>
           <thead><tr><th scope="col">Problem</th><th scope="col">State</th><th scope="col">Done</th><th scope="col" class="n">Hosts</th><th scope="col">Left</th></tr></thead>
           <tbody>

@@ -112,7 +112,7 @@ function Shares({ p }: { p: Problem }) {
   const all = p.shares.reduce((sum, each) => sum + each.cost, 0);
   if (shares.length === 0) return <p class="calm">No host has had any of it yet.</p>;
   return (
-    <div class="scroll">
+    <div class="scroll" tabIndex={0} role="group" aria-label="table, scrolls sideways">
       <table>
         <thead><tr><th scope="col">Host</th><th scope="col" class="n">Items</th><th scope="col">Share</th><th scope="col" class="n">Core-hours</th><th scope="col">Heard of</th></tr></thead>
         <tbody>
