@@ -38,7 +38,7 @@ def call(port, method, path, body=None, token=None, headers=None, timeout=15):
         data = reply.read()
         if "Content-Length" not in reply.headers:  # its head was cut, and http.client does not mind
             return 0, None
-        return reply.status, json.loads(data) if "json" in reply.headers.get("Content-Type", "") else data
+        return reply.status, data if path.startswith("/v1/blobs/") and reply.status == 200 else json.loads(data)
     except (OSError, http.client.HTTPException, ValueError):
         return 0, None
     finally:
