@@ -11,6 +11,7 @@
 namespace gleaner::service {
 namespace {
 
+// The host's row is the caller's to store.
 Status record_commit(Transaction& tx, Host& host, Problem& problem, const PreparedCommit& prepared,
                      const policy::CommitOutcome& outcome, protocol::Acknowledgement& acknowledgement) {
   const auto& request = prepared.request;
@@ -57,13 +58,78 @@ Status record_commit(Transaction& tx, Host& host, Problem& problem, const Prepar
     TRY(tx.store.put_stage(problem.stage_row));
     TRY(store_stage(tx, problem, changes));
   }
-  return tx.store.update_host(host.row);
+  return {};
+}
+
+// What its stage says of it. REQUIRES: the problem has one.
+void settle_place(const Transaction& tx, HostId host, const Problem& problem, CommitPlace& place) {
+  PreparedCommit& prepared = place.prepared;
+  const auto preview =
+      problem.stage->view().preview_commit(host, prepared.request.unit, prepared.request.range);
+  if (!preview.refusal.empty()) {
+    prepared.refusal = preview.refusal;
+    return;
+  }
+  prepared.problem = problem.row.id;
+  prepared.stage = problem.row.stage;
+  place.item_bytes_max = problem.manifest.item_bytes;
+  place.manager = manager_setup(tx.model, problem);
+}
+
+Status apply_commit(Transaction& tx, Host& host, const PreparedCommit& prepared,
+                    protocol::Acknowledgement& acknowledgement) {
+  const auto& request = prepared.request;
+  if (prepared.answer) {
+    acknowledgement = *prepared.answer;
+    return {};
+  }
+  acknowledgement = {
+      request.unit,     host.row.id, request.range, request.digest, protocol::CommitStatus::refused,
+      prepared.refusal, 0,           tx.now};
+  const auto found = tx.model.problems.find(prepared.problem);
+  if (acknowledgement.reason.empty() &&
+      (found == tx.model.problems.end() || !found->second.stage || found->second.row.stage != prepared.stage))
+    acknowledgement.reason = "the problem needs no more results of this stage";
+
+  if (acknowledgement.reason.empty()) {
+    Problem& problem = found->second;
+    policy::Changes changes;
+    const auto outcome =
+        problem.stage->commit(host.row.id, request.unit, request.range, request.last, tx.now, changes);
+    acknowledgement.reason = outcome.refusal;
+    if (outcome.refusal.empty()) TRY(record_commit(tx, host, problem, prepared, outcome, acknowledgement));
+    TRY(store_stage(tx, problem, changes));
+  }
+  if (acknowledgement.status == protocol::CommitStatus::refused) {
+    tx.effects.warn(fmt::format("refused items {}-{} of unit {} from host {}: {}", request.range.begin,
+                                request.range.end, request.unit.value, host.row.id.value,
+                                acknowledgement.reason));
+    if (prepared.blame)
+      host.row.health = policy::after_failure(host.row.health, acknowledgement.reason, tx.now);
+  }
+  // Refusals are not kept: each sending is judged anew.
+  if (acknowledgement.status == protocol::CommitStatus::refused) return {};
+  return tx.store.add_acknowledgement({request.unit, host.row.id, request.range, request.digest,
+                                       acknowledgement.status, acknowledgement.reason,
+                                       acknowledgement.items_accepted, acknowledgement.at});
 }
 
 }  // namespace
 
 Result<CommitPlace> find_place(Transaction& tx, HostId host, protocol::CommitRequest request) {
   CommitPlace place;
+  if (const auto open = tx.model.open_units.find(request.unit); open != tx.model.open_units.end()) {
+    // Goes on where the unit stands: then it cannot have been answered before, and the model says the rest.
+    const auto found = tx.model.problems.find(open->second);
+    const bool has_stage = found != tx.model.problems.end() && found->second.stage;
+    const policy::Unit* unit = has_stage ? found->second.stage->view().unit(request.unit) : nullptr;
+    const bool goes_on = unit != nullptr && unit->host == host && unit->committed == request.range.begin;
+    if (goes_on && !request.range.empty()) {
+      place.prepared.request = std::move(request);
+      settle_place(tx, host, found->second, place);
+      return place;
+    }
+  }
   TRY_ASSIGN(const auto before, tx.store.acknowledgement(request.unit, host, request.range, request.digest));
   place.prepared.request = std::move(request);
   const auto& r = place.prepared.request;
@@ -85,59 +151,24 @@ Result<CommitPlace> find_place(Transaction& tx, HostId host, protocol::CommitReq
   }
   const Problem& problem = found->second;
   problem.stage->remember(unit->unit, tx.now);  // a late result of a unit that was given up
-  const auto preview = problem.stage->view().preview_commit(host, r.unit, r.range);
-  if (!preview.refusal.empty()) {
-    place.prepared.refusal = preview.refusal;
-    return place;
-  }
-  place.prepared.problem = unit->problem;
-  place.prepared.stage = unit->stage;
-  place.item_bytes_max = problem.manifest.item_bytes;
-  place.manager = manager_setup(tx.model, problem);
+  settle_place(tx, host, problem, place);
   return place;
 }
 
-Status apply_commit(Transaction& tx, HostId host_id, const PreparedCommit& prepared,
-                    protocol::Acknowledgement& acknowledgement) {
-  const auto& request = prepared.request;
-  if (prepared.answer) {
-    acknowledgement = *prepared.answer;
-    return {};
+Status apply_commits(Transaction& tx, HostId host_id, const std::vector<PreparedCommit>& commits,
+                     std::vector<protocol::Acknowledgement>& acknowledgements) {
+  if (commits.empty()) return {};
+  const auto found = tx.model.hosts.find(host_id);
+  if (found == tx.model.hosts.end()) return Error{ErrorKind::internal, "a host vanished from the model"};
+  bool changed = false;
+  for (const PreparedCommit& prepared : commits) {
+    protocol::Acknowledgement acknowledgement;
+    TRY(apply_commit(tx, found->second, prepared, acknowledgement));
+    const bool refused = acknowledgement.status == protocol::CommitStatus::refused;
+    changed = changed || (!prepared.answer && (!refused || prepared.blame));
+    acknowledgements.push_back(std::move(acknowledgement));
   }
-  acknowledgement = {
-      request.unit,     host_id, request.range, request.digest, protocol::CommitStatus::refused,
-      prepared.refusal, 0,       tx.now};
-  const auto host_found = tx.model.hosts.find(host_id);
-  if (host_found == tx.model.hosts.end()) return Error{ErrorKind::internal, "a host vanished from the model"};
-  Host& host = host_found->second;
-  const auto found = tx.model.problems.find(prepared.problem);
-  if (acknowledgement.reason.empty() &&
-      (found == tx.model.problems.end() || !found->second.stage || found->second.row.stage != prepared.stage))
-    acknowledgement.reason = "the problem needs no more results of this stage";
-
-  if (acknowledgement.reason.empty()) {
-    Problem& problem = found->second;
-    policy::Changes changes;
-    const auto outcome =
-        problem.stage->commit(host_id, request.unit, request.range, request.last, tx.now, changes);
-    acknowledgement.reason = outcome.refusal;
-    if (outcome.refusal.empty()) TRY(record_commit(tx, host, problem, prepared, outcome, acknowledgement));
-    TRY(store_stage(tx, problem, changes));
-  }
-  if (acknowledgement.status == protocol::CommitStatus::refused) {
-    tx.effects.warn(fmt::format("refused items {}-{} of unit {} from host {}: {}", request.range.begin,
-                                request.range.end, request.unit.value, host_id.value,
-                                acknowledgement.reason));
-    if (prepared.blame) {
-      host.row.health = policy::after_failure(host.row.health, acknowledgement.reason, tx.now);
-      TRY(tx.store.update_host(host.row));
-    }
-  }
-  // Refusals are not kept: each sending is judged anew.
-  if (acknowledgement.status == protocol::CommitStatus::refused) return {};
-  return tx.store.add_acknowledgement({request.unit, host_id, request.range, request.digest,
-                                       acknowledgement.status, acknowledgement.reason,
-                                       acknowledgement.items_accepted, acknowledgement.at});
+  return changed ? tx.store.update_host(found->second.row) : Status();
 }
 
 }  // namespace gleaner::service

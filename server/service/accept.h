@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "server/service/transaction.h"
 
@@ -31,7 +32,7 @@ struct CommitPlace {
 [[nodiscard]] Result<CommitPlace> find_place(Transaction& tx, HostId host, protocol::CommitRequest request);
 // First come, first accepted, item by item; a repeat is answered as before, a refusal is an acknowledgement,
 // too.
-[[nodiscard]] Status apply_commit(Transaction& tx, HostId host, const PreparedCommit& prepared,
-                                  protocol::Acknowledgement& acknowledgement);
+[[nodiscard]] Status apply_commits(Transaction& tx, HostId host, const std::vector<PreparedCommit>& commits,
+                                   std::vector<protocol::Acknowledgement>& acknowledgements);
 
 }  // namespace gleaner::service

@@ -90,11 +90,11 @@ void Commits::commit(HostId host, protocol::CommitRequest request, Done<protocol
   prepare(host, std::move(requests), [this, host, done](Result<std::vector<PreparedCommit>> prepared) {
     if (!prepared.ok()) return done(prepared.error());
     kernel_.decide<protocol::Acknowledgement>(
-        [host, commit = std::move(prepared->front())](Transaction& tx,
-                                                      Result<protocol::Acknowledgement>& answer) -> Status {
-          protocol::Acknowledgement acknowledgement;
-          TRY(apply_commit(tx, host, commit, acknowledgement));
-          answer = std::move(acknowledgement);
+        [host, commits = std::move(*prepared)](Transaction& tx,
+                                               Result<protocol::Acknowledgement>& answer) -> Status {
+          std::vector<protocol::Acknowledgement> answers;
+          TRY(apply_commits(tx, host, commits, answers));
+          answer = std::move(answers.front());
           return {};
         },
         [this, done](Result<protocol::Acknowledgement> answer) {

@@ -37,11 +37,7 @@ Status decide_work(Transaction& tx, HostId id, const protocol::WorkRequest& requ
   }
   Host& host = found->second;
   WorkOutcome outcome;
-  for (const auto& commit : commits) {
-    protocol::Acknowledgement acknowledgement;
-    TRY(apply_commit(tx, id, commit, acknowledgement));
-    outcome.acknowledgements.push_back(std::move(acknowledgement));
-  }
+  TRY(apply_commits(tx, id, commits, outcome.acknowledgements));
   TRY(touch_host(tx, host));
   TRY(note_speed(tx, host, request));
   TRY(give_back_unknown(tx, host, request));

@@ -55,11 +55,13 @@ class Database {
   [[nodiscard]] Error fail_prepare();
   [[nodiscard]] Error damaged(const std::string& what) const { return damaged_store(path_, what); }
 
+  // error: no transaction is open, or it is lost already.
+  [[nodiscard]] Status may_write() const;
+
  private:
   friend class Query;
   explicit Database(std::string path) : path_(std::move(path)) {}
   [[nodiscard]] Error describe(int code) const;
-  [[nodiscard]] Status may_write() const;
 
   std::string path_;
   sqlite3* connection_ = nullptr;

@@ -53,6 +53,7 @@ Status SqliteStore::begin() {
 
 Status SqliteStore::commit() {
   const Status done = [this]() -> Status {
+    TRY(write_host_records());
     // Ids whose reservation was rolled back may be in use by now: they must not come again after a restart.
     for (Sequence* sequence : {&unit_ids_, &segment_ids_})
       if (sequence->next > sequence->reserved) TRY(reserve(*sequence));
@@ -73,6 +74,7 @@ Status SqliteStore::commit() {
   for (Sequence* sequence : {&unit_ids_, &segment_ids_}) sequence->durable = sequence->reserved;
   durable_units_ = unit_ids_.durable;
   durable_segments_ = segment_ids_.durable;
+  newest_segment_ = {};
   if (counts) {
     ++generation_;
     (void)failpoint("batch-synced");
@@ -84,6 +86,8 @@ void SqliteStore::rollback() {
   database_->rollback();
   for (Sequence* sequence : {&unit_ids_, &segment_ids_}) sequence->reserved = sequence->durable;
   decision_numbers_.clear();
+  records_.clear();
+  newest_segment_ = {};
 }
 
 Result<std::optional<std::string>> SqliteStore::get_value(const std::string& name) {

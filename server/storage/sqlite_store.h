@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "server/storage/directory_lock.h"
@@ -123,6 +124,8 @@ class SqliteStore final : public Store {
   // Cuts `range` out of what is accepted.
   Status clear_accepted(ProblemId problem, int stage, Range range);
   Result<std::int64_t> next_decision(ProblemId problem);
+  Status write_host_record(ProblemId problem, int stage, const policy::HostRecord& record);
+  Status write_host_records();  // that are in memory
 
   std::unique_ptr<DirectoryLock> lock_;  // outlives the connection
   std::unique_ptr<Database> database_;
@@ -132,6 +135,15 @@ class SqliteStore final : public Store {
   Sequence segment_ids_{"segment"};
   std::int64_t changes_before_ = 0;  // of the open transaction
   std::atomic<std::int64_t> generation_{0}, durable_units_{1}, durable_segments_{1};
+  // Of the open transaction, the last of each: a host's changes several times in a request. Written before
+  // the commit, and before the table is read.
+  std::map<std::tuple<ProblemId, int, HostId>, policy::HostRecord> records_;
+  // Added by the open transaction, the last: what is accepted is nearly always of it.
+  struct {
+    SegmentId id;
+    ProblemId problem;
+    int stage = 0;
+  } newest_segment_;
   std::map<ProblemId, std::int64_t> decision_numbers_;  // the next; forgotten at a rollback
 };
 

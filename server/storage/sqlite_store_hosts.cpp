@@ -1,4 +1,6 @@
 // Hosts, and what each stage knows of them.
+#include <utility>
+
 #include "server/storage/list_text.h"
 #include "server/storage/sqlite_store.h"
 
@@ -124,6 +126,18 @@ Result<std::vector<StandingRow>> SqliteStore::standings() {
 }
 
 Status SqliteStore::put_host_record(ProblemId problem, int stage, const policy::HostRecord& record) {
+  TRY(database_->may_write());
+  records_.insert_or_assign({problem, stage, record.host}, record);
+  return {};
+}
+
+Status SqliteStore::write_host_records() {
+  for (const auto& [key, record] : std::exchange(records_, {}))
+    TRY(write_host_record(std::get<ProblemId>(key), std::get<int>(key), record));
+  return {};
+}
+
+Status SqliteStore::write_host_record(ProblemId problem, int stage, const policy::HostRecord& record) {
   Query query = database_->query(R"(
 INSERT INTO host_records (problem, stage, host, performance, queue_unloaded, queue_current, proposed_items, slots, rate,
   measured_seconds, interruptions, on_seconds, used_performance, current_size, requests, returned, omitted, last_contact,
@@ -159,6 +173,7 @@ ON CONFLICT DO UPDATE SET performance = excluded.performance, queue_unloaded = e
 }
 
 Result<std::vector<policy::HostRecord>> SqliteStore::host_records(ProblemId problem, int stage) {
+  TRY(write_host_records());
   Query query = database_->query(R"(
 SELECT host, performance, queue_unloaded, queue_current, proposed_items, slots, rate, measured_seconds, interruptions,
   on_seconds, used_performance, current_size, requests, returned, omitted, last_contact, units, items_accepted,

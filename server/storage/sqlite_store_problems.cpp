@@ -128,6 +128,7 @@ SELECT id, name, application, parameters, inputs, state, resume_to, message, str
 }
 
 Status SqliteStore::delete_problem(ProblemId id) {
+  TRY(write_host_records());
   // Whatever refers to the problem first, the problem last.
   for (const char* sql :
        {"DELETE FROM acknowledgements WHERE unit IN (SELECT id FROM units WHERE problem = ?)",

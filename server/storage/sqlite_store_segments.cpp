@@ -65,6 +65,7 @@ INSERT INTO segments (id, problem, stage, size_class, unit, host, range_begin, r
     Query keep = database_->query("INSERT INTO segment_bytes (segment, bytes) VALUES (?, ?)");
     TRY(keep.add(id).add_bytes(bytes).run());
   }
+  newest_segment_ = {SegmentId{id}, row.problem, row.stage};
   return SegmentId{id};
 }
 
@@ -130,7 +131,9 @@ Result<std::int64_t> SqliteStore::delivered_items(ProblemId problem, int stage) 
 
 Status SqliteStore::accept(ProblemId problem, int stage, Range range, SegmentId segment) {
   if (range.empty()) return {};
-  {
+  const bool newest =
+      newest_segment_.id == segment && newest_segment_.problem == problem && newest_segment_.stage == stage;
+  if (!newest) {
     Query query = database_->query("SELECT 1 FROM segments WHERE id = ? AND problem = ? AND stage = ?");
     TRY_ASSIGN(const bool found, query.add(segment).add(problem).add(stage).step());
     if (!found)
@@ -148,6 +151,7 @@ Status SqliteStore::unaccept(ProblemId problem, int stage, Range range) {
 }
 
 Status SqliteStore::drop_segment(SegmentId segment) {
+  newest_segment_ = {};
   TRY(database_->query("DELETE FROM segment_bytes WHERE segment = ?").add(segment).run());
   return database_->query("DELETE FROM segments WHERE id = ?").add(segment).run();
 }

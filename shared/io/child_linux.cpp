@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 
 #include "shared/io/process_tree.h"
@@ -44,15 +45,13 @@ ssize_t write_without_signal(int descriptor, std::string_view bytes) {
 
 // Appends one read() of at most `bytes_max`; returns what read() did.
 ssize_t append_read(int descriptor, Bytes& into, std::size_t bytes_max) {
-  const auto old_size = into.size();
-  into.resize(old_size + std::min(bytes_max, piece_bytes));
+  // Not read into the text itself: mostly little or nothing comes, and room in a text is filled with zeros.
+  static thread_local std::array<char, piece_bytes> buffer;
   ssize_t got = 0;
   do {
-    got = ::read(descriptor, into.data() + old_size, into.size() - old_size);
+    got = ::read(descriptor, buffer.data(), std::min(bytes_max, buffer.size()));
   } while (got < 0 && errno == EINTR);
-  const int error_number = errno;
-  into.resize(old_size + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-  errno = error_number;
+  if (got > 0) into.append(buffer.data(), static_cast<std::size_t>(got));
   return got;
 }
 

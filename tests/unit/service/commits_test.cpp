@@ -224,9 +224,9 @@ TEST_CASE("a result whose problem ended while it was checked is refused without 
   checked.problem = s.problem;
   const auto apply = [&] {
     return s.world.look<protocol::Acknowledgement>([&](service::Transaction& tx) {
-      protocol::Acknowledgement answer;
-      must(service::apply_commit(tx, s.host.id, checked, answer));
-      return answer;
+      std::vector<protocol::Acknowledgement> answers;
+      must(service::apply_commits(tx, s.host.id, {checked}, answers));
+      return answers.at(0);
     });
   };
   checked.stage = 1;
