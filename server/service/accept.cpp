@@ -40,6 +40,7 @@ Status record_commit(Transaction& tx, Host& host, Problem& problem, const Prepar
   if (proves_itself && host.row.state == protocol::HostState::active)
     tx.effects.add(effect::AdmitToken{host.row.token_digest, host.row.id, true});
   host.row.items_accepted += acknowledgement.items_accepted;
+  tx.model.items_accepted += acknowledgement.items_accepted;
   host.row.health = policy::after_success(host.row.health);
   tx.model.blame.delivered(host.row.id, problem.row.application);
   TRY(goes_on(tx, problem));

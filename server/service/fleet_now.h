@@ -19,8 +19,7 @@ struct FleetNow {
 };
 [[nodiscard]] FleetNow fleet_now(const Model& model, Timestamp now);
 
-// Empty: hosts are at it (`at_work`), or it is not running and its state says enough.
-[[nodiscard]] std::string waits_for(const Problem& problem, int at_work, const FleetNow& fleet,
-                                    Timestamp now);
+// What a running problem that no host is at waits for; empty: its message says more.
+[[nodiscard]] std::string waits_for(const Problem& problem, const FleetNow& fleet, Timestamp now);
 
 }  // namespace gleaner::service

@@ -36,6 +36,8 @@ class HostTable {
     const auto found = places_.find(id);
     return found == places_.end() ? hosts_.end() : const_iterator(found->second);
   }
+  // The first with a greater number.
+  [[nodiscard]] const_iterator upper_bound(HostId id) const { return hosts_.upper_bound(id); }
   [[nodiscard]] bool contains(HostId id) const { return places_.contains(id); }
   [[nodiscard]] Host& at(HostId id) { return places_.at(id)->second; }
   [[nodiscard]] const Host& at(HostId id) const { return places_.at(id)->second; }

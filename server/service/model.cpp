@@ -61,6 +61,7 @@ Status load_hosts(storage::Store& store, Timestamp now, Model& model) {
   for (auto& row : rows) {
     Host& host = model.hosts[row.id];
     host.row = std::move(row);
+    model.items_accepted += host.row.items_accepted;
     host.stored_contact = host.row.last_contact;
     model.reputation.set_own(host.row.id, host.row.own);
     model.index.put(host.row);

@@ -112,6 +112,7 @@ struct Model {
   std::unique_ptr<policy::Dispatch> dispatch;  // who gets what; owns the stages
   std::vector<UnitId> spare_units;             // reserved, not handed out yet; ascending
   HostIndex index;                             // of `hosts`
+  std::int64_t items_accepted = 0;             // of all hosts, ever
   Contacts contacts;                           // of the active ones
   policy::Blame blame;  // after a restart it knows what worked, and learns anew what fails
   policy::Reputation reputation;

@@ -48,12 +48,9 @@ Status take_snapshot(Transaction& tx, Result<ProjectSnapshot>& result) {
     if (snapshot.hosts.size() == ProjectSnapshot::hosts_max) break;
     snapshot.hosts.push_back(describe(tx.model, host, tx.now));
   }
-  for (const auto& [id, host] : tx.model.hosts) {
-    snapshot.items_accepted += host.row.items_accepted;
-    if (tx.now - host.row.last_contact < active_for)
-      snapshot.cores_busy +=
-          std::min<std::int64_t>(static_cast<std::int64_t>(host.units.size()), host.row.cores);
-  }
+  snapshot.items_accepted = tx.model.items_accepted;
+  for (const auto& [id, problem] : tx.model.problems)
+    if (problem.stage) snapshot.cores_busy += problem.stage->view().counts(tx.now).slots;
   snapshot.errors = group_errors(tx.model);
   result = std::move(snapshot);
   return {};

@@ -1,5 +1,6 @@
 // What people look at: the whole project at one moment, as an immutable snapshot. However many look, the
-// writer builds one at most once a second, and none while nobody looks; decisions wait for nothing else.
+// writer builds one at most once a second, and one every five seconds for the console's curves (views.h);
+// decisions wait for nothing else. It looks at problems, and at no host but the first ones.
 //
 // Who looks is answered at once from the last snapshot if it is younger than ten seconds (and a newer one is
 // then made for the next), otherwise as soon as a new one is there. What an administrator or a stage's end

@@ -88,6 +88,7 @@ struct StageCounts {
   std::int64_t units = 0, open_units = 0, splits = 0, recovered = 0, copies = 0, disputes = 0;
   std::int64_t contributors = 0;  // hosts that items were accepted from
   double rate = 0;                // sum of the rates of the hosts now running
+  std::int64_t slots = 0;         // that now run
 };
 
 }  // namespace gleaner::policy

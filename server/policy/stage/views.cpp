@@ -89,6 +89,7 @@ StageCounts Stage::counts(Timestamp /*now*/) const {
   counts.copies = state.totals.copies;
   counts.disputes = state.totals.disputes;
   counts.rate = state.clock.fleet().rate_on();
+  counts.slots = state.clock.fleet().slots_on();
   return counts;
 }
 

@@ -32,9 +32,9 @@ void fields(Visitor& visit, protocol::Input& value) {
 
 template <typename Visitor>
 void fields(Visitor& visit, protocol::SignedStatement& value) {
-  auto& [type, payload, key, signature, proof] = value;  // what is stored is signed by itself
+  auto& [type, payload, key, signature, proof, context] = value;  // what is stored is signed by itself
   visit(type, payload, key, signature);
-  CHECK(!proof);
+  CHECK((!proof && context.empty()));
 }
 
 template <typename Visitor>
