@@ -91,6 +91,9 @@ Status settle_finding(Transaction& tx, Problem& problem, const ReviewFinding& fi
   // Agreement of too few is no verdict yet.
   if (finding.verdict.kind != policy::VerdictKind::need_another || finding.verdict.differ)
     TRY(tx.store.add_verdict(row));
+  // First: what ends the stage asks for the last audits, and not for one of what was verified just now.
+  if (finding.verdict.kind != policy::VerdictKind::need_another && problem.audits)
+    problem.audits->verified(finding.range);
   TRY(store_stage(tx, problem, changes));
   if (!problem.stage) return {};
   return learn_from(tx, problem, finding);

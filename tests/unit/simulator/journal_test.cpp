@@ -196,7 +196,8 @@ TEST_CASE(
   HostRecord record;
   record.host = HostId{1};
   const StageSetup stage_setup{.items = 10, .costs = {}, .sizing = "rts", .rules = {}};
-  CHECK(entry_line({now, RestoreEvent{{}, {unit}, {record}, {}, {}}, {}}).size() >= restore_bytes_least(1, 1));
+  CHECK(entry_line({now, RestoreEvent{{}, {unit}, {record}, {}, {}}, {}}).size() >=
+        restore_bytes_least(1, 1));
   for (const std::size_t room : {std::size_t{100}, std::size_t{100'000}}) {
     std::vector<std::string> lines;
     bool over = false;

@@ -34,7 +34,7 @@ template <typename Visitor>
 void fields(Visitor& visit, protocol::SignedStatement& value) {
   auto& [type, payload, key, signature, proof, context] = value;  // what is stored is signed by itself
   visit(type, payload, key, signature);
-  CHECK((!proof && context.empty()));
+  CHECK((!proof && !context));
 }
 
 template <typename Visitor>

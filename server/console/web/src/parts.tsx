@@ -55,7 +55,7 @@ export function usePolled<T>(load: () => Promise<T>, seconds: number, keys: unkn
 // A page's heading: who comes to the page, by keys or by ear, begins there.
 export function Heading({ children }: { children: ComponentChildren }) {
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current!.focus({ preventScroll: true }), []);
+  useEffect(() => heading.current?.focus({ preventScroll: true }), []);
   return <h1 ref={heading} tabIndex={-1}>{children}</h1>;
 }
 
