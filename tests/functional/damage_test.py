@@ -140,7 +140,7 @@ class Damage(unittest.TestCase):
         try:
             grid.wait_until("an end", over, timeout=15)
         except AssertionError:  # it waits, as where a signed statement was hit that no client accepts now
-            self.assertIn(" warning ", grid.log("server")[before:])
+            self.assertRegex(grid.log("server")[before:], " (warning|error) ")
             return "told"
         if seen["state"] != "finished":
             return "told"

@@ -77,9 +77,8 @@ function Page() {
   return <Overview />;
 }
 
-function Console() {
+function Console({ who }: { who: NonNullable<typeof session.value> }) {
   const main = useRef<HTMLElement>(null);
-  const who = session.value!;
   useEffect(() => { follow(); return stop; }, [who.name, who.guard]);
   useEffect(() => {
     const name = pages.find(([path]) => path === route.value)?.[1] ?? "Gleaner";
@@ -89,6 +88,7 @@ function Console() {
   const logOut = async () => {
     await attempt(() => change("/v1/console/session", {}, "DELETE"));
     stop();
+    location.hash = "#/";  // whoever logs in next begins at the beginning
     session.value = null;
     live.value = null;
   };
@@ -110,7 +110,7 @@ function Console() {
   );
 }
 
-const App = () => (!started.value ? null : session.value ? <Console /> : <LogIn />);
+const App = () => (!started.value ? null : session.value ? <Console who={session.value} /> : <LogIn />);
 
 render(<App />, document.getElementById("app")!);
 void start();

@@ -39,7 +39,8 @@ function draw(canvas: HTMLCanvasElement, map: ItemMap): void {
 export function ItemMapView({ map, names }: { map: ItemMap; names: Map<number, string> }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   useEffect(() => {
-    const node = canvas.current!;
+    const node = canvas.current;
+    if (!node) return;
     draw(node, map);
     const watch = new ResizeObserver(() => draw(node, map));
     watch.observe(node.parentElement!);
@@ -66,6 +67,6 @@ export function ItemMapView({ map, names }: { map: ItemMap; names: Map<number, s
 
 function HostKey({ host }: { host: number }) {
   const key = useRef<HTMLSpanElement>(null);
-  useEffect(() => { key.current!.style.background = `hsl(${hue(host)} 65% 55%)`; }, [host]);
+  useEffect(() => { if (key.current) key.current.style.background = `hsl(${hue(host)} 65% 55%)`; }, [host]);
   return <span ref={key} class="key" />;
 }

@@ -81,7 +81,8 @@ export function Chart({ title, at, lines, top }: { title: string; at: number[]; 
   const plot = useRef<uPlot | null>(null);
   const data = [at.map(t => t / 1e6), ...lines.map(line => line.values)] as uPlot.AlignedData;
   useEffect(() => {
-    const node = place.current!;
+    const node = place.current;
+    if (!node) return;
     const colour = (name: string) => getComputedStyle(node).getPropertyValue(name).trim();
     const axis = { stroke: colour("--calm"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false } };
     plot.current = new uPlot({
@@ -106,9 +107,9 @@ export function Chart({ title, at, lines, top }: { title: string; at: number[]; 
 // A question before what cannot be undone.
 export function Ask({ title, children, yes, onAnswer }: { title: string; children: ComponentChildren; yes: string; onAnswer: (sure: boolean) => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current!.showModal(), []);
+  useEffect(() => dialog.current?.showModal(), []);
   return (
-    <dialog ref={dialog} aria-labelledby="question" onClose={() => onAnswer(dialog.current!.returnValue === "yes")}>
+    <dialog ref={dialog} aria-labelledby="question" onClose={() => onAnswer(dialog.current?.returnValue === "yes")}>
       <form method="dialog">
         <h2 id="question">{title}</h2>
         {children}
