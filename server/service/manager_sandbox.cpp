@@ -35,20 +35,27 @@ ManagerSandbox::ManagerSandbox(ProjectDirectory directory, const Configuration& 
       disk_bytes_(configuration.manager_disk_megabytes << 20),
       reserve_bytes_(configuration.disk_reserve_megabytes << 20),
       off_(configuration.manager_sandbox == manager_sandbox_off),
-      superuser_(::geteuid() == 0) {
+      superuser_(::geteuid() == 0),
+      processes_(processes) {
   if (off_) return;
   tools_ = {io::find_helper("gleaner-sandbox", "gleaner-server"), sandbox::find_bubblewrap()};
   if (tools_.helper.empty()) {
     found_.reason = "the program gleaner-sandbox is missing beside gleaner-server";
     return;
   }
+  look();
+}
+
+void ManagerSandbox::look() const {
+  disk_in_the_way_ = false;
   found_ = sandbox::find_walls(tools_, sandbox::landlock_version(), sandbox::LandlockAlone::accepted,
-                               [&](const sandbox::Walls& walls) { return attempt(walls, processes); });
+                               [this](const sandbox::Walls& walls) { return attempt(walls); });
 }
 
 std::string ManagerSandbox::describe() const {
   if (off_) return "managers are not confined, as server.toml accepts";
-  if (!found_.walls) return refusal();
+  const std::lock_guard lock(mutex_);
+  if (!found_.walls) return refusal_of_found();
   return std::string("managers are confined by ") +
          (found_.walls->namespaces ? "namespaces without network, a file system of their own, "
                                    : "Landlock without namespaces (" + found_.reason + "), ") +
@@ -57,6 +64,11 @@ std::string ManagerSandbox::describe() const {
 }
 
 std::string ManagerSandbox::refusal() const {
+  const std::lock_guard lock(mutex_);
+  return refusal_of_found();
+}
+
+std::string ManagerSandbox::refusal_of_found() const {
   if (off_ || found_.walls) return {};
   return "managers cannot be confined on this computer (" + found_.reason +
          "), so none is started: install bubblewrap, or accept the risk in server.toml with "
@@ -65,7 +77,14 @@ std::string ManagerSandbox::refusal() const {
 }
 
 Result<io::ProcessSpec> ManagerSandbox::confine(const ManagerSetup& setup) const {
-  if (const std::string reason = refusal(); !reason.empty()) return Error{ErrorKind::unavailable, reason};
+  std::optional<sandbox::Walls> walls;
+  {
+    const std::lock_guard lock(mutex_);
+    if (disk_in_the_way_) look();
+    if (const std::string reason = refusal_of_found(); !reason.empty())
+      return Error{disk_in_the_way_ ? ErrorKind::io : ErrorKind::unavailable, reason};
+    walls = found_.walls;
+  }
   const io::Path base = directory_.problem(setup.problem);
   const io::Path bundle = directory_.bundle(setup.archive);
   const io::Path program = bundle / setup.program;
@@ -81,7 +100,7 @@ Result<io::ProcessSpec> ManagerSandbox::confine(const ManagerSetup& setup) const
   confined.readable = {as_it_is(bundle), as_it_is(base / "problem")};
   confined.writable = as_it_is(base / "work");
   if (superuser_) confined.user = sandbox::own_user(directory_.root(), setup.problem.value);
-  return confined_spec(*found_.walls, std::move(confined));
+  return confined_spec(*walls, std::move(confined));
 }
 
 std::string ManagerSandbox::excess(ProblemId problem, const io::Process& process) const {
@@ -104,7 +123,7 @@ std::string ManagerSandbox::excess(ProblemId problem, const io::Process& process
   return {};
 }
 
-std::string ManagerSandbox::attempt(const sandbox::Walls& walls, io::ProcessRunner& processes) {
+std::string ManagerSandbox::attempt(const sandbox::Walls& walls) const {
   io::Files& files = io::real_files();
   const io::Path place = directory_.root() / "problems" / "check";
   const io::Path work = place / "work";
@@ -114,14 +133,17 @@ std::string ManagerSandbox::attempt(const sandbox::Walls& walls, io::ProcessRunn
     if (made.ok()) made = files.make_directories(place / "problem");
     if (made.ok()) made = files.write(foreign, "", io::Mode::secret);
     if (made.ok()) made = give_to_its_user(work, 0);
-    if (!made.ok()) return made.error().message;
+    if (!made.ok()) {
+      disk_in_the_way_ = true;
+      return made.error().message;
+    }
     sandbox::Confined confined;
     confined.program = sandbox::check_program(tools_, walls, foreign);
     confined.runtime = sandbox::runtime_files(tools_.helper);
     confined.readable = {as_it_is(place / "problem")};
     confined.writable = as_it_is(work);
     if (superuser_) confined.user = sandbox::own_user(directory_.root(), 0);
-    return sandbox::run_check(processes, confined_spec(walls, std::move(confined)),
+    return sandbox::run_check(processes_, confined_spec(walls, std::move(confined)),
                               [&](const io::Process&) { return files.exists(work / sandbox::check_file); });
   }();
   (void)files.remove_all(place);  // the next start tries again

@@ -8,6 +8,7 @@
 // p50 13 ms bare, 64 ms confined (idle, bare: 1.5 ms). It is paid once for each problem, and each preview.
 #pragma once
 
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -23,7 +24,7 @@ inline constexpr const char* manager_sandbox_off =
 
 class ManagerSandbox {
  public:
-  // Tries what this system permits: some tens of milliseconds.
+  // Tries what this system permits: some tens of milliseconds. `processes` must outlive it.
   ManagerSandbox(ProjectDirectory directory, const Configuration& configuration,
                  io::ProcessRunner& processes);
 
@@ -32,14 +33,18 @@ class ManagerSandbox {
   [[nodiscard]] std::string refusal() const;
 
   // REQUIRES: the problem's directories are there, and no manager of the problem runs yet or one of the same
-  // sandbox does. Errors: unavailable (refusal()), io.
+  // sandbox does. Errors: unavailable (refusal()), io. Where the disk alone was in the way when it was tried
+  // (io), it is tried again.
   [[nodiscard]] Result<io::ProcessSpec> confine(const ManagerSetup& setup) const;
   // What the manager holds too much of, by contract::ManagerProcess::Watch; looked at once a second, so that
   // it may hold for so long what it writes meanwhile.
   [[nodiscard]] std::string excess(ProblemId problem, const io::Process& process) const;
 
  private:
-  [[nodiscard]] std::string attempt(const sandbox::Walls& walls, io::ProcessRunner& processes);
+  // With mutex_ held, but in the constructor.
+  void look() const;
+  [[nodiscard]] std::string attempt(const sandbox::Walls& walls) const;
+  [[nodiscard]] std::string refusal_of_found() const;
   [[nodiscard]] io::ProcessSpec spec_for(const io::Path& work) const;
   [[nodiscard]] io::ProcessSpec confined_spec(const sandbox::Walls& walls, sandbox::Confined confined) const;
   [[nodiscard]] Status give_to_its_user(const io::Path& work, std::int64_t number) const;
@@ -51,7 +56,10 @@ class ManagerSandbox {
   bool off_;
   bool superuser_;
   sandbox::Tools tools_;
-  sandbox::Found found_;
+  io::ProcessRunner& processes_;
+  mutable std::mutex mutex_;  // of what follows; once there are walls, they stay
+  mutable sandbox::Found found_;
+  mutable bool disk_in_the_way_ = false;
 };
 
 }  // namespace gleaner::service

@@ -105,3 +105,23 @@ TEST_CASE("where the helper is missing no manager is started, and problems are r
   world.settle();
   CHECK(!io::real_files().exists(world.project().problem(only)));
 }
+
+TEST_CASE("a disk that was in the way when confinement was tried only makes managers wait") {
+  Place place;
+  place.configuration.manager_sandbox = "on";
+  const io::Path check = place.directory.problem(ProblemId{1}).parent_path() / "check";
+  must(io::real_files().write(check, "a file where a directory is to be", io::Mode::normal));
+  const service::ManagerSandbox sandbox(place.directory, place.configuration, io::real_processes());
+  service::ManagerSetup setup;
+  setup.problem = only;
+  const auto refused = sandbox.confine(setup);
+  REQUIRE_FALSE(refused.ok());
+  if (says(refused.error().message, "gleaner-sandbox is missing")) return;  // only this program was built
+  CHECK(refused.error().kind == ErrorKind::io);
+  CHECK_FALSE(sandbox.refusal().empty());
+  std::filesystem::remove(check);
+  const auto again = sandbox.confine(setup);
+  // Where this system confines nothing at all, it says so now.
+  CHECK((again.ok() || again.error().kind == ErrorKind::unavailable));
+  CHECK(sandbox.refusal().empty() == again.ok());
+}
