@@ -21,8 +21,11 @@ int hosts_at_work(const Model& model, ProblemId problem) {
 void look_ahead(protocol::ProblemInfo& info, const Problem& problem, Timestamp now) {
   const auto& stage = problem.stage_row;
   const bool finished = info.state == protocol::ProblemState::finished;
-  info.done =
-      finished ? 1 : policy::done_of(stage.done_before, info.cost_accepted, info.cost, stage.cost_ahead);
+  // Of one that was ended before, only the number of its items is known still.
+  const double accepted = problem.stage || info.items == 0 ? info.cost_accepted
+                                                           : info.cost * static_cast<double>(info.accepted) /
+                                                                 static_cast<double>(info.items);
+  info.done = finished ? 1 : policy::done_of(stage.done_before, accepted, info.cost, stage.cost_ahead);
   const bool goes_on = info.state == protocol::ProblemState::running && info.waits.empty();
   const auto end =
       !goes_on

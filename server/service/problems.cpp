@@ -101,7 +101,10 @@ Status change_state(Transaction& tx, ProblemId id, Problems::Action action, Info
       if (state != ProblemState::paused) problem->row.resume_to = std::exchange(state, ProblemState::paused);
       break;
     case Problems::Action::resume:
-      if (state == ProblemState::paused) state = problem->row.resume_to;
+      if (state == ProblemState::paused) {
+        state = problem->row.resume_to;
+        problem->pace = {};  // the pause says nothing of how fast it goes
+      }
       break;
     case Problems::Action::cancel:
       TRY(finish_problem(tx, *problem, ProblemState::cancelled, "cancelled by the administrator"));

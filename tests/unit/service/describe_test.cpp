@@ -306,3 +306,30 @@ TEST_CASE("how much is done and when it will be: of the whole problem, the same 
       [&](Transaction& tx) { return progress_for(tx, tx.model.hosts.at(host.id)); });
   CHECK(told.front().done == info.done);
 }
+
+TEST_CASE("a problem that was ended keeps its part done, and one that goes on forgets its pause") {
+  World world;
+  world.add_application();
+  const TestHost host = world.add_host("one");
+  const ProblemId problem = world.add_problem(30);
+  const auto grant = world.grants(host.id).front();
+  world.clock().advance(std::chrono::seconds{20});
+  world.finish(grant);
+  const auto change = [&](service::Problems::Action action) {
+    return must(World::wait<protocol::ProblemInfo>(
+        [&](auto done) { world.service().problems().change(problem, action, std::move(done)); }));
+  };
+  const auto pace_known = [&] {
+    return world.look<bool>(
+        [&](Transaction& tx) { return tx.model.problems.at(problem).pace.over(60, tx.now).deliveries > 0; });
+  };
+  CHECK(pace_known());
+  (void)change(service::Problems::Action::pause);
+  (void)change(service::Problems::Action::resume);
+  CHECK_FALSE(pace_known());
+  const double done = world.show(problem).done;
+  CHECK(done > 0);
+  CHECK(change(service::Problems::Action::cancel).done == Approx(done));
+  world.restart();
+  CHECK(world.show(problem).done == Approx(done));
+}
