@@ -116,7 +116,9 @@ void Router::console_operation(const Request& request, const Reply& reply) {
     return reply(error_response(no_such_operation(request)));
   const auto who = logged_in(request);
   if (!who.ok()) {
-    const bool guessed = who.error().kind == ErrorKind::unauthorized && !header(request, "cookie").empty();
+    // Cookies know no ports: another server's of this host come along, and are no guess.
+    const bool guessed = who.error().kind == ErrorKind::unauthorized &&
+                         !cookie(header(request, "cookie"), cookie_name).empty();
     const Status more = guessed ? service_.admins().note_wrong_token(request.network) : Status{};
     return reply(error_response(more.ok() ? who.error() : more.error()));
   }

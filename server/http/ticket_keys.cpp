@@ -2,10 +2,10 @@
 
 #include <openssl/rand.h>
 
-#include <charconv>
 #include <utility>
 
 #include "shared/base/check.h"
+#include "shared/base/words.h"
 #include "shared/io/secret_file.h"
 
 namespace gleaner::http {
@@ -25,29 +25,20 @@ std::string line_of(const TicketKeys::Key& key) {
          to_hex(key.cipher_secret) + " " + to_hex(key.digest_secret) + "\n";
 }
 
-// The next word of a line; nothing is left of it after.
-std::string_view word_of(std::string_view& line) {
-  const std::size_t end = std::min(line.find(' '), line.size());
-  const std::string_view word = line.substr(0, end);
-  line.remove_prefix(std::min(end + 1, line.size()));
-  return word;
-}
-
 std::optional<TicketKeys::Key> key_of(std::string_view line) {
+  Words words(line);
   TicketKeys::Key key;
-  const std::string_view time = word_of(line);
-  std::int64_t microseconds = 0;
-  const auto [end, fault] = std::from_chars(time.data(), time.data() + time.size(), microseconds);
-  if (fault != std::errc{} || end != time.data() + time.size()) return std::nullopt;
-  key.made_at = from_microseconds(microseconds);
+  const auto microseconds = words.number();
+  if (!microseconds) return std::nullopt;
+  key.made_at = from_microseconds(*microseconds);
   for (const auto& [part, bytes] :
        {std::pair{&key.name, TicketKeys::name_bytes}, std::pair{&key.cipher_secret, TicketKeys::secret_bytes},
         std::pair{&key.digest_secret, TicketKeys::secret_bytes}}) {
-    auto raw = from_hex(word_of(line));
+    auto raw = from_hex(words.next());
     if (!raw || raw->size() != bytes) return std::nullopt;
     *part = std::move(*raw);
   }
-  if (!line.empty()) return std::nullopt;
+  if (!words.ended()) return std::nullopt;
   return key;
 }
 

@@ -117,6 +117,9 @@ class OverHttp(unittest.TestCase):
             status, _, answer = grid.request("GET", "/v1/admin/problems", headers=cookie)
             self.assertEqual(status, 401)
             self.assertIn("was withdrawn", answer["detail"])
+            # Another server's cookies of this host are no guess.
+            statuses = {grid.request("GET", "/v1/console/session", headers={"Cookie": "other=1"})[0] for _ in range(35)}
+            self.assertEqual(statuses, {401})
             # Who guesses is slowed down; who is right is let in.
             statuses = {grid.request("POST", "/v1/console/session", {"link": f"guess-{i}"})[0] for i in range(35)}
             self.assertEqual(statuses, {401, 503})
