@@ -27,8 +27,9 @@ Json to_json(const SlotStatus& slot) {
 }
 
 Json to_json(const ProblemStatus& problem) {
-  return {{"project", problem.project}, {"problem", problem.problem}, {"name", problem.name},
-          {"items", problem.items},     {"done", problem.done},       {"hosts", problem.hosts}};
+  return {{"project", problem.project}, {"problem", problem.problem},   {"name", problem.name},
+          {"items", problem.items},     {"accepted", problem.accepted}, {"done", problem.done},
+          {"hosts", problem.hosts}};
 }
 
 Json to_json(const ProjectStatus& project) {

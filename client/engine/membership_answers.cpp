@@ -115,10 +115,10 @@ void Membership::take_progress(const std::vector<protocol::ProblemProgress>& pro
   for (const protocol::ProblemProgress& one : progress)
     for (const auto& [id, unit] : units_)
       if (unit->grant().problem == one.problem) {
+        const std::int64_t accepted = std::min(one.accepted, one.items);
         const double counted =  // as of a server that does not tell
-            static_cast<double>(std::min(one.accepted, one.items)) /
-            static_cast<double>(std::max<std::int64_t>(1, one.items));
-        told.push_back({names_.key, one.problem.value, unit->grant().problem_name, one.items,
+            static_cast<double>(accepted) / static_cast<double>(std::max<std::int64_t>(1, one.items));
+        told.push_back({names_.key, one.problem.value, unit->grant().problem_name, one.items, accepted,
                         one.done < 0 ? counted : one.done, one.hosts});
         break;
       }

@@ -30,8 +30,9 @@ struct ProblemStatus {
   std::string project;  // its key
   std::int64_t problem = 0;
   std::string name;
-  std::int64_t items = 0;
-  double done = 0;  // of the whole problem, 0 to 1
+  std::int64_t items = 0;     // of its present stage
+  std::int64_t accepted = 0;  // of these
+  double done = 0;            // of the whole problem, 0 to 1
   std::int64_t hosts = 0;
 };
 

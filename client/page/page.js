@@ -250,7 +250,7 @@ function showPreference(one) {
   const control = controlOf(one, save);
   for (const each of [control, ...control.querySelectorAll("input")]) if (one.locked && "disabled" in each) each.disabled = true;
   const name = control.tagName === "TABLE" ? element("span", one.label) : element("label", one.label, { for: "preference-" + one.key });
-  row.append(name, control, element("span", one.meaning + (one.locked ? " Locked by the administrator." : ""), { class: "from" }));
+  row.append(name, control, element("span", one.meaning + " From: " + one.origin + (one.locked ? ", locked by the administrator." : "."), { class: "from" }));
   return row;
 }
 
