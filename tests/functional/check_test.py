@@ -8,7 +8,7 @@ import unittest
 
 from harness import MANDELBROT, Grid, main, seeded
 
-VIEW = {"width": 10240, "height": 160, "iterations": 4500}  # an item has 80 kB: each segment is a blob
+VIEW = {"width": 10240, "height": 160, "iterations": 12000}  # an item has 80 kB: each segment is a blob
 GOOD, FAILED, MENDABLE, SERIOUS = 0, 1, 3, 4
 
 

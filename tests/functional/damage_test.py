@@ -10,7 +10,7 @@ import unittest
 from harness import MANDELBROT, Grid, main, seeded
 
 VIEW = {"width": 80, "height": 480, "iterations": 480000}  # segments that the store keeps
-WIDE = {"width": 10240, "height": 160, "iterations": 3000}  # an item has 80 kB: each segment is a blob
+WIDE = {"width": 10240, "height": 160, "iterations": 8000}  # an item has 80 kB: each segment is a blob
 
 
 def store_of(grid, sql, *values):
