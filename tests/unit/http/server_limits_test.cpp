@@ -200,9 +200,10 @@ TEST_CASE("500 connections at once are served, one beyond the limit is closed") 
   }
   CHECK(served == 1000);
   for (const auto& peer : peers) peer->send("POST /x HTTP/1.1\r\n");  // none is idle
-  bool refused = false;
-  for (int attempt = 0; attempt < 1000 && !refused; ++attempt) refused = !Peer(server->port()).connected();
-  CHECK(refused);
+  int refused = 0;  // in a row: the last of them may count as idle a moment longer
+  for (int attempt = 0; attempt < 1000 && refused < 20; ++attempt)
+    refused = Peer(server->port()).connected() ? 0 : refused + 1;
+  CHECK(refused == 20);
   CHECK_FALSE(Peer(server->port()).connected());
   CHECK(log->count("more than 500 connections") == 1);
   peers[7].reset();
