@@ -192,18 +192,16 @@ TEST_CASE("500 connections at once are served, one beyond the limit is closed") 
   };
   in_threads([&](std::size_t i) { peers[i] = std::make_unique<Peer>(server->port()); });
   for (int round = 0; round < 2; ++round) {
-    in_threads([&](std::size_t i) { peers[i]->send(post("/x", std::to_string(i))); });
+    // The last answers leave the beginning of another request behind: none is idle ever after.
+    const std::string begun = round == 1 ? "POST /x HTTP/1.1\r\n" : "";
+    in_threads([&](std::size_t i) { peers[i]->send(post("/x", std::to_string(i)) + begun); });
     in_threads([&](std::size_t i) {
       const auto answer = peers[i]->receive();
       if (answer && answer->body == std::to_string(i)) ++served;
     });
   }
   CHECK(served == 1000);
-  for (const auto& peer : peers) peer->send("POST /x HTTP/1.1\r\n");  // none is idle
-  int refused = 0;  // in a row: the last of them may count as idle a moment longer
-  for (int attempt = 0; attempt < 1000 && refused < 20; ++attempt)
-    refused = Peer(server->port()).connected() ? 0 : refused + 1;
-  CHECK(refused == 20);
+  CHECK_FALSE(Peer(server->port()).connected());
   CHECK_FALSE(Peer(server->port()).connected());
   CHECK(log->count("more than 500 connections") == 1);
   peers[7].reset();
@@ -256,14 +254,9 @@ TEST_CASE("a network's connections beyond its share are refused, others are serv
   std::vector<std::unique_ptr<Peer>> greedy;
   for (int i = 0; i < 3; ++i) {
     greedy.push_back(std::make_unique<Peer>(server->port(), PeerOptions{.from = "127.0.0.2"}));
-    REQUIRE(greedy.back()->send(get("/")));
+    REQUIRE(greedy.back()->send(get("/") + "GET / HTTP/1.1\r\n"));  // the second keeps it from being idle
     REQUIRE(greedy.back()->receive());
-    REQUIRE(greedy.back()->send("GET / HTTP/1.1\r\n"));  // and is idle no more
   }
-  bool refused = false;
-  for (int attempt = 0; attempt < 1000 && !refused; ++attempt)
-    refused = !Peer(server->port(), PeerOptions{.from = "127.0.0.2"}).connected();
-  CHECK(refused);
   CHECK_FALSE(Peer(server->port(), PeerOptions{.from = "127.0.0.2"}).connected());
   CHECK(serves(*server));
   greedy.pop_back();
