@@ -24,7 +24,7 @@ constexpr std::int64_t drained_bytes_max = 8 << 20;  // of what a refused peer s
 
 // One for each thread: a connection between two reads owns no buffer.
 std::array<char, 16 << 10>& read_buffer() {
-  static thread_local std::array<char, 16 << 10> buffer;
+  alignas(64) static thread_local std::array<char, 16 << 10> buffer;
   return buffer;
 }
 

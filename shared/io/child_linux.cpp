@@ -46,7 +46,7 @@ ssize_t write_without_signal(int descriptor, std::string_view bytes) {
 // Appends one read() of at most `bytes_max`; returns what read() did.
 ssize_t append_read(int descriptor, Bytes& into, std::size_t bytes_max) {
   // Not read into the text itself: mostly little or nothing comes, and room in a text is filled with zeros.
-  static thread_local std::array<char, piece_bytes> buffer;
+  alignas(64) static thread_local std::array<char, piece_bytes> buffer;
   ssize_t got = 0;
   do {
     got = ::read(descriptor, buffer.data(), std::min(bytes_max, buffer.size()));

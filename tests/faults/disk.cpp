@@ -83,8 +83,8 @@ struct Disk {
 
 constexpr std::size_t descriptors_max = 1 << 16;
 std::array<std::atomic<bool>, descriptors_max> tracked_descriptors;
-Disk* disk_state = nullptr;     // set before threads start
-thread_local bool raw = false;  // while the model itself uses the system
+Disk* disk_state = nullptr;                // set before threads start
+alignas(8) thread_local bool raw = false;  // while the model itself uses the system
 
 class Raw {
  public:

@@ -15,7 +15,7 @@ namespace gleaner::loadgen {
 namespace {
 
 std::array<char, 32 << 10>& read_buffer() {
-  static thread_local std::array<char, 32 << 10> buffer;
+  alignas(64) static thread_local std::array<char, 32 << 10> buffer;
   return buffer;
 }
 

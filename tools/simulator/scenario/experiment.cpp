@@ -27,7 +27,7 @@ double processor_seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-thread_local char running[256] = "";
+alignas(64) thread_local char running[256] = "";
 
 void set_running(const std::string& text) {
   std::strncpy(running, text.c_str(), sizeof running - 1);
