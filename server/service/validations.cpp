@@ -43,20 +43,23 @@ std::vector<Validations::Question> Validations::next(ProblemId problem) {
   return questions;
 }
 
+// Once, and again behind what the pool has to do by then: so that questions which are on their way are asked
+// together, since waking a manager costs more than its answer.
 void Validations::serve(ProblemId problem) {
-  for (auto questions = next(problem); !questions.empty(); questions = next(problem)) {
-    std::vector<contract::ManagerSession::Segment> segments;
-    for (const Question& question : questions)
-      segments.push_back({question.stage, question.range, *question.segment});
-    std::vector<Result<contract::Validation>> outcomes;
-    const Status asked =
-        kernel_.managers().with(questions.front().manager, [&](contract::ManagerSession& manager) -> Status {
-          outcomes = manager.validate(segments);
-          return {};
-        });
-    for (std::size_t i = 0; i < questions.size(); ++i)
-      questions[i].done(asked.ok() ? std::move(outcomes[i]) : Result<contract::Validation>(asked.error()));
-  }
+  const std::vector<Question> questions = next(problem);
+  if (questions.empty()) return;
+  std::vector<contract::ManagerSession::Segment> segments;
+  for (const Question& question : questions)
+    segments.push_back({question.stage, question.range, *question.segment});
+  std::vector<Result<contract::Validation>> outcomes;
+  const Status asked =
+      kernel_.managers().with(questions.front().manager, [&](contract::ManagerSession& manager) -> Status {
+        outcomes = manager.validate(segments);
+        return {};
+      });
+  for (std::size_t i = 0; i < questions.size(); ++i)
+    questions[i].done(asked.ok() ? std::move(outcomes[i]) : Result<contract::Validation>(asked.error()));
+  kernel_.on_pool([this, problem] { serve(problem); });
 }
 
 }  // namespace gleaner::service

@@ -51,13 +51,16 @@ bool ManagerProcess::usable() {
   return !broken_ && !process_->poll_exit();
 }
 
-Status ManagerProcess::command(std::string_view line, Duration limit) {
+Status ManagerProcess::command(std::string_view line, Duration limit, std::string_view more) {
   limit_ = limit;
   deadline_ = now() + limit;
   process_->continue_group();
   TRY(end_of_answer());  // of what it did before
   doing_ = "at \"" + std::string(line.substr(0, line.find(' '))) + "\"";
-  return bytes(std::string(line) + "\n");
+  std::string said(line);
+  said += '\n';
+  said += more;
+  return bytes(said);
 }
 
 Status ManagerProcess::bytes(std::string_view bytes) {
@@ -88,16 +91,16 @@ Result<std::string> ManagerProcess::line() {
     searched_ = heard_.size();
     if (searched_ >= line_bytes_max)
       return failed("wrote a line longer than " + std::to_string(line_bytes_max) + " bytes");
-    switch (read()) {
+    const bool in_time = wait_for_output(limit_);
+    switch (read()) {  // what came in the last moment counts
       case Reading::got:
         break;
       case Reading::closed:
         return ended();
       case Reading::nothing:
-        if (!wait_for_output(limit_)) {
-          const auto seconds = std::chrono::ceil<std::chrono::seconds>(limit_).count();
-          return failed("did not answer within " + std::to_string(seconds) + " s");
-        }
+        if (in_time) break;
+        const auto seconds = std::chrono::ceil<std::chrono::seconds>(limit_).count();
+        return failed("did not answer within " + std::to_string(seconds) + " s");
     }
   }
 }

@@ -25,8 +25,9 @@ class ManagerProcess {
       : process_(std::move(process)), watch_(std::move(watch)) {}
   ~ManagerProcess();  // asks it to quit, waits a moment, kills it
 
-  // Says `line` (without its line feed). `limit`: for this command and its answer, until more_time().
-  [[nodiscard]] Status command(std::string_view line, Duration limit);
+  // Says `line` (without its line feed), and `more` in the same breath. `limit`: for this command and its
+  // answer, until more_time().
+  [[nodiscard]] Status command(std::string_view line, Duration limit, std::string_view more = {});
   // Raw bytes that the command announced.
   [[nodiscard]] Status bytes(std::string_view bytes);
   // The next line of the answer.

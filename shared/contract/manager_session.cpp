@@ -159,8 +159,7 @@ void ManagerSession::State::validate(const std::vector<Segment>& segments,
   }
   const std::string mark = "mark " + std::to_string(end);
   if (end > begin + 1) ahead += mark + "\n";
-  Status said = command(words_for(segments[begin]));
-  if (said.ok()) said = process->bytes(ahead);
+  Status said = process->command(words_for(segments[begin]), time_limit, ahead);
   while (said.ok() && outcomes.size() < end) {
     outcomes.push_back(verdict());
     if (!outcomes.back().ok() && !process->usable()) said = outcomes.back().error();

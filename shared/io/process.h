@@ -53,8 +53,8 @@ class Process {
   // Writes to standard input as much as fits; returns how much. io if the child closed it.
   [[nodiscard]] virtual Result<std::size_t> write_some(std::string_view bytes) = 0;
   virtual void close_input() = 0;
-  // Appends to `into` what standard output has now, at most bytes_max. Drains standard error too, as
-  // poll_exit() does, so that a talkative child is not held up.
+  // Appends to `into` what standard output has now, at most bytes_max. Where that is nothing, standard error
+  // is drained, as poll_exit() does, so that a talkative child is not held up.
   [[nodiscard]] virtual ReadKind read_some(Bytes& into, std::size_t bytes_max) = 0;
   // Drains standard error; the last 4 KiB of all of it.
   [[nodiscard]] virtual std::string error_tail() = 0;
