@@ -149,7 +149,10 @@ void Connection::close_now() {
 
 Connection::Task<void> Connection::serve() {
   bool goes_on = co_await shake_hands();
-  while (goes_on) goes_on = co_await serve_request();
+  while (goes_on) {
+    goes_on = co_await next_request();
+    if (goes_on) goes_on = co_await serve_request();
+  }
   co_await hang_up();
 }
 

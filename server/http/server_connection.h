@@ -50,6 +50,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   Task<bool> shake_hands();
   Task<void> answer_plain_http();
   // These return whether the connection goes on.
+  Task<bool> next_request();
   Task<bool> serve_request();
   Task<bool> read_head(RequestParser& parser);
   Task<bool> read_body(RequestParser& parser);

@@ -48,17 +48,19 @@ class ReplyGuard {
 
 }  // namespace
 
+// Not in serve_request(), whose frame is large: an idle connection is to hold little.
+Connection::Task<bool> Connection::next_request() {
+  if (!input_.empty()) co_return true;
+  enter(Phase::idle, core_->options.timeouts.idle);
+  std::string().swap(input_);
+  core_->idles(this);
+  const bool begun = co_await read_more();
+  core_->wakes(this);
+  co_return begun;
+}
+
 Connection::Task<bool> Connection::serve_request() {
-  const ServerTimeouts& timeouts = core_->options.timeouts;
-  if (input_.empty()) {
-    enter(Phase::idle, timeouts.idle);
-    std::string().swap(input_);
-    core_->idles(this);
-    const bool begun = co_await read_more();
-    core_->wakes(this);
-    if (!begun) co_return false;
-  }
-  enter(Phase::receiving, timeouts.header);
+  enter(Phase::receiving, core_->options.timeouts.header);
   RequestParser parser;
   const bool head = co_await read_head(parser);
   if (!head) co_return false;
