@@ -7,21 +7,20 @@
 namespace gleaner::policy {
 
 void Cover::cut_at(std::int64_t item) {
-  auto next = pieces_.upper_bound(item);
-  if (next == pieces_.begin()) return;
-  const auto piece = std::prev(next);
-  if (piece->first == item || piece->second.end <= item) return;
-  pieces_.emplace_hint(next, item, Piece{piece->second.end, piece->second.units});
-  piece->second.end = item;
+  const auto piece = pieces_.upper_bound(item);
+  if (piece == pieces_.end() || piece->second.begin >= item) return;
+  pieces_.emplace_hint(piece, item, Piece{piece->second.begin, piece->second.units});
+  piece->second.begin = item;
 }
 
 void Cover::join(std::int64_t item) {
-  const auto right = pieces_.find(item);
-  if (right == pieces_.end() || right == pieces_.begin()) return;
-  const auto left = std::prev(right);
-  if (left->second.end != item || left->second.units != right->second.units) return;
-  left->second.end = right->second.end;
-  pieces_.erase(right);
+  const auto left = pieces_.find(item);
+  if (left == pieces_.end()) return;
+  const auto right = std::next(left);
+  if (right == pieces_.end() || right->second.begin != item || left->second.units != right->second.units)
+    return;
+  right->second.begin = left->second.begin;
+  pieces_.erase(left);
 }
 
 void Cover::add(UnitId unit, Range range) {
@@ -29,11 +28,11 @@ void Cover::add(UnitId unit, Range range) {
   cut_at(range.begin);
   cut_at(range.end);
   std::int64_t position = range.begin;
-  auto next = pieces_.lower_bound(range.begin);
+  auto next = pieces_.upper_bound(range.begin);
   while (position < range.end) {
-    if (next == pieces_.end() || next->first > position) {
-      const std::int64_t end = next == pieces_.end() ? range.end : std::min(range.end, next->first);
-      next = std::next(pieces_.emplace_hint(next, position, Piece{end, {unit}}));
+    if (next == pieces_.end() || next->second.begin > position) {
+      const std::int64_t end = next == pieces_.end() ? range.end : std::min(range.end, next->second.begin);
+      pieces_.emplace_hint(next, end, Piece{position, {unit}});
       position = end;
       continue;
     }
@@ -41,7 +40,7 @@ void Cover::add(UnitId unit, Range range) {
     const auto place = std::lower_bound(units.begin(), units.end(), unit);
     CHECK_TRUE(place == units.end() || *place != unit);
     units.insert(place, unit);
-    position = next->second.end;
+    position = next->first;
     ++next;
   }
   join(range.end);
@@ -51,19 +50,21 @@ void Cover::add(UnitId unit, Range range) {
 void Cover::remove(UnitId unit, Range range) {
   if (range.empty()) return;
   // Mostly the head of a piece that nobody else holds was delivered.
-  if (const auto piece = pieces_.find(range.begin);
-      piece != pieces_.end() && piece->second.end >= range.end && piece->second.units.size() == 1) {
+  if (const auto piece = pieces_.upper_bound(range.begin);
+      piece != pieces_.end() && piece->second.begin == range.begin && piece->first >= range.end &&
+      piece->second.units.size() == 1) {
     if (piece->second.units.front() != unit) return;
-    auto rest = pieces_.extract(piece);
-    if (rest.mapped().end == range.end) return;
-    rest.key() = range.end;
-    pieces_.insert(std::move(rest));
+    if (piece->first == range.end) {
+      pieces_.erase(piece);
+    } else {
+      piece->second.begin = range.end;
+    }
     return;
   }
   cut_at(range.begin);
   cut_at(range.end);
-  auto next = pieces_.lower_bound(range.begin);
-  while (next != pieces_.end() && next->first < range.end) {
+  auto next = pieces_.upper_bound(range.begin);
+  while (next != pieces_.end() && next->second.begin < range.end) {
     auto& units = next->second.units;
     const auto place = std::lower_bound(units.begin(), units.end(), unit);
     if (place != units.end() && *place == unit) units.erase(place);
@@ -73,22 +74,17 @@ void Cover::remove(UnitId unit, Range range) {
   join(range.begin);
 }
 
-Cover::Pieces::const_iterator Cover::first_over(std::int64_t item) const {
-  auto next = pieces_.upper_bound(item);
-  if (next != pieces_.begin() && std::prev(next)->second.end > item) --next;
-  return next;
-}
-
 bool Cover::overlaps(Range range) const {
   if (range.empty()) return false;
   const auto piece = first_over(range.begin);
-  return piece != pieces_.end() && piece->first < range.end;
+  return piece != pieces_.end() && piece->second.begin < range.end;
 }
 
 std::vector<UnitId> Cover::over(Range range) const {
   std::vector<UnitId> units;
   if (range.empty()) return units;
-  for (auto piece = first_over(range.begin); piece != pieces_.end() && piece->first < range.end; ++piece) {
+  for (auto piece = first_over(range.begin); piece != pieces_.end() && piece->second.begin < range.end;
+       ++piece) {
     units.insert(units.end(), piece->second.units.begin(), piece->second.units.end());
   }
   std::sort(units.begin(), units.end());
@@ -104,13 +100,13 @@ std::vector<Range> Cover::gaps(Range range) const {
 
 RangeSet Cover::held() const {
   RangeSet held;
-  for (const auto& [begin, piece] : pieces_) held.add({begin, piece.end});
+  for (const auto& [end, piece] : pieces_) held.add({piece.begin, end});
   return held;
 }
 
 std::size_t Cover::most_holders() const {
   std::size_t most = 0;
-  for (const auto& [begin, piece] : pieces_) most = std::max(most, piece.units.size());
+  for (const auto& [end, piece] : pieces_) most = std::max(most, piece.units.size());
   return most;
 }
 

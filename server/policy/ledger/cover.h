@@ -29,9 +29,10 @@ class Cover {
   void visit_gaps(Range range, Visit visit) const {
     if (range.empty()) return;
     std::int64_t position = range.begin;
-    for (auto piece = first_over(range.begin); piece != pieces_.end() && piece->first < range.end; ++piece) {
-      if (piece->first > position) visit(Range{position, piece->first});
-      position = piece->second.end;
+    for (auto piece = first_over(range.begin); piece != pieces_.end() && piece->second.begin < range.end;
+         ++piece) {
+      if (piece->second.begin > position) visit(Range{position, piece->second.begin});
+      position = piece->first;
     }
     if (position < range.end) visit(Range{position, range.end});
   }
@@ -41,16 +42,21 @@ class Cover {
 
  private:
   struct Piece {
-    std::int64_t end = 0;
+    std::int64_t begin = 0;
     boost::container::small_vector<UnitId, 1> units;  // by id, never empty; mostly one
   };
   using Pieces = std::map<std::int64_t, Piece>;
 
   void cut_at(std::int64_t item);
   void join(std::int64_t item);
-  [[nodiscard]] Pieces::const_iterator first_over(std::int64_t item) const;
+  // The first that ends behind `item`.
+  [[nodiscard]] Pieces::const_iterator first_over(std::int64_t item) const {
+    return pieces_.upper_bound(item);
+  }
 
-  Pieces pieces_;  // by begin; disjoint; neighbours that touch differ in their units
+  // By end, because units deliver their items from the front on: mostly a piece becomes shorter in its place.
+  // Disjoint; neighbours that touch differ in their units.
+  Pieces pieces_;
 };
 
 }  // namespace gleaner::policy
