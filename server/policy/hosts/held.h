@@ -4,6 +4,7 @@
 #pragma once
 
 #include <boost/container/small_vector.hpp>
+#include <boost/intrusive/list_hook.hpp>
 #include <utility>
 #include <vector>
 
@@ -114,7 +115,8 @@ struct Group {
   // In which order it is, under which key [Forecast].
   bool live = false;
   bool listed = false;  // is among the live ones in order
-  bool moved = false;   // is not yet, or its end is another one than the key says
+  // Linked: it is not yet, or its end is another one than the key says. Whoever is gone leaves the list.
+  boost::intrusive::list_member_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> moved;
   Timestamp key;
   double stalled_rest = 0;  // counted in the stalled cost
 };

@@ -29,7 +29,6 @@ protocol::UnitOrder no_more(const protocol::UnitReport& report, const KnownUnit*
 void StageState::refresh(Timestamp now, Changes& changes) {
   if (now == refreshed_at_) return;  // a message brings many events; none of them is late at once
   refreshed_at_ = now;
-  forecast.forget_ended(units);
   while (Held* held = clock.next_silent(now)) {
     if (!held->watch.stuck) stall(*held, held->unit.last_contact);
     if (!ledger.free().empty()) continue;  // far from the end a silent holder just resumes

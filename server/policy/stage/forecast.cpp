@@ -72,9 +72,7 @@ double Forecast::seconds_left(const Group& group, Timestamp now) {
 // ---- Order
 
 void Forecast::note_moved(Group& group) {
-  if (group.moved) return;
-  group.moved = true;
-  moved_.push_back(group.id);
+  if (!group.moved.is_linked()) moved_.push_back(group);
 }
 
 void Forecast::unindex(Group& group) {
@@ -110,33 +108,22 @@ void Forecast::index(Group& group) {
   stalled_cost_ += group.stalled_rest;
 }
 
-void Forecast::settle(const Units& units) {
-  for (const UnitId id : moved_) {
-    const Group* found = units.group(id);
-    if (found == nullptr || !found->moved) continue;
-    Group& group = *found->members.front()->group;
-    group.moved = false;
+void Forecast::settle() {
+  while (!moved_.empty()) {
+    Group& group = moved_.front();
+    moved_.pop_front();
     const Held* first = first_to_end(group);
     if (!group.live || first == nullptr) continue;
     if (!group.listed) {
       group.listed = true;
       group.key = first->estimate.end;
-      live_.insert({group.key, id});
+      live_.insert({group.key, group.id});
     } else if (first->estimate.end != group.key) {
-      auto entry = live_.extract({group.key, id});
+      auto entry = live_.extract({group.key, group.id});
       entry.value().first = group.key = first->estimate.end;
       live_.insert(std::move(entry));
     }
   }
-  moved_.clear();
-}
-
-void Forecast::forget_ended(const Units& units) {
-  if (moved_.size() <= 2 * units.groups().size() + 64) return;
-  std::erase_if(moved_, [&](UnitId id) {
-    const Group* group = units.group(id);
-    return group == nullptr || !group->moved;
-  });
 }
 
 }  // namespace gleaner::policy

@@ -3,11 +3,11 @@
 // between two reports. Internal to the module. [server/policy/POLICY.md, "When a unit ends"]
 #pragma once
 
+#include <boost/intrusive/list.hpp>
 #include <set>
 
 #include "server/policy/costs/item_costs.h"
 #include "server/policy/hosts/host_clock.h"
-#include "server/policy/stage/units.h"
 
 namespace gleaner::policy {
 
@@ -37,8 +37,7 @@ class Forecast {
   void estimate(Slot& slot, const Fleet& fleet, Timestamp now);
   void index(Group& group);    // anew: its members are others, or live or stall
   void unindex(Group& group);  // until index()
-  void settle(const Units& units);
-  void forget_ended(const Units& units);  // keeps what it holds for settle() in bounds
+  void settle();
 
  private:
   void estimate(Held& held, const Fleet& fleet, Timestamp now);
@@ -49,7 +48,9 @@ class Forecast {
   Order live_, stalled_;
   // Live groups whose end is another one: only the endgame looks, and most ends are estimated many times
   // before.
-  std::vector<UnitId> moved_;
+  boost::intrusive::list<Group, boost::intrusive::member_hook<Group, decltype(Group::moved), &Group::moved>,
+                         boost::intrusive::constant_time_size<false>>
+      moved_;
   std::size_t live_groups_ = 0;
   double stalled_cost_ = 0;
 };

@@ -65,8 +65,7 @@ Held& StageState::insert_open(Held made, Timestamp now) {
   }
   if (held.unit.kind != UnitKind::check) {
     ledger.hold(held.unit.id, held.rest());
-    if (const Group* group = units.group(held.unit.group)) forecast.unindex(*group->members.front()->group);
-    units.join(held);
+    if (Group& group = units.join(held); group.members.size() > 1) forecast.unindex(group);
     items.handed_out(held.rest(), rate, rules);
   }
   held.meter.runs = slot.units.empty();

@@ -100,7 +100,7 @@ struct Asking {
     if (now >= later(failed.since, stage.pace().park) || now < failed.since) failed = {};
     const bool kept = stage.clock.slot({requester.host, requester.slot}).kept_for.valid();
     if (failed.count < numbers::looked_at || rate > failed.fastest || kept) {
-      stage.forecast.settle(stage.units);
+      stage.forecast.settle();
       for (const Rule one : stage.rule->idle) {
         if (!granted) ask(one);
       }

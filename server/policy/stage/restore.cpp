@@ -102,7 +102,7 @@ void StageState::check_invariants() const {
     CHECK_TRUE(group.members.size() == members.at(id));
     if (group.listed || !group.live)
       CHECK_TRUE((group.live ? forecast.live() : forecast.stalled()).contains({group.key, id}));
-    CHECK_TRUE(group.listed || group.moved || !group.live);
+    CHECK_TRUE(group.listed || group.moved.is_linked() || !group.live);
     std::set<HostId> different;
     bool live = false;
     for (const Held* member : group.members) {

@@ -30,7 +30,7 @@ StageState::StageState(StageSetup setup_in)
   setup.costs.shrink_to_fit();
 }
 
-EndgameRules StageState::pace() const {
+const EndgameRules& StageState::pace() const {
   const double rate = clock.fleet().rate_on();
   const double length = rate > 0 ? ledger.costs().total() / rate : unknown_length;
   if (length != paced_for_) {

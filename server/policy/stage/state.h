@@ -26,6 +26,7 @@
 #include "server/policy/stage/forecast.h"
 #include "server/policy/stage/memory.h"
 #include "server/policy/stage/proposal.h"
+#include "server/policy/stage/units.h"
 
 namespace gleaner::policy {
 
@@ -53,8 +54,9 @@ struct StageState {
   Timestamp first_request = Timestamp::max();
   bool omission_done = false;
 
-  // The rules for a stage that lasts as long as this one is expected to.
-  [[nodiscard]] EndgameRules pace() const;
+  // The rules for a stage that lasts as long as this one is expected to. They change with what is known of
+  // the hosts' rates: whoever changes that, and goes on with them, copies them.
+  [[nodiscard]] const EndgameRules& pace() const;
   [[nodiscard]] double heartbeat(const EndgameRules& rules) const {
     return ledger.free().empty() ? rules.heartbeat_endgame : rules.heartbeat;
   }

@@ -155,12 +155,12 @@ TEST_CASE("forecast: units end in the order of what is left of them at their hos
   CHECK(Forecast::seconds_left(slow, parts.now) == 100);
   CHECK(Forecast::seconds_left(fast, parts.now) == 10);
   CHECK(parts.forecast.live().empty());  // nobody looks yet
-  parts.forecast.settle(parts.units);
+  parts.forecast.settle();
   REQUIRE(parts.forecast.live().size() == 2);
   CHECK(parts.forecast.live().rbegin()->second == slow.unit.id);
   slow.unit.finished = 99;
   parts.forecast.estimate(*slow.slot, parts.clock.fleet(), parts.now);
-  parts.forecast.settle(parts.units);
+  parts.forecast.settle();
   CHECK(parts.forecast.live().rbegin()->second == fast.unit.id);
   CHECK(parts.forecast.work_done(fast, parts.now + from_seconds(5)) == 150);
   fast.watch.stuck = true;
@@ -217,7 +217,7 @@ TEST_CASE("rules propose and change nothing; what passes is carried out by the s
     seen.push_back(proposal);
     return false;
   };
-  stage.forecast.settle(stage.units);
+  stage.forecast.settle();
   CHECK(propose_check(stage, two, start, look).empty());
   CHECK(propose_recovery(stage, two, start, look).empty());
   CHECK(seen.empty());  // nothing is disputed, nobody stalls
