@@ -100,7 +100,9 @@ class Deadlines {
       turn_.clear();
       turn_.swap(list(second));
       for (const DeadlinePlace place : turn_) {
-        if (entries_[place].thing != nullptr) {
+        Entry& entry = entries_[place];
+        if (entry.thing != nullptr) {
+          entry.looked_up = entry.at;
           insert(place);
         } else {
           vacant_.push_back(place);
