@@ -45,7 +45,7 @@ void EnergyFilter::waits(Slot& slot, Timestamp asks_at) {
 
 bool EnergyFilter::keeps_free(HostId id, const Ledger& ledger, const EndgameRules& rules,
                               Timestamp now) const {
-  const Host& host = clock_->hosts().at(id);
+  const Host& host = *clock_->find(id);
   const double mine = joules_of(host);
   const std::int64_t free = ledger.free().total();
   if (mine <= 0 || free == 0 || free > static_cast<std::int64_t>(counted)) return false;
@@ -78,7 +78,7 @@ bool EnergyFilter::keeps_free(HostId id, const Ledger& ledger, const EndgameRule
 }
 
 bool EnergyFilter::keeps(HostId id, const Group& group, double work, Timestamp now) {
-  const Host& host = clock_->hosts().at(id);
+  const Host& host = *clock_->find(id);
   const double mine = joules_of(host), rate = clock_->fleet().rate(host.record);
   if (mine <= 0 || rate <= 0) return false;
   int looked = 0;

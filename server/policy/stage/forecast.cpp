@@ -104,7 +104,7 @@ void Forecast::index(Group& group) {
         std::max(group.stalled_rest,
                  costs_->of({std::max(held->unit.range.begin, held->unit.committed), held->unit.range.end}));
   }
-  stalled_.insert({group.key, group.id});
+  stalled_.emplace(std::pair(group.key, group.id), &group);
   stalled_cost_ += group.stalled_rest;
 }
 
@@ -117,10 +117,10 @@ void Forecast::settle() {
     if (!group.listed) {
       group.listed = true;
       group.key = first->estimate.end;
-      live_.insert({group.key, group.id});
+      live_.emplace(std::pair(group.key, group.id), &group);
     } else if (first->estimate.end != group.key) {
       auto entry = live_.extract({group.key, group.id});
-      entry.value().first = group.key = first->estimate.end;
+      entry.key().first = group.key = first->estimate.end;
       live_.insert(std::move(entry));
     }
   }

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <boost/intrusive/list.hpp>
-#include <set>
+#include <map>
 
 #include "server/policy/costs/item_costs.h"
 #include "server/policy/hosts/host_clock.h"
@@ -13,7 +13,7 @@ namespace gleaner::policy {
 
 class Forecast {
  public:
-  using Order = std::set<std::pair<Timestamp, UnitId>>;
+  using Order = std::map<std::pair<Timestamp, UnitId>, Group*>;
 
   // Both must outlive it.
   Forecast(const Costs& costs, const ItemCosts& items) : costs_(&costs), items_(&items) {}

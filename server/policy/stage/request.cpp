@@ -132,16 +132,17 @@ Grant StageState::request(const Requester& requester, Timestamp now, Changes& ch
   Slot& slot = clock.slot({requester.host, requester.slot});
   energy.asks(requester, slot);
   clock.asked(slot, now, pace());
-  const double park = pace().park;
+  const EndgameRules& rules = pace();
+  const double park = rules.park;
   first_request = std::min(first_request, now);
   if (ledger.complete()) return {{}, park, "everything is delivered"};
   if (host.record.omitted)
     return {{}, park, "this host was left out: it had returned nothing when 70 % were completed"};
   if (!requester.urgent && slot.units.size() >= units_per_slot_max)
     return {{}, park, "a unit waits in this slot already"};
-  if (!may_hold_more(host, slot, clock.fleet(), pace()))
+  if (!may_hold_more(host, slot, clock.fleet(), rules))
     return {{}, park, "it has to deliver first what it holds"};
-  const double trusted = credit(host, clock.fleet(), pace(), now);
+  const double trusted = credit(host, clock.fleet(), rules, now);
   if (trusted <= 0) return {{}, park, "others had to compute what it held and did not deliver"};
 
   const bool newcomer = host.stranger && host.record.items_accepted == 0 && clock.fleet().slots_proven() > 0;

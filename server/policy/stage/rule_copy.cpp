@@ -68,12 +68,16 @@ bool Copier::copy_rest(const Group& group, bool last) const {
   const Unit& unit = Forecast::first_to_end(group)->unit;
   const std::int64_t from =
       unit.finished < unit.range.end ? std::max(unit.committed, unit.finished) : unit.committed;
-  const std::vector<Range> lacking = stage_.ledger.accepted().missing({from, unit.range.end});
-  return !lacking.empty() && copy(group, {std::max(from, lacking.front().begin), unit.range.end}, last);
+  Range rest{unit.range.end, unit.range.end};
+  stage_.ledger.accepted().visit_missing(
+      {from, unit.range.end}, [&](Range lacking) { rest.begin = std::min(rest.begin, lacking.begin); });
+  return !rest.empty() && copy(group, rest, last);
 }
 
 std::string propose_copy_ahead(const StageState& stage, const Requester& requester, Timestamp now,
                                const Take& take) {
+  const auto& items = stage.items.long_items();
+  if (items.empty()) return {};
   const Copier copier(stage, requester, now, take);
   if (!stage.setup.may_split || copier.rate() <= 0 || stage.clock.fleet().rate_on() <= 0) return {};
   if (copier.rate() < fast_from(stage)) return {};
@@ -83,7 +87,6 @@ std::string propose_copy_ahead(const StageState& stage, const Requester& request
   const auto longest = ledger.by_cost() != nullptr ? ledger.by_cost()->longest() : std::nullopt;
   const double due = std::max(longest ? ledger.costs().of({*longest, *longest + 1}) : 0,
                               numbers::half * copier.rest() * copier.rate());
-  const auto& items = stage.items.long_items();
   int looked = 0;
   for (auto next = items.rbegin(); next != items.rend() && looked < numbers::looked_at; ++next) {
     const auto [cost, item] = *next;

@@ -76,7 +76,7 @@ std::string propose_help(const StageState& stage, const Requester& requester, Ti
   const auto& live = stage.forecast.live();
   int looked = 0;
   for (auto next = live.rbegin(); next != live.rend() && looked < numbers::looked_at; ++next) {
-    const Group& group = *stage.units.group(next->second);
+    const Group& group = *next->second;
     if (helper.split(group) || copier.copy_rest(group, ++looked == 1)) break;
   }
   return {};

@@ -11,7 +11,8 @@ namespace {
 Range rest_of(const StageState& stage, const Held& held) {
   const bool silent = held.watch.silent;
   const Unit& unit = held.unit;
-  Range rest = stage.ledger.accepted().missing(held.rest()).back();
+  Range rest;
+  stage.ledger.accepted().visit_missing(held.rest(), [&](Range lacking) { rest = lacking; });
   const bool believed = !silent && !held.watch.withholds;
   if (believed && unit.finished < rest.end) rest.begin = std::max(rest.begin, unit.finished);
   // An item that takes long is not thrown away: it stays with its holder, and may be copied later.
@@ -55,9 +56,9 @@ std::string propose_recovery(const StageState& stage, const Requester& requester
   }
   const Copier copier(stage, requester, now, take);
   int looked = 0;
-  for (const auto& [since, id] : stage.forecast.stalled()) {
+  for (const auto& [since, stalled] : stage.forecast.stalled()) {
     if (++looked > numbers::looked_at) break;
-    const Group& group = *stage.units.group(id);
+    const Group& group = *stalled;
     if (holds_any(group, requester.host) || static_cast<int>(group.members.size()) >= rules.holders_max)
       continue;
     if (std::any_of(group.members.begin(), group.members.end(), [&](const Held* member) {

@@ -157,11 +157,11 @@ TEST_CASE("forecast: units end in the order of what is left of them at their hos
   CHECK(parts.forecast.live().empty());  // nobody looks yet
   parts.forecast.settle();
   REQUIRE(parts.forecast.live().size() == 2);
-  CHECK(parts.forecast.live().rbegin()->second == slow.unit.id);
+  CHECK(parts.forecast.live().rbegin()->second->id == slow.unit.id);
   slow.unit.finished = 99;
   parts.forecast.estimate(*slow.slot, parts.clock.fleet(), parts.now);
   parts.forecast.settle();
-  CHECK(parts.forecast.live().rbegin()->second == fast.unit.id);
+  CHECK(parts.forecast.live().rbegin()->second->id == fast.unit.id);
   CHECK(parts.forecast.work_done(fast, parts.now + from_seconds(5)) == 150);
   fast.watch.stuck = true;
   fast.watch.stalled_since = parts.now;
