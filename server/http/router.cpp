@@ -54,7 +54,7 @@ void Router::host_operation(const Request& request, const Reply& answered) {
   const std::string token = bearer_token(request);
   const auto host = service_.enrolment().authenticate_host(token);
   if (!host.ok()) return answered(error_response(host.error()));
-  auto place = service_.load().enter(service_.enrolment().caller(token));
+  auto place = service_.load().enter(service_.enrolment().caller(token), request.network);
   if (!place.ok()) return answered(busy_response(place.error()));
   // Under way until the answer goes, or is given up.
   const Reply reply = [place = std::move(*place), answered](Response response) {

@@ -12,23 +12,44 @@ using service::Load;
 
 TEST_CASE("strangers are asked to come again before hosts that have delivered are") {
   Load load;
+  int network = 0;  // each has another one
+  const auto enter = [&](Load::Caller caller) {
+    return load.enter(caller, "2001:db8:" + std::to_string(++network) + "::");
+  };
   std::vector<Load::Place> places;
   for (int i = 0; i < limits::strangers_requests_under_way_max; ++i)
-    places.push_back(must(load.enter(Load::Caller::stranger)));
+    places.push_back(must(enter(Load::Caller::stranger)));
   CHECK(load.under_way() == limits::strangers_requests_under_way_max);
-  const auto refused = load.enter(Load::Caller::stranger);
+  const auto refused = enter(Load::Caller::stranger);
   REQUIRE(!refused.ok());
   CHECK(refused.error().kind == ErrorKind::unavailable);
   CHECK(load.under_way() == limits::strangers_requests_under_way_max);
   while (load.under_way() < limits::requests_under_way_max)
-    places.push_back(must(load.enter(Load::Caller::proven)));
-  CHECK(!load.enter(Load::Caller::proven).ok());
+    places.push_back(must(enter(Load::Caller::proven)));
+  CHECK(!enter(Load::Caller::proven).ok());
   places.pop_back();
-  CHECK(load.enter(Load::Caller::proven).ok());  // given back at once: nobody holds it
-  CHECK(load.enter(Load::Caller::proven).ok());
+  CHECK(enter(Load::Caller::proven).ok());  // given back at once: nobody holds it
+  CHECK(enter(Load::Caller::proven).ok());
   places.clear();
   CHECK(load.under_way() == 0);
-  CHECK(load.enter(Load::Caller::stranger).ok());
+  CHECK(enter(Load::Caller::stranger).ok());
+}
+
+TEST_CASE("one network's requests, however many, leave places to others") {
+  Load load;
+  std::vector<Load::Place> places;
+  const auto caller = GENERATE(Load::Caller::stranger, Load::Caller::proven);
+  for (int i = 0; i < limits::requests_under_way_max; ++i)
+    if (auto place = load.enter(caller, "192.0.2.7"); place.ok()) places.push_back(std::move(*place));
+  CHECK(static_cast<int>(places.size()) ==
+        (caller == Load::Caller::stranger ? Load::strangers_of_network_max : Load::of_network_max));
+  const auto refused = load.enter(caller, "192.0.2.7");
+  REQUIRE(!refused.ok());
+  CHECK(refused.error().kind == ErrorKind::unavailable);
+  CHECK(says(refused.error().message, "192.0.2.7"));
+  CHECK(load.enter(caller, "192.0.2.8").ok());
+  places.pop_back();
+  CHECK(load.enter(caller, "192.0.2.7").ok());
 }
 
 TEST_CASE("a stranger has proven itself once something of it is accepted, also after a restart") {
