@@ -11,7 +11,7 @@ constexpr Duration still_max = ComputingTime::watch_interval / 100;
 
 void ComputingTime::start_unit(Duration cpu, SteadyTime now) {
   charged_at_ = watched_ = now;
-  asleep_ = Duration{0};
+  asleep_ = on_item_ = Duration{0};
   cpu_at_item_ = cpu_watched_ = cpu;
 }
 
@@ -31,8 +31,9 @@ client_policy::HangVerdict ComputingTime::watch(Duration cpu, bool asleep, doubl
   const bool still = cpu - cpu_watched_ < still_max && asleep;
   asleep_ = still ? asleep_ + (now - watched_) : Duration{0};
   cpu_watched_ = cpu;
+  on_item_ += std::min(now - watched_, 10 * watch_interval);  // the client itself may have stood still
   watched_ = now;
-  return client_policy::judge({asleep_, cpu - cpu_at_item_, item_seconds, threads});
+  return client_policy::judge({asleep_, cpu - cpu_at_item_, on_item_, item_seconds, threads});
 }
 
 }  // namespace gleaner::engine

@@ -14,7 +14,10 @@ class ComputingTime {
   void start_kernel() { cpu_charged_ = Duration{0}; }
   // A unit begins, with a kernel that has used `cpu` so far.
   void start_unit(Duration cpu, SteadyTime now);
-  void finish_item(Duration cpu) { cpu_at_item_ = cpu; }
+  void finish_item(Duration cpu) {
+    cpu_at_item_ = cpu;
+    on_item_ = Duration{0};
+  }
   void resume(SteadyTime now) { watched_ = now; }
 
   // Charges the unit with what came since the last call.
@@ -37,6 +40,7 @@ class ComputingTime {
   Duration cpu_watched_{0};
   SteadyTime watched_{};
   Duration asleep_{0};
+  Duration on_item_{0};  // running, since the last item
 };
 
 }  // namespace gleaner::engine

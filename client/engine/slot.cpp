@@ -292,6 +292,10 @@ void Slot::watch(SteadyTime now) {
   if (verdict == HangVerdict::too_long)
     return fail_unit(protocol::FailureKind::kernel_hung,
                      "one item took more than three times the longest time that the manifest allows", now);
+  if (verdict == HangVerdict::endless)
+    return fail_unit(protocol::FailureKind::kernel_hung,
+                     "one item did not end in a hundred times the longest time that the manifest allows",
+                     now);
   if (const std::string what = kernel_.excess(use); !what.empty())
     return fail_unit(protocol::FailureKind::resource_limit, what, now);
   save_now_and_then(now);

@@ -106,11 +106,13 @@ TEST_CASE("until_ask is when should_ask changes its mind") {
 }
 
 TEST_CASE("A kernel hangs when it sleeps long or computes one item beyond reason, by CPU time") {
-  CHECK(judge({0s, 100s, 600, 1}) == HangVerdict::fine);
-  CHECK(judge({119s, 0s, 600, 1}) == HangVerdict::fine);
-  CHECK(judge({120s, 0s, 600, 1}) == HangVerdict::asleep);
-  CHECK(judge({0s, 1801s, 600, 1}) == HangVerdict::too_long);
-  CHECK(judge({0s, 1801s, 600, 4}) == HangVerdict::fine);
+  CHECK(judge({0s, 100s, 100s, 600, 1}) == HangVerdict::fine);
+  CHECK(judge({119s, 0s, 119s, 600, 1}) == HangVerdict::fine);
+  CHECK(judge({120s, 0s, 120s, 600, 1}) == HangVerdict::asleep);
+  CHECK(judge({0s, 1801s, 1801s, 600, 1}) == HangVerdict::too_long);
+  CHECK(judge({0s, 1s, 60'000s, 600, 1}) == HangVerdict::fine);
+  CHECK(judge({0s, 1s, 60'001s, 600, 1}) == HangVerdict::endless);
+  CHECK(judge({0s, 1801s, 600s, 600, 4}) == HangVerdict::fine);
 }
 
 }  // namespace

@@ -236,5 +236,29 @@ TEST_CASE("One item may take three times the longest time that the manifest allo
   CHECK(time.watch(62s, false, 10, 2, begun + 1h + 2s) == Verdict::fine);
 }
 
+TEST_CASE("An item that takes for ever is ended although its kernel hides what it uses, or dozes") {
+  using Verdict = client_policy::HangVerdict;
+  const bool dozes = GENERATE(false, true);
+  ComputingTime time;
+  SteadyTime now{1h};
+  time.start_kernel();
+  time.start_unit(0s, now);
+  Duration cpu{0};
+  const auto run = [&](int seconds) {
+    Verdict verdict = Verdict::fine;
+    for (int second = 0; second < seconds && verdict == Verdict::fine; ++second) {
+      if (dozes && second % 60 == 59) cpu += 15ms;
+      verdict = time.watch(cpu, dozes, 10, 1, now += 1s);
+    }
+    return verdict;
+  };
+  CHECK(run(1000) == Verdict::fine);
+  time.finish_item(cpu);
+  CHECK(run(1000) == Verdict::fine);
+  now += 24h;  // a pause
+  time.resume(now);
+  CHECK(run(1) == Verdict::endless);
+}
+
 }  // namespace
 }  // namespace gleaner::engine::testing
