@@ -161,7 +161,6 @@ int serve(const io::Path& directory, int port_override, const std::string& log_l
   options.threads = static_cast<int>(configuration->threads);
   options.connections_max = static_cast<int>(configuration->connections_max);
   options.connections_per_network_max = static_cast<int>(configuration->connections_per_network_max);
-  options.body_bytes_max = http::Router::body_bytes_max;
 
   const auto code_secrets = *secrets;
   auto store = storage::open_sqlite_store(
@@ -183,6 +182,7 @@ int serve(const io::Path& directory, int port_override, const std::string& log_l
   if (!service.ok()) return fail(service.error());
   (*service)->start_ticking();
   http::Router router(**service, configuration->public_page ? http::PublicPage::on : http::PublicPage::off);
+  options.body_bytes_max = [&router](const http::Request& head) { return router.body_bytes_max(head); };
   auto server = http::Server::start(std::move(options), [&router](http::Request request, http::Reply reply) {
     router.handle(std::move(request), std::move(reply));
   });

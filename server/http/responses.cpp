@@ -1,16 +1,13 @@
 #include "server/http/responses.h"
 
 #include <algorithm>
-#include <random>
 
-#include "shared/base/random.h"
 #include "shared/protocol/error_status.h"
 
 namespace gleaner::http {
 namespace {
 
 constexpr const char* retry_after_seconds = "5";
-constexpr std::int64_t busy_seconds_least = 5, busy_seconds_most = 20;
 
 }  // namespace
 
@@ -49,9 +46,8 @@ Response file_response(const io::Path& path, std::int64_t bytes, std::string_vie
 }
 
 Response busy_response(const Error& error) {
-  static thread_local Random random(std::random_device{}());
   Response response = error_response(error);
-  response.headers["Retry-After"] = std::to_string(random.between(busy_seconds_least, busy_seconds_most));
+  response.headers["Retry-After"] = busy_seconds();
   return response;
 }
 

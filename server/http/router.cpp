@@ -7,7 +7,16 @@
 
 namespace gleaner::http {
 
+bool Router::knows(const Request& head) {
+  return service_.enrolment().authenticate_host(bearer_token(head)).ok() || authenticate(head).ok();
+}
+
 std::int64_t Router::body_bytes_max(const Request& head) {
+  if (head.path == "/v1/enrol") return small_body_bytes;
+  const auto announced = parse_number(header(head, "content-length"));
+  if (announced && *announced <= small_body_bytes) return small_body_bytes;
+  // Who is not known keeps it, and is told what else is wrong.
+  if (!knows(head)) return 0;
   return head.path.starts_with("/v1/uploads/") ? limits::upload_chunk_bytes_max + (64 << 10)
                                                : limits::json_message_bytes_max;
 }

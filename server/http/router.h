@@ -23,10 +23,12 @@ class Router {
       : service_(service), public_page_(public_page), events_(service.views()) {}
   void handle(Request request, Reply reply);
   void stop() { events_.stop(); }
-  // How large a body may be, by its head.
-  [[nodiscard]] static std::int64_t body_bytes_max(const Request& head);
+  // How large a body may be, by its head; large ones are taken of hosts and administrators only.
+  [[nodiscard]] std::int64_t body_bytes_max(const Request& head);
 
  private:
+  // A host's token, or what an administrator logs in with.
+  [[nodiscard]] bool knows(const Request& head);
   void host_operation(const Request& request, const Reply& answered);
   // Who asks, and may; what is refused is counted. unauthorized, forbidden: why not.
   [[nodiscard]] Result<service::Admin> admit(const Request& request, const std::vector<std::string>& pieces);

@@ -7,11 +7,13 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
+#include <random>
 #include <thread>
 #include <vector>
 
 #include "server/http/server_connection.h"
 #include "server/http/server_core.h"
+#include "shared/base/random.h"
 #include "shared/base/thread_name.h"
 
 namespace gleaner::http {
@@ -221,6 +223,12 @@ void Server::stop(Duration patience) {
   });
   for (std::thread& thread : state.threads) thread.join();  // they end when nothing is left to do
   state.threads.clear();
+}
+
+std::string busy_seconds() {
+  constexpr std::int64_t least = 5, most = 20;
+  static thread_local Random random(std::random_device{}());
+  return std::to_string(random.between(least, most));
 }
 
 }  // namespace gleaner::http

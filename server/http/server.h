@@ -73,6 +73,11 @@ struct ServerTimeouts {
                                               // read why it was refused
 };
 
+// Any connection may send such a body at any time.
+inline constexpr std::int64_t small_body_bytes = 64 << 10;
+// When who comes at a bad time is to come again, in seconds: not all of them at once.
+[[nodiscard]] std::string busy_seconds();
+
 struct ServerOptions {
   std::string address = "0.0.0.0";  // "::" serves IPv6 and IPv4
   int port = 8443;                  // 0: any free one
@@ -90,6 +95,9 @@ struct ServerOptions {
   // is answered 413. 0: a body is left unread, the handler gets the request without it (to answer 404 or 405)
   // and the connection is closed after that.
   std::function<std::int64_t(const Request& head)> body_bytes_max;
+  // Memory for the bodies of requests under way that are larger than small_body_bytes: as much is kept for
+  // each as it announces. One network gets a quarter; who finds no room is told to come again (503).
+  std::int64_t bodies_bytes_max = 512 << 20;  // 128 pieces of uploads
   ServerTimeouts timeouts;
   // What an administrator should read (a handler that threw, no descriptors left), from any of the server's
   // threads; null: standard error.

@@ -1,6 +1,7 @@
 #include "server/http/server_core.h"
 
 #include <cstdio>
+#include <utility>
 
 #include "server/http/server_connection.h"
 
@@ -83,9 +84,37 @@ void Core::leave(const Connection* connection) {
   const auto network = found->second.network;
   network->second.silent.remove(connection);
   take_out(found->second);
+  drop_room(found->second);
   if (--network->second.connections == 0) networks_.erase(network);
   connections_.erase(found);
   if (connections_.empty()) emptied_.notify_all();
+}
+
+bool Core::take_room(const Connection* connection, std::int64_t bytes) {
+  constexpr std::int64_t networks_share = 4;  // one of so many parts
+  if (bytes <= small_body_bytes) return true;
+  const std::lock_guard lock(mutex_);
+  const auto found = connections_.find(connection);
+  if (found == connections_.end()) return false;
+  Network& network = found->second.network->second;
+  if (bodies_bytes_ + bytes > options.bodies_bytes_max ||
+      network.bodies_bytes + bytes > options.bodies_bytes_max / networks_share)
+    return false;
+  found->second.body_bytes = bytes;
+  network.bodies_bytes += bytes;
+  bodies_bytes_ += bytes;
+  return true;
+}
+
+void Core::drop_room(const Connection* connection) {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = connections_.find(connection); found != connections_.end()) drop_room(found->second);
+}
+
+void Core::drop_room(Entry& entry) {
+  const std::int64_t bytes = std::exchange(entry.body_bytes, 0);
+  entry.network->second.bodies_bytes -= bytes;
+  bodies_bytes_ -= bytes;
 }
 
 std::vector<std::shared_ptr<Connection>> Core::connections() const {

@@ -34,6 +34,9 @@ class Core {
   void idles(const Connection* connection);
   void wakes(const Connection* connection);
   void leave(const Connection* connection);
+  // Keeps memory for the body that it sends, until drop_room() or leave(). False: there is none now.
+  [[nodiscard]] bool take_room(const Connection* connection, std::int64_t bytes);
+  void drop_room(const Connection* connection);
   [[nodiscard]] std::vector<std::shared_ptr<Connection>> connections() const;
   // True once all have left.
   bool wait_until_empty(Duration patience) const;
@@ -50,6 +53,7 @@ class Core {
  private:
   struct Network {
     int connections = 0;
+    std::int64_t bodies_bytes = 0;
     std::list<const Connection*> silent, idle;  // oldest first
   };
   struct Entry {
@@ -59,9 +63,11 @@ class Core {
     // is made or freed for a request.
     std::list<const Connection*> of_all, of_network;
     std::list<const Connection*>::iterator in_all = {}, in_network = {};
+    std::int64_t body_bytes = 0;  // the room that it has
   };
   // Out of the lists of idle ones, if it is there.
   void take_out(Entry& entry);
+  void drop_room(Entry& entry);
   // Makes room: who is to close, and counts no more as idle. Null: nobody is idle.
   [[nodiscard]] std::shared_ptr<Connection> oldest(const std::list<const Connection*>& idle);
 
@@ -71,6 +77,7 @@ class Core {
   std::unordered_map<const Connection*, Entry> connections_;
   std::map<std::string, Network> networks_;  // of the connections, which point into it
   std::list<const Connection*> idle_;        // of all networks, oldest first
+  std::int64_t bodies_bytes_ = 0;            // of all networks
 };
 
 }  // namespace gleaner::http

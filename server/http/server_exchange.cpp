@@ -46,6 +46,33 @@ class ReplyGuard {
   std::atomic<bool> used_ = false;
 };
 
+// Memory for a large body, for as long as the request is under way.
+class BodyRoom {
+ public:
+  BodyRoom(Core& core, const Connection* connection) : core_(core), connection_(connection) {}
+  BodyRoom(const BodyRoom&) = delete;
+  BodyRoom& operator=(const BodyRoom&) = delete;
+  ~BodyRoom() {
+    if (taken_) core_.drop_room(connection_);
+  }
+  [[nodiscard]] bool take(std::int64_t bytes) {
+    taken_ = bytes > small_body_bytes;
+    return core_.take_room(connection_, bytes);
+  }
+
+ private:
+  Core& core_;
+  const Connection* const connection_;
+  bool taken_ = false;
+};
+
+Response no_room() {
+  Response response =
+      problem(503, "the server has as many large requests at hand as it can: try again later");
+  response.headers["Retry-After"] = busy_seconds();
+  return response;
+}
+
 }  // namespace
 
 // Not in serve_request(), whose frame is large: an idle connection is to hold little.
@@ -66,6 +93,7 @@ Connection::Task<bool> Connection::serve_request() {
   if (!head) co_return false;
   if (std::exchange(silent_, false)) core_->has_spoken(this);
   bool body_unread = false;
+  BodyRoom room(*core_, this);
   if (!parser.complete()) {
     const auto& ask = core_->options.body_bytes_max;
     const std::int64_t body_bytes_max = ask ? ask(parser.request()) : limits::json_message_bytes_max;
@@ -73,6 +101,8 @@ Connection::Task<bool> Connection::serve_request() {
       body_unread = true;
     } else if (parser.announced_bytes() > body_bytes_max) {
       co_return co_await refuse(problem(413, "the request body is larger than allowed here"));
+    } else if (!room.take(parser.announced_bytes() > 0 ? parser.announced_bytes() : body_bytes_max)) {
+      co_return co_await refuse(no_room());  // of chunks nobody knows how many come
     } else {
       parser.limit_body(body_bytes_max);
       const bool body = co_await read_body(parser);

@@ -86,6 +86,41 @@ class Floods(unittest.TestCase):
             self.assertGreaterEqual(len(ended), 125)  # the headers: 15 s; bodies have a minute and their bytes
             self.assertLess(slowest, 5 * SLOW)
 
+    def test_large_bodies_that_are_only_begun(self):
+        """Strangers' are not taken at all, and those of a network's hosts have so much memory and no more."""
+        with Grid() as grid:
+            server = grid.start_server()
+            vandal, honest = (FakeHost(grid, name) for name in ("vandal", "honest"))
+            context = ssl._create_unverified_context()
+            body = bytes(4 << 20)
+
+            def begin(path, token):
+                """The answer to one that announces 4 MiB: 100 if it is to go on, which it does but for the last byte."""
+                plain = socket.create_connection(("127.0.0.1", grid.port), timeout=30 * SLOW, source_address=("127.0.0.2", 0))
+                connection = context.wrap_socket(plain)
+                held.append(connection)
+                connection.sendall((f"POST {path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {token}\r\n"
+                                    f"Expect: 100-continue\r\nContent-Length: {len(body)}\r\n\r\n").encode())
+                status = int(connection.recv(4096).split()[1])
+                if status == 100:
+                    connection.sendall(body[1:])
+                return status
+
+            held, before = [], resident_megabytes(server)
+            for path, expected in (("/v1/enrol", 413), ("/v1/work", 401), ("/v1/uploads/" + "0" * 64, 401), ("/v1/admin/problems", 401)):
+                self.assertEqual(begin(path, "nobody's"), expected, path)
+            said = [begin("/v1/commit", vandal.token) for _ in range(60)]
+            self.assertEqual(said.count(503), 28, said)
+            self.assertEqual(said.count(100), 32, said)
+            self.assertLess(resident_megabytes(server) - before, 200)
+            self.assertEqual(honest.work(slots=0)[0], 200)
+            junk = os.urandom(1 << 20)
+            status, _, reply = grid.request("PATCH", f"/v1/uploads/{hashlib.sha256(junk).hexdigest()}", junk, grid.admin_token,
+                                            {"Upload-Offset": "0", "Upload-Length": str(len(junk))})
+            self.assertEqual(status, 200, reply)
+            for connection in held:
+                connection.close()
+
     def test_a_host_without_a_unit_fills_no_disk(self):
         with Grid() as grid:
             grid.start_server()

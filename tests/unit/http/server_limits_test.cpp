@@ -266,6 +266,37 @@ TEST_CASE("a network's connections beyond its share are refused, others are serv
   CHECK(again);
 }
 
+TEST_CASE("large bodies that a network has begun leave room for small ones, and for others' large ones") {
+  ServerOptions options = test_options(std::make_shared<Log>());
+  options.bodies_bytes_max = 4 << 20;  // of a network: one such body
+  const auto server = start(std::move(options), echo_handler());
+  const std::string large(1 << 20, 'l'), small(1 << 10, 's');
+  const std::string from = "127.0.0.2";
+  auto slow = std::make_unique<Peer>(server->port(), PeerOptions{.from = from});
+  const std::string whole = post("/x", large);
+  REQUIRE(slow->send(whole.substr(0, whole.size() - 1)));
+  const auto status = [&](const std::string& body, const std::string& address) {
+    const auto answer = Peer(server->port(), PeerOptions{.from = address}).ask(post("/x", body));
+    if (answer && answer->status == 503) CHECK(std::stoi(answer->headers.at("retry-after")) >= 5);
+    return answer ? answer->status : 0;
+  };
+  int refused = 0;
+  for (int attempt = 0; attempt < 1000 && refused != 503; ++attempt) refused = status(large, from);
+  CHECK(refused == 503);
+  CHECK(status(small, from) == 200);
+  CHECK(status(large, "127.0.0.3") == 200);
+  SECTION("it ends") {
+    REQUIRE(slow->send("l"));
+    CHECK(slow->receive()->status == 200);
+  }
+  SECTION("it goes away") {
+    slow.reset();
+  }
+  int again = 0;
+  for (int attempt = 0; attempt < 1000 && again != 200; ++attempt) again = status(large, from);
+  CHECK(again == 200);
+}
+
 TEST_CASE("connections of two hundred networks come and go") {
   ServerOptions options = test_options(std::make_shared<Log>());
   options.connections_per_network_max = 1;
