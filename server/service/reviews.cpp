@@ -34,9 +34,34 @@ void log_verdict(Transaction& tx, Problem& problem, const ReviewFinding& finding
   tx.effects.add(effect::SettleDecisions{problem.verdicts, true});
 }
 
+// While results were compared, one of their hosts may have been found wrong by another verdict, or a file
+// found damaged: what had been delivered is gone, and its items are open again or accepted from somebody
+// else.
+Result<bool> is_stale(Transaction& tx, const Problem& problem, const ReviewFinding& finding) {
+  if (!problem.stage->view().ledger().accepted().contains(finding.range)) return true;
+  TRY_ASSIGN(const auto segments, tx.store.segments_over(problem.row.id, problem.row.stage, finding.range));
+  return std::any_of(finding.opinions.begin(), finding.opinions.end(), [&](const policy::Opinion& opinion) {
+    return std::none_of(segments.begin(), segments.end(),
+                        [&](const auto& segment) { return segment.id == opinion.segment; });
+  });
+}
+
+// What is there now and is still to be compared, is compared anew.
+Status review_again(Transaction& tx, Problem& problem, Range range) {
+  std::vector<Range> again;
+  const policy::Ledger& ledger = problem.stage->view().ledger();
+  for (const Range part : ledger.accepted().within(range)) {
+    TRY_ASSIGN(const auto segments, tx.store.segments_over(problem.row.id, problem.row.stage, part));
+    if (segments.size() > 1 || ledger.disputed().overlaps(part)) again.push_back(part);
+  }
+  return start_review(tx, problem, again);
+}
+
 Status settle_finding(Transaction& tx, Problem& problem, const ReviewFinding& finding,
                       const policy::VerdictTerms& terms) {
   if (finding.opinions.empty()) return {};  // the segments that had it were dropped
+  TRY_ASSIGN(const bool stale, is_stale(tx, problem, finding));
+  if (stale) return review_again(tx, problem, finding.range);
   log_verdict(tx, problem, finding, terms);
   policy::Changes changes;
   storage::VerdictRow row;

@@ -2,6 +2,8 @@
 // failures of the store and restarts.
 #include "server/service/trust.h"
 #include "server/policy/journal/verdicts.h"
+#include "server/service/compare.h"
+#include "server/service/reviews.h"
 
 #include "tests/unit/service/world.h"
 
@@ -131,6 +133,52 @@ TEST_CASE("a liar loses all that nobody verified, and gets nothing more") {
   CHECK(p.standing(liar).wrong == Approx(1));
   CHECK(p.gets_nothing(liar));
   (void)p.world.memory();
+}
+
+TEST_CASE("a verdict for results that are gone by then holds up nothing, and is not believed") {
+  Project p(200);
+  const HostId liar = p.host("liar"), bob = p.host("bob"), carol = p.host("carol");
+  (void)p.work(liar, "lie");
+  const Range late = p.work(liar, "lie");
+  (void)p.work(bob);
+  const auto opinion = [](HostId host, SegmentId segment) {
+    policy::Opinion given;
+    given.host = host;
+    given.segment = segment;
+    return given;
+  };
+  const auto segment_of = [&](HostId host, Range range) {
+    return p.world.look<SegmentId>([&](service::Transaction& tx) {
+      for (const auto& segment : must(tx.store.segments_over(p.problem, 0, range)))
+        if (segment.host == host) return segment.id;
+      return SegmentId{};
+    });
+  };
+  // Compared at the same time: in one place the liar is found wrong, in the other it had an accomplice.
+  service::ReviewFinding caught, believed;
+  caught.range = {0, 1};
+  caught.opinions = {opinion(liar, {}), opinion(bob, {})};
+  caught.verdict.kind = policy::VerdictKind::decided;
+  caught.verdict.right = {1};
+  caught.verdict.wrong = {0};
+  believed = caught;
+  believed.range = {late.begin, late.begin + 1};
+  believed.opinions = {opinion(liar, segment_of(liar, late)), opinion(carol, {})};
+  believed.verdict.right = {0};
+  believed.verdict.wrong = {1};
+  must(p.world.operate([problem = p.problem, caught, believed](service::Transaction& tx) -> Status {
+    TRY(service::learn_from(tx, tx.model.problems.at(problem), caught));
+    service::effect::Review job;
+    job.problem = problem;
+    job.range = believed.range;
+    ++tx.model.underway.reviews[problem];
+    return service::settle_review(tx, job, std::vector{believed});
+  }));
+  p.world.settle();
+  CHECK(p.accepted_from(liar) == 0);
+  CHECK(p.standing(carol).wrong == 0);
+  (void)p.world.memory();
+  CHECK_FALSE(p.gets_nothing(bob));  // its items are open again
 }
 
 TEST_CASE("an audit that a restart interrupted is asked for again") {
