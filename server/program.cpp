@@ -181,7 +181,8 @@ int serve(const io::Path& directory, int port_override, const std::string& log_l
                              {io::real_files(), io::real_processes(), system_clock()}, std::move(*store));
   if (!service.ok()) return fail(service.error());
   (*service)->start_ticking();
-  http::Router router(**service, configuration->public_page ? http::PublicPage::on : http::PublicPage::off);
+  http::Router router(**service, configuration->public_page ? http::PublicPage::on : http::PublicPage::off,
+                      options.figures);
   options.body_bytes_max = [&router](const http::Request& head) { return router.body_bytes_max(head); };
   auto server = http::Server::start(std::move(options), [&router](http::Request request, http::Reply reply) {
     router.handle(std::move(request), std::move(reply));

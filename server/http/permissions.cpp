@@ -43,6 +43,7 @@ constexpr std::array rows{
     Row{"GET", "history", 3, "", Role::view},
     Row{"GET", "settings", 3, "", Role::operate},
     Row{"GET", "host-pages", 3, "", Role::view},
+    Row{"GET", "metrics", 3, "", Role::view},
     Row{"GET", "hosts", 3, "", Role::view},
     Row{"GET", "hosts", 4, "", Role::view},
     Row{"POST", "hosts", 5, "revoke", Role::operate, "host revoke"},

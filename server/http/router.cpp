@@ -22,9 +22,18 @@ std::int64_t Router::body_bytes_max(const Request& head) {
 }
 
 void Router::handle(Request request, Reply reply) {
+  route(request,
+        [figures = requests_, kind = kind_of(request.path), reply = std::move(reply)](Response response) {
+          figures->answered(kind, response.status);
+          reply(std::move(response));
+        });
+}
+
+void Router::route(const Request& request, const Reply& reply) {
   const auto& path = request.path;
   if (const Status may = service_.bans().check_address(request.peer); !may.ok())
     return reply(error_response(may.error()));
+  if (watch_operation(request, reply)) return;
   if (path.starts_with("/v1/admin/")) return admin_request(request, reply);
   if (path.starts_with("/v1/console/")) return console_operation(request, reply);
   if (path == "/console" || path.starts_with("/console/")) return console_file(request, reply);

@@ -3,8 +3,10 @@
 // Thread-safe.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "server/http/events.h"
@@ -19,16 +21,25 @@ enum class PublicPage { off, on };
 
 class Router {
  public:
-  Router(service::Service& service, PublicPage public_page)
-      : service_(service), public_page_(public_page), events_(service.views()) {}
+  // `connections`: where the server that asks this counts; null: it is not told of.
+  Router(service::Service& service, PublicPage public_page,
+         std::shared_ptr<const ConnectionFigures> connections = {})
+      : service_(service),
+        public_page_(public_page),
+        connections_(std::move(connections)),
+        events_(service.views()) {}
   void handle(Request request, Reply reply);
-  void stop() { events_.stop(); }
+  void stop() {
+    service_.vitals().begin_stop();
+    events_.stop();
+  }
   // How large a body may be, by its head; large ones are taken of hosts and administrators only.
   [[nodiscard]] std::int64_t body_bytes_max(const Request& head);
 
  private:
   // A host's token, or what an administrator logs in with.
   [[nodiscard]] bool knows(const Request& head);
+  void route(const Request& request, const Reply& reply);
   void host_operation(const Request& request, const Reply& answered);
   // Who asks, and may; what is refused is counted. unauthorized, forbidden: why not.
   [[nodiscard]] Result<service::Admin> admit(const Request& request, const std::vector<std::string>& pieces);
@@ -40,6 +51,9 @@ class Router {
   void console_operation(const Request& request, const Reply& reply);
   void open_session(const Request& request, const Reply& reply);
   [[nodiscard]] Response session_response(const service::LoggedIn& who) const;
+  // router_operations.cpp
+  [[nodiscard]] bool watch_operation(const Request& request, const Reply& reply);
+  void metrics(const Request& request, const Reply& reply);
   // router_admin.cpp
   void admin_request(const Request& request, const Reply& reply);
   struct AdminCall;
@@ -57,6 +71,8 @@ class Router {
   void status_page(const Request& request, const Reply& reply);
   service::Service& service_;
   PublicPage public_page_;
+  const std::shared_ptr<const ConnectionFigures> connections_;
+  const std::shared_ptr<RequestFigures> requests_ = std::make_shared<RequestFigures>();
   Events events_;
 };
 

@@ -132,6 +132,7 @@ void Server::State::on_accept(const error_code& ec, tcp::socket socket) {
   if (!ec || ec == asio::error::connection_aborted) {
     bool room = true;
     try {
+      if (!ec) ++core->options.figures->accepted;
       if (!ec) room = Connection::launch(core, std::move(socket));
       if (room) complained = false;
     } catch (const std::exception& exception) {
@@ -139,6 +140,7 @@ void Server::State::on_accept(const error_code& ec, tcp::socket socket) {
       complain_once(std::string("a connection cannot be served: ") + exception.what());
     }
     if (!room) {
+      ++core->options.figures->refused;
       complain_once("more than " + std::to_string(core->options.connections_max) + " connections, or " +
                     std::to_string(core->options.connections_per_network_max) +
                     " of one network, and none is idle: some are refused");
@@ -185,6 +187,7 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options, Handler han
   TRY(check_options(options));
   TRY_ASSIGN(TlsContext tls,
              TlsContext::make(options.certificate_chain_pem, options.private_key_pem, options.tickets));
+  options.figures->certificate_not_after = tls.not_after();
   try {
     const auto core = std::make_shared<Core>(std::move(options), std::move(handler), std::move(tls));
     TRY_ASSIGN(auto acceptor, listen(core->io, core->options.address, core->options.port));

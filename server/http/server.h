@@ -15,6 +15,7 @@
 #include <string>
 
 #include "server/http/feed.h"
+#include "server/http/figures.h"
 #include "shared/base/clock.h"
 #include "shared/base/encoding.h"
 #include "shared/base/limits.h"
@@ -99,6 +100,8 @@ struct ServerOptions {
   // each as it announces. One network gets a quarter; who finds no room is told to come again (503).
   std::int64_t bodies_bytes_max = 512 << 20;  // 128 pieces of uploads
   ServerTimeouts timeouts;
+  // Where the server counts; never null.
+  std::shared_ptr<ConnectionFigures> figures = std::make_shared<ConnectionFigures>();
   // What an administrator should read (a handler that threw, no descriptors left), from any of the server's
   // threads; null: standard error.
   std::function<void(const std::string& line)> log;

@@ -33,6 +33,7 @@ bool Core::enter(const std::shared_ptr<Connection>& connection) {
     }
     ++network.connections;
     network.silent.push_back(connection.get());
+    ++options.figures->open;
     connections_.emplace(connection.get(), Entry{connection, place, {connection.get()}, {connection.get()}});
   }
   if (silent) silent->close();
@@ -87,6 +88,7 @@ void Core::leave(const Connection* connection) {
   drop_room(found->second);
   if (--network->second.connections == 0) networks_.erase(network);
   connections_.erase(found);
+  --options.figures->open;
   if (connections_.empty()) emptied_.notify_all();
 }
 

@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <ctime>
 #include <string_view>
 
 namespace gleaner::http {
@@ -149,6 +151,17 @@ Status set_resumption(SSL_CTX* context, const std::string& chain_pem, TicketKeys
 
 void TlsContext::Free::operator()(ssl_ctx_st* context) const {
   SSL_CTX_free(context);
+}
+
+std::int64_t TlsContext::not_after() const {
+  const X509* const leaf = SSL_CTX_get0_certificate(get());
+  std::tm time{};
+  if (leaf == nullptr || ASN1_TIME_to_tm(X509_get0_notAfter(leaf), &time) != 1) return 0;
+  const std::chrono::year_month_day day{std::chrono::year{time.tm_year + 1900} / (time.tm_mon + 1) /
+                                        time.tm_mday};
+  const auto moment = std::chrono::sys_days{day} + std::chrono::hours{time.tm_hour} +
+                      std::chrono::minutes{time.tm_min} + std::chrono::seconds{time.tm_sec};
+  return std::chrono::duration_cast<std::chrono::seconds>(moment.time_since_epoch()).count();
 }
 
 Result<TlsContext> TlsContext::make(const std::string& certificate_chain_pem,

@@ -3,6 +3,7 @@
 // for this certificate chain only; buffers are given back while a connection is idle. Thread-safe once made.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -21,6 +22,8 @@ class TlsContext {
                                                const std::string& private_key_pem,
                                                std::shared_ptr<TicketKeys> tickets = {});
   [[nodiscard]] ssl_ctx_st* get() const { return context_.get(); }
+  // Until when the leaf is valid: seconds since 1970; 0: it says that in a way that OpenSSL does not read.
+  [[nodiscard]] std::int64_t not_after() const;
 
  private:
   struct Free {

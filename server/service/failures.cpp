@@ -35,6 +35,7 @@ std::set<HostId> hosts_computing(const Model& model, ApplicationId application) 
 
 Status keep_failure(Transaction& tx, Problem& problem, storage::FailureRow row) {
   TRY(tx.store.add_failure(row));
+  ++tx.model.failures;
   problem.recent_failures.push_back(std::move(row));
   if (problem.recent_failures.size() > recent_failures_max)
     problem.recent_failures.erase(problem.recent_failures.begin());

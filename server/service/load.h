@@ -3,6 +3,7 @@
 // network has more than its share of the places. From memory; thread-safe.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -26,6 +27,8 @@ class Load {
   // `network`: where it comes from. unavailable: there is no place for it.
   [[nodiscard]] Result<Place> enter(Caller caller, const std::string& network);
   [[nodiscard]] int under_way() const;
+  // Requests that found no place, since the server started.
+  [[nodiscard]] std::int64_t refused() const;
 
  private:
   struct Places;

@@ -113,6 +113,7 @@ struct Model {
   std::vector<UnitId> spare_units;             // reserved, not handed out yet; ascending
   HostIndex index;                             // of `hosts`
   std::int64_t items_accepted = 0;             // of all hosts, ever
+  std::int64_t failures = 0;                   // that hosts reported, since the model was read
   Contacts contacts;                           // of the active ones
   policy::Blame blame;  // after a restart it knows what worked, and learns anew what fails
   policy::Reputation reputation;

@@ -49,6 +49,7 @@ Status take_snapshot(Transaction& tx, Result<ProjectSnapshot>& result) {
     snapshot.hosts.push_back(describe(tx.model, host, tx.now));
   }
   snapshot.items_accepted = tx.model.items_accepted;
+  snapshot.failures = tx.model.failures;
   for (const auto& [id, problem] : tx.model.problems)
     if (problem.stage) snapshot.cores_busy += problem.stage->view().counts(tx.now).slots;
   snapshot.errors = group_errors(tx.model);

@@ -27,6 +27,7 @@ struct ProjectSnapshot {
   std::vector<protocol::HostInfo> hosts;  // the first ones
   std::size_t hosts_total = 0;
   std::int64_t items_accepted = 0;           // by all hosts, ever
+  std::int64_t failures = 0;                 // that hosts reported, since the store was last read
   std::int64_t cores_busy = 0;               // with a unit, of hosts that are heard of
   std::vector<protocol::ErrorGroup> errors;  // the newest first, at most limits::error_groups_max
 };

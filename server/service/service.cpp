@@ -26,6 +26,7 @@ Service::Service(Settings settings, ProjectSecrets secrets, Dependencies depende
       scrub_(kernel_),
       overview_(kernel_, secrets_, scrub_),
       views_(kernel_, overview_),
+      vitals_(kernel_, overview_, views_, load_),
       jobs_(kernel_, tokens_, admin_tokens_, ban_registry_, overview_, published_),
       enrolment_(kernel_, tokens_, ban_registry_, secrets_, published_),
       admins_(kernel_, admin_tokens_),

@@ -29,6 +29,7 @@
 #include "server/service/tokens.h"
 #include "server/service/uploads.h"
 #include "server/service/views.h"
+#include "server/service/vitals.h"
 #include "server/service/work.h"
 
 namespace gleaner::service {
@@ -49,6 +50,7 @@ class Service {
   [[nodiscard]] Admins& admins() { return admins_; }
   [[nodiscard]] Logins& logins() { return logins_; }
   [[nodiscard]] Views& views() { return views_; }
+  [[nodiscard]] Vitals& vitals() { return vitals_; }
   [[nodiscard]] Audit& audit() { return audit_; }
   [[nodiscard]] Bans& bans() { return bans_; }
   [[nodiscard]] Codes& codes() { return codes_; }
@@ -83,6 +85,7 @@ class Service {
   Scrub scrub_;
   Overview overview_;
   Views views_;
+  Vitals vitals_;
   Jobs jobs_;
   Enrolment enrolment_;
   Admins admins_;

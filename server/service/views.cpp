@@ -204,6 +204,11 @@ std::vector<protocol::ProblemSample> Views::history(ProblemId id) const {
   return found->second.samples();
 }
 
+protocol::OverviewSample Views::newest() const {
+  const std::lock_guard lock(mutex_);
+  return newest_;
+}
+
 void Views::tick() {
   if (ticks_++ % sample_ticks != 0) return;
   overview_.look([this](const Result<Overview::Snapshot>& snapshot) {

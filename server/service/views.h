@@ -36,6 +36,8 @@ class Views {
   // Since the server started.
   [[nodiscard]] std::vector<protocol::OverviewSample> history() const;
   [[nodiscard]] std::vector<protocol::ProblemSample> history(ProblemId id) const;
+  // The last of these samples.
+  [[nodiscard]] protocol::OverviewSample newest() const;
   // Once a second; takes a sample every few.
   void tick();
 

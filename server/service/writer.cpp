@@ -30,7 +30,7 @@ void Writer::submit(Operation operation, Completion completion) {
   {
     const std::lock_guard lock(mutex_);
     if (!stopping_) {
-      queue_.push_back({std::move(operation), std::move(completion)});
+      queue_.push_back({std::move(operation), std::move(completion), clock_.steady()});
       wake_.notify_one();
       return;
     }
@@ -79,8 +79,11 @@ void Writer::run() {
         batch.push_back(std::move(queue_.front()));
         queue_.pop_front();
       }
+      batch_since_ = clock_.steady();
     }
     run_batch(std::move(batch));
+    const std::lock_guard lock(mutex_);
+    batch_since_.reset();
   }
 }
 
@@ -97,7 +100,7 @@ Status Writer::reload() {
   return {};
 }
 
-Status Writer::transact(const std::deque<Entry>& batch, Effects& effects) {
+Status Writer::transact(const std::deque<Entry>& batch, Effects& effects, Duration& commit) {
   if (stale_) TRY(reload());
   Status status = store_.begin();
   if (status.ok() && fresh_) {
@@ -109,7 +112,11 @@ Status Writer::transact(const std::deque<Entry>& batch, Effects& effects) {
     Transaction tx{store_, model_, effects, settings_, clock_.now()};
     status = entry.operation(tx);
   }
-  if (status.ok()) status = store_.commit();
+  if (status.ok()) {
+    const SteadyTime before = clock_.steady();
+    status = store_.commit();
+    commit = clock_.steady() - before;
+  }
   if (status.ok()) {
     underway_ = model_.underway;
     fresh_ = false;
@@ -120,9 +127,32 @@ Status Writer::transact(const std::deque<Entry>& batch, Effects& effects) {
   return status;
 }
 
+void Writer::note(const std::deque<Entry>& batch, const Status& status, Duration commit) {
+  const std::lock_guard lock(mutex_);
+  const SteadyTime now = clock_.steady();
+  for (const auto& entry : batch) figures_.operation_seconds.observe(to_seconds(now - entry.since));
+  figures_.commit_seconds.observe(to_seconds(commit));
+  figures_.batch_operations.observe(static_cast<double>(batch.size()));
+  figures_.failing = !status.ok();
+  if (figures_.failing) ++figures_.transactions_failed;
+}
+
+WriterFigures Writer::figures() const {
+  const std::lock_guard lock(mutex_);
+  WriterFigures figures = figures_;
+  figures.waiting = queue_.size();
+  if (batch_since_)
+    figures.idle = clock_.steady() - *batch_since_;
+  else if (!queue_.empty())
+    figures.idle = clock_.steady() - queue_.front().since;
+  return figures;
+}
+
 void Writer::run_batch(std::deque<Entry> batch) {
   Effects effects;
-  Status status = transact(batch, effects);
+  Duration commit{};
+  Status status = transact(batch, effects, commit);
+  note(batch, status, commit);
   if (status.ok()) {
     perform_(effects.take());
     (void)failpoint("effects-performed");

@@ -13,13 +13,27 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
+#include "server/metrics/histogram.h"
 #include "server/service/transaction.h"
 #include "server/storage/store.h"
 
 namespace gleaner::service {
+
+// How the writer keeps up, since the server started.
+struct WriterFigures {
+  // From an operation's arrival to its end: waiting, deciding, the sync.
+  metrics::Histogram operation_seconds{metrics::bounds_of_seconds()};
+  metrics::Histogram commit_seconds{metrics::bounds_of_seconds()};  // of which the sync is nearly all
+  metrics::Histogram batch_operations{{1, 2, 5, 10, 20, 50, 100, 200}};
+  std::int64_t transactions_failed = 0;
+  bool failing = false;     // the last transaction was
+  std::size_t waiting = 0;  // operations that are in no batch yet
+  Duration idle{};          // since anything was taken, while something waits or is under way
+};
 
 class Writer {
  public:
@@ -46,6 +60,8 @@ class Writer {
   [[nodiscard]] Status reload();
   // Runs what was taken, commits it, ends the thread.
   void stop();
+  // From any thread.
+  [[nodiscard]] WriterFigures figures() const;
   // Before start(), and on the writer thread.
   [[nodiscard]] const Model& model() const { return model_; }
 
@@ -53,10 +69,12 @@ class Writer {
   struct Entry {
     Operation operation;
     Completion completion;
+    SteadyTime since{};
   };
   void run();
   void run_batch(std::deque<Entry> batch);
-  [[nodiscard]] Status transact(const std::deque<Entry>& batch, Effects& effects);
+  [[nodiscard]] Status transact(const std::deque<Entry>& batch, Effects& effects, Duration& commit);
+  void note(const std::deque<Entry>& batch, const Status& status, Duration commit);
 
   storage::Store& store_;
   const Settings& settings_;
@@ -69,11 +87,13 @@ class Writer {
   Underway underway_;   // as of the last sync
   bool stale_ = false;  // the model could not be read back
   bool fresh_ = false;  // it was read back and not resumed yet
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<Entry> queue_;
   std::vector<Operation> again_;  // wait for retry()
   bool stopping_ = false;
+  std::optional<SteadyTime> batch_since_;  // the one under way
+  WriterFigures figures_;                  // but for what figures() looks up
   std::thread thread_;
 };
 

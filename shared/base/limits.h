@@ -52,7 +52,10 @@ inline constexpr int map_cells_max = 2000;                 // a cell is some pix
 inline constexpr int samples_max = 480;                    // of a curve; twice as dense as it is drawn
 inline constexpr int problems_sampled_max = 200;           // the newest; 200 x 480 x 32 bytes = 3 MB
 inline constexpr int problems_live_max = 200;              // in one event; open ones first
-inline constexpr int error_groups_max = 50;                // what a person looks through
+// Open problems that the metrics name, the newest: four series each, which a monitoring system keeps for
+// weeks.
+inline constexpr int problems_in_metrics_max = 100;
+inline constexpr int error_groups_max = 50;        // what a person looks through
 inline constexpr int hosts_filtered_max = 20'000;  // looked at for one page: some milliseconds of the writer
 
 // Counts

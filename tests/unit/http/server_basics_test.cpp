@@ -2,7 +2,9 @@
 
 #include <fstream>
 #include <future>
+#include <mutex>
 #include <thread>
+#include <vector>
 
 #include "tests/catch.h"
 #include "tests/unit/http/peer.h"
@@ -53,6 +55,58 @@ TEST_CASE("one connection serves many requests") {
     CHECK(answer->headers.at("x-path") == "/echo");
     CHECK_FALSE(answer->headers.contains("connection"));
   }
+}
+
+TEST_CASE("connections are counted: those that are there, all that were, and those that found no room") {
+  const auto comes = [](const std::atomic<std::int64_t>& figure, std::int64_t value) {
+    for (int i = 0; i < 2000 && figure != value; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds{5});
+    return figure == value;
+  };
+  std::mutex mutex;
+  std::vector<Reply> waiting;  // so that neither connection is idle
+  ServerOptions options = test_options();
+  options.connections_max = 2;
+  const auto figures = options.figures;
+  const auto server = start(std::move(options), [&](const Request&, const Reply& reply) {
+    const std::lock_guard lock(mutex);
+    waiting.push_back(reply);
+  });
+  CHECK(figures->certificate_not_after > 0);
+  Peer one(server->port()), two(server->port());
+  one.send(post("/busy", "x"));
+  two.send(post("/busy", "x"));
+  const auto both = [&] {
+    const std::lock_guard lock(mutex);
+    return waiting.size() == 2;
+  };
+  for (int i = 0; i < 2000 && !both(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds{5});
+  REQUIRE(both());
+  CHECK(figures->open == 2);
+  {
+    const Peer three(server->port());
+    CHECK(comes(figures->refused, 1));
+  }
+  CHECK(figures->accepted == 3);
+  server->stop(Duration{0});
+  CHECK(comes(figures->open, 0));
+  waiting.clear();
+}
+
+TEST_CASE("requests are counted by what their path is about, and by the class of their answer") {
+  RequestFigures figures;
+  figures.answered(kind_of("/v1/work"), 200);
+  figures.answered(kind_of("/v1/uploads/ab"), 413);
+  figures.answered(kind_of("/console"), 304);
+  figures.answered(kind_of("/v1/works"), 99);
+  figures.answered(kind_of("/"), 1000);
+  CHECK(figures.answers(RequestKind::work, 2) == 1);
+  CHECK(figures.answers(RequestKind::uploads, 4) == 1);
+  CHECK(figures.answers(RequestKind::console, 3) == 1);
+  CHECK(figures.answers(RequestKind::other, 1) == 1);
+  CHECK(figures.answers(RequestKind::other, 5) == 1);
+  CHECK(figures.refused(2) == 1);
+  CHECK(figures.refused(0) == 0);
 }
 
 TEST_CASE("requests arrive as they were sent") {

@@ -127,6 +127,47 @@ TEST_CASE("those who wait together share a sync, and its failure") {
   CHECK(bench.store.commits() == 1);
 }
 
+TEST_CASE("the figures tell what waits, since when, what was stored together and what could not be") {
+  Bench bench;
+  CHECK(bench.writer.figures().idle == Duration{0});
+  std::promise<void> begun, go_on, done;
+  bench.writer.submit(
+      [&](Transaction&) -> Status {
+        begun.set_value();
+        go_on.get_future().wait();
+        return {};
+      },
+      [](Status) { return Writer::Answer{}; });
+  begun.get_future().wait();
+  for (int i = 0; i < 3; ++i)
+    bench.writer.submit(adding(std::to_string(i)), [&, i](Status) -> Writer::Answer {
+      return [&, i] {
+        if (i == 2) done.set_value();
+      };
+    });
+  bench.clock.advance(std::chrono::seconds{30});  // the writer hangs
+  WriterFigures figures = bench.writer.figures();
+  CHECK(figures.waiting == 3);
+  CHECK(figures.idle == std::chrono::seconds{30});
+  CHECK(figures.batch_operations.count() == 0);
+  go_on.set_value();
+  done.get_future().wait();
+  figures = bench.writer.figures();
+  CHECK(figures.waiting == 0);
+  CHECK(figures.batch_operations.count() == 2);
+  CHECK(figures.batch_operations.sum() == 4);
+  CHECK(figures.operation_seconds.counts().back() == 4);  // longer than any bound
+  CHECK(figures.operation_seconds.sum() == 120);
+  CHECK_FALSE(figures.failing);
+
+  bench.store.fail_at(1);
+  CHECK_FALSE(bench.run(adding("four")).ok());
+  CHECK(bench.writer.figures().failing);
+  must(bench.run(adding("five")));
+  CHECK_FALSE(bench.writer.figures().failing);
+  CHECK(bench.writer.figures().transactions_failed == 1);
+}
+
 TEST_CASE("while the model cannot be read back, everything is refused; then all goes on") {
   Bench bench;
   must(bench.run(adding("one")));
