@@ -16,6 +16,7 @@
 #include "server/http/router.h"
 #include "server/http/server.h"
 #include "server/http/ticket_keys.h"
+#include "server/program_backup.h"
 #include "server/program_check.h"
 #include "server/service/acts.h"
 #include "server/service/key_rotation.h"
@@ -267,6 +268,23 @@ int run_program(int argc, char** argv) {
   check_command
       ->add_flag("--accept-loss", accept_loss, "repair a store that is older than it was, as with run")
       ->needs(repair_option);
+  std::string into;
+  bool with_keys = false, copy = false;
+  auto* backup_command = app.add_subcommand(
+      "backup", "copy a project as it is at one moment, while its server runs or while it does not");
+  backup_command->add_option("DIR", directory, "the project's directory")->required();
+  backup_command->add_option("INTO", into, "a new directory for the backup")->required();
+  backup_command->add_flag("--with-keys", with_keys,
+                           "with the server's secret keys and the admin token: keep such a backup as safe as "
+                           "the server");
+  auto* restore_command =
+      app.add_subcommand("restore", "make a project of a backup, in the place of one that is lost");
+  restore_command->add_option("BACKUP", into, "the backup's directory")->required();
+  restore_command->add_option("DIR", directory, "a new directory for the project")->required();
+  for (CLI::App* each : {backup_command, restore_command}) {
+    each->add_flag("--copy", copy, "copy stored files; otherwise they are linked where both are on one disk");
+    each->add_flag("--json", json, "print one JSON document");
+  }
   auto* code_command = app.add_subcommand("join-code", "print the project's join code");
   code_command->add_option("DIR", directory, "the project's directory")->required();
 
@@ -291,6 +309,12 @@ int run_program(int argc, char** argv) {
     return run_check({service::ProjectDirectory(directory), std::move(*configuration)}, options,
                      json ? Format::json : Format::text);
   }
+  const io::Place place = copy ? io::Place::copy : io::Place::link_or_copy;
+  const Format format = json ? Format::json : Format::text;
+  if (*backup_command)
+    return run_backup(directory, into, {with_keys ? service::Keys::included : service::Keys::left_out, place},
+                      format);
+  if (*restore_command) return run_restore(into, directory, place, format);
   if (*code_command) {
     const auto configuration = read_configuration(directory);
     if (!configuration.ok()) return fail(configuration.error());

@@ -56,15 +56,18 @@ class Bar {
   bool drawn_ = false;
 };
 
-// What root leaves behind, the server's own user could not open.
-Status check_user(const io::Path& directory) {
+}  // namespace
+
+Status check_user(const io::Path& directory, const std::string& command) {
   struct stat status {};
   if (::stat(directory.c_str(), &status) != 0 || ::geteuid() != 0 || status.st_uid == 0) return {};
   return Error{ErrorKind::invalid,
-               fmt::format("{} belongs to another user: check it as that one, `sudo -u '#{}' gleaner-server "
-                           "check {}`",
-                           directory.string(), status.st_uid, directory.string())};
+               fmt::format("{} belongs to another user: do this as that one, `sudo -u '#{}' gleaner-server "
+                           "{} {}`",
+                           directory.string(), status.st_uid, command, directory.string())};
 }
+
+namespace {
 
 void print_text(const CheckReport& report) {
   if (report.store.schema > 0) {
@@ -127,7 +130,7 @@ int run_check(const service::Settings& settings, service::CheckOptions options, 
   Bar bar;
   if (::isatty(STDERR_FILENO) == 1)
     options.progress = [&bar](std::int64_t done, std::int64_t all) { bar.draw(done, all); };
-  const Status user = check_user(settings.directory.root());
+  const Status user = check_user(settings.directory.root(), "check");
   const auto report = user.ok()
                           ? service::check_project(io::real_files(), settings, options, system_clock().now())
                           : Result<CheckReport>(user.error());

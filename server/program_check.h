@@ -5,6 +5,10 @@
 
 namespace gleaner::server {
 
+// What root leaves behind, the server's own user could not open. error: it is another, and how to run
+// `command`.
+[[nodiscard]] Status check_user(const io::Path& directory, const std::string& command);
+
 enum class Format { text, json };
 // The exit code: 0 nothing is wrong (any more), 1 it could not be checked, 3 --repair mends it, 4 somebody
 // has to do something.

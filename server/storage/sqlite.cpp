@@ -77,6 +77,16 @@ Status Database::execute(const char* sql) {
   return {};
 }
 
+Status Database::copy_into(Database& target) {
+  sqlite3_backup* const backup = sqlite3_backup_init(target.connection_, "main", connection_, "main");
+  if (backup == nullptr) return target.fail(sqlite3_errcode(target.connection_));
+  // In one step, under one read transaction: in several, each of the server's commits would begin it anew.
+  (void)sqlite3_backup_step(backup, -1);
+  const int code = sqlite3_backup_finish(backup);
+  if (code != SQLITE_OK) return target.fail(code);
+  return {};
+}
+
 Status Database::begin() {
   if (in_transaction_) return Error{ErrorKind::internal, "a transaction is open already"};
   in_transaction_ = true;

@@ -42,6 +42,9 @@ class Database {
   // Several statements, not kept: pragmas and migrations.
   [[nodiscard]] Status execute(const char* sql);
 
+  // All of it as it is at one moment, whatever others write meanwhile (SQLite's online backup).
+  [[nodiscard]] Status copy_into(Database& target);
+
   [[nodiscard]] Status begin();
   [[nodiscard]] Status commit();
   void rollback();

@@ -7,11 +7,13 @@ import unittest
 
 import yaml
 
-from harness import SOURCE, SQUARES, FakeHost, Grid, main
+from harness import MANDELBROT, SOURCE, SQUARES, FakeHost, Grid, main
 
 MONITORING = SOURCE / "deploy" / "monitoring"
 LABEL = r'[a-z_]+="(?:[^"\\\n]|\\\\|\\"|\\n)*"'
 SAMPLE = re.compile(rf"([a-z_][a-z0-9_]*)(?:\{{({LABEL}(?:,{LABEL})*)\}})? (NaN|[+-]Inf|-?[0-9.]+(?:e[+-][0-9]+)?)")
+VIEW = {"width": 10240, "height": 200, "iterations": 12000}  # an item has 80 kB: each segment is a blob
+SECRETS = ("keys/work.key", "keys/tls.key", "keys/enrolment.secret", "admin/token")
 NAME = re.compile(r"\bgleaner_[a-z0-9_]+")
 
 
@@ -134,6 +136,85 @@ class Watching(unittest.TestCase):
         self.assertEqual(len(numbers), len(set(numbers)))
         if shutil.which("promtool"):
             subprocess.run(["promtool", "check", "rules", MONITORING / "gleaner-alerts.yml"], check=True, capture_output=True)
+
+
+class Backups(unittest.TestCase):
+    def back_up(self, grid, into, *arguments):
+        return json.loads(grid.run("gleaner-server", "backup", grid.project, into, "--json", *arguments).stdout)
+
+    def refused(self, grid, words, *arguments):
+        done = grid.run("gleaner-server", *arguments, check=False)
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn(words, done.stderr)
+
+    def check(self, grid, directory):
+        report = json.loads(grid.run("gleaner-server", "check", directory, "--json").stdout)  # exits with 0
+        self.assertLessEqual({finding["kind"] for finding in report["findings"]}, {"orphan"})
+        return report
+
+    def test_a_backup_under_load_goes_on_to_the_same_result(self):
+        with Grid("work.commit_seconds = 1\nwork.heartbeat_seconds = 1") as grid:
+            expected = grid.run_local(MANDELBROT, **VIEW)
+            grid.start_server()
+            grid.add_application(MANDELBROT)
+            identity = grid.add_problem("mandelbrot", "view", **VIEW)
+            grid.add_client("a", share=0.3)
+            grid.add_client("b", share=0.3)
+            accepted = lambda: grid.problem(identity)["accepted"]
+            grid.wait_until("some items", lambda: accepted() >= 4)
+            safe = grid.directory / "safe"
+            made = self.back_up(grid, safe, "--with-keys")
+            self.assertGreater(made["linked"], 0)
+            then = self.check(grid, safe)
+            self.assertEqual(then["transactions"], made["transactions"])
+            self.assertEqual((then["blobs_missing"], then["blobs_damaged"]), (0, 0))
+            had = then["problems"][0]["accepted"]
+            self.assertGreaterEqual(had, 4)
+            self.refused(grid, "is not empty", "backup", grid.project, safe)
+            self.refused(grid, "is not empty", "restore", safe, grid.project)
+
+            # It goes on, and all of it is lost with its disk.
+            grid.wait_until("more items", lambda: accepted() > had)
+            grid.kill("server")
+            lost = grid.directory / "lost"
+            grid.project.rename(lost)
+            self.assertEqual(json.loads(grid.run("gleaner-server", "restore", safe, grid.project, "--json").stdout)["missing"], [])
+            restored = self.check(grid, grid.project)
+            self.assertEqual(restored["problems"][0]["accepted"], had)
+            now = json.loads(grid.run("gleaner-server", "check", lost, "--json", check=False).stdout)["transactions"]
+            self.assertGreater(restored["transactions"], now)
+            grid.start_server()
+            acts = grid.admin_json("audit", "list")["acts"]
+            self.assertIn("store restore", [act["action"] for act in acts])
+            grid.wait_finished(identity)
+            self.assertEqual(grid.results(identity), expected)
+            grid.admin("audit", "verify")
+
+            with self.subTest("the lost store, put back beside the newer note, is refused"):
+                grid.kill("server")
+                for name in ("store.sqlite", "store.sqlite-wal"):
+                    shutil.copy(lost / name, grid.project / name)
+                self.refused(grid, "is older than it was", "run", grid.project)
+
+    def test_without_keys_nothing_secret_is_copied_and_what_is_missing_is_named(self):
+        with Grid() as grid:
+            grid.start_server()
+            bare = grid.directory / "bare"
+            told = grid.run("gleaner-server", "backup", grid.project, bare, "--copy").stdout
+            self.assertIn("no secret keys", told)
+            for path in bare.rglob("*"):
+                self.assertEqual(path.stat().st_nlink if path.is_file() else 1, 1)
+            secrets = [(grid.project / name).read_bytes().strip() for name in SECRETS]
+            for path in filter(lambda path: path.is_file(), bare.rglob("*")):
+                for secret in secrets:
+                    self.assertNotIn(secret, path.read_bytes())
+            other = grid.directory / "other"
+            told = grid.run("gleaner-server", "restore", bare, other).stdout
+            for name in ("keys/work.key", "keys/tls.key", "admin/token"):
+                self.assertIn(f"put it at {other / name}", told)
+            self.assertEqual(grid.run("gleaner-server", "run", other, check=False).returncode, 1)
+            (bare / "gleaner-backup").unlink()
+            self.refused(grid, "is no whole backup", "restore", bare, grid.directory / "third")
 
 
 if __name__ == "__main__":

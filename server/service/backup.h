@@ -1,0 +1,41 @@
+// A project's directory copied while its server runs, and put back. Stateless; blocks until all is copied.
+//
+// In a backup every row of the store finds its file: the blobs that there are come first, so that none goes
+// meanwhile, then the store as it is at one moment (storage/store_copy.h), then what came in between. A file
+// is a hard link where the backup is on the same file system, as blobs never change: it costs nothing, and it
+// is lost with that disk. The file `gleaner-backup` comes last: without it a backup is not whole.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "server/service/project_directory.h"
+#include "server/storage/generation_note.h"
+#include "shared/base/result.h"
+#include "shared/io/files.h"
+#include "shared/io/place_file.h"
+
+namespace gleaner::service {
+
+enum class Keys { left_out, included };
+
+struct BackupOptions {
+  Keys keys = Keys::left_out;  // the work key, the TLS key, the enrolment secret, the admin token
+  io::Place place = io::Place::link_or_copy;
+};
+
+struct BackupReport {
+  storage::GenerationNote at;  // what the backup has
+  std::int64_t blobs = 0, bytes = 0, linked = 0;
+  bool with_keys = false;
+  std::vector<io::Path> missing;  // of a restored project: the keys that must be put there before it runs
+};
+
+// conflict: there is something at `into` already. not_found: no project.
+[[nodiscard]] Result<BackupReport> back_up(io::Files& files, const io::Path& project, const io::Path& into,
+                                           const BackupOptions& options, Timestamp now);
+// conflict: there is something at `project` already. invalid: the backup is not whole.
+[[nodiscard]] Result<BackupReport> restore(io::Files& files, const io::Path& backup, const io::Path& project,
+                                           io::Place place, Timestamp now);
+
+}  // namespace gleaner::service

@@ -1,0 +1,32 @@
+// A store copied while its server goes on, and a copy taken into use in the place of what was lost. Blocks
+// for as long as the disk takes. Nothing of it is called by a running server.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "server/storage/generation_note.h"
+#include "server/storage/store.h"
+#include "shared/base/result.h"
+#include "shared/io/files.h"
+
+namespace gleaner::storage {
+
+struct StoreCopy {
+  GenerationNote at;                  // how far the store was at the copy's moment; `at.at` is 0
+  std::vector<std::string> blobs;     // digests that its rows name
+  std::vector<std::string> archives;  // of them, those of applications
+};
+
+// FROM/store.sqlite as it was at one moment, with what only its log has, into TO, where there is none yet:
+// SQLite's online backup under one read transaction. The server's writer is not held up; only its log grows
+// until the copy is made. Durable on success, with its note.
+[[nodiscard]] Result<StoreCopy> copy_store(const io::Path& from, const io::Path& to);
+
+// Opens a store that was copied some time before it was needed. What was written after the copy is lost, and
+// nobody knows how much that was: its generation and its ids go on far beyond all that can have been given,
+// so that no id is given twice, and so that the lost store, should it be found again, is refused as older.
+[[nodiscard]] Result<std::unique_ptr<Store>> open_restored_store(const io::Path& directory);
+
+}  // namespace gleaner::storage
