@@ -119,22 +119,34 @@ int take_keys(const io::Path& directory, const io::Path& from) {
   return 0;
 }
 
-void wait_for_signal() {
+sigset_t awaited_signals() {
   sigset_t signals;
   sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGINT);
+  for (const int each : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, each);
+  return signals;
+}
+
+// SIGHUP: the certificate was renewed. What is wrong with it must not end the server.
+void renew_certificate(http::Server& server, const service::ProjectDirectory& project) {
+  const auto tls = service::read_tls(io::real_files(), project);
+  const Status used = tls.ok() ? server.use_certificate(tls->chain_pem, tls->key_pem) : Status{tls.error()};
+  if (used.ok())
+    spdlog::info("new connections are shown the certificate that {} has now", project.tls_chain().string());
+  else
+    spdlog::error("the former certificate is shown further: {}", used.error().message);
+}
+
+// Until the server is to stop.
+void wait_for_signals(http::Server& server, const service::ProjectDirectory& project) {
+  const sigset_t signals = awaited_signals();
   int caught = 0;
-  sigwait(&signals, &caught);
+  while (sigwait(&signals, &caught) == 0 && caught == SIGHUP) renew_certificate(server, project);
   spdlog::info("{}: finishing what was received", strsignal(caught));
 }
 
 // Before any thread starts, so that all of them inherit it.
 void block_signals() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGINT);
+  const sigset_t signals = awaited_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);
@@ -198,7 +210,7 @@ int serve(const io::Path& directory, int port_override, const std::string& log_l
                                                           code_secrets.enrolment_secret, (*server)->port())));
   sd_notify(0, "READY=1");
 
-  wait_for_signal();
+  wait_for_signals(**server, project);
   sd_notify(0, "STOPPING=1");
   router.stop();
   (*server)->stop(patience);

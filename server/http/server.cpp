@@ -187,7 +187,6 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options, Handler han
   TRY(check_options(options));
   TRY_ASSIGN(TlsContext tls,
              TlsContext::make(options.certificate_chain_pem, options.private_key_pem, options.tickets));
-  options.figures->certificate_not_after = tls.not_after();
   try {
     const auto core = std::make_shared<Core>(std::move(options), std::move(handler), std::move(tls));
     TRY_ASSIGN(auto acceptor, listen(core->io, core->options.address, core->options.port));
@@ -208,6 +207,13 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options, Handler han
   } catch (const std::exception& exception) {
     return Error{ErrorKind::io, std::string("cannot start the HTTPS server: ") + exception.what()};
   }
+}
+
+Status Server::use_certificate(const std::string& chain_pem, const std::string& key_pem) {
+  Core& core = *state_->core;
+  TRY_ASSIGN(TlsContext tls, TlsContext::make(chain_pem, key_pem, core.options.tickets));
+  core.use(std::move(tls));
+  return {};
 }
 
 void Server::stop(Duration patience) {

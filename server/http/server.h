@@ -113,6 +113,9 @@ class Server {
   [[nodiscard]] static Result<std::unique_ptr<Server>> start(ServerOptions options, Handler handler);
   ~Server();  // stop(0)
   [[nodiscard]] int port() const;
+  // For connections from now on; those that there are keep theirs, and sessions begun with another chain are
+  // not resumed. From any thread. error (invalid): which of the two is wrong; the former ones stay.
+  [[nodiscard]] Status use_certificate(const std::string& chain_pem, const std::string& key_pem);
   // No new connections; requests that were received are answered (at most `patience`), then everything is
   // closed. Not to be called from a handler. Returns when the server's threads have ended; again: does
   // nothing.

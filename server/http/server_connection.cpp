@@ -51,7 +51,7 @@ std::string network_of_peer(const std::string& peer) {
 Connection::Connection(std::shared_ptr<Core> core, Socket socket)
     : core_(std::move(core)),
       socket_(std::move(socket)),
-      tls_(core_->tls, socket_.native_handle()),
+      tls_(*core_->tls(), socket_.native_handle()),
       peer_(name_of_peer(socket_)),
       network_(network_of_peer(peer_)),
       deadline_us_(0),

@@ -8,10 +8,20 @@
 namespace gleaner::http {
 
 Core::Core(ServerOptions given_options, Handler given_handler, TlsContext given_tls)
-    : options(std::move(given_options)),
-      handler(std::move(given_handler)),
-      tls(std::move(given_tls)),
-      io(options.threads) {}
+    : options(std::move(given_options)), handler(std::move(given_handler)), io(options.threads) {
+  use(std::move(given_tls));
+}
+
+std::shared_ptr<const TlsContext> Core::tls() const {
+  const std::lock_guard lock(tls_mutex_);
+  return tls_;
+}
+
+void Core::use(TlsContext tls) {
+  options.figures->certificate_not_after = tls.not_after();
+  const std::lock_guard lock(tls_mutex_);
+  tls_ = std::make_shared<const TlsContext>(std::move(tls));
+}
 
 bool Core::enter(const std::shared_ptr<Connection>& connection) {
   std::shared_ptr<Connection> silent;

@@ -47,7 +47,9 @@ class Core {
 
   const ServerOptions options;
   const Handler handler;
-  const TlsContext tls;
+  // Of connections from now on; those that there are keep theirs.
+  [[nodiscard]] std::shared_ptr<const TlsContext> tls() const;
+  void use(TlsContext tls);
   boost::asio::io_context io;
 
  private:
@@ -72,6 +74,8 @@ class Core {
   [[nodiscard]] std::shared_ptr<Connection> oldest(const std::list<const Connection*>& idle);
 
   std::atomic<bool> stopping_ = false;
+  mutable std::mutex tls_mutex_;
+  std::shared_ptr<const TlsContext> tls_;
   mutable std::mutex mutex_;
   mutable std::condition_variable emptied_;
   std::unordered_map<const Connection*, Entry> connections_;

@@ -62,6 +62,12 @@ Result<Bytes> read_root_public_key(io::Files& files, const ProjectDirectory& dir
                                        " is damaged: expected 64 hex digits; restore it from a backup"};
 }
 
+Result<TlsFiles> read_tls(io::Files& files, const ProjectDirectory& directory) {
+  TRY_ASSIGN(Bytes chain, files.read(directory.tls_chain(), key_bytes_max));
+  TRY_ASSIGN(Bytes key, io::read_secret_file(files, directory.tls_key(), key_bytes_max));
+  return TlsFiles{std::move(chain), std::move(key)};
+}
+
 Result<ProjectSecrets> read_secrets(io::Files& files, const ProjectDirectory& directory, Timestamp now) {
   if (!files.exists(directory.configuration()))
     return Error{ErrorKind::not_found, directory.root().string() +
@@ -82,8 +88,7 @@ Result<ProjectSecrets> read_secrets(io::Files& files, const ProjectDirectory& di
     return Error{ErrorKind::untrusted, directory.work_certificate().string() + " is for another key than " +
                                            directory.work_key().string() +
                                            ": certify the present one with `gleaner-admin keys work`"};
-  TRY_ASSIGN(Bytes tls_chain, files.read(directory.tls_chain(), key_bytes_max));
-  TRY_ASSIGN(Bytes tls_key, io::read_secret_file(files, directory.tls_key(), key_bytes_max));
+  TRY_ASSIGN(TlsFiles tls, read_tls(files, directory));
   TRY_ASSIGN(Bytes secret, read_enrolment_secret(files, directory.enrolment_secret()));
   TRY_ASSIGN(Bytes token, io::read_secret_file(files, directory.admin_token(), key_bytes_max));
   while (!token.empty() && token.back() == '\n') token.pop_back();
@@ -95,8 +100,8 @@ Result<ProjectSecrets> read_secrets(io::Files& files, const ProjectDirectory& di
                         std::move(certificate),
                         checked->not_after,
                         read_former_certificates(files, directory, root_key, now),
-                        std::move(tls_chain),
-                        std::move(tls_key),
+                        std::move(tls.chain_pem),
+                        std::move(tls.key_pem),
                         std::move(secret),
                         crypto::sha256(token)};
 }

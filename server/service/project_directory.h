@@ -48,6 +48,13 @@ class ProjectDirectory {
 
 inline constexpr std::size_t enrolment_secret_bytes = 16;
 
+// What the server shows to whoever connects; it may be renewed while it runs.
+struct TlsFiles {
+  std::string chain_pem;
+  std::string key_pem;
+};
+[[nodiscard]] Result<TlsFiles> read_tls(io::Files& files, const ProjectDirectory& directory);
+
 // What the server reads at start. The offline keys are not among it.
 struct ProjectSecrets {
   std::string project;  // id: hex fingerprint of the root key

@@ -1,8 +1,12 @@
 """What whoever is on call relies on: health and readiness, metrics and all that asks for them, backups."""
+import http.client
 import json
 import re
 import shutil
+import signal
+import ssl
 import subprocess
+import time
 import unittest
 
 import yaml
@@ -136,6 +140,46 @@ class Watching(unittest.TestCase):
         self.assertEqual(len(numbers), len(set(numbers)))
         if shutil.which("promtool"):
             subprocess.run(["promtool", "check", "rules", MONITORING / "gleaner-alerts.yml"], check=True, capture_output=True)
+
+
+class Certificates(unittest.TestCase):
+    def shown(self, grid):
+        return ssl.get_server_certificate(("127.0.0.1", grid.port))
+
+    def test_a_renewed_certificate_is_taken_without_ending_a_connection(self):
+        with Grid() as grid:
+            grid.start_server()
+            former = self.shown(grid)
+            connection = http.client.HTTPSConnection("127.0.0.1", grid.port, context=ssl._create_unverified_context(), timeout=30)
+
+            def alive():
+                connection.request("GET", "/healthz")
+                return connection.getresponse().read() == b"ok\n"
+
+            self.assertTrue(alive())
+            kept = connection.sock
+            chain, key = grid.project / "keys" / "tls.pem", grid.project / "keys" / "tls.key"
+            with self.subTest("one that does not fit its key is refused"):
+                good = chain.read_text()
+                self.renew(grid, chain, grid.directory / "unused.key")
+                grid.processes["server"].send_signal(signal.SIGHUP)
+                grid.wait_until("the refusal", lambda: "the former certificate is shown further" in grid.log("server"))
+                self.assertEqual(self.shown(grid), former)
+                chain.write_text(good)
+            self.renew(grid, chain, key)
+            grid.processes["server"].send_signal(signal.SIGHUP)
+            grid.wait_until("the new one", lambda: self.shown(grid) == chain.read_text())
+            self.assertTrue(alive())
+            self.assertIs(connection.sock, kept)
+            token = grid.admin_token
+            ends = re.search(r'not_after_seconds{certificate="tls"} (\d+)', grid.request("GET", "/metrics", token=token)[2].decode())
+            self.assertAlmostEqual(int(ends[1]), time.time() + 5 * 86400, delta=600)
+            connection.close()
+
+    def renew(self, grid, chain, key):
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "5",
+                        "-subj", "/CN=renewed", "-keyout", key, "-out", chain], check=True, capture_output=True)
+        key.chmod(0o600)
 
 
 class Backups(unittest.TestCase):
