@@ -40,7 +40,6 @@ class Transfer {
   Transfer(io::Files& files, io::Path from, io::Path to, io::Place place)
       : files_(files), from_(std::move(from)), to_(std::move(to)), place_(place) {}
 
-  [[nodiscard]] const io::Path& to() const { return to_; }
   [[nodiscard]] BackupReport& report() { return report_; }
 
   // What may change, or is secret, is never a link.

@@ -9,6 +9,7 @@
 #include "shared/io/system_error.h"
 
 namespace gleaner::io {
+
 Result<Placed> place_file(const Path& from, const Path& to, Place how) {
   std::error_code why;
   if (how == Place::link_or_copy) {
