@@ -186,7 +186,7 @@ class Campaign:
         wrong_disk = "full=" in self.life.get("disk", "") or "fail=" in self.life.get("disk", "")
         refused = code == 1 and (wrong_disk or ":error" in self.life.get("GLEANER_FAILPOINT", ""))
         if code == 1 and self.calendar and "check this computer's date" in self.log.read_text(errors="replace")[-1000:]:
-            self.jump("+0")  # started before its keys were made: it says so, and its administrator sets the date
+            self.jump(0)  # started before its keys were made: it says so, and its administrator sets the date
             refused = True
         if code == 1 and "two-servers" in self.plan["kinds"] and "another gleaner-server" in self.log.read_text(errors="replace")[-500:]:
             refused = True  # the second server was there while this one was down
@@ -272,8 +272,8 @@ class Campaign:
         if "kill" in kinds:
             plans += [(rng.uniform(0.1, 3), self.kill_server) for _ in range(rng.randint(1, 3))]
         if "clock" in kinds:
-            plans += [(rng.uniform(0.2, 3), lambda offset=rng.choice(["-2h", "+2h", "-30s", "+15s", "+3d"]): self.jump(offset))
-                      for _ in range(rng.randint(1, 3))]
+            plans += [(rng.uniform(0.2, 3), lambda seconds=rng.choice([-7200, 7200, -30, 15, 3 * Calendar.DAY]):
+                       self.jump(seconds)) for _ in range(rng.randint(1, 3))]
         if "month" in kinds:
             plans.append((rng.uniform(0.5, 2), self.month))
         if "vanish" in kinds or "month" in kinds:
@@ -292,12 +292,12 @@ class Campaign:
         while self.plans and time.monotonic() - self.begun > self.plans[0][0]:
             self.plans.pop(0)[1]()
 
-    def jump(self, offset):
+    def jump(self, seconds):
         if self.calendar:
-            self.calendar.jump(offset)
+            self.calendar.jump(seconds)
 
     def month(self):
-        self.jump("+31d")
+        self.jump(31 * Calendar.DAY)
 
     def come_back(self):
         for host in self.hosts:
