@@ -47,9 +47,10 @@ Status upload(JobContext& context, const Server& server, const std::string& dige
              understand<protocol::UploadState>(call(context.http, server, get_request(server, path))));
   while (!state.complete) {
     if (context.stopping.load()) return Error{ErrorKind::unavailable, "the client is stopping"};
-    const std::int64_t offset = state.offset;
-    const auto total = static_cast<std::int64_t>(bytes.size());
-    if (offset < 0 || offset > total || (offset == total && total > 0))
+    // A server that was killed at the last byte has all of them and did not look at them: an empty piece at
+    // the end has it do so. One that has more of it, from somebody else, drops them then.
+    const std::int64_t offset = std::min(state.offset, static_cast<std::int64_t>(bytes.size()));
+    if (offset < 0)
       return Error{ErrorKind::unavailable, "the server has another idea of how long the upload is"};
     TRY_ASSIGN(state, append(context, server, path, bytes, offset));
     if (!state.complete && state.offset <= offset)

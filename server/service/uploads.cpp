@@ -75,7 +75,13 @@ Result<protocol::UploadState> Uploads::take(Chunk& chunk) {
   if (const Status room = kernel_.has_room(reserves_kept); !room.ok())
     return Error{room.error().kind, room.error().message + ": try again later"};
   storage::BlobStore& blobs = kernel_.blobs();
-  TRY_ASSIGN(auto state, blobs.append(chunk.digest, chunk.offset, chunk.bytes, chunk.bytes_max));
+  TRY_ASSIGN(auto state, blobs.upload_state(chunk.digest));
+  // All of it may be there already: the process before us was killed at the last byte, or somebody else named
+  // another length. Then only the digest is left to be looked at.
+  const bool all_there = chunk.offset == chunk.length && state.offset > 0 && state.offset >= chunk.length;
+  if (!state.complete && !all_there) {
+    TRY_ASSIGN(state, blobs.append(chunk.digest, chunk.offset, chunk.bytes, chunk.bytes_max));
+  }
   if (state.complete || state.offset < chunk.length) return state;
   TRY(blobs.finish(chunk.digest));
   state.complete = true;

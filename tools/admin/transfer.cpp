@@ -76,12 +76,14 @@ Status upload_file(Api& api, const io::Files& files, const io::Path& path, const
   int resumptions = 0;
   while (!state.complete) {
     progress(state.offset, blob.bytes);
-    const std::int64_t bytes = std::clamp<std::int64_t>(blob.bytes - state.offset, 0, transfer_piece_bytes);
-    TRY_ASSIGN(const Bytes piece, files.read_range(path, state.offset, bytes));
+    // Nothing is left to send where the server was killed at the last byte: an empty piece ends the upload.
+    const std::int64_t offset = std::min(state.offset, blob.bytes);
+    const std::int64_t bytes = std::min<std::int64_t>(blob.bytes - offset, transfer_piece_bytes);
+    TRY_ASSIGN(const Bytes piece, files.read_range(path, offset, bytes));
     if (std::cmp_not_equal(piece.size(), bytes))
       return Error{ErrorKind::conflict,
                    path.string() + " became shorter while it was sent: run the command again"};
-    auto next = api.append_upload(blob.digest, state.offset, blob.bytes, piece);
+    auto next = api.append_upload(blob.digest, offset, blob.bytes, piece);
     if (next.ok() && (next->complete || next->offset > state.offset)) {
       state = *next;
       continue;

@@ -121,6 +121,32 @@ done
                       [](const std::string& request) { return request.starts_with("PATCH"); }) == 3 + 2);
 }
 
+TEST_CASE("An upload that ends with the server's last moment goes on where the server is") {
+  World world;
+  world.server.set_application(R"(#!/bin/sh
+while read -r command a b c; do
+  case $command in
+    gleaner) echo "ready 1" ;;
+    problem) echo ok ;;
+    unit) printf 'item %s 400000\n' "$b"; head -c 400000 /dev/urandom; echo "done $c" ;;
+    quit) exit 0 ;;
+  esac
+done
+)");
+  world.server.queue_unit({0, 1});
+  int killed = 1;
+  world.server.before = [&](const io::HttpRequest& request) -> std::optional<Result<io::HttpReply>> {
+    if (request.method != "PATCH" || killed-- <= 0) return std::nullopt;
+    // All of it is on the server's disk, and nobody has looked at it.
+    world.server.uploads.begin()->second = request.body;
+    return Error{ErrorKind::unavailable, "connection reset"};
+  };
+  world.start();
+  REQUIRE(world.run_until([&] { return world.server.items.size() == 1 && world.nothing_in_hand(); }, 100ms));
+  CHECK(std::count_if(world.server.requests.begin(), world.server.requests.end(),
+                      [](const std::string& request) { return request.starts_with("PATCH"); }) == 2);
+}
+
 TEST_CASE("A full disk holds kernels, keeps what is there, says so, and goes on later") {
   World world;
   world.server.set_application(script_kernel(at_a_pace));

@@ -33,6 +33,38 @@ TEST_CASE("an upload in two pieces, one of them compressed") {
   CHECK(must(world.service().kernel().blobs().read(digest, 1000)) == bytes);
 }
 
+TEST_CASE("an upload whose last byte came, and that was not looked at, ends with an empty piece") {
+  World world;
+  const Bytes bytes = "all of it was there when the server was killed";
+  const std::string digest = crypto::sha256_hex(bytes);
+  const auto length = static_cast<std::int64_t>(bytes.size());
+  storage::BlobStore& blobs = world.service().kernel().blobs();
+  must(blobs.append(digest, 0, bytes, 1000));
+  CHECK(!must(world.service().uploads().state(digest)).complete);
+  CHECK(must(upload(world, {digest, length, length, "", false, 1000})).complete);
+  CHECK(must(blobs.read(digest, 1000)) == bytes);
+}
+
+TEST_CASE("an upload that somebody else began with other bytes is dropped, and begins anew") {
+  World world;
+  const Bytes bytes = "what it is";
+  const std::string digest = crypto::sha256_hex(bytes);
+  const auto length = static_cast<std::int64_t>(bytes.size());
+  for (const char* other : {"what it isn't", "what it iS"}) {
+    must(upload(world, {digest, 0, 1000, other, false, 1000}));
+    CHECK(must(world.service().uploads().state(digest)).offset >= length);
+    CHECK(upload(world, {digest, length, length, "", false, 1000}).error().kind == ErrorKind::untrusted);
+    CHECK(must(world.service().uploads().state(digest)).offset == 0);
+  }
+  CHECK(must(upload(world, {digest, 0, length, bytes, false, 1000})).complete);
+}
+
+TEST_CASE("an upload of nothing") {
+  World world;
+  const std::string digest = crypto::sha256_hex("");
+  CHECK(must(upload(world, {digest, 0, 0, "", false, 1000})).complete);
+}
+
 TEST_CASE("what an upload must not be") {
   World world;
   const Bytes bytes = "blob";
