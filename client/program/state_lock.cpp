@@ -23,7 +23,10 @@ Result<StateLock> StateLock::take(const io::Path& path) {
 }
 
 StateLock::~StateLock() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+  if (descriptor_ < 0) return;
+  // Closing is not enough: a child that has not yet become the program it is to be has the file open, too.
+  ::flock(descriptor_, LOCK_UN);
+  ::close(descriptor_);
 }
 
 io::Path default_state_directory() {

@@ -30,6 +30,8 @@ Result<std::unique_ptr<DirectoryLock>> DirectoryLock::take(const io::Path& direc
 }
 
 DirectoryLock::~DirectoryLock() {
+  // Closing is not enough: a child that has not yet become the program it is to be has the file open, too.
+  ::flock(descriptor_, LOCK_UN);
   ::close(descriptor_);
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "server/storage/blob_store.h"
+#include "server/storage/directory_lock.h"
 #include "server/storage/sqlite.h"
 #include "shared/crypto/keys.h"
 #include "tests/catch.h"
@@ -180,4 +181,17 @@ TEST_CASE("a server killed while it stores blobs leaves whole ones only") {
     }
   }
   CHECK(!reported.empty());
+}
+
+TEST_CASE("a directory is free when its server has ended, though a child of it is still there") {
+  const TemporaryDirectory directory;
+  auto lock = must(DirectoryLock::take(directory.path()));
+  CHECK(DirectoryLock::take(directory.path()).error().kind == ErrorKind::conflict);
+  Child child([](const Child::Report& report) {
+    report.line("here");
+    pause_microseconds(60'000'000);
+  });
+  REQUIRE(child.line() == "here");
+  lock.reset();
+  CHECK(DirectoryLock::take(directory.path()).ok());
 }
