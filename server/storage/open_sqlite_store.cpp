@@ -80,6 +80,9 @@ Result<std::unique_ptr<Store>> open_sqlite_store(const io::Path& directory, Open
   // What the server before us wrote but did not live to sync would be read as committed: make it durable
   // before anybody hears of it.
   TRY(database->execute("PRAGMA wal_checkpoint(TRUNCATE)"));
+  // The log is there now, and SQLite would not say if its name could not be made durable (unixSync() ignores
+  // what fsync() of the directory answers): a power cut would take all of it.
+  TRY(files.sync(directory));
   TRY_ASSIGN(auto reader, Database::open(path.string(), Database::Create::no));
   auto store = std::make_unique<SqliteStore>(std::move(lock), std::move(database), std::move(reader));
   TRY(store->load_sequences());
