@@ -68,20 +68,17 @@ Status take_heartbeat(Transaction& tx, HostId id, protocol::HeartbeatRequest req
   return {};
 }
 
-// What the work key has to say, in the reply: under one signature if the client can tell what that covers.
-void sign(WorkOutcome& outcome, bool proofs, const crypto::PrivateKey& key) {
+// What the work key has to say, in the order of take_signed().
+std::vector<crypto::UnsignedStatement> statements_of(const WorkOutcome& outcome) {
   std::vector<crypto::UnsignedStatement> statements;
   for (const auto& acknowledgement : outcome.acknowledgements)
     statements.push_back({protocol::StatementType::acknowledgement, protocol::encode(acknowledgement)});
   for (const auto& grant : outcome.grants)
     statements.push_back({protocol::StatementType::grant, protocol::encode(grant)});
-  std::vector<protocol::SignedStatement> signed_ones;
-  if (proofs) {
-    signed_ones = crypto::sign_statements(std::move(statements), key);
-  } else {
-    for (auto& statement : statements)
-      signed_ones.push_back(crypto::sign_statement(statement.type, std::move(statement.payload), key));
-  }
+  return statements;
+}
+
+void take_signed(WorkOutcome& outcome, std::vector<protocol::SignedStatement> signed_ones) {
   const auto grants = signed_ones.begin() + static_cast<std::ptrdiff_t>(outcome.acknowledgements.size());
   outcome.reply.acknowledgements.assign(std::make_move_iterator(signed_ones.begin()),
                                         std::make_move_iterator(grants));
@@ -107,10 +104,22 @@ void Work::work(HostId host, protocol::WorkRequest request, Done<protocol::WorkR
                          },
                          [this, done, proofs](Result<WorkOutcome> outcome) {
                            if (!outcome.ok()) return done(outcome.error());
-                           sign(*outcome, proofs, secrets_.work_key);
-                           done(std::move(outcome->reply));
+                           answer(std::move(*outcome), proofs, done);
                          });
                    });
+}
+
+void Work::answer(WorkOutcome outcome, bool proofs, const Done<protocol::WorkReply>& done) {
+  auto statements = statements_of(outcome);
+  auto finish = [outcome = std::move(outcome), done](std::vector<protocol::SignedStatement> all) mutable {
+    take_signed(outcome, std::move(all));
+    done(std::move(outcome.reply));
+  };
+  if (proofs) return signer_.sign(std::move(statements), std::move(finish));
+  std::vector<protocol::SignedStatement> all;
+  for (auto& statement : statements)
+    all.push_back(crypto::sign_statement(statement.type, std::move(statement.payload), secrets_.work_key));
+  finish(std::move(all));
 }
 
 void Work::heartbeat(HostId host, protocol::HeartbeatRequest request, Done<protocol::HeartbeatReply> done) {

@@ -4,22 +4,28 @@
 
 #include "server/service/commits.h"
 #include "server/service/kernel.h"
+#include "server/service/reply_signer.h"
+#include "server/service/work_outcome.h"
 
 namespace gleaner::service {
 
 class Work {
  public:
   Work(Kernel& kernel, Commits& commits, const ProjectSecrets& secrets)
-      : kernel_(kernel), commits_(commits), secrets_(secrets) {}
+      : kernel_(kernel), commits_(commits), secrets_(secrets), signer_(kernel, secrets.work_key) {}
 
   void work(HostId host, protocol::WorkRequest request, Done<protocol::WorkReply> done);
   void heartbeat(HostId host, protocol::HeartbeatRequest request, Done<protocol::HeartbeatReply> done);
   void failure(HostId host, protocol::FailureReport report, StatusDone done);
 
  private:
+  // `proofs`: the host can tell what a signature covers.
+  void answer(WorkOutcome outcome, bool proofs, const Done<protocol::WorkReply>& done);
+
   Kernel& kernel_;
   Commits& commits_;
   const ProjectSecrets& secrets_;
+  ReplySigner signer_;
 };
 
 }  // namespace gleaner::service

@@ -10,6 +10,9 @@ namespace {
 using protocol::SignedStatement;
 using protocol::StatementType;
 
+// Nobody guesses so many.
+constexpr std::size_t random_text_bytes = 32;
+
 std::string signed_bytes(StatementType type, std::string_view payload) {
   return std::string("gleaner-1\n") + protocol::name_of(type) + "\n" + std::string(payload);
 }
@@ -100,6 +103,31 @@ std::vector<SignedStatement> sign_statements(std::vector<UnsignedStatement> stat
   for (std::size_t i = 0; i < statements.size(); ++i)
     all.push_back({statements[i].type, std::move(statements[i].payload), public_key, signature,
                    std::move(tree.proofs[i])});
+  return all;
+}
+
+std::vector<std::vector<SignedStatement>> sign_for_many(std::vector<std::vector<UnsignedStatement>> receivers,
+                                                        const PrivateKey& key) {
+  std::vector<std::vector<SignedStatement>> all(receivers.size());
+  std::vector<std::string> texts;
+  for (const auto& statements : receivers) {
+    for (const auto& statement : statements) {
+      texts.push_back(signed_bytes(statement.type, statement.payload));
+      texts.push_back(random_secret(random_text_bytes));
+    }
+  }
+  if (texts.empty()) return all;
+  HashTree tree = hash_tree(texts);
+  const Bytes signature = key.sign(signed_root(tree.root));
+  const Bytes public_key = key.public_key();
+  auto proof = tree.proofs.begin();
+  for (std::size_t i = 0; i < receivers.size(); ++i) {
+    for (auto& statement : receivers[i]) {
+      all[i].push_back(
+          {statement.type, std::move(statement.payload), public_key, signature, std::move(*proof), {}});
+      proof += 2;
+    }
+  }
   return all;
 }
 

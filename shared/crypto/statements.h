@@ -25,6 +25,10 @@ struct UnsignedStatement {
 };
 [[nodiscard]] std::vector<protocol::SignedStatement> sign_statements(
     std::vector<UnsignedStatement> statements, const PrivateKey& key);
+// The same for several receivers, under one signature. None can tell from its proofs, not even by guessing,
+// what the others are told: every statement stands beside a random text.
+[[nodiscard]] std::vector<std::vector<protocol::SignedStatement>> sign_for_many(
+    std::vector<std::vector<UnsignedStatement>> receivers, const PrivateKey& key);
 [[nodiscard]] Result<protocol::SignedStatement> sign_statement(protocol::StatementType type,
                                                                std::string payload, const RootKey& key);
 // Type and signature only; the caller must have reason to trust statement.key.

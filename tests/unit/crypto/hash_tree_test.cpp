@@ -106,3 +106,45 @@ TEST_CASE("an inner node of the tree is no statement") {
   forged.proof = all[0].proof->substr(33);
   CHECK(!check_signature(forged, forged.type).ok());
 }
+
+TEST_CASE("one signature covers what several receivers are told, and none can guess what the others are") {
+  const PrivateKey key = PrivateKey::generate();
+  std::vector<std::vector<UnsignedStatement>> receivers;
+  for (const std::size_t count : {1U, 0U, 2U, 5U}) {
+    receivers.emplace_back();
+    for (std::size_t i = 0; i < count; ++i)
+      receivers.back().push_back(
+          {StatementType::grant, "{\"number\":" + std::to_string(10 * count + i) + "}"});
+  }
+  const auto told = receivers;
+  const auto all = sign_for_many(receivers, key);
+  REQUIRE(all.size() == told.size());
+  std::set<std::string> signatures, leaves;
+  std::size_t statements = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    REQUIRE(all[i].size() == told[i].size());
+    for (std::size_t j = 0; j < all[i].size(); ++j) {
+      CHECK(all[i][j].payload == told[i][j].payload);
+      CHECK(check_signature(all[i][j], StatementType::grant).ok());
+      signatures.insert(all[i][j].signature);
+      leaves.insert(sha256(std::string(1, '\0') + "gleaner-1\ngrant\n" + all[i][j].payload));
+      ++statements;
+    }
+  }
+  CHECK(signatures.size() == 1);
+  CHECK(leaves.size() == statements);
+  // No step of a proof is the digest of a statement, which whoever guessed its text could compare; the first
+  // is of a text that is another one each time.
+  std::set<std::string> first_steps;
+  for (const auto& of_one : all) {
+    for (const auto& statement : of_one) {
+      first_steps.insert(statement.proof->substr(1, 32));
+      for (std::size_t step = 0; step < statement.proof->size(); step += 33)
+        CHECK(!leaves.contains(statement.proof->substr(step + 1, 32)));
+    }
+  }
+  CHECK(first_steps.size() == statements);
+  const auto again = sign_for_many(receivers, key);
+  for (const auto& statement : again[2]) CHECK(!first_steps.contains(statement.proof->substr(1, 32)));
+  CHECK(sign_for_many({{}, {}}, key).size() == 2);
+}
