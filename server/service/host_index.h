@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "server/storage/store.h"
+#include "shared/base/id_table.h"
 
 namespace gleaner::service {
 
@@ -41,7 +42,7 @@ class HostIndex {
   };
   void take_out(HostId host, const Counted& counted);
 
-  std::unordered_map<HostId, Counted> hosts_;
+  IdTable<HostId, Counted> hosts_;
   std::unordered_multimap<std::size_t, HostId> keys_;  // by their hash
   Codes codes_;
   std::multiset<double> speeds_;

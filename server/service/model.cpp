@@ -57,8 +57,7 @@ Status load_problem(storage::Store& store, io::Files& files, const storage::Prob
 }
 
 Status load_hosts(storage::Store& store, Timestamp now, Model& model) {
-  TRY_ASSIGN(auto rows, store.hosts());
-  for (auto& row : rows) {
+  return store.visit_hosts([&model, now](storage::HostRow&& row) {
     Host& host = model.hosts[row.id];
     host.row = std::move(row);
     model.items_accepted += host.row.items_accepted;
@@ -66,11 +65,10 @@ Status load_hosts(storage::Store& store, Timestamp now, Model& model) {
     model.reputation.set_own(host.row.id, host.row.own);
     model.index.put(host.row);
     note_party(model, host.row);
-    if (host.row.state != protocol::HostState::active) continue;
+    if (host.row.state != protocol::HostState::active) return;
     model.contacts.heard({}, host.row.last_contact, now);
     model.dispatch->put_host(host.row.id, terms_of(model, host, now), now);
-  }
-  return {};
+  });
 }
 
 bool works_for(const Model& model, const Host& host, ProblemId problem) {
@@ -106,9 +104,10 @@ Status restore_stage(storage::Store& store, const Settings& settings, Timestamp 
                      Model& model, io::Files* files) {
   const auto& row = problem.row;
   TRY_ASSIGN(const auto accepted_rows, store.accepted(row.id, row.stage));
-  TRY_ASSIGN(const auto units, store.open_units(row.id, row.stage));
-  TRY_ASSIGN(const auto hosts, store.host_records(row.id, row.stage));
-  policy::RestoreEvent stored{{}, units, hosts, problem.stage_row.set_aside, {}};
+  policy::RestoreEvent stored;
+  TRY_ASSIGN(stored.units, store.open_units(row.id, row.stage));
+  TRY_ASSIGN(stored.hosts, store.host_records(row.id, row.stage));
+  stored.set_aside = problem.stage_row.set_aside;
   if (!stored.set_aside.empty()) {
     // What was disputed to the end: nothing that is set aside for another reason has an open verdict.
     TRY_ASSIGN(const auto verdicts, store.verdicts(row.id));
@@ -123,6 +122,7 @@ Status restore_stage(storage::Store& store, const Settings& settings, Timestamp 
     }
     stored.undecided = open.ranges();
   }
+  stored.accepted.reserve(accepted_rows.size());
   for (const auto& piece : accepted_rows) stored.accepted.push_back(piece.range);
   policy::LogSink log = open_log(problem, settings);
   if (problem.log && files != nullptr) problem.log->open(*files);
@@ -132,8 +132,8 @@ Status restore_stage(storage::Store& store, const Settings& settings, Timestamp 
     policy::Changes changes;
     problem.stage->enough(now, changes);
   }
-  for (const auto& unit : units) open_unit(model, unit.id, unit.host, row.id);
-  for (const auto& record : hosts)
+  for (const auto& unit : stored.units) open_unit(model, unit.id, unit.host, row.id);
+  for (const auto& record : stored.hosts)
     if (record.items_accepted > 0) model.blame.delivered(record.host, row.application);
   return {};
 }

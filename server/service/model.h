@@ -22,10 +22,10 @@
 #include "server/policy/trust/parties.h"
 #include "server/service/decision_log.h"
 #include "server/service/host_index.h"
-#include "server/service/host_table.h"
 #include "server/service/project_directory.h"
 #include "server/service/saved_items.h"
 #include "server/storage/store.h"
+#include "shared/base/id_table.h"
 #include "shared/base/result.h"
 #include "shared/bundle/manifest.h"
 #include "shared/crypto/revocations.h"
@@ -99,7 +99,7 @@ struct Underway {
 };
 
 struct Model {
-  HostTable<Host> hosts;
+  IdTable<HostId, Host> hosts;
   std::map<std::string, storage::CodeRow> codes;                            // what hosts join with, by name
   std::map<std::string, storage::TokenRow> admin_tokens;                    // by name
   std::map<std::pair<protocol::BanKind, std::string>, protocol::Ban> bans;  // by kind and subject

@@ -38,7 +38,7 @@ class SqliteStore final : public Store {
 
   Result<HostId> add_host(const HostRow& row) override;
   Status update_host(const HostRow& row) override;
-  Result<std::vector<HostRow>> hosts() override;
+  Status visit_hosts(const std::function<void(HostRow&&)>& visit) override;
 
   Status put_code(const CodeRow& row) override;
   Result<std::vector<CodeRow>> codes() override;

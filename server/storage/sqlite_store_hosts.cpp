@@ -96,12 +96,18 @@ UPDATE hosts SET (name, platform, cores, memory_bytes, client_version, mflops, b
   return {};
 }
 
-Result<std::vector<HostRow>> SqliteStore::hosts() {
+Status SqliteStore::visit_hosts(const std::function<void(HostRow&&)>& visit) {
   Query query = database_->query(R"(
 SELECT id, name, platform, cores, memory_bytes, client_version, mflops, benchmark_at, state, state_reason,
   failures_in_row, failures, blocked_until, blocked_reason, enrolled_at, last_contact, items_accepted, cost_accepted,
   disagreements, all_cores_mflops, memory_rate, download_rate, upload_rate, own, code, tags, network, public_key, machine, token_digest FROM hosts ORDER BY id)");
-  return all_rows(query, read_host);
+  while (true) {
+    TRY_ASSIGN(const bool found, query.step());
+    if (!found) return {};
+    HostRow row = read_host(query);
+    TRY(query.checked());
+    visit(std::move(row));
+  }
 }
 
 Status SqliteStore::put_standing(HostId host, ApplicationId application, const policy::Standing& standing) {

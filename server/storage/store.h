@@ -11,9 +11,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "server/policy/host_health.h"
@@ -230,7 +232,13 @@ class Store {
 
   [[nodiscard]] virtual Result<HostId> add_host(const HostRow& row) = 0;
   [[nodiscard]] virtual Status update_host(const HostRow& row) = 0;
-  [[nodiscard]] virtual Result<std::vector<HostRow>> hosts() = 0;
+  // Tells all, in order. `visit` must not use the store.
+  [[nodiscard]] virtual Status visit_hosts(const std::function<void(HostRow&&)>& visit) = 0;
+  [[nodiscard]] Result<std::vector<HostRow>> hosts() {
+    std::vector<HostRow> all;
+    TRY(visit_hosts([&all](HostRow&& row) { all.push_back(std::move(row)); }));
+    return all;
+  }
 
   [[nodiscard]] virtual Status put_code(const CodeRow& row) = 0;  // adds or replaces
   [[nodiscard]] virtual Result<std::vector<CodeRow>> codes() = 0;

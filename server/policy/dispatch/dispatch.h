@@ -15,7 +15,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -23,6 +22,7 @@
 #include "server/policy/dispatch/mapping_group.h"
 #include "server/policy/dispatch/terms.h"
 #include "server/policy/journal/recorded_stage.h"
+#include "shared/base/id_table.h"
 
 namespace gleaner::policy {
 
@@ -119,7 +119,7 @@ class Dispatch {
   Sink log_;
   bool deciding_ = false;  // what stages are asked meanwhile follows from the event
   std::map<ProblemId, Problem> problems_;
-  std::unordered_map<HostId, Host> hosts_;
+  IdTable<HostId, Host> hosts_;
   FairShare shares_;
   std::map<std::string, MappingGroup> groups_;  // by the text of the mapping strategy
   std::vector<PlanJob> jobs_;

@@ -8,8 +8,8 @@
 
 namespace gleaner::policy {
 const Host* HostClock::find(HostId id) const {
-  const auto found = by_id_.find(id);
-  return found == by_id_.end() ? nullptr : found->second;
+  const auto found = hosts_.find(id);
+  return found == hosts_.end() ? nullptr : &found->second;
 }
 
 bool HostClock::only_delivery_missing(const Held& held, Timestamp now, const EndgameRules& rules) {
@@ -19,20 +19,16 @@ bool HostClock::only_delivery_missing(const Held& held, Timestamp now, const End
 }
 
 void HostClock::restore(const HostRecord& record) {
-  Host host;
-  host.record = record;
-  Host& restored = hosts_.insert_or_assign(record.host, std::move(host)).first->second;
-  by_id_[record.host] = &restored;
+  Host& restored = hosts_[record.host];
+  restored.record = record;
   restored.listed = fleet_.add(restored.record, 0);
 }
 
 Host& HostClock::host(HostId id) {
-  const auto found = by_id_.find(id);
-  if (found != by_id_.end()) return *found->second;
-  Host host;
-  host.record.host = id;
-  Host& added = hosts_.emplace(id, std::move(host)).first->second;
-  by_id_.emplace(id, &added);
+  const auto [place, fresh] = hosts_.try_emplace(id);
+  Host& added = place->second;
+  if (!fresh) return added;
+  added.record.host = id;
   added.listed = fleet_.add(added.record, 0);
   return added;
 }

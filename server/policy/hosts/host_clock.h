@@ -4,23 +4,23 @@
 
 #include <map>
 #include <set>
-#include <unordered_map>
 
 #include "server/policy/hosts/deadlines.h"
 #include "server/policy/hosts/fleet.h"
 #include "server/policy/hosts/held.h"
 #include "server/policy/rules/rules.h"
+#include "shared/base/id_table.h"
 
 namespace gleaner::policy {
 
 class HostClock {
  public:
   [[nodiscard]] const Fleet& fleet() const { return fleet_; }
-  [[nodiscard]] const std::map<HostId, Host>& hosts() const { return hosts_; }
+  [[nodiscard]] const IdTable<HostId, Host>& hosts() const { return hosts_; }
   [[nodiscard]] const std::map<SlotKey, Slot>& slots() const { return slots_; }
   [[nodiscard]] const Host* find(HostId id) const;  // null: it never asked
   // Hint units a second of a slot; 0: nothing is known of anybody.
-  [[nodiscard]] double rate(HostId id) const { return fleet_.rate(by_id_.at(id)->record); }
+  [[nodiscard]] double rate(HostId id) const { return fleet_.rate(hosts_.at(id).record); }
   // Idle slots whose owners said what they draw, by joules for a hint unit.
   [[nodiscard]] const std::set<std::pair<double, SlotKey>>& idle_by_joules() const { return idle_by_joules_; }
   // What an answering host says it has finished will come; but nobody waits for it for ever.
@@ -73,8 +73,7 @@ class HostClock {
  private:
   bool measured(Host& host, double cost, double seconds, const EndgameRules& rules);
 
-  std::map<HostId, Host> hosts_;
-  std::unordered_map<HostId, Host*> by_id_;  // the same
+  IdTable<HostId, Host> hosts_;
   std::map<SlotKey, Slot> slots_;
   Fleet fleet_;
   Deadlines<UnitId, Held> silence_;

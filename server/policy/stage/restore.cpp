@@ -21,17 +21,20 @@ void StageState::restore(const std::vector<Range>& accepted, const std::vector<U
     totals.contributors += record.items_accepted > 0 ? 1 : 0;
     clock.restore(record);
   }
-  std::vector<Unit> sorted = stored;
-  std::sort(sorted.begin(), sorted.end(), [](const Unit& a, const Unit& b) {
-    return a.issued != b.issued ? a.issued < b.issued : a.id < b.id;
+  std::vector<const Unit*> sorted;
+  sorted.reserve(stored.size());
+  for (const Unit& unit : stored) sorted.push_back(&unit);
+  std::sort(sorted.begin(), sorted.end(), [](const Unit* a, const Unit* b) {
+    return a->issued != b->issued ? a->issued < b->issued : a->id < b->id;
   });
-  for (Unit& unit : sorted) {
+  for (const Unit* each : sorted) {
+    const Unit& unit = *each;
     if (unit.kind == UnitKind::split) ++totals.splits;
     if (unit.kind == UnitKind::recover) ++totals.recovered;
     if (is_copy(unit.kind))
       totals.copied_cost += ledger.costs().of({std::max(unit.range.begin, unit.committed), unit.range.end});
     Held held;
-    held.unit = std::move(unit);
+    held.unit = unit;
     held.returned = held.unit.committed > held.unit.range.begin;
     if (held.unit.handed_end == 0) held.unit.handed_end = held.unit.range.end;
     if (held.unit.state != UnitState::open) {

@@ -11,8 +11,15 @@ bool is_loopback(const std::string& network) {
 
 }  // namespace
 
+std::int64_t Parties::number_of(HostId host) {
+  const auto [place, added] = party_.try_emplace(host, host.value);
+  if (added) members_[host.value].insert(host);
+  return place->second;
+}
+
 void Parties::join(HostId a, HostId b) {
-  std::int64_t into = party_.at(a), from = party_.at(b);
+  if (a == b) return;
+  std::int64_t into = number_of(a), from = number_of(b);
   if (into == from) return;
   if (members_.at(into).size() < members_.at(from).size()) std::swap(into, from);
   auto moved = members_.extract(from);
@@ -21,12 +28,9 @@ void Parties::join(HostId a, HostId b) {
 }
 
 void Parties::add(HostId host, const std::string& owner, const std::string& network) {
-  if (party_.try_emplace(host, host.value).second) members_[host.value].insert(host);
-  for (const std::string& place : {owner.empty() ? owner : "owner " + owner,
-                                   network.empty() || is_loopback(network) ? "" : "network " + network}) {
-    if (place.empty()) continue;
-    join(known_there_.try_emplace(place, host).first->second, host);
-  }
+  if (!owner.empty()) join(owners_.try_emplace(owner, host).first->second, host);
+  if (!network.empty() && !is_loopback(network))
+    join(networks_.try_emplace(network, host).first->second, host);
 }
 
 std::int64_t Parties::party(HostId host) const {

@@ -32,9 +32,13 @@ class Parties {
  private:
   void join(HostId a, HostId b);
 
-  std::map<HostId, std::int64_t> party_;              // by numbers of their own: of one of their members
+  std::int64_t number_of(HostId host);  // made if need be
+
+  // Of parties of more than one; by numbers of their own: of one of their members.
+  std::map<HostId, std::int64_t> party_;
   std::map<std::int64_t, std::set<HostId>> members_;  // never empty
-  std::map<std::string, HostId> known_there_;         // one host of each owner and network
+  // One host of each.
+  std::map<std::string, HostId> owners_, networks_;
 };
 
 }  // namespace gleaner::policy

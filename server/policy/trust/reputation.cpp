@@ -16,9 +16,9 @@ Standing Reputation::faded(const Standing& standing, Timestamp now) const {
 
 void Reputation::set_own(HostId host, bool own) {
   if (own) {
-    own_.insert(host);
+    own_.add({host.value, host.value + 1});
   } else {
-    own_.erase(host);
+    own_.remove({host.value, host.value + 1});
   }
 }
 
@@ -27,7 +27,7 @@ void Reputation::restore(HostId host, ApplicationId application, const Standing&
 }
 
 void Reputation::forget_host(HostId host) {
-  own_.erase(host);
+  own_.remove({host.value, host.value + 1});
   auto next = standings_.lower_bound({host, {}});
   while (next != standings_.end() && next->first.first == host) next = standings_.erase(next);
 }
@@ -40,7 +40,7 @@ const Standing& Reputation::verified(HostId host, ApplicationId application, dou
 }
 
 const Standing& Reputation::found_wrong(HostId host, ApplicationId application, Timestamp now) {
-  own_.erase(host);
+  own_.remove({host.value, host.value + 1});
   Standing& standing = standings_[{host, application}];
   standing = faded(standing, now);
   standing.right = 0;

@@ -11,11 +11,11 @@
 
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
+#include "shared/base/range_set.h"
 
 namespace gleaner::policy {
 
@@ -48,7 +48,7 @@ class Reputation {
 
   // The project's own hosts are believed until one is found wrong: then it is like any other.
   void set_own(HostId host, bool own);
-  [[nodiscard]] bool is_own(HostId host) const { return own_.contains(host); }
+  [[nodiscard]] bool is_own(HostId host) const { return own_.contains(host.value); }
 
   void restore(HostId host, ApplicationId application, const Standing& standing);
   void forget_host(HostId host);
@@ -67,7 +67,7 @@ class Reputation {
   [[nodiscard]] Standing faded(const Standing& standing, Timestamp now) const;
 
   TrustRules rules_;
-  std::set<HostId> own_;
+  RangeSet own_;  // their numbers: mostly one after the other
   std::map<std::pair<HostId, ApplicationId>, Standing> standings_;
 };
 

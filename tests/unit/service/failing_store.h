@@ -70,9 +70,9 @@ class FailingStore final : public Store {
     TRY(next("update_host"));
     return inner_->update_host(row);
   }
-  Result<std::vector<HostRow>> hosts() override {
-    TRY(next("hosts"));
-    return inner_->hosts();
+  Status visit_hosts(const std::function<void(HostRow&&)>& visit) override {
+    TRY(next("visit_hosts"));
+    return inner_->visit_hosts(visit);
   }
   Status put_code(const CodeRow& row) override {
     TRY(next("put_code"));
