@@ -53,6 +53,38 @@ std::string text_of(const protocol::Acknowledgement& answer) {
   return fmt::format("{} {}", static_cast<int>(answer.status), answer.items_accepted);
 }
 
+// What is open of a problem's stage, and all that was decided and delivered of it.
+std::string unsettled(Transaction& tx, ProblemId id) {
+  const auto& problem = tx.model.problems.at(id);
+  const auto& stage = problem.stage->view();
+  RangeSet open;
+  for (const Range range : stage.ledger().accepted().missing({0, problem.stage_row.items})) open.add(range);
+  for (const Range range : stage.ledger().disputed().ranges()) open.add(range);
+  std::string lines =
+      fmt::format("\n    {}, {} comparisons under way", problem.row.validation,
+                  tx.model.underway.reviews.contains(id) ? tx.model.underway.reviews.at(id) : 0);
+  for (const Range range : open.ranges()) {
+    const bool disputed = stage.ledger().disputed().overlaps(range);
+    lines += fmt::format("\n    {}-{} {}", range.begin, range.end, disputed ? "disputed" : "not accepted");
+    for (const auto& segment : must(tx.store.segments_over(id, problem.row.stage, range)))
+      lines += fmt::format("\n      segment {} of {}-{}, host {}, unit {}", segment.id.value,
+                           segment.range.begin, segment.range.end, segment.host.value, segment.unit.value);
+    for (const auto& verdict : must(tx.store.verdicts(id)))
+      if (verdict.range.overlaps(range))
+        lines +=
+            fmt::format("\n      verdict of {}-{}: {}", verdict.range.begin, verdict.range.end, verdict.note);
+    for (const auto& row : must(tx.store.decisions(id, 100'000)))
+      if (row.decision.range.overlaps(range))
+        lines += fmt::format("\n      {} of {}-{}, host {}, unit {}: {}", row.decision.kind,
+                             row.decision.range.begin, row.decision.range.end, row.decision.host.value,
+                             row.decision.unit.value, row.decision.reason);
+  }
+  for (const auto* unit : stage.open_units())
+    lines += fmt::format("\n    unit {} of {}-{}, host {}, kind {}", unit->id.value, unit->range.begin,
+                         unit->range.end, unit->host.value, static_cast<int>(unit->kind));
+  return lines;
+}
+
 }  // namespace
 
 Play::Play(const Options& options)
@@ -198,17 +230,7 @@ void Play::tell_what_is_left() {
         "wait: {}",
         id.value, protocol::name_of(info.state), info.accepted, ledger.items, info.free, ledger.acknowledged,
         waiting, info.message);
-    left += server_.look<std::string>([number = id](Transaction& tx) {
-      std::string lines;
-      for (const auto& row : must(tx.store.decisions(number, 12)))
-        lines += fmt::format("\n    {} of {}-{}, host {}, unit {}: {}", row.decision.kind,
-                             row.decision.range.begin, row.decision.range.end, row.decision.host.value,
-                             row.decision.unit.value, row.decision.reason);
-      for (const auto* unit : tx.model.problems.at(number).stage->view().open_units())
-        lines += fmt::format("\n    unit {} of {}-{}, host {}, kind {}", unit->id.value, unit->range.begin,
-                             unit->range.end, unit->host.value, static_cast<int>(unit->kind));
-      return lines;
-    });
+    left += server_.look<std::string>([number = id](Transaction& tx) { return unsettled(tx, number); });
   }
   require(false, "problems do not end, although nothing fails any more:" + left);
 }

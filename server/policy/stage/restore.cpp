@@ -44,8 +44,9 @@ void StageState::restore(const std::vector<Range>& accepted, const std::vector<U
     // A pause ends with the next report at the latest; until then the unit counts as running.
     held.unit.run_state = protocol::RunState::running;
     if (held.unit.kind == UnitKind::check) {
-      checks.push_back({held.unit.range, {held.unit.host}, held.unit.id});
-      for (const Range part : ledger.accepted().within(held.unit.range)) ledger.dispute(part);
+      // What it has delivered was decided, or is compared anew by the caller, who disputes it if need be.
+      checks.push_back({held.rest(), {held.unit.host}, held.unit.id});
+      for (const Range part : ledger.accepted().within(held.rest())) ledger.dispute(part);
     }
     insert_open(std::move(held), now);
   }

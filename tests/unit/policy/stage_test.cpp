@@ -129,6 +129,22 @@ TEST_CASE("a dispute goes to a third host and holds the stage open until it is d
   CHECK(bench.stage.ledger().free().ranges() == std::vector<Range>{{2, 4}});
 }
 
+TEST_CASE("what a check had delivered and was decided is not disputed again by a restart") {
+  StageBench bench(4, "static,mode=paper");
+  bench.finish(bench.take(1));
+  bench.stage.dispute({1, 3}, {HostId{1}}, bench.now, bench.changes);
+  const Unit check = bench.take(3);
+  REQUIRE((check.kind == UnitKind::check && check.range == Range{1, 3}));
+  CHECK(bench.commit(check, {1, 2}).overlapping == std::vector<Range>{{1, 2}});
+  bench.stage.resolve({1, 2}, true, bench.now, bench.changes);
+  bench.restart();
+  CHECK(bench.stage.ledger().disputed().ranges() == std::vector<Range>{{2, 3}});
+  CHECK(bench.finish(check).overlapping == std::vector<Range>{{2, 3}});
+  CHECK_FALSE(bench.stage.complete());
+  bench.stage.resolve({2, 3}, true, bench.now, bench.changes);
+  CHECK(bench.stage.complete());
+}
+
 TEST_CASE("a restart loses nothing that was stored, and remembered units may deliver late") {
   StageBench bench(100);
   const Unit done = bench.take(1);
