@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "server/service/fleet_now.h"
+#include "server/service/waiting.h"
 
 namespace gleaner::service {
 namespace {
@@ -42,9 +43,10 @@ protocol::ProblemInfo describe_at_work(const Model& model, const Problem& proble
                                        std::optional<FleetNow>& fleet, Timestamp now) {
   auto info = describe(problem, now);
   info.hosts = hosts_at_work(model, info.id);
-  if (info.hosts > 0 || info.state != protocol::ProblemState::running) return info;
+  const bool computes = info.hosts > 0 && info.accepted < info.items;
+  if (!info.waits.empty() || computes || info.state != protocol::ProblemState::running) return info;
   if (!fleet) fleet = fleet_now(model, now);
-  info.waits = waits_for(problem, *fleet, now);
+  info.waits = waits_for(model, problem, *fleet, now);
   look_ahead(info, problem, now);
   return info;
 }
@@ -71,7 +73,10 @@ protocol::ProblemInfo describe(const Problem& problem, Timestamp now) {
   info.name = row.name;
   info.application = problem.application_name;
   info.state = row.state;
-  info.message = row.message;
+  if (row.message.starts_with(waiting_mark))
+    info.waits = row.message.substr(waiting_mark.size());
+  else
+    info.message = row.message;
   info.strategy = row.strategy;
   info.straggler = policy::name_of(row.straggler);
   info.weight = row.weight;
@@ -97,11 +102,6 @@ protocol::ProblemInfo describe(const Problem& problem, Timestamp now) {
     info.rate = counts.rate;
     info.units = counts.units;
     info.open_units = counts.open_units;
-    if (info.message.empty() && row.state == protocol::ProblemState::running &&
-        counts.accepted == info.items && !problem.stage->view().complete())
-      info.message = problem.waits.empty()
-                         ? "all items are delivered; some wait until another host has computed them, too"
-                         : problem.waits;
     info.splits = counts.splits;
     info.recovered = counts.recovered;
     info.duplicates = counts.copies;

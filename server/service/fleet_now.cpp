@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "server/service/trust.h"
+
 namespace gleaner::service {
 namespace {
 
@@ -42,14 +44,16 @@ FleetNow fleet_now(const Model& model, Timestamp now) {
   return fleet;
 }
 
-std::string waits_for(const Problem& problem, const FleetNow& fleet, Timestamp now) {
-  if (!problem.stage) return {};
-  if (problem.stage->view().counts(now).accepted == problem.stage_row.items)
-    return {};  // its message says more
+std::string waits_for(const Model& model, const Problem& problem, const FleetNow& fleet, Timestamp now) {
+  if (!problem.stage || problem.stage->view().complete()) return {};
   if (fleet.joined == 0) return "nobody has joined yet: `gleaner-admin status` shows the join code";
   if (fleet.online == 0)
     return fmt::format("none of {} has been heard of for {}", hosts_text(fleet.joined),
                        ago_text(now - fleet.last_contact));
+  const auto counts = problem.stage->view().counts(now);
+  if (counts.accepted + counts.set_aside == counts.items &&
+      !problem.stage->view().ledger().disputed().empty())
+    return opinions_waited_for(model, problem, now);
   if (const auto held = fleet.held.find(problem.row.application); held != fleet.held.end())
     return fmt::format("{} of {} online held back after failures of {}", held->second,
                        hosts_text(fleet.online), problem.application_name);

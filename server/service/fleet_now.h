@@ -19,7 +19,9 @@ struct FleetNow {
 };
 [[nodiscard]] FleetNow fleet_now(const Model& model, Timestamp now);
 
-// What a running problem that no host is at waits for; empty: its message says more.
-[[nodiscard]] std::string waits_for(const Problem& problem, const FleetNow& fleet, Timestamp now);
+// What a running problem waits for that no host is at, or of which all items are delivered; empty: it is
+// being planned or combined.
+[[nodiscard]] std::string waits_for(const Model& model, const Problem& problem, const FleetNow& fleet,
+                                    Timestamp now);
 
 }  // namespace gleaner::service

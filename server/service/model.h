@@ -68,7 +68,6 @@ struct Problem {
   std::shared_ptr<const SharedContext> context;
   std::vector<storage::FailureRow> recent_failures;  // newest last, at most recent_failures_max
   std::int64_t disagreements = 0;                    // disputes so far
-  std::string waits;  // what its comparisons waited for when the last was made; empty: nothing in particular
   std::int64_t accepted_at_end = 0;      // items of the last stage, of a problem that was cancelled or failed
   std::optional<policy::Audits> audits;  // of that stage
   SavedItems saved;                      // of its stage, compressed

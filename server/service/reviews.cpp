@@ -85,7 +85,6 @@ Status settle_finding(Transaction& tx, Problem& problem, const ReviewFinding& fi
       std::vector<HostId> hosts;
       for (const auto& opinion : finding.opinions) hosts.push_back(opinion.host);
       problem.stage->dispute(finding.range, hosts, tx.now, changes, barred(tx.model, problem, hosts, tx.now));
-      problem.waits = what_is_waited_for(tx.model, problem, tx.now);
       break;
     }
     case policy::VerdictKind::decided: {

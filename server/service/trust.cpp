@@ -40,9 +40,38 @@ std::vector<HostId> strangers(const Model& model, Timestamp now) {
   return own_here ? others : std::vector<HostId>{};
 }
 
+// In order.
+std::vector<HostId> hosts_here(const Model& model, Timestamp now) {
+  std::vector<HostId> here;
+  for (const auto& [id, host] : model.hosts)
+    if (host.row.state == protocol::HostState::active && now - host.row.last_contact < here_for)
+      here.push_back(id);
+  return here;
+}
+
+std::string items_text(std::int64_t count) {
+  return std::to_string(count) + (count == 1 ? " item" : " items");
+}
+
 int quorum_of(const Problem& problem) {
   const auto validation = policy::parse_validation(problem.row.validation);
   return validation.ok() ? validation->quorum : 1;
+}
+
+// Where those who are here are too few parties for the problem's quorum: says so. Else empty.
+std::string missing_parties(const Model& model, const Problem& problem, const std::vector<HostId>& here) {
+  const int quorum = quorum_of(problem);
+  if (quorum <= 1) return {};
+  std::set<std::int64_t> parties;
+  for (const HostId host : here) {
+    if (model.reputation.is_own(host)) return {};
+    parties.insert(model.parties.party(host));
+  }
+  if (std::cmp_greater_equal(parties.size(), quorum)) return {};
+  return fmt::format(
+      "{} asks for {} hosts of different owners and networks that agree, and those of the last hour are of "
+      "{}",
+      problem.row.validation, quorum, parties.size());
 }
 
 Status ask_for(Transaction& tx, Problem& problem, const std::vector<policy::Audit>& audits) {
@@ -51,7 +80,6 @@ Status ask_for(Transaction& tx, Problem& problem, const std::vector<policy::Audi
   for (const policy::Audit& audit : audits)
     problem.stage->dispute(audit.range, {audit.host}, tx.now, changes,
                            barred(tx.model, problem, {audit.host}, tx.now));
-  problem.waits = what_is_waited_for(tx.model, problem, tx.now);
   return store_stage(tx, problem, changes);
 }
 
@@ -211,20 +239,35 @@ std::vector<HostId> barred(const Model& model, const Problem& problem, const std
   return {all.begin(), all.end()};
 }
 
-std::string what_is_waited_for(const Model& model, const Problem& problem, Timestamp now) {
-  const int quorum = quorum_of(problem);
-  if (quorum <= 1) return {};
-  std::set<std::int64_t> here;
-  for (const auto& [id, host] : model.hosts) {
-    if (host.row.state != protocol::HostState::active || now - host.row.last_contact >= here_for) continue;
-    if (model.reputation.is_own(id)) return {};
-    here.insert(model.parties.party(id));
+std::string opinions_waited_for(const Model& model, const Problem& problem, Timestamp now) {
+  const std::vector<HostId> here = hosts_here(model, now);
+  std::int64_t wanted = 0, hopeless = 0, under_way = 0;
+  std::size_t fewest = here.size();  // that may be asked
+  for (const policy::OpenQuestion& question : policy::open_questions(problem.stage->view())) {
+    if (question.under_way) {
+      under_way += question.range.size();
+      continue;
+    }
+    const std::set<HostId> settled(question.settled.begin(), question.settled.end());
+    const std::size_t left = here.size() - static_cast<std::size_t>(std::count_if(
+                                               settled.begin(), settled.end(), [&](HostId host) {
+                                                 return std::binary_search(here.begin(), here.end(), host);
+                                               }));
+    fewest = std::min(fewest, left);
+    wanted += question.range.size();
+    if (left == 0) hopeless += question.range.size();
   }
-  if (std::cmp_greater_equal(here.size(), quorum)) return {};
-  return fmt::format(
-      "some items wait: {} asks for {} hosts of different owners and networks that agree, and those of the "
-      "last hour are of {}",
-      problem.row.validation, quorum, here.size());
+  if (wanted == 0)
+    return under_way > 0 ? fmt::format("another host computes {}, too", items_text(under_way))
+                         : "results of several hosts are being compared";
+  const std::string what =
+      "another host must compute " + items_text(hopeless > 0 ? hopeless : wanted) + ", too";
+  const std::string quorum = missing_parties(model, problem, here);
+  if (!quorum.empty()) return what + ": " + quorum;
+  if (hopeless == 0) return fmt::format("{}: {} of the {} of the last hour may", what, fewest, here.size());
+  const bool one = here.size() == 1;
+  return fmt::format("{}, and {} of the last hour {} answered, or could prove nothing", what,
+                     one ? "the one" : fmt::format("all {}", here.size()), one ? "has" : "have");
 }
 
 }  // namespace gleaner::service

@@ -33,7 +33,8 @@ void begin_audits(Problem& problem);
 // spot checks strangers, while the project has hosts of its own.
 [[nodiscard]] std::vector<HostId> barred(const Model& model, const Problem& problem,
                                          const std::vector<HostId>& asked, Timestamp now);
-// Where a quorum cannot be reached with the hosts of the last hour: a sentence that says so; else empty.
-[[nodiscard]] std::string what_is_waited_for(const Model& model, const Problem& problem, Timestamp now);
+// Of a stage of which all is delivered and something is still to be computed by another host: a sentence that
+// says by whom. REQUIRES: there is a stage.
+[[nodiscard]] std::string opinions_waited_for(const Model& model, const Problem& problem, Timestamp now);
 
 }  // namespace gleaner::service

@@ -1,6 +1,7 @@
 // What a problem waits for that is no fault of its own or of its application: the server's disk is full or
-// fails, a process was killed from outside, its manager crashes over a result. The problem's message says so
-// for as long as it lasts, and goes on by itself when it is over. Operations of the writer.
+// fails, a process was killed from outside, its manager crashes over a result. The problem's stored message
+// says so for as long as it lasts, and people are told it as what it waits for (describe.h); it goes on by
+// itself when it is over. Operations of the writer.
 #pragma once
 
 #include <string>

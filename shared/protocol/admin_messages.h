@@ -115,7 +115,7 @@ struct ProblemInfo {
   double rate = 0;                                     // hint units per second over the last minute
   double eta_seconds = -1;                             // until the whole problem is done; negative: unknown
   double eta_low_seconds = -1, eta_high_seconds = -1;  // about two times of three it lies between these
-  std::string waits;                                   // why nobody computes it now; empty: somebody does
+  std::string waits;                                   // what it waits for; empty: it goes on
   double done = -1;        // of the whole problem, 0 to 1, by cost; negative: the server does not tell
   std::int64_t units = 0;  // handed out so far
   std::int64_t open_units = 0;

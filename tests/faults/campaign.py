@@ -471,9 +471,9 @@ class Campaign:
             return reply if status == 200 and (reply["state"] in ("failed", "paused") or when == "validate") else None
 
         reply = self.wait("the bad problem to be given up", over)
-        if when != "validate" and "manager" not in reply["message"] and "combining" not in reply["message"] \
-                and "planning" not in reply["message"]:
-            raise Violation(f"a problem whose manager went wrong says: {reply['message']}")
+        says = reply["message"] + reply.get("waits", "")
+        if when != "validate" and not any(word in says for word in ("manager", "combining", "planning")):
+            raise Violation(f"a problem whose manager went wrong says: {says}")
 
     def check_result(self, identity, info):
         if sum(share["items"] for share in info["shares"]) != self.plan["items"]:

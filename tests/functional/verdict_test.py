@@ -63,7 +63,7 @@ class Parties(unittest.TestCase):
                 self.assertEqual(host.work()[1]["decoded"], [], host.name)
         problem = grid.problem(identity)
         self.assertEqual(problem["state"], "running")
-        self.assertIn("asks for 2 hosts of different owners and networks", problem["message"])
+        self.assertIn("asks for 2 hosts of different owners and networks", problem["waits"])
         others = join()
         for index, host in enumerate(others):
             unit = grid.wait_until("another party is asked", lambda: host.work()[1]["decoded"])[0]["unit"]

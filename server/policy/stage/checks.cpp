@@ -62,6 +62,16 @@ void StageState::drop_checks(Range range, Timestamp now, Changes& changes) {
   }
 }
 
+std::vector<OpenQuestion> open_questions(const Stage& stage) {
+  const auto& open = stage.state_->units.open();
+  std::vector<OpenQuestion> questions;
+  for (const Check& check : stage.state_->checks) {
+    const auto holder = open.find(check.unit);
+    questions.push_back({check.range, check.asked, holder != open.end() && holder->second.live()});
+  }
+  return questions;
+}
+
 void Stage::dispute(Range range, const std::vector<HostId>& hosts, Timestamp now, Changes& changes,
                     const std::vector<HostId>& barred) {
   StageState& state = *state_;

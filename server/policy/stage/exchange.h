@@ -81,6 +81,13 @@ struct CommitOutcome {
   std::string refusal;             // not empty: nothing was taken, and why
 };
 
+// Accepted items that another host is to compute, too.
+struct OpenQuestion {
+  Range range;
+  std::vector<HostId> settled;  // who is not asked: it gave its answer, or its answer would prove nothing
+  bool under_way = false;       // somebody computes them
+};
+
 // Progress of a stage, for people.
 struct StageCounts {
   std::int64_t items = 0, accepted = 0, free = 0, handed_out = 0, set_aside = 0;

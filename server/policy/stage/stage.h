@@ -106,7 +106,11 @@ class Stage {
   void check_changed(const Changes& changes) const;
 
  private:
+  friend std::vector<OpenQuestion> open_questions(const Stage& stage);
   std::unique_ptr<StageState> state_;
 };
+
+// What disputes and audits wait for.
+[[nodiscard]] std::vector<OpenQuestion> open_questions(const Stage& stage);
 
 }  // namespace gleaner::policy

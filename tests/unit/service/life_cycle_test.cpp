@@ -99,8 +99,9 @@ TEST_CASE(
   const ProblemId problem = world.add_problem(2, ", \"x\": \"killed\"");
   compute(world, host.id, problem);
   CHECK(world.show(problem).state == ProblemState::combining);
-  CHECK(says(world.show(problem).message,
-             "waits: combining failed: the application's manager was killed by signal 9"));
+  CHECK(world.show(problem).message.empty());
+  CHECK(
+      says(world.show(problem).waits, "combining failed: the application's manager was killed by signal 9"));
   for (int second = 1; second <= 4; ++second) world.tick();
   CHECK(world.show(problem).state == ProblemState::combining);
   world.tick();  // in vain
@@ -109,6 +110,7 @@ TEST_CASE(
   world.tick();
   CHECK(world.show(problem).state == ProblemState::finished);
   CHECK(world.show(problem).message.empty());
+  CHECK(world.show(problem).waits.empty());
   CHECK(!result_text(world, problem).empty());
   (void)world.memory();
 }
@@ -123,11 +125,13 @@ TEST_CASE("a problem whose manager crashes over a result says so until one is ta
   REQUIRE(!refused.ok());
   CHECK(refused.error().kind == ErrorKind::unavailable);
   world.settle();
-  CHECK(says(world.show(problem).message,
-             "waits: a result cannot be checked: the application's manager was killed by signal 6"));
+  CHECK(world.show(problem).message.empty());
+  CHECK(says(world.show(problem).waits,
+             "a result cannot be checked: the application's manager was killed by signal 6"));
   world.finish(grant);
   world.settle();
   CHECK(world.show(problem).message.empty());
+  CHECK(world.show(problem).waits.find("a result cannot") == std::string::npos);
   (void)world.memory();
 }
 
