@@ -11,7 +11,7 @@ export interface Share {
 }
 export interface SetAside { unit: number; range: { begin: number; end: number }; message: string }
 export interface Problem {
-  id: number; name: string; application: string; state: string; message: string; strategy: string; straggler: string;
+  id: number; name: string; application: string; state: string; message: string; waits?: string; strategy: string; straggler: string;
   weight: number; priority: number; validation: string; stage: number; stage_name: string; items: number; accepted: number;
   free: number; handed_out: number; cost: number; cost_accepted: number; rate: number; eta_seconds: number; units: number;
   open_units: number; splits: number; wasted_cost: number; hosts: number; created_at: number; started_at: number;

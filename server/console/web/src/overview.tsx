@@ -95,6 +95,9 @@ function Attention() {
     for (const p of problems.filter(one => one.state === "failed").slice(0, 5))
       list.push({ text: `${p.name} failed: ${lastLine(p.message)}`, link: `#/problems/${p.id}` });
     for (const p of open.filter(one => one.message)) list.push({ text: `${p.name}: ${lastLine(p.message)}`, link: `#/problems/${p.id}` });
+    // Of one that has no hosts now, its page says why: the fleet may be busy or away.
+    for (const p of open.filter(one => one.waits && (one.state !== "running" || one.hosts > 0 || one.accepted === one.items)))
+      list.push({ text: `${p.name} waits: ${lastLine(p.waits!)}`, link: `#/problems/${p.id}` });
     for (const e of errors.slice(0, 3))
       list.push({ text: `${e.problem_name}: ${lastLine(e.message) || e.kind} (${plural(e.times, "time")} on ${plural(e.hosts, "host")})`, link: `#/problems/${e.problem}` });
     return list;

@@ -23,6 +23,7 @@ export function ProblemPage({ id }: { id: number }) {
       <p class="calm"><a href="#/">Overview</a> / problem {p.id}</p>
       <Heading>{p.name} <State of={p.state} /></Heading>
       {p.message && <p class={p.state === "failed" ? "bad" : "calm"}><Prose text={p.message} /></p>}
+      {p.waits && <p class="calm">waits: <Prose text={p.waits} /></p>}
       <Controls p={p} again={again} />
       <dl class="figures">
         <Figure name={p.stage_name ? `stage ${p.stage + 1}: ${p.stage_name}` : `stage ${p.stage + 1}`} value={percent(done(p))} />
