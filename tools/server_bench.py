@@ -20,6 +20,10 @@ from check_ledger import check_ledger, read_ledger
 SETTINGS = """hosts.joins_per_hour = 1000000
 server.connections_max = 1000000
 server.connections_per_network_max = 1000000
+server.requests_per_second_per_network = 1000000
+server.megabytes_per_second_per_network = 1000000
+hosts.requests_per_second = 1000000
+hosts.megabytes_per_second = 1000000
 log.level = "warning"
 """
 HOSTS = 2000

@@ -5,18 +5,12 @@
 #include "shared/protocol/error_status.h"
 
 namespace gleaner::http {
-namespace {
-
-constexpr const char* retry_after_seconds = "5";
-
-}  // namespace
 
 Response error_response(const Error& error) {
   const protocol::ProblemDocument document = protocol::problem_document(error);
   Response response;
   response.status = document.status;
   response.headers["Content-Type"] = "application/problem+json";
-  if (document.status == 503) response.headers["Retry-After"] = retry_after_seconds;
   if (document.status == 401) response.headers["WWW-Authenticate"] = "Bearer";
   response.body = protocol::encode(document);
   return response;
@@ -47,7 +41,7 @@ Response file_response(const io::Path& path, std::int64_t bytes, std::string_vie
 
 Response busy_response(const Error& error) {
   Response response = error_response(error);
-  response.headers["Retry-After"] = busy_seconds();
+  response.headers["Retry-After"] = retry_after(5, 20);
   return response;
 }
 

@@ -16,7 +16,7 @@
 namespace gleaner::http {
 
 [[nodiscard]] Response error_response(const Error& error);
-// The same for who comes at a bad time: not all of them are to come again at once.
+// The same for who finds no place (service/load.h): in 5 to 20 s, so that few of them come at a time.
 [[nodiscard]] Response busy_response(const Error& error);
 [[nodiscard]] Response json_response(std::string body);
 // The file of a blob, or what of it the header Range asks for.

@@ -7,16 +7,54 @@
 
 namespace gleaner::http {
 
-bool Router::knows(const Request& head) {
-  return service_.enrolment().authenticate_host(bearer_token(head)).ok() || authenticate(head).ok();
+namespace {
+
+// A large body that nobody was to read, by body_bytes_max().
+bool is_unread(const Request& request) {
+  return request.body.empty() &&
+         parse_number(header(request, "content-length")).value_or(0) > small_body_bytes;
+}
+
+bool moves_blob(const std::string& path) {
+  return path.starts_with("/v1/uploads/") || path.starts_with("/v1/blobs/");
+}
+
+// A file that is sent: its bytes are taken before, so that many at a time are counted, and given back as far
+// as they did not go.
+class Transfer {
+ public:
+  Transfer(const service::Load::Account& account, std::int64_t bytes) : account_(account), bytes_(bytes) {
+    account_.take(bytes_);
+  }
+  Transfer(const Transfer&) = delete;
+  Transfer& operator=(const Transfer&) = delete;
+  ~Transfer() { account_.give_back(bytes_ - moved_); }
+  [[nodiscard]] static std::shared_ptr<std::int64_t> begin(const service::Load::Account& account,
+                                                           std::int64_t bytes) {
+    const auto transfer = std::make_shared<Transfer>(account, bytes);
+    return {transfer, &transfer->moved_};
+  }
+
+ private:
+  const service::Load::Account account_;
+  const std::int64_t bytes_;
+  std::int64_t moved_ = 0;
+};
+
+}  // namespace
+
+bool Router::may_send_large(const Request& head, bool announced) {
+  if (const auto host = service_.enrolment().authenticate_host(bearer_token(head)); host.ok())
+    return !announced || !service_.load().owes(*host);
+  return authenticate(head).ok();
 }
 
 std::int64_t Router::body_bytes_max(const Request& head) {
   if (head.path == "/v1/enrol") return small_body_bytes;
   const auto announced = parse_number(header(head, "content-length"));
   if (announced && *announced <= small_body_bytes) return small_body_bytes;
-  // Who is not known keeps it, and is told what else is wrong.
-  if (!knows(head)) return 0;
+  // Who is not known, or has sent too much, keeps it, and is told what is wrong.
+  if (!may_send_large(head, announced.has_value())) return 0;
   return head.path.starts_with("/v1/uploads/") ? limits::upload_chunk_bytes_max + (64 << 10)
                                                : limits::json_message_bytes_max;
 }
@@ -37,70 +75,92 @@ void Router::route(const Request& request, const Reply& reply) {
   if (path.starts_with("/v1/admin/")) return admin_request(request, reply);
   if (path.starts_with("/v1/console/")) return console_operation(request, reply);
   if (path == "/console" || path.starts_with("/console/")) return console_file(request, reply);
-  if (path == "/v1/project" && request.method == "GET")
-    return reply(json_response(protocol::encode(service_.enrolment().project())));
   if (path == "/v1/enrol" && request.method == "POST") {
     return with_body<protocol::EnrolRequest>(request, reply, [&](protocol::EnrolRequest message) {
       service_.enrolment().enrol(std::move(message), request.network, answer<protocol::EnrolReply>(reply));
     });
   }
-  if (path.starts_with("/v1/uploads/") || path.starts_with("/v1/blobs/")) {
-    const std::string token = bearer_token(request);
-    std::optional<HostId> uploader;  // absent: an administrator
-    if (const auto host = service_.enrolment().authenticate_host(token); host.ok()) {
-      uploader = *host;
-    } else if (host.error().kind == ErrorKind::banned) {
-      return reply(error_response(host.error()));
-    } else {
-      const auto admin = admit(request, split_path(path));
-      if (!admin.ok()) {
-        const bool nobody = admin.error().kind == ErrorKind::unauthorized;
-        return reply(error_response(
-            nobody ? Error{ErrorKind::unauthorized,
-                           host.error().message + "; as an administrator: " + admin.error().message}
-                   : admin.error()));
-      }
-    }
-    if (path.starts_with("/v1/blobs/")) return blob(request, reply);
-    return upload(request, reply, uploader);
-  }
-  if (path.starts_with("/v1/")) return host_operation(request, reply);
-  status_page(request, reply);
+  if (moves_blob(path)) return blob_operation(request, reply);
+  if (!path.starts_with("/v1/") || path == "/v1/project") return public_operation(request, reply);
+  const auto host = service_.enrolment().visitor(bearer_token(request), request.network);
+  if (!host.ok()) return reply(error_response(host.error()));
+  serve(request, *host, reply, [&](const Reply& placed, const service::Load::Account&) {
+    host_operation(request, *host->host, placed);
+  });
 }
 
-void Router::host_operation(const Request& request, const Reply& answered) {
-  const std::string token = bearer_token(request);
-  const auto host = service_.enrolment().authenticate_host(token);
-  if (!host.ok()) return answered(error_response(host.error()));
-  auto place = service_.load().enter(service_.enrolment().caller(token), request.network);
-  if (!place.ok()) return answered(busy_response(place.error()));
-  // Under way until the answer goes, or is given up.
-  const Reply reply = [place = std::move(*place), answered](Response response) {
-    answered(std::move(response));
-  };
+template <typename Use>
+void Router::serve(const Request& request, const service::Load::Visitor& who, const Reply& reply, Use use) {
+  const auto bytes = static_cast<std::int64_t>(request.body.size());
+  const bool large = bytes > small_body_bytes || is_unread(request) || moves_blob(request.path);
+  auto place = service_.load().enter(who, large ? service::Load::Size::large : service::Load::Size::small);
+  if (place.ok() && is_unread(request))
+    place = Error{ErrorKind::unavailable, "the body was not read: try again later"};
+  if (!place.ok()) return reply(busy_response(place.error()));
+  const service::Load::Account& account = (*place)->account();
+  if (bytes > small_body_bytes) account.take(bytes);
+  use(
+      [place = std::move(*place), reply](Response response) {
+        const auto answered = static_cast<std::int64_t>(response.body.size());
+        if (answered > small_body_bytes) place->account().take(answered);
+        reply(std::move(response));
+      },
+      account);
+}
+
+void Router::public_operation(const Request& request, const Reply& reply) {
+  const service::Load::Visitor anybody{service::Load::Caller::stranger, request.network};
+  serve(request, anybody, reply, [&](const Reply& placed, const service::Load::Account&) {
+    if (request.path == "/v1/project" && request.method == "GET")
+      return placed(json_response(protocol::encode(service_.enrolment().project())));
+    status_page(request, placed);
+  });
+}
+
+void Router::blob_operation(const Request& request, const Reply& reply) {
+  auto who = service_.enrolment().visitor(bearer_token(request), request.network);
+  if (!who.ok()) {
+    if (who.error().kind == ErrorKind::banned) return reply(error_response(who.error()));
+    const auto admin = admit(request, split_path(request.path));
+    if (!admin.ok()) {
+      const bool nobody = admin.error().kind == ErrorKind::unauthorized;
+      return reply(error_response(
+          nobody ? Error{ErrorKind::unauthorized,
+                         who.error().message + "; as an administrator: " + admin.error().message}
+                 : admin.error()));
+    }
+    who = service::Load::Visitor{service::Load::Caller::administrator, request.network};
+  }
+  serve(request, *who, reply, [&](const Reply& placed, const service::Load::Account& account) {
+    if (request.path.starts_with("/v1/blobs/")) return download(request, placed, account);
+    upload(request, placed, who->host);
+  });
+}
+
+void Router::host_operation(const Request& request, HostId host, const Reply& reply) {
   if (request.method != "POST") return reply(error_response(no_such_operation(request)));
   const auto& path = request.path;
   if (path == "/v1/work") {
     return with_body<protocol::WorkRequest>(request, reply, [&](protocol::WorkRequest message) {
-      service_.work().work(*host, std::move(message), answer<protocol::WorkReply>(reply));
+      service_.work().work(host, std::move(message), answer<protocol::WorkReply>(reply));
     });
   }
   if (path == "/v1/heartbeat") {
     return with_body<protocol::HeartbeatRequest>(request, reply, [&](protocol::HeartbeatRequest message) {
-      service_.work().heartbeat(*host, std::move(message), answer<protocol::HeartbeatReply>(reply));
+      service_.work().heartbeat(host, std::move(message), answer<protocol::HeartbeatReply>(reply));
     });
   }
   if (path == "/v1/commit") {
     return with_body<protocol::CommitRequest>(request, reply, [&](protocol::CommitRequest message) {
-      service_.commits().commit(*host, std::move(message), answer<protocol::SignedStatement>(reply));
+      service_.commits().commit(host, std::move(message), answer<protocol::SignedStatement>(reply));
     });
   }
   if (path == "/v1/failure") {
     return with_body<protocol::FailureReport>(request, reply, [&](protocol::FailureReport message) {
-      service_.work().failure(*host, std::move(message), answer_done(reply));
+      service_.work().failure(host, std::move(message), answer_done(reply));
     });
   }
-  if (path == "/v1/leave") return service_.enrolment().leave(*host, answer_done(reply));
+  if (path == "/v1/leave") return service_.enrolment().leave(host, answer_done(reply));
   reply(error_response(no_such_operation(request)));
 }
 
@@ -124,15 +184,19 @@ void Router::upload(const Request& request, const Reply& reply, std::optional<Ho
                             answer<protocol::UploadState>(reply));
 }
 
-void Router::blob(const Request& request, const Reply& reply) {
+void Router::download(const Request& request, const Reply& reply, const service::Load::Account& account) {
   const std::string digest = request.path.substr(std::string("/v1/blobs/").size());
   if (request.method != "GET" && request.method != "HEAD")
     return reply(error_response(no_such_operation(request)));
-  service_.downloads().open(
-      digest, [reply, asked = header(request, "range")](const Result<service::Download>& download) {
-        reply(download.ok() ? file_response(download->path, download->bytes, asked)
-                            : error_response(download.error()));
-      });
+  service_.downloads().open(digest,
+                            [reply, account, head_only = request.method == "HEAD",
+                             asked = header(request, "range")](const Result<service::Download>& download) {
+                              if (!download.ok()) return reply(error_response(download.error()));
+                              Response response = file_response(download->path, download->bytes, asked);
+                              if (response.file && !head_only)
+                                response.file->moved = Transfer::begin(account, response.file->bytes);
+                              reply(std::move(response));
+                            });
 }
 
 void Router::status_page(const Request& request, const Reply& reply) {

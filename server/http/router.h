@@ -37,10 +37,16 @@ class Router {
   [[nodiscard]] std::int64_t body_bytes_max(const Request& head);
 
  private:
-  // A host's token, or what an administrator logs in with.
-  [[nodiscard]] bool knows(const Request& head);
+  // A host that has not moved too much already, or an administrator. What is not announced has to be read to
+  // be known.
+  [[nodiscard]] bool may_send_large(const Request& head, bool announced);
   void route(const Request& request, const Reply& reply);
-  void host_operation(const Request& request, const Reply& answered);
+  // `use` answers by a reply that holds a place until then; or there is none, and that is the answer.
+  template <typename Use>
+  void serve(const Request& request, const service::Load::Visitor& who, const Reply& reply, Use use);
+  void host_operation(const Request& request, HostId host, const Reply& reply);
+  void blob_operation(const Request& request, const Reply& reply);
+  void public_operation(const Request& request, const Reply& reply);
   // Who asks, and may; what is refused is counted. unauthorized, forbidden: why not.
   [[nodiscard]] Result<service::Admin> admit(const Request& request, const std::vector<std::string>& pieces);
   // By an admin token, or by a session's cookie, whose changes need its guard.
@@ -67,7 +73,7 @@ class Router {
   void token_operation(const AdminCall& call);
   void ban_operation(const AdminCall& call);
   void upload(const Request& request, const Reply& reply, std::optional<HostId> host);
-  void blob(const Request& request, const Reply& reply);
+  void download(const Request& request, const Reply& reply, const service::Load::Account& account);
   void status_page(const Request& request, const Reply& reply);
   service::Service& service_;
   PublicPage public_page_;

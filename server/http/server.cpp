@@ -234,8 +234,7 @@ void Server::stop(Duration patience) {
   state.threads.clear();
 }
 
-std::string busy_seconds() {
-  constexpr std::int64_t least = 5, most = 20;
+std::string retry_after(std::int64_t least, std::int64_t most) {
   static thread_local Random random(std::random_device{}());
   return std::to_string(random.between(least, most));
 }

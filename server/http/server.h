@@ -3,7 +3,7 @@
 // header and body sizes, time for the handshake, a request and an idle connection, number of connections, in
 // all and of one network.
 // Keep-alive; no pipelining. What the server answers by itself (400, 413, 431, 500, 501, 503) is RFC 9457
-// application/problem+json.
+// application/problem+json. A 503 that does not say when to come again is given a Retry-After of 4 to 8 s.
 #pragma once
 
 #include <chrono>
@@ -46,6 +46,8 @@ struct Response {
     io::Path path;
     std::int64_t offset = 0;
     std::int64_t bytes = 0;
+    // How much of it went, until it is dropped. May be null.
+    std::shared_ptr<std::int64_t> moved = nullptr;
   };
   std::optional<FilePart> file;
   // Instead of body: what is published from now on, for at most ServerTimeouts::follow.
@@ -76,8 +78,8 @@ struct ServerTimeouts {
 
 // Any connection may send such a body at any time.
 inline constexpr std::int64_t small_body_bytes = 64 << 10;
-// When who comes at a bad time is to come again, in seconds: not all of them at once.
-[[nodiscard]] std::string busy_seconds();
+// A Retry-After: a whole number of seconds in [least, most], so that not all come again at once.
+[[nodiscard]] std::string retry_after(std::int64_t least, std::int64_t most);
 
 struct ServerOptions {
   std::string address = "0.0.0.0";  // "::" serves IPv6 and IPv4

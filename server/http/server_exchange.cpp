@@ -66,13 +66,6 @@ class BodyRoom {
   bool taken_ = false;
 };
 
-Response no_room() {
-  Response response =
-      problem(503, "the server has as many large requests at hand as it can: try again later");
-  response.headers["Retry-After"] = busy_seconds();
-  return response;
-}
-
 }  // namespace
 
 // Not in serve_request(), whose frame is large: an idle connection is to hold little.
@@ -102,7 +95,10 @@ Connection::Task<bool> Connection::serve_request() {
     } else if (parser.announced_bytes() > body_bytes_max) {
       co_return co_await refuse(problem(413, "the request body is larger than allowed here"));
     } else if (!room.take(parser.announced_bytes() > 0 ? parser.announced_bytes() : body_bytes_max)) {
-      co_return co_await refuse(no_room());  // of chunks nobody knows how many come
+      co_return co_await refuse(problem(
+          503, "the server has as many large requests at hand as it can: try again later"));  // of chunks
+                                                                                              // nobody knows
+                                                                                              // how many come
     } else {
       parser.limit_body(body_bytes_max);
       const bool body = co_await read_body(parser);
@@ -181,6 +177,7 @@ Connection::Task<bool> Connection::refuse(Response response) {
 
 Connection::Task<bool> Connection::send(Response response, bool head_only, bool keep) {
   enter(Phase::sending, core_->options.timeouts.transfer);
+  if (response.status == 503) response.headers.try_emplace("Retry-After", retry_after(4, 8));
   std::unique_ptr<FileStream> stream;
   if (response.file) {
     auto opened = FileStream::open(*response.file);
@@ -209,7 +206,7 @@ Connection::Task<bool> Connection::send(Response response, bool head_only, bool 
   if (joined) first += response.body;
   bool sent = failpoint("answer-send").ok();
   if (sent) sent = co_await write(first);
-  if (sent && content && stream) sent = co_await send_file(*stream);
+  if (sent && content && stream) sent = co_await send_file(*stream, response.file->moved.get());
   if (sent && content && feed) sent = co_await send_feed(feed, keep);
   if (sent && content && !feed && !stream && !joined) sent = co_await write(response.body);
   if (sent) (void)failpoint("answer-sent");
@@ -217,7 +214,7 @@ Connection::Task<bool> Connection::send(Response response, bool head_only, bool 
   co_return sent&& keep;
 }
 
-Connection::Task<bool> Connection::send_file(FileStream& stream) {
+Connection::Task<bool> Connection::send_file(FileStream& stream, std::int64_t* moved) {
   while (true) {
     const Result<std::string_view> piece = stream.next();
     if (!piece.ok()) {
@@ -225,8 +222,10 @@ Connection::Task<bool> Connection::send_file(FileStream& stream) {
       co_return false;
     }
     if (piece->empty()) co_return true;
+    const auto bytes = static_cast<std::int64_t>(piece->size());
     const bool sent = co_await write(*piece);
     if (!sent) co_return false;
+    if (moved != nullptr) *moved += bytes;
     co_await asio::post(socket_.get_executor(), asio::use_awaitable);  // others first
   }
 }

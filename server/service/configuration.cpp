@@ -26,6 +26,13 @@ void declare(io::Settings& settings, Configuration& c) {
   settings.add("server.connections_per_network_max", &c.connections_per_network_max, 1, 1'000'000,
                "The same for those of one IPv4 address or IPv6 /64. Behind a proxy all are of one.");
   settings.add(
+      "server.requests_per_second_per_network", &c.network_requests_per_second, 1, 1'000'000,
+      "Of the hosts there and of who has not logged in, on average; a minute's worth may come at once.\n"
+      "More are asked to come again.");
+  settings.add(
+      "server.megabytes_per_second_per_network", &c.network_megabytes_per_second, 1, 1'000'000,
+      "The same of what they send and fetch. A line that carries less is shared better if this says so.");
+  settings.add(
       "server.public_page", &c.public_page,
       "Anyone may see problems, applications and the names of hosts on the status page, without logging in.");
   settings.add("hosts.own", &c.own_hosts,
@@ -34,6 +41,10 @@ void declare(io::Settings& settings, Configuration& c) {
                "are strangers, and items of theirs are computed again by others until they are known.");
   settings.add("hosts.joins_per_hour", &c.joins_per_hour, 1, 1'000'000,
                "So often may be tried to join from one IPv4 address or IPv6 /64.");
+  settings.add("hosts.requests_per_second", &c.host_requests_per_second, 1, 1'000'000,
+               "Of one host, on average; a minute's worth may come at once. A client makes a few a minute.");
+  settings.add("hosts.megabytes_per_second", &c.host_megabytes_per_second, 1, 1'000'000,
+               "The same of what it sends and fetches.");
   settings.add("work.heartbeat_seconds", &c.heartbeat_seconds, 1, 3600,
                "How often a computing client reports, at most; shorter near the end of a problem.");
   settings.add("work.commit_seconds", &c.commit_seconds, 1, 3600,

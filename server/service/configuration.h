@@ -18,9 +18,13 @@ struct Configuration {
   std::int64_t threads = 2;
   std::int64_t connections_max = 4000;
   std::int64_t connections_per_network_max = 1000;
+  std::int64_t network_requests_per_second = 1000;
+  std::int64_t network_megabytes_per_second = 256;
   bool public_page = false;
   bool own_hosts = true;
   std::int64_t joins_per_hour = 300;
+  std::int64_t host_requests_per_second = 50;
+  std::int64_t host_megabytes_per_second = 64;
   std::int64_t heartbeat_seconds = 60;
   std::int64_t commit_seconds = 60;
   std::string strategy = "gleaner";

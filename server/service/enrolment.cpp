@@ -92,16 +92,19 @@ Status take_host(Transaction& tx, const protocol::EnrolRequest& request, const s
 }  // namespace
 
 Result<HostId> Enrolment::authenticate_host(const std::string& token) const {
+  TRY_ASSIGN(const Load::Visitor host, visitor(token, {}));
+  return *host.host;
+}
+
+Result<Load::Visitor> Enrolment::visitor(const std::string& token, const std::string& network) const {
+  using Caller = Load::Caller;
   const Bytes digest = crypto::sha256(token);
-  if (const auto host = tokens_.find(digest)) return *host;
+  if (const auto known = tokens_.find(digest))
+    return Load::Visitor{known->proven ? Caller::proven : Caller::stranger, network, known->host};
   TRY(bans_.check_token(digest, kernel_.clock().now()));
   return Error{
       ErrorKind::unauthorized,
       "this host is not known here, or was revoked: join again with a join code from the administrator"};
-}
-
-Load::Caller Enrolment::caller(const std::string& token) const {
-  return tokens_.proven(crypto::sha256(token)) ? Load::Caller::proven : Load::Caller::stranger;
 }
 
 protocol::SignedStatement Enrolment::project() {

@@ -30,8 +30,8 @@ class Enrolment {
 
   // Which host is it? From memory. unauthorized, banned: why it is none.
   [[nodiscard]] Result<HostId> authenticate_host(const std::string& token) const;
-  // Of a token that stands for a host: whether it is served before strangers (load.h).
-  [[nodiscard]] Load::Caller caller(const std::string& token) const;
+  // The same, for who is to be served (load.h).
+  [[nodiscard]] Result<Load::Visitor> visitor(const std::string& token, const std::string& network) const;
 
   // What a volunteer's client must know of the project.
   [[nodiscard]] protocol::SignedStatement project();

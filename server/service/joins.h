@@ -11,8 +11,7 @@ namespace gleaner::service {
 
 class Joins {
  public:
-  explicit Joins(std::int64_t per_hour)
-      : per_hour_(per_hour), buckets_(static_cast<double>(per_hour), static_cast<double>(per_hour)) {}
+  explicit Joins(std::int64_t per_hour) : per_hour_(per_hour), buckets_(per_hour, per_hour) {}
 
   // One more from `network`. unavailable: not now.
   [[nodiscard]] Status admit(const std::string& network, SteadyTime now);

@@ -22,6 +22,7 @@ Service::Service(Settings settings, ProjectSecrets secrets, Dependencies depende
                  std::unique_ptr<storage::Store> store)
     : secrets_(std::move(secrets)),
       kernel_(std::move(settings), dependencies, std::move(store)),
+      load_(kernel_.clock(), kernel_.settings().configuration),
       revocation_watch_(kernel_, secrets_),
       scrub_(kernel_),
       overview_(kernel_, secrets_, scrub_),

@@ -43,16 +43,10 @@ void Tokens::drop(const Bytes& digest) {
   hosts_.erase(key_of(digest));
 }
 
-std::optional<HostId> Tokens::find(const Bytes& digest) const {
+std::optional<Tokens::Known> Tokens::find(const Bytes& digest) const {
   const std::shared_lock lock(mutex_);
   const auto found = hosts_.find(key_of(digest));
-  return found == hosts_.end() ? std::nullopt : std::optional<HostId>(found->second.host);
-}
-
-bool Tokens::proven(const Bytes& digest) const {
-  const std::shared_lock lock(mutex_);
-  const auto found = hosts_.find(key_of(digest));
-  return found != hosts_.end() && found->second.proven;
+  return found == hosts_.end() ? std::nullopt : std::optional<Known>(found->second);
 }
 
 }  // namespace gleaner::service

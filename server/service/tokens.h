@@ -18,16 +18,14 @@ class Tokens {
   void rebuild(const Model& model);
   void admit(const Bytes& digest, HostId host, bool proven);
   void drop(const Bytes& digest);
-  // SHA-256 of the token.
-  [[nodiscard]] std::optional<HostId> find(const Bytes& digest) const;
-  // Has its host delivered, or is it the project's own?
-  [[nodiscard]] bool proven(const Bytes& digest) const;
-
- private:
   struct Known {
     HostId host;
-    bool proven = false;
+    bool proven = false;  // it has delivered, or is the project's own
   };
+  // SHA-256 of the token.
+  [[nodiscard]] std::optional<Known> find(const Bytes& digest) const;
+
+ private:
   // In itself, for there is one a host; a digest is its own hash.
   using Digest = std::array<char, 32>;
   struct Hash {

@@ -8,7 +8,10 @@ import unittest
 
 from harness import SQUARES, FakeHost, Grid, main
 
-STRANGERS = "hosts.own = false\nhosts.joins_per_hour = 10000"
+STRANGERS = """hosts.own = false
+hosts.joins_per_hour = 10000
+hosts.requests_per_second = 10000
+server.requests_per_second_per_network = 100000"""
 PIECE = 3000  # items of a commit: they fit into a message
 LIE = 10 ** 12  # what a wrong answer is beyond the right one, about: a sum tells how many of them are in it
 

@@ -1,5 +1,8 @@
 """Those who take what belongs to others: connections, the disk, memory. The honest go on."""
+import collections
 import hashlib
+import http.client
+import json
 import os
 import pathlib
 import socket
@@ -153,6 +156,122 @@ class Floods(unittest.TestCase):
             self.assertEqual(answer["status"], "refused")
             self.assertIn("more than so many items", answer["reason"])
             self.assertLess(resident_megabytes(server) - before, 100)
+
+    def test_requests_without_end_of_one_host(self):
+        """It is told to come again; hosts of its own network and of others are served as before, and so is it in the end."""
+        with Grid("hosts.requests_per_second = 2") as grid:  # 120 at once
+            grid.start_server()
+            vandal, neighbour, other = (FakeHost(grid, name, address=f"127.0.0.{n}") for name, n in
+                                        (("vandal", 2), ("neighbour", 2), ("other", 3)))
+            stop, said = threading.Event(), collections.Counter()
+            waits = set()
+
+            def flood():
+                kept = http.client.HTTPSConnection("127.0.0.1", grid.port, context=ssl._create_unverified_context(),
+                                                   timeout=30 * SLOW, source_address=("127.0.0.2", 0))
+                fields = {"Authorization": f"Bearer {vandal.token}"}
+                while not stop.is_set():
+                    kept.request("POST", "/v1/heartbeat", json.dumps({"version": 1, "units": []}), fields)
+                    answer = kept.getresponse()
+                    answer.read()
+                    said[answer.status] += 1
+                    waits.add(answer.headers.get("Retry-After"))
+                kept.close()
+
+            attackers = [threading.Thread(target=flood) for _ in range(4)]
+            begun = time.monotonic()
+            for each in attackers:
+                each.start()
+            try:
+                grid.wait_until("a flood", lambda: said[503] > 500)
+                for _ in range(50):
+                    for host in (neighbour, other):
+                        status, reply = host.work(slots=0)
+                        self.assertEqual(status, 200, reply)
+            finally:
+                stop.set()
+                for each in attackers:
+                    each.join()
+            print(f"{said} in {time.monotonic() - begun:.1f} s")
+            self.assertEqual(set(said), {200, 503})
+            self.assertLessEqual(said[200], 120 + 2 * (time.monotonic() - begun) + 1)
+            self.assertGreaterEqual(said[200], 119)
+            self.assertEqual({int(seconds) for seconds in waits if seconds} - set(range(5, 21)), set())
+            self.assertGreater(len(waits), 5)
+            grid.wait_until("the vandal's turn", lambda: vandal.work(slots=0)[0] == 200)
+            (counted,) = [line for line in grid.request("GET", "/metrics", token=grid.admin_token, raw=True)[2].decode().splitlines()
+                          if line.startswith('gleaner_requests_refused_total{reason="unavailable"}')]
+            self.assertGreaterEqual(int(float(counted.split()[1])), said[503])
+
+    def test_requests_of_many_strangers_of_one_network(self):
+        """More than their network may make: strangers there are told to come again, hosts there that have delivered, and others, not."""
+        with Grid("hosts.own = false\nserver.requests_per_second_per_network = 2") as grid:  # 60 at once of strangers, 120 in all
+            grid.start_server()
+            grid.add_application(SQUARES)
+            grid.add_problem("squares", "known", count=4)
+            known = FakeHost(grid, "known", address="127.0.0.2")
+            unit = known.work()[1]["decoded"][0]
+            items = range(unit["range"]["begin"], unit["range"]["end"])
+            self.assertEqual(known.commit(unit["unit"], items.start, [str(i * i).encode() for i in items])[1]["status"], "accepted")
+            crowd = [FakeHost(grid, f"stranger {i}", address="127.0.0.2") for i in range(5)]
+            elsewhere = FakeHost(grid, "elsewhere", address="127.0.0.3")
+            said = collections.Counter(crowd[i % 5].work(slots=0)[0] for i in range(150))
+            self.assertEqual(set(said), {200, 503})
+            self.assertGreater(said[503], 20)
+            status, _, reply = grid.request("GET", "/v1/project", address="127.0.0.2")
+            self.assertEqual(status, 503)
+            self.assertIn("one network", reply["detail"])
+            for host in [known] * 30 + [elsewhere] * 30:
+                status, reply = host.work(slots=0)
+                self.assertEqual(status, 200, reply)
+            status, _, _ = grid.request("GET", "/v1/admin/problems", token=grid.admin_token, address="127.0.0.2")
+            self.assertEqual(status, 200)
+
+    def test_bytes_without_end_of_one_host(self):
+        """It fetches what it may again and again; it is told to come again, and nothing that it sends is read meanwhile."""
+        with Grid("hosts.megabytes_per_second = 1\nserver.megabytes_per_second_per_network = 4") as grid:  # 60, 240 at once
+            grid.start_server()
+            size = 4 << 20
+            content = os.urandom(size)
+            blob = hashlib.sha256(content).hexdigest()
+            upload = {"Upload-Offset": "0", "Upload-Length": str(size)}
+            self.assertEqual(grid.request("PATCH", f"/v1/uploads/{blob}", content, grid.admin_token, upload)[0], 200)
+            vandal, neighbour, other = (FakeHost(grid, name, address=f"127.0.0.{n}") for name, n in
+                                        (("vandal", 2), ("neighbour", 2), ("other", 3)))
+
+            def fetch(host, **more):
+                return grid.request("GET", f"/v1/blobs/{blob}", token=host.token, address=host.address, raw=True, **more)
+
+            begun, fetched = time.monotonic(), 0
+            while (answer := fetch(vandal))[0] == 200:
+                fetched += 1
+                self.assertEqual(answer[2], content)
+                self.assertLessEqual(fetched, 16 + (time.monotonic() - begun) / 4)  # 64 MiB, and what comes meanwhile
+            self.assertEqual(answer[0], 503)
+            self.assertIn(int(answer[1]["Retry-After"]), range(5, 21))
+            self.assertGreaterEqual(fetched, 15)
+            # A body that it announces is not waited for.
+            plain = socket.create_connection(("127.0.0.1", grid.port), timeout=30 * SLOW, source_address=("127.0.0.2", 0))
+            with ssl._create_unverified_context().wrap_socket(plain) as connection:
+                connection.sendall((f"PATCH /v1/uploads/{'0' * 64} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {vandal.token}\r\n"
+                                    f"Upload-Offset: 0\r\nUpload-Length: {size}\r\nContent-Length: {size}\r\n\r\n").encode())
+                self.assertIn(b" 503 ", connection.recv(4096).split(b"\r\n")[0])
+            # It is heard all the same, and others move what they like; also an administrator of the same network.
+            self.assertEqual(vandal.work(slots=0)[0], 200)
+            for host in (neighbour, other):
+                for _ in range(5):
+                    self.assertEqual(fetch(host)[0], 200)
+            # What does not go is not counted: of what only the beginning, or the head, was asked for.
+            for _ in range(20):
+                self.assertEqual(fetch(other, headers={"Range": "bytes=0-9"})[0], 206)
+            for _ in range(40):
+                plain = socket.create_connection(("127.0.0.1", grid.port), timeout=30 * SLOW, source_address=("127.0.0.3", 0))
+                with ssl._create_unverified_context().wrap_socket(plain) as connection:
+                    connection.sendall(f"HEAD /v1/blobs/{blob} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {other.token}\r\n\r\n".encode())
+                    self.assertIn(b" 200 ", connection.recv(4096).split(b"\r\n")[0])
+            self.assertEqual(fetch(other)[0], 200)
+            status, _, _ = grid.request("PATCH", f"/v1/uploads/{blob}", content, grid.admin_token, upload, address="127.0.0.2")
+            self.assertEqual(status, 200)
 
     def test_joins_of_one_address(self):
         with Grid("hosts.joins_per_hour = 20") as grid:

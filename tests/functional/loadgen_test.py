@@ -13,7 +13,10 @@ from harness import SLOW, SOURCE, Grid, built, main
 sys.path.append(str(SOURCE / "tools"))
 from check_ledger import check_ledger
 
-SETTINGS = "hosts.joins_per_hour = 100000\n"
+SETTINGS = """hosts.joins_per_hour = 100000
+hosts.requests_per_second = 100000
+server.requests_per_second_per_network = 100000
+"""
 
 
 class Load(unittest.TestCase):

@@ -19,8 +19,9 @@ namespace {
 
 constexpr const char* footer =
     R"(Measure on a machine of its own, or say so beside the figures: generator and server share what there is.
-The server's limits hold for generated load, too: hosts.joins_per_hour, server.connections_max and
-server.connections_per_network_max in server.toml.
+The server's limits hold for generated load, too: hosts.joins_per_hour, hosts.requests_per_second,
+server.connections_max, server.connections_per_network_max and server.requests_per_second_per_network in
+server.toml.
 
 Exit status: 0 done, 1 failed, 2 wrong usage, 3 server unreachable or silent, 5 an answer was not to be
 trusted, or contradicts what was sent.

@@ -1,6 +1,11 @@
 #include <unistd.h>
 
+#include <condition_variable>
 #include <fstream>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
 
 #include "server/http/file_stream.h"
 #include "tests/catch.h"
@@ -120,6 +125,42 @@ TEST_CASE("a large file passes through little memory") {
 #ifndef GLEANER_SANITIZED  // whose quarantine keeps what was freed
   CHECK(most - before < 4 << 20);
 #endif
+}
+
+TEST_CASE("how much of a file went is told, also of a peer that leaves in the middle of it") {
+  const TemporaryDirectory directory;
+  const auto path = directory.path / "sparse";
+  std::ofstream(path, std::ios::binary) << "begin";
+  constexpr std::int64_t size = 64 << 20;
+  std::filesystem::resize_file(path, size);
+  std::mutex mutex;
+  std::condition_variable told;
+  std::vector<std::int64_t> moved;
+  const auto server = start(test_options(), [&](const Request& request, const Reply& reply) {
+    const std::shared_ptr<std::int64_t> meter(new std::int64_t(0), [&](const std::int64_t* bytes) {
+      const std::lock_guard lock(mutex);
+      moved.push_back(*bytes);
+      delete bytes;
+      told.notify_all();
+    });
+    Response response;
+    response.file = {path, 0, request.path == "/all" ? 300'000 : size, meter};
+    reply(response);
+  });
+  const auto next = [&] {
+    std::unique_lock lock(mutex);
+    REQUIRE(told.wait_for(lock, std::chrono::seconds{20}, [&] { return !moved.empty(); }));
+    return std::exchange(moved, {}).front();
+  };
+  CHECK(Peer(server->port()).ask(get("/all"))->body.size() == 300'000);
+  CHECK(next() == 300'000);
+  {
+    Peer leaving(server->port(), {.receive_buffer_bytes = 32 << 10});
+    REQUIRE(leaving.send(get("/some")));
+    REQUIRE_FALSE(leaving.read().empty());
+    leaving.reset();
+  }
+  CHECK(next() < size);
 }
 
 TEST_CASE("file streams tell what is wrong") {

@@ -11,10 +11,11 @@ using namespace gleaner::service::testing;
 using service::Load;
 
 TEST_CASE("strangers are asked to come again before hosts that have delivered are") {
-  Load load;
+  FakeClock clock;
+  Load load(clock, {});
   int network = 0;  // each has another one
   const auto enter = [&](Load::Caller caller) {
-    return load.enter(caller, "2001:db8:" + std::to_string(++network) + "::");
+    return load.enter({caller, "2001:db8:" + std::to_string(++network) + "::"}, Load::Size::small);
   };
   std::vector<Load::Place> places;
   for (int i = 0; i < limits::strangers_requests_under_way_max; ++i)
@@ -36,20 +37,153 @@ TEST_CASE("strangers are asked to come again before hosts that have delivered ar
 }
 
 TEST_CASE("one network's requests, however many, leave places to others") {
-  Load load;
+  FakeClock clock;
+  Load load(clock, {});
   std::vector<Load::Place> places;
   const auto caller = GENERATE(Load::Caller::stranger, Load::Caller::proven);
+  const auto enter = [&](const char* network) { return load.enter({caller, network}, Load::Size::small); };
   for (int i = 0; i < limits::requests_under_way_max; ++i)
-    if (auto place = load.enter(caller, "192.0.2.7"); place.ok()) places.push_back(std::move(*place));
+    if (auto place = enter("192.0.2.7"); place.ok()) places.push_back(std::move(*place));
   CHECK(static_cast<int>(places.size()) ==
         (caller == Load::Caller::stranger ? Load::strangers_of_network_max : Load::of_network_max));
-  const auto refused = load.enter(caller, "192.0.2.7");
+  const auto refused = enter("192.0.2.7");
   REQUIRE(!refused.ok());
   CHECK(refused.error().kind == ErrorKind::unavailable);
   CHECK(says(refused.error().message, "192.0.2.7"));
-  CHECK(load.enter(caller, "192.0.2.8").ok());
+  CHECK(enter("192.0.2.8").ok());
   places.pop_back();
-  CHECK(load.enter(caller, "192.0.2.7").ok());
+  CHECK(enter("192.0.2.7").ok());
+}
+
+namespace {
+
+constexpr auto small = Load::Size::small;
+constexpr auto large = Load::Size::large;
+constexpr std::int64_t megabyte = 1 << 20;
+
+// 2 requests and 1 MiB a second of a host, 8 and 4 of a network: 120 and 60, 480 and 240 at once.
+service::Configuration narrow() {
+  service::Configuration configuration;
+  configuration.host_requests_per_second = 2;
+  configuration.host_megabytes_per_second = 1;
+  configuration.network_requests_per_second = 8;
+  configuration.network_megabytes_per_second = 4;
+  return configuration;
+}
+
+Load::Visitor host(std::int64_t number, const char* network, Load::Caller caller = Load::Caller::proven) {
+  return {caller, network, HostId{number}};
+}
+
+// How many of so many requests, one after the other, found a place.
+int served(Load& load, const Load::Visitor& who, int requests) {
+  int count = 0;
+  for (int i = 0; i < requests; ++i) count += load.enter(who, small).ok() ? 1 : 0;
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a host makes a minute's requests at once, then as many as come evenly, and takes none from another") {
+  FakeClock clock;
+  Load load(clock, narrow());
+  CHECK(served(load, host(1, "192.0.2.7"), 1000) == 120);
+  const auto refused = load.enter(host(1, "192.0.2.8"), small);  // also from elsewhere
+  REQUIRE(!refused.ok());
+  CHECK(refused.error().kind == ErrorKind::unavailable);
+  CHECK(says(refused.error().message, "requests"));
+  CHECK(says(refused.error().message, "host"));
+  CHECK(served(load, host(2, "192.0.2.7"), 100) == 100);
+  clock.advance(std::chrono::seconds{5});
+  CHECK(served(load, host(1, "192.0.2.7"), 1000) == 10);
+  clock.advance(std::chrono::hours{1});
+  CHECK(served(load, host(1, "192.0.2.7"), 1000) == 120);
+  CHECK(load.refused() == 880 + 1 + 990 + 880);
+}
+
+TEST_CASE(
+    "strangers of a network, however many, leave half of its requests to hosts there that have delivered") {
+  FakeClock clock;
+  Load load(clock, narrow());
+  int of_strangers = 0;
+  for (int i = 0; i < 100; ++i)
+    of_strangers += served(load, host(100 + i, "192.0.2.7", Load::Caller::stranger), 10);
+  CHECK(of_strangers == 240);
+  const auto refused = load.enter({Load::Caller::stranger, "192.0.2.7"}, small);  // who has no token, too
+  REQUIRE(!refused.ok());
+  CHECK(says(refused.error().message, "192.0.2.7"));
+  CHECK(served(load, host(1, "192.0.2.7"), 100) == 100);
+  CHECK(served(load, host(1, "192.0.2.8", Load::Caller::stranger), 20) == 20);
+  // All of what the network may: its hosts that have delivered are asked to come again, others are not.
+  CHECK(served(load, host(2, "192.0.2.7"), 1000) == 120);
+  CHECK(served(load, host(3, "192.0.2.7"), 1000) == 20);
+  CHECK(served(load, host(4, "192.0.2.8"), 1000) == 120);
+}
+
+TEST_CASE("who has moved too many bytes moves no more for a while, and is heard meanwhile") {
+  FakeClock clock;
+  Load load(clock, narrow());
+  const auto place = must(load.enter(host(1, "192.0.2.7"), large));
+  place->account().take(60 * megabyte);
+  CHECK(!load.owes(HostId{1}));
+  place->account().take(10 * megabyte);
+  CHECK(load.owes(HostId{1}));
+  CHECK(!load.owes(HostId{2}));
+  const auto refused = load.enter(host(1, "192.0.2.7"), large);
+  REQUIRE(!refused.ok());
+  CHECK(refused.error().kind == ErrorKind::unavailable);
+  CHECK(says(refused.error().message, "bytes"));
+  CHECK(load.enter(host(1, "192.0.2.7"), small).ok());
+  CHECK(load.enter(host(2, "192.0.2.7"), large).ok());
+  clock.advance(std::chrono::seconds{11});
+  CHECK(!load.owes(HostId{1}));
+  CHECK(load.enter(host(1, "192.0.2.7"), large).ok());
+  // What did not go after all does not count.
+  place->account().take(1000 * megabyte);
+  CHECK(load.owes(HostId{1}));
+  place->account().give_back(1000 * megabyte);
+  CHECK(load.enter(host(1, "192.0.2.7"), large).ok());
+}
+
+TEST_CASE("bytes of a network are bounded for its strangers first") {
+  FakeClock clock;
+  Load load(clock, narrow());
+  for (int i = 0; i < 3; ++i)
+    must(load.enter(host(i, "192.0.2.7", Load::Caller::stranger), large))->account().take(50 * megabyte);
+  CHECK(!load.enter(host(9, "192.0.2.7", Load::Caller::stranger), large).ok());
+  CHECK(load.enter(host(9, "192.0.2.8", Load::Caller::stranger), large).ok());
+  CHECK(load.enter(host(10, "192.0.2.7"), large).ok());
+  for (int i = 11; i < 13; ++i) must(load.enter(host(i, "192.0.2.7"), large))->account().take(50 * megabyte);
+  CHECK(!load.enter(host(20, "192.0.2.7"), large).ok());
+  CHECK(load.enter(host(20, "192.0.2.7"), small).ok());
+}
+
+TEST_CASE("a flood from an administrator's own network does not keep it from ending that") {
+  FakeClock clock;
+  Load load(clock, narrow());
+  CHECK(served(load, {Load::Caller::stranger, "192.0.2.7"}, 1000) == 240);
+  const Load::Visitor administrator{Load::Caller::administrator, "192.0.2.7"};
+  CHECK(served(load, administrator, 1000) == 1000);
+  const auto place = must(load.enter(administrator, large));
+  place->account().take(std::int64_t{1} << 40);
+  CHECK(load.enter(administrator, large).ok());
+  CHECK(load.enter(host(1, "192.0.2.7"), large).ok());
+}
+
+TEST_CASE("by default two hundred computers behind one address start at once and fetch what they need") {
+  FakeClock clock;
+  Load load(clock, {});
+  for (int round = 0; round < 10;
+       ++round) {  // of a second: each asks, delivers, reports and fetches a program
+    for (int i = 0; i < 200; ++i) {
+      const auto who = host(i, "192.0.2.7", Load::Caller::stranger);
+      CHECK(served(load, who, 10) == 10);
+      must(load.enter(who, large))->account().take(2 * megabyte);
+    }
+    clock.advance(std::chrono::seconds{1});
+  }
+  CHECK(load.refused() == 0);
 }
 
 TEST_CASE("a stranger has proven itself once something of it is accepted, also after a restart") {
@@ -57,7 +191,9 @@ TEST_CASE("a stranger has proven itself once something of it is accepted, also a
   world.add_application();
   const TestHost host = world.add_host();
   const TestHost other = world.add_host("other");
-  const auto caller = [&](const TestHost& of) { return world.service().enrolment().caller(of.token); };
+  const auto caller = [&](const TestHost& of) {
+    return must(world.service().enrolment().visitor(of.token, "192.0.2.7")).caller;
+  };
   (void)world.add_problem(30);
   CHECK(caller(host) == Load::Caller::stranger);
   const auto grant = world.grants(host.id).front();
@@ -75,6 +211,9 @@ TEST_CASE("a stranger has proven itself once something of it is accepted, also a
 TEST_CASE("the project's own hosts are served from the beginning") {
   World world([](auto& configuration) { configuration.own_hosts = true; });
   const TestHost host = world.add_host();
-  CHECK(world.service().enrolment().caller(host.token) == Load::Caller::proven);
-  CHECK(world.service().enrolment().caller("nobody's") == Load::Caller::stranger);
+  const auto visitor = must(world.service().enrolment().visitor(host.token, "192.0.2.7"));
+  CHECK(visitor.caller == Load::Caller::proven);
+  CHECK(visitor.host == host.id);
+  CHECK(visitor.network == "192.0.2.7");
+  CHECK(!world.service().enrolment().visitor("nobody's", "192.0.2.7").ok());
 }
