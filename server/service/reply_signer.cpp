@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "shared/base/limits.h"
+
 namespace gleaner::service {
 namespace {
 
@@ -11,6 +13,8 @@ namespace {
 constexpr std::size_t replies_together = 16;
 // A reply with more has a signature of its own, which costs each of them little.
 constexpr std::size_t statements_together = 8;
+// With their random texts: as many levels as a proof may have.
+static_assert(2 * replies_together * statements_together <= std::size_t{1} << limits::proof_bytes_max / 33);
 
 }  // namespace
 
