@@ -6,7 +6,6 @@
 #include "shared/protocol/codec.h"
 
 namespace gleaner::http {
-
 namespace {
 
 // A large body that nobody was to read, by body_bytes_max().

@@ -1,5 +1,6 @@
 #include "server/service/load.h"
 
+#include <algorithm>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
@@ -18,6 +19,10 @@ struct Quota {
   double bytes = 0;
 };
 
+Quota quota_of(std::int64_t requests, std::int64_t megabytes) {
+  return {static_cast<double>(requests), static_cast<double>(megabytes) * megabyte};
+}
+
 }  // namespace
 
 struct Load::Entry {
@@ -33,7 +38,7 @@ struct Load::Entry {
   [[nodiscard]] bool says_nothing(SteadyTime now) const {
     return under_way == 0 && requests.missing(now) == Duration{0} && bytes.missing(now) == Duration{0};
   }
-  // Empty: one more request may come.
+  // What there are too many of; null: one more request may come.
   [[nodiscard]] const char* objects(Size size, Duration depth, SteadyTime now) const {
     if (requests.missing(now) + of_request() > depth) return "more requests";
     return size == Size::large && bytes.missing(now) > depth ? "more bytes" : nullptr;
@@ -77,18 +82,10 @@ struct Load::State {
   Entries<HostId> hosts;
   Entries<std::string> networks;
 
-  // Null: it may.
+  // Why it may not; empty: it may.
   [[nodiscard]] std::string objection(const Visitor& who, Size size, const Entry* host, const Entry& network,
                                       SteadyTime now) const;
 };
-
-namespace {
-
-Quota quota_of(std::int64_t requests, std::int64_t megabytes) {
-  return {static_cast<double>(requests), static_cast<double>(megabytes) * megabyte};
-}
-
-}  // namespace
 
 std::string Load::State::objection(const Visitor& who, Size size, const Entry* host, const Entry& network,
                                    SteadyTime now) const {
