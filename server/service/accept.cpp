@@ -77,6 +77,19 @@ void settle_place(const Transaction& tx, HostId host, const Problem& problem, Co
   place.manager = manager_setup(tx.model, problem);
 }
 
+// Its client computes no more of a unit that a result was refused of: what that cost is waste.
+Status end_refused(Transaction& tx, const Host& host, const protocol::CommitRequest& request,
+                   const std::string& why) {
+  const auto place = tx.model.open_units.find(request.unit);
+  if (place == tx.model.open_units.end() || !host.units.contains(request.unit)) return {};
+  Problem& problem = tx.model.problems.at(place->second);
+  if (!problem.stage) return {};
+  policy::Changes changes;
+  problem.stage->give_back(host.row.id, request.unit, policy::Stage::GiveBack::returned, request.range.end,
+                           "a result was refused: " + why, tx.now, changes);
+  return store_stage(tx, problem, changes);
+}
+
 Status apply_commit(Transaction& tx, Host& host, const PreparedCommit& prepared,
                     protocol::Acknowledgement& acknowledgement) {
   const auto& request = prepared.request;
@@ -105,8 +118,10 @@ Status apply_commit(Transaction& tx, Host& host, const PreparedCommit& prepared,
     tx.effects.warn(fmt::format("refused items {}-{} of unit {} from host {}: {}", request.range.begin,
                                 request.range.end, request.unit.value, host.row.id.value,
                                 acknowledgement.reason));
-    if (prepared.blame)
+    if (prepared.blame) {
       host.row.health = policy::after_failure(host.row.health, acknowledgement.reason, tx.now);
+      TRY(end_refused(tx, host, request, acknowledgement.reason));
+    }
   }
   // Refusals are not kept: each sending is judged anew.
   if (acknowledgement.status == protocol::CommitStatus::refused) return {};

@@ -36,6 +36,7 @@ class ItemCosts {
   [[nodiscard]] Estimate estimate(std::int64_t item, HostId but = {}) const;
   // What another host would have to compute of it: all but what is saved.
   [[nodiscard]] double elsewhere(std::int64_t item) const;
+  [[nodiscard]] double saved_share(std::int64_t item) const;
   // What its holder, which is at it, has left of it at `rate`.
   [[nodiscard]] double left(const Held& held, std::int64_t item, double rate) const;
   // The holder is slower than can be: paused without saying so, or at another's work.
@@ -73,7 +74,6 @@ class ItemCosts {
     double listed = 0;  // its key among the long items; 0: it is not there for this
   };
   [[nodiscard]] double hint(std::int64_t item) const { return costs_->of({item, item + 1}); }
-  [[nodiscard]] double saved_share(std::int64_t item) const;
   [[nodiscard]] static bool believed(Slot& slot, std::int64_t item);
 
   const Costs* costs_;

@@ -68,8 +68,9 @@ struct Held : KnownUnit {
   Watch watch;
   Meter meter;
   Estimate estimate;
-  Timestamp lease_end;      // comparison rules: late from then on
-  bool taken_over = false;  // counted among those that its host held and did not deliver (Host::taken)
+  Timestamp lease_end;        // comparison rules: late from then on
+  bool taken_over = false;    // counted among those that its host held and did not deliver (Host::taken)
+  std::int64_t computed = 0;  // items before it were, says whoever gave the unit back
 
   [[nodiscard]] bool live() const { return !watch.silent && !watch.stuck; }
 };

@@ -111,6 +111,26 @@ void StageState::cut_group(UnitId id, std::int64_t end, UnitId except, const std
   }
 }
 
+// The on-time of a unit that ends now; a failure was computing until it was reported.
+double StageState::spent_on(const Held& held, bool failed, Timestamp now) {
+  const Meter& meter = held.meter;
+  const double unheard = failed && meter.runs ? seconds_between(meter.at, now) : 0;
+  return meter.seconds + std::max(0.0, unheard);
+}
+
+// What was computed of the item in progress and nobody goes on from: by what its holder told or by its time,
+// and the whole of it at most, as nothing says how much longer it would have taken.
+double StageState::lost_of_item(const Held& held, std::int64_t item, double spent, UnitState state) const {
+  if (item >= held.unit.range.end || spent <= 0) return 0;
+  const double hint = ledger.costs().of({item, item + 1});
+  const double rate = clock.fleet().rate(held.host->record);
+  // Nobody has computed anything yet: an attempt that failed counts as one at the whole item.
+  const double unknown = state == UnitState::failed ? hint : 0;
+  const double by_time = rate > 0 ? rate * std::max(0.0, spent - held.meter.measured_seconds) : unknown;
+  const double begun = std::clamp(std::max(hint * held.estimate.item_share, by_time), 0.0, hint);
+  return std::max(0.0, begun - hint * items.saved_share(item));
+}
+
 void StageState::close(UnitId id, UnitState state, const std::string& reason, Timestamp now,
                        Changes& changes) {
   Held& held = units.at(id);
@@ -128,9 +148,13 @@ void StageState::close(UnitId id, UnitState state, const std::string& reason, Ti
                                   seconds_between(unit.issued, now));
   });
   const Range rest = held.rest();
-  const std::int64_t reached = std::max(unit.committed, std::min(unit.finished, unit.range.end));
-  const double lost = meter.seconds > 0 && state != UnitState::done ? costs.of({unit.committed, reached}) : 0;
-  held.host->record.busy_seconds += meter.seconds;
+  const std::int64_t told = std::max(unit.finished, held.computed);
+  const std::int64_t reached = std::max(unit.committed, std::min(told, unit.range.end));
+  const double spent = spent_on(held, state == UnitState::failed, now);
+  const double lost = state == UnitState::done
+                          ? 0
+                          : costs.of({unit.committed, reached}) + lost_of_item(held, reached, spent, state);
+  held.host->record.busy_seconds += held.live() ? spent : meter.seconds;  // it may have slept
   held.waste_charged = lost;
   held.host->record.cost_wasted += lost;
   totals.wasted_cost += lost;

@@ -77,8 +77,9 @@ void Stage::give_back(HostId host, UnitId unit, GiveBack why, std::int64_t item,
                       Timestamp now, Changes& changes) {
   StageState& state = *state_;
   state.refresh(now, changes);
-  const Held* held = state.find_open(unit, host);
+  Held* held = state.find_open(unit, host);
   if (held == nullptr) return;
+  held->computed = item;
   const Range rest{held->unit.committed, held->unit.range.end};
   const bool is_check = held->unit.kind == UnitKind::check;
   if (why != GiveBack::returned && !is_check) {

@@ -65,6 +65,7 @@ class Stage {
                                      Changes& changes);
   // The kernel failed, or the host gives the unit back (leaves). `failed`: the host gets `item` no more while
   // others may have it. `set_aside`: nobody gets it any more (whoever calls knows whom to blame: blame.h).
+  // What it computed before `item` and has not delivered is waste.
   enum class GiveBack { failed, returned, set_aside };
   void give_back(HostId host, UnitId unit, GiveBack why, std::int64_t item, const std::string& reason,
                  Timestamp now, Changes& changes);

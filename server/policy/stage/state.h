@@ -118,6 +118,8 @@ struct StageState {
   // R5: says that it goes on, and delivers nothing?
   [[nodiscard]] bool withholds(Held& held, const EndgameRules& rules, Timestamp now) const;
   void cut(Held& held, std::int64_t end, const std::string& reason, Timestamp now, Changes& changes);
+  [[nodiscard]] static double spent_on(const Held& held, bool failed, Timestamp now);
+  [[nodiscard]] double lost_of_item(const Held& held, std::int64_t item, double spent, UnitState state) const;
 
   Timestamp refreshed_at_ = Timestamp::min();
   mutable EndgameRules paced_rules_;  // of pace(), for that length
