@@ -3,15 +3,15 @@ _gleaner_admin() {
   local at="" word
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "${at:+$at }$word" in
-      "keys"|"app"|"problem"|"strategy"|"host"|"code"|"token"|"ban"|"audit"|"console"|"status"|"run-local"|"plan"|"keys create"|"keys signer"|"keys work"|"keys rotate"|"keys revoke"|"keys revoked"|"app new"|"app check"|"app sign"|"app add"|"app list"|"app show"|"problem add"|"problem list"|"problem show"|"problem watch"|"problem strategy"|"problem set"|"problem explain"|"problem pause"|"problem resume"|"problem retry"|"problem upgrade"|"problem cancel"|"problem result"|"problem preview"|"problem delete"|"problem decisions"|"strategy list"|"host list"|"host show"|"host revoke"|"code add"|"code list"|"code show"|"code rotate"|"code withdraw"|"token add"|"token list"|"token withdraw"|"ban add"|"ban list"|"ban remove"|"audit list"|"audit verify") at="${at:+$at }$word" ;;
+      "keys"|"app"|"problem"|"strategy"|"host"|"code"|"token"|"ban"|"audit"|"console"|"status"|"contribution"|"run-local"|"plan"|"keys create"|"keys signer"|"keys work"|"keys rotate"|"keys revoke"|"keys revoked"|"app new"|"app check"|"app sign"|"app add"|"app list"|"app show"|"problem add"|"problem list"|"problem show"|"problem watch"|"problem strategy"|"problem set"|"problem explain"|"problem errors"|"problem pause"|"problem resume"|"problem retry"|"problem upgrade"|"problem cancel"|"problem result"|"problem preview"|"problem delete"|"problem decisions"|"strategy list"|"host list"|"host show"|"host revoke"|"code add"|"code list"|"code show"|"code rotate"|"code withdraw"|"token add"|"token list"|"token withdraw"|"ban add"|"ban list"|"ban remove"|"audit list"|"audit verify") at="${at:+$at }$word" ;;
     esac
   done
   local offered=
   case "$at" in
-    "") offered="keys app problem strategy host code token ban audit console status run-local plan --help --project --server --join-code --token-file --json --version" ;;
+    "") offered="keys app problem strategy host code token ban audit console status contribution run-local plan --help --project --server --join-code --token-file --json --version" ;;
     "keys") offered="create signer work rotate revoke revoked --help" ;;
     "app") offered="new check sign add list show --help" ;;
-    "problem") offered="add list show watch strategy set explain pause resume retry upgrade cancel result preview delete decisions --help" ;;
+    "problem") offered="add list show watch strategy set explain errors pause resume retry upgrade cancel result preview delete decisions --help" ;;
     "strategy") offered="list --help" ;;
     "host") offered="list show revoke --help" ;;
     "code") offered="add list show rotate withdraw --help" ;;
@@ -20,6 +20,7 @@ _gleaner_admin() {
     "audit") offered="list verify --help" ;;
     "console") offered="--help --no-open" ;;
     "status") offered="--help" ;;
+    "contribution") offered="--help --days" ;;
     "run-local") offered="--help --parameters --param --input --out --jobs --strategy --keep" ;;
     "plan") offered="--help --problem --mflop --load-seconds --result-seconds --load-bytes --result-bytes --half-duplex --plot --show" ;;
     "keys create") offered="--help --out --root --name --days" ;;
@@ -41,6 +42,7 @@ _gleaner_admin() {
     "problem strategy") offered="--help --straggler" ;;
     "problem set") offered="--help --weight --priority" ;;
     "problem explain") offered="--help --count" ;;
+    "problem errors") offered="--help --full" ;;
     "problem pause") offered="--help" ;;
     "problem resume") offered="--help" ;;
     "problem retry") offered="--help" ;;

@@ -3,7 +3,7 @@ function __gleaner_admin_at
     set -l at
     for word in (commandline -opc)[2..-1]
         set -l longer (string trim -- "$at $word")
-        if contains -- $longer "keys" "app" "problem" "strategy" "host" "code" "token" "ban" "audit" "console" "status" "run-local" "plan" "keys create" "keys signer" "keys work" "keys rotate" "keys revoke" "keys revoked" "app new" "app check" "app sign" "app add" "app list" "app show" "problem add" "problem list" "problem show" "problem watch" "problem strategy" "problem set" "problem explain" "problem pause" "problem resume" "problem retry" "problem upgrade" "problem cancel" "problem result" "problem preview" "problem delete" "problem decisions" "strategy list" "host list" "host show" "host revoke" "code add" "code list" "code show" "code rotate" "code withdraw" "token add" "token list" "token withdraw" "ban add" "ban list" "ban remove" "audit list" "audit verify"
+        if contains -- $longer "keys" "app" "problem" "strategy" "host" "code" "token" "ban" "audit" "console" "status" "contribution" "run-local" "plan" "keys create" "keys signer" "keys work" "keys rotate" "keys revoke" "keys revoked" "app new" "app check" "app sign" "app add" "app list" "app show" "problem add" "problem list" "problem show" "problem watch" "problem strategy" "problem set" "problem explain" "problem errors" "problem pause" "problem resume" "problem retry" "problem upgrade" "problem cancel" "problem result" "problem preview" "problem delete" "problem decisions" "strategy list" "host list" "host show" "host revoke" "code add" "code list" "code show" "code rotate" "code withdraw" "token add" "token list" "token withdraw" "ban add" "ban list" "ban remove" "audit list" "audit verify"
             set at $longer
         end
     end
@@ -20,6 +20,7 @@ complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a ban -d 'Keep codes, h
 complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a audit -d 'Show who changed what, and verify that log'
 complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a console -d 'Log in to the project\'s page in a browser'
 complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a status -d 'Show the server\'s state, its warnings and the join code'
+complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a contribution -d 'Show what hosts contributed, day by day (UTC)'
 complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a run-local -d 'Compute a problem on this machine, without a server or signatures'
 complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a plan -d 'Say what a fleet, or the live project, can do'
 complete -c gleaner-admin -n '__gleaner_admin_at ""' -l help -d 'Print this help message and exit'
@@ -50,6 +51,7 @@ complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a watch -d 'Show
 complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a strategy -d 'Go on with another strategy; no unit is lost'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a set -d 'Change a running problem\'s share of the hosts'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a explain -d 'Tell why the last units had their sizes'
+complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a errors -d 'Show what failed: the same last words once'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a pause -d 'Hand out no more of it; hosts stop computing it'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a resume -d 'Go on with a paused problem'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a retry -d 'Try again what failed'
@@ -86,6 +88,8 @@ complete -c gleaner-admin -n '__gleaner_admin_at "audit"' -l help -d 'Print this
 complete -c gleaner-admin -n '__gleaner_admin_at "console"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "console"' -l no-open -d 'only print the link'
 complete -c gleaner-admin -n '__gleaner_admin_at "status"' -l help -d 'Print this help message and exit'
+complete -c gleaner-admin -n '__gleaner_admin_at "contribution"' -l help -d 'Print this help message and exit'
+complete -c gleaner-admin -n '__gleaner_admin_at "contribution"' -l days -r -d ''
 complete -c gleaner-admin -n '__gleaner_admin_at "run-local"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "run-local"' -l parameters -r -d 'JSON file with the problem\'s parameters'
 complete -c gleaner-admin -n '__gleaner_admin_at "run-local"' -l param -r -d 'one parameter; JSON values are taken as such, anything else is a text (repeatable)'
@@ -178,6 +182,8 @@ complete -c gleaner-admin -n '__gleaner_admin_at "problem set"' -l weight -r -d 
 complete -c gleaner-admin -n '__gleaner_admin_at "problem set"' -l priority -r -d ''
 complete -c gleaner-admin -n '__gleaner_admin_at "problem explain"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem explain"' -l count -r -d ''
+complete -c gleaner-admin -n '__gleaner_admin_at "problem errors"' -l help -d 'Print this help message and exit'
+complete -c gleaner-admin -n '__gleaner_admin_at "problem errors"' -l full -d 'with all that the programs said, such as tracebacks'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem pause"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem resume"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem retry"' -l help -d 'Print this help message and exit'

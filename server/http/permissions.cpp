@@ -41,6 +41,8 @@ constexpr std::array rows{
     Row{"GET", "problems", 5, "history", Role::view},
     Row{"GET", "events", 3, "", Role::view},
     Row{"GET", "history", 3, "", Role::view},
+    Row{"GET", "days", 3, "", Role::view},
+    Row{"GET", "errors", 3, "", Role::view},
     Row{"GET", "settings", 3, "", Role::operate},
     Row{"GET", "host-pages", 3, "", Role::view},
     Row{"GET", "metrics", 3, "", Role::view},

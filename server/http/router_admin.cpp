@@ -82,7 +82,8 @@ void Router::admin_operation(const AdminCall& call) {
   if (kind == "codes") return code_operation(call);
   if (kind == "tokens") return token_operation(call);
   if (kind == "bans") return ban_operation(call);
-  if (kind == "events" || kind == "history" || kind == "settings" || kind == "host-pages")
+  if (kind == "events" || kind == "history" || kind == "settings" || kind == "host-pages" || kind == "days" ||
+      kind == "errors")
     return look_operation(call);
   if (kind == "status" && list)
     return service_.overview().status(answer<protocol::ServerStatus>(call.reply), call.role);
@@ -104,6 +105,8 @@ void Router::look_operation(const AdminCall& call) {
   if (!call.is("GET", 3)) return call.unknown();
   if (kind == "events") return call.reply(events_.response());
   if (kind == "history") return call.reply(json_response(protocol::encode(views.history())));
+  if (kind == "days") return views.days(answer<std::vector<protocol::DayInfo>>(call.reply));
+  if (kind == "errors") return views.errors(answer<std::vector<protocol::ErrorGroup>>(call.reply));
   if (kind == "settings") return call.reply(json_response(protocol::encode(views.settings())));
   const auto& query = call.request.query;
   const auto asked = [&query](const char* name) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "server/service/error_groups.h"
 #include "server/service/fleet_now.h"
 #include "server/service/waiting.h"
 
@@ -153,6 +154,7 @@ Result<protocol::ProblemInfo> describe_fully(Transaction& tx, const Problem& pro
     info.shares.push_back(std::move(share));
   }
   TRY_ASSIGN(info.results, tx.store.results(problem.row.id));
+  info.errors = group_errors(problem);
   const auto& failures = problem.recent_failures;
   for (const Range range : problem.stage_row.set_aside) {
     const auto last = std::find_if(failures.rbegin(), failures.rend(),

@@ -29,7 +29,8 @@ void group(const Problem& problem, std::vector<protocol::ErrorGroup>& groups) {
     const auto [place, fresh] = places.emplace(Key{failure.kind, last_line(failure.message)}, groups.size());
     if (fresh)
       groups.push_back({problem.row.id, problem.row.name, problem.application_name,
-                        protocol::name_of(failure.kind), failure.message, 0, 0, failure.at, failure.at});
+                        protocol::name_of(failure.kind), std::string(last_line(failure.message)),
+                        failure.message, 0, 0, failure.at, failure.at});
     auto& entry = groups[place->second];
     ++entry.times;
     entry.first_at = std::min(entry.first_at, failure.at);
@@ -39,15 +40,26 @@ void group(const Problem& problem, std::vector<protocol::ErrorGroup>& groups) {
   }
 }
 
+void put_newest_first(std::vector<protocol::ErrorGroup>& groups) {
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const auto& a, const auto& b) { return a.last_at > b.last_at; });
+  if (groups.size() > limits::error_groups_max) groups.resize(limits::error_groups_max);
+}
+
 }  // namespace
 
 std::vector<protocol::ErrorGroup> group_errors(const Model& model) {
   std::vector<protocol::ErrorGroup> groups;
   for (const auto& [id, problem] : model.problems)
     if (!is_over_for_good(problem.row.state)) group(problem, groups);
-  std::stable_sort(groups.begin(), groups.end(),
-                   [](const auto& a, const auto& b) { return a.last_at > b.last_at; });
-  if (groups.size() > limits::error_groups_max) groups.resize(limits::error_groups_max);
+  put_newest_first(groups);
+  return groups;
+}
+
+std::vector<protocol::ErrorGroup> group_errors(const Problem& problem) {
+  std::vector<protocol::ErrorGroup> groups;
+  group(problem, groups);
+  put_newest_first(groups);
   return groups;
 }
 

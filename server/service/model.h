@@ -20,6 +20,7 @@
 #include "server/policy/outlook/outlook.h"
 #include "server/policy/trust/audits.h"
 #include "server/policy/trust/parties.h"
+#include "server/service/contribution.h"
 #include "server/service/decision_log.h"
 #include "server/service/host_index.h"
 #include "server/service/project_directory.h"
@@ -114,6 +115,7 @@ struct Model {
   std::int64_t items_accepted = 0;             // of all hosts, ever
   std::int64_t failures = 0;                   // that hosts reported, since the model was read
   Contacts contacts;                           // of the active ones
+  Contribution contribution;
   policy::Blame blame;  // after a restart it knows what worked, and learns anew what fails
   policy::Reputation reputation;
   policy::Parties parties;

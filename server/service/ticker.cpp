@@ -87,7 +87,9 @@ void Ticker::tick() {
         }
         TRY(tick_problems(tx));
         tick_dispatch(tx);
+        count_contribution(tx);
         if (account) TRY(keep_accounts(tx));
+        if (account) TRY(keep_contribution(tx));
         return {};
       },
       [pending = pending_](Status) {

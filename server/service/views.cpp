@@ -7,6 +7,7 @@
 
 #include "server/console/item_cells.h"
 #include "server/service/describe.h"
+#include "server/service/error_groups.h"
 
 namespace gleaner::service {
 namespace {
@@ -168,6 +169,24 @@ void Views::host_page(HostQuery query, Done<protocol::HostPage> done) {
   kernel_.decide<protocol::HostPage>(
       [query = std::move(query)](Transaction& tx, Result<protocol::HostPage>& page) {
         return take_page(tx, query, page);
+      },
+      std::move(done));
+}
+
+void Views::days(Done<std::vector<protocol::DayInfo>> done) {
+  kernel_.decide<std::vector<protocol::DayInfo>>(
+      [](Transaction& tx, Result<std::vector<protocol::DayInfo>>& days) -> Status {
+        days = describe_days(tx);
+        return {};
+      },
+      std::move(done));
+}
+
+void Views::errors(Done<std::vector<protocol::ErrorGroup>> done) {
+  kernel_.decide<std::vector<protocol::ErrorGroup>>(
+      [](const Transaction& tx, Result<std::vector<protocol::ErrorGroup>>& errors) -> Status {
+        errors = group_errors(tx.model);
+        return {};
       },
       std::move(done));
 }

@@ -31,6 +31,8 @@ class Views {
   void item_map(ProblemId id, Done<protocol::ItemMap> done);
   // Looks at limits::hosts_filtered_max hosts at most; `next` goes on from there.
   void host_page(HostQuery query, Done<protocol::HostPage> done);
+  void days(Done<std::vector<protocol::DayInfo>> done);
+  void errors(Done<std::vector<protocol::ErrorGroup>> done);
   // As server.toml has them, by their full names.
   [[nodiscard]] std::vector<protocol::SettingInfo> settings() const;
   // Since the server started.

@@ -387,6 +387,15 @@ ALTER TABLE stages ADD COLUMN done_before REAL NOT NULL DEFAULT 0;
 UPDATE stages SET done_before = CAST(stage AS REAL) / (stage + 1);
 )";
 
+constexpr const char* days = R"(
+CREATE TABLE days (
+  day INTEGER PRIMARY KEY,
+  core_seconds REAL NOT NULL,
+  joules REAL NOT NULL,
+  items INTEGER NOT NULL
+) STRICT;
+)";
+
 constexpr std::array steps{
     Migration{1, "first schema", first_schema},
     Migration{2, "units remember the end they were handed out with", handed_out_end},
@@ -400,6 +409,7 @@ constexpr std::array steps{
     Migration{10, "the audit log, and bans", acts_and_bans},
     Migration{11, "from which network a host joined", networks},
     Migration{12, "how much of the whole problem is done", whole_problems},
+    Migration{13, "what was contributed on each day", days},
 };
 
 Result<std::int64_t> number_of(Database& database, std::string_view sql) {

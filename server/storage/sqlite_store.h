@@ -55,6 +55,8 @@ class SqliteStore final : public Store {
   Status put_ban(const protocol::Ban& ban) override;
   Status drop_ban(protocol::BanKind kind, const std::string& subject) override;
   Result<std::vector<protocol::Ban>> bans() override;
+  Status add_to_day(const DayRow& more) override;
+  Result<std::vector<DayRow>> days(int count_max) override;
 
   Status put_standing(HostId host, ApplicationId application, const policy::Standing& standing) override;
   Result<std::vector<StandingRow>> standings() override;

@@ -183,6 +183,15 @@ struct VerdictRow {
   Timestamp at;
 };
 
+// What was contributed on a day, UTC.
+struct DayRow {
+  static constexpr std::int64_t kept_max = 3'660;
+  std::int64_t day = 0;  // since 1970
+  double core_seconds = 0;
+  double joules = 0;
+  std::int64_t items = 0;
+};
+
 struct FailureRow {
   UnitId unit;
   HostId host;
@@ -257,6 +266,10 @@ class Store {
   [[nodiscard]] virtual Status put_ban(const protocol::Ban& ban) = 0;  // adds or replaces
   [[nodiscard]] virtual Status drop_ban(protocol::BanKind kind, const std::string& subject) = 0;
   [[nodiscard]] virtual Result<std::vector<protocol::Ban>> bans() = 0;
+
+  // More of that day. Days long ago are dropped (DayRow::kept_max).
+  [[nodiscard]] virtual Status add_to_day(const DayRow& more) = 0;
+  [[nodiscard]] virtual Result<std::vector<DayRow>> days(int count_max) = 0;  // the newest, oldest first
 
   [[nodiscard]] virtual Status put_standing(HostId host, ApplicationId application,
                                             const policy::Standing& standing) = 0;

@@ -93,6 +93,20 @@ struct SetAside {
   std::string message;
 };
 
+// Failures with the same last words, of one problem: GET /v1/admin/errors has those of all.
+struct ErrorGroup {
+  ProblemId problem;
+  std::string problem_name;
+  std::string application;
+  std::string kind;
+  std::string words;    // the last line of what was said: the sentence that says what was wrong
+  std::string message;  // all of it
+  std::int64_t times = 0;
+  std::int64_t hosts = 0;
+  Timestamp first_at;
+  Timestamp last_at;
+};
+
 struct ProblemInfo {
   ProblemId id;
   std::string name;
@@ -131,7 +145,8 @@ struct ProblemInfo {
   double elapsed_seconds = 0;     // first unit to finish (or now)
   std::vector<HostShare> shares;  // only in GET of one problem
   std::vector<ResultFile> results;
-  std::vector<SetAside> set_aside;  // ranges that failed on several hosts
+  std::vector<SetAside> set_aside;  // ranges that failed on several hosts; then failures, which have a unit
+  std::vector<ErrorGroup> errors;   // only in GET of one problem; the newest first
 };
 
 // A code with which hosts join: GET /v1/admin/codes, GET /v1/admin/codes/NAME.

@@ -31,19 +31,6 @@ struct SessionInfo {
   std::string project;
 };
 
-// Failures with the same last words, of one problem.
-struct ErrorGroup {
-  ProblemId problem;
-  std::string problem_name;
-  std::string application;
-  std::string kind;
-  std::string message;
-  std::int64_t times = 0;
-  std::int64_t hosts = 0;
-  Timestamp first_at;
-  Timestamp last_at;
-};
-
 // The whole project at a moment, as a point of its curves: GET /v1/admin/history.
 struct OverviewSample {
   Timestamp at;
@@ -51,6 +38,15 @@ struct OverviewSample {
   std::int64_t cores_busy = 0;  // with a unit, of hosts that are heard of
   double items_per_second = 0;  // accepted, since the sample before
   double core_hours = 0;        // of busy cores, since the server started
+};
+
+// What was contributed on a day (UTC): GET /v1/admin/days.
+struct DayInfo {
+  static constexpr int shown_max = 366;  // the newest
+  Timestamp at;                          // its beginning
+  double core_hours = 0;                 // of busy cores
+  double kilowatt_hours = 0;             // of those whose owners said what they draw
+  std::int64_t items = 0;                // accepted
 };
 
 // The same of a problem: GET /v1/admin/problems/ID/history.

@@ -98,6 +98,22 @@ void visit(Archive& archive, Of<Archive, SetAside>& message) {
 }
 
 template <>
+inline constexpr const char* title<ErrorGroup> = "group of errors";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, ErrorGroup>& message) {
+  archive("problem", message.problem);
+  archive("problem_name", message.problem_name, Text{});
+  archive("application", message.application, file_name);
+  archive("kind", message.kind, Text{});
+  archive.defaulted("words", message.words, Prose{});
+  archive("message", message.message, Prose{});
+  archive("times", message.times, Whole{});
+  archive("hosts", message.hosts, Whole{});
+  archive("first_at", message.first_at);
+  archive("last_at", message.last_at);
+}
+
+template <>
 inline constexpr const char* title<ProblemInfo> = "problem";
 template <>
 inline constexpr std::int64_t values_max<ProblemInfo> = limits::json_list_values_max;
@@ -142,6 +158,7 @@ void visit(Archive& archive, Of<Archive, ProblemInfo>& message) {
   archive("shares", message.shares, List{limits::list_length_max});
   archive("results", message.results, List{limits::inputs_max});
   archive("set_aside", message.set_aside, List{limits::list_length_max});
+  archive.defaulted("errors", message.errors, List{limits::error_groups_max});
 }
 
 template <>
@@ -283,6 +300,8 @@ template <>
 inline constexpr const char* title<std::vector<ApplicationInfo>> = "list of applications";
 template <>
 inline constexpr const char* title<std::vector<ProblemInfo>> = "list of problems";
+template <>
+inline constexpr const char* title<std::vector<ErrorGroup>> = "list of errors";
 template <>
 inline constexpr const char* title<std::vector<HostInfo>> = "list of hosts";
 template <>

@@ -34,21 +34,6 @@ void visit(Archive& archive, Of<Archive, SessionInfo>& message) {
 }
 
 template <>
-inline constexpr const char* title<ErrorGroup> = "group of errors";
-template <typename Archive>
-void visit(Archive& archive, Of<Archive, ErrorGroup>& message) {
-  archive("problem", message.problem);
-  archive("problem_name", message.problem_name, Text{});
-  archive("application", message.application, file_name);
-  archive("kind", message.kind, Text{});
-  archive("message", message.message, Prose{});
-  archive("times", message.times, Whole{});
-  archive("hosts", message.hosts, Whole{});
-  archive("first_at", message.first_at);
-  archive("last_at", message.last_at);
-}
-
-template <>
 inline constexpr const char* title<OverviewSample> = "sample";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, OverviewSample>& message) {
@@ -57,6 +42,16 @@ void visit(Archive& archive, Of<Archive, OverviewSample>& message) {
   archive("cores_busy", message.cores_busy, Whole{});
   archive("items_per_second", message.items_per_second, Number{});
   archive("core_hours", message.core_hours, Number{});
+}
+
+template <>
+inline constexpr const char* title<DayInfo> = "day";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, DayInfo>& message) {
+  archive("at", message.at);
+  archive("core_hours", message.core_hours, Number{});
+  archive("kilowatt_hours", message.kilowatt_hours, Number{});
+  archive("items", message.items, Whole{});
 }
 
 template <>
@@ -119,6 +114,8 @@ void visit(Archive& archive, Of<Archive, SettingInfo>& message) {
   archive("value", message.value, long_text);
 }
 
+template <>
+inline constexpr const char* title<std::vector<DayInfo>> = "list of days";
 template <>
 inline constexpr const char* title<std::vector<OverviewSample>> = "history";
 template <>

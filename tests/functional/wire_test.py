@@ -217,7 +217,7 @@ class Wire(unittest.TestCase):
 
     def console(self, admin, identity):
         """What its page asks; the rest is console_test.py's."""
-        for path in (f"problems/{identity}/map", f"problems/{identity}/history", "history", "settings", "host-pages?text=e&state=left"):
+        for path in (f"problems/{identity}/map", f"problems/{identity}/history", "history", "days", "errors", "settings", "host-pages?text=e&state=left"):
             self.call("GET", f"/v1/admin/{path}", token=admin)
         self.call("GET", "/v1/admin/problems/999999/map", token=admin, expect=404)
         self.call("GET", "/v1/admin/host-pages?state=asleep", token=admin, expect=400)

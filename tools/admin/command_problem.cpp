@@ -1,4 +1,5 @@
-// problem add, list, show, watch, pause, resume, retry, upgrade, cancel, delete, result, preview, decisions.
+// problem add, list, show, watch, pause, resume, retry, upgrade, cancel, delete, result, preview, decisions;
+// errors: command_errors.cpp.
 #include <algorithm>
 
 #include "shared/base/limits.h"
@@ -332,6 +333,7 @@ void add_problem_commands(CLI::App& program, Action& chosen) {
       ->check(CLI::Range(0.1, 3600.0));
   command->footer("Exits with 0 when the problem finishes, 1 when it fails or is cancelled.");
   add_strategy_commands(program, problems, chosen);
+  add_errors_command(problems, chosen);
   declare_choice(problems, chosen, "pause", "Hand out no more of it; hosts stop computing it", choice, pause);
   declare_choice(problems, chosen, "resume", "Go on with a paused problem", choice, resume);
   command = declare_choice(problems, chosen, "retry", "Try again what failed", choice, retry);

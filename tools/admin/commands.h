@@ -17,6 +17,8 @@ void add_new_command(CLI::App& applications, Action& chosen);
 void add_check_command(CLI::App& applications, Action& chosen);
 void add_problem_commands(CLI::App& program, Action& chosen);
 void add_strategy_commands(CLI::App& program, CLI::App& problems, Action& chosen);
+void add_errors_command(CLI::App& problems, Action& chosen);
+void add_contribution_command(CLI::App& program, Action& chosen);
 void add_host_commands(CLI::App& program, Action& chosen);
 void add_code_commands(CLI::App& program, Action& chosen);
 void add_token_commands(CLI::App& program, Action& chosen);

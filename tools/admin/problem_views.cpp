@@ -1,4 +1,8 @@
 #include "tools/admin/problem_views.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <map>
 
 #include "shared/base/limits.h"
@@ -15,6 +19,18 @@ std::string line_of(const std::string& prose) {
 
 std::string id_text(std::int64_t id) {
   return id > 0 ? std::to_string(id) : "-";
+}
+
+// Interpreters put what was wrong at the end.
+std::string last_line(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+  const auto line = text.find_last_of('\n');
+  return line_of(line == std::string::npos ? text : text.substr(line + 1));
+}
+
+std::string sentence_of(const protocol::ErrorGroup& error) {
+  const std::string words = line_of(error.words.empty() ? last_line(error.message) : error.words);
+  return words.empty() ? error.kind : words;
 }
 
 double wasted_part_of(const protocol::ProblemInfo& problem) {
@@ -106,6 +122,44 @@ Table unit_table(const protocol::ProblemInfo& problem, const std::vector<protoco
   return table;
 }
 
+std::string error_text(const std::vector<protocol::ErrorGroup>& errors, ErrorDetail detail,
+                       const Display& display) {
+  if (detail == ErrorDetail::sentence) {
+    Table table(
+        {{"TIMES", Align::right}, {"HOSTS", Align::right}, {"PROBLEM"}, {"FIRST"}, {"LAST"}, {"ERROR"}});
+    for (const auto& each : errors)
+      table.add({count_text(each.times),
+                 count_text(each.hosts),
+                 each.problem_name,
+                 time_text(each.first_at),
+                 time_text(each.last_at),
+                 {sentence_of(each), Tint::bad}});
+    return table.render(display);
+  }
+  std::string text;
+  for (const auto& each : errors) {
+    text += tinted(sentence_of(each), Tint::bad, display) + "\n  " + each.kind + " in " + each.problem_name +
+            " (" + each.application + "), " + counted(each.times, "time") + " on " +
+            counted(each.hosts, "host") + ", first " + time_text(each.first_at) + ", last " +
+            time_text(each.last_at) + "\n";
+    for (std::size_t begin = 0; begin < each.message.size();) {
+      const std::size_t end = std::min(each.message.find('\n', begin), each.message.size());
+      text += "  | " + line_of(each.message.substr(begin, end - begin)) + "\n";
+      begin = end + 1;
+    }
+  }
+  return text;
+}
+
+Table day_table(const std::vector<protocol::DayInfo>& days) {
+  Table table({{"DAY"}, {"CORE-HOURS", Align::right}, {"KWH", Align::right}, {"ITEMS", Align::right}});
+  for (const auto& day : days)
+    table.add({to_rfc3339(day.at).substr(0, 10), fmt::format("{:.2f}", day.core_hours),
+               day.kilowatt_hours > 0 ? fmt::format("{:.3f}", day.kilowatt_hours) : "-",
+               count_text(day.items)});
+  return table;
+}
+
 std::string problem_text(const protocol::ProblemInfo& problem, const Display& display) {
   const std::string stage =
       std::to_string(problem.stage + 1) + (problem.stage_name.empty() ? "" : " (" + problem.stage_name + ")");
@@ -136,12 +190,15 @@ std::string problem_text(const protocol::ProblemInfo& problem, const Display& di
        {"elapsed", span_text(problem.elapsed_seconds)}},
       display);
   if (!problem.shares.empty()) text += "\n" + share_table(problem).render(display);
-  if (!problem.set_aside.empty()) {
-    Table table({{"SET ASIDE"}, {"UNIT", Align::right}, {"WHY"}});
-    for (const auto& each : problem.set_aside)
-      table.add(
-          {{"items " + items_text(each.range), Tint::bad}, id_text(each.unit.value), line_of(each.message)});
-    text += "\n" + table.render(display);
+  Table aside({{"SET ASIDE"}, {"WHY"}});
+  for (const auto& each : problem.set_aside)
+    if (!each.unit.valid())  // the others are failures
+      aside.add({{"items " + items_text(each.range), Tint::bad}, last_line(each.message)});
+  if (!aside.empty()) text += "\n" + aside.render(display);
+  if (!problem.errors.empty()) {
+    text += "\n" + error_text(problem.errors, ErrorDetail::sentence, display);
+    text +=
+        "all that was said: gleaner-admin problem errors " + std::to_string(problem.id.value) + " --full\n";
   }
   if (!problem.results.empty()) {
     Table table({{"RESULT"}, {"SIZE", Align::right}, {"TYPE"}, {"DIGEST"}});

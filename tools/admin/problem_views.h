@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "shared/protocol/admin_messages.h"
+#include "shared/protocol/console_messages.h"
 #include "tools/admin/table.h"
 
 namespace gleaner::admin {
@@ -15,6 +15,11 @@ namespace gleaner::admin {
 [[nodiscard]] Table unit_table(const protocol::ProblemInfo& problem,
                                const std::vector<protocol::DecisionInfo>& decisions);
 [[nodiscard]] Table decision_table(const std::vector<protocol::DecisionInfo>& decisions);
+enum class ErrorDetail { sentence, all };
+// What failed, the same last words once: a table of sentences, or each with all that was said.
+[[nodiscard]] std::string error_text(const std::vector<protocol::ErrorGroup>& errors, ErrorDetail detail,
+                                     const Display& display);
+[[nodiscard]] Table day_table(const std::vector<protocol::DayInfo>& days);
 // Everything about one problem.
 [[nodiscard]] std::string problem_text(const protocol::ProblemInfo& problem, const Display& display);
 // "[12, 40)" as people read it: "12-39"; "-" if empty.

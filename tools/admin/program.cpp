@@ -75,6 +75,7 @@ int run_program(Outside& outside, std::vector<std::string> arguments) {
   add_audit_commands(program, chosen);
   add_console_command(program, chosen);
   add_status_command(program, chosen);
+  add_contribution_command(program, chosen);
   add_run_local_command(program, chosen);
   add_plan_command(program, chosen);
   const bool json = std::find(arguments.begin(), arguments.end(), "--json") != arguments.end();

@@ -21,6 +21,8 @@ class HostClock {
   [[nodiscard]] const Host* find(HostId id) const;  // null: it never asked
   // Hint units a second of a slot; 0: nothing is known of anybody.
   [[nodiscard]] double rate(HostId id) const { return fleet_.rate(hosts_.at(id).record); }
+  // What slots that are on draw together, of owners who said so.
+  [[nodiscard]] double watts_on() const { return watts_on_; }
   // Idle slots whose owners said what they draw, by joules for a hint unit.
   [[nodiscard]] const std::set<std::pair<double, SlotKey>>& idle_by_joules() const { return idle_by_joules_; }
   // What an answering host says it has finished will come; but nobody waits for it for ever.
@@ -30,13 +32,15 @@ class HostClock {
   void restore(const HostRecord& record);
   Host& host(HostId id);  // made if need be
   Slot& slot(const SlotKey& key);
-  // Every change of a record or of slots_on goes through here.
+  // Every change of a record, of slots_on or of watts goes through here.
   template <typename Change>
   void change(Host& host, Change change) {
     const Fleet::Keys before = Fleet::keys_of(host.record, host.slots_on);
     fleet_.out(host.record, host.slots_on);
+    watts_on_ -= host.watts * host.slots_on;
     change(host);
     fleet_.in(host.record, host.slots_on);
+    watts_on_ = fleet_.slots_on() > 0 ? watts_on_ + host.watts * host.slots_on : 0;
     fleet_.relist(host.listed, before, Fleet::keys_of(host.record, host.slots_on));
   }
 
@@ -76,6 +80,7 @@ class HostClock {
   IdTable<HostId, Host> hosts_;
   std::map<SlotKey, Slot> slots_;
   Fleet fleet_;
+  double watts_on_ = 0;
   Deadlines<UnitId, Held> silence_;
   Deadlines<SlotKey, Slot> off_;
   std::map<std::pair<Timestamp, UnitId>, Held*> silent_;  // by the end of their lease

@@ -34,7 +34,8 @@ void EnergyFilter::expect(const std::vector<IdleHost>& idle) {
 }
 
 void EnergyFilter::asks(const Requester& requester, Slot& slot) {
-  slot.host->watts = requester.watts;
+  if (slot.host->watts != requester.watts)
+    clock_->change(*slot.host, [&](Host& host) { host.watts = requester.watts; });
   clock_->stops_waiting(slot);
   std::erase_if(expected_, [&](const IdleHost& host) { return host.host == requester.host; });
 }

@@ -96,6 +96,7 @@ struct StageCounts {
   std::int64_t contributors = 0;  // hosts that items were accepted from
   double rate = 0;                // sum of the rates of the hosts now running
   std::int64_t slots = 0;         // that now run
+  double watts = 0;               // that these draw, where owners said so
 };
 
 }  // namespace gleaner::policy

@@ -94,6 +94,14 @@ class FailingStore final : public Store {
     TRY(next("add_act"));
     return inner_->add_act(act);
   }
+  Status add_to_day(const DayRow& more) override {
+    TRY(next("add_to_day"));
+    return inner_->add_to_day(more);
+  }
+  Result<std::vector<DayRow>> days(int count_max) override {
+    TRY(next("days"));
+    return inner_->days(count_max);
+  }
   Result<std::vector<protocol::Act>> acts(std::int64_t after, int count_max) override {
     TRY(next("acts"));
     return inner_->acts(after, count_max);

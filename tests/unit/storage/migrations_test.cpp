@@ -33,6 +33,7 @@ TEST_CASE("every earlier schema is taken forward with its rows") {
     CHECK(must(store->acts(0, 9)).empty());
     CHECK(must(store->refusals()).empty());
     CHECK(must(store->bans()).empty());
+    CHECK(must(store->days(9)).empty());
     CHECK(must(store->applications()).front().platforms == std::vector<std::string>{"x86_64-linux"});
     CHECK(must(store->problems()).front().straggler == policy::Straggler::split);
     CHECK(must(store->stage(ProblemId{1}, 0)).value().set_aside == std::vector{Range{3, 4}});

@@ -62,6 +62,27 @@ TEST_CASE("enrolment codes survive, added and replaced") {
       [](Store& store, const Grid&) { return must(store.codes()); });
 }
 
+TEST_CASE("days add up and survive; the oldest are dropped, and the newest asked for") {
+  const TemporaryDirectory directory;
+  auto store = open_store(directory.path());
+  const std::int64_t today = 20'000;
+  in_transaction(*store, [&] {
+    must(store->add_to_day({today - DayRow::kept_max, 1, 1, 1}));
+    must(store->add_to_day({today - 1, 10, 100, 1}));
+    must(store->add_to_day({today - 1, 5, 50, 2}));
+    must(store->add_to_day({today, 1, 0, 0}));
+  });
+  store.reset();
+  store = open_store(directory.path(), OpenCheck::quick_check);
+  const auto days = must(store->days(9));
+  REQUIRE(days.size() == 2);
+  CHECK(days[0].day == today - 1);
+  CHECK(days[0].core_seconds == 15);
+  CHECK(days[0].joules == 150);
+  CHECK(days[0].items == 3);
+  CHECK(must(store->days(1)).at(0).day == today);
+}
+
 TEST_CASE("admin tokens survive, added and replaced") {
   check_round_trip(
       [](Store& store, const Grid&, Random& random) {
