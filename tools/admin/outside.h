@@ -46,6 +46,8 @@ struct Outside {
   std::function<std::optional<std::string>(const std::string& question)> ask;
   // Has the desktop open an address, in a browser that outlives us. False: there is nothing that would.
   std::function<bool(const std::string& address)> open_browser;
+  // Has whoever reads `out` seen enough, as `head` does?
+  std::function<bool()> reader_gone;
 };
 
 // The real one. Installs a handler for SIGINT and SIGTERM that is good for one interruption: a second one

@@ -67,6 +67,11 @@ bool open_browser(const std::string& address) {
   return ::posix_spawnp(&child, program.c_str(), nullptr, nullptr, arguments, ::environ) == 0;
 }
 
+bool reader_gone() {
+  pollfd out{STDOUT_FILENO, POLLOUT, 0};
+  return ::poll(&out, 1, 0) == 1 && (out.revents & (POLLERR | POLLHUP)) != 0;
+}
+
 }  // namespace
 
 Outside real_outside() {
@@ -90,7 +95,8 @@ Outside real_outside() {
           [] { return interruption != 0; },
           variable,
           ask,
-          open_browser};
+          open_browser,
+          reader_gone};
 }
 
 }  // namespace gleaner::admin

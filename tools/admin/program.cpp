@@ -97,7 +97,7 @@ int run_program(Outside& outside, std::vector<std::string> arguments) {
     report(outside, globals.json, done.error());
     return static_cast<int>(exit_code_for(done.error().kind));
   }
-  if (!outside.out) {
+  if (!outside.out && !outside.reader_gone()) {
     report(outside, false, {ErrorKind::io, "cannot write to standard output (is the disk full?)"});
     return static_cast<int>(ExitCode::failed);
   }

@@ -98,12 +98,14 @@ Outside TestWorld::outside() {
           [this](const std::string& address) {
             opened.push_back(address);
             return true;
-          }};
+          },
+          [this] { return reader_gone; }};
 }
 
 int TestWorld::run(const std::vector<std::string>& arguments) {
   out_stream.str("");
   error_stream.str("");
+  out_stream.clear(out_fails ? std::ios::badbit : std::ios::goodbit);
   Outside world = outside();
   const int code = run_program(world, arguments);
   out = out_stream.str();

@@ -66,6 +66,8 @@ class TestWorld {
   std::vector<Duration> waits;
   Bytes connected_to;  // root fingerprint of the last connection
   int interrupt_after_waits = -1;
+  bool out_fails = false;    // whatever is written there
+  bool reader_gone = false;  // of the output
 };
 
 inline constexpr const char* test_token = "test-token-1234567890";
