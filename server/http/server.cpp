@@ -1,5 +1,7 @@
 #include "server/http/server.h"
 
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -7,6 +9,9 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
+#include <cerrno>
+#include <cstring>
+#include <future>
 #include <random>
 #include <thread>
 #include <vector>
@@ -66,6 +71,21 @@ Result<tcp::acceptor> listen(asio::io_context& io, const std::string& address_te
   return acceptor;
 }
 
+// A socket that somebody else bound, and may go on listening on when this program has ended.
+Result<tcp::acceptor> take_over(asio::io_context& io, int descriptor) {
+  error_code ec;
+  sockaddr_storage address{};
+  socklen_t length = sizeof address;
+  if (::getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &length) != 0)
+    return Error{ErrorKind::invalid,
+                 "the socket that was handed over is none: " + std::string(strerror(errno))};
+  tcp::acceptor acceptor(asio::make_strand(io));
+  acceptor.assign(address.ss_family == AF_INET6 ? tcp::v6() : tcp::v4(), descriptor, ec);
+  if (!ec) acceptor.non_blocking(true, ec);
+  if (ec) return Error{ErrorKind::io, "cannot use the socket that was handed over: " + ec.message()};
+  return acceptor;
+}
+
 Status check_options(const ServerOptions& options) {
   if (options.port < 0 || options.port > 65535) {
     return Error{ErrorKind::invalid, "the port must be in 1..65535, or 0 for any free one"};
@@ -100,23 +120,29 @@ struct Server::State {
 
   void accept();
   void on_accept(const error_code& ec, tcp::socket socket);
+  bool launch(tcp::socket socket);  // false: it is refused
   void complain_once(const std::string& line);
   void sweep_later();
+  // No connection is accepted any more; the one that is being accepted is served still.
   void close_entrance();
+  void entrance_closed();
 
   const std::shared_ptr<Core> core;
   // On the acceptor's strand:
   tcp::acceptor acceptor;
   asio::steady_timer pause;
   asio::steady_timer sweep;
+  bool accepting = false;   // on_accept() is still to come
   bool complained = false;  // one line an episode
   bool finished = false;    // no sweeps any more
+  std::promise<void> closed;
   // Of the thread that owns the Server:
   int port = 0;
   std::vector<std::thread> threads;
 };
 
 void Server::State::accept() {
+  accepting = true;
   acceptor.async_accept(asio::make_strand(core->io), [this](const error_code& ec, tcp::socket socket) {
     on_accept(ec, std::move(socket));
   });
@@ -127,24 +153,31 @@ void Server::State::complain_once(const std::string& line) {
   complained = true;
 }
 
+bool Server::State::launch(tcp::socket socket) {
+  bool room = true;
+  try {
+    ++core->options.figures->accepted;
+    room = Connection::launch(core, std::move(socket));
+  } catch (const std::exception& exception) {
+    room = false;
+    complain_once(std::string("a connection cannot be served: ") + exception.what());
+  }
+  if (room) return true;
+  ++core->options.figures->refused;
+  complain_once("more than " + std::to_string(core->options.connections_max) + " connections, or " +
+                std::to_string(core->options.connections_per_network_max) +
+                " of one network, and none is idle: some are refused");
+  return false;
+}
+
 void Server::State::on_accept(const error_code& ec, tcp::socket socket) {
-  if (core->stopping()) return;
+  accepting = false;
+  if (core->stopping()) {
+    if (!ec) launch(std::move(socket));
+    return entrance_closed();
+  }
   if (!ec || ec == asio::error::connection_aborted) {
-    bool room = true;
-    try {
-      if (!ec) ++core->options.figures->accepted;
-      if (!ec) room = Connection::launch(core, std::move(socket));
-      if (room) complained = false;
-    } catch (const std::exception& exception) {
-      room = false;
-      complain_once(std::string("a connection cannot be served: ") + exception.what());
-    }
-    if (!room) {
-      ++core->options.figures->refused;
-      complain_once("more than " + std::to_string(core->options.connections_max) + " connections, or " +
-                    std::to_string(core->options.connections_per_network_max) +
-                    " of one network, and none is idle: some are refused");
-    }
+    if (ec || launch(std::move(socket))) complained = false;
     return accept();
   }
   complain_once("cannot accept connections: " + ec.message() +
@@ -169,8 +202,16 @@ void Server::State::sweep_later() {
 
 void Server::State::close_entrance() {
   error_code ec;
-  acceptor.close(ec);
   pause.cancel();
+  if (!accepting) return entrance_closed();
+  acceptor.cancel(ec);
+}
+
+void Server::State::entrance_closed() {
+  if (!acceptor.is_open()) return;
+  error_code ec;
+  acceptor.close(ec);
+  closed.set_value();
 }
 
 Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -189,7 +230,9 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options, Handler han
              TlsContext::make(options.certificate_chain_pem, options.private_key_pem, options.tickets));
   try {
     const auto core = std::make_shared<Core>(std::move(options), std::move(handler), std::move(tls));
-    TRY_ASSIGN(auto acceptor, listen(core->io, core->options.address, core->options.port));
+    TRY_ASSIGN(auto acceptor, core->options.listening >= 0
+                                  ? take_over(core->io, core->options.listening)
+                                  : listen(core->io, core->options.address, core->options.port));
     const int port = acceptor.local_endpoint().port();
     std::unique_ptr<Server> server(new Server(std::make_unique<State>(core, std::move(acceptor))));
     State& state = *server->state_;
@@ -222,6 +265,7 @@ void Server::stop(Duration patience) {
   Core& core = *state.core;
   core.begin_stop();
   asio::post(state.acceptor.get_executor(), [&state] { state.close_entrance(); });
+  state.closed.get_future().wait();
   for (const auto& connection : core.connections()) connection->begin_stop();
   if (!core.wait_until_empty(patience)) {
     for (const auto& connection : core.connections()) connection->close();

@@ -84,9 +84,15 @@ inline constexpr std::int64_t small_body_bytes = 64 << 10;
 struct ServerOptions {
   std::string address = "0.0.0.0";  // "::" serves IPv6 and IPv4
   int port = 8443;                  // 0: any free one
+  // A socket that is listened on already, which the server takes over; then address and port are its. -1:
+  // none.
+  int listening = -1;
   std::string certificate_chain_pem;
   std::string private_key_pem;
   std::shared_ptr<TicketKeys> tickets;  // null: sessions end with the server
+  // Whether connections from an address come through a proxy that says whose they are (proxy_header.h): they
+  // must begin with that, and those from elsewhere must not. Null: none does.
+  std::function<bool(const std::string& address)> is_proxy;
   int threads = 2;
   // With one more, the connection that has been idle longest is closed; while none is idle, the new one is.
   int connections_max = 4000;
@@ -118,7 +124,8 @@ class Server {
   // For connections from now on; those that there are keep theirs, and sessions begun with another chain are
   // not resumed. From any thread. error (invalid): which of the two is wrong; the former ones stay.
   [[nodiscard]] Status use_certificate(const std::string& chain_pem, const std::string& key_pem);
-  // No new connections; requests that were received are answered (at most `patience`), then everything is
+  // No new connections; requests that were received are answered (at most `patience`), those of connections
+  // that have not asked anything yet, too, if they come within ServerTimeouts::linger; then everything is
   // closed. Not to be called from a handler. Returns when the server's threads have ended; again: does
   // nothing.
   void stop(Duration patience);

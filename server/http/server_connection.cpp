@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <exception>
 
+#include "server/http/proxy_header.h"
 #include "server/http/server_response.h"
 
 namespace gleaner::http {
@@ -54,8 +55,11 @@ Connection::Connection(std::shared_ptr<Core> core, Socket socket)
       tls_(*core_->tls(), socket_.native_handle()),
       peer_(name_of_peer(socket_)),
       network_(network_of_peer(peer_)),
+      proxied_(core_->options.is_proxy && core_->options.is_proxy(peer_)),
       deadline_us_(0),
       answered_(socket_.get_executor()) {
+  // A proxy's connections are of many networks, which are not known yet.
+  if (proxied_) network_ = "proxy " + std::to_string(socket_.native_handle());
   enter(Phase::handshake, core_->options.timeouts.handshake);
 }
 
@@ -96,7 +100,8 @@ void Connection::check_deadline() {
 
 void Connection::begin_stop() {
   asio::post(socket_.get_executor(), [self = shared_from_this()] {
-    if (self->phase_ == Phase::handshake) return self->close_now();
+    // Who has come just now asks once: where another server follows on the same socket, no request is lost.
+    if (self->silent_) return self->hurry();
     error_code ec;
     // It looks once more for a request that came in the meantime.
     if (self->phase_ == Phase::idle && !self->closed_) self->socket_.cancel(ec);
@@ -133,6 +138,11 @@ void Connection::enter(Phase phase, Duration timeout) {
   deadline_us_.store(until.time_since_epoch().count(), std::memory_order_relaxed);
 }
 
+void Connection::hurry() {
+  const auto soon = (system_clock().steady() + core_->options.timeouts.linger).time_since_epoch().count();
+  if (soon < deadline_us_) deadline_us_ = soon;
+}
+
 void Connection::extend_transfer(std::int64_t bytes_so_far) {
   const Duration earned(bytes_so_far * 1'000'000 / core_->options.timeouts.transfer_bytes_per_second_min);
   deadline_us_.store((transfer_until_ + earned).time_since_epoch().count(), std::memory_order_relaxed);
@@ -148,12 +158,44 @@ void Connection::close_now() {
 }
 
 Connection::Task<void> Connection::serve() {
-  bool goes_on = co_await shake_hands();
+  bool goes_on = true;
+  if (proxied_) goes_on = co_await read_proxy_header();
+  if (goes_on) goes_on = co_await shake_hands();
   while (goes_on) {
     goes_on = co_await next_request();
     if (goes_on) goes_on = co_await serve_request();
   }
   co_await hang_up();
+}
+
+Connection::Task<bool> Connection::read_proxy_header() {
+  std::string header;
+  std::optional<ProxyHeader> parsed;
+  while (!parsed) {
+    const bool woken = co_await wait(Wait::readable);
+    if (!woken) co_return false;
+    auto& buffer = read_buffer();
+    const ssize_t seen = ::recv(socket_.native_handle(), buffer.data(), buffer.size(), MSG_PEEK);
+    if (seen < 0 && (errno == EAGAIN || errno == EINTR)) continue;
+    if (seen <= 0) co_return false;
+    const std::string_view more(buffer.data(), static_cast<std::size_t>(seen));
+    const auto result = parse_proxy_header(header + std::string(more));
+    if (!result.ok()) {
+      log("the proxy at " + peer_ + ": " + result.error().message);
+      co_return false;
+    }
+    parsed = *result;
+    // What follows the header is TLS, which OpenSSL reads for itself.
+    const std::size_t taken = parsed ? parsed->bytes - header.size() : more.size();
+    header.append(more.substr(0, taken));
+    if (::recv(socket_.native_handle(), buffer.data(), taken, 0) != static_cast<ssize_t>(taken))
+      co_return false;
+  }
+  if (parsed->peer.empty()) co_return true;
+  co_return core_->moves(shared_from_this(), [this, &parsed] {
+    peer_ = parsed->peer;
+    network_ = network_of_peer(peer_);
+  });
 }
 
 Connection::Task<bool> Connection::shake_hands() {
@@ -210,7 +252,7 @@ Connection::Task<bool> Connection::read_more() {
       case TlsSession::Outcome::failed:
         co_return false;
     }
-    if (phase_ == Phase::idle && core_->stopping()) co_return false;
+    if (phase_ == Phase::idle && core_->stopping() && !silent_) co_return false;
     const bool again = co_await wait(what);
     if (!again) co_return false;
   }

@@ -47,6 +47,8 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   enum class Wait { readable, writable };
 
   Task<void> serve();
+  // Of a connection through a proxy: whose it is.
+  Task<bool> read_proxy_header();
   Task<bool> shake_hands();
   Task<void> answer_plain_http();
   // These return whether the connection goes on.
@@ -67,6 +69,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   Task<void> hang_up();
 
   void enter(Phase phase, Duration timeout);
+  void hurry();  // the server stops
   void extend_transfer(std::int64_t bytes_so_far);
   void call_handler(Request request);
   void close_now();
@@ -74,8 +77,9 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   const std::shared_ptr<Core> core_;  // first: destroyed last
   Socket socket_;
   TlsSession tls_;
-  const std::string peer_;
-  const std::string network_;
+  std::string peer_;  // these two: of the proxy, until it has said whose the connection is
+  std::string network_;
+  const bool proxied_;
   bool silent_ = true;  // has not sent a whole header yet
   std::atomic<std::int64_t> deadline_us_;
   SteadyTime transfer_until_{};  // without what the moved bytes add

@@ -102,6 +102,20 @@ void Core::leave(const Connection* connection) {
   if (connections_.empty()) emptied_.notify_all();
 }
 
+bool Core::moves(const std::shared_ptr<Connection>& connection, const std::function<void()>& rename) {
+  {
+    const std::lock_guard lock(mutex_);
+    ++moving_;
+  }
+  leave(connection.get());
+  rename();
+  const bool entered = enter(connection);
+  const std::lock_guard lock(mutex_);
+  --moving_;
+  emptied_.notify_all();
+  return entered;
+}
+
 bool Core::take_room(const Connection* connection, std::int64_t bytes) {
   constexpr std::int64_t networks_share = 4;  // one of so many parts
   if (bytes <= small_body_bytes) return true;
@@ -141,7 +155,7 @@ std::vector<std::shared_ptr<Connection>> Core::connections() const {
 
 bool Core::wait_until_empty(Duration patience) const {
   std::unique_lock lock(mutex_);
-  return emptied_.wait_for(lock, patience, [&] { return connections_.empty(); });
+  return emptied_.wait_for(lock, patience, [&] { return connections_.empty() && moving_ == 0; });
 }
 
 void Core::log(const std::string& line) const {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <condition_variable>
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
@@ -34,6 +35,10 @@ class Core {
   void idles(const Connection* connection);
   void wakes(const Connection* connection);
   void leave(const Connection* connection);
+  // It turns out to be of another network, which `rename` says to it: counts there as a new one does. As
+  // enter().
+  [[nodiscard]] bool moves(const std::shared_ptr<Connection>& connection,
+                           const std::function<void()>& rename);
   // Keeps memory for the body that it sends, until drop_room() or leave(). False: there is none now.
   [[nodiscard]] bool take_room(const Connection* connection, std::int64_t bytes);
   void drop_room(const Connection* connection);
@@ -82,6 +87,7 @@ class Core {
   std::map<std::string, Network> networks_;  // of the connections, which point into it
   std::list<const Connection*> idle_;        // of all networks, oldest first
   std::int64_t bodies_bytes_ = 0;            // of all networks
+  int moving_ = 0;                           // connections that are in none of these just now
 };
 
 }  // namespace gleaner::http

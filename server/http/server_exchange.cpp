@@ -73,6 +73,7 @@ Connection::Task<bool> Connection::next_request() {
   if (!input_.empty()) co_return true;
   enter(Phase::idle, core_->options.timeouts.idle);
   std::string().swap(input_);
+  if (core_->stopping()) hurry();
   core_->idles(this);
   const bool begun = co_await read_more();
   core_->wakes(this);

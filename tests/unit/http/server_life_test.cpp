@@ -131,6 +131,27 @@ TEST_CASE("a request that waits in the socket when stop comes is answered") {
   stopper.join();
 }
 
+TEST_CASE("who has just come when stop comes asks once, and whoever says nothing does not hold it up") {
+  ServerOptions options = test_options();
+  options.timeouts.linger = 1s;
+  options.timeouts.handshake = options.timeouts.idle = 60s;
+  const auto server =
+      start(std::move(options), [](const Request& request, const Reply& reply) { reply(echo(request)); });
+  Peer fresh(server->port());
+  Peer silent(server->port());
+  Peer used(server->port());
+  REQUIRE(used.ask(get("/first"))->status == 200);
+  const auto begin = Steady::now();
+  std::thread stopper([&] { server->stop(30s); });
+  CHECK(used.wait_closed());  // so it is stopping
+  const auto answer = fresh.ask(post("/late", "late"));
+  REQUIRE(answer);
+  CHECK(answer->body == "late");
+  CHECK(answer->headers.at("connection") == "close");
+  stopper.join();
+  CHECK(Steady::now() - begin < 20s);
+}
+
 TEST_CASE("stop does not wait longer than its patience, and late replies are harmless") {
   Holder holder;
   std::vector<std::unique_ptr<Peer>> peers;
