@@ -3,21 +3,22 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
-#include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <cstdlib>
+#include <cstring>
 
 #include "server/http/router.h"
 #include "server/http/server.h"
 #include "server/http/ticket_keys.h"
 #include "server/program_backup.h"
 #include "server/program_check.h"
+#include "server/program_log.h"
 #include "server/service/acts.h"
 #include "server/service/key_rotation.h"
 #include "server/service/manager_sandbox.h"
@@ -39,14 +40,6 @@ constexpr auto patience = std::chrono::seconds{10};
 int fail(const Error& error) {
   fmt::print(stderr, "gleaner-server: {}\n", error.message);
   return 1;
-}
-
-void set_up_log(const std::string& level) {
-  auto logger = spdlog::stderr_color_mt("gleaner-server");
-  // Under systemd the journal writes the time itself.
-  logger->set_pattern(std::getenv("JOURNAL_STREAM") != nullptr ? "%l: %v" : "%Y-%m-%dT%H:%M:%S.%e %^%l%$ %v");
-  logger->set_level(spdlog::level::from_str(level));
-  spdlog::set_default_logger(std::move(logger));
 }
 
 int initialise(service::InitOptions options, const std::string& root_key) {
@@ -126,10 +119,32 @@ sigset_t awaited_signals() {
   return signals;
 }
 
+// The socket that systemd listens on for this program, and goes on listening on while the program is
+// replaced: who connects meanwhile waits. -1: it was started without one.
+Result<int> inherited_socket() {
+  const int count = sd_listen_fds(1);  // and no child takes them for its own
+  if (count < 0)
+    return Error{ErrorKind::invalid,
+                 "LISTEN_FDS: what systemd handed over cannot be used: " + std::string(strerror(-count))};
+  if (count == 0) return -1;
+  if (count > 1 || sd_is_socket(SD_LISTEN_FDS_START, AF_UNSPEC, SOCK_STREAM, 1) <= 0)
+    return Error{
+        ErrorKind::invalid,
+        "LISTEN_FDS: expected one TCP socket that is listened on: the .socket unit needs exactly one "
+        "ListenStream="};
+  return SD_LISTEN_FDS_START;
+}
+
+Timestamp certificate_end(const http::ConnectionFigures& figures) {
+  return Timestamp{std::chrono::seconds{figures.certificate_not_after}};
+}
+
 // SIGHUP: the certificate was renewed. What is wrong with it must not end the server.
-void renew_certificate(http::Server& server, const service::ProjectDirectory& project) {
+void renew_certificate(http::Server& server, const http::ConnectionFigures& figures,
+                       service::Overview& overview, const service::ProjectDirectory& project) {
   const auto tls = service::read_tls(io::real_files(), project);
   const Status used = tls.ok() ? server.use_certificate(tls->chain_pem, tls->key_pem) : Status{tls.error()};
+  if (used.ok()) overview.set_certificate_end(certificate_end(figures));
   if (used.ok())
     spdlog::info("new connections are shown the certificate that {} has now", project.tls_chain().string());
   else
@@ -137,10 +152,12 @@ void renew_certificate(http::Server& server, const service::ProjectDirectory& pr
 }
 
 // Until the server is to stop.
-void wait_for_signals(http::Server& server, const service::ProjectDirectory& project) {
+void wait_for_signals(http::Server& server, const http::ConnectionFigures& figures,
+                      service::Overview& overview, const service::ProjectDirectory& project) {
   const sigset_t signals = awaited_signals();
   int caught = 0;
-  while (sigwait(&signals, &caught) == 0 && caught == SIGHUP) renew_certificate(server, project);
+  while (sigwait(&signals, &caught) == 0 && caught == SIGHUP)
+    renew_certificate(server, figures, overview, project);
   spdlog::info("{}: finishing what was received", strsignal(caught));
 }
 
@@ -157,7 +174,7 @@ int serve(const io::Path& directory, int port_override, const std::string& log_l
   if (!configuration.ok()) return fail(configuration.error());
   if (!log_level.empty()) configuration->log_level = log_level;
   const int port = port_override >= 0 ? port_override : static_cast<int>(configuration->port);
-  set_up_log(configuration->log_level);
+  set_up_log(configuration->log_level, configuration->log_format);
   block_signals();
   const service::ProjectDirectory project(directory);
   auto secrets = service::read_secrets(io::real_files(), project, system_clock().now());
@@ -171,6 +188,10 @@ int serve(const io::Path& directory, int port_override, const std::string& log_l
   options.tickets =
       std::make_shared<http::TicketKeys>(io::real_files(), project.ticket_keys(), system_clock(),
                                          [](const std::string& line) { spdlog::warn("{}", line); });
+  const auto listening = inherited_socket();
+  if (!listening.ok()) return fail(listening.error());
+  options.listening = *listening;
+  options.is_proxy = service::proxy_check(*configuration);
   options.threads = static_cast<int>(configuration->threads);
   options.connections_max = static_cast<int>(configuration->connections_max);
   options.connections_per_network_max = static_cast<int>(configuration->connections_per_network_max);
@@ -197,11 +218,13 @@ int serve(const io::Path& directory, int port_override, const std::string& log_l
   http::Router router(**service, configuration->public_page ? http::PublicPage::on : http::PublicPage::off,
                       options.figures);
   options.body_bytes_max = [&router](const http::Request& head) { return router.body_bytes_max(head); };
+  const auto figures = options.figures;
   auto server = http::Server::start(std::move(options), [&router](http::Request request, http::Reply reply) {
     router.handle(std::move(request), std::move(reply));
   });
   if (!server.ok()) return fail(server.error());
   (*service)->overview().set_listening_port((*server)->port());
+  (*service)->overview().set_certificate_end(certificate_end(*figures));
   spdlog::info("serving {} on https://{}:{}", configuration->name, configuration->address, (*server)->port());
   spdlog::info("join code {}",
                code_secrets.enrolment_secret.empty()
@@ -210,7 +233,7 @@ int serve(const io::Path& directory, int port_override, const std::string& log_l
                                                           code_secrets.enrolment_secret, (*server)->port())));
   sd_notify(0, "READY=1");
 
-  wait_for_signals(**server, project);
+  wait_for_signals(**server, *figures, (*service)->overview(), project);
   sd_notify(0, "STOPPING=1");
   router.stop();
   (*server)->stop(patience);

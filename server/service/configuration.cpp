@@ -1,5 +1,8 @@
 #include "server/service/configuration.h"
 
+#include <algorithm>
+
+#include "server/policy/networks/prefix.h"
 #include "server/policy/stage/stage.h"
 #include "server/policy/strategies.h"
 #include "server/service/manager_sandbox.h"
@@ -8,6 +11,28 @@
 
 namespace gleaner::service {
 namespace {
+
+std::vector<std::string> listed(const std::string& text) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t comma = std::min(text.find(',', begin), text.size());
+    const std::size_t first = text.find_first_not_of(' ', begin);
+    std::string part = first < comma ? text.substr(first, comma - first) : "";
+    while (part.ends_with(' ')) part.pop_back();
+    parts.push_back(std::move(part));
+    begin = comma + 1;
+  }
+  return parts;
+}
+
+Result<std::vector<policy::Prefix>> prefixes(const std::string& text) {
+  std::vector<policy::Prefix> all;
+  for (const std::string& part : listed(text)) {
+    TRY_ASSIGN(const auto prefix, policy::parse_prefix(part));
+    all.push_back(prefix);
+  }
+  return all;
+}
 
 void declare(io::Settings& settings, Configuration& c) {
   settings.add("project.name", &c.name, "What volunteers see.", [](const std::string& name) -> Status {
@@ -23,8 +48,19 @@ void declare(io::Settings& settings, Configuration& c) {
   settings.add("server.threads", &c.threads, 1, 64, "Threads that speak TLS and HTTP.");
   settings.add("server.connections_max", &c.connections_max, 16, 1'000'000,
                "More connections are closed at once.");
-  settings.add("server.connections_per_network_max", &c.connections_per_network_max, 1, 1'000'000,
-               "The same for those of one IPv4 address or IPv6 /64. Behind a proxy all are of one.");
+  settings.add(
+      "server.connections_per_network_max", &c.connections_per_network_max, 1, 1'000'000,
+      "The same for those of one IPv4 address or IPv6 /64. Behind a proxy that is not in server.proxies\n"
+      "all are of one.");
+  settings.add(
+      "server.proxies", &c.proxies,
+      "Addresses and networks, apart by commas, of reverse proxies that begin each connection with the\n"
+      "PROXY protocol (1 or 2), so that bans and limits hold for who is behind them. Connections from\n"
+      "there must begin with it.",
+      [](const std::string& text) -> Status {
+        TRY(prefixes(text));
+        return {};
+      });
   settings.add(
       "server.requests_per_second_per_network", &c.network_requests_per_second, 1, 1'000'000,
       "Of the hosts there and of who has not logged in, on average; a minute's worth may come at once.\n"
@@ -82,6 +118,10 @@ void declare(io::Settings& settings, Configuration& c) {
                "A manager whose files take more is ended.");
   settings.add("store.disk_reserve_megabytes", &c.disk_reserve_megabytes, 0, 1 << 20,
                "Results are refused (clients keep them and try again) below this much free space.");
+  settings.add(
+      "store.keep_ended_days", &c.keep_ended_days, 0, 36'500,
+      "Problems that finished, failed or were cancelled so many days ago are deleted with their results.\n"
+      "0: never.");
   settings.add("store.check_at_start", &c.check_store_at_start, "Read the whole store once at each start.");
   settings.add(
       "store.scrub_megabytes_per_second", &c.scrub_megabytes_per_second, 0, 10'000,
@@ -98,9 +138,43 @@ void declare(io::Settings& settings, Configuration& c) {
                    if (level == known) return {};
                  return Error{ErrorKind::invalid, "expected trace, debug, info, warning or error"};
                });
+  settings.add("log.format", &c.log_format, "text, or json: a JSON document a line.",
+               [](const std::string& format) -> Status {
+                 if (format == "text" || format == "json") return {};
+                 return Error{ErrorKind::invalid, "expected text or json"};
+               });
+  settings.add(
+      "notices.mail", &c.notices_mail,
+      "Addresses, apart by commas, that hear when a problem finishes or fails, when no host is heard of,\n"
+      "and of what an administrator should do something about.",
+      [](const std::string& text) -> Status {
+        for (const std::string& part : listed(text))
+          if (part.find('@') == std::string::npos || part.starts_with('-') ||
+              std::any_of(part.begin(), part.end(), [](unsigned char byte) { return byte <= ' '; }))
+            return Error{ErrorKind::invalid, "expected addresses like ann@example.org"};
+        return {};
+      });
+  settings.add("notices.webhook", &c.notices_webhook,
+               "The same is posted there as JSON. Its certificate must be one that this computer trusts.",
+               [](const std::string& url) -> Status {
+                 if (url.empty() || url.starts_with("https://")) return {};
+                 return Error{ErrorKind::invalid, "expected https://..."};
+               });
+  settings.add("notices.sendmail", &c.sendmail, "The program that takes mail on its standard input.");
 }
 
 }  // namespace
+
+std::function<bool(const std::string& address)> proxy_check(const Configuration& configuration) {
+  const auto proxies = prefixes(configuration.proxies);
+  CHECK_TRUE(proxies.ok());  // it was parsed so
+  if (proxies->empty()) return {};
+  return [all = *proxies](const std::string& text) {
+    const auto address = policy::parse_address(text);
+    return address && std::any_of(all.begin(), all.end(),
+                                  [&](const policy::Prefix& each) { return each.contains(*address); });
+  };
+}
 
 Result<Configuration> parse_configuration(std::string_view text, const std::string& file) {
   Configuration configuration;

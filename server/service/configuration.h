@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,7 @@ struct Configuration {
   std::int64_t connections_per_network_max = 1000;
   std::int64_t network_requests_per_second = 1000;
   std::int64_t network_megabytes_per_second = 256;
+  std::string proxies;  // addresses and networks, apart by commas
   bool public_page = false;
   bool own_hosts = true;
   std::int64_t joins_per_hour = 300;
@@ -36,13 +38,20 @@ struct Configuration {
   std::int64_t manager_memory_megabytes = 4096;
   std::int64_t manager_disk_megabytes = 65536;
   std::int64_t disk_reserve_megabytes = 256;
+  std::int64_t keep_ended_days = 0;  // problems that are over; 0: for ever
   bool check_store_at_start = true;
   std::int64_t scrub_megabytes_per_second = 4;
   std::int64_t decisions_megabytes = 64;
   std::string log_level = "info";
+  std::string log_format = "text";
+  std::string notices_mail;     // addresses, apart by commas; empty: none
+  std::string notices_webhook;  // https://...; empty: none
+  std::string sendmail = "/usr/sbin/sendmail";
 };
 
 [[nodiscard]] Result<Configuration> parse_configuration(std::string_view text, const std::string& file);
+// Whether an address is one of `proxies`; null where there are none.
+[[nodiscard]] std::function<bool(const std::string& address)> proxy_check(const Configuration& configuration);
 [[nodiscard]] std::string render_configuration(const Configuration& configuration);
 
 }  // namespace gleaner::service

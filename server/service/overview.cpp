@@ -16,6 +16,7 @@ namespace gleaner::service {
 namespace {
 
 constexpr auto certificate_warning = std::chrono::hours{24 * 30};
+constexpr auto disk_warning = std::chrono::hours{72};
 constexpr auto rebuilt_after = std::chrono::seconds{1};
 constexpr auto shown_for = std::chrono::seconds{10};
 
@@ -140,8 +141,8 @@ void Overview::status(Done<protocol::ServerStatus> done, protocol::Role asker) {
       });
 }
 
-void Overview::add_warnings(protocol::ServerStatus& status) const {
-  const Settings& settings = kernel_.settings();
+void Overview::add_warnings(protocol::ServerStatus& status) {
+  const Timestamp tls_end{Duration{certificate_end_.load()}};
   status.project = secrets_.project;
   status.started_at = started_at_;
   status.work_certificate_expires = secrets_.work_certificate_expires;
@@ -149,15 +150,38 @@ void Overview::add_warnings(protocol::ServerStatus& status) const {
     status.warnings.push_back("the work key's certificate runs out on " +
                               to_rfc3339(status.work_certificate_expires) +
                               ": certify it again with `gleaner-admin keys work` and the offline root key");
+  if (tls_end != Timestamp{} && tls_end - status.now < certificate_warning)
+    status.warnings.push_back("the TLS certificate runs out on " + to_rfc3339(tls_end) +
+                              ": renew it (`gleaner-admin keys rotate`, or as who issued it says) and reload "
+                              "the server");
   status.stored = scrub_.text();
   if (scrub_.lost() > 0)
     status.warnings.push_back(
         fmt::format("{} of the stored files were found damaged or gone: look at the disk, and what "
                     "`gleaner-server check` says while the server is stopped",
                     scrub_.lost()));
+  add_disk_warning(status);
+}
+
+void Overview::add_disk_warning(protocol::ServerStatus& status) {
+  const Settings& settings = kernel_.settings();
+  const std::string disk = "the disk under " + settings.directory.root().string();
+  const std::int64_t reserve = settings.configuration.disk_reserve_megabytes * (1 << 20);
   const auto free = kernel_.files().free_bytes(settings.directory.root());
-  if (free.ok() && *free < 2 * settings.configuration.disk_reserve_megabytes * (1 << 20))
-    status.warnings.push_back("the disk under " + settings.directory.root().string() + " is nearly full");
+  if (!free.ok()) return;
+  std::optional<Duration> left;
+  {
+    const std::lock_guard lock(mutex_);
+    disk_.note(status.now, *free);
+    left = disk_.until(reserve);
+  }
+  if (*free < 2 * reserve)
+    status.warnings.push_back(disk + " is nearly full");
+  else if (left && *left < disk_warning)
+    status.warnings.push_back(fmt::format(
+        "{} will be full in about {:.0f} hours, as it fills now: make room, or have problems that ended long "
+        "ago deleted (store.keep_ended_days)",
+        disk, std::max(1.0, to_seconds(*left) / 3600)));
 }
 
 }  // namespace gleaner::service

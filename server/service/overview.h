@@ -14,6 +14,7 @@
 #include <mutex>
 #include <vector>
 
+#include "server/policy/outlook/disk.h"
 #include "server/service/kernel.h"
 #include "server/service/scrub.h"
 #include "shared/protocol/console_messages.h"
@@ -45,6 +46,8 @@ class Overview {
   void status(Done<protocol::ServerStatus> done, protocol::Role asker);
   // The present snapshot is no longer true.
   void outdate();
+  // Until when the server's own certificate is valid, which a renewal changes.
+  void set_certificate_end(Timestamp end) { certificate_end_ = end.time_since_epoch().count(); }
 
  private:
   struct Waiting {
@@ -53,14 +56,17 @@ class Overview {
   };
   void build();
   void published(Result<ProjectSnapshot> built, std::uint64_t changes);
-  void add_warnings(protocol::ServerStatus& status) const;
+  void add_warnings(protocol::ServerStatus& status);
+  void add_disk_warning(protocol::ServerStatus& status);
 
   Kernel& kernel_;
   const ProjectSecrets& secrets_;
   const Scrub& scrub_;
   const Timestamp started_at_;
   std::atomic<int> port_{0};
-  std::mutex mutex_;  // of what follows
+  std::atomic<Timestamp::rep> certificate_end_{0};  // 0: not known
+  std::mutex mutex_;                                // of what follows
+  policy::DiskOutlook disk_;
   Snapshot snapshot_;
   SteadyTime published_at_{};
   bool building_ = false;

@@ -264,6 +264,31 @@ void Problems::remove(ProblemId id, StatusDone done, std::optional<Actor> actor)
       [id](Transaction& tx, Info& deleted) { return delete_problem(tx, id, deleted); }, std::move(clear));
 }
 
+void Problems::remove_old() {
+  const std::int64_t days = kernel_.settings().configuration.keep_ended_days;
+  if (days == 0) return;
+  using Ids = std::vector<ProblemId>;
+  kernel_.decide<Ids>(
+      [days](const Transaction& tx, Result<Ids>& old) -> Status {
+        const Timestamp kept_from = tx.now - std::chrono::days{days};
+        Ids ids;
+        for (const auto& [id, problem] : tx.model.problems)
+          if (over(problem.row.state) && problem.row.finished_at < kept_from) ids.push_back(id);
+        old = std::move(ids);
+        return {};
+      },
+      [this](const Result<Ids>& old) {
+        if (!old.ok()) return;  // the next round will do
+        for (const ProblemId id : *old)
+          remove(
+              id,
+              [id](const Status& removed) {
+                if (!removed.ok()) spdlog::warn("problem {} is kept: {}", id.value, removed.error().message);
+              },
+              server_actor("problem expire", std::to_string(id.value)));
+      });
+}
+
 void Problems::decisions(ProblemId id, int count, Done<std::vector<protocol::DecisionInfo>> done) {
   kernel_.decide<std::vector<protocol::DecisionInfo>>(
       [id, count](Transaction& tx, Result<std::vector<protocol::DecisionInfo>>& list) -> Status {

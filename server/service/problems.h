@@ -30,6 +30,8 @@ class Problems {
                           Done<protocol::ProblemInfo> done);
   // With its files; waits until its manager is done with them.
   void remove(ProblemId id, StatusDone done, std::optional<Actor> actor = {});
+  // Deletes what has been over for longer than the settings keep it (store.keep_ended_days). An act each.
+  void remove_old();
   // The last `count` decisions about its units, newest first.
   void decisions(ProblemId id, int count, Done<std::vector<protocol::DecisionInfo>> done);
 

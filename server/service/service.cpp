@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "server/service/bundles.h"
+#include "shared/base/version.h"
 #include "shared/crypto/keys.h"
 
 namespace gleaner::service {
@@ -26,7 +27,9 @@ Service::Service(Settings settings, ProjectSecrets secrets, Dependencies depende
       revocation_watch_(kernel_, secrets_),
       scrub_(kernel_),
       overview_(kernel_, secrets_, scrub_),
-      views_(kernel_, overview_),
+      notices_(kernel_.settings().configuration, dependencies.processes,
+               [] { return io::make_curl_client({}, std::string("gleaner-server/") + version_text); }),
+      views_(kernel_, overview_, notices_),
       vitals_(kernel_, overview_, views_, load_),
       jobs_(kernel_, tokens_, admin_tokens_, ban_registry_, overview_, published_),
       enrolment_(kernel_, tokens_, ban_registry_, secrets_, published_),
@@ -42,7 +45,7 @@ Service::Service(Settings settings, ProjectSecrets secrets, Dependencies depende
       applications_(kernel_, secrets_),
       problems_(kernel_),
       previews_(kernel_),
-      ticker_(kernel_, upload_accounts_, audit_, revocation_watch_, scrub_, views_) {}
+      ticker_(kernel_, upload_accounts_, audit_, revocation_watch_, scrub_, views_, problems_) {}
 
 Service::~Service() {
   stop();
@@ -116,6 +119,7 @@ Status Service::start() {
 
 void Service::stop() {
   ticker_.stop();
+  notices_.stop();
   audit_.store_refusals();
   kernel_.stop();
   ticker_.note_generation();

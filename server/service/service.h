@@ -84,6 +84,7 @@ class Service {
   UploadAccounts upload_accounts_;
   Scrub scrub_;
   Overview overview_;
+  Notices notices_;
   Views views_;
   Vitals vitals_;
   Jobs jobs_;

@@ -67,7 +67,10 @@ void Ticker::stop() {
 }
 
 void Ticker::tick() {
-  if (++ticks_ % garbage_ticks == 0) collect_garbage();
+  if (++ticks_ % garbage_ticks == 0) {
+    problems_.remove_old();
+    collect_garbage();
+  }
   revocations_.tick();
   note_generation();
   audit_.store_refusals();

@@ -1,6 +1,7 @@
 // What time alone brings about, once a second: hosts fall silent, plans grow old, accounts are kept, a newer
 // revocation list is looked for, the store's generation is noted, jobs whose results could not be stored are
-// tried again, curves get their samples, blobs that nothing refers to are removed, and others read again.
+// tried again, curves get their samples, problems that ended long ago and blobs that nothing refers to are
+// removed, and other blobs read again.
 #pragma once
 
 #include <atomic>
@@ -10,6 +11,7 @@
 
 #include "server/service/audit.h"
 #include "server/service/kernel.h"
+#include "server/service/problems.h"
 #include "server/service/revocations.h"
 #include "server/service/scrub.h"
 #include "server/service/upload_accounts.h"
@@ -20,13 +22,14 @@ namespace gleaner::service {
 class Ticker {
  public:
   Ticker(Kernel& kernel, UploadAccounts& uploads, Audit& audit, RevocationWatch& revocations, Scrub& scrub,
-         Views& views)
+         Views& views, Problems& problems)
       : kernel_(kernel),
         uploads_(uploads),
         audit_(audit),
         revocations_(revocations),
         scrub_(scrub),
-        views_(views) {}
+        views_(views),
+        problems_(problems) {}
   ~Ticker();  // stop()
   // A thread that ticks once a second.
   void start();
@@ -45,6 +48,7 @@ class Ticker {
   RevocationWatch& revocations_;
   Scrub& scrub_;
   Views& views_;
+  Problems& problems_;
   int ticks_ = 0;
   storage::GenerationNote noted_;
   std::shared_ptr<std::atomic<bool>> pending_ = std::make_shared<std::atomic<bool>>(false);

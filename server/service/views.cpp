@@ -107,8 +107,8 @@ protocol::ProblemSample sample_of(const protocol::ProblemInfo& info, Timestamp n
 
 }  // namespace
 
-Views::Views(Kernel& kernel, Overview& overview)
-    : kernel_(kernel), overview_(overview), samples_(limits::samples_max) {}
+Views::Views(Kernel& kernel, Overview& overview, Notices& notices)
+    : kernel_(kernel), overview_(overview), notices_(notices), samples_(limits::samples_max) {}
 
 void Views::live(Done<protocol::LiveView> done) {
   overview_.look([this, done = std::move(done)](Result<Overview::Snapshot> snapshot) {
@@ -231,7 +231,9 @@ protocol::OverviewSample Views::newest() const {
 void Views::tick() {
   if (ticks_++ % sample_ticks != 0) return;
   overview_.look([this](const Result<Overview::Snapshot>& snapshot) {
-    if (snapshot.ok()) note(**snapshot);
+    if (!snapshot.ok()) return;
+    note(**snapshot);
+    notices_.look(**snapshot);
   });
 }
 

@@ -12,6 +12,7 @@
 
 #include "server/console/series.h"
 #include "server/service/kernel.h"
+#include "server/service/notices.h"
 #include "server/service/overview.h"
 #include "shared/protocol/console_messages.h"
 
@@ -25,7 +26,7 @@ struct HostQuery {
 
 class Views {
  public:
-  Views(Kernel& kernel, Overview& overview);
+  Views(Kernel& kernel, Overview& overview, Notices& notices);
 
   void live(Done<protocol::LiveView> done);
   void item_map(ProblemId id, Done<protocol::ItemMap> done);
@@ -40,7 +41,7 @@ class Views {
   [[nodiscard]] std::vector<protocol::ProblemSample> history(ProblemId id) const;
   // The last of these samples.
   [[nodiscard]] protocol::OverviewSample newest() const;
-  // Once a second; takes a sample every few.
+  // Once a second; every few takes a sample, and looks whether there is something to tell (notices.h).
   void tick();
 
  private:
@@ -56,6 +57,7 @@ class Views {
 
   Kernel& kernel_;
   Overview& overview_;
+  Notices& notices_;
   std::uint64_t ticks_ = 0;   // of the ticker's thread
   mutable std::mutex mutex_;  // of what follows
   std::map<ProblemId, Maps> maps_;

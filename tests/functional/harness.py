@@ -127,12 +127,12 @@ class Grid:
                                  f"{done.stderr}{done.stdout}")
         return done
 
-    def start(self, label, name, *arguments, env=None, before=()):
-        """`name`: of a program that was built, or a path. `before`: what starts it."""
+    def start(self, label, name, *arguments, env=None, before=(), inherit=()):
+        """`name`: of a program that was built, or a path. `before`: what starts it. `inherit`: descriptors."""
         log = open(self.directory / f"{label}.log", "a")
         self.processes[label] = subprocess.Popen([*before, self.program(name), *map(str, arguments)], stdout=log,
                                                  stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-                                                 start_new_session=True, env=env)
+                                                 start_new_session=True, env=env, pass_fds=inherit)
         log.close()
         return self.processes[label]
 

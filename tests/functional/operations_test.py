@@ -1,7 +1,9 @@
 """What whoever is on call relies on: health and readiness, metrics and all that asks for them, backups."""
 import http.client
 import json
+import os
 import re
+import shlex
 import shutil
 import signal
 import ssl
@@ -239,6 +241,22 @@ class Backups(unittest.TestCase):
                 for name in ("store.sqlite", "store.sqlite-wal"):
                     shutil.copy(lost / name, grid.project / name)
                 self.refused(grid, "is older than it was", "run", grid.project)
+
+    def test_the_nightly_unit_makes_one_and_drops_what_is_old(self):
+        with Grid() as grid:
+            grid.start_server()
+            kept = grid.directory / "kept"
+            kept.mkdir()
+            (kept / "old" / "blobs").mkdir(parents=True)
+            os.utime(kept / "old", (time.time() - 20 * 86400,) * 2)
+            unit = (SOURCE / "deploy" / "systemd" / "gleaner-backup.service").read_text()
+            for line in re.findall(r"^ExecStart(?:Post)?=(.*)$", unit, re.M):
+                line = line.replace("$$", "$").replace("%%", "%").replace("/var/lib/gleaner-server-backups", str(kept))
+                line = line.replace("/var/lib/gleaner-server", str(grid.project)).replace("/usr/bin/gleaner-server", grid.program("gleaner-server"))
+                subprocess.run(shlex.split(line), check=True, capture_output=True)
+            made, = kept.iterdir()
+            self.assertRegex(made.name, r"^\d{4}-\d\d-\d\d-\d{6}$")
+            self.check(grid, made)
 
     def test_without_keys_nothing_secret_is_copied_and_what_is_missing_is_named(self):
         with Grid() as grid:

@@ -1,0 +1,240 @@
+"""What may stand in front of a server: a socket that outlives it, proxies that say whose a connection is, and programs
+that read its log or take its notices."""
+import email
+import email.header
+import http.client
+import json
+import os
+import pathlib
+import shutil
+import socket
+import ssl
+import struct
+import threading
+import time
+import unittest
+
+from harness import SOURCE, SQUARES, FakeHost, Grid, free_port, main
+
+CONTEXT = ssl._create_unverified_context()
+
+
+def get(sock, path="/healthz", token=None):
+    """Over TLS on a connected socket; its status and body."""
+    with CONTEXT.wrap_socket(sock) as secure:
+        fields = f"Authorization: Bearer {token}\r\n" if token else ""
+        secure.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n{fields}Connection: close\r\n\r\n".encode())
+        answer = b""
+        while more := secure.recv(65536):
+            answer += more
+    head, body = answer.split(b"\r\n\r\n", 1)
+    return int(head.split()[1]), body
+
+
+class SocketActivation(unittest.TestCase):
+    def start_on(self, grid, listening):
+        """As systemd does: the socket is descriptor 3, and the variables say so to this process alone. It counts, not --port."""
+        grid.start("server", "gleaner-server", "run", grid.project, "--port", 1, inherit=[listening.fileno()],
+                   before=["sh", "-c", f'[ {listening.fileno()} = 3 ] || exec 3<&{listening.fileno()}; LISTEN_FDS=1 LISTEN_PID=$$ exec "$@"', "sh"])
+
+    def test_a_new_server_takes_over_under_load_and_no_request_on_a_new_connection_fails(self):
+        with Grid() as grid, socket.socket() as listening:
+            listening.bind(("127.0.0.1", grid.port))
+            listening.listen(1024)
+            self.start_on(grid, listening)
+            self.assertEqual(get(socket.create_connection(("127.0.0.1", grid.port), timeout=60)), (200, b"ok\n"))
+            host = FakeHost(grid, "kitchen-pc")
+            grid.add_application(SQUARES)
+            identity = grid.add_problem("squares", "numbers", count=400)
+            over, answered, failed = threading.Event(), [], []
+
+            def ask():
+                while not over.is_set():
+                    try:
+                        status, _ = get(socket.create_connection(("127.0.0.1", grid.port), timeout=60))
+                        answered.append(time.monotonic()) if status == 200 else failed.append(status)
+                    except (OSError, ssl.SSLError, ValueError, IndexError) as failure:
+                        failed.append(repr(failure))
+
+            def compute():
+                while not over.is_set():
+                    try:
+                        status, reply = host.work()
+                        if status != 200:
+                            failed.append(("work", status, reply))
+                        for grant in reply.get("decoded", []):
+                            begin, end = grant["range"]["begin"], grant["range"]["end"]
+                            host.commit(grant["unit"], begin, [str((1 + i) ** 2).encode() for i in range(begin, end)])
+                        host.units.clear()
+                        time.sleep(0.05)
+                    except (OSError, http.client.HTTPException) as failure:
+                        failed.append(repr(failure))
+
+            threads = [threading.Thread(target=ask) for _ in range(3)] + [threading.Thread(target=compute)]
+            for thread in threads:
+                thread.start()
+            restarts = []
+            for _ in range(2):
+                time.sleep(0.4)
+                grid.processes["server"].terminate()
+                self.assertEqual(grid.processes["server"].wait(timeout=60), 0)
+                self.start_on(grid, listening)
+                restarts.append(time.monotonic())
+                grid.wait_until("answers of the new server", lambda: answered and answered[-1] > restarts[-1])
+            over.set()
+            for thread in threads:
+                thread.join()
+            self.assertEqual(failed, [])
+            self.assertGreater(len(answered), 6)
+            self.assertGreater(grid.problem(identity)["accepted"], 0)
+            grid.admin("audit", "verify")
+
+    def test_what_is_no_listening_socket_is_refused(self):
+        with Grid() as grid, socket.socket() as other:
+            self.start_on(grid, other)
+            self.assertEqual(grid.processes["server"].wait(timeout=60), 1)
+            self.assertIn("expected one TCP socket", grid.log("server"))
+
+
+class Proxies(unittest.TestCase):
+    V2 = b"\r\n\r\n\0\r\nQUIT\n"
+
+    def through(self, grid, header, token="wrong"):
+        sock = socket.create_connection(("127.0.0.1", grid.port), timeout=30)
+        sock.sendall(header)
+        return get(sock, "/v1/admin/status", token)
+
+    def networks(self, grid):
+        """Where wrong tokens came from last, read past the proxy: from an address that is none."""
+        _, _, page = grid.request("GET", "/v1/admin/audit", token=grid.admin_token, address="127.0.0.9")
+        return [refusal["last_network"] for refusal in page["refusals"]]
+
+    def test_the_address_behind_a_proxy_counts(self):
+        with Grid('server.proxies = "127.0.0.1, 2001:db8::/32"') as grid:
+            grid.start_server()
+            text = b"PROXY TCP4 203.0.113.7 192.0.2.1 50000 8443\r\n"
+            self.assertEqual(self.through(grid, text)[0], 401)
+            grid.wait_until("the refusal", lambda: self.networks(grid) == ["203.0.113.7"])
+            binary = self.V2 + b"\x21\x11" + struct.pack("!H4s4sHH", 12, bytes([198, 51, 100, 9]), bytes([192, 0, 2, 1]), 50000, 8443)
+            self.assertEqual(self.through(grid, binary)[0], 401)
+            grid.wait_until("the refusal", lambda: self.networks(grid) == ["198.51.100.9"])
+            local = self.V2 + b"\x20\x00\x00\x00"
+            self.assertEqual(self.through(grid, local, grid.admin_token)[0], 200)
+            with self.subTest("a ban holds for who is behind the proxy alone"):
+                body = {"kind": "network", "subject": "203.0.113.0/24", "reason": "a test", "seconds": 600}
+                status, _, answer = grid.request("POST", "/v1/admin/bans", body, grid.admin_token, address="127.0.0.9")
+                self.assertEqual(status, 200, answer)
+                self.assertEqual(self.through(grid, text, grid.admin_token)[0], 403)
+                self.assertEqual(self.through(grid, binary, grid.admin_token)[0], 200)
+            with self.subTest("a proxy that does not say whose it is gets no answer"):
+                with self.assertRaises((OSError, IndexError, ValueError)):
+                    get(socket.create_connection(("127.0.0.1", grid.port), timeout=30))
+            with self.subTest("who is no proxy may not claim to be another"):
+                sock = socket.create_connection(("127.0.0.1", grid.port), timeout=30, source_address=("127.0.0.9", 0))
+                sock.sendall(text)
+                with self.assertRaises((OSError, ssl.SSLError, IndexError, ValueError)):
+                    get(sock)
+            self.assertIn("no PROXY protocol header", grid.log("server"))
+
+
+def program(name):
+    return shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin")
+
+
+class RealProxies(unittest.TestCase):
+    def settings(self, grid, name):
+        """The file of deploy/proxy with this test's ports."""
+        front = free_port()
+        text = (SOURCE / "deploy" / "proxy" / name).read_text()
+        changed = text.replace("0.0.0.0:443", f"127.0.0.1:{front}").replace("127.0.0.1:8443", f"127.0.0.1:{grid.port}")
+        self.assertEqual(changed.count(str(front)) + changed.count(str(grid.port)), 2)
+        return front, changed
+
+    def look_through(self, grid, front, address):
+        """From another address of this machine, which the server must see."""
+        def connect():
+            try:
+                return socket.create_connection(("127.0.0.1", front), timeout=10, source_address=(address, 0))
+            except OSError:
+                return None
+
+        self.assertEqual(get(grid.wait_until("the proxy", connect), "/v1/admin/status", "wrong")[0], 401)
+        grid.wait_until("the refusal", lambda: address in [refusal["last_network"] for refusal in grid.request(
+            "GET", "/v1/admin/audit", token=grid.admin_token, address="127.0.0.9")[2]["refusals"]])
+
+    @unittest.skipUnless(program("haproxy"), "haproxy is not installed")
+    def test_haproxy_passes_tls_through_or_ends_it(self):
+        with Grid('server.proxies = "127.0.0.1"') as grid:
+            front, text = self.settings(grid, "haproxy.cfg")
+            ended = free_port()
+            pair = grid.directory / "pair.pem"
+            pair.write_text("".join((grid.project / "keys" / name).read_text() for name in ("tls.pem", "tls.key")))
+            configuration = grid.directory / "haproxy.cfg"
+            configuration.write_text(text + f"""
+listen ended
+    mode http
+    bind 127.0.0.1:{ended} ssl crt {pair}
+    server main 127.0.0.1:{grid.port} ssl verify none send-proxy-v2
+""")
+            grid.start("server", "gleaner-server", "run", grid.project)
+            grid.wait_until("the server", lambda: "serving" in grid.log("server"))
+            grid.start("haproxy", pathlib.Path(program("haproxy")), "-db", "-f", configuration)
+            self.look_through(grid, front, "127.0.0.5")
+            self.look_through(grid, ended, "127.0.0.6")
+            self.assertNotIn("no PROXY protocol header", grid.log("server"))  # nor when it looks at /readyz
+
+    @unittest.skipUnless(program("nginx"), "nginx is not installed")
+    def test_nginx_passes_tls_through(self):
+        with Grid('server.proxies = "127.0.0.1"') as grid:
+            front, text = self.settings(grid, "nginx.conf")
+            nginx = pathlib.Path(program("nginx"))
+            modules = nginx.parents[1] / "lib" / "nginx" / "modules"
+            configuration = grid.directory / "nginx.conf"
+            configuration.write_text(text.replace("load_module modules", f"load_module {modules}"))
+            grid.start("server", "gleaner-server", "run", grid.project)
+            grid.wait_until("the server", lambda: "serving" in grid.log("server"))
+            grid.start("nginx", nginx, "-p", grid.directory, "-c", configuration, "-e", "stderr", "-g",
+                       f"daemon off; pid {grid.directory}/nginx.pid;")
+            self.look_through(grid, front, "127.0.0.7")
+
+
+class Notices(unittest.TestCase):
+    def test_a_problem_s_end_is_mailed_and_the_log_is_json(self):
+        with Grid('log.format = "json"') as grid:
+            sendmail = grid.directory / "sendmail"
+            inbox = grid.directory / "inbox"
+            inbox.mkdir()
+            sendmail.write_text(f'#!/bin/sh\necho "$@" > {inbox}/arguments\ncat > {inbox}/part && mv {inbox}/part {inbox}/$$.mail\n')
+            sendmail.chmod(0o755)
+            grid.change_settings(f'notices.mail = "ann@example.org, bob@example.org"\nnotices.sendmail = "{sendmail}"\n'
+                                 'notices.webhook = "https://127.0.0.1:1/hook"')
+            grid.start_server()
+            host = FakeHost(grid, "kitchen-pc")
+            grid.add_application(SQUARES)
+            identity = grid.add_problem("squares", "números", count=3)
+            grid.wait_until("a look at it while it runs", lambda: grid.request(
+                "GET", f"/v1/admin/problems/{identity}/history", token=grid.admin_token)[2]["items"])
+            while grid.problem(identity)["state"] != "finished":
+                for grant in host.work()[1].get("decoded", []):
+                    begin, end = grant["range"]["begin"], grant["range"]["end"]
+                    host.commit(grant["unit"], begin, [str((1 + i) ** 2).encode() for i in range(begin, end)])
+                host.units.clear()
+            grid.wait_until("the mail", lambda: list(inbox.glob("*.mail")))
+            letter = email.message_from_bytes(next(inbox.glob("*.mail")).read_bytes())
+            self.assertEqual(letter["To"], "ann@example.org, bob@example.org")
+            subject = str(email.header.make_header(email.header.decode_header(letter["Subject"])))
+            self.assertEqual(subject, f"[A Gleaner project] Problem {identity} (números) is finished")
+            self.assertIn(f"gleaner-admin problem result {identity}", letter.get_payload(decode=True).decode())
+            self.assertEqual((inbox / "arguments").read_text().split(), ["-t", "-oi"])
+            grid.wait_until("the webhook that is not there", lambda: "does not reach the webhook" in grid.log("server"))
+            grid.processes["server"].terminate()
+            self.assertEqual(grid.processes["server"].wait(timeout=60), 0)
+            lines = [json.loads(line) for line in grid.log("server").splitlines()]
+            self.assertGreater(len(lines), 3)
+            for line in lines:
+                self.assertEqual(set(line), {"time", "level", "thread", "message"})
+            self.assertIn("info", {line["level"] for line in lines})
+
+
+if __name__ == "__main__":
+    main()
