@@ -14,6 +14,7 @@ export interface Problem {
   id: number; name: string; application: string; state: string; message: string; waits?: string; strategy: string; straggler: string;
   weight: number; priority: number; validation: string; stage: number; stage_name: string; items: number; accepted: number;
   free: number; handed_out: number; cost: number; cost_accepted: number; rate: number; eta_seconds: number; units: number;
+  eta_low_seconds?: number; eta_high_seconds?: number; done?: number;
   open_units: number; splits: number; wasted_cost: number; hosts: number; created_at: number; started_at: number;
   finished_at: number; elapsed_seconds: number; shares: Share[]; results: ResultFile[]; set_aside: SetAside[];
 }
@@ -28,10 +29,11 @@ export interface Status {
   stored?: string;
 }
 export interface ErrorGroup {
-  problem: number; problem_name: string; application: string; kind: string; message: string; times: number; hosts: number;
+  problem: number; problem_name: string; application: string; kind: string; words?: string; message: string; times: number; hosts: number;
   first_at: number; last_at: number;
 }
 export interface Sample { at: number; hosts_active: number; cores_busy: number; items_per_second: number; core_hours: number }
+export interface Day { at: number; core_hours: number; kilowatt_hours: number; items: number }
 export interface ProblemSample { at: number; stage: number; done: number; rate: number; eta_seconds: number }
 export interface Live { status: Status; problems: Problem[]; problems_total: number; errors: ErrorGroup[]; sample: Sample }
 export interface ItemMap {

@@ -2,7 +2,7 @@ import { ask, list, may, type ItemMap, type Problem } from "./api";
 import { ItemMapView } from "./itemmap";
 import { live } from "./live";
 import { Card, Heading, State, usePolled } from "./parts";
-import { bytes, count, done, duration, percent, time } from "./words";
+import { bytes, count, done, left, percent, time } from "./words";
 
 interface Act { number: number; at: number; actor: string; role: string; action: string; object: string; summary: string }
 interface Refusal { actor: string; kind: string; action: string; times: number; last_at: number; last_network: string }
@@ -119,7 +119,7 @@ function WallProblem({ problem: p }: { problem: Problem }) {
   return (
     <section class="card wide" aria-label={p.name}>
       <h2>{p.name} <span class="big">{percent(done(p))}</span></h2>
-      <p class="calm">{p.application}, <State of={p.state} />, left: {duration(p.eta_seconds)}</p>
+      <p class="calm">{p.application}, <State of={p.state} />, left: {left(p)}</p>
       {map && map.items > 0 && <ItemMapView map={map} names={names} />}
     </section>
   );

@@ -1,8 +1,8 @@
 import { useMemo } from "preact/hooks";
-import { ask, may, type Status } from "./api";
+import { ask, list, may, type Day, type Status } from "./api";
 import { live, samples } from "./live";
 import { Bar, Card, Chart, Figure, Heading, State, usePolled } from "./parts";
-import { count, done, duration, figure, lastLine, over, percent, plural, time } from "./words";
+import { count, done, figure, lastLine, left, over, percent, plural, time } from "./words";
 
 export function Overview() {
   const view = live.value;
@@ -32,12 +32,29 @@ export function Overview() {
             { label: "busy cores", colour: "--accent", values: past.map(s => s.cores_busy), area: true, text: figure },
             { label: "hosts online", colour: "--calm", values: past.map(s => s.hosts_active), text: figure }]} />
         </Card>
+        <Days />
         <Card title="Problems" wide actions={may("operator") && <a class="button" href="#/add">Add a problem</a>}>
           {problems.length === 0 ? <p>There are none yet.</p> : <ProblemTable />}
         </Card>
         {view.errors.length > 0 && <Card title="Errors" wide><Errors /></Card>}
       </div>
     </>
+  );
+}
+
+// What was contributed day by day, which outlasts a restart of the server.
+function Days() {
+  const [days] = usePolled<Day[]>(() => list("/v1/admin/days"), 60, []);
+  if (!days || days.length < 1) return null;
+  const shown = days.slice(-60);
+  const energy = shown.some(day => day.kilowatt_hours > 0);
+  const sum = (of: (day: Day) => number) => shown.reduce((all, day) => all + of(day), 0);
+  return (
+    <Card title="Contributed">
+      <p class="calm">{figure(sum(day => day.core_hours))} core-hours{energy && <>, {figure(sum(day => day.kilowatt_hours))} kWh where owners said what they draw</>} in {plural(shown.length, "day")}.</p>
+      {shown.length > 1 && <Chart title="core-hours a day" at={shown.map(day => day.at)} lines={[
+        { label: "core-hours", colour: "--accent", values: shown.map(day => day.core_hours), area: true, text: figure }]} />}
+    </Card>
   );
 }
 
@@ -55,7 +72,7 @@ function ProblemTable() {
                 <td><State of={p.state} /></td>
                 <td><Bar part={done(p)} label={`${p.name} done`} /></td>
                 <td class="n">{count(p.hosts)}</td>
-                <td>{p.state === "running" ? duration(p.eta_seconds) : "–"}</td>
+                <td>{left(p)}</td>
               </tr>
             ))}
           </tbody>
@@ -73,7 +90,7 @@ export function Errors({ problem }: { problem?: number }) {
     <ul class="errors">
       {errors.map(e => (
         <li key={`${e.problem} ${e.kind} ${e.message}`}>
-          {problem === undefined && <a href={`#/problems/${e.problem}`}>{e.problem_name}</a>} <b>{lastLine(e.message) || e.kind}</b>
+          {problem === undefined && <a href={`#/problems/${e.problem}`}>{e.problem_name}</a>} <b>{e.words || lastLine(e.message) || e.kind}</b>
           <br /><span class="calm">{plural(e.times, "time")} on {plural(e.hosts, "host")}, {e.application}, last {time(e.last_at)}</span>
           {e.message.trim().includes("\n") && <details><summary>All it said</summary><pre tabIndex={0}>{e.message}</pre></details>}
         </li>
@@ -99,7 +116,7 @@ function Attention() {
     for (const p of open.filter(one => one.waits && (one.state !== "running" || one.hosts > 0 || one.accepted === one.items)))
       list.push({ text: `${p.name} waits: ${lastLine(p.waits!)}`, link: `#/problems/${p.id}` });
     for (const e of errors.slice(0, 3))
-      list.push({ text: `${e.problem_name}: ${lastLine(e.message) || e.kind} (${plural(e.times, "time")} on ${plural(e.hosts, "host")})`, link: `#/problems/${e.problem}` });
+      list.push({ text: `${e.problem_name}: ${e.words || lastLine(e.message) || e.kind} (${plural(e.times, "time")} on ${plural(e.hosts, "host")})`, link: `#/problems/${e.problem}` });
     return list;
   }, [live.value]);
   if (sentences.length === 0 && !joinless) return <p class="fine">Nothing needs your attention.</p>;

@@ -4,7 +4,7 @@ import { ItemMapView } from "./itemmap";
 import { live } from "./live";
 import { Errors } from "./overview";
 import { Ask, attempt, Bar, Card, Chart, Figure, Files, Heading, say, State, usePolled } from "./parts";
-import { count, done, duration, figure, over, percent, plural, time } from "./words";
+import { count, done, duration, figure, left, over, percent, plural, time } from "./words";
 
 interface Decision { at: number; host: number; unit: number; kind: string; range: { begin: number; end: number }; reason: string }
 
@@ -28,7 +28,7 @@ export function ProblemPage({ id }: { id: number }) {
       <dl class="figures">
         <Figure name={p.stage_name ? `stage ${p.stage + 1}: ${p.stage_name}` : `stage ${p.stage + 1}`} value={percent(done(p))} />
         <Figure name="items accepted" value={count(p.accepted)} note={` of ${count(p.items)}`} />
-        <Figure name="left" value={p.state === "running" ? duration(p.eta_seconds) : "–"} />
+        <Figure name="left" value={p.waits ? "it waits" : left(p)} />
         <Figure name="hosts at work" value={count(p.hosts)} />
         <Figure name="wasted" value={percent(p.wasted_cost > 0 ? p.wasted_cost / (p.wasted_cost + p.cost_accepted) : 0)} />
       </dl>
@@ -39,6 +39,7 @@ export function ProblemPage({ id }: { id: number }) {
           {past.length > 1 ? <Chart title="done" at={at} top={1} lines={[{ label: "done", colour: "--good", area: true, values: past.map(s => s.done), text: percent }]} />
             : <p class="calm">The curve begins after some seconds.</p>}
         </Card>
+        <UnitSizes id={id} />
         <Card title="Hosts at work" wide><Shares p={p} /></Card>
         <Card title="Errors"><Errors problem={p.id} /><Aside p={p} /></Card>
         {may("operator") && !ended && <Card title="How it is computed"><Rules key={`${p.strategy} ${p.straggler}`} p={p} again={again} /></Card>}
@@ -56,6 +57,21 @@ export function ProblemPage({ id }: { id: number }) {
         </Card>
       </div>
     </>
+  );
+}
+
+const handedOut = ["fresh", "recover", "split", "copy", "check"];
+
+// How large units were when they were handed out, the newest of them.
+function UnitSizes({ id }: { id: number }) {
+  const [decisions] = usePolled<Decision[]>(() => list(`/v1/admin/problems/${id}/decisions?count=500`), 10, [id]);
+  const units = (decisions ?? []).filter(each => handedOut.includes(each.kind)).reverse();
+  if (units.length < 2) return null;
+  return (
+    <Card title="Sizes of units">
+      <Chart title="items of a unit when it was handed out" at={units.map(each => each.at)} lines={[
+        { label: "items", colour: "--accent", values: units.map(each => each.range.end - each.range.begin), text: count }]} />
+    </Card>
   );
 }
 

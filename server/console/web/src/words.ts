@@ -21,7 +21,16 @@ export const duration = (seconds: number): string => {
 // Microseconds since 1970.
 export const time = (at: number): string =>
   at ? new Date(at / 1000).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" }) : "–";
-export const done = (p: { cost: number; cost_accepted: number; state: string }): number =>
-  p.state === "finished" ? 1 : p.cost > 0 ? Math.min(1, p.cost_accepted / p.cost) : 0;
+// Of the whole problem, all stages together, as everything says it; of a server that does not tell, of the stage.
+export const done = (p: { done?: number; cost: number; cost_accepted: number; state: string }): number =>
+  p.done !== undefined && p.done >= 0 ? p.done : p.state === "finished" ? 1 : p.cost > 0 ? p.cost_accepted / p.cost : 0;
+// When it will be done, with how far off that may be; or what it waits for.
+export const left = (p: { state: string; eta_seconds: number; eta_low_seconds?: number; eta_high_seconds?: number; waits?: string }): string => {
+  if (p.state !== "running") return "–";
+  if (p.waits) return p.waits;
+  const low = p.eta_low_seconds ?? -1;
+  const high = p.eta_high_seconds ?? -1;
+  return p.eta_seconds > 0 && low >= 0 && duration(low) !== duration(high) ? `${duration(low)} to ${duration(high)}` : duration(p.eta_seconds);
+};
 export const over = (state: string): boolean => ["finished", "cancelled", "failed"].includes(state);
 export const lastLine = (text: string): string => text.trim().split("\n").pop() ?? "";
