@@ -31,8 +31,10 @@ bool may_be_absent(const std::string& title, const std::string& name) {
            name == "priority" || name == "commit_seconds" || name == "validation" || name == "range";
   if (title == "problem")
     return name == "validation" || name == "range" || name == "eta_low_seconds" ||
-           name == "eta_high_seconds" || name == "waits" || name == "done";
+           name == "eta_high_seconds" || name == "errors" || name == "words" || name == "waits" ||
+           name == "done";
   if (name == "done" && (title == "progress" || title == "work reply")) return true;
+  if (title == "group of errors") return name == "words";
   if (title == "host") return name == "code" || name == "tags" || name == "speeds";
   if (title == "new enrolment code") return name != "name";
   if (title == "enrolment code" || title == "join code") return name == "own";
