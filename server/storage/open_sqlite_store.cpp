@@ -20,15 +20,6 @@ Status create(const io::Path& path) {
   return files.rename(beside, path);
 }
 
-Status check(Database& database) {
-  Query query = database.query("PRAGMA quick_check(1)");
-  std::string answer;
-  TRY_ASSIGN(const bool found, query.step());
-  if (found) query.take(answer);
-  if (answer != "ok") return database.damaged(answer);
-  return {};
-}
-
 Error lost(const io::Path& path, const GenerationNote& store, const GenerationNote& note) {
   return {
       ErrorKind::invalid,
@@ -75,7 +66,7 @@ Result<std::unique_ptr<Store>> open_sqlite_store(const io::Path& directory, Open
   TRY_ASSIGN(auto database, Database::open(path.string(), Database::Create::no));
   TRY_ASSIGN(const int version, schema_version(*database));
   if (version == 0) return database->damaged("it has no tables");
-  if (how == OpenCheck::quick_check) TRY(check(*database));
+  if (how == OpenCheck::quick_check) TRY(database->check());
   TRY(migrate(*database, migrations()));
   // What the server before us wrote but did not live to sync would be read as committed: make it durable
   // before anybody hears of it.

@@ -77,6 +77,15 @@ Status Database::execute(const char* sql) {
   return {};
 }
 
+Status Database::check() {
+  Query quick = query("PRAGMA quick_check(1)");
+  std::string answer;
+  TRY_ASSIGN(const bool found, quick.step());
+  if (found) quick.take(answer);
+  if (answer != "ok") return damaged(answer);
+  return {};
+}
+
 Status Database::copy_into(Database& target) {
   sqlite3_backup* const backup = sqlite3_backup_init(target.connection_, "main", connection_, "main");
   if (backup == nullptr) return target.fail(sqlite3_errcode(target.connection_));

@@ -44,6 +44,8 @@ class Database {
   // Several statements, not kept: pragmas and migrations.
   [[nodiscard]] Status execute(const char* sql);
 
+  // Reads all of it once (PRAGMA quick_check): damaged, with what to do, if it is not whole.
+  [[nodiscard]] Status check();
   // All of it as it is at one moment, whatever others write meanwhile (SQLite's online backup).
   [[nodiscard]] Status copy_into(Database& target);
 

@@ -1,4 +1,4 @@
-// The audit log, what was refused, and what was contributed day by day.
+// The audit log, and what was refused.
 #include "server/storage/sqlite_store.h"
 #include "shared/base/limits.h"
 
@@ -51,26 +51,6 @@ ORDER BY last_at DESC, actor, kind, action LIMIT ?)");
   return all_rows(query, [](Query& each) {
     protocol::RefusalCount row;
     each.take_all(row.actor, row.kind, row.action, row.times, row.first_at, row.last_at, row.last_network);
-    return row;
-  });
-}
-
-Status SqliteStore::add_to_day(const DayRow& more) {
-  Query query = database_->query(R"(
-INSERT INTO days (day, core_seconds, joules, items) VALUES (?, ?, ?, ?)
-ON CONFLICT DO UPDATE SET core_seconds = core_seconds + excluded.core_seconds,
-  joules = joules + excluded.joules, items = items + excluded.items)");
-  TRY(query.add(more.day).add(more.core_seconds).add(more.joules).add(more.items).run());
-  return database_->query("DELETE FROM days WHERE day <= ?").add(more.day - DayRow::kept_max).run();
-}
-
-Result<std::vector<DayRow>> SqliteStore::days(int count_max) {
-  Query query = database_->query(R"(
-SELECT day, core_seconds, joules, items FROM (SELECT * FROM days ORDER BY day DESC LIMIT ?) ORDER BY day)");
-  query.add(count_max);
-  return all_rows(query, [](Query& each) {
-    DayRow row;
-    each.take_all(row.day, row.core_seconds, row.joules, row.items);
     return row;
   });
 }

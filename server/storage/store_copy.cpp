@@ -22,13 +22,7 @@ Status copy_pages(const io::Path& from, const io::Path& to) {
 
 Status read_copy(const io::Path& path, StoreCopy& copy) {
   TRY_ASSIGN(auto database, Database::open(path.string(), Database::Create::no));
-  {
-    Query query = database->query("PRAGMA quick_check(1)");
-    std::string answer;
-    TRY_ASSIGN(const bool found, query.step());
-    if (found) query.take(answer);
-    if (answer != "ok") return database->damaged(answer);
-  }
+  TRY(database->check());
   TRY_ASSIGN(auto reader, Database::open(path.string(), Database::Create::no));
   SqliteStore store(nullptr, std::move(database), std::move(reader));
   TRY(store.load_sequences());
