@@ -16,7 +16,7 @@
 namespace gleaner::simulator {
 namespace {
 
-struct Options {
+struct BenchmarkOptions {
   std::int64_t hosts = 2000;
   bool world = false;
   int slots = 0;
@@ -45,7 +45,7 @@ double peak_megabytes() {
 }
 
 // A divisible job under the papers' conditions: an event is a result with the request that comes with it.
-Result<Speed> paper_speed(const Options& options, const std::string& strategy) {
+Result<Speed> paper_speed(const BenchmarkOptions& options, const std::string& strategy) {
   PaperInstance instance;
   instance.items = options.items;
   for (int i = 0; i < 100; ++i) instance.hosts.push_back({1 + 0.09 * i});
@@ -56,7 +56,7 @@ Result<Speed> paper_speed(const Options& options, const std::string& strategy) {
 }
 
 // The whole stage with clients, heartbeats and messages.
-Result<Speed> grid_speed(const Options& options) {
+Result<Speed> grid_speed(const BenchmarkOptions& options) {
   GridInstance instance;
   PopulationSetup population;
   population.hosts = static_cast<int>(options.hosts);
@@ -78,7 +78,7 @@ Result<Speed> grid_speed(const Options& options) {
   return Speed{run.events, processor_seconds() - started, run.decided};
 }
 
-Result<int> benchmark(Console& console, const Options& options) {
+Result<int> benchmark(Console& console, const BenchmarkOptions& options) {
   json::Value document;
   for (const char* strategy : {"rts", "ss", "fac2,mode=paper", "wis,mode=paper"}) {
     if (!policy::make_sizing(strategy).ok()) continue;
@@ -115,7 +115,7 @@ Result<int> benchmark(Console& console, const Options& options) {
 
 void add_benchmark_command(CLI::App& program, Action& chosen) {
   auto* command = program.add_subcommand("benchmark", "events per second of processor time, on this machine");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<BenchmarkOptions>();
   command->add_option("--hosts", options->hosts, "of the grid")
       ->check(CLI::Range(1, 2'000'000))
       ->capture_default_str();

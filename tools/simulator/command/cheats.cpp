@@ -35,7 +35,7 @@ constexpr const char* policies[] = {"none", "spot:0.05", "quorum:2", "quorum:3",
 constexpr double shares[] = {0.1, 0.3};
 constexpr std::uint64_t others = 1'000'000;  // seeds of the fleets that hoarders are from
 
-struct Options {
+struct CheatsOptions {
   std::string seeds = "1-20";
   std::vector<std::string> kinds;
   unsigned jobs = 0;
@@ -193,7 +193,7 @@ void print_json(Console& console, const std::vector<Row>& rows) {
   console.out << json::write(document, {2}) << '\n';
 }
 
-Result<int> compare(Console& console, const Options& options) {
+Result<int> compare(Console& console, const CheatsOptions& options) {
   std::vector<Cheat> kinds;
   for (const std::string& name : options.kinds) {
     TRY_ASSIGN(const Cheat kind, cheat_from(name));
@@ -243,7 +243,7 @@ Result<int> compare(Console& console, const Options& options) {
 void add_cheats_command(CLI::App& program, Action& chosen) {
   auto* command = program.add_subcommand(
       "cheats", "what hosts that lie or hoard achieve among strangers (server/policy/trust/TRUST.md)");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<CheatsOptions>();
   command
       ->add_option("--kinds", options->kinds,
                    "random, always, sleeper, pair, conspiracy, sybil; hoarder, boaster, crawler; may be "

@@ -15,7 +15,7 @@
 namespace gleaner::simulator {
 namespace {
 
-struct Wanted {
+struct MapOptions {
   std::string file;
   std::string strategy;
   bool json = false;
@@ -67,12 +67,12 @@ Result<policy::MappingInput> read_input(Instance& instance) {
   return input;
 }
 
-Result<int> map(Console& console, const Wanted& wanted) {
-  TRY_ASSIGN(const auto strategy, policy::make_mapping(wanted.strategy));
-  TRY_ASSIGN(Instance instance, Instance::read(wanted.file));
+Result<int> map(Console& console, const MapOptions& options) {
+  TRY_ASSIGN(const auto strategy, policy::make_mapping(options.strategy));
+  TRY_ASSIGN(Instance instance, Instance::read(options.file));
   TRY_ASSIGN(const policy::MappingInput input, read_input(instance));
   const policy::Schedule schedule = strategy->generate(input);
-  if (wanted.json) {
+  if (options.json) {
     const json::Value answer{{"strategy", strategy->text()},
                              {"queues", schedule.queues},
                              {"unplaced", schedule.unplaced},
@@ -92,12 +92,12 @@ Result<int> map(Console& console, const Wanted& wanted) {
 
 void add_map_command(CLI::App& program, Action& chosen) {
   auto* command = program.add_subcommand("map", "maps one batch of tasks to hosts");
-  const auto wanted = std::make_shared<Wanted>();
-  command->add_option("instance", wanted->file, "INSTANCE.json, see gleaner-sim(1)")->required();
-  command->add_option("--strategy", wanted->strategy, "NAME[,key=value...], see gleaner-sim strategies")
+  const auto options = std::make_shared<MapOptions>();
+  command->add_option("instance", options->file, "INSTANCE.json, see gleaner-sim(1)")->required();
+  command->add_option("--strategy", options->strategy, "NAME[,key=value...], see gleaner-sim strategies")
       ->required();
-  command->add_flag("--json", wanted->json, "print JSON");
-  on_parse(command, chosen, wanted, map);
+  command->add_flag("--json", options->json, "print JSON");
+  on_parse(command, chosen, options, map);
 }
 
 }  // namespace gleaner::simulator

@@ -11,7 +11,7 @@
 namespace gleaner::simulator {
 namespace {
 
-struct Wanted {
+struct WantedRows {
   std::string section;
   std::string directory;
   bool list = false;
@@ -27,7 +27,7 @@ void show_progress(Console& console, const std::string& name, double share) {
                 << std::flush;
 }
 
-Result<int> reproduce(Console& console, const Wanted& wanted) {
+Result<int> reproduce(Console& console, const WantedRows& wanted) {
   if (wanted.list) {
     for (const SectionEntry& section : reproduction_sections()) console.out << section.name << '\n';
     return 0;
@@ -63,7 +63,7 @@ Result<int> reproduce(Console& console, const Wanted& wanted) {
 void add_reproduce_command(CLI::App& program, Action& chosen) {
   auto* command =
       program.add_subcommand("reproduce", "runs published results again and writes a report's section");
-  const auto wanted = std::make_shared<Wanted>();
+  const auto wanted = std::make_shared<WantedRows>();
   std::string names;
   for (const SectionEntry& section : reproduction_sections()) {
     names += fmt::format("{}{} ({})", names.empty() ? "" : "; ", section.name, section.summary);

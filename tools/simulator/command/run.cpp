@@ -20,7 +20,7 @@
 namespace gleaner::simulator {
 namespace {
 
-struct Options {
+struct RunOptions {
   std::string file;
   std::vector<std::string> strategies, stragglers, sets;
   std::string seeds = "1";
@@ -70,7 +70,7 @@ Status write_text(const std::string& path, const std::string& text) {
 }
 
 // Of each strategy's first seed.
-Status write_details(const Options& options, const Experiment& experiment,
+Status write_details(const RunOptions& options, const Experiment& experiment,
                      const std::vector<Outcome>& outcomes) {
   if (!experiment.detail) return {};
   std::string table;
@@ -88,7 +88,7 @@ Status write_details(const Options& options, const Experiment& experiment,
   return options.hosts.empty() ? Status() : write_text(options.hosts, table);
 }
 
-Result<int> run(Console& console, const Options& options) {
+Result<int> run(Console& console, const RunOptions& options) {
   TRY_ASSIGN(const std::string text, contents(options.file));
   std::vector<Override> overrides;
   for (const std::string& set : options.sets) {
@@ -171,7 +171,7 @@ std::function<void(std::size_t)> progress_on(Console& console, std::size_t count
 
 void add_run_command(CLI::App& program, Action& chosen) {
   auto* command = program.add_subcommand("run", "runs a scenario (TOML; see tools/simulator/SCENARIO.md)");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<RunOptions>();
   command->add_option("scenario", options->file, "the scenario file")->required();
   command->add_option("--strategy", options->strategies, "instead of the file's; may be repeated")
       ->take_all()

@@ -14,13 +14,13 @@
 namespace gleaner::simulator {
 namespace {
 
-struct Wanted {
+struct SizesOptions {
   std::string file;
   std::string strategy;
   bool json = false;
 };
 
-Result<PaperInstance> read_input(Instance& root) {
+Result<PaperInstance> read_paper_instance(Instance& root) {
   PaperInstance instance;
   TRY_ASSIGN(instance.items, root.whole("items", 1, limits::simulated_items_max));
   if (root.has("costs")) {
@@ -85,13 +85,13 @@ void print_table(Console& console, const PaperInstance& instance, const PaperRun
   console.out << fmt::format("\n{} requests, {} of them copies; {}\n", run.requests, run.copies, end);
 }
 
-Result<int> sizes(Console& console, const Wanted& wanted) {
-  TRY_ASSIGN(Instance file, Instance::read(wanted.file));
-  TRY_ASSIGN(PaperInstance instance, read_input(file));
-  instance.strategy = wanted.strategy;
+Result<int> sizes(Console& console, const SizesOptions& options) {
+  TRY_ASSIGN(Instance file, Instance::read(options.file));
+  TRY_ASSIGN(PaperInstance instance, read_paper_instance(file));
+  instance.strategy = options.strategy;
   if (instance.strategy.find(",mode=") == std::string::npos) instance.strategy += ",mode=paper";
   TRY_ASSIGN(const PaperRun run, run_paper(instance));
-  if (wanted.json) {
+  if (options.json) {
     console.out << json::write(document_of(instance, run)) << '\n';
   } else {
     print_table(console, instance, run);
@@ -103,13 +103,13 @@ Result<int> sizes(Console& console, const Wanted& wanted) {
 
 void add_sizes_command(CLI::App& program, Action& chosen) {
   auto* command = program.add_subcommand("sizes", "hands out one divisible job under the papers' conditions");
-  const auto wanted = std::make_shared<Wanted>();
-  command->add_option("instance", wanted->file, "JSON: items, costs, hosts with speeds, duplicate, omit")
+  const auto options = std::make_shared<SizesOptions>();
+  command->add_option("instance", options->file, "JSON: items, costs, hosts with speeds, duplicate, omit")
       ->required();
-  command->add_option("--strategy", wanted->strategy, "NAME[,key=value...], in paper mode unless mode=grid")
+  command->add_option("--strategy", options->strategy, "NAME[,key=value...], in paper mode unless mode=grid")
       ->required();
-  command->add_flag("--json", wanted->json, "print JSON");
-  on_parse(command, chosen, wanted, sizes);
+  command->add_flag("--json", options->json, "print JSON");
+  on_parse(command, chosen, options, sizes);
 }
 
 }  // namespace gleaner::simulator
