@@ -40,6 +40,10 @@ class Transfer {
   std::int64_t moved_ = 0;
 };
 
+service::Load::Visitor anybody(const Request& request) {
+  return {service::Load::Caller::stranger, request.network};
+}
+
 }  // namespace
 
 bool Router::may_send_large(const Request& head, bool announced) {
@@ -82,7 +86,7 @@ void Router::route(const Request& request, const Reply& reply) {
   if (moves_blob(path)) return blob_operation(request, reply);
   if (!path.starts_with("/v1/") || path == "/v1/project") return public_operation(request, reply);
   const auto host = service_.enrolment().visitor(bearer_token(request), request.network);
-  if (!host.ok()) return reply(error_response(host.error()));
+  if (!host.ok()) return refuse(request, host.error(), reply);
   serve(request, *host, reply, [&](const Reply& placed, const service::Load::Account&) {
     host_operation(request, *host->host, placed);
   });
@@ -107,9 +111,13 @@ void Router::serve(const Request& request, const service::Load::Visitor& who, co
       account);
 }
 
+void Router::refuse(const Request& request, const Error& why, const Reply& reply) {
+  const auto place = service_.load().enter(anybody(request), service::Load::Size::small);
+  reply(place.ok() ? error_response(why) : busy_response(place.error()));
+}
+
 void Router::public_operation(const Request& request, const Reply& reply) {
-  const service::Load::Visitor anybody{service::Load::Caller::stranger, request.network};
-  serve(request, anybody, reply, [&](const Reply& placed, const service::Load::Account&) {
+  serve(request, anybody(request), reply, [&](const Reply& placed, const service::Load::Account&) {
     if (request.path == "/v1/project" && request.method == "GET")
       return placed(json_response(protocol::encode(service_.enrolment().project())));
     status_page(request, placed);
@@ -119,14 +127,14 @@ void Router::public_operation(const Request& request, const Reply& reply) {
 void Router::blob_operation(const Request& request, const Reply& reply) {
   auto who = service_.enrolment().visitor(bearer_token(request), request.network);
   if (!who.ok()) {
-    if (who.error().kind == ErrorKind::banned) return reply(error_response(who.error()));
+    if (who.error().kind == ErrorKind::banned) return refuse(request, who.error(), reply);
     const auto admin = admit(request, split_path(request.path));
     if (!admin.ok()) {
-      const bool nobody = admin.error().kind == ErrorKind::unauthorized;
-      return reply(error_response(
-          nobody ? Error{ErrorKind::unauthorized,
-                         who.error().message + "; as an administrator: " + admin.error().message}
-                 : admin.error()));
+      if (admin.error().kind != ErrorKind::unauthorized) return reply(error_response(admin.error()));
+      return refuse(
+          request,
+          {ErrorKind::unauthorized, who.error().message + "; as an administrator: " + admin.error().message},
+          reply);
     }
     who = service::Load::Visitor{service::Load::Caller::administrator, request.network};
   }
@@ -167,7 +175,7 @@ void Router::upload(const Request& request, const Reply& reply, std::optional<Ho
   const std::int64_t bytes_max = host ? limits::segment_bytes_max : limits::blob_bytes_max;
   const std::string digest = request.path.substr(std::string("/v1/uploads/").size());
   if (request.method == "GET") {
-    const auto state = service_.uploads().state(digest);
+    const auto state = service_.uploads().state(digest, host);
     return reply(state.ok() ? json_response(protocol::encode(*state)) : error_response(state.error()));
   }
   if (request.method != "PATCH") return reply(error_response(no_such_operation(request)));

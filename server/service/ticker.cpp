@@ -121,9 +121,10 @@ void Ticker::collect_garbage() {
     if (!digests.ok()) return;  // the next round will do
     const Timestamp now = kernel_.clock().now();
     const std::unordered_set<std::string_view> kept(digests->begin(), digests->end());
-    for (const std::string& digest : uploads_.expire(now - abandoned_age)) {
+    for (const auto& [host, digest] : uploads_.expire(now - abandoned_age)) {
       if (kept.contains(digest)) continue;
-      if (const auto gone = kernel_.blobs().discard(digest, now - abandoned_age); !gone.ok())
+      const auto gone = kernel_.blobs().discard(digest, now - abandoned_age, sender_of(host));
+      if (!gone.ok())
         spdlog::warn("removing an upload that nobody committed failed: {}", gone.error().message);
     }
     const auto removed = kernel_.blobs().collect(*digests, now, garbage_age);

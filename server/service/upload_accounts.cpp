@@ -49,13 +49,13 @@ void UploadAccounts::close(HostId host, const std::string& digest) {
   if (account->second.empty()) accounts_.erase(account);
 }
 
-std::vector<std::string> UploadAccounts::expire(Timestamp before) {
+std::vector<UploadAccounts::Abandoned> UploadAccounts::expire(Timestamp before) {
   const std::lock_guard lock(mutex_);
-  std::vector<std::string> expired;
+  std::vector<Abandoned> expired;
   for (auto& [host, account] : accounts_)
-    std::erase_if(account, [&](const auto& entry) {
+    std::erase_if(account, [&, id = host](const auto& entry) {
       if (entry.second.touched >= before) return false;
-      expired.push_back(entry.first);
+      expired.push_back({id, entry.first});
       return true;
     });
   std::erase_if(accounts_, [](const auto& entry) { return entry.second.empty(); });

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,11 @@
 #include "shared/base/result.h"
 
 namespace gleaner::service {
+
+// Whose upload it is, for the blob store; absent: an administrator's.
+[[nodiscard]] inline std::string sender_of(std::optional<HostId> host) {
+  return host ? std::to_string(host->value) : std::string();
+}
 
 class UploadAccounts {
  public:
@@ -22,8 +28,13 @@ class UploadAccounts {
                             std::int64_t allowance, Timestamp now);
   // A valid result: it belongs to the problem now.
   void close(HostId host, const std::string& digest);
+  struct Abandoned {
+    HostId host;
+    std::string digest;
+    friend bool operator==(const Abandoned&, const Abandoned&) = default;
+  };
   // Removes what was not touched since `before`, and returns it: nobody will commit it.
-  [[nodiscard]] std::vector<std::string> expire(Timestamp before);
+  [[nodiscard]] std::vector<Abandoned> expire(Timestamp before);
 
  private:
   struct Blob {

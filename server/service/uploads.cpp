@@ -36,10 +36,10 @@ std::int64_t allowance(const Model& model, HostId id) {
 
 }  // namespace
 
-Result<protocol::UploadState> Uploads::state(const std::string& digest) const {
+Result<protocol::UploadState> Uploads::state(const std::string& digest, std::optional<HostId> host) const {
   if (!storage::BlobStore::is_digest(digest))
     return Error{ErrorKind::invalid, "expected a SHA-256 digest as 64 lower-case hex digits"};
-  return kernel_.blobs().upload_state(digest);
+  return kernel_.blobs().upload_state(digest, sender_of(host));
 }
 
 void Uploads::upload(Chunk chunk, Done<protocol::UploadState> done) {
@@ -75,15 +75,16 @@ Result<protocol::UploadState> Uploads::take(Chunk& chunk) {
   if (const Status room = kernel_.has_room(reserves_kept); !room.ok())
     return Error{room.error().kind, room.error().message + ": try again later"};
   storage::BlobStore& blobs = kernel_.blobs();
-  TRY_ASSIGN(auto state, blobs.upload_state(chunk.digest));
-  // All of it may be there already: the process before us was killed at the last byte, or somebody else named
-  // another length. Then only the digest is left to be looked at.
+  const std::string sender = sender_of(chunk.host);
+  TRY_ASSIGN(auto state, blobs.upload_state(chunk.digest, sender));
+  // All of it may be there already: the process before us was killed at the last byte, or another length was
+  // named then. Then only the digest is left to be looked at.
   const bool all_there = chunk.offset == chunk.length && state.offset > 0 && state.offset >= chunk.length;
   if (!state.complete && !all_there) {
-    TRY_ASSIGN(state, blobs.append(chunk.digest, chunk.offset, chunk.bytes, chunk.bytes_max));
+    TRY_ASSIGN(state, blobs.append(chunk.digest, chunk.offset, chunk.bytes, chunk.bytes_max, sender));
   }
   if (state.complete || state.offset < chunk.length) return state;
-  TRY(blobs.finish(chunk.digest));
+  TRY(blobs.finish(chunk.digest, sender));
   state.complete = true;
   return state;
 }

@@ -27,7 +27,8 @@ class Uploads {
     std::optional<HostId> host = std::nullopt;  // absent: an administrator
   };
   void upload(Chunk chunk, Done<protocol::UploadState> done);
-  [[nodiscard]] Result<protocol::UploadState> state(const std::string& digest) const;
+  [[nodiscard]] Result<protocol::UploadState> state(const std::string& digest,
+                                                    std::optional<HostId> host = std::nullopt) const;
 
  private:
   [[nodiscard]] Result<protocol::UploadState> take(Chunk& chunk);

@@ -153,10 +153,11 @@ bool BlobStore::verified_since(const std::string& digest, SteadyTime time) const
          !state_->doubtful.contains(digest);
 }
 
-Result<protocol::UploadState> BlobStore::upload_state(const std::string& digest) const {
+Result<protocol::UploadState> BlobStore::upload_state(const std::string& digest,
+                                                      std::string_view sender) const {
   if (!is_digest(digest)) return not_a_digest();
   const bool complete = state_->present(digest);
-  const io::Path file = complete ? state_->blob(digest) : state_->upload(digest);
+  const io::Path file = complete ? state_->blob(digest) : state_->upload(digest, sender);
   const auto bytes = state_->files.size(file);
   if (bytes.ok()) return protocol::UploadState{digest, *bytes, complete};
   if (!complete && bytes.error().kind == ErrorKind::not_found) return protocol::UploadState{digest, 0, false};
@@ -164,10 +165,11 @@ Result<protocol::UploadState> BlobStore::upload_state(const std::string& digest)
 }
 
 Result<protocol::UploadState> BlobStore::append(const std::string& digest, std::int64_t offset,
-                                                std::string_view bytes, std::int64_t bytes_max) {
+                                                std::string_view bytes, std::int64_t bytes_max,
+                                                std::string_view sender) {
   if (!is_digest(digest)) return not_a_digest();
   const State::Turn turn(*state_, digest);
-  TRY_ASSIGN(auto upload, upload_state(digest));
+  TRY_ASSIGN(auto upload, upload_state(digest, sender));
   if (upload.complete) return upload;
   if (offset != upload.offset)
     return Error{ErrorKind::conflict, "the upload of " + digest + " has " + std::to_string(upload.offset) +
@@ -175,16 +177,16 @@ Result<protocol::UploadState> BlobStore::append(const std::string& digest, std::
   if (std::cmp_greater(bytes.size(), bytes_max - offset))
     return Error{ErrorKind::too_large, "the upload of " + digest + " would exceed the " +
                                            std::to_string(bytes_max) + " bytes allowed"};
-  TRY(state_->files.write_at(state_->upload(digest), offset, bytes));
+  TRY(state_->files.write_at(state_->upload(digest, sender), offset, bytes));
   upload.offset += static_cast<std::int64_t>(bytes.size());
   return upload;
 }
 
-Status BlobStore::finish(const std::string& digest) {
+Status BlobStore::finish(const std::string& digest, std::string_view sender) {
   if (!is_digest(digest)) return not_a_digest();
   State& state = *state_;
   const State::Turn turn(state, digest);
-  const io::Path file = state.upload(digest);
+  const io::Path file = state.upload(digest, sender);
   if (state.present(digest)) {
     touch(state.blob(digest));
     return state.files.remove(file);
@@ -201,11 +203,11 @@ Status BlobStore::finish(const std::string& digest) {
   return state.move_in(file, digest);
 }
 
-Result<bool> BlobStore::discard(const std::string& digest, Timestamp before) {
+Result<bool> BlobStore::discard(const std::string& digest, Timestamp before, std::string_view sender) {
   if (!is_digest(digest)) return not_a_digest();
   const State::Turn turn(*state_, digest);
   bool removed = false;
-  for (const io::Path& file : {state_->upload(digest), state_->blob(digest)}) {
+  for (const io::Path& file : {state_->upload(digest, sender), state_->blob(digest)}) {
     if (!state_->files.exists(file) || !older_than(file, before)) continue;
     TRY(state_->files.remove(file));
     removed = true;

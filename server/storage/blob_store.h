@@ -2,7 +2,8 @@
 // to them. A blob that is there is complete and never changes. Uploads in progress live beside them and
 // survive a restart. Thread-safe: different digests never wait for each other.
 //
-// Layout under the directory: blobs/ab/abcdef… (first two digits), uploads/abcdef….part, damaged/abcdef…
+// Layout under the directory: blobs/ab/abcdef… (first two digits), uploads/abcdef….part (of a sender with a
+// name: abcdef…-NAME.part), damaged/abcdef…
 #pragma once
 
 #include <cstdint>
@@ -65,16 +66,20 @@ class BlobStore {
   // It was verified since then by steps, and nobody has touched the file after that.
   [[nodiscard]] bool verified_since(const std::string& digest, SteadyTime time) const;
 
-  // Resumable uploads. append() takes bytes at exactly the present offset (conflict otherwise, with the
-  // offset in the message); finish() checks size and digest (untrusted, and the upload starts over, if it
-  // does not match).
-  [[nodiscard]] Result<protocol::UploadState> upload_state(const std::string& digest) const;
+  // Resumable uploads, of each sender (a word; empty: nobody in particular) by itself: who sends other bytes
+  // under the same digest spoils nothing. append() takes bytes at exactly the present offset (conflict
+  // otherwise, with the offset in the message); finish() checks size and digest (untrusted, and the upload
+  // starts over, if it does not match).
+  [[nodiscard]] Result<protocol::UploadState> upload_state(const std::string& digest,
+                                                           std::string_view sender = {}) const;
   [[nodiscard]] Result<protocol::UploadState> append(const std::string& digest, std::int64_t offset,
-                                                     std::string_view bytes, std::int64_t bytes_max);
-  [[nodiscard]] Status finish(const std::string& digest);
+                                                     std::string_view bytes, std::int64_t bytes_max,
+                                                     std::string_view sender = {});
+  [[nodiscard]] Status finish(const std::string& digest, std::string_view sender = {});
 
-  // Deletes the blob or upload if it is untouched since `before`. Was something there?
-  [[nodiscard]] Result<bool> discard(const std::string& digest, Timestamp before);
+  // Deletes the blob and the sender's upload if they are untouched since `before`. Was something there?
+  [[nodiscard]] Result<bool> discard(const std::string& digest, Timestamp before,
+                                     std::string_view sender = {});
   // Deletes blobs not in `keep` and uploads, both only if untouched for `stale`: has(), size(), read(), put()
   // and finish() touch a blob, so that one that is about to be referred to stays. Returns how many files
   // went.

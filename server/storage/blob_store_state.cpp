@@ -20,9 +20,8 @@ std::int64_t nanoseconds(const timespec& time) {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-bool ends_with_digest_and(std::string_view name, std::string_view suffix) {
-  return name.size() == digest_length + suffix.size() && name.ends_with(suffix) &&
-         BlobStore::is_digest(name.substr(0, digest_length));
+bool is_upload(std::string_view name) {
+  return name.ends_with(upload_suffix) && BlobStore::is_digest(name.substr(0, digest_length));
 }
 
 }  // namespace
@@ -160,11 +159,17 @@ Result<std::int64_t> BlobStore::State::collect_shelf(const std::string& shelf,
   return removed;
 }
 
+io::Path BlobStore::State::upload(const std::string& digest, std::string_view sender) const {
+  std::string name = digest;
+  if (!sender.empty()) name.append("-").append(sender);
+  return uploads / name.append(upload_suffix);
+}
+
 Result<std::int64_t> BlobStore::State::collect_uploads(Timestamp before) {
   std::int64_t removed = 0;
   TRY_ASSIGN(const auto names, files.list(uploads));
   for (const auto& name : names) {
-    if (!ends_with_digest_and(name, upload_suffix)) continue;
+    if (!is_upload(name)) continue;
     const Turn turn(*this, name.substr(0, digest_length));
     if (!older_than(uploads / name, before)) continue;
     TRY(files.remove(uploads / name));

@@ -56,9 +56,7 @@ struct BlobStore::State {
   [[nodiscard]] io::Path blob(const std::string& digest) const {
     return blobs / digest.substr(0, 2) / digest;
   }
-  [[nodiscard]] io::Path upload(const std::string& digest) const {
-    return uploads / (digest + std::string(upload_suffix));
-  }
+  [[nodiscard]] io::Path upload(const std::string& digest, std::string_view sender) const;
   // There and durable. In a Turn, or it may be about to become so.
   [[nodiscard]] bool present(const std::string& digest) const;
   // The same, in a Turn of its own, for somebody who is about to refer to the blob: collect() spares it a

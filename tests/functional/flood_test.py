@@ -227,6 +227,21 @@ class Floods(unittest.TestCase):
             status, _, _ = grid.request("GET", "/v1/admin/problems", token=grid.admin_token, address="127.0.0.2")
             self.assertEqual(status, 200)
 
+    def test_requests_with_wrong_tokens_are_requests(self):
+        """Nobody that the server knows asks without end: it is told to come again like any stranger, and others are served."""
+        with Grid("hosts.own = false\nserver.requests_per_second_per_network = 2") as grid:  # 60 at once of strangers
+            grid.start_server()
+            elsewhere = FakeHost(grid, "elsewhere", address="127.0.0.3")
+            for path in ("/v1/work", "/v1/blobs/" + "0" * 64):
+                address = "127.0.0.2" if path == "/v1/work" else "127.0.0.4"
+                method = "POST" if path == "/v1/work" else "GET"
+                said = collections.Counter(
+                    grid.request(method, path, {} if method == "POST" else None, "wrong", address=address)[0] for _ in range(100))
+                self.assertEqual(set(said), {401, 503}, path)
+                self.assertGreater(said[503], 20)
+                self.assertGreaterEqual(said[401], 60)
+            self.assertEqual(elsewhere.work(slots=0)[0], 200)
+
     def test_bytes_without_end_of_one_host(self):
         """It fetches what it may again and again; it is told to come again, and nothing that it sends is read meanwhile."""
         with Grid("hosts.megabytes_per_second = 1\nserver.megabytes_per_second_per_network = 4") as grid:  # 60, 240 at once

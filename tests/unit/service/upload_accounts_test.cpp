@@ -6,7 +6,7 @@
 
 using namespace gleaner;
 using namespace std::chrono_literals;
-using Digests = std::vector<std::string>;
+using Gone = std::vector<service::UploadAccounts::Abandoned>;
 
 namespace {
 
@@ -64,7 +64,7 @@ TEST_CASE("a blob that is committed makes room and does not expire") {
   accounts.close(host_a, "a");  // the same commit sent again
   accounts.close(host_b, "never there");
   CHECK(accounts.open(host_a, "b", 4096, 4096, midnight).ok());
-  CHECK(accounts.expire(midnight + 1h) == Digests{"b"});
+  CHECK(accounts.expire(midnight + 1h) == Gone{{host_a, "b"}});
 }
 
 TEST_CASE("what was not touched for long expires, and its room is free") {
@@ -74,10 +74,10 @@ TEST_CASE("what was not touched for long expires, and its room is free") {
   CHECK(accounts.open(host_b, "c", 4096, 4096, midnight + 30min).ok());
   CHECK(accounts.touch(host_a, "b", midnight + 50min));
   CHECK(accounts.expire(midnight).empty());
-  CHECK(accounts.expire(midnight + 20min) == Digests{"a"});
+  CHECK(accounts.expire(midnight + 20min) == Gone{{host_a, "a"}});
   CHECK(accounts.expire(midnight + 20min).empty());
   CHECK(accounts.open(host_a, "d", 4096, 8192, midnight + 55min).ok());
-  CHECK(accounts.expire(midnight + 52min) == Digests{"b", "c"});
+  CHECK(accounts.expire(midnight + 52min) == Gone{{host_a, "b"}, {host_b, "c"}});
   CHECK(!accounts.touch(host_a, "b", midnight + 1h));
   CHECK(accounts.touch(host_a, "d", midnight + 1h));
 }

@@ -172,11 +172,34 @@ TEST_CASE("an upload asks the writer once: the pieces that follow are in the hos
                           false, 1000, host.id});
   };
   with_each_failure(world, [&](World&) { return status_of(piece(0, 5)); });
-  CHECK(must(world.service().uploads().state(digest)).offset == 5);
+  CHECK(must(world.service().uploads().state(digest, host.id)).offset == 5);
   const std::int64_t commits = world.store().commits();
   CHECK(must(piece(5, 10)).offset == 10);
   CHECK(must(piece(10, length)).complete);
   CHECK(world.store().commits() == commits);
+}
+
+TEST_CASE("a host that sends other bytes under the digest of another's result spoils nothing") {
+  World world;
+  world.add_application();
+  const TestHost honest = world.add_host("honest"), vandal = world.add_host("vandal");
+  (void)world.add_problem(30);
+  (void)world.grants(honest.id);
+  (void)world.grants(vandal.id);
+  const Bytes bytes = "what the honest host computed";
+  const std::string digest = crypto::sha256_hex(bytes);
+  const auto length = static_cast<std::int64_t>(bytes.size());
+  const auto piece = [&](HostId host, std::int64_t offset, const Bytes& what) {
+    return upload(world, {digest, offset, length, what, false, 1000, host});
+  };
+  CHECK(must(piece(vandal.id, 0, "x")).offset == 1);
+  CHECK(must(piece(honest.id, 0, bytes.substr(0, 4))).offset == 4);
+  CHECK(must(piece(vandal.id, 1, "yz")).offset == 3);
+  CHECK(must(world.service().uploads().state(digest, honest.id)).offset == 4);
+  CHECK(must(piece(honest.id, 4, bytes.substr(4))).complete);
+  CHECK(
+      must(piece(vandal.id, 3, bytes.substr(3))).complete);  // it is there: what it has sent does not matter
+  CHECK(must(world.service().kernel().blobs().read(digest, 1000)) == bytes);
 }
 
 TEST_CASE("a host that is not known uploads nothing") {
