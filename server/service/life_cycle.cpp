@@ -115,6 +115,8 @@ Status advance(Transaction& tx, ProblemId id) {
     tx.effects.add(effect::Plan{manager_setup(tx.model, problem), problem.row.stage});
     return {};
   }
+  if (problem.stage && !problem.unreviewed.empty())
+    return start_review(tx, problem, std::exchange(problem.unreviewed, {}).ranges());
   if (problem.row.state == protocol::ProblemState::running && problem.stage &&
       problem.stage->view().complete() && !underway.reviews.contains(id)) {
     TRY_ASSIGN(const bool waits, audit_rest(tx, problem));
@@ -147,6 +149,7 @@ Status begin_stage(Transaction& tx, Problem& problem, PlannedStage planned) {
   }
   problem.saved = {};
   problem.pace = {};
+  problem.unreviewed = {};
   tx.model.blame.forget_items(problem.row.id);  // numbers of its items begin anew
   tell_dispatch(tx, problem);
   problem.stage =

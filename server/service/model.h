@@ -75,7 +75,8 @@ struct Problem {
   bool saved_full = false;               // said in the log already
   double kept_service = 0;               // row.service as stored
   policy::Pace pace;                     // of that stage, since it or the server began
-  Timestamp job_at{};                    // its next planning or combining is not begun before (waiting.h)
+  RangeSet unreviewed;                   // of that stage: comparing it failed and is to be tried again
+  Timestamp job_at{};                    // its next job is not begun before (waiting.h)
   int jobs_in_vain = 0;                  // in a row, as far as that makes the wait longer
 };
 

@@ -7,6 +7,7 @@
 #include "server/policy/journal/verdicts.h"
 #include "server/service/life_cycle.h"
 #include "server/service/trust.h"
+#include "server/service/waiting.h"
 
 namespace gleaner::service {
 namespace {
@@ -187,12 +188,17 @@ Status settle_review(Transaction& tx, const effect::Review& job,
   Problem& problem = found->second;
   if (!problem.stage || problem.row.stage != job.stage) return {};
   if (!findings.ok()) {
-    tx.effects.add(
-        effect::LogLine{effect::LogLine::Level::error,
-                        fmt::format("items {}-{} of problem {} could not be compared: {}", job.range.begin,
-                                    job.range.end, job.problem.value, findings.error().message)});
+    const std::string what = fmt::format("items {}-{} could not be compared: {}", job.range.begin,
+                                         job.range.end, findings.error().message);
+    if (may_pass(findings.error())) {
+      problem.unreviewed.add(job.range);
+      return put_off_job(tx, problem, what);
+    }
+    tx.effects.add(effect::LogLine{effect::LogLine::Level::error,
+                                   fmt::format("problem {}: {}", job.problem.value, what)});
     return advance(tx, job.problem);
   }
+  if (problem.unreviewed.empty()) TRY(goes_on(tx, problem));
   for (const auto& finding : *findings) {
     TRY(settle_finding(tx, problem, finding, job.terms));
     if (!problem.stage) return {};

@@ -15,7 +15,8 @@ namespace gleaner::service {
 // After a restart: what several hosts delivered and no verdict covers, and what differed and was neither
 // decided nor set aside, is judged again from the stored segments.
 [[nodiscard]] Status resume_reviews(Transaction& tx, Problem& problem);
-// A comparison that failed is only logged: the first result stands.
+// A comparison that failed for a reason of this machine is tried again (waiting.h). Any other failure is only
+// logged: the first result stands.
 [[nodiscard]] Status settle_review(Transaction& tx, const effect::Review& job,
                                    const Result<std::vector<ReviewFinding>>& findings);
 

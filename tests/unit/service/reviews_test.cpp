@@ -197,6 +197,32 @@ TEST_CASE("an item that one host began and another ended is the first one's opin
   CHECK(job.witnesses.at(first.id).host == first.id);
 }
 
+TEST_CASE("a comparison that failed for a reason of this machine is tried again, and the problem says so") {
+  Disputed d;
+  (void)must(d.deliver(d.late, "same"));
+  (void)must(d.deliver(d.present, "same"));
+  d.world.settle();
+  const std::size_t before = d.verdicts().size();
+  service::effect::Review job;
+  job.problem = d.problem;
+  job.range = d.item();
+  (void)d.world.look<bool>([&](service::Transaction& tx) {
+    must(service::settle_review(tx, job, Error{ErrorKind::io, "a segment cannot be read"}));
+    return true;
+  });
+  CHECK(says(d.world.show(d.problem).waits, "items 0-1 could not be compared: a segment cannot be read"));
+  d.world.tick();
+  d.world.settle();
+  CHECK(d.verdicts().size() == before);  // not at once
+  d.world.clock().advance(std::chrono::seconds{limits::job_wait_seconds_min});
+  d.world.tick();
+  d.world.settle();
+  CHECK(d.verdicts().size() == before + 1);
+  CHECK(d.verdicts().back().agree);
+  CHECK(d.world.show(d.problem).waits.find("compared") == std::string::npos);
+  (void)d.world.memory();
+}
+
 TEST_CASE(
     "what nobody delivered is not compared, and a comparison that failed does not hold its problem up") {
   const LogLines log;
@@ -217,7 +243,7 @@ TEST_CASE(
   job.range = d.item();
   (void)d.world.look<bool>([&](service::Transaction& tx) {
     tx.model.underway.reviews[d.problem] = 2;
-    must(service::settle_review(tx, job, Error{ErrorKind::io, "a segment cannot be read"}));
+    must(service::settle_review(tx, job, Error{ErrorKind::invalid, "a segment cannot be read"}));
     return true;
   });
   CHECK(under_way() == 1);  // the other one goes on
