@@ -30,13 +30,15 @@ struct Load::Entry {
   const Quota quota;
   int under_way = 0;  // of a network
   Bucket requests, bytes;
+  Bucket seldom;  // of a host: as often as a client asks
 
   [[nodiscard]] Duration of_request() const { return from_seconds(1 / quota.requests); }
   [[nodiscard]] Duration of_bytes(std::int64_t count) const {
     return from_seconds(static_cast<double>(count) / quota.bytes);
   }
   [[nodiscard]] bool says_nothing(SteadyTime now) const {
-    return under_way == 0 && requests.missing(now) == Duration{0} && bytes.missing(now) == Duration{0};
+    return under_way == 0 && requests.missing(now) == Duration{0} && bytes.missing(now) == Duration{0} &&
+           seldom.missing(now) == Duration{0};
   }
   // What there are too many of; null: one more request may come.
   [[nodiscard]] const char* objects(Size size, Duration depth, SteadyTime now) const {
@@ -82,16 +84,22 @@ struct Load::State {
   Entries<HostId> hosts;
   Entries<std::string> networks;
 
+  [[nodiscard]] static int places_for(const Visitor& who, const Entry* host, SteadyTime now);
   // Why it may not; empty: it may.
   [[nodiscard]] std::string objection(const Visitor& who, Size size, const Entry* host, const Entry& network,
                                       SteadyTime now) const;
 };
 
+int Load::State::places_for(const Visitor& who, const Entry* host, SteadyTime now) {
+  if (who.caller == Caller::stranger) return limits::strangers_requests_under_way_max;
+  const bool often = host != nullptr && host->seldom.missing(now) > at_once;
+  return often ? limits::frequent_requests_under_way_max : limits::requests_under_way_max;
+}
+
 std::string Load::State::objection(const Visitor& who, Size size, const Entry* host, const Entry& network,
                                    SteadyTime now) const {
   const bool stranger = who.caller == Caller::stranger;
-  if (all >= (stranger ? limits::strangers_requests_under_way_max : limits::requests_under_way_max))
-    return "the server has as much to do as it can";
+  if (all >= places_for(who, host, now)) return "the server has as much to do as it can";
   if (who.caller == Caller::administrator) return {};
   if (network.under_way >= (stranger ? strangers_of_network_max : of_network_max))
     return "as many requests as one network may have are under way from " + who.network;
@@ -120,7 +128,10 @@ Result<Load::Place> Load::enter(const Visitor& who, Size size) {
   ++state_->all;
   ++network->under_way;
   const bool counts = who.caller != Caller::administrator;
-  if (host) host->requests.take(host->of_request(), now);
+  if (host) {
+    host->requests.take(host->of_request(), now);
+    host->seldom.take(client_asks_every, now);
+  }
   if (counts) network->requests.take(network->of_request(), now);
   return std::make_shared<Ticket>(state_, network, Account(state_, host, counts ? network : nullptr));
 }

@@ -32,6 +32,9 @@ class Load {
   // Of one network, so that many computers there, or one with many connections, leave places to others.
   static constexpr int strangers_of_network_max = limits::strangers_requests_under_way_max / 4;
   static constexpr int of_network_max = limits::requests_under_way_max / 2;
+  // Hosts that ask more often than this, and more than `at_once` of it at once, are served while there is
+  // little to do.
+  static constexpr Duration client_asks_every = std::chrono::seconds{5};
   // So much of a second's requests and bytes may come at once. Strangers have half of it in common, of their
   // network's; the other half is for hosts there that have delivered.
   static constexpr Duration at_once = std::chrono::seconds{60};

@@ -36,6 +36,32 @@ TEST_CASE("strangers are asked to come again before hosts that have delivered ar
   CHECK(enter(Load::Caller::stranger).ok());
 }
 
+TEST_CASE("hosts that ask without pause leave the last places to those that ask as seldom as a client does") {
+  FakeClock clock;
+  Load load(clock, {});
+  std::vector<Load::Place> places;
+  const auto enter = [&](int host) {
+    return load.enter({Load::Caller::proven, "2001:db8:" + std::to_string(host) + "::", HostId{host}},
+                      Load::Size::small);
+  };
+  const auto ask = [&](int host, int times) {
+    for (int i = 0; i < times; ++i) (void)must(enter(host));
+  };
+  constexpr int crowd = limits::frequent_requests_under_way_max + 1;
+  for (int host = 1; host <= crowd; ++host) ask(host, 13);  // a minute's worth, and one that begins another
+  for (int host = 1; host < crowd; ++host) places.push_back(must(enter(host)));
+  CHECK(!enter(crowd).ok());
+  for (int host = crowd + 1; load.under_way() < limits::requests_under_way_max; ++host)
+    places.push_back(must(enter(host)));  // others are served
+  places.resize(limits::frequent_requests_under_way_max + 100);
+  CHECK(!enter(crowd).ok());
+  clock.advance(std::chrono::seconds{5});
+  CHECK(enter(crowd).ok());  // it has waited
+  CHECK(!enter(crowd).ok());
+  places.clear();
+  ask(crowd, 1000);  // where there is little to do, it may ask as often as it likes
+}
+
 TEST_CASE("one network's requests, however many, leave places to others") {
   FakeClock clock;
   Load load(clock, {});
