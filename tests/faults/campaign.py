@@ -11,6 +11,7 @@ import random
 import re
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -23,6 +24,7 @@ from check_ledger import check_ledger
 from harness import SLOW, Calendar, Grid, free_port, managers_settings, sandbox_arguments
 
 from hosts import Host, Ledger, call, enrol, expected_result
+from plans import plan_of
 from proxy import Proxy, Weather
 
 APPLICATION = SOURCE / "tests" / "faults" / "app"
@@ -36,87 +38,11 @@ store.disk_reserve_megabytes = 0
 managers.memory_megabytes = 128
 managers.disk_megabytes = 64
 """
-POINTS = ["act-added", "answer-send", "answer-sent", "batch-sync", "batch-synced", "blob-move", "blob-write", "blob-written",
-          "effects-performed", "note-write", "problem-finished", "results-kept", "results-stored", "row-inserted",
-          "stage-combine", "stage-combined"]
-RARE = {"problem-finished", "results-kept", "results-stored", "stage-combine", "stage-combined", "act-added"}
-WEATHERS = ["lose-request", "lose-answer", "cut-request", "cut-answer", "double", "reorder", "delay"]
-# What may go wrong, and how often it is drawn.
-KINDS = {"kill": 4, "kill-at-point": 6, "error-at-point": 4, "cut-at-point": 5, "power-cut": 8, "disk-full": 6, "io-error": 6,
-         "first-start": 3, "clock": 2, "month": 2, "network": 5, "partition": 2, "vanish": 3, "replay": 3, "two-servers": 2,
-         "manager-killed": 3, "manager-stopped": 2, "manager-mishap": 3, "client": 3}
 MANAGERS_OFF = "off: I accept that managers read this server's keys and everybody's results"
-MISHAPS = ["crash", "exit", "nonsense", "foreign", "grow"]
-STRATEGIES = ["gleaner", "ss,mode=paper", "gss", "fac2", "rts", "static"]
 
 
 class Violation(Exception):
     pass
-
-
-def draw(seed):
-    """The scenario of a seed."""
-    rng = random.Random(seed)
-    count = rng.choices([1, 2, 3, 4], [3, 4, 2, 1])[0]
-    names = list(KINDS)
-    kinds = []
-    while len(kinds) < count:
-        kind = rng.choices(names, [KINDS[name] for name in names])[0]
-        if kind not in kinds:
-            kinds.append(kind)
-    plan = {"seed": seed, "kinds": sorted(kinds), "items": rng.choice([12, 24, 48]), "hosts": rng.randint(2, 4),
-            "bytes": rng.choice([0, 0, 40, 3000, 40_000]), "strategy": rng.choice(STRATEGIES),
-            "straggler": rng.choice(["", "", "wqr", "none"]), "pause": rng.choice([0.0, 0.005, 0.02]),
-            "lives": lives(rng, kinds), "weather": {}, "partition": None}
-    if plan["bytes"] == 40_000:
-        plan["items"] = 12
-    if "network" in kinds:
-        for rule in rng.sample(WEATHERS, rng.randint(1, 3)):
-            plan["weather"][rule] = rng.uniform(0.02, 0.3)
-        plan["weather"]["second-answer"] = 0.5
-    if "partition" in kinds:
-        begin = rng.uniform(0.2, 1.5)
-        plan["partition"] = (begin, begin + rng.uniform(0.3, 2))
-    if plan["straggler"] == "none" and {"vanish", "client"} & set(kinds):
-        plan["straggler"] = ""
-    if "manager-mishap" in kinds:
-        plan["mishap"] = rng.choice(["plan", "combine", "validate"]) + " " + rng.choice(MISHAPS)
-    plan["rng"] = rng.randrange(1 << 30)
-    # Walls around managers take most of a campaign's time.
-    plan["sandbox"] = bool({"manager-mishap", "client"} & set(kinds)) or rng.random() < 0.2
-    return plan
-
-
-def cut_at(event):
-    """The plain scenario in which the power fails once, at this event of the disk."""
-    return {"seed": f"cut-{event}", "kinds": ["power-cut"], "items": 12, "hosts": 2, "bytes": 40_000 if event % 2 else 40,
-            "strategy": "ss,mode=paper", "straggler": "", "pause": 0.0, "lives": [{"disk": f"seed={event},cut={event}"}], "weather": {},
-            "partition": None, "rng": event, "sandbox": False}
-
-
-def lives(rng, kinds):
-    """The environments of the server's successive lives; after the last of them nothing is wrong with it any more."""
-    all_lives = []
-    for kind in kinds:
-        seed = rng.randrange(1 << 30)
-        if kind in ("kill-at-point", "cut-at-point", "error-at-point"):
-            what = kind.split("-")[0]
-            points = []
-            for _ in range(rng.randint(1, 2)):
-                name = rng.choice(POINTS)
-                points.append(f"{name}:{1 if name in RARE else rng.randint(1, 30)}:{what}")
-            all_lives.append({"GLEANER_FAILPOINT": ",".join(points), "disk": f"seed={seed}"})
-        elif kind == "power-cut":
-            for _ in range(rng.randint(1, 3)):
-                all_lives.append({"disk": f"seed={seed},cut={rng.randint(1, rng.choice([30, 150, 400]))}"})
-        elif kind in ("disk-full", "io-error"):
-            word = "full" if kind == "disk-full" else "fail"
-            begin, length = rng.randint(1, rng.choice([30, 150, 300])), rng.choice([1, 2, 5, 20, 60])
-            # A power cut after it: what a failed sync may have lost is lost then.
-            cut = f",cut={begin + length + rng.randint(1, 100)}" if rng.random() < 0.5 else ""
-            all_lives.append({"disk": f"seed={seed},{word}={begin}:{length}{cut}"})
-    rng.shuffle(all_lives)
-    return all_lives
 
 
 class Yard:
@@ -134,6 +60,8 @@ class Yard:
         self.hosts = [enrol(self.port, self.grid.enrolment_secret, f"host {i}") for i in range(4)]
         self.grid.join("real")
         self.grid.kill("server", signal.SIGTERM)
+        with contextlib.closing(sqlite3.connect(self.grid.project / "store.sqlite")) as store:
+            self.migrations = store.execute("SELECT max(version) FROM schema_version").fetchone()[0]
         keys = self.grid.project / "keys"
         self.proxy = Proxy(self.port, self.server_port, (keys / "tls.pem", keys / "tls.key"))
 
@@ -168,14 +96,15 @@ class Campaign:
             env["GLEANER_DISK"] = f"root={self.project},{life['disk']}"
         return env
 
-    def run_server(self, project, env):
-        with open(self.log, "a") as log:
+    def run_server(self, project, env, log=None):
+        with open(log or self.log, "a") as log:
             return subprocess.Popen([self.yard.grid.program(SERVER), "run", str(project), "--port", str(self.yard.server_port)],
                                     stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=env,
                                     start_new_session=True)
 
     def start_server(self):
         self.life = self.lives.pop(0) if self.lives else {}
+        self.life_begins = self.log.stat().st_size if self.log.exists() else 0
         self.server = self.run_server(self.project, self.environment(self.life))
 
     def watch_server(self):
@@ -183,15 +112,18 @@ class Campaign:
         if self.server.poll() is None:
             return
         code = self.server.returncode
+        with open(self.log, errors="replace") as log:
+            log.seek(self.life_begins)
+            said = log.read()
         wrong_disk = "full=" in self.life.get("disk", "") or "fail=" in self.life.get("disk", "")
         refused = code == 1 and (wrong_disk or ":error" in self.life.get("GLEANER_FAILPOINT", ""))
-        if code == 1 and self.calendar and "check this computer's date" in self.log.read_text(errors="replace")[-1000:]:
+        if code == 1 and self.calendar and "check this computer's date" in said:
             self.jump(0)  # started before its keys were made: it says so, and its administrator sets the date
             refused = True
-        if code == 1 and "two-servers" in self.plan["kinds"] and "another gleaner-server" in self.log.read_text(errors="replace")[-500:]:
+        if code == 1 and "two-servers" in self.plan["kinds"] and "another gleaner-server" in said:
             refused = True  # the second server was there while this one was down
         if code != -signal.SIGKILL and not refused:
-            raise Violation(f"the server ended with {code}")
+            raise Violation(f"the server ended with {code}: {said[-500:]}")
         if code == -signal.SIGKILL and not self.killing and not self.life:
             raise Violation("the server was killed by nobody")
         self.killing = False
@@ -304,7 +236,7 @@ class Campaign:
             host.returns.set()
 
     def second_server(self):
-        second = self.run_server(self.project, dict(os.environ))
+        second = self.run_server(self.project, dict(os.environ), self.directory / "second.log")
         alone = self.server.poll() is not None
         try:
             code = second.wait(timeout=10 * SLOW)
@@ -445,7 +377,7 @@ class Campaign:
         seed = self.rng.randrange(1 << 30)
         what = self.rng.choice(["kill", "error", "cut"])
         life = self.rng.choice([
-            {"GLEANER_FAILPOINT": f"{self.rng.choice(['migration-step', 'migration-synced'])}:{self.rng.randint(1, 11)}:{what}",
+            {"GLEANER_FAILPOINT": f"{self.rng.choice(['migration-step', 'migration-synced'])}:{self.rng.randint(1, self.yard.migrations)}:{what}",
              "GLEANER_DISK": f"root={project},seed={seed}"},
             {"GLEANER_DISK": f"root={project},seed={seed},cut={self.rng.randint(1, 60)}"}])
         server = self.run_server(project, {**os.environ, **life})
@@ -538,11 +470,6 @@ class Campaign:
                 self.faults.append(f"processes are left over: {[self.describe(pid) for pid in left]}")
                 return
             time.sleep(0.05)
-
-
-def plan_of(seed):
-    """A seed's, or that of "cut-EVENT"."""
-    return cut_at(int(seed.removeprefix("cut-"))) if isinstance(seed, str) else draw(seed)
 
 
 def run(yard, seed, keep=None):
