@@ -43,6 +43,7 @@ struct Review {
   ProblemId problem;
   int stage = 0;
   Range range;
+  RangeSet disputed_before;  // of which it is written down already that hosts differ
   bundle::Comparison comparison = bundle::Comparison::exact;
   ManagerSetup manager;
   std::int64_t item_bytes_max = 0;

@@ -59,12 +59,13 @@ Status review_again(Transaction& tx, Problem& problem, Range range) {
 }
 
 Status settle_finding(Transaction& tx, Problem& problem, const ReviewFinding& finding,
-                      const policy::VerdictTerms& terms) {
+                      const policy::VerdictTerms& terms, const RangeSet& disputed_before) {
   if (finding.opinions.empty()) return {};  // the segments that had it were dropped
   TRY_ASSIGN(const bool stale, is_stale(tx, problem, finding));
   if (stale) return review_again(tx, problem, finding.range);
   log_verdict(tx, problem, finding, terms);
   policy::Changes changes;
+  bool is_new = true;  // agreement of too few is no verdict yet, and a dispute is written down once
   storage::VerdictRow row;
   row.problem = problem.row.id;
   row.stage = problem.row.stage;
@@ -82,7 +83,8 @@ Status settle_finding(Transaction& tx, Problem& problem, const ReviewFinding& fi
     case policy::VerdictKind::need_another: {
       row.agree = !finding.verdict.differ;
       row.note = dispute_note;
-      if (finding.verdict.differ) ++problem.disagreements;
+      is_new = finding.verdict.differ && !disputed_before.contains(finding.range);
+      if (is_new) ++problem.disagreements;
       std::vector<HostId> hosts;
       for (const auto& opinion : finding.opinions) hosts.push_back(opinion.host);
       problem.stage->dispute(finding.range, hosts, tx.now, changes, barred(tx.model, problem, hosts, tx.now));
@@ -113,9 +115,7 @@ Status settle_finding(Transaction& tx, Problem& problem, const ReviewFinding& fi
   if (!row.agree)
     tx.effects.warn(fmt::format("problem {}: results of items {}-{} differ; {}", problem.row.id.value,
                                 finding.range.begin, finding.range.end, row.note));
-  // Agreement of too few is no verdict yet.
-  if (finding.verdict.kind != policy::VerdictKind::need_another || finding.verdict.differ)
-    TRY(tx.store.add_verdict(row));
+  if (is_new) TRY(tx.store.add_verdict(row));
   // First: what ends the stage asks for the last audits, and not for one of what was verified just now.
   if (finding.verdict.kind != policy::VerdictKind::need_another && problem.audits)
     problem.audits->verified(finding.range);
@@ -126,7 +126,8 @@ Status settle_finding(Transaction& tx, Problem& problem, const ReviewFinding& fi
 
 }  // namespace
 
-Status start_review(Transaction& tx, Problem& problem, const std::vector<Range>& ranges) {
+Status start_review(Transaction& tx, Problem& problem, const std::vector<Range>& ranges,
+                    const RangeSet& disputed_before) {
   if (ranges.empty()) return {};
   const policy::VerdictTerms terms = verdict_terms(tx.model, problem, tx.now);
   for (const Range range : ranges) {
@@ -134,6 +135,7 @@ Status start_review(Transaction& tx, Problem& problem, const std::vector<Range>&
     job.problem = problem.row.id;
     job.stage = problem.row.stage;
     job.range = range;
+    job.disputed_before = disputed_before;
     job.comparison = problem.manifest.comparison;
     job.manager = manager_setup(tx.model, problem);
     job.item_bytes_max = problem.manifest.item_bytes;
@@ -160,7 +162,7 @@ Status resume_reviews(Transaction& tx, Problem& problem) {
   TRY_ASSIGN(const std::int64_t delivered, tx.store.delivered_items(id, stage));
   if (delivered <= problem.stage->view().ledger().accepted().total()) return {};
   TRY_ASSIGN(const auto segments, tx.store.segments_over(id, stage, {0, problem.stage_row.items}));
-  RangeSet seen, pending;
+  RangeSet seen, pending, disputed;
   for (const auto& segment : segments) {
     for (const Range twice : seen.within(segment.range)) pending.add(twice);
     seen.add(segment.range);
@@ -170,12 +172,14 @@ Status resume_reviews(Transaction& tx, Problem& problem) {
     if (verdict.stage != stage) continue;
     if (!verdict.agree && !verdict.wrong_host.valid()) {
       pending.add(verdict.range);
+      disputed.add(verdict.range);
     } else {
       pending.remove(verdict.range);
+      disputed.remove(verdict.range);
     }
   }
   for (const Range range : problem.stage_row.set_aside) pending.remove(range);
-  return start_review(tx, problem, pending.ranges());
+  return start_review(tx, problem, pending.ranges(), disputed);
 }
 
 Status settle_review(Transaction& tx, const effect::Review& job,
@@ -200,7 +204,7 @@ Status settle_review(Transaction& tx, const effect::Review& job,
   }
   if (problem.unreviewed.empty()) TRY(goes_on(tx, problem));
   for (const auto& finding : *findings) {
-    TRY(settle_finding(tx, problem, finding, job.terms));
+    TRY(settle_finding(tx, problem, finding, job.terms, job.disputed_before));
     if (!problem.stage) return {};
   }
   return advance(tx, job.problem);

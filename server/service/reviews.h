@@ -11,7 +11,9 @@
 
 namespace gleaner::service {
 
-[[nodiscard]] Status start_review(Transaction& tx, Problem& problem, const std::vector<Range>& ranges);
+// `disputed_before`: of which it is written down already that hosts differ.
+[[nodiscard]] Status start_review(Transaction& tx, Problem& problem, const std::vector<Range>& ranges,
+                                  const RangeSet& disputed_before = {});
 // After a restart: what several hosts delivered and no verdict covers, and what differed and was neither
 // decided nor set aside, is judged again from the stored segments.
 [[nodiscard]] Status resume_reviews(Transaction& tx, Problem& problem);
