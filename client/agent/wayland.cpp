@@ -129,11 +129,13 @@ class WaylandSource final : public Source {
   }
   static void became_active(void* seat) { static_cast<Seat*>(seat)->presence.active(); }
 
-  static constexpr wl_registry_listener registry_listener = {
-      [](void* self, wl_registry*, std::uint32_t name, const char* interface, std::uint32_t) {
-        static_cast<WaylandSource*>(self)->announced(name, interface);
-      },
-      [](void* self, wl_registry*, std::uint32_t name) { static_cast<WaylandSource*>(self)->removed(name); }};
+  static void appeared(void* self, wl_registry*, std::uint32_t name, const char* interface, std::uint32_t) {
+    static_cast<WaylandSource*>(self)->announced(name, interface);
+  }
+  static void disappeared(void* self, wl_registry*, std::uint32_t name) {
+    static_cast<WaylandSource*>(self)->removed(name);
+  }
+  static constexpr wl_registry_listener registry_listener = {appeared, disappeared};
   static constexpr ext_idle_notification_v1_listener notification_listener = {
       [](void* seat, ext_idle_notification_v1*) { became_idle(seat); },
       [](void* seat, ext_idle_notification_v1*) { became_active(seat); }};

@@ -22,9 +22,15 @@ target_compile_options(gleaner_warnings INTERFACE
 # 105329) and every std::variant or std::optional that is moved (80635, 105562). Debug builds keep these warnings.
 target_compile_options(gleaner_warnings INTERFACE
   "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<NOT:$<CONFIG:Debug>>>:-Wno-restrict;-Wno-array-bounds;-Wno-stringop-overflow;-Wno-stringop-overread;-Wno-maybe-uninitialized>")
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # libseccomp's macros are C, and clang takes them for ours.
+  target_compile_options(gleaner_warnings INTERFACE -Wno-c99-extensions -Wno-missing-field-initializers)
+endif()
 if(CMAKE_UNITY_BUILD)
-  # Files compiled as one piece: what a class of one file holds of that file's unnamed namespace is fine there.
-  target_compile_options(gleaner_warnings INTERFACE -Wno-subobject-linkage)
+  # Files compiled as one piece: what a class of one file holds of that file's unnamed namespace is fine there, and a name
+  # in it does not hide another file's.
+  target_compile_options(gleaner_warnings INTERFACE
+    $<IF:$<CXX_COMPILER_ID:GNU>,-Wno-subobject-linkage,-Wno-shadow>)
 endif()
 if(GLEANER_WERROR)
   target_compile_options(gleaner_warnings INTERFACE -Werror)

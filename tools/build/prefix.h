@@ -29,7 +29,7 @@
 #include <variant>
 #include <vector>
 
-#if FMT_VERSION / 10000 == 9
+#if FMT_VERSION / 10000 == 9 && !defined(__clang__)
 // Every file with a log line would compile all of fmt's formatting again; version 9 has it in its library,
 // but does not say so.
 extern template void fmt::detail::vformat_to(buffer<char>&, string_view,

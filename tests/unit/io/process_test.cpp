@@ -83,7 +83,7 @@ TEST_CASE("a child talks through its pipes") {
   CHECK(process->write_some("hello").value() == 5);
   Bytes output;
   REQUIRE(eventually([&] {
-    process->read_some(output, 100);
+    (void)process->read_some(output, 100);
     return output == "hello";
   }));
   CHECK(process->read_some(output, 100) == ReadKind::would_block);
@@ -109,7 +109,7 @@ TEST_CASE("a megabyte goes through without blocking either side") {
     REQUIRE(put.ok());
     was_full |= *put < sent.size() - written;
     written += *put;
-    process->read_some(received, 10'000);
+    (void)process->read_some(received, 10'000);
     return received.size() == sent.size();
   }));
   CHECK(was_full);
@@ -129,7 +129,7 @@ TEST_CASE("writing to a child that ended is an error, not a signal") {
   auto process = start(shell("exec 0<&-; echo closed; exec sleep 1000"));
   Bytes output;
   REQUIRE(eventually([&] {
-    process->read_some(output, 100);
+    (void)process->read_some(output, 100);
     return output == "closed\n";
   }));
   const auto written = process->write_some("x");
@@ -153,7 +153,7 @@ TEST_CASE("a group is stopped, continued and killed with its children") {
   auto process = start(shell("sleep 1000 & echo $!; wait"));
   Bytes output;
   REQUIRE(eventually([&] {
-    process->read_some(output, 100);
+    (void)process->read_some(output, 100);
     return output.ends_with("\n");
   }));
   const int grandchild = std::stoi(output);
