@@ -37,7 +37,7 @@ def draw(seed):
     if "partition" in kinds:
         begin = rng.uniform(0.2, 1.5)
         plan["partition"] = (begin, begin + rng.uniform(0.3, 2))
-    if plan["straggler"] == "none" and {"vanish", "client"} & set(kinds):
+    if plan["straggler"] == "none" and {"vanish", "month", "client"} & set(kinds):
         plan["straggler"] = ""
     if "manager-mishap" in kinds:
         plan["mishap"] = rng.choice(["plan", "combine", "validate"]) + " " + rng.choice(MISHAPS)
