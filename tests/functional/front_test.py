@@ -3,13 +3,16 @@ that read its log or take its notices."""
 import email
 import email.header
 import http.client
+import http.server
 import json
 import os
 import pathlib
+import re
 import shutil
 import socket
 import ssl
 import struct
+import subprocess
 import threading
 import time
 import unittest
@@ -88,6 +91,28 @@ class SocketActivation(unittest.TestCase):
             self.assertGreater(len(answered), 6)
             self.assertGreater(grid.problem(identity)["accepted"], 0)
             grid.admin("audit", "verify")
+
+    @unittest.skipUnless(shutil.which("systemd-socket-activate"), "systemd-socket-activate is not installed")
+    def test_systemd_s_own_starter_hands_it_the_socket(self):
+        with Grid() as grid:
+            # Started by the first connection, which waits until the server is there.
+            grid.start("server", pathlib.Path(shutil.which("systemd-socket-activate")), "-l", f"127.0.0.1:{grid.port}",
+                       grid.program("gleaner-server"), "run", grid.project, "--port", 1)
+            first = grid.wait_until("the socket", lambda: self.connect(grid.port))
+            self.assertEqual(get(first), (200, b"ok\n"))
+            host = FakeHost(grid, "kitchen-pc")
+            grid.add_application(SQUARES)
+            grid.add_problem("squares", "numbers", count=4)
+            self.assertEqual(host.work()[0], 200)
+            grid.processes["server"].terminate()
+            self.assertEqual(grid.processes["server"].wait(timeout=60), 0)
+
+    @staticmethod
+    def connect(port):
+        try:
+            return socket.create_connection(("127.0.0.1", port), timeout=60)
+        except OSError:
+            return None
 
     def test_what_is_no_listening_socket_is_refused(self):
         with Grid() as grid, socket.socket() as other:
@@ -209,16 +234,7 @@ class Notices(unittest.TestCase):
             grid.change_settings(f'notices.mail = "ann@example.org, bob@example.org"\nnotices.sendmail = "{sendmail}"\n'
                                  'notices.webhook = "https://127.0.0.1:1/hook"')
             grid.start_server()
-            host = FakeHost(grid, "kitchen-pc")
-            grid.add_application(SQUARES)
-            identity = grid.add_problem("squares", "números", count=3)
-            grid.wait_until("a look at it while it runs", lambda: grid.request(
-                "GET", f"/v1/admin/problems/{identity}/history", token=grid.admin_token)[2]["items"])
-            while grid.problem(identity)["state"] != "finished":
-                for grant in host.work()[1].get("decoded", []):
-                    begin, end = grant["range"]["begin"], grant["range"]["end"]
-                    host.commit(grant["unit"], begin, [str((1 + i) ** 2).encode() for i in range(begin, end)])
-                host.units.clear()
+            identity = self.finish_a_problem(grid, "números")
             grid.wait_until("the mail", lambda: list(inbox.glob("*.mail")))
             letter = email.message_from_bytes(next(inbox.glob("*.mail")).read_bytes())
             self.assertEqual(letter["To"], "ann@example.org, bob@example.org")
@@ -234,6 +250,139 @@ class Notices(unittest.TestCase):
             for line in lines:
                 self.assertEqual(set(line), {"time", "level", "thread", "message"})
             self.assertIn("info", {line["level"] for line in lines})
+
+    def certificate(self, grid):
+        chain, key = grid.directory / "hook.pem", grid.directory / "hook.key"
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
+                        "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", chain], check=True,
+                       capture_output=True)
+        return chain, key
+
+    def hook(self, grid, answers):
+        """A web server that answers so, one after the other, the last from then on; what it heard; its port."""
+        heard = []
+
+        class Hook(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                heard.append((self.path, self.headers["Content-Type"], json.loads(self.rfile.read(int(self.headers["Content-Length"])))))
+                self.send_response(answers[min(len(heard), len(answers)) - 1])
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        chain, key = self.certificate(grid)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(chain, key)
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hook)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        return chain, heard, server.server_port
+
+    def finish_a_problem(self, grid, name="numbers"):
+        host = FakeHost(grid, "kitchen-pc")
+        grid.add_application(SQUARES)
+        identity = grid.add_problem("squares", name, count=3)
+        grid.wait_until("a look at it while it runs", lambda: grid.request(
+            "GET", f"/v1/admin/problems/{identity}/history", token=grid.admin_token)[2]["items"])
+        while grid.problem(identity)["state"] != "finished":
+            for grant in host.work()[1].get("decoded", []):
+                begin, end = grant["range"]["begin"], grant["range"]["end"]
+                host.commit(grant["unit"], begin, [str((1 + i) ** 2).encode() for i in range(begin, end)])
+            host.units.clear()
+        return identity
+
+    @unittest.skipUnless(shutil.which("msmtp"), "msmtp is not installed")
+    def test_mail_and_webhook_reach_real_servers_which_were_away_at_first(self):
+        with Grid() as grid:
+            chain, heard, port = self.hook(grid, [503, 200])
+            mailbox = Mailbox(free_port())
+            self.addCleanup(mailbox.close)
+            configuration = grid.directory / "msmtprc"
+            configuration.write_text(f"account default\nhost 127.0.0.1\nport {mailbox.port}\nfrom grid@example.org\n")
+            sendmail = grid.directory / "sendmail"
+            sendmail.write_text(f'#!/bin/sh\nexec {shutil.which("msmtp")} -C {configuration} "$@"\n')
+            sendmail.chmod(0o755)
+            grid.change_settings(f'notices.mail = "ann@example.org, bob@example.org"\nnotices.sendmail = "{sendmail}"\n'
+                                 f'notices.webhook = "https://127.0.0.1:{port}/hook"')
+            grid.start_server(env={**os.environ, "SSL_CERT_FILE": str(chain)})
+            identity = self.finish_a_problem(grid)
+            grid.wait_until("mail that cannot be sent", lambda: "does not reach mail to ann" in grid.log("server"))
+            self.assertIn("cannot connect to 127.0.0.1", grid.log("server"))  # in msmtp's words
+            mailbox.open()
+            sender, recipients, text = grid.wait_until("the mail", lambda: mailbox.letters)[0]
+            self.assertEqual((sender, recipients), ("grid@example.org", ["ann@example.org", "bob@example.org"]))
+            letter = email.message_from_bytes(text)
+            self.assertEqual(letter["Subject"], f"[A Gleaner project] Problem {identity} (numbers) is finished")
+            self.assertIn(f"gleaner-admin problem result {identity}", letter.get_payload(decode=True).decode())
+            grid.wait_until("the webhook", lambda: len(heard) == 2)
+            self.assertIn("does not reach the webhook: it answered 503", grid.log("server"))
+            self.assertEqual(heard[0], heard[1])
+            path, content_type, body = heard[1]
+            self.assertEqual((path, content_type), ("/hook", "application/json"))
+            self.assertEqual((body["version"], body["kind"], body["project"]), (1, "problem-finished", "A Gleaner project"))
+            self.assertEqual(body["subject"], f"Problem {identity} (numbers) is finished")
+            self.assertEqual(len(mailbox.letters), 1)
+
+    def test_a_webhook_whose_certificate_nobody_vouches_for_hears_nothing(self):
+        with Grid() as grid:
+            _, heard, port = self.hook(grid, [200])
+            grid.change_settings(f'notices.webhook = "https://127.0.0.1:{port}/hook"')
+            grid.start_server()
+            self.finish_a_problem(grid)
+            grid.wait_until("the refusal", lambda: "does not reach the webhook" in grid.log("server"))
+            self.assertIn("authorities do not vouch for", grid.log("server"))
+            self.assertEqual(heard, [])
+
+
+class Mailbox:
+    """As much of a mail server (RFC 5321) as a sender needs; away until it is opened."""
+
+    def __init__(self, port):
+        self.port, self.letters, self.listening = port, [], None
+
+    def open(self):
+        self.listening = socket.create_server(("127.0.0.1", self.port))
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def close(self):
+        if self.listening:
+            self.listening.close()
+
+    def serve(self):
+        while True:
+            try:
+                connection, _ = self.listening.accept()
+            except OSError:
+                return
+            with connection, connection.makefile("rwb") as stream:
+                self.talk(stream)
+
+    def talk(self, stream):
+        def say(line):
+            stream.write(line + b"\r\n")
+            stream.flush()
+
+        sender, recipients = "", []
+        say(b"220 mail.example.org")
+        for line in stream:
+            word = line.split(b" ")[0].strip().upper()
+            if word == b"MAIL":
+                sender = re.search(rb"<(.*?)>", line)[1].decode()
+            if word == b"RCPT":
+                recipients.append(re.search(rb"<(.*?)>", line)[1].decode())
+            if word == b"DATA":
+                say(b"354 go on")
+                text = b""
+                while (part := stream.readline()) != b".\r\n":
+                    text += part
+                self.letters.append((sender, recipients, text))
+            say(b"221 bye" if word == b"QUIT" else b"250 good")
+            if word == b"QUIT":
+                return
 
 
 if __name__ == "__main__":

@@ -109,6 +109,12 @@ class Watching(unittest.TestCase):
                 grid.admin("problem", "cancel", identity)
                 self.assertNotIn("private matter", grid.request("GET", "/metrics", token=grid.admin_token)[2].decode())
 
+            if shutil.which("promtool"):
+                with self.subTest("Prometheus's own checker has nothing against them"):
+                    body = grid.request("GET", "/metrics", token=grid.admin_token)[2]
+                    checked = subprocess.run(["promtool", "check", "metrics"], input=body, capture_output=True)
+                    self.assertEqual((checked.returncode, checked.stdout, checked.stderr), (0, b"", b""))
+
             with self.subTest("dashboard and alerts ask for what there is"):
                 self.asked_for({name for name, _ in after})
 
