@@ -95,11 +95,8 @@ void add_problems(Exposition& out, const std::vector<ProblemInfo>& all) {
        [](const auto& info) { return std::clamp(info.done, 0.0, 1.0); });
   each("gleaner_problem_hosts", "Hosts that hold units of it.",
        [](const auto& info) { return number(info.hosts); });
-  each("gleaner_problem_wasted_ratio", "Part of the computing of its stage that was of no use.",
-       [](const auto& info) {
-         const double all_cost = info.cost_accepted + info.wasted_cost;
-         return all_cost > 0 ? info.wasted_cost / all_cost : 0;
-       });
+  each("gleaner_problem_wasted_ratio", "Part of all its computing so far, in all stages, that was of no use.",
+       [](const auto& info) { return std::max(0.0, info.wasted); });
   each("gleaner_problem_remaining_seconds", "Until it will be done; NaN: not known.", [](const auto& info) {
     return info.eta_seconds < 0 ? std::numeric_limits<double>::quiet_NaN() : info.eta_seconds;
   });

@@ -38,6 +38,14 @@ void look_ahead(protocol::ProblemInfo& info, const Problem& problem, Timestamp n
   info.eta_high_seconds = end.high;
 }
 
+// What was computed for nothing, of all that was computed.
+double wasted_part(const protocol::ProblemInfo& info, const Problem& problem) {
+  const auto& stage = problem.stage_row;
+  const double wasted = problem.wasted_before +
+                        policy::waste_of(stage.done_before, info.wasted_cost, info.cost, stage.cost_ahead);
+  return wasted > 0 ? wasted / (wasted + info.done) : 0;
+}
+
 // As described, with who is at it, or what it waits for; only that asks what the fleet does, once for all
 // problems.
 protocol::ProblemInfo describe_at_work(const Model& model, const Problem& problem,
@@ -57,6 +65,13 @@ protocol::ProblemInfo describe_at_work(const Model& model, const Problem& proble
 double total_cost(const storage::StageRow& row) {
   if (row.costs.empty()) return static_cast<double>(row.items);
   return std::accumulate(row.costs.begin(), row.costs.end(), 0.0);
+}
+
+double wasted_after(double wasted_before, const storage::StageRow& last, double next_before) {
+  const double cost = total_cost(last);
+  return policy::waste_after(wasted_before,
+                             policy::waste_of(last.done_before, last.cost_wasted, cost, last.cost_ahead),
+                             policy::done_of(last.done_before, cost, cost, last.cost_ahead), next_before);
 }
 
 std::vector<protocol::ProblemInfo> describe_problems(const Model& model, Timestamp now) {
@@ -123,6 +138,7 @@ protocol::ProblemInfo describe(const Problem& problem, Timestamp now) {
     info.wasted_cost = stage.cost_wasted;
   }
   look_ahead(info, problem, now);
+  info.wasted = wasted_part(info, problem);
   return info;
 }
 

@@ -11,6 +11,8 @@ namespace gleaner::service {
 
 // What the hints of its items come to.
 [[nodiscard]] double total_cost(const storage::StageRow& row);
+// Problem::wasted_before of the stage that begins after `last`, when `next_before` of the problem is done.
+[[nodiscard]] double wasted_after(double wasted_before, const storage::StageRow& last, double next_before);
 // Without how many hosts compute it, what it waits for and how far it is.
 [[nodiscard]] protocol::ProblemInfo describe(const Problem& problem, Timestamp now);
 [[nodiscard]] std::vector<protocol::ProblemInfo> describe_problems(const Model& model, Timestamp now);

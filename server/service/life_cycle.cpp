@@ -137,6 +137,7 @@ Status begin_stage(Transaction& tx, Problem& problem, PlannedStage planned) {
     const auto& last = problem.stage_row;
     planned.row.done_before =
         policy::done_after(last.done_before, total_cost(last), last.cost_ahead, last.stage);
+    problem.wasted_before = wasted_after(problem.wasted_before, last, planned.row.done_before);
   }
   problem.stage_row = std::move(planned.row);
   problem.stage_row.problem = problem.row.id;

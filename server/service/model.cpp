@@ -1,8 +1,11 @@
 #include "server/service/model.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "server/policy/strategies.h"
+#include "server/service/describe.h"
 #include "server/service/dispatch.h"
 #include "server/service/revocations.h"
 #include "shared/base/limits.h"
@@ -23,6 +26,23 @@ Status load_application(const storage::ApplicationRow& row, io::Files& files,
   application.signer_name = certificate.name;
   model.applications[row.id] = std::move(application);
   return {};
+}
+
+// By all stages before that one.
+Result<double> wasted_before(storage::Store& store, const storage::StageRow& present) {
+  double wasted = 0;
+  std::optional<storage::StageRow> last;
+  const auto follow = [&](const storage::StageRow& next) {
+    if (last) wasted = wasted_after(wasted, *last, next.done_before);
+  };
+  for (int stage = 0; stage < present.stage; ++stage) {
+    TRY_ASSIGN(auto row, store.stage(present.problem, stage));
+    if (!row) continue;  // of an early server; what it wasted is not known
+    follow(*row);
+    last = std::move(row);
+  }
+  follow(present);
+  return wasted;
 }
 
 Status load_problem(storage::Store& store, io::Files& files, const storage::ProblemRow& row,
@@ -48,6 +68,7 @@ Status load_problem(storage::Store& store, io::Files& files, const storage::Prob
   TRY_ASSIGN(auto stage_row, store.stage(row.id, row.stage));
   if (!stage_row) return {};  // not planned yet
   problem.stage_row = std::move(*stage_row);
+  TRY_ASSIGN(problem.wasted_before, wasted_before(store, problem.stage_row));
   if (row.state == protocol::ProblemState::cancelled || row.state == protocol::ProblemState::failed) {
     TRY_ASSIGN(const auto accepted, store.accepted(row.id, row.stage));
     for (const auto& piece : accepted) problem.accepted_at_end += piece.range.size();

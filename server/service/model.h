@@ -75,6 +75,7 @@ struct Problem {
   bool saved_full = false;               // said in the log already
   double kept_service = 0;               // row.service as stored
   policy::Pace pace;                     // of that stage, since it or the server began
+  double wasted_before = 0;              // by the stages before it, in parts of the whole problem
   RangeSet unreviewed;                   // of that stage: comparing it failed and is to be tried again
   Timestamp job_at{};                    // its next job is not begun before (waiting.h)
   int jobs_in_vain = 0;                  // in a row, as far as that makes the wait longer

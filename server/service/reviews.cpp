@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "server/policy/journal/verdicts.h"
 #include "server/service/life_cycle.h"
@@ -58,6 +59,33 @@ Status review_again(Transaction& tx, Problem& problem, Range range) {
   return start_review(tx, problem, again);
 }
 
+// What those opinions cost was of no use, or that of the right one was, after all. By all but the first, who
+// was accepted, it was counted when it came, unless they had been asked for a check.
+Status count_use(Transaction& tx, Problem& problem, const ReviewFinding& finding,
+                 const std::vector<std::size_t>& useless, policy::Changes& changes) {
+  using Use = policy::Stage::Use;
+  TRY_ASSIGN(const auto segments, tx.store.segments_over(problem.row.id, problem.row.stage, finding.range));
+  const auto count = [&](std::size_t index, Use use) -> Status {
+    const auto segment = std::find_if(segments.begin(), segments.end(), [&](const auto& each) {
+      return each.id == finding.opinions[index].segment;
+    });
+    if (segment == segments.end()) return {};
+    TRY_ASSIGN(const auto unit, tx.store.unit(segment->unit));
+    const bool was_counted = index > 0 && !(unit && unit->unit.kind == policy::UnitKind::check);
+    if (was_counted == (use == Use::after_all))
+      problem.stage->count_use(segment->host, finding.range, use, changes);
+    return {};
+  };
+  for (const std::size_t index : useless) TRY(count(index, Use::none));
+  return finding.verdict.right.empty() ? Status{} : count(finding.verdict.right.front(), Use::after_all);
+}
+
+std::vector<std::size_t> all_of(const ReviewFinding& finding) {
+  std::vector<std::size_t> all(finding.opinions.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return all;
+}
+
 Status settle_finding(Transaction& tx, Problem& problem, const ReviewFinding& finding,
                       const policy::VerdictTerms& terms, const RangeSet& disputed_before) {
   if (finding.opinions.empty()) return {};  // the segments that had it were dropped
@@ -102,12 +130,14 @@ Status settle_finding(Transaction& tx, Problem& problem, const ReviewFinding& fi
         host.row.health = policy::after_failure(host.row.health, "its results were found wrong", tx.now);
         TRY(tx.store.update_host(host.row));
       }
+      TRY(count_use(tx, problem, finding, finding.verdict.wrong, changes));
       problem.stage->resolve(finding.range, true, tx.now, changes);
       break;
     }
     case policy::VerdictKind::undecided:
       row.agree = false;
       row.note = "no two hosts agree: set aside";
+      TRY(count_use(tx, problem, finding, all_of(finding), changes));
       TRY(tx.store.unaccept(problem.row.id, problem.row.stage, finding.range));
       problem.stage->resolve(finding.range, false, tx.now, changes);
       break;

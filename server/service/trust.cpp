@@ -109,6 +109,7 @@ Status take_back(Transaction& tx, HostId host, Problem& problem) {
     for (const auto& segment : segments)
       if (segment.host == host && range.contains(segment.range)) TRY(tx.store.drop_segment(segment.id));
     problem.audits->reopened(range);
+    problem.stage->count_use(host, range, policy::Stage::Use::none, changes);
     problem.stage->reject(range, "its host was found to deliver wrong results", tx.now, changes);
     tx.effects.warn(fmt::format("problem {}: items {}-{} are computed again: host {} was found wrong",
                                 problem.row.id.value, range.begin, range.end, host.value));

@@ -136,7 +136,8 @@ struct ProblemInfo {
   std::int64_t splits = 0;
   std::int64_t recovered = 0;   // ranges taken back from stalled holders
   std::int64_t duplicates = 0;  // copies given out
-  double wasted_cost = 0;
+  double wasted_cost = 0;  // of this stage: what failed, was cancelled, refused, found wrong, or not needed
+  double wasted = -1;      // that part of all computing of all stages, 0 to 1; negative: not told
   std::int64_t disagreements = 0;
   int hosts = 0;  // with an open unit
   Timestamp created_at;

@@ -149,6 +149,7 @@ void visit(Archive& archive, Of<Archive, ProblemInfo>& message) {
   archive("recovered", message.recovered, Whole{});
   archive("duplicates", message.duplicates, Whole{});
   archive("wasted_cost", message.wasted_cost, Number{});
+  archive.defaulted("wasted", message.wasted, Number{-1, 1});
   archive("disagreements", message.disagreements, Whole{});
   archive("hosts", message.hosts, Whole{});
   archive("created_at", message.created_at);

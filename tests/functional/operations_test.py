@@ -103,6 +103,12 @@ class Watching(unittest.TestCase):
                 tls, work = (after["gleaner_certificate_not_after_seconds", f'certificate="{name}"'] for name in ("tls", "work"))
                 self.assertAlmostEqual(tls, work, delta=2)
 
+            with self.subTest("waste is the same number everywhere"):
+                wasted = grid.problem(identity)["wasted"]
+                self.assertGreater(wasted, 0)
+                self.assertAlmostEqual(after["gleaner_problem_wasted_ratio", labels], wasted)
+                self.assertRegex(grid.admin("problem", "show", identity).stdout, rf"wasted +{100 * wasted:.1f} %")
+
             with self.subTest("no host is named, and what is over is no series"):
                 body = grid.request("GET", "/metrics", token=grid.admin_token)[2].decode()
                 self.assertNotIn("kitchen", body)

@@ -33,10 +33,6 @@ std::string sentence_of(const protocol::ErrorGroup& error) {
   return words.empty() ? error.kind : words;
 }
 
-double wasted_part_of(const protocol::ProblemInfo& problem) {
-  return problem.cost_accepted + problem.wasted_cost;
-}
-
 }  // namespace
 
 std::string items_text(Range range) {
@@ -180,8 +176,7 @@ std::string problem_text(const protocol::ProblemInfo& problem, const Display& di
        {"units", count_text(problem.units) + " handed out, " + count_text(problem.open_units) + " open, " +
                      counted(problem.splits, "split") + ", " + count_text(problem.recovered) +
                      " recovered, " + counted(problem.duplicates, "duplicate")},
-       {"wasted",
-        wasted_part_of(problem) > 0 ? percent_text(problem.wasted_cost, wasted_part_of(problem)) : "0.0 %"},
+       {"wasted", wasted_text(problem)},
        {"disagreements",
         problem.disagreements > 0 ? Cell(count_text(problem.disagreements), Tint::warning) : Cell("none")},
        {"created", time_text(problem.created_at)},

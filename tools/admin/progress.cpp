@@ -77,6 +77,12 @@ double fraction_of(const ProblemInfo& problem) {
   return 0;
 }
 
+std::string wasted_text(const ProblemInfo& problem) {
+  if (problem.wasted >= 0) return percent_text(problem.wasted, 1);
+  const double computed = problem.cost_accepted + problem.wasted_cost;
+  return computed > 0 ? percent_text(problem.wasted_cost, computed) : "0.0 %";
+}
+
 Tint tint_of(ProblemState state) {
   switch (state) {
     case ProblemState::finished:
@@ -140,9 +146,7 @@ std::string ending_text(const ProblemInfo& problem) {
     return fmt::format("{} finished in {}: {}, {}, {}, {} of the computing wasted", name,
                        span_text(problem.elapsed_seconds), counted(problem.units, "unit"),
                        counted(problem.splits, "split"), counted(problem.duplicates, "duplicate"),
-                       problem.cost_accepted + problem.wasted_cost > 0
-                           ? percent_text(problem.wasted_cost, problem.cost_accepted + problem.wasted_cost)
-                           : "0.0 %");
+                       wasted_text(problem));
   }
   return name + " " + (problem.state == ProblemState::failed ? "failed" : "was cancelled") +
          (message.empty() ? "" : ": " + message);

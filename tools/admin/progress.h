@@ -22,6 +22,10 @@ namespace gleaner::admin {
 // How much of the whole problem is done, by cost. Of a server that does not tell: of the stage in hand.
 [[nodiscard]] double fraction_of(const protocol::ProblemInfo& problem);
 
+// What was computed for nothing, of all stages: "1.3 %". Of a server that does not tell: of the stage in
+// hand.
+[[nodiscard]] std::string wasted_text(const protocol::ProblemInfo& problem);
+
 [[nodiscard]] Tint tint_of(protocol::ProblemState state);
 [[nodiscard]] bool ended(protocol::ProblemState state);
 

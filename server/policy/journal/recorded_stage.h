@@ -62,6 +62,10 @@ class RecordedStage {
                const std::vector<HostId>& barred = {});
   void resolve(Range range, bool decided, Timestamp now, Changes& changes);
   void reject(Range range, const std::string& reason, Timestamp now, Changes& changes);
+  // Not recorded: nothing is decided on it.
+  void count_use(HostId host, Range range, Stage::Use use, Changes& changes) {
+    stage_.count_use(host, range, use, changes);
+  }
   void enough(Timestamp now, Changes& changes);
   void remember(const Unit& unit, Timestamp now);
   void expect(const std::vector<IdleHost>& hosts, Timestamp now);

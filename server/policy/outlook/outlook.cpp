@@ -85,4 +85,12 @@ double done_after(double before, double cost, double ahead, int stage) {
   return static_cast<double>(stage + 1) / static_cast<double>(stage + 2);
 }
 
+double waste_of(double before, double wasted, double cost, double ahead) {
+  return cost > 0 ? (done_of(before, cost, cost, ahead) - before) * wasted / cost : 0;
+}
+
+double waste_after(double before_it, double wasted, double full, double next_before) {
+  return full > 0 ? (before_it + wasted) * next_before / full : 0;
+}
+
 }  // namespace gleaner::policy

@@ -57,5 +57,10 @@ struct Forecast {
 // The same for the beginning of the stage that follows stage number `stage` (0, 1 ...). Where the manager
 // said that nothing was ahead, and something is, the stages count alike.
 [[nodiscard]] double done_after(double before, double cost, double ahead, int stage);
+// What a stage wasted of its hint units, in parts of the whole problem, as done_of() measures it.
+[[nodiscard]] double waste_of(double before, double wasted, double cost, double ahead);
+// What was wasted by the time the next stage begins: `before_it` by the stages before this one, `wasted` by
+// it. The same parts of a whole that is known better by now, of which `next_before` is done (done_after()).
+[[nodiscard]] double waste_after(double before_it, double wasted, double full, double next_before);
 
 }  // namespace gleaner::policy

@@ -115,4 +115,12 @@ void Stage::reject(Range range, const std::string& reason, Timestamp now, Change
   tidy(changes);
 }
 
+void Stage::count_use(HostId host, Range range, Use use, Changes& changes) {
+  const double cost = state_->ledger.costs().of(range) * (use == Use::none ? 1 : -1);
+  state_->clock.host(host).record.cost_wasted += cost;
+  state_->totals.wasted_cost += cost;
+  changes.hosts.push_back(host);
+  tidy(changes);
+}
+
 }  // namespace gleaner::policy

@@ -81,6 +81,10 @@ class Stage {
   void resolve(Range range, bool decided, Timestamp now, Changes& changes);
   // Accepted items turned out wrong: they are free again (a host was found to lie).
   void reject(Range range, const std::string& reason, Timestamp now, Changes& changes);
+  // What that host delivered of `range` was of no use, as a verdict found it wrong; or of use after all,
+  // though somebody else's had been accepted when it came. Counted as wasted or not, and nothing else.
+  enum class Use { none, after_all };
+  void count_use(HostId host, Range range, Use use, Changes& changes);
   // The manager says that no more items are needed.
   void enough(Timestamp now, Changes& changes);
 

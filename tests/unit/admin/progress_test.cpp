@@ -120,7 +120,7 @@ TEST_CASE("a terminal's lines fit", "[progress]") {
 TEST_CASE("endings", "[progress]") {
   protocol::ProblemInfo problem = a_problem();
   problem.state = protocol::ProblemState::finished;
-  problem.wasted_cost = 640;
+  problem.wasted_cost = 640;  // of the last stage, as of a server that tells no more
   CHECK(ending_text(problem) ==
         "problem 3 (picture) finished in 1:01: 38 units, 3 splits, 1 duplicate, 50.0 % of the computing "
         "wasted");

@@ -148,3 +148,24 @@ TEST_CASE("Of a manager that does not say what is ahead, stages count alike") {
   CHECK(done_after(0.5, 10, 0, 1) == Approx(2.0 / 3));
   CHECK(done_of(0.5, 0, 0, 0) == Approx(0.5));
 }
+
+TEST_CASE("What is wasted is measured as what is done is, over all stages") {
+  // A half of each stage's work again, for nothing.
+  const double cost[] = {100, 50, 10};
+  for (const bool told : {true, false}) {
+    const double ahead[] = {told ? 200.0 : 0, told ? 25.0 : 0, 0};
+    double before = 0, wasted = 0;
+    for (int stage = 0; stage < 3; ++stage) {
+      const double here = waste_of(before, cost[stage] / 2, cost[stage], ahead[stage]);
+      const double full = done_of(before, cost[stage], cost[stage], ahead[stage]);
+      CHECK((wasted + here) / (wasted + here + full) == Approx(1.0 / 3));
+      before = done_after(before, cost[stage], ahead[stage], stage);
+      wasted = waste_after(wasted, here, full, before);
+    }
+  }
+  // Of three stages alike, of which nobody said that they come, the first wasted as much as it did.
+  double wasted = waste_after(0, waste_of(0, 10, 10, 0), 1, done_after(0, 10, 0, 0));
+  wasted = waste_after(wasted, 0, 1, done_after(0.5, 10, 0, 1));
+  CHECK(wasted == Approx(1.0 / 3));
+  CHECK(waste_of(0.5, 0, 0, 0) == 0);
+}

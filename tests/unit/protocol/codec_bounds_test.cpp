@@ -30,7 +30,7 @@ bool may_be_absent(const std::string& title, const std::string& name) {
     return name == "inputs" || name == "strategy" || name == "straggler" || name == "weight" ||
            name == "priority" || name == "commit_seconds" || name == "validation" || name == "range";
   if (title == "problem")
-    return name == "validation" || name == "range" || name == "eta_low_seconds" ||
+    return name == "validation" || name == "range" || name == "wasted" || name == "eta_low_seconds" ||
            name == "eta_high_seconds" || name == "errors" || name == "words" || name == "waits" ||
            name == "done";
   if (name == "done" && (title == "progress" || title == "work reply")) return true;

@@ -113,3 +113,34 @@ TEST_CASE("a refused result is wasted work, and its unit ends at once") {
   CHECK(world.show(problem).wasted_cost >= 2);
   CHECK(world.show(problem).open_units == 0);
 }
+
+TEST_CASE("waste is of all stages of a problem, also after a restart") {
+  World world;
+  world.add_application();
+  const ProblemId problem = world.add_problem(10, ", \"stages\": 2");
+  const TestHost bad = world.add_host("bad"), good = world.add_host("good");
+  const auto grant = world.grants(bad.id).front();
+  (void)must(world.commit(
+      bad.id, World::results(grant.unit, grant.range, true, [](std::int64_t) { return "wrong"; })));
+  const double of_stage = world.show(problem).wasted_cost;
+  REQUIRE(of_stage > 0);
+  CHECK(world.show(problem).wasted == Approx(1));  // nothing else was computed
+  while (world.show(problem).stage == 0) {
+    for (const auto& each : world.grants(good.id)) world.finish(each);
+    world.settle();
+  }
+  // The second stage counts as much as the first, and nothing of it is done.
+  const auto next = world.show(problem);
+  CHECK(next.wasted_cost == 0);
+  CHECK(next.wasted == Approx(of_stage / (of_stage + next.items)));
+  world.restart();
+  CHECK(world.show(problem).wasted == next.wasted);
+  while (world.show(problem).state != protocol::ProblemState::finished) {
+    for (const auto& each : world.grants(good.id)) world.finish(each);
+    world.settle();
+  }
+  const auto over = world.show(problem);
+  CHECK(over.wasted == Approx(of_stage / (of_stage + 2 * static_cast<double>(over.items))));
+  world.restart();
+  CHECK(world.show(problem).wasted == over.wasted);
+}

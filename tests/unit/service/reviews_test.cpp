@@ -92,6 +92,45 @@ TEST_CASE("an item that two hosts see differently goes to a third, and who is al
   (void)d.world.memory();
 }
 
+TEST_CASE("what a verdict finds wrong is wasted work, of whoever delivered it, also after a restart") {
+  Disputed d;
+  const auto wasted = [&](const TestHost& host) {
+    for (const auto& share : d.world.show(d.problem).shares)
+      if (share.host == host.id) return share.wasted_cost;
+    return -1.0;
+  };
+  bool liar_came_first = true;
+  SECTION("it had been accepted") {}
+  SECTION("it came second") {
+    liar_came_first = false;
+  }
+  (void)must(d.deliver(d.late, liar_came_first ? "lie" : "truth"));
+  (void)must(d.deliver(d.present, liar_came_first ? "truth" : "lie"));
+  d.world.settle();
+  CHECK(wasted(d.first) == 0);
+  CHECK(wasted(d.second) == 1);  // it came twice, and nobody had asked for it
+  for (bool decided = false; !decided;) {
+    const auto grant = d.world.grants(d.third.id).front();
+    (void)must(d.world.commit(d.third.id, World::results(grant.unit, grant.range, true, [&](std::int64_t i) {
+                                return said_by("truth", i);
+                              })));
+    d.world.settle();
+    decided = grant.range.contains(d.item().begin);
+  }
+  const auto check = [&] {
+    const auto info = d.world.show(d.problem);
+    CHECK(wasted(d.first) == (liar_came_first ? 1 : 0));
+    CHECK(wasted(d.second) == (liar_came_first ? 0 : 1));
+    CHECK(wasted(d.third) == 0);
+    CHECK(info.wasted_cost == 1);
+    CHECK(info.wasted == Approx(1 / (1 + info.cost_accepted)));
+  };
+  check();
+  (void)d.world.memory();
+  d.world.restart();
+  check();
+}
+
 TEST_CASE("the application may say that different bytes are the same") {
   Disputed d("manager");
   (void)must(d.deliver(d.late, "close"));
