@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "server/http/challenge.h"
 #include "server/http/router.h"
 #include "server/http/server.h"
 #include "server/http/ticket_keys.h"
@@ -36,6 +37,7 @@ namespace {
 
 constexpr std::int64_t configuration_bytes_max = 1 << 20;
 constexpr auto patience = std::chrono::seconds{10};
+constexpr auto challenge_patience = std::chrono::seconds{10};
 
 int fail(const Error& error) {
   fmt::print(stderr, "gleaner-server: {}\n", error.message);
@@ -95,6 +97,14 @@ int check_configuration(const io::Path& directory) {
                                         io::real_processes());
   fmt::print("{}\n", sandbox.describe());
   return 0;
+}
+
+// systemd has started it with a connection as its standard input and output.
+int answer_challenge(const io::Path& webroot) {
+  signal(SIGPIPE, SIG_IGN);
+  const Status done =
+      http::serve_challenge(STDIN_FILENO, STDOUT_FILENO, io::real_files(), webroot, challenge_patience);
+  return done.ok() ? 0 : fail(done.error());
 }
 
 int take_keys(const io::Path& directory, const io::Path& from) {
@@ -320,6 +330,11 @@ int run_program(int argc, char** argv) {
     each->add_flag("--copy", copy, "copy stored files; otherwise they are linked where both are on one disk");
     each->add_flag("--json", json, "print one JSON document");
   }
+  std::string webroot;
+  auto* challenge_command = app.add_subcommand(
+      "challenge", "answer one question of a certificate authority (ACME) on standard input and output");
+  challenge_command->add_option("WEBROOT", webroot, "where certbot's webroot plugin puts its files")
+      ->required();
   auto* code_command = app.add_subcommand("join-code", "print the project's join code");
   code_command->add_option("DIR", directory, "the project's directory")->required();
 
@@ -336,6 +351,7 @@ int run_program(int argc, char** argv) {
     init.offline = offline.empty() ? directory + ".offline" : offline;
     return initialise(std::move(init), root_key);
   }
+  if (*challenge_command) return answer_challenge(webroot);
   if (*keys_command) return take_keys(directory, new_keys);
   if (*check_command) {
     auto configuration = read_configuration(directory);
