@@ -54,6 +54,8 @@ class Guide(unittest.TestCase):
                         commands.append("until (exec 3<>/dev/tcp/127.0.0.1/$PORT) 2>/dev/null; do sleep 0.05; done")
                 printed = self.run_in(shell, "\n".join(commands), directory)
         self.assertEqual(shell.poll(), None)
+        for path in (directory / "collatz" / "bundle").rglob("*"):  # nothing is left of what it began with
+            self.assertFalse(path.is_file() and "prime" in path.name + path.read_text().lower(), path)
 
     def run_in(self, shell, commands, directory):
         """What they print; a failure ends the shell, and with it the output."""

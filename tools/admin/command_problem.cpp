@@ -54,7 +54,7 @@ Status upload_inputs(Session& session, Api& api, const std::vector<NamedFile>& i
 Result<ExitCode> add(Session& session, const AddOptions& options) {
   protocol::AddProblem problem = options.problem;
   TRY_ASSIGN(problem.parameters, read_parameters(session.outside().files, options.content));
-  TRY_ASSIGN(const auto inputs, parse_inputs(options.content));
+  TRY_ASSIGN(const auto inputs, parse_inputs(session.outside().files, options.content));
   TRY_ASSIGN(Api* const api, session.api());
   TRY(upload_inputs(session, *api, inputs, problem));
   TRY_ASSIGN(const auto added, api->add_problem(problem));

@@ -61,7 +61,8 @@ struct NamedFile {
   std::string name;
   io::Path path;
 };
-// The inputs; their names are plain file names, each given once.
-[[nodiscard]] Result<std::vector<NamedFile>> parse_inputs(const ProblemOptions& options);
+// The inputs, and those in directories; their names are plain file names, each given once.
+[[nodiscard]] Result<std::vector<NamedFile>> parse_inputs(const io::Files& files,
+                                                          const ProblemOptions& options);
 
 }  // namespace gleaner::admin

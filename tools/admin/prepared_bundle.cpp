@@ -30,7 +30,7 @@ PreparedBundle::~PreparedBundle() {
 Result<local::Content> local_content(const io::Files& files, const ProblemOptions& options) {
   local::Content content;
   TRY_ASSIGN(content.parameters, read_parameters(files, options));
-  TRY_ASSIGN(const auto inputs, parse_inputs(options));
+  TRY_ASSIGN(const auto inputs, parse_inputs(files, options));
   for (const NamedFile& input : inputs) content.inputs.emplace_back(input.name, input.path);
   return content;
 }

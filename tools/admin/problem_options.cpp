@@ -51,8 +51,9 @@ void declare_problem_options(CLI::App* command, ProblemOptions& options) {
       ->allow_extra_args(false);
   command
       ->add_option("--input", options.inputs,
-                   "a file that kernels and manager see as inputs/NAME (repeatable)")
-      ->type_name("NAME=FILE")
+                   "a file that kernels and manager see as inputs/NAME; FILE alone keeps its name, and of a "
+                   "directory each file does (repeatable)")
+      ->type_name("[NAME=]FILE|DIR")
       ->allow_extra_args(false);
 }
 
@@ -70,23 +71,45 @@ Result<std::string> read_parameters(const io::Files& files, const ProblemOptions
   return parameters;
 }
 
-Result<std::vector<NamedFile>> parse_inputs(const ProblemOptions& options) {
+namespace {
+
+// FILE alone is called as it is, and so is what is in a directory.
+Result<std::vector<NamedFile>> named_files(const io::Files& files, const std::string& text) {
+  if (const std::size_t equals = text.find('='); equals != std::string::npos)
+    return std::vector<NamedFile>{{text.substr(0, equals), text.substr(equals + 1)}};
+  const io::Path path = text;
+  const auto names = files.list(path);
+  if (!names.ok()) return std::vector<NamedFile>{{path.filename().string(), path}};
+  std::vector<NamedFile> found;
+  for (const std::string& name : *names) {
+    if (files.list(path / name).ok())
+      return Error{
+          ErrorKind::invalid,
+          (path / name).string() + " is a directory: name it by itself, as inputs have no directories"};
+    found.push_back({name, path / name});
+  }
+  if (found.empty()) return Error{ErrorKind::invalid, "there is no file in the directory " + text};
+  return found;
+}
+
+}  // namespace
+
+Result<std::vector<NamedFile>> parse_inputs(const io::Files& files, const ProblemOptions& options) {
   std::vector<NamedFile> inputs;
   std::set<std::string> names;
-  if (std::cmp_greater(options.inputs.size(), limits::inputs_max))
-    return Error{ErrorKind::too_large,
-                 "a problem has at most " + std::to_string(limits::inputs_max) + " inputs"};
   for (const std::string& text : options.inputs) {
-    const std::size_t equals = text.find('=');
-    NamedFile input;
-    // FILE alone is called as it is.
-    input.path = equals == std::string::npos ? text : text.substr(equals + 1);
-    input.name = equals == std::string::npos ? input.path.filename().string() : text.substr(0, equals);
-    if (!check_result_name(input.name).ok() || input.path.empty())
-      return Error{ErrorKind::invalid, "\"" + text + "\" is not NAME=FILE with a plain file name as NAME"};
-    if (!names.insert(input.name).second)
-      return Error{ErrorKind::invalid, "input " + input.name + " is given twice"};
-    inputs.push_back(std::move(input));
+    TRY_ASSIGN(const auto more, named_files(files, text));
+    for (const NamedFile& input : more) {
+      if (!check_result_name(input.name).ok() || input.path.empty())
+        return Error{ErrorKind::invalid, "\"" + (more.size() > 1 ? input.path.string() : text) +
+                                             "\" is not NAME=FILE with a plain file name as NAME"};
+      if (!names.insert(input.name).second)
+        return Error{ErrorKind::invalid, "input " + input.name + " is given twice"};
+      inputs.push_back(input);
+    }
+    if (std::cmp_greater(inputs.size(), limits::inputs_max))
+      return Error{ErrorKind::too_large,
+                   "a problem has at most " + std::to_string(limits::inputs_max) + " inputs"};
   }
   return inputs;
 }

@@ -194,6 +194,26 @@ TEST_CASE("a problem is added as told", "[program]") {
   CHECK(plain->strategy.empty());
   CHECK(plain->straggler.empty());
   CHECK(plain->parameters == "{}");
+  // A directory stands for the files in it.
+  const io::Path many = world.directory / "many";
+  std::filesystem::create_directories(many);
+  for (int i = 0; i < 1000; ++i) world.write("many/" + std::to_string(i) + ".txt", std::to_string(i));
+  world.server.handler = [](const ScriptedServer::Call& call) -> std::optional<Result<io::HttpReply>> {
+    constexpr std::string_view place = "GET /v1/uploads/";
+    if (!call.call.starts_with(place)) return std::nullopt;
+    return io::HttpReply{
+        200, {}, protocol::encode(protocol::UploadState{call.call.substr(place.size()), 0, true})};
+  };
+  REQUIRE(world.run({"problem", "add", "--app", "ray", "--input", many.string(), "--input",
+                     "mesh.obj=" + file.string()}) == 0);
+  const auto thousand = protocol::decode<protocol::AddProblem>(world.server.calls().back().request.body);
+  REQUIRE(thousand->inputs.size() == 1001);
+  CHECK(thousand->inputs[0].name == "0.txt");
+  CHECK(thousand->inputs[1000].name == "mesh.obj");
+  world.server.handler = {};
+  std::filesystem::create_directories(many / "inner");
+  CHECK(world.run({"problem", "add", "--app", "ray", "--input", many.string()}) == 1);
+  CHECK(says(world.error, "inner is a directory: name it by itself"));
   // Mistakes in inputs are found before anything is sent.
   const std::size_t calls = world.server.calls().size();
   CHECK(world.run({"problem", "add", "--app", "ray", "--input", "../x=" + file.string()}) == 1);
