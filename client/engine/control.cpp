@@ -29,7 +29,7 @@ Json to_json(const SlotStatus& slot) {
 Json to_json(const ProblemStatus& problem) {
   return {{"project", problem.project}, {"problem", problem.problem},   {"name", problem.name},
           {"items", problem.items},     {"accepted", problem.accepted}, {"done", problem.done},
-          {"hosts", problem.hosts}};
+          {"hosts", problem.hosts},     {"in_hand", problem.in_hand}};
 }
 
 Json to_json(const ProjectStatus& project) {
@@ -81,6 +81,7 @@ Json to_json(const EngineStatus& status) {
           {"commits_accepted", status.commits_accepted},
           {"commits_duplicate", status.commits_duplicate},
           {"commits_refused", status.commits_refused},
+          {"last_refusal", status.last_refusal},
           {"outbox", status.outbox},
           {"units_in_hand", status.units_in_hand},
           {"work_requests", status.work_requests},

@@ -246,6 +246,7 @@ void Deliveries::acknowledged(const protocol::SignedStatement& statement, Steady
       break;
   }
   ++totals_.commits_refused;
+  totals_.last_refusal = checked->reason;
   spdlog::warn("unit {}: the server refused items {}-{}: {}", unit.id().value, checked->range.begin,
                checked->range.end - 1, checked->reason);
   // What follows would not fit to what was refused.

@@ -3,6 +3,7 @@
 // result only on a verified, signed answer that names exactly that unit, range and digest. Not thread-safe.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "client/engine/services.h"
@@ -18,6 +19,7 @@ struct Totals {
   std::int64_t commits_accepted = 0;
   std::int64_t commits_duplicate = 0;
   std::int64_t commits_refused = 0;
+  std::string last_refusal;  // why, of the last of these
 };
 
 enum class Closing { no, yes };

@@ -162,6 +162,7 @@ void add_project(const EngineView& engine, EngineStatus& status, const Membershi
   status.commits_accepted += totals.commits_accepted;
   status.commits_duplicate += totals.commits_duplicate;
   status.commits_refused += totals.commits_refused;
+  if (!totals.last_refusal.empty()) status.last_refusal = totals.last_refusal;
   status.items_today += one.items_today;
   status.items_week += one.items_week;
   status.items_total += one.items_total;
@@ -175,7 +176,11 @@ void add_project(const EngineView& engine, EngineStatus& status, const Membershi
   }
   const std::string& trouble = project.session().trouble();
   if (status.trouble.empty() && !trouble.empty()) status.trouble = told(engine, project, trouble);
-  for (const ProblemStatus& problem : project.problems()) status.problems.push_back(problem);
+  for (const ProblemStatus& problem : project.problems()) {
+    status.problems.push_back(problem);
+    for (const auto& [id, unit] : project.units())
+      status.problems.back().in_hand |= unit->grant().problem.value == problem.problem;
+  }
   if (engine.projects.several()) status.details.push_back("project " + one.name + ": " + one.state);
   // Not in the sentence: that stays as it is while time goes by.
   const SteadyTime ask_at = std::max(project.session().work_at(), project.session().silent_until());

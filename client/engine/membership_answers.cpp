@@ -162,8 +162,9 @@ void Membership::take_grant(const protocol::SignedStatement& statement, int slot
   auto unit = std::make_unique<Unit>(std::move(held).value());
   unit->slot = std::clamp(slot, 0, slots_ - 1);
   unit->granted_at = now;
-  spdlog::info("slot {}: unit {} of {}: items {}-{} ({})", unit->slot, id.value, trusted->grant.problem_name,
-               trusted->grant.range.begin, trusted->grant.range.end - 1, trusted->grant.reason);
+  spdlog::info("slot {}: unit {} of {}: items {}-{}", unit->slot, id.value, trusted->grant.problem_name,
+               trusted->grant.range.begin, trusted->grant.range.end - 1);
+  spdlog::debug("unit {}: {}", id.value, trusted->grant.reason);  // in the words of schedulers
   units_.emplace(id, std::move(unit));
 }
 

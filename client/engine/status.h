@@ -34,6 +34,7 @@ struct ProblemStatus {
   std::int64_t accepted = 0;  // of these
   double done = 0;            // of the whole problem, 0 to 1
   std::int64_t hosts = 0;
+  bool in_hand = false;  // this computer has units of it still; if not, the rest may be long past
 };
 
 struct ProjectStatus {
@@ -80,7 +81,8 @@ struct EngineStatus {
   std::int64_t commits_accepted = 0;
   std::int64_t commits_duplicate = 0;
   std::int64_t commits_refused = 0;
-  std::int64_t outbox = 0;  // results without an answer yet
+  std::string last_refusal;  // why, of the last of these
+  std::int64_t outbox = 0;   // results without an answer yet
   std::int64_t units_in_hand = 0;
   std::int64_t work_requests = 0;
   double last_contact_seconds = -1;  // ago; negative: never

@@ -46,6 +46,9 @@ std::string slot_line(const Json& slot, bool several, Colour colour) {
 
 std::string problem_line(const Json& problem) {
   const double hosts = number_of(problem, "hosts");
+  if (const Json& in_hand = problem["in_hand"]; in_hand.is_boolean() && !in_hand.boolean())
+    return fmt::format("  before    {}: {:.0f} % was done when this computer had its last part of it\n",
+                       text_of(problem, "name"), std::floor(100 * number_of(problem, "done")));
   return fmt::format("  together  {}: {:.0f} % done, {:.0f} items in this stage, by {:.0f} {}\n",
                      text_of(problem, "name"), std::floor(100 * number_of(problem, "done")),
                      number_of(problem, "items"), hosts, hosts == 1 ? "computer" : "computers");
@@ -73,6 +76,8 @@ std::string status_text(const Json& status, Colour colour) {
   out += fmt::format("  accepted  {:.0f} items in {:.0f} commits ({:.0f} not needed, {:.0f} refused)\n",
                      number_of(status, "items_accepted"), number_of(status, "commits_accepted"),
                      number_of(status, "commits_duplicate"), number_of(status, "commits_refused"));
+  if (const std::string why = text_of(status, "last_refusal"); !why.empty())
+    out += fmt::format("  refused   the last one because: {}\n", why);
   out += fmt::format("  so far    {:.0f} items today, {:.0f} in seven days, {:.0f} in all\n",
                      number_of(status, "items_today"), number_of(status, "items_week"),
                      number_of(status, "items_total"));

@@ -62,6 +62,7 @@ class Owner(unittest.TestCase):
             self.assertIn("locked by the administrator", refused.stderr)
             self.assertIn("lab.toml", prefs("explain", "temperature_max").stdout)
             self.assertRegex(prefs("show").stdout, r"run += .always. +# .*preferences.toml")
+            self.assertEqual(prefs().stdout, prefs("show").stdout)
             self.assertEqual(prefs("set", "run", "sometimes", check=False).returncode, 1)
             print("\n".join(said))
 

@@ -45,6 +45,7 @@ TEST_CASE("A signed refusal lets the result go; an unsigned one does not") {
     world.start();
     REQUIRE(world.run_until([&] { return !world.server.commits.empty() && world.nothing_in_hand(); }));
     CHECK(world.engine->status().commits_refused == 1);
+    CHECK(!world.engine->status().last_refusal.empty());
     CHECK(world.server.items.empty());
   }
   SECTION("signed, of a unit that is still computed") {

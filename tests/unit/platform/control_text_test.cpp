@@ -35,6 +35,18 @@ TEST_CASE("Status is readable, coloured only when asked, and tolerant of missing
       reply_text("status", json::parse_or_null(R"({"status":{"slots":[1,"x"]}})"), Colour::no).empty());
 }
 
+TEST_CASE("A refusal is told with its reason, and what was told of a problem long ago as that") {
+  const json::Value reply = json::parse_or_null(R"({"status":{"reason":"waiting","commits_refused":2,
+      "last_refusal":"item 7: not a number","problems":[
+        {"name":"words","done":0.907,"items":20,"hosts":2,"in_hand":false},
+        {"name":"letters","done":0.5,"items":20,"hosts":2,"in_hand":true}]}})");
+  const std::string text = reply_text("status", reply, Colour::no);
+  CHECK(text.find("2 refused)\n  refused   the last one because: item 7: not a number\n") !=
+        std::string::npos);
+  CHECK(text.find("words: 90 % was done when this computer had its last part of it") != std::string::npos);
+  CHECK(text.find("  together  letters: 50 % done, ") != std::string::npos);
+}
+
 TEST_CASE("Of several projects each is named; of one nothing more is said than before") {
   json::Value reply = json::parse_or_null(R"({"status":{"reason":"computing","project_name":"Atlas",
       "server":"https://a:1","slots":[{"slot":0,"state":"running","unit":9,"problem":"words","project":"Atlas"}],
