@@ -149,7 +149,12 @@ void Router::problem_operation(const AdminCall& call) {
 void Router::one_problem(const AdminCall& call, ProblemId id) {
   using Action = service::Problems::Action;
   service::Problems& problems = service_.problems();
-  if (call.is("GET", 4)) return problems.show(id, answer<protocol::ProblemInfo>(call.reply));
+  if (call.is("GET", 4)) {
+    const auto hosts = call.request.query.find("hosts");
+    const bool all = hosts != call.request.query.end() && hosts->second == "all";
+    return problems.show(id, answer<protocol::ProblemInfo>(call.reply),
+                         all ? service::Problems::Shares::all : service::Problems::Shares::most);
+  }
   if (call.is("DELETE", 4)) return problems.remove(id, answer_done(call.reply), call.actor);
   const auto change = [&](Action what) { problems.change(id, what, call.change<protocol::ProblemInfo>()); };
   if (call.is("POST", "pause")) return change(Action::pause);

@@ -1,6 +1,7 @@
 #include "server/service/describe.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -142,33 +143,61 @@ protocol::ProblemInfo describe(const Problem& problem, Timestamp now) {
   return info;
 }
 
-Result<protocol::ProblemInfo> describe_fully(Transaction& tx, const Problem& problem) {
+namespace {
+
+protocol::HostShare describe(const Transaction& tx, const policy::HostRecord& record) {
+  protocol::HostShare share;
+  share.host = record.host;
+  if (const auto host = tx.model.hosts.find(record.host); host != tx.model.hosts.end()) {
+    share.name = host->second.row.name;
+    share.last_contact_seconds = std::max(0.0, to_seconds(tx.now - host->second.row.last_contact));
+  }
+  share.requests = record.requests;
+  share.units = record.units;
+  share.items = record.items_accepted;
+  share.cost = record.cost_accepted;
+  share.wasted_cost = record.cost_wasted;
+  share.rate = record.rate * std::max(1, record.slots);
+  share.busy_seconds = record.busy_seconds;
+  share.splits = record.cuts;
+  share.duplicates = record.copies;
+  return share;
+}
+
+// In order of their ids.
+std::vector<protocol::HostShare> shares_of(const Transaction& tx,
+                                           std::vector<const policy::HostRecord*> records,
+                                           std::ptrdiff_t shares_max) {
+  const auto did = [](const policy::HostRecord* record) {
+    return record->cost_accepted + record->cost_wasted;
+  };
+  if (std::ssize(records) > shares_max) {
+    std::nth_element(records.begin(), records.begin() + shares_max, records.end(),
+                     [&](const auto* a, const auto* b) { return did(a) > did(b); });
+    records.resize(static_cast<std::size_t>(shares_max));
+    std::sort(records.begin(), records.end(), [](const auto* a, const auto* b) { return a->host < b->host; });
+  }
+  std::vector<protocol::HostShare> shares;
+  for (const policy::HostRecord* record : records) shares.push_back(describe(tx, *record));
+  return shares;
+}
+
+}  // namespace
+
+Result<protocol::ProblemInfo> describe_fully(Transaction& tx, const Problem& problem,
+                                             std::ptrdiff_t shares_max) {
   std::optional<FleetNow> fleet;
   protocol::ProblemInfo info = describe_at_work(tx.model, problem, fleet, tx.now);
-  std::vector<policy::HostRecord> records;
+  std::vector<policy::HostRecord> stored;
+  std::vector<const policy::HostRecord*> records;
   if (problem.stage) {
-    for (const policy::HostRecord* record : problem.stage->view().hosts()) records.push_back(*record);
+    records = problem.stage->view().hosts();
   } else {
-    TRY_ASSIGN(records, tx.store.host_records(problem.row.id, problem.row.stage));
+    TRY_ASSIGN(stored, tx.store.host_records(problem.row.id, problem.row.stage));
+    for (const auto& record : stored) records.push_back(&record);
   }
-  for (const auto& record : records) {
-    protocol::HostShare share;
-    share.host = record.host;
-    if (const auto host = tx.model.hosts.find(record.host); host != tx.model.hosts.end()) {
-      share.name = host->second.row.name;
-      share.last_contact_seconds = std::max(0.0, to_seconds(tx.now - host->second.row.last_contact));
-    }
-    share.requests = record.requests;
-    share.units = record.units;
-    share.items = record.items_accepted;
-    share.cost = record.cost_accepted;
-    share.wasted_cost = record.cost_wasted;
-    share.rate = record.rate * std::max(1, record.slots);
-    share.busy_seconds = record.busy_seconds;
-    share.splits = record.cuts;
-    share.duplicates = record.copies;
-    info.shares.push_back(std::move(share));
-  }
+  info.shares_total = static_cast<std::int64_t>(records.size());
+  info.shares = shares_of(tx, std::move(records), shares_max);
   TRY_ASSIGN(info.results, tx.store.results(problem.row.id));
   info.errors = group_errors(problem);
   const auto& failures = problem.recent_failures;

@@ -1,6 +1,7 @@
 // What people see of problems, hosts and applications. Writer thread only.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -16,8 +17,9 @@ namespace gleaner::service {
 // Without how many hosts compute it, what it waits for and how far it is.
 [[nodiscard]] protocol::ProblemInfo describe(const Problem& problem, Timestamp now);
 [[nodiscard]] std::vector<protocol::ProblemInfo> describe_problems(const Model& model, Timestamp now);
-// With each host's share, the results and what failed.
-[[nodiscard]] Result<protocol::ProblemInfo> describe_fully(Transaction& tx, const Problem& problem);
+// With the shares of the hosts that did most, the results and what failed.
+[[nodiscard]] Result<protocol::ProblemInfo> describe_fully(Transaction& tx, const Problem& problem,
+                                                           std::ptrdiff_t shares_max);
 // Why a host gets no work now after its failures, of anything or of one application; empty: it does.
 [[nodiscard]] std::string held_back(const Model& model, const Host& host, Timestamp now);
 [[nodiscard]] protocol::HostInfo describe(const Model& model, const Host& host, Timestamp now);

@@ -14,9 +14,12 @@
 #include "server/service/failures.h"
 #include "server/service/life_cycle.h"
 #include "server/service/revocations.h"
+#include "shared/base/limits.h"
 
 namespace gleaner::service {
 namespace {
+
+constexpr std::ptrdiff_t shares_shown_max = 1000;  // some 200 kB
 
 using Info = Result<protocol::ProblemInfo>;
 
@@ -212,15 +215,16 @@ void Problems::list(Done<std::vector<protocol::ProblemInfo>> done) {
       std::move(done));
 }
 
-void Problems::show(ProblemId id, Done<protocol::ProblemInfo> done) {
+void Problems::show(ProblemId id, Done<protocol::ProblemInfo> done, Shares shares) {
+  const std::ptrdiff_t shares_max = shares == Shares::all ? limits::list_length_max : shares_shown_max;
   kernel_.decide<protocol::ProblemInfo>(
-      [id](Transaction& tx, Info& info) -> Status {
+      [id, shares_max](Transaction& tx, Info& info) -> Status {
         const auto found = tx.model.problems.find(id);
         if (found == tx.model.problems.end()) {
           info = no_problem(id);
           return {};
         }
-        TRY_ASSIGN(info, describe_fully(tx, found->second));
+        TRY_ASSIGN(info, describe_fully(tx, found->second, shares_max));
         return {};
       },
       std::move(done));

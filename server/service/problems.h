@@ -22,7 +22,9 @@ class Problems {
   // Its manager plans it first: what the manager refuses was never a problem, and its author hears why.
   void add(protocol::AddProblem request, Done<protocol::ProblemInfo> done);
   void list(Done<std::vector<protocol::ProblemInfo>> done);
-  void show(ProblemId id, Done<protocol::ProblemInfo> done);
+  // With the shares of the hosts that did most, a thousand; or of as many as an answer may have.
+  enum class Shares { most, all };
+  void show(ProblemId id, Done<protocol::ProblemInfo> done, Shares shares = Shares::most);
   enum class Action { pause, resume, cancel, retry };  // retry: failures.h
   void change(ProblemId id, Action action, Done<protocol::ProblemInfo> done);
   void change_strategy(ProblemId id, protocol::ChangeStrategy request, Done<protocol::ProblemInfo> done);

@@ -143,8 +143,10 @@ struct ProblemInfo {
   Timestamp created_at;
   Timestamp started_at;  // first unit handed out
   Timestamp finished_at;
-  double elapsed_seconds = 0;     // first unit to finish (or now)
-  std::vector<HostShare> shares;  // only in GET of one problem
+  double elapsed_seconds = 0;  // first unit to finish (or now)
+  std::vector<HostShare>
+      shares;  // of its stage; only in GET of one problem, and of many hosts those that did most
+  std::int64_t shares_total = 0;  // how many hosts there are; 0: as many as shares
   std::vector<ResultFile> results;
   std::vector<SetAside> set_aside;  // ranges that failed on several hosts; then failures, which have a unit
   std::vector<ErrorGroup> errors;   // only in GET of one problem; the newest first

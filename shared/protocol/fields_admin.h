@@ -157,6 +157,7 @@ void visit(Archive& archive, Of<Archive, ProblemInfo>& message) {
   archive("finished_at", message.finished_at);
   archive("elapsed_seconds", message.elapsed_seconds, Number{});
   archive("shares", message.shares, List{limits::list_length_max});
+  archive.defaulted("shares_total", message.shares_total, Whole{});
   archive("results", message.results, List{limits::inputs_max});
   archive("set_aside", message.set_aside, List{limits::list_length_max});
   archive.defaulted("errors", message.errors, List{limits::error_groups_max});

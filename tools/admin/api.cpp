@@ -80,8 +80,8 @@ Result<std::vector<protocol::ProblemInfo>> Api::problems() {
   return get<std::vector<protocol::ProblemInfo>>("/v1/admin/problems");
 }
 
-Result<protocol::ProblemInfo> Api::problem(ProblemId id) {
-  return get<protocol::ProblemInfo>(problem_path(id));
+Result<protocol::ProblemInfo> Api::problem(ProblemId id, Shares shares) {
+  return get<protocol::ProblemInfo>(problem_path(id) + (shares == Shares::all ? "?hosts=all" : ""));
 }
 
 Result<protocol::ProblemInfo> Api::add_problem(const protocol::AddProblem& problem) {

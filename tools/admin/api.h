@@ -36,7 +36,9 @@ class Api {
   [[nodiscard]] Result<protocol::ApplicationInfo> add_application(
       const protocol::AddApplication& application);
   [[nodiscard]] Result<std::vector<protocol::ProblemInfo>> problems();
-  [[nodiscard]] Result<protocol::ProblemInfo> problem(ProblemId id);
+  // With the shares of the thousand hosts that did most, or of up to limits::list_length_max.
+  enum class Shares { most, all };
+  [[nodiscard]] Result<protocol::ProblemInfo> problem(ProblemId id, Shares shares = Shares::most);
   [[nodiscard]] Result<protocol::ProblemInfo> add_problem(const protocol::AddProblem& problem);
   // `verb`: pause, resume, cancel, retry.
   [[nodiscard]] Result<protocol::ProblemInfo> change_problem(ProblemId id, const std::string& verb);

@@ -49,6 +49,9 @@ Result<PlanView> make_view(Session& session, const PlanOptions& options) {
     LiveFleet live;
     if (!options.problem.empty()) {
       TRY_ASSIGN(problem, find_problem(*api, options.problem));
+      if (problem->shares_total > std::ssize(problem->shares)) {
+        TRY_ASSIGN(problem, api->problem(problem->id, Api::Shares::all));
+      }
       TRY_ASSIGN(live, live_fleet(*problem, links));
     } else {
       TRY_ASSIGN(const auto hosts, api->hosts());

@@ -105,7 +105,7 @@ Result<LiveFleet> live_fleet(const std::vector<protocol::HostInfo>& hosts, doubl
 }
 
 Result<LiveFleet> live_fleet(const protocol::ProblemInfo& problem, const LiveLinks& links) {
-  TRY(check_size(problem.shares.size()));
+  TRY(check_size(std::max(problem.shares.size(), static_cast<std::size_t>(problem.shares_total))));
   const std::string name = "problem " + std::to_string(problem.id.value) + " (" + problem.name + ")";
   const double left = left_of(problem);
   using State = protocol::ProblemState;

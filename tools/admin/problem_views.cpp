@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "shared/base/limits.h"
@@ -185,6 +186,8 @@ std::string problem_text(const protocol::ProblemInfo& problem, const Display& di
        {"elapsed", span_text(problem.elapsed_seconds)}},
       display);
   if (!problem.shares.empty()) text += "\n" + share_table(problem).render(display);
+  if (const auto shown = std::ssize(problem.shares); problem.shares_total > shown)
+    text += "these did most of " + counted(problem.shares_total, "host") + "\n";
   Table aside({{"SET ASIDE"}, {"WHY"}});
   for (const auto& each : problem.set_aside)
     if (!each.unit.valid())  // the others are failures

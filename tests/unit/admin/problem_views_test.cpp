@@ -52,6 +52,10 @@ TEST_CASE("a problem is shown with its errors once each, apart from what is set 
   REQUIRE(first != std::string::npos);
   CHECK(text.find("ValueError", first + 1) == std::string::npos);
   CHECK_THAT(text, Contains("gleaner-admin problem errors 3 --full"));
+  problem.shares.resize(2);
+  CHECK_THAT(problem_text(problem, {}), !Contains("these did most"));
+  problem.shares_total = 12'345;
+  CHECK_THAT(problem_text(problem, {}), Contains("these did most of 12,345 hosts"));
 }
 
 TEST_CASE("days are shown with core-hours, and with energy where it is known") {

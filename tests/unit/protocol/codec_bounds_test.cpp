@@ -30,9 +30,9 @@ bool may_be_absent(const std::string& title, const std::string& name) {
     return name == "inputs" || name == "strategy" || name == "straggler" || name == "weight" ||
            name == "priority" || name == "commit_seconds" || name == "validation" || name == "range";
   if (title == "problem")
-    return name == "validation" || name == "range" || name == "wasted" || name == "eta_low_seconds" ||
-           name == "eta_high_seconds" || name == "errors" || name == "words" || name == "waits" ||
-           name == "done";
+    return name == "validation" || name == "range" || name == "wasted" || name == "shares_total" ||
+           name == "eta_low_seconds" || name == "eta_high_seconds" || name == "errors" || name == "words" ||
+           name == "waits" || name == "done";
   if (name == "done" && (title == "progress" || title == "work reply")) return true;
   if (title == "group of errors") return name == "words";
   if (title == "host") return name == "code" || name == "tags" || name == "speeds";

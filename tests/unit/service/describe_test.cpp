@@ -71,6 +71,36 @@ TEST_CASE("a problem that runs: what is free, held, accepted, by whom, for how l
   CHECK(info.shares[1].items == 0);
 }
 
+TEST_CASE("of many hosts those that did most are told, and how many there are") {
+  World world;
+  world.add_application();
+  const ProblemId problem = world.add_problem(30, "", "ss,mode=paper");
+  std::vector<HostId> hosts;
+  for (int i = 0; i < 4; ++i) {
+    hosts.push_back(world.add_host("host-" + std::to_string(i)).id);
+    for (int unit = 0; unit < (i == 1 ? 2 : i == 3 ? 3 : 1); ++unit)
+      world.finish(world.grants(hosts[static_cast<std::size_t>(i)]).front());
+  }
+  const auto told = [&](std::ptrdiff_t most) {
+    return world.look<protocol::ProblemInfo>([&](service::Transaction& tx) {
+      return must(service::describe_fully(tx, tx.model.problems.at(problem), most));
+    });
+  };
+  const auto check = [&] {
+    const auto some = told(2);
+    CHECK(some.shares_total == 4);
+    REQUIRE(some.shares.size() == 2);
+    CHECK(some.shares[0].host == hosts[1]);
+    CHECK(some.shares[1].host == hosts[3]);
+    CHECK(some.shares[1].items == 3);
+    CHECK(told(4).shares.size() == 4);
+    CHECK(told(9).shares_total == 4);
+  };
+  check();
+  (void)must(world.change(problem, Problems::Action::cancel));
+  check();  // as the store has them
+}
+
 TEST_CASE("totals are the same before a stage ends, after it, and after a restart") {
   World world;
   world.add_application();

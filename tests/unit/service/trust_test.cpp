@@ -146,6 +146,8 @@ TEST_CASE("a liar loses all that nobody verified, and gets nothing more") {
     p.deliver(p.world.grants(audit % 2 == 0 ? bob : carol).front());
   CHECK(p.standing(liar).wrong == Approx(1));
   CHECK(p.accepted_from(liar) == 0);
+  for (const auto& share : p.world.show(p.problem).shares)
+    CHECK(share.wasted_cost == Approx(share.host == liar ? static_cast<double>(lied) : 0));
   CHECK(p.gets_nothing(liar));
   CHECK(p.world.look<bool>([&](service::Transaction& tx) { return tx.model.hosts.at(liar).units.empty(); }));
   // What it delivers late of the unit that was taken from it is audited like all that it delivers.
