@@ -28,6 +28,7 @@ constexpr std::array rows{
     Row{"GET", "problems", 4, "", Role::view},
     Row{"GET", "problems", 5, "decisions", Role::view},
     Row{"POST", "problems", 3, "", Role::operate, "problem add"},
+    Row{"POST", "estimates", 3, "", Role::operate, "estimate"},  // runs the manager
     Row{"DELETE", "problems", 4, "", Role::operate, "problem delete"},
     Row{"POST", "problems", 5, "pause", Role::operate, "problem pause"},
     Row{"POST", "problems", 5, "resume", Role::operate, "problem resume"},

@@ -85,6 +85,11 @@ void Router::admin_operation(const AdminCall& call) {
   if (kind == "events" || kind == "history" || kind == "settings" || kind == "host-pages" || kind == "days" ||
       kind == "errors")
     return look_operation(call);
+  if (kind == "estimates" && call.is("POST", 3)) {
+    return with_body<protocol::AddProblem>(call.request, call.reply, [&](protocol::AddProblem message) {
+      service_.problems().estimate(std::move(message), call.change<protocol::ProblemEstimate>());
+    });
+  }
   if (kind == "status" && list)
     return service_.overview().status(answer<protocol::ServerStatus>(call.reply), call.role);
   if (kind == "strategies" && list)

@@ -16,11 +16,6 @@
 
 namespace gleaner::service {
 
-struct Problems::Draft {
-  storage::ProblemRow row;
-  ManagerSetup manager;
-};
-
 namespace {
 
 bool is_file_name(const std::string& name) {
@@ -119,13 +114,13 @@ Status Problems::check_inputs(protocol::AddProblem& request) {
   return {};
 }
 
-void Problems::add(protocol::AddProblem request, Done<protocol::ProblemInfo> done) {
+void Problems::draft(protocol::AddProblem request, std::function<void(Result<Draft>)> next) {
   const Configuration& configuration = kernel_.settings().configuration;
   if (request.strategy.empty()) request.strategy = configuration.strategy;
   if (request.straggler.empty())
     request.straggler = policy::straggler_for(request.strategy, configuration.straggler);
-  if (const Status checked = check_request(request); !checked.ok()) return done(checked.error());
-  if (const Status checked = check_inputs(request); !checked.ok()) return done(checked.error());
+  if (const Status checked = check_request(request); !checked.ok()) return next(checked.error());
+  if (const Status checked = check_inputs(request); !checked.ok()) return next(checked.error());
   kernel_.decide<Draft>(
       [request](Transaction& tx, Result<Draft>& draft) -> Status {
         const Application* application = find_application(tx.model, request.application);
@@ -151,27 +146,35 @@ void Problems::add(protocol::AddProblem request, Done<protocol::ProblemInfo> don
         draft = Draft{drafted.row, manager_setup(tx.model, drafted)};
         return {};
       },
-      [this, done = std::move(done)](Result<Draft> draft) {
-        if (!draft.ok()) return done(draft.error());
-        plan(*draft, done);
-      });
+      std::move(next));
 }
 
-// On the pool.
-void Problems::plan(const Draft& draft, const Done<protocol::ProblemInfo>& done) {
+Result<PlannedStage> Problems::plan(const Draft& draft) {
   kernel_.managers().end(draft.row.id, Managers::Keep::no);  // what a draft of this number left behind
-  for (const auto& input : draft.row.inputs) {
-    if (kernel_.blobs().verify(input.digest).ok()) continue;
-    forget(draft);
-    return done(Error{ErrorKind::conflict, "the input " + input.name + " was damaged here: upload it again"});
-  }
-  auto planned = plan_stage(kernel_, draft.manager, 0);
-  if (!planned.ok()) {
-    forget(draft);
-    return done(planned.error());
-  }
+  const auto planned = [&]() -> Result<PlannedStage> {
+    for (const auto& input : draft.row.inputs) {
+      if (!kernel_.blobs().verify(input.digest).ok())
+        return Error{ErrorKind::conflict, "the input " + input.name + " was damaged here: upload it again"};
+    }
+    return plan_stage(kernel_, draft.manager, 0);
+  };
+  auto stage = planned();
+  if (!stage.ok()) forget(draft);
+  return stage;
+}
+
+void Problems::add(protocol::AddProblem request, Done<protocol::ProblemInfo> done) {
+  draft(std::move(request), [this, done = std::move(done)](const Result<Draft>& draft) {
+    if (!draft.ok()) return done(draft.error());
+    auto planned = plan(*draft);
+    if (!planned.ok()) return done(planned.error());
+    keep(*draft, *std::move(planned), done);
+  });
+}
+
+void Problems::keep(const Draft& draft, PlannedStage stage, const Done<protocol::ProblemInfo>& done) {
   kernel_.decide<protocol::ProblemInfo>(
-      [row = draft.row, stage = std::move(*planned)](Transaction& tx, Result<protocol::ProblemInfo>& info) {
+      [row = draft.row, stage = std::move(stage)](Transaction& tx, Result<protocol::ProblemInfo>& info) {
         return store_draft(tx, row, stage, info);
       },
       {[this, draft, done](Result<protocol::ProblemInfo> info) {

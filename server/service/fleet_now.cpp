@@ -32,6 +32,11 @@ FleetNow fleet_now(const Model& model, Timestamp now) {
     fleet.last_contact = std::max(fleet.last_contact, host.row.last_contact);
     if (now - host.row.last_contact > online_within) continue;
     ++fleet.online;
+    fleet.cores += host.row.cores;
+    if (host.row.mflops > 0) {
+      fleet.cores_measured += host.row.cores;
+      fleet.mflops_measured += host.row.mflops * host.row.cores;
+    }
     if (!host.units.empty()) {
       ++fleet.busy;
       continue;

@@ -10,12 +10,22 @@ namespace gleaner::service {
 
 // What the hosts of the project do, for as many problems as are asked about: one pass over the hosts.
 struct FleetNow {
-  std::int64_t joined = 0;  // and neither left nor revoked
-  std::int64_t online = 0;  // of them, heard of within a quarter of an hour
-  std::int64_t busy = 0;    // of those, with an open unit of any problem
+  std::int64_t joined = 0;          // and neither left nor revoked
+  std::int64_t online = 0;          // of them, heard of within a quarter of an hour
+  std::int64_t busy = 0;            // of those, with an open unit of any problem
+  std::int64_t cores = 0;           // of those online
+  std::int64_t cores_measured = 0;  // of them, by hosts that know their speed
+  double mflops_measured = 0;       // of all these cores together
   Timestamp last_contact{};
   std::map<std::string, std::int64_t> reasons;  // that those without one gave, and how many
   std::map<ApplicationId, std::int64_t> held;   // how many are held back from it after failures
+
+  // Of all cores online; those that have not measured themselves count as a mean one.
+  [[nodiscard]] double mflops() const {
+    return cores_measured == 0
+               ? 0
+               : mflops_measured * static_cast<double>(cores) / static_cast<double>(cores_measured);
+  }
 };
 [[nodiscard]] FleetNow fleet_now(const Model& model, Timestamp now);
 

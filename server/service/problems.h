@@ -1,10 +1,12 @@
 // Problems, as an administrator adds, changes and deletes them. Thread-safe.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
 #include "server/service/kernel.h"
+#include "server/service/life_cycle.h"
 #include "shared/protocol/admin_messages.h"
 
 namespace gleaner::service {
@@ -21,6 +23,8 @@ class Problems {
 
   // Its manager plans it first: what the manager refuses was never a problem, and its author hears why.
   void add(protocol::AddProblem request, Done<protocol::ProblemInfo> done);
+  // What adding it would come to (estimate.cpp). The manager plans it as for add(); nothing of it stays.
+  void estimate(protocol::AddProblem request, Done<protocol::ProblemEstimate> done);
   void list(Done<std::vector<protocol::ProblemInfo>> done);
   // With the shares of the hosts that did most, a thousand; or of as many as an answer may have.
   enum class Shares { most, all };
@@ -38,9 +42,16 @@ class Problems {
   void decisions(ProblemId id, int count, Done<std::vector<protocol::DecisionInfo>> done);
 
  private:
-  struct Draft;
+  struct Draft {
+    storage::ProblemRow row;
+    ManagerSetup manager;
+  };
   [[nodiscard]] Status check_inputs(protocol::AddProblem& request);
-  void plan(const Draft& draft, const Done<protocol::ProblemInfo>& done);
+  // Reserves its number and name; `next` is told on the pool.
+  void draft(protocol::AddProblem request, std::function<void(Result<Draft>)> next);
+  // On the pool. Errors: the manager's; the draft is forgotten then.
+  [[nodiscard]] Result<PlannedStage> plan(const Draft& draft);
+  void keep(const Draft& draft, PlannedStage stage, const Done<protocol::ProblemInfo>& done);
   void forget(const Draft& draft);
 
   Kernel& kernel_;

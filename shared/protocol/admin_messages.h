@@ -44,6 +44,22 @@ struct AddProblem {
   std::string validation = {};
 };
 
+// Answer to POST /v1/admin/estimates, of an AddProblem: what it would cost and when it would be done. Nothing
+// of it stays. Negative seconds: not known.
+struct ProblemEstimate {
+  std::string application;       // name@version
+  std::int64_t items = 0;        // of the first stage
+  double cost = 0;               // hint units, of all stages as far as the application says
+  std::int64_t hosts = 0;        // online
+  std::int64_t cores = 0;        // of these
+  double share = 1;              // of the cores' time that it would have now; 0: others go first
+  std::int64_t tried = 0;        // earlier problems of the application that tell how long a hint unit takes
+  bool same_parameters = false;  // these had the same parameters and inputs
+  double core_seconds = -1, core_low_seconds = -1, core_high_seconds = -1;  // of work
+  double eta_seconds = -1, eta_low_seconds = -1, eta_high_seconds = -1;     // from its start
+  std::string waits;  // why no end can be told; empty: one is
+};
+
 enum class ProblemState : int {
   planning = 1,  // the manager says what the stage is
   running = 2,

@@ -49,6 +49,27 @@ void visit(Archive& archive, Of<Archive, AddProblem>& message) {
 }
 
 template <>
+inline constexpr const char* title<ProblemEstimate> = "estimate of a problem";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, ProblemEstimate>& message) {
+  archive("application", message.application, file_name);
+  archive("items", message.items, Whole{});
+  archive("cost", message.cost, Number{});
+  archive("hosts", message.hosts, Whole{});
+  archive("cores", message.cores, Whole{});
+  archive("share", message.share, Number{});
+  archive("tried", message.tried, Whole{});
+  archive("same_parameters", message.same_parameters);
+  archive("core_seconds", message.core_seconds, Number{-1});
+  archive("core_low_seconds", message.core_low_seconds, Number{-1});
+  archive("core_high_seconds", message.core_high_seconds, Number{-1});
+  archive("eta_seconds", message.eta_seconds, Number{-1});
+  archive("eta_low_seconds", message.eta_low_seconds, Number{-1});
+  archive("eta_high_seconds", message.eta_high_seconds, Number{-1});
+  archive("waits", message.waits, Prose{});
+}
+
+template <>
 inline constexpr const char* title<ResultFile> = "result file";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, ResultFile>& message) {

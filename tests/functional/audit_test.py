@@ -66,6 +66,8 @@ class Audit(unittest.TestCase):
             call("POST", "/v1/admin/applications", body=json.loads(archive.read_text()), action="application add")
             identity = call("POST", "/v1/admin/problems", body={"application": "squares", "name": "p",
                                                                 "parameters": '{"count": 4}'}, action="problem add")["id"]
+            call("POST", "/v1/admin/estimates", body={"application": "squares", "name": "", "parameters": '{"count": 4}'},
+                 action="estimate")
             one = "/v1/admin/problems/{id}"
             call("POST", one + "/strategy", identity, {"strategy": "rts", "straggler": "none"}, summary="strategy rts")
             call("POST", one + "/pause", identity, summary="p: paused")

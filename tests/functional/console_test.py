@@ -220,6 +220,10 @@ class ByClicks(unittest.TestCase):
                     browser.type(f"[aria-label=\"name of parameter {i}\"]", name)
                     browser.type(f"[aria-label=\"value of parameter {i}\"]", str(value))
                     browser.click("#more-parameters")
+                press("What would it take?")
+                wait("that nobody knows yet", has("not known: nothing of mandelbrot was computed here yet"))
+                wait("what is known", has("420 items in its first stage"))
+                self.assertEqual(grid.admin_json("problem", "list")["items"], [])  # nothing was added
                 press("Add it")
                 wait("the problem", has("items accepted"))
                 wait("items", "/about ([1-9]\\d?|100) % accepted/.test(document.querySelector('canvas.map')?.getAttribute('aria-label'))", 60)
@@ -237,6 +241,9 @@ class ByClicks(unittest.TestCase):
                                      ".then(d => [...new Uint8Array(d)].map(x => x.toString(16).padStart(2, '0')).join(''))")
                 name = browser.run("document.querySelector('.files a').download")
                 self.assertEqual(digest, hashlib.sha256(grid.results(grid.admin_json("problem", "show", "valley")["id"])[name]).hexdigest())
+
+                # The same once more would take as long; the command line says the same.
+                self.estimate(grid, browser, wait, press, go)
 
                 # One that fails says why; it is cancelled after a question, by keyboard.
                 grid.add_problem("squares", "broken", count=3, pause='"x"')
@@ -294,6 +301,25 @@ class ByClicks(unittest.TestCase):
                 press("Log out")
                 wait("the door", "document.querySelector('.login') !== null")
                 self.viewer(grid, browser, wait, has)
+
+    def estimate(self, grid, browser, wait, press, go):
+        go("#/add")
+        wait("the form", "document.querySelector('#name') !== null")
+        wait("the application", "document.querySelector('#application').selectedOptions[0]?.value.startsWith('mandelbrot')")
+        browser.type('[aria-label="name of parameter 1"]', "width")
+        browser.type('[aria-label="value of parameter 1"]', "300")
+        press("What would it take?")
+        said = wait("the estimate", "document.querySelector('.estimate')?.innerText")
+        self.assertRegex(said, r"It would be done in .+\n.* of a core's time, by 1 earlier problem with other parameters")
+        self.accessible(browser)
+        arguments = [f"--param={name}={value}" for name, value in (("width", 600), ("height", 420), ("iterations", 60000))]
+        told = grid.admin_json("problem", "add", "--app", "mandelbrot", "--estimate", *arguments)
+        self.assertTrue(told["same_parameters"], told)
+        self.assertGreater(told["core_seconds"], 0)
+        text = grid.admin("problem", "add", "--app", "mandelbrot", "--estimate", *arguments).stdout
+        self.assertRegex(text, r"done in +\d.*\(.+ to .+\)")
+        self.assertIn("1 earlier problem with the same parameters", text)
+        self.assertEqual(len(grid.admin_json("problem", "list")["items"]), 1)
 
     def viewer(self, grid, browser, wait, has):
         """Who may only look sees nothing to press."""

@@ -158,6 +158,9 @@ class Wire(unittest.TestCase):
         self.call("POST", "/v1/admin/applications", json.loads(pathlib.Path(str(self.archive) + ".signed").read_text()), admin)
         added = self.call("POST", "/v1/admin/problems", {"application": "squares", "name": "second",
                                                          "parameters": '{"count": 3}'}, admin)
+        estimate = self.call("POST", "/v1/admin/estimates", {"application": "squares", "name": "", "parameters": '{"count": 3}'}, admin)
+        self.assertEqual((estimate["items"], estimate["cost"]), (3, 3))
+        self.call("POST", "/v1/admin/estimates", {"application": "none", "name": "", "parameters": "{}"}, admin, expect=404)
         self.call("GET", "/v1/admin/problems", token=admin)
         for action in ("pause", "resume", "cancel"):
             self.call("POST", f"/v1/admin/problems/{added['id']}/{action}", {}, admin)

@@ -94,6 +94,10 @@ Result<protocol::ProblemInfo> Api::add_problem(const protocol::AddProblem& probl
   return added;
 }
 
+Result<protocol::ProblemEstimate> Api::estimate_problem(const protocol::AddProblem& problem) {
+  return post<protocol::ProblemEstimate>("/v1/admin/estimates", protocol::encode(problem), Repeat::no);
+}
+
 Result<protocol::ProblemInfo> Api::change_problem(ProblemId id, const std::string& verb) {
   return post<protocol::ProblemInfo>(problem_path(id) + "/" + verb, empty_body, Repeat::yes);
 }

@@ -40,6 +40,8 @@ class Api {
   enum class Shares { most, all };
   [[nodiscard]] Result<protocol::ProblemInfo> problem(ProblemId id, Shares shares = Shares::most);
   [[nodiscard]] Result<protocol::ProblemInfo> add_problem(const protocol::AddProblem& problem);
+  // What adding it would come to; nothing is added.
+  [[nodiscard]] Result<protocol::ProblemEstimate> estimate_problem(const protocol::AddProblem& problem);
   // `verb`: pause, resume, cancel, retry.
   [[nodiscard]] Result<protocol::ProblemInfo> change_problem(ProblemId id, const std::string& verb);
   [[nodiscard]] Result<protocol::Preview> preview(ProblemId id);

@@ -17,6 +17,7 @@ struct AddOptions {
   protocol::AddProblem problem;
   ProblemOptions content;
   bool watch = false;
+  bool estimate = false;
 };
 struct ProblemChoice {
   std::string which;  // id or name
@@ -57,6 +58,14 @@ Result<ExitCode> add(Session& session, const AddOptions& options) {
   TRY_ASSIGN(const auto inputs, parse_inputs(session.outside().files, options.content));
   TRY_ASSIGN(Api* const api, session.api());
   TRY(upload_inputs(session, *api, inputs, problem));
+  if (options.estimate) {
+    TRY_ASSIGN(const auto estimate, api->estimate_problem(problem));
+    if (session.json())
+      session.print_json(protocol::encode(estimate));
+    else
+      session.people() << estimate_text(estimate, session.people_display());
+    return ExitCode::ok;
+  }
   TRY_ASSIGN(const auto added, api->add_problem(problem));
   if (options.watch) {
     session.people() << "added problem " << added.id.value << " (" << added.name << ")\n";
@@ -289,7 +298,12 @@ void declare_add(CLI::App& problems, Action& chosen) {
                    "how often hosts deliver what they have finished; 0: as the project")
       ->capture_default_str()
       ->check(CLI::Range(0, 86'400));
-  command->add_flag("--watch", options->watch, "watch it until it has ended");
+  CLI::Option* watch = command->add_flag("--watch", options->watch, "watch it until it has ended");
+  command
+      ->add_flag(
+          "--estimate", options->estimate,
+          "only say what it would cost and when it would be done, by earlier problems of the application")
+      ->excludes(watch);
   command->footer(
       "Examples:\n  gleaner-admin problem add --app raytrace --param scene=D --param width=840 --watch\n"
       "  gleaner-admin problem add --app raytrace@1.0.0 --parameters scene.json --input mesh.obj=bunny.obj");

@@ -36,6 +36,27 @@ std::string sentence_of(const protocol::ErrorGroup& error) {
 
 }  // namespace
 
+std::string estimate_text(const protocol::ProblemEstimate& estimate, const Display& display) {
+  const auto span = [](double seconds, double low, double high) {
+    return seconds < 0 ? std::string("not known")
+                       : span_text(seconds) + " (" + span_text(low) + " to " + span_text(high) + ")";
+  };
+  std::vector<std::pair<std::string, Cell>> fields{
+      {"application", {estimate.application, Tint::bold}},
+      {"items", count_text(estimate.items) + " in its first stage"},
+      {"work", span(estimate.core_seconds, estimate.core_low_seconds, estimate.core_high_seconds) +
+                   (estimate.core_seconds < 0 ? "" : " of a core's time")},
+      {"done in", span(estimate.eta_seconds, estimate.eta_low_seconds, estimate.eta_high_seconds)}};
+  if (!estimate.waits.empty())
+    fields.emplace_back("because", protocol::clean_line(estimate.waits, limits::message_length_max));
+  fields.emplace_back("computed by", counted(estimate.cores, "core") + " of " +
+                                         counted(estimate.hosts, "host") + " online, its share " +
+                                         percent_text(estimate.share, 1));
+  fields.emplace_back("known from", counted(estimate.tried, "earlier problem") +
+                                        (estimate.same_parameters ? " with the same parameters" : ""));
+  return render_fields(fields, display);
+}
+
 std::string items_text(Range range) {
   if (range.empty()) return "-";
   if (range.size() == 1) return std::to_string(range.begin);

@@ -22,6 +22,8 @@ enum class ErrorDetail { sentence, all };
 [[nodiscard]] Table day_table(const std::vector<protocol::DayInfo>& days);
 // Everything about one problem.
 [[nodiscard]] std::string problem_text(const protocol::ProblemInfo& problem, const Display& display);
+// What a problem would cost and when it would be done.
+[[nodiscard]] std::string estimate_text(const protocol::ProblemEstimate& estimate, const Display& display);
 // "[12, 40)" as people read it: "12-39"; "-" if empty.
 [[nodiscard]] std::string items_text(Range range);
 

@@ -101,6 +101,79 @@ TEST_CASE("refused problems use up no numbers") {
   CHECK(must(world.try_add_problem(small_problem("next"))).id == ProblemId{2});
 }
 
+TEST_CASE("an estimate says what a problem would come to, and nothing of it stays") {
+  World world;
+  world.add_application();
+  const auto estimate = [&world](const protocol::AddProblem& problem) {
+    return World::wait<protocol::ProblemEstimate>([&](service::Done<protocol::ProblemEstimate> done) {
+      world.service().problems().estimate(problem, std::move(done));
+    });
+  };
+  const auto asked = [](int count) {
+    auto problem = small_problem();
+    problem.parameters = R"({"count": )" + std::to_string(count) + "}";
+    return problem;
+  };
+  const std::string before = world.memory();
+  const auto nobody = must(estimate(asked(40)));
+  CHECK(nobody.items == 40);
+  CHECK(nobody.cost == 40);
+  CHECK(nobody.waits == "nobody has joined yet");
+  CHECK(nobody.core_seconds < 0);
+  auto refused = asked(40);
+  refused.parameters = R"({"count": 5, "x": "refuse"})";
+  CHECK(!estimate(refused).ok());
+  refused.application = "unheard";
+  CHECK(estimate(refused).error().kind == ErrorKind::not_found);
+  world.settle();
+  CHECK(drafts(world) == 0);
+  CHECK(world.memory() == before);
+  CHECK(!io::real_files().exists(world.project().problem(ProblemId{1})));
+
+  const auto host = world.add_host();
+  CHECK(says(must(estimate(asked(40))).waits, "nothing of numbers was computed here yet"));
+  const auto first = must(world.try_add_problem(asked(10)));
+  for (int i = 0; i < 100 && world.show(first.id).state != ProblemState::finished; ++i) {
+    world.settle();
+    if (world.show(first.id).state == ProblemState::running)
+      for (const auto& grant : world.grants(host.id)) world.finish(grant);
+  }
+  REQUIRE(world.show(first.id).state == ProblemState::finished);
+  // As if its ten items had taken a core two seconds each: the clock stands still here.
+  must(world.operate([&](service::Transaction& tx) -> Status {
+    policy::HostRecord record;
+    record.host = host.id;
+    record.performance = 1000;  // as this host's benchmark
+    record.rate = 0.5;
+    record.cost_accepted = 10;
+    return tx.store.put_host_record(first.id, 0, record);
+  }));
+  auto again = asked(10);
+  again.parameters = R"({"count": 10  })";
+  const auto same = must(estimate(again));
+  CHECK(same.tried == 1);
+  CHECK(same.same_parameters);
+  CHECK(same.waits.empty());
+  CHECK(same.hosts == 1);
+  CHECK(same.core_seconds == Approx(same.eta_seconds * static_cast<double>(same.cores)));
+  CHECK(same.core_seconds == Approx(20));
+  const auto more = must(estimate(asked(40)));
+  CHECK(!more.same_parameters);
+  CHECK(more.core_seconds == Approx(4 * same.core_seconds));
+  CHECK(more.eta_high_seconds / more.eta_seconds > same.eta_high_seconds / same.eta_seconds);
+
+  // Others that run share the cores; those of a higher priority go first.
+  (void)must(world.try_add_problem(asked(5)));
+  CHECK(must(estimate(asked(10))).share == Approx(0.5));
+  auto before_all = asked(5);
+  before_all.priority = 3;
+  (void)must(world.try_add_problem(before_all));
+  const auto behind = must(estimate(asked(10)));
+  CHECK(says(behind.waits, "higher priority go first: 1"));
+  CHECK(behind.eta_seconds < 0);
+  CHECK(behind.core_seconds > 0);
+}
+
 TEST_CASE("what an earlier draft of its number left is gone before a problem is planned") {
   World world;
   world.add_application();

@@ -1,7 +1,7 @@
-import { useState } from "preact/hooks";
-import { change, list, upload, type Problem } from "./api";
+import { useRef, useState } from "preact/hooks";
+import { change, list, upload, type Estimate, type Problem } from "./api";
 import { attempt, Heading, usePolled } from "./parts";
-import { bytes } from "./words";
+import { bytes, count, interval, percent, plural } from "./words";
 
 interface Application { name: string; application_version: string; title: string }
 interface Row { name: string; value: string }
@@ -16,16 +16,18 @@ export function Add() {
   const [rows, setRows] = useState<Row[]>([{ name: "", value: "" }]);
   const [files, setFiles] = useState<{ name: string; file: File | null }[]>([]);
   const [doing, setDoing] = useState("");
+  const [estimate, setEstimate] = useState<Estimate>();
+  const place = useRef<HTMLFormElement>(null);
   if (!applications) return wrong ? <p role="alert">{wrong}</p> : <p aria-busy="true">Loading …</p>;
   if (applications.length === 0)
     return <><Heading>Add a problem</Heading><p>There is no application yet: <code>gleaner-admin app add</code> brings one.</p></>;
 
-  const submit = async (event: Event) => {
-    event.preventDefault();
-    const form = new FormData(event.target as HTMLFormElement);
+  // Sends the inputs, and asks `path` with what the form says.
+  const send = async <T,>(path: string, meanwhile: string, good: string): Promise<T | undefined> => {
+    const form = new FormData(place.current!);
     const parameters = Object.fromEntries(rows.filter(row => row.name.trim()).map(row => [row.name.trim(), valueOf(row.value.trim())]));
-    setDoing("Adding …");
-    const added = await attempt(async () => {
+    setDoing(meanwhile);
+    const answer = await attempt(async () => {
       const inputs = [];
       for (const { name, file } of files) {
         if (!file) continue;
@@ -33,18 +35,24 @@ export function Add() {
         inputs.push({ name: name.trim() || file.name, digest, bytes: file.size });
       }
       setDoing("The application plans it …");
-      return change<Problem>("/v1/admin/problems", {
+      return change<T>(path, {
         application: form.get("application"), name: String(form.get("name")).trim(), parameters: JSON.stringify(parameters), inputs,
         strategy: String(form.get("strategy") ?? "").trim(), validation: String(form.get("validation") ?? "").trim(),
       });
-    }, "It is added.");
+    }, good);
     setDoing("");
+    return answer;
+  };
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    const added = await send<Problem>("/v1/admin/problems", "Adding …", "It is added.");
     if (added) location.hash = `#/problems/${added.id}`;
   };
+  const look = async () => setEstimate(await send<Estimate>("/v1/admin/estimates", "Looking …", ""));
   return (
     <>
       <Heading>Add a problem</Heading>
-      <form onSubmit={submit} class="card fields">
+      <form ref={place} onSubmit={submit} onChange={() => setEstimate(undefined)} class="card fields">
         <label for="application">Application</label>
         <select id="application" name="application">
           {[...applications].reverse().map(a => (
@@ -87,8 +95,25 @@ export function Add() {
             <label for="validation">Validation</label><input id="validation" name="validation" placeholder="as the application asks for" />
           </div>
         </details>
-        <div class="buttons"><button disabled={doing !== ""} id="add">Add it</button><span role="status">{doing}</span></div>
+        <div class="buttons">
+          <button disabled={doing !== ""} id="add">Add it</button>
+          <button type="button" class="plain" disabled={doing !== ""} onClick={look}>What would it take?</button>
+          <span role="status">{doing}</span>
+        </div>
+        {estimate && <div class="estimate" role="status"><Forecast of={estimate} /></div>}
       </form>
+    </>
+  );
+}
+
+function Forecast({ of: e }: { of: Estimate }) {
+  const from = e.tried === 0 ? "" : `, by ${plural(e.tried, "earlier problem")} ${e.same_parameters ? "with the same parameters" : "with other parameters, which may mislead"}`;
+  return (
+    <>
+      <p><b>{e.eta_seconds < 0 ? `When it would be done is not known: ${e.waits}.` : `It would be done in ${interval(e.eta_seconds, e.eta_low_seconds, e.eta_high_seconds)}.`}</b></p>
+      <p>{plural(e.items, "item")} in its first stage
+        {e.core_seconds >= 0 && <>, {interval(e.core_seconds, e.core_low_seconds, e.core_high_seconds)} of a core's time{from}</>}.</p>
+      <p class="calm">{plural(e.cores, "core")} of {plural(e.hosts, "host")} {e.cores === 1 ? "is" : "are"} online{e.share > 0 && e.share < 1 && <>; {percent(e.share)} of their time would be its</>}. Of all stages it has {count(e.cost)} units of cost.</p>
     </>
   );
 }

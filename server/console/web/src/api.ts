@@ -18,6 +18,11 @@ export interface Problem {
   open_units: number; splits: number; wasted_cost: number; hosts: number; created_at: number; started_at: number;
   finished_at: number; elapsed_seconds: number; shares: Share[]; results: ResultFile[]; set_aside: SetAside[];
 }
+export interface Estimate {
+  application: string; items: number; cost: number; hosts: number; cores: number; share: number; tried: number; same_parameters: boolean;
+  core_seconds: number; core_low_seconds: number; core_high_seconds: number; eta_seconds: number; eta_low_seconds: number; eta_high_seconds: number;
+  waits: string;
+}
 export interface Host {
   id: number; name: string; state: string; platform: string; cores: number; memory_bytes: number; client_version: string;
   mflops: number; items_accepted: number; failures: number; disagreements: number; enrolled_at: number; last_contact: number;

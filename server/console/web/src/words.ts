@@ -18,6 +18,9 @@ export const duration = (seconds: number): string => {
   if (s < 172800) return `${Math.floor(s / 3600)} h ${Math.floor(s / 60) % 60} min`;
   return `${Math.floor(s / 86400)} d ${Math.floor(s / 3600) % 24} h`;
 };
+// An estimate and how far off it may be.
+export const interval = (middle: number, low: number, high: number): string =>
+  duration(low) === duration(high) ? duration(middle) : `about ${duration(middle)} (${duration(low)} to ${duration(high)})`;
 // Microseconds since 1970.
 export const time = (at: number): string =>
   at ? new Date(at / 1000).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" }) : "–";
