@@ -1,11 +1,14 @@
 """Chromium as a person at a computer, for tests of pages."""
 import base64
+import gzip
 import json
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
 
+AXE = pathlib.Path(__file__).resolve().parent / "axe" / "axe.min.js.gz"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
@@ -92,9 +95,14 @@ class Browser:
 
     def press(self, key):
         text = {"text": "\r"} if key == "Enter" else {}
-        code = {"Enter": 13, "Tab": 9}[key]
+        code = {"Enter": 13, "Tab": 9, "ArrowRight": 39}[key]
         self.call("Input.dispatchKeyEvent", type="keyDown", key=key, code=key, windowsVirtualKeyCode=code, **text)
         self.call("Input.dispatchKeyEvent", type="keyUp", key=key, code=key, windowsVirtualKeyCode=code)
+
+    def violations(self):
+        """What axe finds wrong with the page as it is."""
+        self.run(gzip.decompress(AXE.read_bytes()).decode() + ";0")
+        return self.run("axe.run().then(r => r.violations.map(v => v.id + ' ' + v.nodes.map(n => n.html + n.failureSummary).join('; ')))")
 
     def complaints(self):
         """Errors that the page or the content policy made."""
