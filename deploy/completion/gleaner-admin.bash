@@ -3,7 +3,7 @@ _gleaner_admin() {
   local at="" word
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "${at:+$at }$word" in
-      "keys"|"app"|"problem"|"strategy"|"host"|"code"|"token"|"ban"|"audit"|"console"|"status"|"contribution"|"run-local"|"plan"|"keys create"|"keys signer"|"keys work"|"keys rotate"|"keys revoke"|"keys revoked"|"app new"|"app check"|"app sign"|"app add"|"app list"|"app show"|"problem add"|"problem list"|"problem show"|"problem watch"|"problem strategy"|"problem set"|"problem explain"|"problem errors"|"problem pause"|"problem resume"|"problem retry"|"problem upgrade"|"problem cancel"|"problem result"|"problem preview"|"problem delete"|"problem decisions"|"strategy list"|"host list"|"host show"|"host revoke"|"code add"|"code list"|"code show"|"code rotate"|"code withdraw"|"token add"|"token list"|"token withdraw"|"ban add"|"ban list"|"ban remove"|"audit list"|"audit verify") at="${at:+$at }$word" ;;
+      "keys"|"app"|"problem"|"strategy"|"host"|"code"|"token"|"ban"|"audit"|"console"|"status"|"contribution"|"run-local"|"plan"|"keys create"|"keys signer"|"keys work"|"keys rotate"|"keys revoke"|"keys revoked"|"app new"|"app check"|"app sign"|"app add"|"app list"|"app show"|"problem add"|"problem list"|"problem show"|"problem watch"|"problem strategy"|"problem set"|"problem explain"|"problem errors"|"problem pause"|"problem resume"|"problem retry"|"problem upgrade"|"problem cancel"|"problem result"|"problem preview"|"problem delete"|"problem decisions"|"strategy list"|"host list"|"host show"|"host units"|"host hold"|"host release"|"host tag"|"host revoke"|"code add"|"code list"|"code show"|"code rotate"|"code withdraw"|"token add"|"token list"|"token withdraw"|"ban add"|"ban list"|"ban remove"|"audit list"|"audit verify") at="${at:+$at }$word" ;;
     esac
   done
   local offered=
@@ -13,7 +13,7 @@ _gleaner_admin() {
     "app") offered="new check sign add list show --help" ;;
     "problem") offered="add list show watch strategy set explain errors pause resume retry upgrade cancel result preview delete decisions --help" ;;
     "strategy") offered="list --help" ;;
-    "host") offered="list show revoke --help" ;;
+    "host") offered="list show units hold release tag revoke --help" ;;
     "code") offered="add list show rotate withdraw --help" ;;
     "token") offered="add list withdraw --help" ;;
     "ban") offered="add list remove --help" ;;
@@ -35,7 +35,7 @@ _gleaner_admin() {
     "app add") offered="--help" ;;
     "app list") offered="--help" ;;
     "app show") offered="--help" ;;
-    "problem add") offered="--help --app --name --parameters --param --input --strategy --straggler --weight --priority --validation --commit-seconds --watch" ;;
+    "problem add") offered="--help --app --name --parameters --param --input --strategy --straggler --weight --priority --validation --commit-seconds --watch --estimate" ;;
     "problem list") offered="--help" ;;
     "problem show") offered="--help" ;;
     "problem watch") offered="--help --interval" ;;
@@ -53,8 +53,12 @@ _gleaner_admin() {
     "problem delete") offered="--help --yes" ;;
     "problem decisions") offered="--help --count" ;;
     "strategy list") offered="--help --kind" ;;
-    "host list") offered="--help" ;;
+    "host list") offered="--help --tag" ;;
     "host show") offered="--help" ;;
+    "host units") offered="--help --count" ;;
+    "host hold") offered="--help --reason" ;;
+    "host release") offered="--help" ;;
+    "host tag") offered="--help" ;;
     "host revoke") offered="--help --may-return --yes" ;;
     "code add") offered="--help --hosts --once --expires --own --strangers --tag" ;;
     "code list") offered="--help" ;;

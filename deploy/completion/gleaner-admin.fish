@@ -3,7 +3,7 @@ function __gleaner_admin_at
     set -l at
     for word in (commandline -opc)[2..-1]
         set -l longer (string trim -- "$at $word")
-        if contains -- $longer "keys" "app" "problem" "strategy" "host" "code" "token" "ban" "audit" "console" "status" "contribution" "run-local" "plan" "keys create" "keys signer" "keys work" "keys rotate" "keys revoke" "keys revoked" "app new" "app check" "app sign" "app add" "app list" "app show" "problem add" "problem list" "problem show" "problem watch" "problem strategy" "problem set" "problem explain" "problem errors" "problem pause" "problem resume" "problem retry" "problem upgrade" "problem cancel" "problem result" "problem preview" "problem delete" "problem decisions" "strategy list" "host list" "host show" "host revoke" "code add" "code list" "code show" "code rotate" "code withdraw" "token add" "token list" "token withdraw" "ban add" "ban list" "ban remove" "audit list" "audit verify"
+        if contains -- $longer "keys" "app" "problem" "strategy" "host" "code" "token" "ban" "audit" "console" "status" "contribution" "run-local" "plan" "keys create" "keys signer" "keys work" "keys rotate" "keys revoke" "keys revoked" "app new" "app check" "app sign" "app add" "app list" "app show" "problem add" "problem list" "problem show" "problem watch" "problem strategy" "problem set" "problem explain" "problem errors" "problem pause" "problem resume" "problem retry" "problem upgrade" "problem cancel" "problem result" "problem preview" "problem delete" "problem decisions" "strategy list" "host list" "host show" "host units" "host hold" "host release" "host tag" "host revoke" "code add" "code list" "code show" "code rotate" "code withdraw" "token add" "token list" "token withdraw" "ban add" "ban list" "ban remove" "audit list" "audit verify"
             set at $longer
         end
     end
@@ -13,7 +13,7 @@ complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a keys -d 'Make and cer
 complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a app -d 'Write, check, sign, add and list applications'
 complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a problem -d 'Add, watch and end problems; fetch their results'
 complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a strategy -d 'What may be named as a strategy'
-complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a host -d 'List and revoke volunteers\' hosts'
+complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a host -d 'List volunteers\' hosts, hold, tag and revoke them'
 complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a code -d 'Make and withdraw the codes with which hosts join'
 complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a token -d 'Make and withdraw the tokens of administrators'
 complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a ban -d 'Keep codes, hosts and networks out'
@@ -66,6 +66,10 @@ complete -c gleaner-admin -n '__gleaner_admin_at "strategy"' -f -a list -d 'List
 complete -c gleaner-admin -n '__gleaner_admin_at "strategy"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "host"' -f -a list -d 'List all hosts'
 complete -c gleaner-admin -n '__gleaner_admin_at "host"' -f -a show -d 'Show one host'
+complete -c gleaner-admin -n '__gleaner_admin_at "host"' -f -a units -d 'Show its last units: of which problem, when, and what became of them'
+complete -c gleaner-admin -n '__gleaner_admin_at "host"' -f -a hold -d 'Give a host no new units until it is released; what it has goes on'
+complete -c gleaner-admin -n '__gleaner_admin_at "host"' -f -a release -d 'Give it units again'
+complete -c gleaner-admin -n '__gleaner_admin_at "host"' -f -a tag -d 'Set a host\'s tags'
 complete -c gleaner-admin -n '__gleaner_admin_at "host"' -f -a revoke -d 'Refuse a host from now on; what it was doing is given to others'
 complete -c gleaner-admin -n '__gleaner_admin_at "host"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "code"' -f -a add -d 'Make a code and show its join code, once'
@@ -170,7 +174,8 @@ complete -c gleaner-admin -n '__gleaner_admin_at "problem add"' -l weight -r -d 
 complete -c gleaner-admin -n '__gleaner_admin_at "problem add"' -l priority -r -d ''
 complete -c gleaner-admin -n '__gleaner_admin_at "problem add"' -l validation -r -d 'which results are believed: none, checks, spot:P, quorum:N or adaptive; else checks where the application\'s manager finds every wrong result, and adaptive where it does not'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem add"' -l commit-seconds -r -d ''
-complete -c gleaner-admin -n '__gleaner_admin_at "problem add"' -l watch -d 'watch it until it has ended'
+complete -c gleaner-admin -n '__gleaner_admin_at "problem add"' -l watch -r -d ''
+complete -c gleaner-admin -n '__gleaner_admin_at "problem add"' -l estimate -r -d ''
 complete -c gleaner-admin -n '__gleaner_admin_at "problem list"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem show"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem watch"' -l help -d 'Print this help message and exit'
@@ -205,7 +210,14 @@ complete -c gleaner-admin -n '__gleaner_admin_at "problem decisions"' -l count -
 complete -c gleaner-admin -n '__gleaner_admin_at "strategy list"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "strategy list"' -l kind -r -d ''
 complete -c gleaner-admin -n '__gleaner_admin_at "host list"' -l help -d 'Print this help message and exit'
+complete -c gleaner-admin -n '__gleaner_admin_at "host list"' -l tag -r -d 'only those that have it'
 complete -c gleaner-admin -n '__gleaner_admin_at "host show"' -l help -d 'Print this help message and exit'
+complete -c gleaner-admin -n '__gleaner_admin_at "host units"' -l help -d 'Print this help message and exit'
+complete -c gleaner-admin -n '__gleaner_admin_at "host units"' -l count -r -d ''
+complete -c gleaner-admin -n '__gleaner_admin_at "host hold"' -l help -d 'Print this help message and exit'
+complete -c gleaner-admin -n '__gleaner_admin_at "host hold"' -l reason -r -d 'its owner is told'
+complete -c gleaner-admin -n '__gleaner_admin_at "host release"' -l help -d 'Print this help message and exit'
+complete -c gleaner-admin -n '__gleaner_admin_at "host tag"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "host revoke"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "host revoke"' -l may-return -d 'it may join again, also if it was revoked before'
 complete -c gleaner-admin -n '__gleaner_admin_at "host revoke"' -l yes -d 'do not ask'

@@ -10,6 +10,17 @@ namespace gleaner::http {
 namespace {
 
 constexpr int decisions_default = 50;
+constexpr int units_default = 100;
+constexpr std::int64_t count_max = 10'000;
+
+// `count` of the query, at most count_max; nothing: it is no number.
+std::optional<int> asked_count(const Request& request, int otherwise) {
+  const auto asked = request.query.find("count");
+  if (asked == request.query.end()) return otherwise;
+  const auto count = parse_number(asked->second);
+  if (!count) return std::nullopt;
+  return static_cast<int>(std::min(*count, count_max));
+}
 
 }  // namespace
 
@@ -120,7 +131,7 @@ void Router::look_operation(const AdminCall& call) {
   };
   const auto after = asked("after").empty() ? std::optional<std::int64_t>(0) : parse_number(asked("after"));
   if (!after) return call.reply(error_response({ErrorKind::invalid, "after: expected a whole number"}));
-  service::HostQuery hosts{HostId{*after}, asked("text"), {}};
+  service::HostQuery hosts{HostId{*after}, asked("text"), {}, asked("tag")};
   for (const auto state :
        {protocol::HostState::active, protocol::HostState::revoked, protocol::HostState::left})
     if (asked("state") == protocol::name_of(state)) hosts.state = state;
@@ -184,12 +195,9 @@ void Router::one_problem(const AdminCall& call, ProblemId id) {
   if (call.is("GET", "history"))
     return call.reply(json_response(protocol::encode(service_.views().history(id))));
   if (call.is("GET", "decisions")) {
-    const auto asked = call.request.query.find("count");
-    const auto count = asked == call.request.query.end() ? std::optional<std::int64_t>(decisions_default)
-                                                         : parse_number(asked->second);
+    const auto count = asked_count(call.request, decisions_default);
     if (!count) return call.reply(error_response({ErrorKind::invalid, "count: expected a whole number"}));
-    return problems.decisions(id, static_cast<int>(std::min<std::int64_t>(*count, 10'000)),
-                              answer<std::vector<protocol::DecisionInfo>>(call.reply));
+    return problems.decisions(id, *count, answer<std::vector<protocol::DecisionInfo>>(call.reply));
   }
   call.unknown();
 }
@@ -200,7 +208,27 @@ void Router::host_admin_operation(const AdminCall& call) {
   const auto id = parse_number(call.which());
   if (id && call.is("GET", 4))
     return service_.enrolment().host(HostId{*id}, answer<protocol::HostInfo>(call.reply));
-  if (!id || !call.is("POST", "revoke")) return call.unknown();
+  if (!id) return call.unknown();
+  service::Enrolment& enrolment = service_.enrolment();
+  if (call.is("GET", "units")) {
+    const auto count = asked_count(call.request, units_default);
+    if (!count) return call.reply(error_response({ErrorKind::invalid, "count: expected a whole number"}));
+    return service_.views().host_units(HostId{*id}, *count,
+                                       answer<std::vector<protocol::UnitInfo>>(call.reply));
+  }
+  if (call.is("POST", "release"))
+    return enrolment.release_host(HostId{*id}, call.change<protocol::HostInfo>());
+  if (call.is("POST", "hold")) {
+    return with_body<protocol::HoldHost>(call.request, call.reply, [&](const protocol::HoldHost& message) {
+      enrolment.hold_host(HostId{*id}, message, call.change<protocol::HostInfo>());
+    });
+  }
+  if (call.is("POST", "tags")) {
+    return with_body<protocol::TagHost>(call.request, call.reply, [&](protocol::TagHost message) {
+      enrolment.tag_host(HostId{*id}, std::move(message), call.change<protocol::HostInfo>());
+    });
+  }
+  if (!call.is("POST", "revoke")) return call.unknown();
   with_body<protocol::RevokeHost>(call.request, call.reply, [&](protocol::RevokeHost message) {
     service_.enrolment().revoke_host(HostId{*id}, message, call.change<protocol::HostInfo>());
   });

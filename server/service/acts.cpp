@@ -66,7 +66,8 @@ ActWords words_of(const protocol::ProblemInfo& info) {
 
 ActWords words_of(const protocol::HostInfo& info) {
   return {std::to_string(info.id.value),
-          fmt::format("{}: {} ({})", info.name, protocol::name_of(info.state), info.state_reason)};
+          fmt::format("{}: {} ({}){}", info.name, protocol::name_of(info.state), info.state_reason,
+                      info.tags.empty() ? "" : fmt::format(", tags {}", fmt::join(info.tags, ", ")))};
 }
 
 ActWords words_of(const protocol::CodeInfo& info) {

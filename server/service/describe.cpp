@@ -218,6 +218,7 @@ Result<protocol::ProblemInfo> describe_fully(Transaction& tx, const Problem& pro
 }
 
 std::string held_back(const Model& model, const Host& host, Timestamp now) {
+  if (!host.row.on_hold.empty()) return "the project has put it on hold: " + host.row.on_hold;
   if (policy::blocked_for(host.row.health, now)) return "held back after failures: " + host.row.health.reason;
   const auto held = model.blame.held_from(host.row.id, now);
   if (!held) return {};
@@ -226,6 +227,10 @@ std::string held_back(const Model& model, const Host& host, Timestamp now) {
   if (application == model.applications.end()) return {};
   const auto& row = application->second.row;
   return "held back from " + row.name + "@" + row.version + ": " + hold.reason;
+}
+
+Error no_host(HostId id) {
+  return {ErrorKind::not_found, "no host " + std::to_string(id.value) + " here"};
 }
 
 protocol::HostInfo describe(const Model& model, const Host& host, Timestamp now) {
@@ -250,6 +255,7 @@ protocol::HostInfo describe(const Model& model, const Host& host, Timestamp now)
   info.state_reason = row.state_reason;
   info.code = row.code;
   info.tags = row.tags;
+  info.on_hold = row.on_hold;
   if (std::string held = held_back(model, host, now); !held.empty()) info.state_reason = std::move(held);
   return info;
 }

@@ -20,8 +20,10 @@ namespace gleaner::service {
 // With the shares of the hosts that did most, the results and what failed.
 [[nodiscard]] Result<protocol::ProblemInfo> describe_fully(Transaction& tx, const Problem& problem,
                                                            std::ptrdiff_t shares_max);
-// Why a host gets no work now after its failures, of anything or of one application; empty: it does.
+// Why a host gets no work now on hold, or after its failures, of anything or of one application; empty: it
+// does.
 [[nodiscard]] std::string held_back(const Model& model, const Host& host, Timestamp now);
+[[nodiscard]] Error no_host(HostId id);
 [[nodiscard]] protocol::HostInfo describe(const Model& model, const Host& host, Timestamp now);
 [[nodiscard]] protocol::ApplicationInfo describe(const Application& application);
 

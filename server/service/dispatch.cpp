@@ -112,6 +112,7 @@ policy::HostTerms terms_of(const Model& model, const Host& host, Timestamp now) 
   policy::HostTerms terms{host.row.mflops, host.row.health.blocked_until, host.row.health.reason, {}};
   terms.own = model.reputation.is_own(host.row.id);
   terms.cores = host.row.cores;
+  terms.on_hold = host.row.on_hold;
   for (const auto& [id, problem] : model.problems)
     if (model.blame.held(host.row.id, problem.row.application, now) ||
         model.reputation.held(host.row.id, problem.row.application, now))

@@ -19,10 +19,6 @@ Status check_request(const protocol::EnrolRequest& request) {
   return {};
 }
 
-Error no_host(HostId id) {
-  return {ErrorKind::not_found, "no host " + std::to_string(id.value) + " here"};
-}
-
 void fill(storage::HostRow& row, const protocol::EnrolRequest& request, const std::string& token,
           Timestamp now) {
   row.name = request.name.empty() ? "host" : request.name.substr(0, limits::name_length_max);

@@ -45,6 +45,11 @@ class Enrolment {
   void host(HostId id, Done<protocol::HostInfo> done);
   // A revoked host's key cannot join again, unless it may return.
   void revoke_host(HostId id, protocol::RevokeHost request, Done<protocol::HostInfo> done);
+  // host_changes.cpp
+  void hold_host(HostId id, const protocol::HoldHost& request, Done<protocol::HostInfo> done);
+  void release_host(HostId id, Done<protocol::HostInfo> done);
+  // invalid: what a tag is.
+  void tag_host(HostId id, protocol::TagHost request, Done<protocol::HostInfo> done);
 
  private:
   Kernel& kernel_;

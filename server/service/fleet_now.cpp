@@ -32,13 +32,18 @@ FleetNow fleet_now(const Model& model, Timestamp now) {
     fleet.last_contact = std::max(fleet.last_contact, host.row.last_contact);
     if (now - host.row.last_contact > online_within) continue;
     ++fleet.online;
-    fleet.cores += host.row.cores;
-    if (host.row.mflops > 0) {
+    const bool on_hold = !host.row.on_hold.empty();
+    if (!on_hold) fleet.cores += host.row.cores;
+    if (!on_hold && host.row.mflops > 0) {
       fleet.cores_measured += host.row.cores;
       fleet.mflops_measured += host.row.mflops * host.row.cores;
     }
     if (!host.units.empty()) {
       ++fleet.busy;
+      continue;
+    }
+    if (on_hold) {
+      ++fleet.on_hold;
       continue;
     }
     if (const auto held = model.blame.held_from(id, now)) ++fleet.held[held->first];
@@ -62,6 +67,9 @@ std::string waits_for(const Model& model, const Problem& problem, const FleetNow
   if (const auto held = fleet.held.find(problem.row.application); held != fleet.held.end())
     return fmt::format("{} of {} online held back after failures of {}", held->second,
                        hosts_text(fleet.online), problem.application_name);
+  if (fleet.on_hold > 0 && fleet.on_hold + fleet.busy == fleet.online)
+    return fmt::format("{} of {} online on hold: `gleaner-admin host release` lets them go on", fleet.on_hold,
+                       hosts_text(fleet.online));
   if (fleet.busy == fleet.online)
     return fleet.busy == 1 ? "the one host online computes other problems"
                            : "all hosts online compute other problems";

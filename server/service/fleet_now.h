@@ -13,7 +13,8 @@ struct FleetNow {
   std::int64_t joined = 0;          // and neither left nor revoked
   std::int64_t online = 0;          // of them, heard of within a quarter of an hour
   std::int64_t busy = 0;            // of those, with an open unit of any problem
-  std::int64_t cores = 0;           // of those online
+  std::int64_t on_hold = 0;         // of those online, without one
+  std::int64_t cores = 0;           // of those online that are not on hold
   std::int64_t cores_measured = 0;  // of them, by hosts that know their speed
   double mflops_measured = 0;       // of all these cores together
   Timestamp last_contact{};

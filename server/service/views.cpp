@@ -25,6 +25,8 @@ std::string lower(std::string_view text) {
 
 bool matches(const storage::HostRow& row, const HostQuery& query) {
   if (query.state && row.state != *query.state) return false;
+  if (!query.tag.empty() && std::find(row.tags.begin(), row.tags.end(), query.tag) == row.tags.end())
+    return false;
   if (query.text.empty()) return true;
   const auto has = [&](const std::string& text) { return lower(text).find(query.text) != std::string::npos; };
   return has(row.name) || has(row.client_version) || has(row.platform) ||
@@ -100,9 +102,35 @@ std::vector<protocol::ProblemInfo> most_telling(const std::vector<protocol::Prob
   return chosen;
 }
 
+protocol::UnitInfo unit_info(const Model& model, const storage::Store::UnitPlace& place) {
+  protocol::UnitInfo info;
+  const auto problem = model.problems.find(place.problem);
+  const policy::Unit* unit = &place.unit;
+  if (problem != model.problems.end()) {
+    info.problem_name = problem->second.row.name;
+    // What an open one has done is newer in memory.
+    if (problem->second.stage != nullptr && problem->second.row.stage == place.stage)
+      if (const policy::Unit* live = problem->second.stage->view().unit(unit->id); live != nullptr)
+        unit = live;
+  }
+  info.id = unit->id;
+  info.problem = place.problem;
+  info.stage = place.stage;
+  info.slot = unit->slot;
+  info.kind = policy::name_of(unit->kind);
+  info.state = policy::name_of(unit->state);
+  info.range = unit->range;
+  info.delivered = std::max<std::int64_t>(0, unit->committed - unit->range.begin);
+  info.running_seconds = unit->running_seconds;
+  info.issued = unit->issued;
+  info.closed = unit->state == policy::UnitState::open ? Timestamp{} : unit->closed;
+  info.reason = unit->reason;
+  return info;
+}
+
 protocol::ProblemSample sample_of(const protocol::ProblemInfo& info, Timestamp now) {
   const double done = info.cost > 0 ? std::clamp(info.cost_accepted / info.cost, 0.0, 1.0) : 0;
-  return {now, info.stage, done, info.rate, info.eta_seconds};
+  return {now, info.stage, done, info.rate, info.eta_seconds, info.eta_low_seconds, info.eta_high_seconds};
 }
 
 }  // namespace
@@ -169,6 +197,22 @@ void Views::host_page(HostQuery query, Done<protocol::HostPage> done) {
   kernel_.decide<protocol::HostPage>(
       [query = std::move(query)](Transaction& tx, Result<protocol::HostPage>& page) {
         return take_page(tx, query, page);
+      },
+      std::move(done));
+}
+
+void Views::host_units(HostId host, int count_max, Done<std::vector<protocol::UnitInfo>> done) {
+  kernel_.decide<std::vector<protocol::UnitInfo>>(
+      [host, count_max](Transaction& tx, Result<std::vector<protocol::UnitInfo>>& units) -> Status {
+        if (!tx.model.hosts.contains(host)) {
+          units = no_host(host);
+          return {};
+        }
+        TRY_ASSIGN(const auto places, tx.store.host_units(host, count_max));
+        std::vector<protocol::UnitInfo> all;
+        for (const auto& place : places) all.push_back(unit_info(tx.model, place));
+        units = std::move(all);
+        return {};
       },
       std::move(done));
 }

@@ -22,6 +22,7 @@ struct HostQuery {
   HostId after;
   std::string text;                          // part of a host's name, version, platform or tags; in any case
   std::optional<protocol::HostState> state;  // absent: any
+  std::string tag = {};                      // that it has; empty: any
 };
 
 class Views {
@@ -32,6 +33,8 @@ class Views {
   void item_map(ProblemId id, Done<protocol::ItemMap> done);
   // Looks at limits::hosts_filtered_max hosts at most; `next` goes on from there.
   void host_page(HostQuery query, Done<protocol::HostPage> done);
+  // The host's last units, the newest first. not_found.
+  void host_units(HostId host, int count_max, Done<std::vector<protocol::UnitInfo>> done);
   void days(Done<std::vector<protocol::DayInfo>> done);
   void errors(Done<std::vector<protocol::ErrorGroup>> done);
   // As server.toml has them, by their full names.

@@ -396,6 +396,12 @@ CREATE TABLE days (
 ) STRICT;
 )";
 
+// The index finds a host's last units.
+constexpr const char* holds = R"(
+ALTER TABLE hosts ADD COLUMN on_hold TEXT NOT NULL DEFAULT '';
+CREATE INDEX units_by_host ON units (host);
+)";
+
 constexpr std::array steps{
     Migration{1, "first schema", first_schema},
     Migration{2, "units remember the end they were handed out with", handed_out_end},
@@ -410,6 +416,7 @@ constexpr std::array steps{
     Migration{11, "from which network a host joined", networks},
     Migration{12, "how much of the whole problem is done", whole_problems},
     Migration{13, "what was contributed on each day", days},
+    Migration{14, "hosts on hold, and a host's units", holds},
 };
 
 Result<std::int64_t> number_of(Database& database, std::string_view sql) {

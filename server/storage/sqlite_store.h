@@ -75,6 +75,7 @@ class SqliteStore final : public Store {
   Status put_unit(ProblemId problem, int stage, const policy::Unit& unit) override;
   Result<std::vector<policy::Unit>> open_units(ProblemId problem, int stage) override;
   Result<std::optional<UnitPlace>> unit(UnitId id) override;
+  Result<std::vector<UnitPlace>> host_units(HostId host, int count_max) override;
 
   Status put_host_record(ProblemId problem, int stage, const policy::HostRecord& record) override;
   Result<std::vector<policy::HostRecord>> host_records(ProblemId problem, int stage) override;

@@ -20,7 +20,7 @@ void add_description(Query& query, const HostRow& row, const std::string& tags) 
   query.add(row.cost_accepted).add(row.disagreements);
   query.add(row.speeds.all_cores_mflops).add(row.speeds.memory_bytes_per_second);
   query.add(row.speeds.download_bytes_per_second).add(row.speeds.upload_bytes_per_second).add(row.own);
-  query.add(row.code).add(tags).add(row.network);
+  query.add(row.code).add(tags).add(row.network).add(row.on_hold);
 }
 
 void add_identity(Query& query, const HostRow& row) {
@@ -36,7 +36,7 @@ HostRow read_host(Query& query) {
                  row.speeds.all_cores_mflops, row.speeds.memory_bytes_per_second,
                  row.speeds.download_bytes_per_second, row.speeds.upload_bytes_per_second, row.own, row.code);
   take_list(query, row.tags);
-  query.take_all(row.network, row.public_key, row.machine, row.token_digest);
+  query.take_all(row.network, row.on_hold, row.public_key, row.machine, row.token_digest);
   return row;
 }
 
@@ -61,8 +61,8 @@ Result<HostId> SqliteStore::add_host(const HostRow& row) {
   Query query = database_->query(R"(
 INSERT INTO hosts (name, platform, cores, memory_bytes, client_version, mflops, benchmark_at, state, state_reason,
   failures_in_row, failures, blocked_until, blocked_reason, enrolled_at, last_contact, items_accepted, cost_accepted,
-  disagreements, all_cores_mflops, memory_rate, download_rate, upload_rate, own, code, tags, network, public_key, machine, token_digest)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?))");
+  disagreements, all_cores_mflops, memory_rate, download_rate, upload_rate, own, code, tags, network, on_hold, public_key, machine, token_digest)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?))");
   add_description(query, row, tags);
   add_identity(query, row);
   TRY(query.run());
@@ -76,7 +76,7 @@ Status SqliteStore::update_host(const HostRow& row) {
     Query query = database_->query(R"(
 UPDATE hosts SET (name, platform, cores, memory_bytes, client_version, mflops, benchmark_at, state, state_reason,
   failures_in_row, failures, blocked_until, blocked_reason, enrolled_at, last_contact, items_accepted, cost_accepted,
-  disagreements, all_cores_mflops, memory_rate, download_rate, upload_rate, own, code, tags, network) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  disagreements, all_cores_mflops, memory_rate, download_rate, upload_rate, own, code, tags, network, on_hold) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 WHERE public_key = ? AND machine = ? AND token_digest = ? AND id = ?)");
     add_description(query, row, tags);
     add_identity(query, row);
@@ -86,8 +86,8 @@ WHERE public_key = ? AND machine = ? AND token_digest = ? AND id = ?)");
   Query query = database_->query(R"(
 UPDATE hosts SET (name, platform, cores, memory_bytes, client_version, mflops, benchmark_at, state, state_reason,
   failures_in_row, failures, blocked_until, blocked_reason, enrolled_at, last_contact, items_accepted, cost_accepted,
-  disagreements, all_cores_mflops, memory_rate, download_rate, upload_rate, own, code, tags, network, public_key, machine, token_digest) =
-  (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?)");
+  disagreements, all_cores_mflops, memory_rate, download_rate, upload_rate, own, code, tags, network, on_hold, public_key, machine, token_digest) =
+  (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?)");
   add_description(query, row, tags);
   add_identity(query, row);
   TRY(query.add(row.id).run());
@@ -100,7 +100,7 @@ Status SqliteStore::visit_hosts(const std::function<void(HostRow&&)>& visit) {
   Query query = database_->query(R"(
 SELECT id, name, platform, cores, memory_bytes, client_version, mflops, benchmark_at, state, state_reason,
   failures_in_row, failures, blocked_until, blocked_reason, enrolled_at, last_contact, items_accepted, cost_accepted,
-  disagreements, all_cores_mflops, memory_rate, download_rate, upload_rate, own, code, tags, network, public_key, machine, token_digest FROM hosts ORDER BY id)");
+  disagreements, all_cores_mflops, memory_rate, download_rate, upload_rate, own, code, tags, network, on_hold, public_key, machine, token_digest FROM hosts ORDER BY id)");
   while (true) {
     TRY_ASSIGN(const bool found, query.step());
     if (!found) return {};

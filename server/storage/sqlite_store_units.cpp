@@ -21,6 +21,13 @@ policy::Unit read_unit(Query& query) {
   return unit;
 }
 
+Store::UnitPlace read_place(Query& query) {
+  Store::UnitPlace place;
+  place.unit = read_unit(query);
+  query.take_all(place.problem, place.stage);
+  return place;
+}
+
 FailureRow read_failure(Query& query) {
   FailureRow row;
   query.take_all(row.problem, row.stage, row.unit, row.host, row.kind, row.item, row.message, row.at);
@@ -79,6 +86,16 @@ FROM units WHERE problem = ? AND stage = ? AND state = ? ORDER BY id)");
   return all_rows(query, read_unit);
 }
 
+Result<std::vector<Store::UnitPlace>> SqliteStore::host_units(HostId host, int count_max) {
+  Query query = database_->query(R"(
+SELECT id, group_unit, host, slot, kind, state, range_begin, range_end, committed, finished, run_state, pause_reason,
+  rate_minute, item_seconds, running_seconds, issued, last_contact, deadline, closed, cut_unheard, reason, handed_end,
+  begun_share, begun_by, problem, stage
+FROM units WHERE host = ? ORDER BY id DESC LIMIT ?)");
+  query.add(host).add(count_max);
+  return all_rows(query, read_place);
+}
+
 Result<std::optional<Store::UnitPlace>> SqliteStore::unit(UnitId id) {
   Query query = database_->query(R"(
 SELECT id, group_unit, host, slot, kind, state, range_begin, range_end, committed, finished, run_state, pause_reason,
@@ -86,12 +103,7 @@ SELECT id, group_unit, host, slot, kind, state, range_begin, range_end, committe
   begun_share, begun_by, problem, stage
 FROM units WHERE id = ?)");
   query.add(id);
-  return first_row(query, [](Query& row) {
-    UnitPlace place;
-    place.unit = read_unit(row);
-    row.take_all(place.problem, place.stage);
-    return place;
-  });
+  return first_row(query, read_place);
 }
 
 Status SqliteStore::add_failure(const FailureRow& row) {

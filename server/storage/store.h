@@ -57,6 +57,7 @@ struct HostRow {
   std::string code = "default";  // that it joined with
   std::vector<std::string> tags;
   std::string network;  // from which: an IPv4 address or an IPv6 /64; empty: not known
+  std::string on_hold;  // why it gets no new unit until an administrator releases it; empty: it does
 };
 
 // What hosts join with. Of its secret only the digest is kept.
@@ -298,6 +299,8 @@ class Store {
     policy::Unit unit;
   };
   [[nodiscard]] virtual Result<std::optional<UnitPlace>> unit(UnitId id) = 0;  // open or closed
+  // The host's last units, open and closed, the newest first.
+  [[nodiscard]] virtual Result<std::vector<UnitPlace>> host_units(HostId host, int count_max) = 0;
 
   [[nodiscard]] virtual Status put_host_record(ProblemId problem, int stage,
                                                const policy::HostRecord& record) = 0;

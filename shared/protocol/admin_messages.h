@@ -206,6 +206,17 @@ struct RevokeHost {
   bool may_return = false;  // its key may join again
 };
 
+// POST /v1/admin/hosts/ID/hold: it gets no new unit until POST /v1/admin/hosts/ID/release. What it has goes
+// on.
+struct HoldHost {
+  std::string reason;  // its owner is told; empty: none
+};
+
+// POST /v1/admin/hosts/ID/tags: it has these from now on.
+struct TagHost {
+  std::vector<std::string> tags;
+};
+
 enum class HostState : int { active = 1, revoked = 2, left = 3 };
 [[nodiscard]] const char* name_of(HostState state);
 
@@ -229,6 +240,24 @@ struct HostInfo {
   std::string state_reason;  // last reason it gave for not computing, or why it is backed off
   std::string code = {};     // that it joined with; empty: of a server of before
   std::vector<std::string> tags = {};
+  std::string on_hold = {};  // why it gets no new unit until it is released; empty: it does
+};
+
+// A unit that a host has or had, of any problem: GET /v1/admin/hosts/ID/units, the newest first.
+struct UnitInfo {
+  UnitId id;
+  ProblemId problem;
+  std::string problem_name;
+  int stage = 0;
+  int slot = 0;
+  std::string kind;            // fresh, recover, split, copy, check
+  std::string state;           // open, done, cancelled, failed, expired
+  Range range;                 // as it is now: it may have been cut
+  std::int64_t delivered = 0;  // of its items, from the first on
+  double running_seconds = 0;  // that its kernel ran, as the host reported
+  Timestamp issued;
+  Timestamp closed;    // 0: it is open
+  std::string reason;  // why it was handed out with this size
 };
 
 struct ServerStatus {

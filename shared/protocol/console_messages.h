@@ -53,9 +53,10 @@ struct DayInfo {
 struct ProblemSample {
   Timestamp at;
   int stage = 0;
-  double done = 0;          // share of the stage's cost, 0 to 1
-  double rate = 0;          // hint units per second
-  double eta_seconds = -1;  // negative: unknown
+  double done = 0;                                     // share of the stage's cost, 0 to 1
+  double rate = 0;                                     // hint units per second
+  double eta_seconds = -1;                             // until the whole problem is done; negative: unknown
+  double eta_low_seconds = -1, eta_high_seconds = -1;  // about two times of three it lies between these
 };
 
 // One event of GET /v1/admin/events.
@@ -81,7 +82,7 @@ struct ItemMap {
   std::vector<HostId> holders;  // who holds most of the cell; 0: nobody
 };
 
-// GET /v1/admin/host-pages?after=ID&text=TEXT&state=STATE.
+// GET /v1/admin/host-pages?after=ID&text=TEXT&state=STATE&tag=TAG.
 struct HostPage {
   std::vector<HostInfo> hosts;
   HostId next;  // ask after it for more; 0: there are no more

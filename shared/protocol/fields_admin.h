@@ -207,6 +207,40 @@ void visit(Archive& archive, Of<Archive, HostInfo>& message) {
   archive("state_reason", message.state_reason, Prose{});
   archive.defaulted("code", message.code, Text{});
   archive.defaulted("tags", message.tags, tags);
+  archive.defaulted("on_hold", message.on_hold, Prose{});
+}
+
+template <>
+inline constexpr const char* title<HoldHost> = "hold of a host";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, HoldHost>& message) {
+  archive.defaulted("reason", message.reason, Prose{});
+}
+
+template <>
+inline constexpr const char* title<TagHost> = "tags of a host";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, TagHost>& message) {
+  archive("tags", message.tags, tags);
+}
+
+template <>
+inline constexpr const char* title<UnitInfo> = "unit of a host";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, UnitInfo>& message) {
+  archive("id", message.id);
+  archive("problem", message.problem);
+  archive("problem_name", message.problem_name, Text{});
+  archive("stage", message.stage, stage_number);
+  archive("slot", message.slot, Whole{0, limits::cores_max});
+  archive("kind", message.kind, Text{});
+  archive("state", message.state, Text{});
+  archive("range", message.range);
+  archive("delivered", message.delivered, Whole{});
+  archive("running_seconds", message.running_seconds, Number{});
+  archive("issued", message.issued);
+  archive("closed", message.closed);
+  archive("reason", message.reason, Prose{});
 }
 
 template <>
@@ -325,6 +359,8 @@ template <>
 inline constexpr const char* title<std::vector<ProblemInfo>> = "list of problems";
 template <>
 inline constexpr const char* title<std::vector<ErrorGroup>> = "list of errors";
+template <>
+inline constexpr const char* title<std::vector<UnitInfo>> = "list of units";
 template <>
 inline constexpr const char* title<std::vector<HostInfo>> = "list of hosts";
 template <>

@@ -63,6 +63,8 @@ void visit(Archive& archive, Of<Archive, ProblemSample>& message) {
   archive("done", message.done, Number{});
   archive("rate", message.rate, Number{});
   archive("eta_seconds", message.eta_seconds, Number{-1});
+  archive.defaulted("eta_low_seconds", message.eta_low_seconds, Number{-1});
+  archive.defaulted("eta_high_seconds", message.eta_high_seconds, Number{-1});
 }
 
 template <>

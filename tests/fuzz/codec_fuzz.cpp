@@ -39,7 +39,7 @@ constexpr auto checks =
               std::vector<TokenInfo>, ServerStatus, DecisionInfo, ChangeStrategy, ChangeApplication,
               StrategyInfo, std::vector<StrategyInfo>, std::vector<ApplicationInfo>, std::vector<ProblemInfo>,
               std::vector<HostInfo>, std::vector<DecisionInfo>, ProblemProgress, AuditPage, AddBan, RemoveBan,
-              std::vector<Ban>, GrantContext, ProblemEstimate>();
+              std::vector<Ban>, GrantContext, ProblemEstimate, HoldHost, TagHost, std::vector<UnitInfo>>();
 
 }  // namespace
 

@@ -149,6 +149,22 @@ Result<protocol::HostInfo> Api::revoke_host(HostId id, const protocol::RevokeHos
   return post<protocol::HostInfo>(host_path(id) + "/revoke", protocol::encode(revocation), Repeat::yes);
 }
 
+Result<protocol::HostInfo> Api::hold_host(HostId id, const protocol::HoldHost& hold) {
+  return post<protocol::HostInfo>(host_path(id) + "/hold", protocol::encode(hold), Repeat::yes);
+}
+
+Result<protocol::HostInfo> Api::release_host(HostId id) {
+  return post<protocol::HostInfo>(host_path(id) + "/release", empty_body, Repeat::yes);
+}
+
+Result<protocol::HostInfo> Api::tag_host(HostId id, const protocol::TagHost& tags) {
+  return post<protocol::HostInfo>(host_path(id) + "/tags", protocol::encode(tags), Repeat::yes);
+}
+
+Result<std::vector<protocol::UnitInfo>> Api::host_units(HostId id, int count) {
+  return get<std::vector<protocol::UnitInfo>>(host_path(id) + "/units?count=" + std::to_string(count));
+}
+
 Result<std::vector<protocol::CodeInfo>> Api::codes() {
   return get<std::vector<protocol::CodeInfo>>("/v1/admin/codes");
 }

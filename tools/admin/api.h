@@ -57,6 +57,11 @@ class Api {
   [[nodiscard]] Result<std::vector<protocol::HostInfo>> hosts();
   [[nodiscard]] Result<protocol::HostInfo> host(HostId id);
   [[nodiscard]] Result<protocol::HostInfo> revoke_host(HostId id, const protocol::RevokeHost& revocation);
+  [[nodiscard]] Result<protocol::HostInfo> hold_host(HostId id, const protocol::HoldHost& hold);
+  [[nodiscard]] Result<protocol::HostInfo> release_host(HostId id);
+  [[nodiscard]] Result<protocol::HostInfo> tag_host(HostId id, const protocol::TagHost& tags);
+  // Its last units, the newest first.
+  [[nodiscard]] Result<std::vector<protocol::UnitInfo>> host_units(HostId id, int count);
   [[nodiscard]] Result<std::vector<protocol::CodeInfo>> codes();
   [[nodiscard]] Result<protocol::CodeInfo> code(const std::string& name);
   [[nodiscard]] Result<protocol::MadeCode> add_code(const protocol::AddCode& code);

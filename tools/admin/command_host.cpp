@@ -1,4 +1,4 @@
-// host list, host show, host revoke; status.
+// host list, show, units, hold, release, tag, revoke; status.
 #include <algorithm>
 #include <charconv>
 
@@ -8,6 +8,7 @@
 #include "tools/admin/commands.h"
 #include "tools/admin/documents.h"
 #include "tools/admin/figures.h"
+#include "tools/admin/problem_views.h"
 
 namespace gleaner::admin {
 namespace {
@@ -16,6 +17,12 @@ struct HostChoice {
   std::string which;  // id or name
   bool yes = false;
   bool may_return = false;
+  std::string reason;
+  std::vector<std::string> tags;
+  int count = 50;
+};
+struct ListOptions {
+  std::string tag;
 };
 
 Result<protocol::HostInfo> find_host(Api& api, const std::string& which) {
@@ -63,9 +70,18 @@ std::string link_text(const protocol::HostSpeeds& speeds) {
          speed_text(speeds.upload_bytes_per_second, "B/s up");
 }
 
-Result<ExitCode> list_hosts(Session& session, const NoOptions&) {
+Result<ExitCode> list_hosts(Session& session, const ListOptions& options) {
   TRY_ASSIGN(Api* const api, session.api());
-  TRY_ASSIGN(const auto hosts, api->hosts());
+  TRY_ASSIGN(auto hosts, api->hosts());
+  if (!options.tag.empty()) {
+    std::erase_if(hosts, [&](const protocol::HostInfo& host) {
+      return std::find(host.tags.begin(), host.tags.end(), options.tag) == host.tags.end();
+    });
+    if (hosts.empty() && !session.json()) {
+      session.people() << "no host has the tag " << options.tag << '\n';
+      return ExitCode::ok;
+    }
+  }
   if (session.json()) {
     session.print_json(protocol::encode(hosts));
     return ExitCode::ok;
@@ -84,6 +100,7 @@ Result<ExitCode> list_hosts(Session& session, const NoOptions&) {
                {"ITEMS", Align::right},
                {"FAILURES", Align::right},
                {"LAST CONTACT"},
+               {"TAGS"},
                {"REMARK"}});
   const Timestamp now = session.outside().clock.now();
   for (const auto& host : hosts)
@@ -97,6 +114,7 @@ Result<ExitCode> list_hosts(Session& session, const NoOptions&) {
                count_text(host.items_accepted),
                count_text(host.failures),
                contact_text(host, now),
+               joined(host.tags),
                reason_of(host)});
   session.people() << table.render(session.people_display());
   return ExitCode::ok;
@@ -160,6 +178,51 @@ Result<ExitCode> revoke(Session& session, const HostChoice& choice) {
   return ExitCode::ok;
 }
 
+// Tells what the host is now, in a sentence.
+ExitCode tell(Session& session, const protocol::HostInfo& host, const std::string& sentence) {
+  if (session.json())
+    session.print_json(protocol::encode(host));
+  else
+    session.people() << "host " << host.id.value << " (" << host.name << ") " << sentence << '\n';
+  return ExitCode::ok;
+}
+
+Result<ExitCode> hold(Session& session, const HostChoice& choice) {
+  TRY_ASSIGN(Api* const api, session.api());
+  TRY_ASSIGN(const auto found, find_host(*api, choice.which));
+  TRY_ASSIGN(const auto host, api->hold_host(found.id, {choice.reason}));
+  return tell(session, host,
+              "is on hold: what it has goes on, and it gets no more until `gleaner-admin host release " +
+                  std::to_string(host.id.value) + "`");
+}
+
+Result<ExitCode> release(Session& session, const HostChoice& choice) {
+  TRY_ASSIGN(Api* const api, session.api());
+  TRY_ASSIGN(const auto found, find_host(*api, choice.which));
+  TRY_ASSIGN(const auto host, api->release_host(found.id));
+  return tell(session, host, found.on_hold.empty() ? "was not on hold" : "gets units again");
+}
+
+Result<ExitCode> tag(Session& session, const HostChoice& choice) {
+  TRY_ASSIGN(Api* const api, session.api());
+  TRY_ASSIGN(const auto found, find_host(*api, choice.which));
+  TRY_ASSIGN(const auto host, api->tag_host(found.id, {choice.tags}));
+  return tell(session, host, host.tags.empty() ? "has no tags" : "has the tags " + joined(host.tags));
+}
+
+Result<ExitCode> units(Session& session, const HostChoice& choice) {
+  TRY_ASSIGN(Api* const api, session.api());
+  TRY_ASSIGN(const auto host, find_host(*api, choice.which));
+  TRY_ASSIGN(const auto all, api->host_units(host.id, choice.count));
+  if (session.json())
+    session.print_json(protocol::encode(all));
+  else if (all.empty())
+    session.people() << "it has had no units yet\n";
+  else
+    session.people() << host_unit_table(all).render(session.people_display());
+  return ExitCode::ok;
+}
+
 Result<ExitCode> status(Session& session, const NoOptions&) {
   TRY_ASSIGN(Api* const api, session.api());
   TRY_ASSIGN(const auto server, api->status());
@@ -189,10 +252,12 @@ Result<ExitCode> status(Session& session, const NoOptions&) {
 }  // namespace
 
 void add_host_commands(CLI::App& program, Action& chosen) {
-  CLI::App* hosts = program.add_subcommand("host", "List and revoke volunteers' hosts");
+  CLI::App* hosts = program.add_subcommand("host", "List volunteers' hosts, hold, tag and revoke them");
   hosts->require_subcommand(1);
-  on_parse(hosts->add_subcommand("list", "List all hosts"), chosen, std::make_shared<NoOptions>(),
-           list_hosts);
+  const auto listed = std::make_shared<ListOptions>();
+  CLI::App* list = hosts->add_subcommand("list", "List all hosts");
+  list->add_option("--tag", listed->tag, "only those that have it")->type_name("TAG");
+  on_parse(list, chosen, listed, list_hosts);
   const auto declare = [&](const std::string& name, const std::string& help,
                            Result<ExitCode> (*action)(Session&, const HostChoice&)) {
     const auto choice = std::make_shared<HostChoice>();
@@ -205,9 +270,22 @@ void add_host_commands(CLI::App& program, Action& chosen) {
                         "it may join again, also if it was revoked before");
       command->add_flag("--yes", choice->yes, "do not ask");
     }
+    if (name == "hold")
+      command->add_option("--reason", choice->reason, "its owner is told")->type_name("TEXT");
+    if (name == "tag")
+      command->add_option("tags", choice->tags, "all that it has from now on; none: it has no more")
+          ->type_name("TAG");
+    if (name == "units")
+      command->add_option("--count", choice->count, "so many at most, the newest")
+          ->capture_default_str()
+          ->check(CLI::Range(1, 10'000));
     on_parse(command, chosen, choice, action);
   };
   declare("show", "Show one host", show);
+  declare("units", "Show its last units: of which problem, when, and what became of them", units);
+  declare("hold", "Give a host no new units until it is released; what it has goes on", hold);
+  declare("release", "Give it units again", release);
+  declare("tag", "Set a host's tags", tag);
   declare("revoke", "Refuse a host from now on; what it was doing is given to others", revoke);
 }
 

@@ -116,6 +116,25 @@ Table share_table(const protocol::ProblemInfo& problem) {
   return table;
 }
 
+Table host_unit_table(const std::vector<protocol::UnitInfo>& units) {
+  Table table({{"UNIT", Align::right},
+               {"PROBLEM"},
+               {"STAGE", Align::right},
+               {"SLOT", Align::right},
+               {"ITEMS"},
+               {"DELIVERED", Align::right},
+               {"STATE"},
+               {"KIND"},
+               {"HANDED OUT"},
+               {"ENDED"},
+               {"COMPUTED", Align::right}});
+  for (const auto& unit : units)
+    table.add({std::to_string(unit.id.value), unit.problem_name, std::to_string(unit.stage),
+               std::to_string(unit.slot), items_text(unit.range), count_text(unit.delivered), unit.state,
+               unit.kind, time_text(unit.issued), time_text(unit.closed), span_text(unit.running_seconds)});
+  return table;
+}
+
 Table decision_table(const std::vector<protocol::DecisionInfo>& decisions) {
   Table table({{"TIME"}, {"KIND"}, {"HOST", Align::right}, {"UNIT", Align::right}, {"ITEMS"}, {"REASON"}});
   for (const auto& each : decisions)

@@ -14,6 +14,8 @@ namespace gleaner::admin {
 // What was handed out, to whom and why.
 [[nodiscard]] Table unit_table(const protocol::ProblemInfo& problem,
                                const std::vector<protocol::DecisionInfo>& decisions);
+// A host's units.
+[[nodiscard]] Table host_unit_table(const std::vector<protocol::UnitInfo>& units);
 [[nodiscard]] Table decision_table(const std::vector<protocol::DecisionInfo>& decisions);
 enum class ErrorDetail { sentence, all };
 // What failed, the same last words once: a table of sentences, or each with all that was said.

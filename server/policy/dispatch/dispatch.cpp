@@ -250,7 +250,8 @@ std::vector<PlanWorker> Dispatch::workers(const MappingGroup& group, Timestamp n
   std::vector<PlanWorker> workers;
   for (const auto& [slot, seconds] : busy) {
     const auto host = hosts_.find(slot.host);
-    if (host == hosts_.end() || host->second.terms.held_until > now) continue;
+    if (host == hosts_.end() || host->second.terms.held_until > now || !host->second.terms.on_hold.empty())
+      continue;
     PlanWorker worker{slot, benchmark_of(host->second.terms), seconds, {}};
     if (const auto* cannot = group.ruled_out(slot.host)) worker.excluded = *cannot;
     workers.push_back(std::move(worker));

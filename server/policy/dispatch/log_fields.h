@@ -41,6 +41,7 @@ void visit(Archive& archive, protocol::codec::Of<Archive, HostTerms>& terms) {
   archive("barred", terms.barred, all_from_one);
   log.added("own", terms.own);
   log.added("cores", terms.cores);
+  log.added("on_hold", terms.on_hold);
 }
 
 template <typename Archive>

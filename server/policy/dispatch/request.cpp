@@ -13,7 +13,7 @@ namespace {
 
 // Where no problem has anything for a host, work may come back at any moment (a stalled holder): it asks
 // again as often as the stages find useful.
-constexpr double nothing_retry = 5, soonest_retry = 0.25;
+constexpr double nothing_retry = 5, soonest_retry = 0.25, hold_retry = 60;
 
 template <typename List, typename Value>
 bool contains(const List& list, const Value& value) {
@@ -68,6 +68,11 @@ void Dispatch::serve(const WorkDemand& asked, Timestamp now, Served& served) {
   const WorkDemand& demand = less ? *less : asked;
   host.performance = demand.proposal.performance > 0 ? demand.proposal.performance : benchmark_of(host.terms);
   host.watts = demand.proposal.watts;
+  if (!host.terms.on_hold.empty()) {
+    served.retry_after = hold_retry;
+    served.reason = "the project has put this host on hold: " + host.terms.on_hold;
+    return;
+  }
   if (host.terms.held_until > now) {
     served.retry_after = to_seconds(host.terms.held_until - now);
     served.reason = "held back for " + std::to_string(static_cast<int>(served.retry_after) + 1) +

@@ -35,6 +35,7 @@ struct HostTerms {
   std::vector<ProblemId> barred;  // problems that it gets nothing of
   bool own = true;                // one of the project's; false: a stranger, for whom `cores` is a bound
   int cores = 0;                  // as it enrolled
+  std::string on_hold = {};  // why it gets no new unit until an administrator releases it; empty: it does
   friend bool operator==(const HostTerms&, const HostTerms&) = default;
 };
 // As far as it is believed: a stranger's is not.

@@ -12,6 +12,21 @@ using service::NewSession;
 
 namespace {
 
+protocol::HostInfo held(World& world, HostId host, const std::string& reason) {
+  return must(World::wait<protocol::HostInfo>(
+      [&](auto done) { world.service().enrolment().hold_host(host, {reason}, std::move(done)); }));
+}
+
+protocol::HostInfo released(World& world, HostId host) {
+  return must(World::wait<protocol::HostInfo>(
+      [&](auto done) { world.service().enrolment().release_host(host, std::move(done)); }));
+}
+
+std::vector<protocol::UnitInfo> units_of(World& world, HostId host, int count) {
+  return must(World::wait<std::vector<protocol::UnitInfo>>(
+      [&](auto done) { world.service().views().host_units(host, count, std::move(done)); }));
+}
+
 NewSession open_session(World& world, const Admin& admin) {
   return must(
       World::wait<NewSession>([&](auto done) { world.service().logins().open(admin, std::move(done)); }));
@@ -132,4 +147,73 @@ TEST_CASE("settings are shown by their full names") {
   };
   CHECK(has("server.threads", std::to_string(world.service().kernel().settings().configuration.threads)));
   CHECK(has("project.name", '"' + world.service().kernel().settings().configuration.name + '"'));
+}
+
+TEST_CASE("a host on hold goes on with what it has and gets nothing new until it is released") {
+  World world;
+  world.add_application();
+  const auto host = world.add_host();
+  const ProblemId problem = world.add_problem(400);
+  const auto granted = world.grants(host.id);
+  CHECK(held(world, host.id, "an exam").on_hold == "an exam");
+  world.restart();
+  const auto reply = must(world.work(host.id, world.work_request(2)));
+  CHECK(reply.grants.empty());
+  CHECK(says(reply.reason, "on hold: an exam"));
+  CHECK(reply.retry_after_seconds > 0);
+  world.finish(granted.at(0));  // what it delivers is welcome
+  CHECK(world.show(problem).accepted == granted.at(0).range.size());
+  CHECK(says(world.show(problem).waits, "1 of 1 host online on hold"));
+  CHECK(released(world, host.id).on_hold.empty());
+  CHECK(!must(world.work(host.id, world.work_request())).grants.empty());
+  CHECK(status_of(World::wait<protocol::HostInfo>([&](auto done) {
+          world.service().enrolment().hold_host(HostId{99}, {}, std::move(done));
+        }))
+            .error()
+            .kind == ErrorKind::not_found);
+}
+
+TEST_CASE("a host's tags are set, kept, and looked for") {
+  World world;
+  const auto one = world.add_host("one"), two = world.add_host("two");
+  const auto tag = [&](HostId host, std::vector<std::string> tags) {
+    return World::wait<protocol::HostInfo>(
+        [&](auto done) { world.service().enrolment().tag_host(host, {std::move(tags)}, std::move(done)); });
+  };
+  CHECK(must(tag(one.id, {"lab", "b12", "lab"})).tags == std::vector<std::string>{"b12", "lab"});
+  CHECK(!tag(one.id, {""}).ok());
+  CHECK(!tag(one.id, {"two\nlines"}).ok());
+  world.restart();
+  const auto found = host_page(world, {{}, "", {}, "lab"});
+  REQUIRE(found.hosts.size() == 1);
+  CHECK(found.hosts[0].id == one.id);
+  CHECK(host_page(world, {{}, "", {}, "la"}).hosts.empty());
+  CHECK(host_page(world, {{}, "", {}, ""}).hosts.size() == 2);
+  CHECK(must(tag(one.id, {})).tags.empty());
+  (void)two;
+}
+
+TEST_CASE("a host's units are told, the newest first, open ones as they stand") {
+  World world;
+  world.add_application();
+  const auto host = world.add_host(), other = world.add_host("other");
+  const ProblemId problem = world.add_problem(400);
+  const auto first = world.grants(host.id).at(0);
+  world.clock().advance(std::chrono::seconds{5});
+  world.finish(first);
+  const auto second = world.grants(host.id).at(0);
+  (void)world.grants(other.id);
+  must(world.commit(host.id, World::results(second.unit, {second.range.begin, second.range.begin + 1})));
+  const auto units = units_of(world, host.id, 10);
+  REQUIRE(units.size() == 2);
+  CHECK(units[0].id == second.unit);
+  CHECK(units[0].state == "open");
+  CHECK(units[0].delivered == 1);
+  CHECK(units[0].closed == Timestamp{});
+  CHECK(units[1].id == first.unit);
+  CHECK(units[1].state == "done");
+  CHECK(units[1].problem == problem);
+  CHECK(units[1].delivered == first.range.size());
+  CHECK(units[1].closed - units[1].issued == std::chrono::seconds{5});
+  CHECK(units_of(world, host.id, 1).size() == 1);
 }

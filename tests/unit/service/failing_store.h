@@ -182,6 +182,10 @@ class FailingStore final : public Store {
     TRY(next("open_units"));
     return inner_->open_units(problem, stage);
   }
+  Result<std::vector<UnitPlace>> host_units(HostId host, int count_max) override {
+    TRY(next("host_units"));
+    return inner_->host_units(host, count_max);
+  }
   Result<std::optional<UnitPlace>> unit(UnitId id) override {
     TRY(next("unit"));
     return inner_->unit(id);

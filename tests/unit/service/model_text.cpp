@@ -33,8 +33,8 @@ std::string text_of(const Host& host) {
       "host {} {} {} '{}' token {} cores {} mflops {} accepted {} {} failures {} disagreements {} units",
       row.id.value, row.name, protocol::name_of(row.state), row.state_reason, to_hex(row.token_digest),
       row.cores, row.mflops, row.items_accepted, row.cost_accepted, row.health.failures, row.disagreements);
-  text += fmt::format(" own {} code {} tags {} network {}", row.own, row.code, fmt::join(row.tags, ","),
-                      row.network);
+  text += fmt::format(" own {} code {} tags {} network {} on hold {}", row.own, row.code,
+                      fmt::join(row.tags, ","), row.network, row.on_hold);
   for (const UnitId unit : host.units) text += fmt::format(" {}", unit.value);
   return text + "\n";
 }

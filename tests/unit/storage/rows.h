@@ -91,11 +91,11 @@ template <typename Visitor>
 void fields(Visitor& visit, HostRow& value) {
   auto& [id, name, public_key, machine, token, platform, cores, memory, version, mflops, benchmark_at, speeds,
          state, state_reason, health, enrolled_at, last_contact, items, cost, disagreements, own, code, tags,
-         network] = value;
+         network, on_hold] = value;
   auto& [together, memory_rate, download, upload] = speeds;
   visit(id, name, public_key, machine, token, platform, cores, memory, version, mflops, benchmark_at,
         together, memory_rate, download, upload, state, state_reason, health, enrolled_at, last_contact,
-        items, cost, disagreements, own, code, tags, network);
+        items, cost, disagreements, own, code, tags, network, on_hold);
 }
 
 template <typename Visitor>

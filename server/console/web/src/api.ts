@@ -26,7 +26,11 @@ export interface Estimate {
 export interface Host {
   id: number; name: string; state: string; platform: string; cores: number; memory_bytes: number; client_version: string;
   mflops: number; items_accepted: number; failures: number; disagreements: number; enrolled_at: number; last_contact: number;
-  open_units: number; state_reason: string; code: string; tags: string[];
+  open_units: number; state_reason: string; code: string; tags: string[]; on_hold?: string;
+}
+export interface Unit {
+  id: number; problem: number; problem_name: string; stage: number; slot: number; kind: string; state: string;
+  range: { begin: number; end: number }; delivered: number; running_seconds: number; issued: number; closed: number; reason: string;
 }
 export interface Status {
   project: string; name: string; server_version: string; join_code: string; started_at: number; now: number; hosts: number;
@@ -39,7 +43,7 @@ export interface ErrorGroup {
 }
 export interface Sample { at: number; hosts_active: number; cores_busy: number; items_per_second: number; core_hours: number }
 export interface Day { at: number; core_hours: number; kilowatt_hours: number; items: number }
-export interface ProblemSample { at: number; stage: number; done: number; rate: number; eta_seconds: number }
+export interface ProblemSample { at: number; stage: number; done: number; rate: number; eta_seconds: number; eta_low_seconds?: number; eta_high_seconds?: number }
 export interface Live { status: Status; problems: Problem[]; problems_total: number; errors: ErrorGroup[]; sample: Sample }
 export interface ItemMap {
   id: number; stage: number; stage_name: string; items: number; items_per_cell: number; accepted: number[]; held: number[];

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ask, change, may, type Host } from "./api";
+import { ask, change, list, may, type Host, type Unit } from "./api";
 import { Ask, attempt, Card, Figure, Heading, State, usePolled } from "./parts";
+import { Timeline } from "./timeline";
 import { bytes, count, duration, figure, plural, time } from "./words";
 
 interface Page { hosts: Host[]; next: number; total: number; now: number }
@@ -9,6 +10,7 @@ const rowHeight = 44;
 export function Hosts() {
   const [text, setText] = useState("");
   const [state, setState] = useState("active");
+  const [tag, setTag] = useState("");
   const [hosts, setHosts] = useState<Host[]>([]);
   const [page, setPage] = useState<Page>();
   const [wrong, setWrong] = useState("");
@@ -19,7 +21,7 @@ export function Hosts() {
   const load = async (after: number, so_far: Host[]) => {
     const number = ++asked.current;
     try {
-      const query = new URLSearchParams({ after: `${after}`, text, ...(state ? { state } : {}) });
+      const query = new URLSearchParams({ after: `${after}`, text, ...(state ? { state } : {}), ...(tag ? { tag } : {}) });
       const got = await ask<Page>(`/v1/admin/host-pages?${query.toString().replaceAll("+", "%20")}`);
       if (number !== asked.current) return;
       setHosts([...so_far, ...got.hosts]);
@@ -30,7 +32,7 @@ export function Hosts() {
   useEffect(() => {
     const timer = window.setTimeout(() => { if (place.current) place.current.scrollTop = 0; void load(0, []); }, text ? 250 : 0);
     return () => clearTimeout(timer);
-  }, [text, state]);
+  }, [text, state, tag]);
 
   const height = 560;
   const first = Math.max(0, Math.floor(top / rowHeight) - 10);
@@ -54,6 +56,8 @@ export function Hosts() {
         <select id="state" value={state} onChange={event => setState(event.currentTarget.value)}>
           <option value="active">active</option><option value="revoked">revoked</option><option value="left">left</option><option value="">any</option>
         </select>
+        <label for="tag">Tag</label>
+        <input id="tag" type="search" value={tag} onInput={event => setTag(event.currentTarget.value.trim())} />
         <span class="calm" role="status">{page ? `${plural(hosts.length, "host")} shown${page.next ? " so far" : ""}, ${count(page.total)} in all` : ""}</span>
       </form>
       {wrong && <p role="alert" class="bad">{wrong}</p>}
@@ -68,8 +72,9 @@ export function Hosts() {
           <div ref={body} role="presentation" class="rows">
             {shown.map((host, i) => (
               <div role="row" class="row" key={host.id} aria-rowindex={first + i + 2}>
-                <span role="cell"><a href={`#/hosts/${host.id}`}>{host.name}</a></span>
-                <span role="cell"><State of={host.state} /></span>
+                <span role="cell"><a href={`#/hosts/${host.id}`}>{host.name}</a>
+                  {host.tags.map(each => <button type="button" class="tag" key={each} aria-label={`hosts with the tag ${each}`} onClick={() => setTag(each)}>{each}</button>)}</span>
+                <span role="cell"><State of={host.on_hold && host.state === "active" ? "on hold" : host.state} /></span>
                 <span role="cell">{host.cores}</span>
                 <span role="cell">{host.mflops ? `${figure(host.mflops)} Mflop/s` : "–"}</span>
                 <span role="cell">{count(host.items_accepted)}</span>
@@ -85,38 +90,71 @@ export function Hosts() {
 }
 
 export function HostPage({ id }: { id: number }) {
-  const [host, wrong, again] = usePolled<Host>(() => ask(`/v1/admin/hosts/${id}`), 5, [id]);
-  const [asking, setAsking] = useState(false);
+  const path = `/v1/admin/hosts/${id}`;
+  const [host, wrong, again] = usePolled<Host>(() => ask(path), 5, [id]);
+  const [units] = usePolled<Unit[]>(() => list(`${path}/units?count=200`), 5, [id]);
   if (!host) return wrong ? <><Heading>Host {id}</Heading><p role="alert">{wrong}</p></> : <p aria-busy="true">Loading …</p>;
-  const revoke = () => attempt(() => change(`/v1/admin/hosts/${id}/revoke`, {}), `${host.name} is revoked.`).then(again);
   return (
     <>
       <p class="calm"><a href="#/hosts">Hosts</a> / host {host.id}</p>
-      <Heading>{host.name} <State of={host.state} /></Heading>
-      {host.state_reason && <p class="calm">It says: {host.state_reason}</p>}
-      {may("operator") && host.state === "active" && <div class="buttons"><button class="danger" onClick={() => setAsking(true)}>Revoke</button></div>}
-      {asking && (
-        <Ask title={`Revoke ${host.name}?`} yes="Revoke it" onAnswer={sure => { setAsking(false); if (sure) void revoke(); }}>
-          <p>Its units go to other hosts, and its key cannot join again. What it delivered stays.</p>
-        </Ask>
-      )}
+      <Heading>{host.name} <State of={host.state} /> {host.on_hold && <State of="on hold" />}</Heading>
+      {host.on_hold && <p>It gets no new units: {host.on_hold}</p>}
+      {!host.on_hold && host.state_reason && <p class="calm">It says: {host.state_reason}</p>}
+      {may("operator") && <HostControls key={host.tags.join()} host={host} path={path} again={again} />}
       <dl class="figures">
         <Figure name="units in hand" value={count(host.open_units)} />
         <Figure name="items accepted" value={count(host.items_accepted)} />
         <Figure name="failures" value={count(host.failures)} />
         <Figure name="disagreements" value={count(host.disagreements)} />
       </dl>
-      <Card title="About it">
-        <dl class="facts">
-          <dt>cores, memory</dt><dd>{host.cores}, {bytes(host.memory_bytes)}</dd>
-          <dt>speed of a core</dt><dd>{host.mflops ? `${figure(host.mflops)} Mflop/s` : "not measured"}</dd>
-          <dt>platform</dt><dd>{host.platform}</dd>
-          <dt>client</dt><dd>{host.client_version}</dd>
-          <dt>joined</dt><dd>{time(host.enrolled_at)} with the code {host.code || "of before"}</dd>
-          <dt>heard of</dt><dd>{time(host.last_contact)}</dd>
-          <dt>tags</dt><dd>{host.tags.join(", ") || "none"}</dd>
-        </dl>
-      </Card>
+      <div class="cards">
+        <Card title="Units" wide>{units?.length ? <Timeline units={units} /> : <p class="calm">It has had none yet.</p>}</Card>
+        <Card title="About it" wide>
+          <dl class="facts">
+            <dt>cores, memory</dt><dd>{host.cores}, {bytes(host.memory_bytes)}</dd>
+            <dt>speed of a core</dt><dd>{host.mflops ? `${figure(host.mflops)} Mflop/s` : "not measured"}</dd>
+            <dt>platform</dt><dd>{host.platform}</dd>
+            <dt>client</dt><dd>{host.client_version}</dd>
+            <dt>joined</dt><dd>{time(host.enrolled_at)} with the code {host.code || "of before"}</dd>
+            <dt>heard of</dt><dd>{time(host.last_contact)}</dd>
+            <dt>tags</dt><dd>{host.tags.join(", ") || "none"}</dd>
+          </dl>
+        </Card>
+      </div>
+    </>
+  );
+}
+
+function HostControls({ host, path, again }: { host: Host; path: string; again: () => void }) {
+  const [asking, setAsking] = useState<"" | "revoke" | "hold">("");
+  const [tags, setTags] = useState(host.tags.join(", "));
+  const [reason, setReason] = useState("");
+  const act = (verb: string, good: string, body: object = {}) => attempt(() => change(`${path}/${verb}`, body), good).then(again);
+  const tag = (event: Event) => {
+    event.preventDefault();
+    void act("tags", `${host.name} has other tags.`, { tags: tags.split(",").map(each => each.trim()).filter(Boolean) });
+  };
+  return (
+    <>
+      <div class="buttons">
+        {host.on_hold ? <button onClick={() => act("release", `${host.name} gets units again.`)}>Release</button>
+          : host.state === "active" && <button onClick={() => setAsking("hold")}>Hold</button>}
+        {host.state === "active" && <button class="danger" onClick={() => setAsking("revoke")}>Revoke</button>}
+        <form class="filter inline" onSubmit={tag}>
+          <label for="tags">Tags</label><input id="tags" value={tags} onInput={event => setTags(event.currentTarget.value)} /><button class="plain">Set them</button>
+        </form>
+      </div>
+      {asking === "hold" && (
+        <Ask title={`Hold ${host.name}?`} yes="Hold it" no="Let it go on" eager onAnswer={sure => { setAsking(""); if (sure) void act("hold", `${host.name} is on hold.`, { reason }); }}>
+          <p>What it has goes on; it gets no new units until it is released.</p>
+          <p><label for="reason">Why (its owner is told)</label> <input id="reason" value={reason} onInput={event => setReason(event.currentTarget.value)} /></p>
+        </Ask>
+      )}
+      {asking === "revoke" && (
+        <Ask title={`Revoke ${host.name}?`} yes="Revoke it" onAnswer={sure => { setAsking(""); if (sure) void act("revoke", `${host.name} is revoked.`); }}>
+          <p>Its units go to other hosts, and its key cannot join again. What it delivered stays.</p>
+        </Ask>
+      )}
     </>
   );
 }

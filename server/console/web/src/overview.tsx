@@ -1,7 +1,8 @@
 import { useMemo } from "preact/hooks";
 import { ask, list, may, type Day, type Status } from "./api";
 import { live, samples } from "./live";
-import { Bar, Card, Chart, Figure, Heading, State, usePolled } from "./parts";
+import { Chart } from "./chart";
+import { Bar, Card, Figure, Heading, State, usePolled } from "./parts";
 import { count, done, figure, lastLine, left, over, percent, plural, time } from "./words";
 
 export function Overview() {

@@ -1,10 +1,8 @@
-// What the pages are made of.
+// What the pages are made of: the console's, and the donor's (donor/).
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import uPlot from "uplot";
-import { blob, type ResultFile } from "./api";
-import { bytes, percent } from "./words";
+import { percent } from "./words";
 
 export const said = signal<{ text: string; bad: boolean } | null>(null);
 let saying = 0;
@@ -59,7 +57,7 @@ export function Heading({ children }: { children: ComponentChildren }) {
   return <h1 ref={heading} tabIndex={-1}>{children}</h1>;
 }
 
-export const State = ({ of }: { of: string }) => <span class={`state ${of}`}>{of}</span>;
+export const State = ({ of }: { of: string }) => <span class={`state ${of.replace(" ", "-")}`}>{of}</span>;
 
 export const Bar = ({ part, label }: { part: number; label: string }) => (
   <span class="bar"><progress max={1} value={part} aria-label={label} /><span class="number">{percent(part)}</span></span>
@@ -73,39 +71,8 @@ export const Figure = ({ name, value, note }: { name: string; value: string; not
   <div><dt>{name}</dt><dd>{value}{note && <small>{note}</small>}</dd></div>
 );
 
-export interface Line { label: string; colour: string; values: (number | null)[]; area?: boolean; text: (value: number) => string }
-
-// A curve over time; `at` in microseconds. Who cannot see it hears its last values.
-export function Chart({ title, at, lines, top }: { title: string; at: number[]; lines: Line[]; top?: number }) {
-  const place = useRef<HTMLDivElement>(null);
-  const plot = useRef<uPlot | null>(null);
-  const data = [at.map(t => t / 1e6), ...lines.map(line => line.values)] as uPlot.AlignedData;
-  useEffect(() => {
-    const node = place.current;
-    if (!node) return;
-    const colour = (name: string) => getComputedStyle(node).getPropertyValue(name).trim();
-    const axis = { stroke: colour("--calm"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false } };
-    plot.current = new uPlot({
-      width: node.clientWidth, height: 160, cursor: { y: false }, legend: { show: lines.length > 1, live: true },
-      scales: { y: { range: (_u, _low, high) => [0, top ?? Math.max(high * 1.1, 1)] } },
-      axes: [axis, { ...axis, size: 56, values: (_u, ticks) => ticks.map(v => lines[0].text(v)) }],
-      series: [{}, ...lines.map(line => ({
-        label: line.label, stroke: colour(line.colour), width: 2, points: { show: false },
-        fill: line.area ? colour(line.colour) + "33" : undefined,
-        value: (_u: uPlot, v: number | null) => v === null ? "–" : line.text(v),
-      }))],
-    }, data, node);
-    const watch = new ResizeObserver(() => plot.current?.setSize({ width: node.clientWidth, height: 160 }));
-    watch.observe(node);
-    return () => { watch.disconnect(); plot.current?.destroy(); };
-  }, [lines.length, matchMedia("(prefers-color-scheme: dark)").matches]);
-  useEffect(() => plot.current?.setData(data), [at.length, at[at.length - 1]]);
-  const last = lines.map(line => `${line.label} ${at.length ? line.text(line.values[at.length - 1] ?? 0) : "not known yet"}`).join(", ");
-  return <figure><figcaption>{title}</figcaption><div ref={place} role="img" aria-label={`${title}: now ${last}`} class="chart" /></figure>;
-}
-
-// A question before what cannot be undone.
-export function Ask({ title, children, yes, onAnswer }: { title: string; children: ComponentChildren; yes: string; onAnswer: (sure: boolean) => void }) {
+// A question before what cannot be undone: Enter keeps it; `eager`: it can, and Enter does it.
+export function Ask({ title, children, yes, no = "Keep it", eager, onAnswer }: { title: string; children: ComponentChildren; yes: string; no?: string; eager?: boolean; onAnswer: (sure: boolean) => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
   return (
@@ -113,38 +80,10 @@ export function Ask({ title, children, yes, onAnswer }: { title: string; childre
       <form method="dialog">
         <h2 id="question">{title}</h2>
         {children}
-        <div class="buttons"><button class="plain" value="no">Keep it</button><button class="danger" value="yes">{yes}</button></div>
+        <div class={eager ? "buttons eager" : "buttons"}>
+          {eager && <button value="yes">{yes}</button>}<button class="plain" value="no">{no}</button>{!eager && <button class="danger" value="yes">{yes}</button>}
+        </div>
       </form>
     </dialog>
   );
-}
-
-const shownMax = 32 << 20;
-
-export function Files({ files }: { files: ResultFile[] }) {
-  return (
-    <ul class="files">
-      {files.map(file => (
-        <li key={file.digest + file.name}>
-          <a href={`/v1/blobs/${file.digest}`} download={file.name}>{file.name}</a> <span class="calm">{bytes(file.bytes)}</span>
-          {/^image\/(png|jpeg|gif|webp)$/.test(file.media_type) && file.bytes < shownMax && <Picture file={file} />}
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-function Picture({ file }: { file: ResultFile }) {
-  const [address, setAddress] = useState("");
-  useEffect(() => {
-    let made = "";
-    let gone = false;
-    blob(file).then(content => {
-      if (gone) return;
-      made = URL.createObjectURL(content);
-      setAddress(made);
-    }, () => undefined);
-    return () => { gone = true; if (made) URL.revokeObjectURL(made); };
-  }, [file.digest]);
-  return address ? <img src={address} alt={file.name} /> : null;
 }

@@ -3,7 +3,9 @@ import { ask, change, list, may, type ItemMap, type Problem, type ProblemSample,
 import { ItemMapView } from "./itemmap";
 import { live } from "./live";
 import { Errors } from "./overview";
-import { Ask, attempt, Bar, Card, Chart, Figure, Files, Heading, say, State, usePolled } from "./parts";
+import { Chart } from "./chart";
+import { Files } from "./files";
+import { Ask, attempt, Bar, Card, Figure, Heading, say, State, usePolled } from "./parts";
 import { count, done, duration, figure, left, over, percent, plural, time } from "./words";
 
 interface Decision { at: number; host: number; unit: number; kind: string; range: { begin: number; end: number }; reason: string }
@@ -39,6 +41,7 @@ export function ProblemPage({ id }: { id: number }) {
           {past.length > 1 ? <Chart title="done" at={at} top={1} lines={[{ label: "done", colour: "--good", area: true, values: past.map(s => s.done), text: percent }]} />
             : <p class="calm">The curve begins after some seconds.</p>}
         </Card>
+        <Ends history={history ?? []} />
         <UnitSizes id={id} />
         <Card title="Hosts at work" wide><Shares p={p} /></Card>
         <Card title="Errors"><Errors problem={p.id} /><Aside p={p} /></Card>
@@ -57,6 +60,22 @@ export function ProblemPage({ id }: { id: number }) {
         </Card>
       </div>
     </>
+  );
+}
+
+// How long there was to go, as it was told then, and between which times the end was likely.
+function Ends({ history }: { history: ProblemSample[] }) {
+  const known = history.filter(s => s.eta_seconds >= 0 && (s.eta_low_seconds ?? -1) >= 0);
+  if (known.length < 2) return null;
+  const line = (label: string, of: (s: ProblemSample) => number) => ({
+    label, colour: "--accent", values: history.map(s => (s.eta_seconds >= 0 && (s.eta_low_seconds ?? -1) >= 0 ? of(s) : null)), text: duration });
+  const last = known[known.length - 1];
+  return (
+    <Card title="Time left">
+      <Chart title="time left, as it was estimated" band at={history.map(s => s.at)}
+        lines={[line("left", s => s.eta_seconds), line("at least", s => s.eta_low_seconds!), line("at most", s => s.eta_high_seconds!)]} />
+      <p class="calm">Two times of three the end lies within the band: now {duration(last.eta_low_seconds!)} to {duration(last.eta_high_seconds!)}.</p>
+    </Card>
   );
 }
 
@@ -92,12 +111,34 @@ function Controls({ p, again }: { p: Problem; again: () => void }) {
       {p.state === "paused" && <button onClick={() => act("resume", `${p.name} goes on.`)}>Resume</button>}
       {tryable && <button onClick={() => act("retry", `What was set aside of ${p.name} is tried again.`)}>Try again what failed</button>}
       {!ended && <button class="plain" onClick={() => setAsking(true)}>Cancel</button>}
+      {p.state !== "finished" && p.state !== "cancelled" && <Mend p={p} again={again} />}
       {asking && (
         <Ask title={`Cancel ${p.name}?`} yes="Cancel it" onAnswer={sure => { setAsking(false); if (sure) void act("cancel", `${p.name} is cancelled.`); }}>
           <p>No more of it is computed, and this cannot be undone. {plural(p.accepted, "item is", "items are")} accepted and can still be downloaded.</p>
         </Ask>
       )}
     </div>
+  );
+}
+
+interface Version { name: string; application_version: string }
+
+// Another version of its application, perhaps a mended one, computes the rest and what failed.
+function Mend({ p, again }: { p: Problem; again: () => void }) {
+  const [applications] = usePolled<Version[]>(() => list("/v1/admin/applications"), 0, [p.application]);
+  const others = (applications ?? []).map(a => `${a.name}@${a.application_version}`).filter(each => each.split("@")[0] === p.application.split("@")[0] && each !== p.application).reverse();
+  if (others.length === 0) return null;
+  const submit = (event: Event) => {
+    event.preventDefault();
+    const application = String(new FormData(event.target as HTMLFormElement).get("version"));
+    void attempt(() => change(`/v1/admin/problems/${p.id}/application`, { application }), `${p.name} goes on with ${application}.`).then(again);
+  };
+  return (
+    <form class="filter inline" onSubmit={submit}>
+      <label for="version">Another version</label>
+      <select id="version" name="version">{others.map(each => <option key={each}>{each}</option>)}</select>
+      <button class="plain">Go on with it</button>
+    </form>
   );
 }
 

@@ -1,0 +1,36 @@
+// Curves over time.
+import { useEffect, useRef } from "preact/hooks";
+import uPlot from "uplot";
+
+export interface Line { label: string; colour: string; values: (number | null)[]; area?: boolean; text: (value: number) => string }
+
+// A curve over time; `at` in microseconds. Who cannot see it hears its last values. `band`: between the second line and
+// the third is filled.
+export function Chart({ title, at, lines, top, band }: { title: string; at: number[]; lines: Line[]; top?: number; band?: boolean }) {
+  const place = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot | null>(null);
+  const data = [at.map(t => t / 1e6), ...lines.map(line => line.values)] as uPlot.AlignedData;
+  useEffect(() => {
+    const node = place.current;
+    if (!node) return;
+    const colour = (name: string) => getComputedStyle(node).getPropertyValue(name).trim();
+    const axis = { stroke: colour("--calm"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false } };
+    plot.current = new uPlot({
+      width: node.clientWidth, height: 160, cursor: { y: false }, legend: { show: lines.length > 1, live: true },
+      ...(band ? { bands: [{ series: [3, 2] as [number, number], fill: colour(lines[0].colour) + "33" }] } : {}),
+      scales: { y: { range: (_u, _low, high) => [0, top ?? Math.max(high * 1.1, 1)] } },
+      axes: [axis, { ...axis, size: 56, values: (_u, ticks) => ticks.map(v => lines[0].text(v)) }],
+      series: [{}, ...lines.map(line => ({
+        label: line.label, stroke: colour(line.colour), width: 2, points: { show: false },
+        fill: line.area ? colour(line.colour) + "33" : undefined,
+        value: (_u: uPlot, v: number | null) => v === null ? "–" : line.text(v),
+      }))],
+    }, data, node);
+    const watch = new ResizeObserver(() => plot.current?.setSize({ width: node.clientWidth, height: 160 }));
+    watch.observe(node);
+    return () => { watch.disconnect(); plot.current?.destroy(); };
+  }, [lines.length, matchMedia("(prefers-color-scheme: dark)").matches]);
+  useEffect(() => plot.current?.setData(data), [at.length, at[at.length - 1]]);
+  const last = lines.map(line => `${line.label} ${at.length ? line.text(line.values[at.length - 1] ?? 0) : "not known yet"}`).join(", ");
+  return <figure><figcaption>{title}</figcaption><div ref={place} role="img" aria-label={`${title}: now ${last}`} class="chart" /></figure>;
+}

@@ -1,0 +1,34 @@
+// Results, with the pictures among them.
+import { useEffect, useState } from "preact/hooks";
+import { blob, type ResultFile } from "./api";
+import { bytes } from "./words";
+
+const shownMax = 32 << 20;
+
+export function Files({ files }: { files: ResultFile[] }) {
+  return (
+    <ul class="files">
+      {files.map(file => (
+        <li key={file.digest + file.name}>
+          <a href={`/v1/blobs/${file.digest}`} download={file.name}>{file.name}</a> <span class="calm">{bytes(file.bytes)}</span>
+          {/^image\/(png|jpeg|gif|webp)$/.test(file.media_type) && file.bytes < shownMax && <Picture file={file} />}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Picture({ file }: { file: ResultFile }) {
+  const [address, setAddress] = useState("");
+  useEffect(() => {
+    let made = "";
+    let gone = false;
+    blob(file).then(content => {
+      if (gone) return;
+      made = URL.createObjectURL(content);
+      setAddress(made);
+    }, () => undefined);
+    return () => { gone = true; if (made) URL.revokeObjectURL(made); };
+  }, [file.digest]);
+  return address ? <img src={address} alt={file.name} /> : null;
+}
