@@ -25,6 +25,20 @@ std::string with_commas(std::int64_t number) {
   return digits;
 }
 
+namespace {
+
+// The picture stays for a while when its problem is done; then it is not what the sentence speaks of.
+bool is_of_before(const view::View& view) {
+  bool others = false;
+  for (const view::CoreView& core : view.cores) {
+    if (core.problem == view.picture.problem) return false;
+    others = others || (core.state == "running" && !core.problem.empty());
+  }
+  return others;
+}
+
+}  // namespace
+
 Writing writing_of(const std::optional<view::View>& view) {
   Writing writing;
   if (!view) {
@@ -35,7 +49,7 @@ Writing writing_of(const std::optional<view::View>& view) {
   const view::PictureView& picture = view->picture;
   writing.title = view->project.empty() ? "Gleaner" : view->project;
   if (picture.width > 0) {
-    writing.title = picture.problem;
+    writing.title = (is_of_before(*view) ? "Before: " : "") + picture.problem;
     if (!picture.application.empty()) writing.title += "  ·  " + picture.application;
     writing.here = items_text(picture.items, picture.meaning) + " computed on this computer";
   }

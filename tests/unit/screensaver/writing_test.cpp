@@ -32,6 +32,18 @@ TEST_CASE("What is written says what is there, and nothing that is not known") {
   CHECK(writing_of({}).sentence.find("No client") == 0);
 }
 
+TEST_CASE("Title and sentence agree on what is computed") {
+  view::View view;
+  view.picture = {1, 1, 10, 10, "sceneD", "Ray tracer", "one scan-line", 57};
+  view.cores = {{"running", "seahorse", 0, 3, 9}, {"idle", "", 0, 0, 0}};
+  view.reason = "computing seahorse on 1 of 2 cores: nobody uses this computer";
+  CHECK(writing_of(view).title == "Before: sceneD  ·  Ray tracer");
+  view.cores[1] = {"running", "sceneD", 0, 1, 9};
+  CHECK(writing_of(view).title == "sceneD  ·  Ray tracer");
+  view.cores = {{"idle", "", 0, 0, 0}};  // nothing is computed: the picture is all that there is
+  CHECK(writing_of(view).title == "sceneD  ·  Ray tracer");
+}
+
 TEST_CASE("Numbers have commas") {
   CHECK(with_commas(0) == "0");
   CHECK(with_commas(999) == "999");
