@@ -49,7 +49,13 @@ Json to_json(const ProjectStatus& project) {
           {"items_total", project.items_total}};
 }
 
+Json to_json(const DayStatus& day) {
+  return {{"day", day.day}, {"core_seconds", day.core_seconds}, {"joules", day.joules}};
+}
+
 Json to_json(const EngineStatus& status) {
+  Json days = Json::array();
+  for (const DayStatus& day : status.days) days.push_back(to_json(day));
   Json slots = Json::array();
   for (const SlotStatus& slot : status.slots) slots.push_back(to_json(slot));
   Json problems = Json::array();
@@ -74,6 +80,7 @@ Json to_json(const EngineStatus& status) {
           {"slots", slots},
           {"problems", problems},
           {"projects", projects},
+          {"days", days},
           {"items_accepted", status.items_accepted},
           {"items_today", status.items_today},
           {"items_week", status.items_week},

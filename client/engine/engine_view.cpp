@@ -48,7 +48,8 @@ std::string told(const EngineView& engine, const Membership& project, const std:
   return engine.projects.several() ? project.names().name + ": " + text : text;
 }
 
-// "computing X on 1 of 2 cores"; with several projects "computing X (P) and Y (Q) on 2 of 2 cores".
+// "computing X on 1 of 2 cores", "computing X and Y on 2 of 2 cores"; with several projects "X (P) and Y
+// (Q)".
 std::string computing(const EngineView& engine) {
   int running = 0;
   std::vector<std::string> problems;
@@ -62,8 +63,7 @@ std::string computing(const EngineView& engine) {
     if (std::find(problems.begin(), problems.end(), named) == problems.end()) problems.push_back(named);
   }
   if (running == 0) return {};
-  const std::string what = engine.projects.several() ? joined(problems, " and ") : problems.back();
-  return "computing " + what + " on " + std::to_string(running) + " of " +
+  return "computing " + joined(problems, " and ") + " on " + std::to_string(running) + " of " +
          std::to_string(engine.slots.size()) + (engine.slots.size() == 1 ? " core" : " cores");
 }
 
@@ -235,6 +235,8 @@ EngineStatus status_of(const EngineView& engine, SteadyTime now) {
                              client_policy::rough_text(now - engine.leap->at) +
                              " ago: this computer slept, or its clock was set");
   for (const auto& project : engine.projects) add_project(engine, status, *project, now);
+  for (const auto& [day, use] : engine.accounts.days())
+    status.days.push_back({day, use.core_seconds, use.joules});
   return status;
 }
 

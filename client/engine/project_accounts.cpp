@@ -13,6 +13,8 @@ using client_policy::UnitState;
 namespace {
 
 constexpr Duration shares_save_interval = std::chrono::hours{1};
+constexpr Duration days_save_interval = std::chrono::minutes{10};  // that a kill may cost; disks sleep
+constexpr std::int64_t day_microseconds = std::int64_t{86'400} * 1'000'000;
 constexpr double unit_weight = 0.3;       // of a mean
 constexpr double unit_seconds_first = 1;  // while no unit has ended
 
@@ -30,7 +32,8 @@ bool contends(const Membership& project) {
 }  // namespace
 
 void ProjectAccounts::open(SteadyTime now) {
-  saved_ = now;
+  saved_ = days_saved_ = now;
+  days_ = state::load_days(services_.files, services_.state.days());
   state::ProjectUses uses = state::load_usage(services_.files, services_.state.shares());
   std::erase_if(uses, [this](const auto& use) {
     return std::none_of(projects_.begin(), projects_.end(),
@@ -69,17 +72,33 @@ double ProjectAccounts::take_used(Membership& project) {
 }
 
 void ProjectAccounts::charge(SteadyTime now) {
+  double all = 0;
   for (const auto& project : projects_) {
     const std::string& key = project->names().key;
-    if (const double used = take_used(*project); used > 0) shares_.charge(key, used, charged_share(*project));
+    const double used = take_used(*project);
+    all += used;
+    if (used > 0) shares_.charge(key, used, charged_share(*project));
     shares_.set_contends(key, contends(*project));
   }
+  if (all > 0) {
+    const EngineSettings& settings = services_.settings;
+    state::add_to_days(days_, to_microseconds(services_.clock.now()) / day_microseconds,
+                       {all, all * settings.watts_per_core * settings.cpu_share});
+  }
+  if (now - days_saved_ >= days_save_interval) save_days(now);
   if (now - saved_ >= shares_save_interval) save(now);
+}
+
+void ProjectAccounts::save_days(SteadyTime now) {
+  days_saved_ = now;
+  if (const Status saved = state::save_days(services_.files, services_.state.days(), days_); !saved.ok())
+    spdlog::warn("what this computer contributed is not kept: {}", saved.error().message);
 }
 
 // One project alone needs no account.
 void ProjectAccounts::save(SteadyTime now) {
   saved_ = now;
+  save_days(now);
   if (!projects_.several()) return;
   if (const Status saved = state::save_usage(services_.files, services_.state.shares(), shares_.uses());
       !saved.ok())

@@ -9,6 +9,7 @@
 
 #include "client/engine/memberships.h"
 #include "client/policy/project_shares.h"
+#include "client/state/days.h"
 
 namespace gleaner::engine {
 
@@ -21,6 +22,8 @@ class ProjectAccounts {
   void open(SteadyTime now);
   // Charges what was computed since the last call. Saves now and then.
   void charge(SteadyTime now);
+  // What this computer contributed, day by day.
+  [[nodiscard]] const state::Days& days() const { return days_; }
   void save(SteadyTime now);
 
   // Hands the slots that want a unit out to projects, one after the other.
@@ -45,12 +48,14 @@ class ProjectAccounts {
   [[nodiscard]] double unit_seconds(const Membership& project) const;
   [[nodiscard]] double ahead(const Membership& project) const;
   [[nodiscard]] double take_used(Membership& project);
+  void save_days(SteadyTime now);
 
   Services& services_;
   const Memberships& projects_;
   client_policy::ProjectShares shares_;
   std::map<std::string, double> unit_seconds_;  // core-seconds of a project's units, recent mean
-  SteadyTime saved_{};
+  state::Days days_;
+  SteadyTime saved_{}, days_saved_{};
 };
 
 }  // namespace gleaner::engine

@@ -54,6 +54,13 @@ struct ProjectStatus {
   std::int64_t items_total = 0;
 };
 
+// What this computer contributed on a day.
+struct DayStatus {
+  std::int64_t day = 0;  // since 1970 (UTC)
+  double core_seconds = 0;
+  double joules = 0;  // where the owner said what a core draws
+};
+
 // Of several projects: the first one's server, project, project_name and host; the sums, and the first
 // trouble.
 struct EngineStatus {
@@ -74,6 +81,7 @@ struct EngineStatus {
   std::vector<SlotStatus> slots;
   std::vector<ProblemStatus> problems;
   std::vector<ProjectStatus> projects;
+  std::vector<DayStatus> days;      // oldest first
   std::int64_t items_accepted = 0;  // since this run began
   std::int64_t items_today = 0;     // by the receipts
   std::int64_t items_week = 0;

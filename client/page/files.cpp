@@ -7,9 +7,9 @@
       "_end:\n.popsection\n");                                                                          \
   extern "C" const char name##_begin[];                                                                 \
   extern "C" const char name##_end[]
-EMBED(gleaner_page_html, "page.html");
-EMBED(gleaner_page_script, "page.js");
-EMBED(gleaner_page_style, "page.css");
+EMBED(gleaner_page_html, "dist/page.html");
+EMBED(gleaner_page_script, "dist/page.js");
+EMBED(gleaner_page_style, "dist/page.css");
 // NOLINTEND(hicpp-no-assembler)
 
 namespace gleaner::page {

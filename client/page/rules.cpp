@@ -9,6 +9,8 @@ namespace {
 
 using Json = json::Value;
 
+constexpr double share_max = 1000;
+
 Reply refuse(int status, const std::string& message) {
   return {status, "application/json", json::write({{"ok", false}, {"message", message}})};
 }
@@ -65,6 +67,34 @@ Reply command(const std::string& body, Backend& backend) {
   return ask(backend, request);
 }
 
+// A project's share, or whether anything is computed for it.
+Reply change_project(const std::string& body, Backend& backend) {
+  const Json given = json::parse_or_null(body);
+  if (!given["key"].is_string())
+    return refuse(400, "expected {\"key\": ..., \"share\" or \"suspended\": ...}");
+  const bool share = given["share"].is_number();
+  if (!share && !given["suspended"].is_boolean())
+    return refuse(400, "expected a share, or whether it is suspended");
+  if (share && !(given["share"].number() >= 0 && given["share"].number() <= share_max))
+    return refuse(400, "a share is 0 to 1000");
+  const std::string verb = share ? "share" : given["suspended"].boolean() ? "suspend" : "resume";
+  const auto changed =
+      backend.change_project(given["key"].string(), verb, share ? given["share"].number() : 1);
+  if (!changed.ok()) return failure(changed.error());
+  return {200, "application/json", json::write({{"ok", true}, {"message", *changed}})};
+}
+
+// A line of JSON, then the pixels; or, asked for it alone, the line: null, where nothing forms.
+Reply picture(Backend& backend, bool whole) {
+  auto found = backend.picture();
+  if (!found.ok()) {
+    if (found.error().kind != ErrorKind::not_found) return failure(found.error());
+    return whole ? refuse(404, found.error().message) : Reply{200, "application/json", "null"};
+  }
+  if (!whole) return {200, "application/json", std::move(found->about)};
+  return {200, "application/octet-stream", std::move(found->about) + "\n" + found->pixels};
+}
+
 Reply set_preference(const std::string& body, Backend& backend) {
   const Json given = json::parse_or_null(body);
   const auto text = [&](const char* name) { return given[name].is_string() ? given[name].string() : ""; };
@@ -99,6 +129,9 @@ Reply answer(const Request& request, const Gate& gate, Backend& backend) {
     if (!all.ok()) return failure(all.error());
     return {200, "application/json", std::move(all).value()};
   }
+  if (get && request.target == "/api/picture") return picture(backend, true);
+  if (get && request.target == "/api/picture/about") return picture(backend, false);
+  if (post && request.target == "/api/projects") return change_project(request.body, backend);
   if (post && request.target == "/api/command") return command(request.body, backend);
   if (post && request.target == "/api/preferences") return set_preference(request.body, backend);
   return refuse(404, "nothing is here");

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "shared/base/encoding.h"
 #include "shared/base/result.h"
 
 namespace gleaner::page {
@@ -19,6 +20,15 @@ class Backend {
   [[nodiscard]] virtual Result<std::string> ask(const std::string& request) = 0;
   [[nodiscard]] virtual Result<std::string> preferences() = 0;  // JSON: a list as `gleaner prefs show --json`
   [[nodiscard]] virtual Status set_preference(const std::string& key, const std::string& value) = 0;
+  // `verb`: share, suspend, resume. What holds now, as a sentence.
+  [[nodiscard]] virtual Result<std::string> change_project(const std::string& key, const std::string& verb,
+                                                           double share) = 0;
+  struct Picture {
+    std::string about;  // JSON: number, change, width, height, problem, application
+    Bytes pixels;       // red, green, blue, row by row; as many as `about` says
+  };
+  // What this computer computes, as it forms. not_found: there is none.
+  [[nodiscard]] virtual Result<Picture> picture() = 0;
 };
 
 struct Request {

@@ -9,9 +9,13 @@
 
 #include "client/page/server.h"
 #include "client/platform/control_socket.h"
+#include "client/platform/view_writer.h"
 #include "client/program/exit_status.h"
 #include "client/program/preferences_program.h"
+#include "client/program/projects_program.h"
+#include "client/view/view_file.h"
 #include "shared/crypto/keys.h"
+#include "shared/json/text.h"
 
 namespace gleaner::program {
 namespace {
@@ -28,6 +32,26 @@ class ClientBackend final : public page::Backend {
   Result<std::string> preferences() override { return preferences_json(command_.state); }
   Status set_preference(const std::string& key, const std::string& value) override {
     return change_preference(command_.state, command_.socket, key, value);
+  }
+  Result<std::string> change_project(const std::string& key, const std::string& verb, double share) override {
+    return program::change_project({command_.state, command_.socket, verb, key, share});
+  }
+  // The same file as the screensaver reads.
+  Result<Picture> picture() override {
+    const io::Path file = platform::view_file_of(command_.state.root);
+    io::Files& files = io::real_files();
+    const Error none{ErrorKind::not_found, "there is no picture yet"};
+    const auto head = files.read_range(file, 0, view::head_bytes);
+    if (!head.ok()) return none;
+    const auto view = view::parse_head(*head);
+    if (!view.ok() || view->picture.width == 0) return none;
+    const auto& shown = view->picture;
+    TRY_ASSIGN(Bytes pixels, files.read_range(file, view::head_bytes, view::picture_bytes(shown)));
+    if (static_cast<std::int64_t>(pixels.size()) != view::picture_bytes(shown)) return none;
+    const json::Value about = {{"number", shown.number},   {"change", shown.change},
+                               {"width", shown.width},     {"height", shown.height},
+                               {"problem", shown.problem}, {"application", shown.application}};
+    return Picture{json::write(about, {-1, true}), std::move(pixels)};
   }
 
  private:

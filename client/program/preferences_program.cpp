@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <cstdlib>
+#include <filesystem>
 
 #include "client/platform/control_socket.h"
 #include "client/platform/machine_facts.h"
@@ -80,12 +81,22 @@ settings::PreferenceFiles preference_files(const state::StateDirectory& state) {
 namespace {
 
 // A value that the file may have, as another computer's, but that means nothing on this one.
-Status check_for_this_computer(const std::string& key, const std::string& value) {
-  if (key != "cores") return {};
-  const int present = cores_here();
+Status check_for_this_computer(const state::StateDirectory& state, const std::string& key,
+                               const std::string& value) {
+  const bool disk = key == "disk_megabytes" || key == "disk_free_megabytes";
+  if (key != "cores" && !disk) return {};
   std::int64_t wanted = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), wanted);
-  if (error != std::errc{} || end != value.data() + value.size() || wanted <= present) return {};
+  const auto [end, failed] = std::from_chars(value.data(), value.data() + value.size(), wanted);
+  if (failed != std::errc{} || end != value.data() + value.size()) return {};  // the book says what it may be
+  if (disk) {
+    std::error_code error;
+    const auto space = std::filesystem::space(state.root, error);
+    const auto megabytes = static_cast<std::int64_t>(space.capacity >> 20);
+    if (error || wanted <= megabytes) return {};
+    return Error{ErrorKind::invalid, "the disk has " + std::to_string(megabytes) + " MB altogether"};
+  }
+  const int present = cores_here();
+  if (wanted <= present) return {};
   return Error{ErrorKind::invalid, "this computer has " + std::to_string(present) +
                                        (present == 1 ? " core" : " cores") + "; 0 means all of them"};
 }
@@ -95,7 +106,7 @@ Status check_for_this_computer(const std::string& key, const std::string& value)
 Status change_preference(const state::StateDirectory& state, const io::Path& socket, const std::string& key,
                          const std::string& value) {
   io::Files& files = io::real_files();
-  TRY(check_for_this_computer(key, value));
+  TRY(check_for_this_computer(state, key, value));
   TRY_ASSIGN(auto book, settings::PreferenceBook::load(files, preference_files(state)));
   TRY(book.set(files, key, value));
   return tell_client(socket);

@@ -46,8 +46,10 @@ std::string list_with(std::vector<std::string> entries, const state::ProjectName
   return json::write(entries);  // TOML writes lists of strings as JSON does
 }
 
+}  // namespace
+
 // By its key: a project that calls itself like another one gets nothing by it.
-Result<std::string> change(const ProjectsCommand& command) {
+Result<std::string> change_project(const ProjectsCommand& command) {
   io::Files& files = io::real_files();
   TRY_ASSIGN(const auto names, state::project_names(files, command.state));
   TRY_ASSIGN(const std::size_t index, state::find_project(names, command.project));
@@ -67,8 +69,6 @@ Result<std::string> change(const ProjectsCommand& command) {
   return "computing for " + project.name + " again";
 }
 
-}  // namespace
-
 std::string projects_text(const Json& projects) {
   std::string out = fmt::format("{:<16}  {:<24} {:<32} {:>6} {:>7} {:>6} {:>8}  {}\n", "key", "project",
                                 "server", "share", "of late", "units", "waiting", "state");
@@ -83,7 +83,7 @@ std::string projects_text(const Json& projects) {
 
 int run_projects(const ProjectsCommand& command) {
   if (command.verb == "show") return show(command);
-  const auto changed = change(command);
+  const auto changed = change_project(command);
   if (!changed.ok()) {
     fmt::print(stderr, "gleaner: {}\n", changed.error().message);
     return exit_problem;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "client/state/state_directory.h"
+#include "shared/base/result.h"
 #include "shared/json/value.h"
 
 namespace gleaner::program {
@@ -17,6 +18,9 @@ struct ProjectsCommand {
   double share = 1;
   bool json = false;
 };
+
+// Changes the preferences as `gleaner projects share|suspend|resume` does; what holds now, as a sentence.
+[[nodiscard]] Result<std::string> change_project(const ProjectsCommand& command);
 
 // Returns the exit status.
 [[nodiscard]] int run_projects(const ProjectsCommand& command);

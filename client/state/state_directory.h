@@ -3,6 +3,7 @@
 //   projects/KEY/   one joined project each (ProjectDirectory); KEY: 16 digits of its root key's fingerprint
 //   slots/N/        working directories of kernels
 //   shares          what each project had of this computer (usage.h)
+//   days            what it contributed day by day (days.h)
 //   preferences, preferences.toml, benchmark, speeds, view (client/view), control.sock, lock
 #pragma once
 
@@ -41,6 +42,7 @@ struct StateDirectory {
   [[nodiscard]] io::Path slots() const { return root / "slots"; }
   [[nodiscard]] io::Path slot(int number) const { return slots() / std::to_string(number); }
   [[nodiscard]] io::Path shares() const { return root / "shares"; }
+  [[nodiscard]] io::Path days() const { return root / "days"; }
   [[nodiscard]] io::Path preferences() const { return root / "preferences"; }
   [[nodiscard]] io::Path benchmark() const { return root / "benchmark"; }
   [[nodiscard]] io::Path speeds() const { return root / "speeds"; }

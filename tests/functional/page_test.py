@@ -14,6 +14,9 @@ from harness import MANDELBROT, SLOW, Grid, main
 
 
 class Page(unittest.TestCase):
+    def accessible(self, browser):
+        self.assertEqual(browser.violations(), [])
+
     def start(self, grid):
         grid.start_server()
         grid.add_application(MANDELBROT)
@@ -52,6 +55,12 @@ class Page(unittest.TestCase):
             status, _, reply = self.ask(port, "GET", "/api/status", token)
             self.assertEqual((status, json.loads(reply)["status"]["host_name"]), (200, "one"))
             grid.add_problem("mandelbrot", "long", width=300, height=4000, iterations=200000)
+            about = grid.wait_until("the picture", lambda: (lambda reply: json.loads(reply[2]))(
+                self.ask(port, "GET", "/api/picture/about", token)), 60)
+            self.assertEqual((about["problem"], self.ask(port, "GET", "/api/picture")[0]), ("long", 401))
+            line, pixels = self.ask(port, "GET", "/api/picture", token)[2].split(b"\n", 1)
+            self.assertEqual(len(pixels), 3 * json.loads(line)["width"] * json.loads(line)["height"])
+            self.shares(grid, port, token)
             told = grid.wait_until("what all gave", lambda: json.loads(self.ask(port, "GET", "/api/status", token)[2])["status"][
                 "problems"])
             self.assertEqual([(one["name"], one["items"]) for one in told], [("long", 4000)])
@@ -80,6 +89,21 @@ class Page(unittest.TestCase):
             grid.kill("one")
             self.assertEqual(self.ask(port, "GET", "/api/status", token)[0], 503)
             self.assertEqual(grid.kill("page", signal.SIGTERM), 0)
+
+    def shares(self, grid, port, token):
+        status = json.loads(self.ask(port, "GET", "/api/status", token)[2])["status"]
+        project = status["projects"][0]["key"]
+        grid.wait_until("computed seconds", lambda: json.loads(self.ask(port, "GET", "/api/status", token)[2])["status"]["days"])
+        for body, line in (({"share": 4}, rf'project_shares +=  *\[ ?"{project}=4" ?\]'), ({"suspended": True}, rf'projects_suspended +=  *\[ ?"{project}" ?\]'),
+                           ({"suspended": False}, r"projects_suspended +=  *\[ ?\]")):
+            self.assertEqual(self.ask(port, "POST", "/api/projects", token, {"key": project, **body})[0], 200)
+            self.assertRegex(grid.control("one", "prefs", "show").stdout, line)
+        self.assertEqual(self.ask(port, "POST", "/api/projects", token, {"key": "none", "share": 1})[0], 503)
+        self.assertEqual(self.ask(port, "POST", "/api/projects", token, {"key": project, "share": 1})[0], 200)
+        # Nothing is kept that this computer cannot do.
+        for key, value in (("cores", "4096"), ("disk_megabytes", "99999999")):
+            status, _, reply = self.ask(port, "POST", "/api/preferences", token, {"key": key, "value": value})
+            self.assertEqual(status, 400, reply)
 
     def raw(self, port, head, body=b""):
         """The status and head of the answer to exactly this."""
@@ -138,46 +162,75 @@ class Page(unittest.TestCase):
             with Browser(grid.directory / "profile") as browser:
                 browser.open(address)
                 wait = lambda what, script: grid.wait_until(what, lambda: browser.run(script), 40)
-                wait("the sentence", "document.getElementById('sentence')?.textContent.startsWith('computing')")
+                sentence = lambda words: f"document.getElementById('sentence')?.textContent.startsWith({json.dumps(words)})"
+                wait("the sentence", sentence("This computer is helping A Gleaner project: it is computing long."))
                 wait("a core", "document.querySelectorAll('#work progress').length == 1")
                 wait("what all gave", "document.getElementById('together').textContent.includes('% of long')")
+                wait("the picture", "document.getElementById('picture')?.width > 1")
+                wait("the weeks", "document.querySelectorAll('.weeks rect').length == 12")
+                wait("the preferences", "document.getElementById('preference-cpu_share') !== null")
                 # Everything that can be used has a name, and nothing was refused by the content policy.
                 self.assertEqual(browser.run("[...document.querySelectorAll('button,input,progress')].filter(e => !(e.textContent"
                                              " || e.getAttribute('aria-label') || (e.labels && e.labels.length))).length"), 0)
-                self.assertEqual(browser.run("document.styleSheets[0].cssRules.length > 5"), True)
+                browser.run("document.querySelectorAll('details').forEach(d => d.open = true)")
+                self.accessible(browser)
+                if picture := os.environ.get("GLEANER_PICTURE"):
+                    browser.run("document.querySelectorAll('details').forEach((d, i) => d.open = i == 1)")
+                    pathlib.Path(picture).write_bytes(browser.picture())
+                    browser.run("document.querySelectorAll('details').forEach(d => d.open = true)")
                 browser.click("#pause")
-                wait("the pause", "document.getElementById('sentence')?.textContent.startsWith('not computing')")
+                wait("the pause", sentence("This computer is resting: you paused"))
                 self.assertIn("not computing", grid.control("one", "why").stdout)
                 # The same by keyboard: tab to the next button, and press it.
                 browser.run("document.getElementById('pause').focus()")
                 browser.press("Tab")
                 self.assertEqual(browser.run("document.activeElement.id"), "resume")
                 browser.press("Enter")
-                wait("it to go on", "document.getElementById('sentence')?.textContent.startsWith('computing')")
+                wait("it to go on", sentence("This computer is helping"))
+
                 def sets(key, change, line):
-                    browser.run("document.getElementById('said').textContent = ''")
-                    browser.run(f"(e => {{ {change}; e.dispatchEvent(new Event('change')); }})(document.getElementById('preference-{key}'))")
-                    wait(key, "document.getElementById('said').textContent.endsWith('saved')")
+                    browser.run("document.querySelector('#said button')?.click()")
+                    wait("silence", "document.getElementById('said').textContent == ''")
+                    browser.run(f"(e => {{ {change}; e.dispatchEvent(new Event('change', {{bubbles: true}})); }})(document.getElementById('preference-{key}'))")
+                    wait(key, "document.getElementById('said').textContent.includes('saved')")
                     self.assertRegex(grid.control("one", "prefs", "show").stdout, line)
 
-                # A slider, a switch, a list of words, and hours of the week by clicks.
+                # A slider, a switch, a list of words, and hours of the week by clicks and by keys.
                 sets("cpu_share", "e.value = 50", r"cpu_share +=  *0\.5 ")
                 sets("on_battery", "e.checked = true", r"on_battery +=  *true ")
                 sets("run", "e.value = 'always'", r'run +=  *"always" ')
                 sets("exclusive", "e.value = 'steam, blender'", r'exclusive +=  *\[ ?"steam", "blender" ?\] ')
                 self.assertEqual(browser.run("document.querySelectorAll('.hours [aria-pressed=true]').length"), 2 * 7 * 24)
-                browser.click(".hours tr:nth-child(2) td:nth-child(3) button")  # Monday, from one to two
+                browser.click(".hours tbody tr:nth-child(1) td:nth-child(3) button")  # Monday, from one to two
+                hours = lambda: grid.control("one", "prefs", "show").stdout
                 grid.wait_until("the hours", lambda: re.search(r'hours +=  *\[ ?"mon 0:00-1:00", "mon 2:00-24:00", "tue,wed,thu,fri,sat,sun '
-                                                               r'0:00-24:00" ?\]', grid.control("one", "prefs", "show").stdout))
-                browser.click("#log-details summary")
+                                                               r'0:00-24:00" ?\]', hours()))
+                wait("them on the page", "document.querySelectorAll('.hours [aria-pressed=true]').length == 2 * 7 * 24 - 1")
+                browser.run("document.querySelector('.hours tbody tr:nth-child(1) td:nth-child(2) button').focus()")
+                browser.press("ArrowRight")
+                self.assertEqual(browser.run("document.activeElement.title"), "Monday 1:00")
+                browser.press("Enter")
+                grid.wait_until("all hours again", lambda: re.search(r"\nhours +=  *\[ ?\]", hours()))
+                # A project's share and its switch.
+                share = "document.querySelector('.membership input[type=range]')"
+                browser.run(f"(e => {{ e.value = 3; e.dispatchEvent(new Event('input', {{bubbles: true}})); e.dispatchEvent(new Event('change', {{bubbles: true}})); }})({share})")
+                grid.wait_until("the share", lambda: re.search(r'project_shares +=  *\[ ?"\w+=3"', hours()))
+                browser.click(".membership input[role=switch]")
+                wait("the rest", sentence("This computer is resting"))
+                browser.click(".membership input[role=switch]")
+                wait("it to go on", sentence("This computer is helping"))
                 wait("the log", "document.getElementById('log').textContent.includes('host')")
+                browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"},
+                                                                     {"name": "prefers-reduced-motion", "value": "reduce"}])
+                self.assertEqual(browser.run("getComputedStyle(document.getElementById('pause')).transitionDuration"), "0s")
+                self.accessible(browser)
+                browser.call("Emulation.setDeviceMetricsOverride", width=390, height=800, deviceScaleFactor=2, mobile=True)
+                self.assertLessEqual(browser.run("document.documentElement.scrollWidth"), 390)
+                browser.call("Emulation.clearDeviceMetricsOverride")
                 self.assertEqual(browser.complaints(), [])
-                browser.run("document.getElementById('preference-temperature_max').value = '400'")
-                browser.run("document.getElementById('preference-temperature_max').dispatchEvent(new Event('change'))")
+                browser.run("document.querySelector('#said button')?.click()")
+                browser.run("(e => { e.value = '400'; e.dispatchEvent(new Event('change', {bubbles: true})); })(document.getElementById('preference-temperature_max'))")
                 wait("the refusal", "document.getElementById('said').textContent.includes('110')")
-                picture = os.environ.get("GLEANER_PICTURE")
-                if picture:
-                    pathlib.Path(picture).write_bytes(browser.picture())
             grid.kill("page", signal.SIGTERM)
 
 

@@ -156,6 +156,7 @@ protocol::Grant FakeServer::make_grant(Range range) {
   grant.host = host;
   grant.problem = ProblemId{3};
   grant.problem_name = "words";
+  if (names_units) grant.problem_name += "-" + std::to_string(range.begin);
   grant.range = range;
   grant.application = application_;
   grant.signer = signer_certificate_;

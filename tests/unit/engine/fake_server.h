@@ -57,6 +57,7 @@ class FakeServer {
   std::vector<protocol::UnitOrder> orders;  // given with the next heartbeat or work reply
   double retry_after = 5;
   bool refuse_all = false;
+  bool names_units = false;  // each unit's problem has another name: "words-BEGIN"
   bool says_once = true;  // what the problem's grants have in common; false: a server that does not know how
   void forget() {         // as if nothing had ever been committed
     accepted_until_.clear();

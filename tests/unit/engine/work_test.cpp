@@ -84,6 +84,36 @@ TEST_CASE("Several slots compute at once, each with a kernel of its own; a reque
   CHECK(world.server.work.front().slots.size() == 3);
 }
 
+TEST_CASE("All problems that are computed are named, and what was computed is counted for the day") {
+  World world(2);
+  world.server.names_units = true;
+  world.server.set_application(script_kernel(at_a_pace));
+  for (int i = 0; i < 2; ++i) world.server.queue_unit({i * 5, i * 5 + 5});
+  world.start();
+  REQUIRE(world.run_until([&] {
+    const auto slots = world.engine->status().slots;
+    return slots[0].state == "running" && slots[1].state == "running";
+  }));
+  const std::string reason = world.engine->status().reason;
+  CAPTURE(reason);
+  CHECK((reason.starts_with("computing words-0 and words-5 on 2 of 2 cores") ||
+         reason.starts_with("computing words-5 and words-0 on 2 of 2 cores")));
+  REQUIRE(world.run_until([&] { return world.has_all({0, 10}) && world.nothing_in_hand(); }));
+  const auto seconds = [&] {
+    double sum = 0;
+    for (const auto& day : world.engine->status().days) sum += day.core_seconds;
+    return sum;
+  };
+  const double before = seconds();
+  CHECK(before > 0);
+  // It is kept over an orderly end.
+  world.engine->stop();
+  REQUIRE(world.run_until([&] { return world.engine->settled(); }));
+  world.kill();
+  world.start();
+  CHECK(seconds() == Approx(before));
+}
+
 TEST_CASE("The proposal carries benchmark and WIS size once the slowest host is known") {
   World world;
   world.server.queue_unit({0, 3});

@@ -1,0 +1,126 @@
+// What the owner allows, each by the control that suits its kind.
+import { useEffect, useState } from "preact/hooks";
+import { attempt, say } from "../parts";
+import { ask, type Preference } from "./client";
+import { dayNames, days, hoursOf, textsOf, type Week } from "./hours";
+
+const elsewhere = ["project_shares", "projects_suspended"];  // the projects' own sliders
+
+const listOf = (value: string): string[] => {
+  try { const list = JSON.parse(value); return Array.isArray(list) ? list : []; } catch { return []; }
+};
+const plain = (value: string): string => { try { return String(JSON.parse(value)); } catch { return value; } };
+// What it means to people who never see the file.
+const words = (meaning: string): string => meaning.replace(/,? for example \[[^\]]*\]/g, "").replace(/, written like hours/g, "");
+
+interface Control { one: Preference; set: (value: string) => void }
+
+function Switch({ one, set }: Control) {
+  return <input id={`preference-${one.key}`} type="checkbox" role="switch" checked={one.value === "true"} disabled={one.locked} onChange={e => set(String(e.currentTarget.checked))} />;
+}
+
+function Slider({ one, set }: Control) {
+  const share = one.kind === "share";
+  const [at, setAt] = useState(share ? Math.round(100 * Number(one.value)) : Number(one.value));
+  const said = share ? `${at} %` : at === 0 ? "all" : `${at} of ${one.high}`;
+  return (
+    <span class="slider">
+      <input id={`preference-${one.key}`} type="range" min={share ? Math.ceil(100 * one.low) : 0} max={share ? 100 * one.high : one.high} step={1} value={at} disabled={one.locked}
+        aria-valuetext={said} onInput={e => setAt(Number(e.currentTarget.value))} onChange={e => set(share ? String(Number(e.currentTarget.value) / 100) : e.currentTarget.value)} />
+      <output for={`preference-${one.key}`}>{said}</output>
+    </span>
+  );
+}
+
+function Choice({ one, set }: Control) {
+  return (
+    <select id={`preference-${one.key}`} value={plain(one.value)} disabled={one.locked} onChange={e => set(e.currentTarget.value)}>
+      {one.words.map(word => <option key={word}>{word}</option>)}
+    </select>
+  );
+}
+
+function Text({ one, set }: Control) {
+  const list = one.kind === "names" || one.kind === "hours";
+  const common = { id: `preference-${one.key}`, autocomplete: "off", disabled: one.locked } as const;
+  if (one.kind === "number" || one.kind === "count")
+    return <input {...common} type="number" min={one.low} max={one.high} step={one.kind === "count" ? 1 : "any"} defaultValue={one.value} onChange={e => set(e.currentTarget.value)} />;
+  return (
+    <input {...common} type="text" defaultValue={list ? listOf(one.value).join(", ") : plain(one.value)}
+      onChange={e => set(list ? JSON.stringify(e.currentTarget.value.split(",").map(name => name.trim()).filter(Boolean)) : e.currentTarget.value)} />
+  );
+}
+
+// A week, hour by hour. Arrow keys move, space changes; a row's name changes the whole day.
+function Hours({ one, set, week }: Control & { week: Week }) {
+  const empty = one.key !== "expensive_hours";  // what no hours at all mean: at any hour, or never expensive
+  const word = empty ? "allowed" : "expensive";
+  const change = (cells: [number, number][], on: boolean) => {
+    const changed = week.map(row => [...row]);
+    for (const [day, hour] of cells) changed[day][hour] = on;
+    const texts = textsOf(changed, empty);
+    if (texts.length === 0 && !changed[0][0] && empty) return say("Without any hour it would never compute: choose “never” above.", true);
+    set(JSON.stringify(texts));
+  };
+  const move = (event: KeyboardEvent, day: number, hour: number) => {
+    const step = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const table = (event.currentTarget as HTMLElement).closest("table")!;
+    table.querySelectorAll<HTMLElement>("td button")[((day + step[0] + 7) % 7) * 24 + ((hour + step[1] + 24) % 24)].focus();
+  };
+  return (
+    <table class="hours" aria-label={one.label}>
+      <thead><tr><td />{week[0].map((_, hour) => <th scope="col" key={hour}>{hour % 6 === 0 ? hour : <span class="unseen">{hour}</span>}</th>)}</tr></thead>
+      <tbody>
+        {week.map((row, day) => (
+          <tr key={day}>
+            <th scope="row"><button type="button" class="plain" disabled={one.locked} aria-label={`${days[day]}: all of ${dayNames[day]}`}
+              onClick={() => change(row.map((_, hour) => [day, hour]), !row.every(Boolean))}>{days[day]}</button></th>
+            {row.map((on, hour) => (
+              <td key={hour}><button type="button" aria-pressed={on} disabled={one.locked} tabIndex={day === 0 && hour === 0 ? 0 : -1} title={`${dayNames[day]} ${hour}:00`}
+                aria-label={`${dayNames[day]} ${hour}:00 ${word}`} onKeyDown={e => move(e, day, hour)} onClick={() => change([[day, hour]], !on)} /></td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Row({ one, changed }: { one: Preference; changed: () => void }) {
+  const set = async (value: string) => {
+    await attempt(() => ask("preferences", { key: one.key, value }), `${one.label}: saved`);
+    changed();  // what holds now, also if it was refused
+  };
+  const week = one.kind === "hours" ? hoursOf(listOf(one.value), one.key !== "expensive_hours") : null;
+  const control = { one, set };
+  return (
+    <div class="preference">
+      {week ? <span>{one.label}</span> : <label for={`preference-${one.key}`}>{one.label}</label>}
+      {one.kind === "flag" ? <Switch {...control} /> : one.kind === "choice" ? <Choice {...control} />
+        : one.kind === "share" || (one.key === "cores" && one.high > 1) ? <Slider {...control} />
+        : week ? <Hours {...control} week={week} /> : <Text {...control} />}
+      <span class="from calm">{words(one.meaning)} {one.locked ? "Locked by the administrator." : one.origin === "default" ? "" : `From: ${one.origin}.`}</span>
+    </div>
+  );
+}
+
+export function Preferences() {
+  const [all, setAll] = useState<Preference[]>();
+  const [turn, setTurn] = useState(0);
+  useEffect(() => { void attempt(() => ask<Preference[]>("preferences")).then(found => found && setAll(found)); }, [turn]);
+  if (!all) return <p aria-busy="true">Loading …</p>;
+  const shown = all.filter(one => !elsewhere.includes(one.key));
+  const groups = [...new Set(shown.map(one => one.group))];
+  return (
+    <>
+      {groups.map((group, index) => (
+        <details key={group} open={index === 0}>
+          <summary>{group}</summary>
+          {shown.filter(one => one.group === group).map(one => <Row key={`${one.key} ${one.value} ${turn}`} one={one} changed={() => setTurn(turn + 1)} />)}
+        </details>
+      ))}
+    </>
+  );
+}
