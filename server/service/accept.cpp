@@ -29,7 +29,7 @@ Status record_commit(Transaction& tx, Host& host, Problem& problem, const Prepar
   TRY_ASSIGN(row.id, tx.store.add_segment(row, prepared.bytes));
   double cost = 0;
   for (const Range range : outcome.accepted) {
-    TRY(tx.store.accept(problem.row.id, prepared.stage, range, row.id));
+    TRY(tx.store.accept_free(problem.row.id, prepared.stage, range, row.id));
     acknowledgement.items_accepted += range.size();
     problem.saved.forget(range);
     cost += problem.stage->view().ledger().costs().of(range);

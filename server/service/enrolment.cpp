@@ -63,7 +63,7 @@ Status take_host(Transaction& tx, const protocol::EnrolRequest& request, const s
     row.own = code.own.value_or(tx.settings.configuration.own_hosts);
   }
   if (known != nullptr) {
-    TRY(tx.store.update_host(row));
+    TRY(tx.store.renew_host(row));
   } else {
     row.enrolled_at = row.last_contact;
     TRY_ASSIGN(row.id, tx.store.add_host(row));

@@ -1,6 +1,5 @@
 #include "server/storage/inspect_store.h"
 
-#include "server/storage/list_text.h"
 #include "server/storage/migrations.h"
 #include "server/storage/sqlite.h"
 #include "shared/crypto/keys.h"
@@ -119,7 +118,7 @@ Status read_blobs(Database& database, StoreInspection& store) {
                     use.kind = Kind::input;
                     row.take_all(use.problem, use.stage);
                     std::vector<protocol::Input> inputs;
-                    take_list(row, inputs);
+                    row.take(AsList{inputs});
                     for (const auto& input : inputs) {
                       use.digest = input.digest;
                       use.name = input.name;
@@ -165,7 +164,7 @@ Result<StoreInspection> inspect_store(const io::Path& directory) {
   TRY_ASSIGN(const auto database,
              Database::open(path.string(), Database::Create::no, Database::Access::read));
   StoreInspection store;
-  TRY_ASSIGN(store.schema, schema_version(*database));
+  TRY_ASSIGN(store.schema, database->schema_version());
   store.schema_known = migrations().back().version;
   if (store.schema == 0) return database->damaged("it has no tables");
   if (store.schema > store.schema_known) return newer_store(store.schema, store.schema_known);

@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "server/storage/sqlite.h"
 #include "shared/base/range_set.h"
 #include "shared/base/result.h"
 #include "shared/protocol/messages.h"
@@ -22,13 +21,5 @@ namespace gleaner::storage {
 [[nodiscard]] bool from_text(std::string_view text, std::vector<std::string>& list);
 [[nodiscard]] bool from_text(std::string_view text, std::vector<protocol::Input>& list);
 [[nodiscard]] bool from_text(std::string_view text, std::vector<Range>& list);
-
-// The present row's next column; marks the row as bad if it is not such a list.
-template <typename Element>
-void take_list(Query& query, std::vector<Element>& list) {
-  std::string text;
-  query.take(text);
-  if (!from_text(text, list)) query.mark_bad();
-}
 
 }  // namespace gleaner::storage

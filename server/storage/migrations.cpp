@@ -7,10 +7,6 @@
 namespace gleaner::storage {
 namespace {
 
-// "Glnr": tells a store from any other SQLite file. See
-// https://www.sqlite.org/pragma.html#pragma_application_id
-constexpr int application_id = 0x476c6e72;
-
 constexpr const char* first_schema = R"(
 PRAGMA application_id = 0x476c6e72;
 CREATE TABLE schema_version (version INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
@@ -419,28 +415,10 @@ constexpr std::array steps{
     Migration{14, "hosts on hold, and a host's units", holds},
 };
 
-Result<std::int64_t> number_of(Database& database, std::string_view sql) {
-  Query query = database.query(sql);
-  std::int64_t number = 0;
-  TRY_ASSIGN(const bool found, query.step());
-  if (found) query.take(number);
-  return number;
-}
-
 }  // namespace
 
 std::span<const Migration> migrations() {
   return steps;
-}
-
-Result<int> schema_version(Database& database) {
-  TRY_ASSIGN(const auto tables, number_of(database, "SELECT count(*) FROM sqlite_schema"));
-  if (tables == 0) return 0;
-  TRY_ASSIGN(const auto id, number_of(database, "PRAGMA application_id"));
-  if (id != application_id) return database.damaged("it is a file of another program");
-  TRY_ASSIGN(const auto version, number_of(database, "SELECT max(version) FROM schema_version"));
-  if (version < 1) return database.damaged("it has no schema version");
-  return static_cast<int>(version);
 }
 
 Error newer_store(int present, int newest) {
@@ -449,24 +427,24 @@ Error newer_store(int present, int newest) {
                                   "): install the newer program again, or restore the backup made before it"};
 }
 
-Status migrate(Database& database, std::span<const Migration> steps_to_take) {
-  TRY_ASSIGN(const int present, schema_version(database));
+Status migrate(Connection& connection, std::span<const Migration> steps_to_take) {
+  TRY_ASSIGN(const int present, connection.schema_version());
   const int newest = steps_to_take.back().version;
   if (present > newest) return newer_store(present, newest);
   for (const Migration& step : steps_to_take) {
     if (step.version <= present) continue;
-    TRY(database.begin());
+    TRY(connection.begin());
     const Status done = [&]() -> Status {
-      TRY(database.execute(step.sql));
+      TRY(connection.execute_schema(step.sql));
       TRY(failpoint("migration-step"));
-      Query query = database.query("INSERT INTO schema_version (version, name) VALUES (?, ?)");
+      Query query = connection.query("INSERT INTO schema_version (version, name) VALUES (?, ?)");
       return query.add(step.version).add(step.name).run();
     }();
     if (!done.ok()) {
-      database.rollback();
+      connection.rollback();
       return done.error().within("migrating the store to schema " + std::to_string(step.version));
     }
-    TRY(database.commit());
+    TRY(connection.commit());
     TRY(failpoint("migration-synced"));
   }
   return {};

@@ -5,7 +5,7 @@
 
 #include <span>
 
-#include "server/storage/sqlite.h"
+#include "server/storage/connection.h"
 
 namespace gleaner::storage {
 
@@ -18,12 +18,10 @@ struct Migration {
 // All steps, oldest first.
 [[nodiscard]] std::span<const Migration> migrations();
 
-// The schema of the open file; 0: no tables at all. invalid if it is not Gleaner's store.
-[[nodiscard]] Result<int> schema_version(Database& database);
-// That a file of schema `present` is not for a program that knows `newest`.
+// That a store of schema `present` is not for a program that knows `newest`.
 [[nodiscard]] Error newer_store(int present, int newest);
-// Takes the file to the last of `steps`, each step in a transaction of its own. A newer file is refused
+// Takes the store to the last of `steps`, each step in a transaction of its own. A newer one is refused
 // (invalid).
-[[nodiscard]] Status migrate(Database& database, std::span<const Migration> steps);
+[[nodiscard]] Status migrate(Connection& connection, std::span<const Migration> steps);
 
 }  // namespace gleaner::storage

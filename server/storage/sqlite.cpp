@@ -3,11 +3,16 @@
 #include <cerrno>
 #include <system_error>
 
+#include "shared/base/encoding.h"
+
 namespace gleaner::storage {
 namespace {
 
 // Milliseconds to wait for a program that reads the file, for example a backup.
 constexpr int busy_milliseconds = 5000;
+// "Glnr": tells a store from any other SQLite file. See
+// https://www.sqlite.org/pragma.html#pragma_application_id
+constexpr int application_id = 0x476c6e72;
 
 // cell_size_check finds a damaged page before it is used; the cache is in KiB; the limit cuts a log that once
 // grew.
@@ -24,13 +29,116 @@ bool leaves_transaction_usable(ErrorKind kind) {
   return kind == ErrorKind::conflict || kind == ErrorKind::not_found || kind == ErrorKind::too_large;
 }
 
+// "UPDATE t SET b = ?2, c = ?3 WHERE a = ?1"
+std::string update_text(const Table& table) {
+  std::string set, where;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const std::string equal = table.columns[i].name + " = ?" + std::to_string(i + 1);
+    if (i < table.keys)
+      where += (where.empty() ? " WHERE " : " AND ") + equal;
+    else
+      set += (set.empty() ? " SET " : ", ") + equal;
+  }
+  return "UPDATE " + table.name + set + where;
+}
+
 }  // namespace
+
+Error missing_row() {
+  return {ErrorKind::not_found, "there is no host or problem of that number"};
+}
 
 Error damaged_store(const std::string& path, const std::string& what) {
   return {ErrorKind::invalid,
           "the store " + path + " is damaged (" + what +
               "): stop the server, move its directory away and restore the newest backup"};
 }
+
+class Database::Run final : public Statement {
+ public:
+  Run(Database& database, std::string_view sql, bool must_find = false)
+      : database_(database), must_find_(must_find) {
+    // A failure leaves nullptr: the first step tells what SQLite has said.
+    sqlite3_prepare_v3(database.connection_, sql.data(), static_cast<int>(sql.size()),
+                       SQLITE_PREPARE_PERSISTENT, &statement_, nullptr);
+  }
+  ~Run() override { sqlite3_finalize(statement_); }
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  void add(std::int64_t value) override { note(sqlite3_bind_int64(statement_, ++parameter_, value)); }
+  void add(double value) override { note(sqlite3_bind_double(statement_, ++parameter_, value)); }
+  // A null pointer would be stored as NULL.
+  void add_text(std::string_view text) override {
+    const char* data = text.data() != nullptr ? text.data() : "";
+    note(sqlite3_bind_text64(statement_, ++parameter_, data, text.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
+  }
+  void add_bytes(std::string_view bytes) override {
+    const char* data = bytes.data() != nullptr ? bytes.data() : "";
+    note(sqlite3_bind_blob64(statement_, ++parameter_, data, bytes.size(), SQLITE_TRANSIENT));
+  }
+  void add_digest(std::string_view digest) override {
+    if (digest.size() == 64) {
+      if (const auto bytes = from_hex(digest)) return add_bytes(*bytes);
+    }
+    add_text(digest);
+  }
+
+  Result<bool> step() override {
+    column_ = 0;
+    if (statement_ == nullptr) return database_.fail_prepare();
+    if (code_ != SQLITE_OK) return database_.fail(code_);
+    if (sqlite3_stmt_readonly(statement_) == 0) TRY(database_.may_write());
+    const int code = sqlite3_step(statement_);
+    if (code == SQLITE_ROW) return true;
+    if (code == SQLITE_DONE) return false;
+    return database_.fail(code);
+  }
+  Status run() override {
+    TRY_ASSIGN(const bool found, step());
+    CHECK_TRUE(!found);
+    if (must_find_ && sqlite3_changes64(database_.connection_) == 0) return missing_row();
+    return {};
+  }
+  Result<std::int64_t> apply() override {
+    TRY(run());
+    return sqlite3_changes64(database_.connection_);
+  }
+
+  std::int64_t take_integer() override { return sqlite3_column_int64(statement_, column_++); }
+  double take_real() override { return sqlite3_column_double(statement_, column_++); }
+  void take(std::string& text_or_bytes) override {
+    const auto* data = static_cast<const char*>(sqlite3_column_blob(statement_, column_));
+    const int size = sqlite3_column_bytes(statement_, column_++);
+    text_or_bytes.clear();
+    if (data != nullptr) text_or_bytes.assign(data, static_cast<std::size_t>(size));
+  }
+  void take_digest(std::string& digest) override {
+    const bool bytes = sqlite3_column_type(statement_, column_) == SQLITE_BLOB;
+    take(digest);
+    if (bytes) digest = to_hex(digest);
+  }
+  void reset() override {
+    sqlite3_reset(statement_);
+    sqlite3_clear_bindings(statement_);
+    parameter_ = column_ = 0;
+    code_ = SQLITE_OK;
+  }
+
+ private:
+  void note(int code) {
+    if (code_ == SQLITE_OK) code_ = code;
+  }
+
+  Database& database_;
+  const bool must_find_;  // a row to change
+  sqlite3_stmt* statement_ = nullptr;
+  int parameter_ = 0;
+  int column_ = 0;
+  int code_ = SQLITE_OK;  // of binding: the first that was not
+};
+
+Database::Database(std::string path) : path_(std::move(path)) {}
 
 Result<std::unique_ptr<Database>> Database::open(const std::string& path, Create create, Access access) {
   std::unique_ptr<Database> database(new Database(path));
@@ -57,18 +165,34 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path, Create
 
 Database::~Database() {
   rollback();
-  for (const auto& [sql, statement] : statements_) sqlite3_finalize(statement);
+  for (auto* kept : {&puts_, &finds_}) kept->clear();
+  statements_.clear();
   sqlite3_close(connection_);
 }
 
-Query Database::query(std::string_view sql) {
-  sqlite3_stmt*& statement = statements_[sql];
-  if (statement == nullptr) {
-    // A failure leaves nullptr: the query tells at its first step what SQLite has said.
-    sqlite3_prepare_v3(connection_, sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT,
-                       &statement, nullptr);
+Statement& Database::statement(std::string_view sql) {
+  auto& run = statements_[sql];
+  if (run == nullptr) run = std::make_unique<Run>(*this, sql);
+  return *run;
+}
+
+Statement& Database::put_statement(const Table& table) {
+  OfTable& kept = puts_[&table];
+  if (kept.run == nullptr) {
+    const bool update = table.put == Table::Put::update;
+    kept.text = update ? update_text(table) : insert_text(table) + conflict_text(table);
+    kept.run = std::make_unique<Run>(*this, kept.text, update);
   }
-  return Query(*this, statement);
+  return *kept.run;
+}
+
+Statement& Database::find_statement(const Table& table) {
+  OfTable& kept = finds_[&table];
+  if (kept.run == nullptr) {
+    kept.text = find_text(table);
+    kept.run = std::make_unique<Run>(*this, kept.text);
+  }
+  return *kept.run;
 }
 
 Status Database::execute(const char* sql) {
@@ -96,9 +220,41 @@ Status Database::copy_into(Database& target) {
   return {};
 }
 
+Result<int> Database::schema_version() {
+  const auto number_of = [this](std::string_view sql) -> Result<std::int64_t> {
+    Query query = this->query(sql);
+    std::int64_t number = 0;
+    TRY_ASSIGN(const bool found, query.step());
+    if (found) query.take(number);
+    return number;
+  };
+  TRY_ASSIGN(const auto tables, number_of("SELECT count(*) FROM sqlite_schema"));
+  if (tables == 0) return 0;
+  TRY_ASSIGN(const auto id, number_of("PRAGMA application_id"));
+  if (id != application_id) return damaged("it is a file of another program");
+  TRY_ASSIGN(const auto version, number_of("SELECT max(version) FROM schema_version"));
+  if (version < 1) return damaged("it has no schema version");
+  return static_cast<int>(version);
+}
+
+Result<std::int64_t> Database::next_number(const Table& table) {
+  Query query = this->query("SELECT COALESCE((SELECT seq FROM sqlite_sequence WHERE name = ?), 0) + 1");
+  std::int64_t number = 0;
+  TRY_ASSIGN(const bool found, query.add(table.name).step());
+  CHECK_TRUE(found);  // it has no condition
+  query.take(number);
+  return number;
+}
+
+// AUTOINCREMENT has noted it.
+Status Database::note_number(const Table&, std::int64_t) {
+  return {};
+}
+
 Status Database::begin() {
   if (in_transaction_) return Error{ErrorKind::internal, "a transaction is open already"};
   in_transaction_ = true;
+  changes_before_ = sqlite3_total_changes64(connection_);
   const Status begun = query("BEGIN IMMEDIATE").run();
   if (!begun.ok()) rollback();
   return begun;

@@ -241,7 +241,9 @@ class Store {
   [[nodiscard]] virtual Result<UnitId> next_unit() = 0;
 
   [[nodiscard]] virtual Result<HostId> add_host(const HostRow& row) = 0;
+  // All but what it is known by (public key, machine, token), which renew_host() replaces, too.
   [[nodiscard]] virtual Status update_host(const HostRow& row) = 0;
+  [[nodiscard]] virtual Status renew_host(const HostRow& row) = 0;
   // Tells all, in order. `visit` must not use the store.
   [[nodiscard]] virtual Status visit_hosts(const std::function<void(HostRow&&)>& visit) = 0;
   [[nodiscard]] Result<std::vector<HostRow>> hosts() {
@@ -317,6 +319,8 @@ class Store {
   [[nodiscard]] virtual Result<std::vector<SegmentRow>> kept_segments(SegmentId after, int count_max) = 0;
   // Marks the items of `range` as accepted from `segment`; replaces what was accepted for them before.
   [[nodiscard]] virtual Status accept(ProblemId problem, int stage, Range range, SegmentId segment) = 0;
+  // The same without looking. REQUIRES: nothing is accepted for them.
+  [[nodiscard]] virtual Status accept_free(ProblemId problem, int stage, Range range, SegmentId segment) = 0;
   [[nodiscard]] virtual Status unaccept(ProblemId problem, int stage, Range range) = 0;
   // Nothing of it is accepted, and it is not to be compared any more.
   [[nodiscard]] virtual Status drop_segment(SegmentId segment) = 0;

@@ -1,7 +1,9 @@
 #include "server/storage/store_copy.h"
 
+#include "server/storage/directory_lock.h"
 #include "server/storage/migrations.h"
-#include "server/storage/sqlite_store.h"
+#include "server/storage/sql_store.h"
+#include "server/storage/sqlite.h"
 
 namespace gleaner::storage {
 namespace {
@@ -12,7 +14,7 @@ constexpr std::int64_t beyond_a_backup = 10'000'000'000;
 
 Status copy_pages(const io::Path& from, const io::Path& to) {
   TRY_ASSIGN(const auto source, Database::open(from.string(), Database::Create::no, Database::Access::read));
-  TRY_ASSIGN(const int version, schema_version(*source));
+  TRY_ASSIGN(const int version, source->schema_version());
   if (version == 0) return source->damaged("it has no tables");
   TRY_ASSIGN(const auto target, Database::open(to.string(), Database::Create::yes));
   TRY(source->copy_into(*target));
@@ -24,7 +26,7 @@ Status read_copy(const io::Path& path, StoreCopy& copy) {
   TRY_ASSIGN(auto database, Database::open(path.string(), Database::Create::no));
   TRY(database->check());
   TRY_ASSIGN(auto reader, Database::open(path.string(), Database::Create::no));
-  SqliteStore store(nullptr, std::move(database), std::move(reader));
+  SqlStore store(nullptr, std::move(database), std::move(reader));
   TRY(store.load_sequences());
   copy.at = store.generation();
   TRY_ASSIGN(copy.blobs, store.referenced_blobs());
@@ -55,7 +57,7 @@ Result<std::unique_ptr<Store>> open_restored_store(const io::Path& directory) {
   TRY_ASSIGN(auto database, Database::open(path, Database::Create::no));
   TRY(migrate(*database, migrations()));
   TRY_ASSIGN(auto reader, Database::open(path, Database::Create::no));
-  auto store = std::make_unique<SqliteStore>(std::move(lock), std::move(database), std::move(reader));
+  auto store = std::make_unique<SqlStore>(std::move(lock), std::move(database), std::move(reader));
   TRY(store->load_sequences());
   GenerationNote beyond = store->generation();
   beyond.generation += beyond_a_backup;

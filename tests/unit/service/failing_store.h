@@ -70,6 +70,10 @@ class FailingStore final : public Store {
     TRY(next("update_host"));
     return inner_->update_host(row);
   }
+  Status renew_host(const HostRow& row) override {
+    TRY(next("renew_host"));
+    return inner_->renew_host(row);
+  }
   Status visit_hosts(const std::function<void(HostRow&&)>& visit) override {
     TRY(next("visit_hosts"));
     return inner_->visit_hosts(visit);
@@ -210,6 +214,10 @@ class FailingStore final : public Store {
   Status accept(ProblemId problem, int stage, Range range, SegmentId segment) override {
     TRY(next("accept"));
     return inner_->accept(problem, stage, range, segment);
+  }
+  Status accept_free(ProblemId problem, int stage, Range range, SegmentId segment) override {
+    TRY(next("accept_free"));
+    return inner_->accept_free(problem, stage, range, segment);
   }
   Status drop_segment(SegmentId segment) override {
     TRY(next("drop_segment"));

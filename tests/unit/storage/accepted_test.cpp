@@ -65,7 +65,13 @@ TEST_CASE("accepted ranges are cut and replaced as a model says") {
       SegmentId segment{0};
       if (random.chance(0.8)) {
         segment = must(store->add_segment(simple_segment(grid, range), {}));
-        must(store->accept(grid.problem, 0, range, segment));
+        // Half of them as the server does where it knows that nothing is accepted.
+        if (random.chance(0.5)) {
+          must(store->unaccept(grid.problem, 0, range));
+          must(store->accept_free(grid.problem, 0, range, segment));
+        } else {
+          must(store->accept(grid.problem, 0, range, segment));
+        }
       } else {
         must(store->unaccept(grid.problem, 0, range));
       }
@@ -101,6 +107,7 @@ TEST_CASE("the same range accepted twice is accepted once") {
   const auto rows = must(store->accepted(grid.problem, 0));
   REQUIRE(rows.size() == 1);
   CHECK(rows.front().range == Range{3, 9});
+  CHECK(store->accept_free(grid.problem, 0, {20, 21}, SegmentId{9}).error().kind == ErrorKind::not_found);
   must(store->unaccept(grid.problem, 0, {0, 1000}));
   CHECK(must(store->accepted(grid.problem, 0)).empty());
   must(store->commit());

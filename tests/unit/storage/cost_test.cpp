@@ -62,7 +62,7 @@ void cycle(Store& store, const Grid& grid, const HostRow& host, policy::Unit& he
   laps.lap(store.put_host_record(grid.problem, 0, record).ok());
   const auto id = store.add_segment(segment, {});
   laps.lap(id.ok());
-  laps.lap(store.accept(grid.problem, 0, held.range, *id).ok());
+  laps.lap(store.accept_free(grid.problem, 0, held.range, *id).ok());
   laps.lap(store.add_acknowledgement(answer).ok());
   laps.lap(store.add_decision(decision).ok());
   laps.lap(store.update_host(host).ok());

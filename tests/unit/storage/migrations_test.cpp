@@ -73,7 +73,7 @@ TEST_CASE("a newer schema is refused and left as it is") {
   {
     const auto database = must(Database::open(path.string(), Database::Create::no));
     must(migrate(*database, steps));
-    CHECK(must(schema_version(*database)) == newest() + 1);
+    CHECK(must(database->schema_version()) == newest() + 1);
   }
   const auto store = open_sqlite_store(directory.path(), OpenCheck::quick_check);
   REQUIRE(!store.ok());
@@ -82,7 +82,7 @@ TEST_CASE("a newer schema is refused and left as it is") {
                                         Contains("install the newer program") &&
                                         Contains(std::to_string(newest() + 1)));
   const auto database = must(Database::open(path.string(), Database::Create::no));
-  CHECK(must(schema_version(*database)) == newest() + 1);
+  CHECK(must(database->schema_version()) == newest() + 1);
 }
 
 TEST_CASE("a step that fails leaves the schema before it") {
@@ -98,7 +98,7 @@ TEST_CASE("a step that fails leaves the schema before it") {
   const Status done = migrate(*database, steps);
   REQUIRE(!done.ok());
   CHECK_THAT(done.error().message, Contains("migrating the store to schema " + std::to_string(newest() + 2)));
-  CHECK(must(schema_version(*database)) == newest() + 1);
+  CHECK(must(database->schema_version()) == newest() + 1);
   Query query = database->query("SELECT value FROM named_values");
   REQUIRE(must(query.step()));
   std::string value;

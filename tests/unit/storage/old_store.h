@@ -39,7 +39,7 @@ INSERT INTO decisions VALUES (1, 1, 0, 1, 1, 17, 'fresh', 0, 50, 'why');
 inline void make_file(const io::Path& path, int version) {
   const auto database = must(Database::open(path.string(), Database::Create::yes));
   must(migrate(*database, migrations().first(static_cast<std::size_t>(version))));
-  CHECK(must(schema_version(*database)) == version);
+  CHECK(must(database->schema_version()) == version);
   must(database->execute(rows_of_schema_1));
 }
 

@@ -1,6 +1,6 @@
-// The Store on SQLite. Rows in, rows out: sqlite_store_*.cpp hold the texts of the statements, grouped as the
-// rows are. Private to this module; made by open_sqlite_store(). One thread at a time, but for what store.h
-// says may be called from any.
+// The Store on a database of any engine (connection.h). Rows in, rows out: stored_rows.h says what they are
+// made of; sql_store_*.cpp hold the texts of all other statements, grouped as the rows are. Private to this
+// module; made by open_store(). One thread at a time, but for what store.h says may be called from any.
 #pragma once
 
 #include <atomic>
@@ -12,17 +12,18 @@
 #include <tuple>
 #include <vector>
 
-#include "server/storage/directory_lock.h"
-#include "server/storage/sqlite.h"
+#include "server/storage/connection.h"
 #include "server/storage/store.h"
+#include "server/storage/stored_rows.h"
 
 namespace gleaner::storage {
 
-class SqliteStore final : public Store {
+class SqlStore final : public Store {
  public:
-  // `reader`: another connection to the same file.
-  SqliteStore(std::unique_ptr<DirectoryLock> lock, std::unique_ptr<Database> database,
-              std::unique_ptr<Database> reader);
+  // `reader`: another connection to the same database. `lock`: what keeps other servers away, for as long as
+  // the connections last.
+  SqlStore(std::shared_ptr<void> lock, std::unique_ptr<Connection> connection,
+           std::unique_ptr<Connection> reader);
   [[nodiscard]] Status load_sequences();
 
   Status begin() override;
@@ -38,6 +39,7 @@ class SqliteStore final : public Store {
 
   Result<HostId> add_host(const HostRow& row) override;
   Status update_host(const HostRow& row) override;
+  Status renew_host(const HostRow& row) override;
   Status visit_hosts(const std::function<void(HostRow&&)>& visit) override;
 
   Status put_code(const CodeRow& row) override;
@@ -84,6 +86,7 @@ class SqliteStore final : public Store {
   Result<Bytes> segment_bytes(SegmentId id) override;
   Result<std::vector<SegmentRow>> kept_segments(SegmentId after, int count_max) override;
   Status accept(ProblemId problem, int stage, Range range, SegmentId segment) override;
+  Status accept_free(ProblemId problem, int stage, Range range, SegmentId segment) override;
   Status unaccept(ProblemId problem, int stage, Range range) override;
   Status drop_segment(SegmentId segment) override;
   Result<std::vector<AcceptedRow>> accepted(ProblemId problem, int stage) override;
@@ -120,23 +123,78 @@ class SqliteStore final : public Store {
   Result<std::int64_t> take_id(Sequence& sequence);
   Status reserve(Sequence& sequence);
   Status write_sequence(const char* name, std::int64_t next);
-  [[nodiscard]] bool changed() const;  // has the open transaction written anything?
+
+  template <typename Row>
+  [[nodiscard]] static std::string select_from(const char* rest) {
+    return select_text(table_of<Row>()) + " " + rest;
+  }
+  template <typename Row, typename Value>
+  Status put(const Value& value) {
+    Query query = connection_->put(table_of<Row>());
+    add_row<Row>(query, value);
+    return query.run();
+  }
+  template <typename Row, typename... Parameters>
+  Result<std::vector<Row>> rows(const std::string& sql, const Parameters&... parameters) {
+    Query query = connection_->query(sql);
+    (query.add(parameters), ...);
+    return all_rows(query, take_row<Row>);
+  }
+
+  // Adds a row under `id`, or, if that is 0, under one that the store gives.
+  template <typename Id, typename Row>
+  Result<Id> add_numbered(Row row, Id id) {
+    static const std::string sql = insert_text(table_of<Row>());
+    if (!id.valid()) {
+      TRY_ASSIGN(id.value, connection_->next_number(table_of<Row>()));
+    }
+    row.id = id;
+    {
+      Query query = connection_->query(sql);
+      add_row<Row>(query, row);
+      TRY(query.apply());
+    }
+    TRY(connection_->note_number(table_of<Row>(), id.value));
+    return id;
+  }
+
+  // Rows that are numbered 1, 2, 3 ... in their problem, and of which the newest `kept` stay.
+  struct NumberedTexts {
+    std::string last, prune;
+  };
+  template <typename Row>
+  [[nodiscard]] static NumberedTexts numbered_texts() {
+    const std::string& name = table_of<Row>().name;
+    return {"SELECT coalesce(max(number), 0) FROM " + name + " WHERE problem = ?",
+            "DELETE FROM " + name + " WHERE problem = ? AND number <= ?"};
+  }
+  template <typename Row>
+  Status add_to_problem(const Row& row, const NumberedTexts& texts, std::int64_t kept) {
+    TRY_ASSIGN(std::int64_t* const next, next_in_problem(table_of<Row>(), row.problem, texts));
+    const std::int64_t number = (*next)++;
+    TRY(put<Row>(Numbered<const Row&>{number, row}));
+    if (number % additions_between_prunings != 0 || number <= kept) return {};
+    return connection_->query(texts.prune).add(row.problem).add(number - kept).run();
+  }
+  template <typename Row, typename... Parameters>
+  Result<std::vector<Row>> numbered_rows(const std::string& sql, const Parameters&... parameters) {
+    Query query = connection_->query(sql);
+    (query.add(parameters), ...);
+    return all_rows(query, [](Query& each) { return std::move(take_row<Row>(each).row); });
+  }
+  // Where the next number of a problem is kept, until a rollback.
+  Result<std::int64_t*> next_in_problem(const Table& table, ProblemId problem, const NumberedTexts& texts);
 
   Status put_costs(const StageRow& row);
   Status take_costs(StageRow& row);
-  // Cuts `range` out of what is accepted.
-  Status clear_accepted(ProblemId problem, int stage, Range range);
-  Result<std::int64_t> next_decision(ProblemId problem);
-  Status write_host_record(ProblemId problem, int stage, const policy::HostRecord& record);
   Status write_host_records();  // that are in memory
 
-  std::unique_ptr<DirectoryLock> lock_;  // outlives the connection
-  std::unique_ptr<Database> database_;
-  std::mutex reading_;                // guards what follows
-  std::unique_ptr<Database> reader_;  // for segments' bytes, beside the writer
+  std::shared_ptr<void> lock_;  // outlives the connections
+  std::unique_ptr<Connection> connection_;
+  std::mutex reading_;                  // guards what follows
+  std::unique_ptr<Connection> reader_;  // for segments' bytes, beside the writer
   Sequence unit_ids_{"unit"};
   Sequence segment_ids_{"segment"};
-  std::int64_t changes_before_ = 0;  // of the open transaction
   std::atomic<std::int64_t> generation_{0}, durable_units_{1}, durable_segments_{1};
   // Of the open transaction, the last of each: a host's changes several times in a request. Written before
   // the commit, and before the table is read.
@@ -147,7 +205,8 @@ class SqliteStore final : public Store {
     ProblemId problem;
     int stage = 0;
   } newest_segment_;
-  std::map<ProblemId, std::int64_t> decision_numbers_;  // the next; forgotten at a rollback
+  static constexpr std::int64_t additions_between_prunings = 1'000;
+  std::map<std::pair<const Table*, ProblemId>, std::int64_t> numbers_;  // the next; forgotten at a rollback
 };
 
 }  // namespace gleaner::storage

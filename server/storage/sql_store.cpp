@@ -1,4 +1,4 @@
-#include "server/storage/sqlite_store.h"
+#include "server/storage/sql_store.h"
 
 #include <algorithm>
 
@@ -11,22 +11,22 @@ constexpr std::int64_t ids_per_reservation = 1000;
 // More than are given from one note to the next.
 constexpr std::int64_t ids_after_loss = 1'000'000;
 
-SqliteStore::SqliteStore(std::unique_ptr<DirectoryLock> lock, std::unique_ptr<Database> database,
-                         std::unique_ptr<Database> reader)
-    : lock_(std::move(lock)), database_(std::move(database)), reader_(std::move(reader)) {}
+SqlStore::SqlStore(std::shared_ptr<void> lock, std::unique_ptr<Connection> connection,
+                   std::unique_ptr<Connection> reader)
+    : lock_(std::move(lock)), connection_(std::move(connection)), reader_(std::move(reader)) {}
 
-Status SqliteStore::load_sequences() {
+Status SqlStore::load_sequences() {
   for (Sequence* sequence : {&unit_ids_, &segment_ids_}) {
-    Query query = database_->query("SELECT next FROM sequences WHERE name = ?");
+    Query query = connection_->query("SELECT next FROM sequences WHERE name = ?");
     TRY_ASSIGN(const bool found, query.add(sequence->name).step());
     std::int64_t next = 1;
     if (found) query.take(next);
-    if (next < 1) return database_->damaged("its unit numbers are wrong");
+    if (next < 1) return connection_->damaged("its unit numbers are wrong");
     sequence->next = sequence->reserved = sequence->durable = next;
   }
   durable_units_ = unit_ids_.durable;
   durable_segments_ = segment_ids_.durable;
-  Query query = database_->query("SELECT next FROM sequences WHERE name = 'generation'");
+  Query query = connection_->query("SELECT next FROM sequences WHERE name = 'generation'");
   TRY_ASSIGN(const bool found, query.step());
   std::int64_t generation = 0;
   if (found) query.take(generation);
@@ -34,11 +34,11 @@ Status SqliteStore::load_sequences() {
   return {};
 }
 
-GenerationNote SqliteStore::generation() const {
+GenerationNote SqlStore::generation() const {
   return {generation_, durable_units_, durable_segments_, {}};
 }
 
-Status SqliteStore::go_on_from(const GenerationNote& note) {
+Status SqlStore::go_on_from(const GenerationNote& note) {
   TRY(begin());
   unit_ids_.next = std::max(unit_ids_.next, note.units + ids_after_loss);
   segment_ids_.next = std::max(segment_ids_.next, note.segments + ids_after_loss);
@@ -46,27 +46,26 @@ Status SqliteStore::go_on_from(const GenerationNote& note) {
   return commit();
 }
 
-Status SqliteStore::begin() {
-  changes_before_ = database_->total_changes();
-  return database_->begin();
+Status SqlStore::begin() {
+  return connection_->begin();
 }
 
-Status SqliteStore::commit() {
+Status SqlStore::commit() {
   const Status done = [this]() -> Status {
     TRY(write_host_records());
     // Ids whose reservation was rolled back may be in use by now: they must not come again after a restart.
     for (Sequence* sequence : {&unit_ids_, &segment_ids_})
       if (sequence->next > sequence->reserved) TRY(reserve(*sequence));
-    if (!changed()) return {};
+    if (!connection_->changed()) return {};
     return write_sequence("generation", generation_ + 1);
   }();
   if (!done.ok()) {
     rollback();
     return done;
   }
-  const bool counts = changed();
+  const bool counts = connection_->changed();
   Status committed = counts ? failpoint("batch-sync") : Status{};
-  if (committed.ok()) committed = database_->commit();
+  if (committed.ok()) committed = connection_->commit();
   if (!committed.ok()) {
     rollback();
     return committed;
@@ -82,54 +81,52 @@ Status SqliteStore::commit() {
   return {};
 }
 
-void SqliteStore::rollback() {
-  database_->rollback();
+void SqlStore::rollback() {
+  connection_->rollback();
   for (Sequence* sequence : {&unit_ids_, &segment_ids_}) sequence->reserved = sequence->durable;
-  decision_numbers_.clear();
+  numbers_.clear();
   records_.clear();
   newest_segment_ = {};
 }
 
-Result<std::optional<std::string>> SqliteStore::get_value(const std::string& name) {
-  Query query = database_->query("SELECT value FROM named_values WHERE name = ?");
+Result<std::optional<std::string>> SqlStore::get_value(const std::string& name) {
+  Query query = connection_->find(table_of<NamedValue>());
   query.add(name);
-  return first_row(query, [](Query& row) {
-    std::string value;
-    row.take(value);
-    return value;
-  });
+  return first_row(query, [](Query& row) { return std::move(take_row<NamedValue>(row).value); });
 }
 
-Status SqliteStore::set_value(const std::string& name, const std::string& value) {
-  Query query = database_->query(
-      "INSERT INTO named_values (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = "
-      "excluded.value");
-  return query.add(name).add(value).run();
+Status SqlStore::set_value(const std::string& name, const std::string& value) {
+  return put<NamedValue>(NamedValue{name, value});
 }
 
-bool SqliteStore::changed() const {
-  return database_->total_changes() != changes_before_;
+Status SqlStore::write_sequence(const char* name, std::int64_t next) {
+  return put<SequenceRow>(SequenceRow{name, next});
 }
 
-Status SqliteStore::write_sequence(const char* name, std::int64_t next) {
-  Query query = database_->query(
-      "INSERT INTO sequences (name, next) VALUES (?, ?) ON CONFLICT DO UPDATE SET next = excluded.next");
-  return query.add(name).add(next).run();
+Result<std::int64_t*> SqlStore::next_in_problem(const Table& table, ProblemId problem,
+                                                const NumberedTexts& texts) {
+  const auto known = numbers_.find({&table, problem});
+  if (known != numbers_.end()) return &known->second;
+  Query query = connection_->query(texts.last);
+  std::int64_t last = 0;
+  TRY_ASSIGN(const bool found, query.add(problem).step());
+  if (found) query.take(last);
+  return &(numbers_[{&table, problem}] = last + 1);
 }
 
-Status SqliteStore::reserve(Sequence& sequence) {
+Status SqlStore::reserve(Sequence& sequence) {
   const std::int64_t reserved = sequence.next + ids_per_reservation;
   TRY(write_sequence(sequence.name, reserved));
   sequence.reserved = reserved;
   return {};
 }
 
-Result<std::int64_t> SqliteStore::take_id(Sequence& sequence) {
+Result<std::int64_t> SqlStore::take_id(Sequence& sequence) {
   if (sequence.next >= sequence.reserved) TRY(reserve(sequence));
   return sequence.next++;
 }
 
-Result<UnitId> SqliteStore::next_unit() {
+Result<UnitId> SqlStore::next_unit() {
   TRY_ASSIGN(const std::int64_t id, take_id(unit_ids_));
   return UnitId{id};
 }

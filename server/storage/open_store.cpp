@@ -1,5 +1,7 @@
+#include "server/storage/directory_lock.h"
 #include "server/storage/migrations.h"
-#include "server/storage/sqlite_store.h"
+#include "server/storage/sql_store.h"
+#include "server/storage/sqlite.h"
 
 namespace gleaner::storage {
 namespace {
@@ -33,7 +35,7 @@ Error lost(const io::Path& path, const GenerationNote& store, const GenerationNo
           "that were added in them are gone"};
 }
 
-Status check_generation(SqliteStore& store, const io::Path& directory, Loss loss) {
+Status check_generation(SqlStore& store, const io::Path& directory, Loss loss) {
   const auto note = read_generation_note(io::real_files(), directory);
   if (!note.ok()) {
     if (loss == Loss::accepted) return {};
@@ -64,7 +66,7 @@ Result<std::unique_ptr<Store>> open_sqlite_store(const io::Path& directory, Open
   TRY_ASSIGN(const std::int64_t bytes, files.size(path));
   if (bytes == 0) return damaged_store(path.string(), "it is empty");
   TRY_ASSIGN(auto database, Database::open(path.string(), Database::Create::no));
-  TRY_ASSIGN(const int version, schema_version(*database));
+  TRY_ASSIGN(const int version, database->schema_version());
   if (version == 0) return database->damaged("it has no tables");
   if (how == OpenCheck::quick_check) TRY(database->check());
   TRY(migrate(*database, migrations()));
@@ -75,7 +77,7 @@ Result<std::unique_ptr<Store>> open_sqlite_store(const io::Path& directory, Open
   // what fsync() of the directory answers): a power cut would take all of it.
   TRY(files.sync(directory));
   TRY_ASSIGN(auto reader, Database::open(path.string(), Database::Create::no));
-  auto store = std::make_unique<SqliteStore>(std::move(lock), std::move(database), std::move(reader));
+  auto store = std::make_unique<SqlStore>(std::move(lock), std::move(database), std::move(reader));
   TRY(store->load_sequences());
   TRY(check_generation(*store, directory, loss));
   return std::unique_ptr<Store>(std::move(store));

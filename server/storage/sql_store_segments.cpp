@@ -1,0 +1,187 @@
+// Segments, what is accepted from them, verdicts and acknowledgements.
+#include <algorithm>
+#include <iterator>
+#include <limits>
+
+#include "server/storage/sql_store.h"
+#include "shared/base/failpoint.h"
+
+namespace gleaner::storage {
+
+Result<SegmentId> SqlStore::add_segment(const SegmentRow& row, std::string_view bytes) {
+  TRY_ASSIGN(const std::int64_t id, take_id(segment_ids_));
+  struct WithId {
+    SegmentId id;
+    const ProblemId& problem;
+    const int& stage;
+    const UnitId& unit;
+    const HostId& host;
+    const Range& range;
+    const std::string& digest;
+    const std::int64_t& bytes;
+    const Timestamp& received_at;
+    const double& compute_seconds;
+    const SegmentPlace& place;
+  };
+  TRY(put<SegmentRow>(WithId{SegmentId{id}, row.problem, row.stage, row.unit, row.host, row.range, row.digest,
+                             row.bytes, row.received_at, row.compute_seconds, row.place}));
+  TRY(failpoint("row-inserted"));
+  if (row.place == SegmentPlace::store)
+    TRY(put<SegmentBytes<>>(SegmentBytes<std::string_view>{SegmentId{id}, bytes}));
+  newest_segment_ = {SegmentId{id}, row.problem, row.stage};
+  return SegmentId{id};
+}
+
+Result<Bytes> SqlStore::segment_bytes(SegmentId id) {
+  const std::lock_guard lock(reading_);
+  Query query = reader_->find(table_of<SegmentBytes<>>());
+  query.add(id);
+  TRY_ASSIGN(auto found, first_row(query, take_row<SegmentBytes<>>));
+  if (!found)
+    return Error{ErrorKind::not_found, "the store has no bytes of segment " + std::to_string(id.value)};
+  return std::move(found->bytes);
+}
+
+Result<std::vector<SegmentRow>> SqlStore::kept_segments(SegmentId after, int count_max) {
+  static const std::string sql = select_from<SegmentRow>("WHERE id > ? AND place = ? ORDER BY id LIMIT ?");
+  const std::lock_guard lock(reading_);
+  Query query = reader_->query(sql);
+  query.add(after).add(SegmentPlace::store).add(count_max);
+  return all_rows(query, take_row<SegmentRow>);
+}
+
+Result<std::vector<SegmentRow>> SqlStore::segments_over(ProblemId problem, int stage, Range range) {
+  static const std::string sql = select_from<SegmentRow>(
+      "WHERE problem = ? AND stage = ? AND size_class = ? AND range_begin > ? AND range_begin < ? "
+      "AND range_end > ?");
+  std::vector<SegmentRow> all;
+  for (int present = -1;;) {
+    {
+      Query query = connection_->query(
+          "SELECT coalesce(min(size_class), -1) FROM segments WHERE problem = ? AND stage = ? AND size_class "
+          "> ?");
+      TRY_ASSIGN(const bool found, query.add(problem).add(stage).add(present).step());
+      CHECK_TRUE(found);
+      query.take(present);
+      TRY(query.checked());
+    }
+    if (present < 0 || present > size_class_max) break;
+    const std::int64_t reach = std::int64_t{2} << present;
+    const std::int64_t from = std::max(range.begin, std::numeric_limits<std::int64_t>::min() + reach) - reach;
+    TRY_ASSIGN(auto more, rows<SegmentRow>(sql, problem, stage, present, from, range.end, range.begin));
+    all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  }
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+  return all;
+}
+
+Result<std::int64_t> SqlStore::delivered_items(ProblemId problem, int stage) {
+  Query query = connection_->query(
+      "SELECT CAST(coalesce(sum(range_end - range_begin), 0) AS bigint) FROM segments WHERE problem = ? AND "
+      "stage = ?");
+  TRY_ASSIGN(const bool found, query.add(problem).add(stage).step());
+  CHECK_TRUE(found);
+  std::int64_t items = 0;
+  query.take(items);
+  TRY(query.checked());
+  return items;
+}
+
+Status SqlStore::accept_free(ProblemId problem, int stage, Range range, SegmentId segment) {
+  if (range.empty()) return {};
+  const bool newest =
+      newest_segment_.id == segment && newest_segment_.problem == problem && newest_segment_.stage == stage;
+  if (!newest) {
+    Query query = connection_->query("SELECT 1 FROM segments WHERE id = ? AND problem = ? AND stage = ?");
+    TRY_ASSIGN(const bool found, query.add(segment).add(problem).add(stage).step());
+    if (!found)
+      return Error{ErrorKind::not_found,
+                   "there is no segment " + std::to_string(segment.value) + " in that stage"};
+  }
+  return put<PlacedAccepted>(PlacedAccepted{problem, stage, range, segment});
+}
+
+Status SqlStore::accept(ProblemId problem, int stage, Range range, SegmentId segment) {
+  TRY(unaccept(problem, stage, range));
+  return accept_free(problem, stage, range, segment);
+}
+
+Status SqlStore::unaccept(ProblemId problem, int stage, Range range) {
+  if (range.empty()) return {};
+  // Ranges never overlap: of those that begin before a place, only the last can reach over it. First what
+  // goes on behind the end becomes a row of its own, then what began before ends there.
+  {
+    Query query = connection_->query(R"(
+INSERT INTO accepted (problem, stage, range_begin, range_end, segment)
+SELECT problem, stage, ?3, range_end, segment FROM accepted WHERE problem = ?1 AND stage = ?2 AND range_end > ?3
+  AND range_begin = (SELECT max(range_begin) FROM accepted WHERE problem = ?1 AND stage = ?2 AND range_begin < ?3))");
+    TRY(query.add(problem).add(stage).add(range.end).run());
+  }
+  {
+    Query query = connection_->query(R"(
+UPDATE accepted SET range_end = ?3 WHERE problem = ?1 AND stage = ?2 AND range_end > ?3
+  AND range_begin = (SELECT max(range_begin) FROM accepted WHERE problem = ?1 AND stage = ?2 AND range_begin < ?3))");
+    TRY(query.add(problem).add(stage).add(range.begin).run());
+  }
+  return connection_
+      ->query("DELETE FROM accepted WHERE problem = ? AND stage = ? AND range_begin >= ? AND range_begin < ?")
+      .add(problem)
+      .add(stage)
+      .add(range)
+      .run();
+}
+
+Status SqlStore::drop_segment(SegmentId segment) {
+  newest_segment_ = {};
+  TRY(connection_->query("DELETE FROM segment_bytes WHERE segment = ?").add(segment).run());
+  return connection_->query("DELETE FROM segments WHERE id = ?").add(segment).run();
+}
+
+Result<std::vector<AcceptedRow>> SqlStore::accepted(ProblemId problem, int stage) {
+  static const std::string sql =
+      select_from<PlacedAccepted>("WHERE problem = ? AND stage = ? ORDER BY range_begin");
+  Query query = connection_->query(sql);
+  query.add(problem).add(stage);
+  return all_rows(query, [](Query& each) {
+    const PlacedAccepted row = take_row<PlacedAccepted>(each);
+    return AcceptedRow{row.range, row.segment};
+  });
+}
+
+Result<std::vector<AcceptedSegment>> SqlStore::accepted_segments(ProblemId problem, int stage) {
+  static const std::string sql =
+      "SELECT a.range_begin, a.range_end, " + listed(table_of<SegmentRow>().columns, "s.") +
+      " FROM accepted a LEFT JOIN segments s ON s.id = a.segment WHERE a.problem = ? AND a.stage = ? "
+      "ORDER BY a.range_begin";
+  Query query = connection_->query(sql);
+  query.add(problem).add(stage);
+  return all_rows(query, [](Query& each) {
+    AcceptedSegment piece;
+    each.take(piece.range);
+    piece.segment = take_row<SegmentRow>(each);  // of one that is not there, its place is no number of ours
+    return piece;
+  });
+}
+
+Status SqlStore::add_verdict(const VerdictRow& row) {
+  static const NumberedTexts texts = numbered_texts<VerdictRow>();
+  return add_to_problem<VerdictRow>(row, texts, std::numeric_limits<std::int64_t>::max());
+}
+
+Result<std::vector<VerdictRow>> SqlStore::verdicts(ProblemId problem) {
+  static const std::string sql = select_from<VerdictRow>("WHERE problem = ? ORDER BY number");
+  return numbered_rows<VerdictRow>(sql, problem);
+}
+
+Status SqlStore::add_acknowledgement(const AcknowledgementRow& row) {
+  return put<AcknowledgementRow>(row);
+}
+
+Result<std::optional<AcknowledgementRow>> SqlStore::acknowledgement(UnitId unit, HostId host, Range range,
+                                                                    const std::string& digest) {
+  Query query = connection_->find(table_of<AcknowledgementRow>());
+  query.add(unit).add(host).add(range).add_digest(digest);
+  return first_row(query, take_row<AcknowledgementRow>);
+}
+
+}  // namespace gleaner::storage
