@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 
@@ -20,12 +21,14 @@
 #include "server/program_backup.h"
 #include "server/program_check.h"
 #include "server/program_log.h"
+#include "server/program_standby.h"
 #include "server/service/acts.h"
 #include "server/service/key_rotation.h"
 #include "server/service/manager_sandbox.h"
 #include "server/service/project_directory.h"
 #include "server/service/revocations.h"
 #include "server/service/service.h"
+#include "server/storage/open_store.h"
 #include "shared/base/version.h"
 #include "shared/bundle/project_keys.h"
 #include "shared/protocol/join_code.h"
@@ -122,6 +125,17 @@ int take_keys(const io::Path& directory, const io::Path& from) {
   return 0;
 }
 
+// What looks at store.sqlite alone.
+Status needs_file(const io::Path& directory, const char* command) {
+  TRY_ASSIGN(const service::Configuration configuration, read_configuration(directory));
+  if (configuration.store_url.empty()) return {};
+  return Error{
+      ErrorKind::invalid,
+      std::string("gleaner-server ") + command +
+          " knows nothing of databases, and this project's rows are in one (store.url): back it up and "
+          "check it by its own means, and copy the directory beside it (deploy/postgresql)"};
+}
+
 sigset_t awaited_signals() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -207,9 +221,19 @@ int serve(const io::Path& directory, int port_override, const std::string& log_l
   options.connections_per_network_max = static_cast<int>(configuration->connections_per_network_max);
 
   const auto code_secrets = *secrets;
-  auto store = storage::open_sqlite_store(
-      directory,
-      configuration->check_store_at_start ? storage::OpenCheck::quick_check : storage::OpenCheck::none, loss);
+  std::atomic<bool> leads_no_longer{false};
+  Standby standby(options);
+  storage::StoreOptions store_options{
+      configuration->check_store_at_start ? storage::OpenCheck::quick_check : storage::OpenCheck::none, loss,
+      [&standby] { return standby.wait(); },
+      [&leads_no_longer](const Error& error) {
+        spdlog::critical("{}: this server ends", error.message);
+        leads_no_longer = true;
+        ::kill(::getpid(), SIGTERM);
+      }};
+  auto store = storage::open_store(configuration->store_url, directory, store_options);
+  standby.end();
+  if (standby.was_told_to_end()) return 0;
   if (!store.ok()) return fail(store.error());
   if (loss == storage::Loss::accepted)
     spdlog::warn(
@@ -246,10 +270,10 @@ int serve(const io::Path& directory, int port_override, const std::string& log_l
   wait_for_signals(**server, *figures, (*service)->overview(), project);
   sd_notify(0, "STOPPING=1");
   router.stop();
-  (*server)->stop(patience);
+  (*server)->stop(leads_no_longer ? Duration{} : patience);
   (*service)->stop();
   spdlog::info("stopped");
-  return 0;
+  return leads_no_longer ? 1 : 0;
 }
 
 }  // namespace
@@ -354,6 +378,7 @@ int run_program(int argc, char** argv) {
   if (*challenge_command) return answer_challenge(webroot);
   if (*keys_command) return take_keys(directory, new_keys);
   if (*check_command) {
+    if (const Status usable = needs_file(directory, "check"); !usable.ok()) return fail(usable.error());
     auto configuration = read_configuration(directory);
     if (!configuration.ok()) return fail(configuration.error());
     if (accept_loss) options.loss = storage::Loss::accepted;
@@ -362,6 +387,8 @@ int run_program(int argc, char** argv) {
   }
   const io::Place place = copy ? io::Place::copy : io::Place::link_or_copy;
   const Format format = json ? Format::json : Format::text;
+  if (*backup_command)
+    if (const Status usable = needs_file(directory, "backup"); !usable.ok()) return fail(usable.error());
   if (*backup_command)
     return run_backup(directory, into, {with_keys ? service::Keys::included : service::Keys::left_out, place},
                       format);

@@ -6,6 +6,7 @@
 #include "server/policy/stage/stage.h"
 #include "server/policy/strategies.h"
 #include "server/service/manager_sandbox.h"
+#include "server/storage/open_store.h"
 #include "shared/base/limits.h"
 #include "shared/io/settings.h"
 
@@ -116,6 +117,14 @@ void declare(io::Settings& settings, Configuration& c) {
                "A manager that takes more memory is ended.");
   settings.add("managers.disk_megabytes", &c.manager_disk_megabytes, 16, 1 << 30,
                "A manager whose files take more is ended.");
+  settings.add(
+      "store.url", &c.store_url,
+      "Empty: rows are in store.sqlite, beside this file. postgresql://HOST/DATABASE: there; several\n"
+      "servers may then share the directory, of which one leads and the others stand by.",
+      [](const std::string& url) -> Status {
+        if (url.empty() || storage::is_database_url(url)) return {};
+        return Error{ErrorKind::invalid, "expected postgresql://..."};
+      });
   settings.add("store.disk_reserve_megabytes", &c.disk_reserve_megabytes, 0, 1 << 20,
                "Results are refused (clients keep them and try again) below this much free space.");
   settings.add(

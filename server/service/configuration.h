@@ -37,6 +37,7 @@ struct Configuration {
   std::string manager_sandbox = "on";
   std::int64_t manager_memory_megabytes = 4096;
   std::int64_t manager_disk_megabytes = 65536;
+  std::string store_url;  // empty: a file of the project's directory
   std::int64_t disk_reserve_megabytes = 256;
   std::int64_t keep_ended_days = 0;  // problems that are over; 0: for ever
   bool check_store_at_start = true;

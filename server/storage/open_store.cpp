@@ -1,4 +1,7 @@
+#include "server/storage/open_store.h"
+
 #include "server/storage/directory_lock.h"
+#include "server/storage/leadership.h"
 #include "server/storage/migrations.h"
 #include "server/storage/sql_store.h"
 #include "server/storage/sqlite.h"
@@ -22,20 +25,23 @@ Status create(const io::Path& path) {
   return files.rename(beside, path);
 }
 
-Error lost(const io::Path& path, const GenerationNote& store, const GenerationNote& note) {
-  return {
-      ErrorKind::invalid,
-      path.string() + " is older than it was: it has " + std::to_string(store.generation) +
-          " transactions, and " + std::to_string(note.generation) + " were stored by " + to_rfc3339(note.at) +
-          ". Its log (store.sqlite-wal) was removed or cut, or an older copy was put "
-          "back: bring the newer files back. If there are none, `gleaner-server run --accept-loss` goes on "
-          "without the last " +
-          std::to_string(note.generation - store.generation) +
-          ": results that were accepted in them are computed again, and hosts, problems and applications "
-          "that were added in them are gone"};
+// What a store is called, and how it can have become older than it was.
+struct Kind {
+  std::string name, how;
+};
+
+Error older(const Kind& kind, const GenerationNote& store, const GenerationNote& note) {
+  return {ErrorKind::invalid,
+          kind.name + " is older than it was: it has " + std::to_string(store.generation) +
+              " transactions, and " + std::to_string(note.generation) + " were stored by " +
+              to_rfc3339(note.at) + ". " + kind.how +
+              " If there is none, `gleaner-server run --accept-loss` goes on without the last " +
+              std::to_string(note.generation - store.generation) +
+              ": results that were accepted in them are computed again, and hosts, problems and applications "
+              "that were added in them are gone"};
 }
 
-Status check_generation(SqlStore& store, const io::Path& directory, Loss loss) {
+Status check_generation(SqlStore& store, const Kind& kind, const io::Path& directory, Loss loss) {
   const auto note = read_generation_note(io::real_files(), directory);
   if (!note.ok()) {
     if (loss == Loss::accepted) return {};
@@ -45,8 +51,24 @@ Status check_generation(SqlStore& store, const io::Path& directory, Loss loss) {
   }
   const GenerationNote present = store.generation();
   if (!*note || (*note)->generation <= present.generation) return {};
-  if (loss == Loss::refused) return lost(directory / "store.sqlite", present, **note);
+  if (loss == Loss::refused) return older(kind, present, **note);
   return store.go_on_from(**note);
+}
+
+Result<std::unique_ptr<Store>> open_postgres_store(const std::string& url, const io::Path& directory,
+                                                   const StoreOptions& options) {
+  TRY(io::real_files().make_directories(directory));
+  TRY_ASSIGN(auto session, Postgres::open(url));
+  TRY_ASSIGN(auto leadership, Leadership::take(*session, url, options.waits, options.lost));
+  TRY(migrate(*session, migrations()));
+  TRY_ASSIGN(auto reader, Postgres::open(url));
+  const Kind kind{session->place(),
+                  "An older copy or a replica that lacked the last of them was put in its place: bring the "
+                  "newer one back."};
+  auto store = std::make_unique<SqlStore>(std::move(leadership), std::move(session), std::move(reader));
+  TRY(store->load_sequences());
+  TRY(check_generation(*store, kind, directory, options.loss));
+  return std::unique_ptr<Store>(std::move(store));
 }
 
 }  // namespace
@@ -79,8 +101,23 @@ Result<std::unique_ptr<Store>> open_sqlite_store(const io::Path& directory, Open
   TRY_ASSIGN(auto reader, Database::open(path.string(), Database::Create::no));
   auto store = std::make_unique<SqlStore>(std::move(lock), std::move(database), std::move(reader));
   TRY(store->load_sequences());
-  TRY(check_generation(*store, directory, loss));
+  TRY(check_generation(
+      *store,
+      {path.string(),
+       "Its log (store.sqlite-wal) was removed or cut, or an older copy was put back: bring the "
+       "newer files back."},
+      directory, loss));
   return std::unique_ptr<Store>(std::move(store));
+}
+
+bool is_database_url(const std::string& url) {
+  return url.starts_with("postgresql://") || url.starts_with("postgres://");
+}
+
+Result<std::unique_ptr<Store>> open_store(const std::string& url, const io::Path& directory,
+                                          const StoreOptions& options) {
+  if (url.empty()) return open_sqlite_store(directory, options.check, options.loss);
+  return open_postgres_store(url, directory, options);
 }
 
 }  // namespace gleaner::storage

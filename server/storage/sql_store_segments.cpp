@@ -51,28 +51,21 @@ Result<std::vector<SegmentRow>> SqlStore::kept_segments(SegmentId after, int cou
 }
 
 Result<std::vector<SegmentRow>> SqlStore::segments_over(ProblemId problem, int stage, Range range) {
-  static const std::string sql = select_from<SegmentRow>(
-      "WHERE problem = ? AND stage = ? AND size_class = ? AND range_begin > ? AND range_begin < ? "
-      "AND range_end > ?");
-  std::vector<SegmentRow> all;
-  for (int present = -1;;) {
-    {
-      Query query = connection_->query(
-          "SELECT coalesce(min(size_class), -1) FROM segments WHERE problem = ? AND stage = ? AND size_class "
-          "> ?");
-      TRY_ASSIGN(const bool found, query.add(problem).add(stage).add(present).step());
-      CHECK_TRUE(found);
-      query.take(present);
-      TRY(query.checked());
-    }
-    if (present < 0 || present > size_class_max) break;
-    const std::int64_t reach = std::int64_t{2} << present;
-    const std::int64_t from = std::max(range.begin, std::numeric_limits<std::int64_t>::min() + reach) - reach;
-    TRY_ASSIGN(auto more, rows<SegmentRow>(sql, problem, stage, present, from, range.end, range.begin));
-    all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-  }
-  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
-  return all;
+  // Class by class of those that there are, by the index.
+  static const std::string sql = R"(
+WITH RECURSIVE classes (class) AS (
+  SELECT min(size_class) FROM segments WHERE problem = ?1 AND stage = ?2
+  UNION ALL
+  SELECT (SELECT min(size_class) FROM segments WHERE problem = ?1 AND stage = ?2 AND size_class > class)
+  FROM classes WHERE class IS NOT NULL)
+SELECT )" + listed(table_of<SegmentRow>().columns, "s.") +
+                                 R"( FROM classes CROSS JOIN segments s
+WHERE s.problem = ?1 AND s.stage = ?2 AND s.size_class = class AND s.range_begin < ?4 AND s.range_end > ?3
+  AND s.range_begin > ?3 - (CAST(2 AS bigint) << CAST(class AS int)) ORDER BY s.id)";
+  // Nothing begins so early, and further down the difference would be no number of 64 bits.
+  constexpr std::int64_t earliest = -(std::int64_t{2} << size_class_max);
+  range.begin = std::max(range.begin, earliest);
+  return rows<SegmentRow>(sql, problem, stage, range);
 }
 
 Result<std::int64_t> SqlStore::delivered_items(ProblemId problem, int stage) {

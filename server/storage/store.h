@@ -1,13 +1,19 @@
 // Everything the server must not forget, behind one interface. There is no SQL outside this module and no
 // decision inside it: the service says what to write, the store makes it durable.
 //
-// Use: begin(); any writes and reads; commit(). What commit() has returned success for survives a power cut
-// (SQLite in WAL mode with synchronous=FULL is the first engine). Many use cases share one transaction (group
-// commit); after a failed write the whole transaction is rolled back by the caller. Reads see the
-// transaction's own writes. One thread at a time.
+// Use: begin(); any writes and reads; commit(). What commit() has returned success for survives a power cut:
+// in SQLite's file, or in PostgreSQL (open_store.h). Many use cases share one transaction (group commit);
+// after a failed write the whole transaction is rolled back by the caller. Reads see the transaction's own
+// writes. One thread at a time.
+//
+// A database may tell only later, at the latest by commit(), that a row refers to what is not there or that
+// its key is taken; then nothing of the transaction is kept. What is added by add_host(), add_application()
+// and add_problem() is told at once by every engine, and leaves the transaction as it was.
 //
 // Errors: io (disk full or failing: nothing of the transaction is kept), conflict (a unique name is taken),
-// not_found, invalid (the store is damaged or of a newer schema: the message says what to do).
+// not_found, invalid (the store is damaged or of a newer schema: the message says what to do), unavailable
+// (of a database: this server leads no longer, or nobody knows whether a commit was made;
+// StoreOptions::lost).
 #pragma once
 
 #include <cstdint>

@@ -37,6 +37,7 @@ Range random_range(Random& random, std::int64_t end) {
 }  // namespace
 
 TEST_CASE("accepted ranges are cut and replaced as a model says") {
+  ON_EVERY_ENGINE;
   const std::uint64_t seed = GENERATE(1, 2, 3, 4);
   INFO("seed " << seed);
   Random random(seed);
@@ -57,7 +58,8 @@ TEST_CASE("accepted ranges are cut and replaced as a model says") {
     must(store->accept(grid.problem, 1, {0, items}, must(store->add_segment(row, {}))));
   });
   std::vector<std::int64_t> committed(items, 0);
-  for (int round = 0; round < 100; ++round) {
+  const int rounds = EngineUnderTest::url(directory.path()).empty() ? 100 : 8;  // a read is a round trip
+  for (int round = 0; round < rounds; ++round) {
     auto model = committed;
     must(store->begin());
     for (int step = 0; step < 25; ++step) {
@@ -97,6 +99,7 @@ TEST_CASE("accepted ranges are cut and replaced as a model says") {
 }
 
 TEST_CASE("the same range accepted twice is accepted once") {
+  ON_EVERY_ENGINE;
   const TemporaryDirectory directory;
   auto store = open_store(directory.path());
   must(store->begin());
@@ -114,6 +117,7 @@ TEST_CASE("the same range accepted twice is accepted once") {
 }
 
 TEST_CASE("segments over a range are found, of every size") {
+  ON_EVERY_ENGINE;
   const std::uint64_t seed = GENERATE(1, 2, 3);
   INFO("seed " << seed);
   Random random(seed);

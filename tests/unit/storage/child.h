@@ -36,7 +36,12 @@ class Child {
     CHECK_TRUE(process_ >= 0);
     if (process_ == 0) {
       ::close(ends[0]);
-      work(Report(ends[1]));
+      try {
+        work(Report(ends[1]));
+      } catch (...) {  // a failed check of the framework, which must not go on here
+        Report(ends[1]).line("an exception");
+        ::_exit(1);
+      }
       ::_exit(0);
     }
     ::close(ends[1]);
@@ -60,6 +65,7 @@ class Child {
     return std::nullopt;
   }
 
+  void signal(int number) const { CHECK_TRUE(::kill(process_, number) == 0); }
   void kill() {
     if (process_ == 0) return;
     ::kill(process_, SIGKILL);

@@ -74,6 +74,7 @@ void cycle(Store& store, const Grid& grid, const HostRow& host, policy::Unit& he
 }  // namespace
 
 TEST_CASE("processor time of a work cycle", "[.][cost]") {
+  ON_EVERY_ENGINE;
   const ::gleaner::testing::TemporaryDirectory directory;
   auto store = open_store(directory.path());
   Grid grid;

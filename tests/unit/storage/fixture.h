@@ -1,15 +1,20 @@
-// A store in a directory of its own, with hosts and a problem that other rows can refer to.
+// A store of an engine of the test's choice, with hosts and a problem that other rows can refer to.
 #pragma once
 
+#include <cstdio>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "server/storage/open_store.h"
 #include "server/storage/store.h"
 #include "shared/base/random.h"
 #include "tests/catch.h"
 #include "tests/unit/io/temporary_directory.h"
+#include "tests/unit/storage/postgres_cluster.h"
 
 namespace gleaner::storage::testing {
 
@@ -21,8 +26,56 @@ T must(Result<T> result) {
   if constexpr (!std::is_void_v<T>) return std::move(result).value();
 }
 
+enum class Engine { sqlite, postgres };
+
+// Those that this computer has.
+inline std::vector<Engine> engines() {
+  if (postgres_programs()) return {Engine::sqlite, Engine::postgres};
+  static const bool told =
+      std::puts("PostgreSQL is not installed (tools/setup test): its tests are skipped") >= 0;
+  CHECK(told);
+  return {Engine::sqlite};
+}
+
+inline bool no_postgres() {
+  return engines().size() < 2;
+}
+
+// While it lives, open_store() opens stores of the engine: one for each directory that it is given.
+class EngineUnderTest {
+ public:
+  explicit EngineUnderTest(Engine engine) : engine_(engine) { present() = this; }
+  ~EngineUnderTest() {
+    present() = nullptr;
+    for (const auto& [directory, name] : databases_) PostgresCluster::started().drop_database(name);
+  }
+  EngineUnderTest(const EngineUnderTest&) = delete;
+  EngineUnderTest& operator=(const EngineUnderTest&) = delete;
+
+  // Empty: SQLite.
+  [[nodiscard]] static std::string url(const io::Path& directory) {
+    if (present() == nullptr || present()->engine_ == Engine::sqlite) return "";
+    std::string& name = present()->databases_[directory];
+    if (name.empty()) name = PostgresCluster::started().create_database();
+    return PostgresCluster::started().url(name);
+  }
+
+ private:
+  static EngineUnderTest*& present() {
+    static EngineUnderTest* engine = nullptr;
+    return engine;
+  }
+  Engine engine_;
+  std::map<io::Path, std::string> databases_;
+};
+
+// At the start of a test: it is run on each engine.
+#define ON_EVERY_ENGINE \
+  const EngineUnderTest engine_under_test(GENERATE(Catch::Generators::from_range(engines())))
+
 inline std::unique_ptr<Store> open_store(const io::Path& directory, OpenCheck check = OpenCheck::none) {
-  return must(open_sqlite_store(directory, check));
+  return must(
+      storage::open_store(EngineUnderTest::url(directory), directory, {check, Loss::refused, {}, {}}));
 }
 
 // Runs `work` in a transaction of its own.

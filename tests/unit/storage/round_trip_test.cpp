@@ -27,6 +27,7 @@ void check_same(const std::vector<Row>& found, const std::vector<Row>& expected)
 // reopened.
 template <typename Write, typename Read>
 void check_round_trip(Write write, Read read) {
+  ON_EVERY_ENGINE;
   const ::gleaner::testing::TemporaryDirectory directory;
   INFO("seed " << seed);
   Random random(seed);
@@ -40,6 +41,11 @@ void check_round_trip(Write write, Read read) {
   store.reset();
   store = open_store(directory.path(), OpenCheck::quick_check);
   check_same(read(*store, grid), written);
+}
+
+// An index takes no more of a value than a part of a page.
+void make_key(std::string& text) {
+  if (text.size() > 64) text.resize(64);
 }
 
 }  // namespace
@@ -63,6 +69,7 @@ TEST_CASE("enrolment codes survive, added and replaced") {
 }
 
 TEST_CASE("days add up and survive; the oldest are dropped, and the newest asked for") {
+  ON_EVERY_ENGINE;
   const TemporaryDirectory directory;
   auto store = open_store(directory.path());
   const std::int64_t today = 20'000;
@@ -107,6 +114,7 @@ TEST_CASE("hosts survive, added and updated") {
         std::vector<HostRow> rows = must(store.hosts());
         for (int i = 0; i < 40; ++i) {
           auto row = random_row<HostRow>(random);
+          for (std::string* key : {&row.public_key, &row.machine, &row.token_digest}) make_key(*key);
           row.public_key += std::to_string(i);
           row.token_digest += std::to_string(i);
           row.id = must(store.add_host(row));
@@ -118,6 +126,7 @@ TEST_CASE("hosts survive, added and updated") {
           auto row = random_row<HostRow>(random);
           row.id = rows[place].id;
           row.token_digest = "new token " + std::to_string(i);
+          for (std::string* key : {&row.public_key, &row.machine}) make_key(*key);
           if (random.chance(0.3)) {
             must(store.renew_host(row));
           } else {
@@ -139,6 +148,7 @@ TEST_CASE("applications survive") {
         std::vector<ApplicationRow> rows = must(store.applications());
         for (int i = 0; i < 30; ++i) {
           auto row = random_row<ApplicationRow>(random);
+          for (std::string* key : {&row.name, &row.version}) make_key(*key);
           row.version += std::to_string(i);
           row.id = must(store.add_application(row));
           rows.push_back(row);
@@ -154,6 +164,7 @@ TEST_CASE("problems survive, added and updated") {
         std::vector<ProblemRow> rows = must(store.problems());
         for (int i = 0; i < 30; ++i) {
           auto row = random_row<ProblemRow>(random);
+          make_key(row.name);
           row.name += std::to_string(i);
           row.application = grid.application;
           row.id = {};  // the store's choice
@@ -205,6 +216,7 @@ TEST_CASE("stages survive with their cost hints, added and replaced") {
 }
 
 TEST_CASE("a million cost hints survive and take little room") {
+  ON_EVERY_ENGINE;
   const ::gleaner::testing::TemporaryDirectory directory;
   auto store = open_store(directory.path());
   StageRow row;
@@ -216,7 +228,8 @@ TEST_CASE("a million cost hints survive and take little room") {
   });
   CHECK(must(store->stage(row.problem, 1))->costs == row.costs);
   store.reset();
-  CHECK(std::filesystem::file_size(directory / "store.sqlite") < 1 << 20);
+  if (EngineUnderTest::url(directory.path()).empty())
+    CHECK(std::filesystem::file_size(directory / "store.sqlite") < 1 << 20);
 }
 
 TEST_CASE("units survive, open ones are listed and closed ones found") {
@@ -298,6 +311,7 @@ TEST_CASE("segments survive") {
 }
 
 TEST_CASE("small segments' bytes are as durable as their rows, and read beside the writer") {
+  ON_EVERY_ENGINE;
   const ::gleaner::testing::TemporaryDirectory directory;
   auto store = open_store(directory.path());
   Grid grid;
@@ -383,6 +397,7 @@ TEST_CASE("acknowledgements survive; the same commit is the same acknowledgement
       [&](Store& store, const Grid&, Random& random) {
         for (int i = 0; i < 60; ++i) {
           written.push_back(random_row<AcknowledgementRow>(random));
+          make_key(written.back().digest);
           must(store.add_acknowledgement(written.back()));
         }
         written.front().reason = "said again";
@@ -432,6 +447,7 @@ TEST_CASE("results survive and are replaced as a whole") {
 }
 
 TEST_CASE("named values survive") {
+  ON_EVERY_ENGINE;
   const ::gleaner::testing::TemporaryDirectory directory;
   auto store = open_store(directory.path());
   in_transaction(*store, [&] {
@@ -447,6 +463,7 @@ TEST_CASE("named values survive") {
 }
 
 TEST_CASE("what is referred to is listed once, and nothing else") {
+  ON_EVERY_ENGINE;
   const ::gleaner::testing::TemporaryDirectory directory;
   auto store = open_store(directory.path());
   const auto digest = [](char digit) { return std::string(64, digit); };

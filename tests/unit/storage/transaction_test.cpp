@@ -53,6 +53,7 @@ std::vector<std::size_t> counts(Store& store, ProblemId problem, UnitId unit) {
 }  // namespace
 
 TEST_CASE("a rollback drops everything, a commit keeps everything") {
+  ON_EVERY_ENGINE;
   const TemporaryDirectory directory;
   auto store = open_store(directory.path());
   Grid grid;
@@ -87,6 +88,7 @@ TEST_CASE("a rollback drops everything, a commit keeps everything") {
 }
 
 TEST_CASE("writing and committing need a transaction, and there is one at a time") {
+  ON_EVERY_ENGINE;
   const TemporaryDirectory directory;
   auto store = open_store(directory.path());
   CHECK(store->set_value("a", "b").error().kind == ErrorKind::internal);
@@ -100,6 +102,7 @@ TEST_CASE("writing and committing need a transaction, and there is one at a time
 }
 
 TEST_CASE("a taken name is a conflict that leaves the rest of the transaction usable") {
+  ON_EVERY_ENGINE;
   const TemporaryDirectory directory;
   auto store = open_store(directory.path());
   must(store->begin());
@@ -131,31 +134,44 @@ TEST_CASE("a taken name is a conflict that leaves the rest of the transaction us
 }
 
 TEST_CASE("rows of what does not exist are refused") {
+  ON_EVERY_ENGINE;
   const TemporaryDirectory directory;
   auto store = open_store(directory.path());
-  must(store->begin());
-  const Grid grid = add_grid(*store);
+  Grid grid;
+  in_transaction(*store, [&] { grid = add_grid(*store); });
   const ProblemId nowhere{77};
-  CHECK(store->put_unit(nowhere, 0, simple_unit(grid, UnitId{1}, {0, 1})).error().kind ==
-        ErrorKind::not_found);
-  CHECK(store->add_decision({nowhere, 0, {}}).error().kind == ErrorKind::not_found);
-  CHECK(store->accept(grid.problem, 0, {0, 1}, SegmentId{9}).error().kind == ErrorKind::not_found);
-  CHECK(store->put_results(nowhere, {{"a", "b", 1, "c"}}).error().kind == ErrorKind::not_found);
-  CHECK(store->delete_problem(nowhere).error().kind == ErrorKind::not_found);
+  // At once, or by the commit.
+  const auto check_refused = [&](auto work) {
+    must(store->begin());
+    Status done = work();
+    if (done.ok())
+      done = store->commit();
+    else
+      store->rollback();
+    REQUIRE(!done.ok());
+    CHECK(done.error().kind == ErrorKind::not_found);
+  };
+  check_refused([&] { return store->put_unit(nowhere, 0, simple_unit(grid, UnitId{1}, {0, 1})); });
+  check_refused([&] { return store->add_decision({nowhere, 0, {}}); });
+  check_refused([&] { return store->accept(grid.problem, 0, {0, 1}, SegmentId{9}); });
+  check_refused([&] { return store->put_results(nowhere, {{"a", "b", 1, "c"}}); });
+  check_refused([&] { return store->delete_problem(nowhere); });
   HostRow host = simple_host(9);
   host.id = HostId{99};
-  CHECK(store->update_host(host).error().kind == ErrorKind::not_found);
+  check_refused([&] { return store->update_host(host); });
+  check_refused([&] { return store->renew_host(host); });
   ProblemRow problem;
   problem.id = nowhere;
   problem.name = "x";
   problem.application = grid.application;
-  CHECK(store->update_problem(problem).error().kind == ErrorKind::not_found);
+  check_refused([&] { return store->update_problem(problem); });
   problem.application = ApplicationId{5};
-  CHECK(store->add_problem(problem).error().kind == ErrorKind::not_found);
-  must(store->commit());
+  in_transaction(*store, [&] { CHECK(store->add_problem(problem).error().kind == ErrorKind::not_found); });
+  CHECK(must(store->problems()).size() == 1);
 }
 
 TEST_CASE("deleting a problem removes all of it and nothing else") {
+  ON_EVERY_ENGINE;
   const TemporaryDirectory directory;
   auto store = open_store(directory.path());
   Grid grid, other;
@@ -183,6 +199,7 @@ TEST_CASE("deleting a problem removes all of it and nothing else") {
 }
 
 TEST_CASE("unit and segment ids never come twice, whatever is rolled back or killed") {
+  ON_EVERY_ENGINE;
   const TemporaryDirectory directory;
   constexpr std::uint64_t seed = 7;
   INFO("seed " << seed);
@@ -217,6 +234,7 @@ TEST_CASE("unit and segment ids never come twice, whatever is rolled back or kil
 }
 
 TEST_CASE("an id given in a rolled-back transaction and used later does not come again") {
+  ON_EVERY_ENGINE;
   const TemporaryDirectory directory;
   auto store = open_store(directory.path());
   Grid grid;
@@ -232,6 +250,7 @@ TEST_CASE("an id given in a rolled-back transaction and used later does not come
 }
 
 TEST_CASE("old decisions and failures are pruned, the newest stay") {
+  ON_EVERY_ENGINE;
   const TemporaryDirectory directory;
   auto store = open_store(directory.path());
   Grid grid;
@@ -253,6 +272,7 @@ TEST_CASE("old decisions and failures are pruned, the newest stay") {
 }
 
 TEST_CASE("a problem's number can be known before it is added, and is not used up by asking") {
+  ON_EVERY_ENGINE;
   const TemporaryDirectory directory;
   auto store = open_store(directory.path());
   Grid grid;

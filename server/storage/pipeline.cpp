@@ -1,0 +1,178 @@
+#include "server/storage/pipeline.h"
+
+#include <array>
+
+namespace gleaner::storage {
+namespace {
+
+std::string trimmed(const char* text) {
+  std::string result = text != nullptr ? text : "";
+  while (!result.empty() && (result.back() == '\n' || result.back() == ' ')) result.pop_back();
+  return result;
+}
+
+std::string_view state_of(const PGresult* result) {
+  const char* state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+  return state != nullptr ? state : "";
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Pipeline>> Pipeline::connect(const std::string& url) {
+  // What the URL says comes last and holds. A network that is cut is noticed while something is under way.
+  const std::array<const char*, 5> names{"application_name", "connect_timeout", "tcp_user_timeout", "dbname",
+                                         nullptr};
+  const std::array<const char*, 5> values{"gleaner-server", "10", "5000", url.c_str(), nullptr};
+  std::unique_ptr<Pipeline> pipeline(new Pipeline(PQconnectdbParams(names.data(), values.data(), 1)));
+  PGconn* const connection = pipeline->connection_;
+  const char* const host = PQhost(connection);
+  pipeline->place_ = "the database " + trimmed(PQdb(connection)) + " at " + trimmed(host);
+  const auto refuse = [&](const std::string& why) {
+    return Error{ErrorKind::unavailable, "cannot use " + pipeline->place_ + ": " + why};
+  };
+  if (PQstatus(connection) != CONNECTION_OK) return refuse(trimmed(PQerrorMessage(connection)));
+  const char* const encoding = PQparameterStatus(connection, "server_encoding");
+  if (encoding == nullptr || std::string_view(encoding) != "UTF8")
+    return refuse("its encoding is " + trimmed(encoding) + ": create it with ENCODING 'UTF8'");
+  if (PQsetClientEncoding(connection, "UTF8") != 0) return refuse(trimmed(PQerrorMessage(connection)));
+  PQsetNoticeReceiver(connection, &Pipeline::hear, pipeline.get());
+  // An acknowledgement must not be sent before what it acknowledges is on a disk, whatever the database's own
+  // settings are; those that ask for more are left alone.
+  TRY(pipeline->execute(
+      "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = "
+      "'off'"));
+  return pipeline;
+}
+
+Pipeline::~Pipeline() {
+  PQfinish(connection_);
+}
+
+void Pipeline::hear(void* pipeline, const PGresult* notice) {
+  // "The transaction has already committed locally, but might not have been replicated to the standby."
+  if (state_of(notice) == "01000") static_cast<Pipeline*>(pipeline)->in_doubt_ = true;
+}
+
+void Pipeline::send(Prepared& statement, const Values& values, Kind kind) {
+  if (broken_) return;
+  if (PQpipelineStatus(connection_) == PQ_PIPELINE_OFF && PQenterPipelineMode(connection_) != 1)
+    return (void)lose(trimmed(PQerrorMessage(connection_)));
+  const auto count = static_cast<int>(values.count());
+  if (!statement.known) {
+    if (PQsendPrepare(connection_, statement.name.c_str(), statement.sql.c_str(), count,
+                      values.types().data()) != 1)
+      return (void)lose(trimmed(PQerrorMessage(connection_)));
+    sent_.push_back({&statement, Kind::plain});
+    statement.known = true;  // unless it turns out to have failed
+  }
+  constexpr std::size_t length_bytes = 4;
+  std::vector<const char*> places;
+  std::vector<int> lengths;
+  const std::vector<int> formats(values.count(), 1);
+  for (std::size_t i = 0; i < values.count(); ++i) {
+    const std::string_view value = values.element(i).substr(length_bytes);
+    places.push_back(value.data());
+    lengths.push_back(static_cast<int>(value.size()));
+  }
+  if (PQsendQueryPrepared(connection_, statement.name.c_str(), count, places.data(), lengths.data(),
+                          formats.data(), 1) != 1)
+    return (void)lose(trimmed(PQerrorMessage(connection_)));
+  sent_.push_back({nullptr, kind});
+  committing_ = committing_ || kind == Kind::commit;
+}
+
+Result<Pipeline::Answer> Pipeline::sync() {
+  if (broken_) return *broken_;
+  if (sent_.empty()) return Answer{};
+  if (PQpipelineSync(connection_) != 1) return lose(trimmed(PQerrorMessage(connection_)));
+  std::optional<Error> first;
+  Answer last;
+  std::string said;
+  for (const Sent& sent : sent_) {
+    last.reset();
+    while (PGresult* const result = PQgetResult(connection_)) {
+      last.reset(result);
+      if (PQresultStatus(result) == PGRES_FATAL_ERROR && said.empty())
+        said = trimmed(PQresultErrorMessage(result));
+      const auto error = judge(sent, result);
+      if (error && sent.prepares != nullptr) sent.prepares->known = false;
+      if (error && !first) first = error;
+    }
+  }
+  const Answer end{PQgetResult(connection_)};
+  if (end == nullptr || PQresultStatus(end.get()) != PGRES_PIPELINE_SYNC ||
+      PQstatus(connection_) != CONNECTION_OK)
+    return lose(said.empty() ? trimmed(PQerrorMessage(connection_)) : said);
+  sent_.clear();
+  committing_ = false;
+  if (in_doubt_) return lose("the database was told to wait no longer for its replica");
+  if (first) return *first;
+  return last;
+}
+
+// What a statement came to, if that is an error.
+std::optional<Error> Pipeline::judge(const Sent& sent, const PGresult* result) const {
+  switch (PQresultStatus(result)) {
+    case PGRES_COMMAND_OK:
+    case PGRES_TUPLES_OK:
+      break;
+    case PGRES_PIPELINE_ABORTED:  // after the error that counts
+      return Error{ErrorKind::internal, "not done after an error"};
+    default:
+      return describe(result);
+  }
+  const std::string done = PQcmdStatus(const_cast<PGresult*>(result));
+  if (sent.kind == Kind::commit && done != "COMMIT")
+    return Error{ErrorKind::internal, place_ + " rolled a transaction back instead of committing it"};
+  return std::nullopt;
+}
+
+Status Pipeline::execute(const std::string& sql) {
+  if (broken_) return *broken_;
+  CHECK_TRUE(sent_.empty());
+  if (PQpipelineStatus(connection_) != PQ_PIPELINE_OFF && PQexitPipelineMode(connection_) != 1)
+    return lose(trimmed(PQerrorMessage(connection_)));
+  const Answer answer{PQexec(connection_, sql.c_str())};
+  if (PQstatus(connection_) != CONNECTION_OK) return lose(trimmed(PQerrorMessage(connection_)));
+  const auto status = PQresultStatus(answer.get());
+  if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK) return {};
+  return describe(answer.get());
+}
+
+Error Pipeline::describe(const PGresult* result) const {
+  const std::string_view state = state_of(result);
+  const std::string said = trimmed(PQresultErrorMessage(result));
+  // https://www.postgresql.org/docs/15/errcodes-appendix.html
+  if (state == "22012")  // division by zero: only the check of the epoch divides (postgres.cpp)
+    return {ErrorKind::unavailable, "another server leads this project now: nothing of this was stored"};
+  if (state == "23505") return {ErrorKind::conflict, "there is one like that already (" + said + ")"};
+  if (state == "2201F")  // a root of a negative number: of rows that are missing, by postgres.cpp alone
+    return {ErrorKind::not_found, "there is no host or problem of that number"};
+  if (state == "23503")
+    return {ErrorKind::not_found, "the problem, application or host that this belongs to does not exist"};
+  if (state == "53100")
+    return {ErrorKind::io, "cannot write " + place_ + ": its disk is full: free some space (" + said + ")"};
+  if (state.starts_with("58") || state.starts_with("53"))
+    return {ErrorKind::io, "cannot read or write " + place_ + ": " + said};
+  if (state.starts_with("XX001") || state.starts_with("XX002"))
+    return {ErrorKind::invalid, place_ + " is damaged (" + said + "): restore the newest backup"};
+  if (state.starts_with("42"))  // our texts are fixed: what does not fit them is the schema
+    return {ErrorKind::invalid, "the tables of " + place_ + " are not this program's: " + said};
+  if (state == "54000") return {ErrorKind::too_large, "a value is too large for " + place_};
+  return {ErrorKind::internal, place_ + " failed: " + said};
+}
+
+Error Pipeline::lose(const std::string& said) {
+  if (!broken_)
+    broken_ = Error{
+        ErrorKind::unavailable,
+        committing_ || in_doubt_
+            ? place_ + " did not say what became of a transaction (" + said +
+                  "): nothing of it is acknowledged; whether it is stored shows when a server starts again"
+            : "the connection to " + place_ + " is lost (" + said +
+                  "): another server may lead this project now"};
+  sent_.clear();
+  return *broken_;
+}
+
+}  // namespace gleaner::storage

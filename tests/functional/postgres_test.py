@@ -1,0 +1,101 @@
+"""A server whose rows are in PostgreSQL: killed and replaced in the middle of a problem, byte for byte the same result;
+a standby that takes over from one that was killed, and from one that stood still and wakes.
+"""
+import signal
+import time
+import unittest
+
+import postgres
+from harness import MANDELBROT, Grid, free_port, main, seeded
+
+PROBLEM = {"width": 320, "height": 240, "iterations": 40000}
+SETTINGS = "work.commit_seconds = 1\nwork.heartbeat_seconds = 2\nwork.unit_minimum_seconds = 1\nstore.url = "
+
+
+@unittest.skipIf(postgres.PROGRAMS is None, "PostgreSQL is not installed (tools/setup test)")
+class OnPostgres(unittest.TestCase):
+    def start_standby(self, grid, label, port):
+        """The same project on another port."""
+        process = grid.start(label, "gleaner-server", "run", grid.project, "--port", port)
+        grid.wait_until("the standby", lambda: f"standing by on port {port}" in grid.log(label))
+        return process
+
+    def status(self, grid, port, path="/readyz"):
+        front, grid.port = grid.port, port
+        try:
+            return grid.request("GET", path)[0]
+        except OSError:
+            return 0
+        finally:
+            grid.port = front
+
+    def test_results_survive_kills_of_the_server(self):
+        rng = seeded(self)
+        with postgres.Postgres() as database, Grid(SETTINGS + f'"{database.url}"') as grid:
+            grid.start_server()
+            grid.add_application(MANDELBROT)
+            for name in ("a", "b"):
+                grid.add_client(name)
+            expected = grid.run_local(MANDELBROT, **PROBLEM)
+            identity = grid.add_problem("mandelbrot", "view", **PROBLEM)
+            accepted = kills = 0
+            while grid.problem(identity)["state"] != "finished":
+                time.sleep(rng.uniform(0.2, 1.5))
+                info = grid.problem(identity)
+                self.assertGreaterEqual(info["accepted"], accepted, "an acknowledged segment was lost")
+                accepted = info["accepted"]
+                if kills < 6:
+                    grid.kill("server")
+                    grid.start_server()
+                    kills += 1
+            info = grid.wait_finished(identity)
+            self.assertGreaterEqual(kills, 2)
+            self.assertEqual(sum(share["items"] for share in info["shares"]), PROBLEM["height"], "counted twice or lost")
+            self.assertEqual(grid.results(identity), expected)
+            self.assertFalse((grid.project / "store.sqlite").exists())
+            self.assertEqual(database.query("SELECT sum(range_end - range_begin) FROM accepted"), [[str(PROBLEM["height"])]])
+            epoch, = database.query("SELECT epoch FROM leader")
+            self.assertEqual(int(epoch[0]), kills + 1)
+            for command in (["check", grid.project], ["backup", grid.project, grid.directory / "copy"]):
+                refused = grid.run("gleaner-server", *command, check=False)
+                self.assertEqual(refused.returncode, 1)
+                self.assertIn("store.url", refused.stderr)
+            print(f"{kills} kills", flush=True)
+
+    def test_a_standby_takes_over_from_the_dead_and_the_frozen(self):
+        with postgres.Postgres() as database, Grid(SETTINGS + f'"{database.url}"') as grid:
+            first_port, second_port, third_port = grid.port, free_port(), free_port()
+            grid.start_server()
+            grid.add_application(MANDELBROT)
+            self.assertEqual(self.status(grid, first_port), 200)
+            self.start_standby(grid, "second", second_port)
+            self.assertEqual(self.status(grid, second_port), 503)
+            self.assertEqual(self.status(grid, second_port, "/v1/status"), 503)
+            self.assertEqual(self.status(grid, second_port, "/healthz"), 200)
+            killed = time.monotonic()
+            grid.kill("server")
+            grid.wait_until("the second", lambda: self.status(grid, second_port) == 200)
+            print(f"after a kill: ready after {time.monotonic() - killed:.2f} s", flush=True)
+            self.start_standby(grid, "third", third_port)
+            second = grid.processes["second"]
+            frozen = time.monotonic()
+            second.send_signal(signal.SIGSTOP)
+            grid.wait_until("the third", lambda: self.status(grid, third_port) == 200)
+            print(f"after a freeze: ready after {time.monotonic() - frozen:.2f} s", flush=True)
+            grid.port = third_port
+            profile, = (path for path in (grid.project / "admin").iterdir() if str(first_port) in path.read_text())
+            profile.write_text(profile.read_text().replace(str(first_port), str(third_port)))
+            grid.add_problem("mandelbrot", "view", **PROBLEM)
+            second.send_signal(signal.SIGCONT)
+            self.assertEqual(second.wait(timeout=30), 1)
+            del grid.processes["second"]
+            self.assertRegex(grid.log("second"), "another server (leads|may lead) this project.*: this server ends")
+            self.assertEqual(self.status(grid, third_port), 200)
+            self.assertEqual(grid.admin_json("problem", "list")["items"][0]["name"], "view")
+            # A standby that is told to end does so.
+            self.start_standby(grid, "fourth", second_port)
+            self.assertEqual(grid.kill("fourth", signal.SIGTERM), 0)
+
+
+if __name__ == "__main__":
+    main()
