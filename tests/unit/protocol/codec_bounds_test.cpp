@@ -35,7 +35,7 @@ bool may_be_absent(const std::string& title, const std::string& name) {
            name == "waits" || name == "done";
   if (name == "done" && (title == "progress" || title == "work reply")) return true;
   if (title == "group of errors") return name == "words";
-  if (title == "host") return name == "code" || name == "tags" || name == "speeds";
+  if (title == "host") return name == "code" || name == "tags" || name == "on_hold" || name == "speeds";
   if (title == "new enrolment code") return name != "name";
   if (title == "enrolment code" || title == "join code") return name == "own";
   if (title == "withdrawal of an enrolment code" || title == "revocation of a host") return true;
