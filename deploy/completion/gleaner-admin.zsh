@@ -36,7 +36,7 @@ _gleaner_admin() {
     "app add") offered=('--help:Print this help message and exit') ;;
     "app list") offered=('--help:Print this help message and exit') ;;
     "app show") offered=('--help:Print this help message and exit') ;;
-    "problem add") offered=('--help:Print this help message and exit' '--app:' '--name:what to call it; else the application'\''s name and a number' '--parameters:JSON file with the problem'\''s parameters' '--param:one parameter; JSON values are taken as such, anything else is a text (repeatable)' '--input:a file that kernels and manager see as inputs/NAME (repeatable)' '--strategy:' '--straggler:' '--weight:' '--priority:' '--validation:which results are believed\: none, checks, spot\:P, quorum\:N or adaptive; else checks where the application'\''s manager finds every wrong result, and adaptive where it does not' '--commit-seconds:' '--watch:' '--estimate:') ;;
+    "problem add") offered=('--help:Print this help message and exit' '--app:' '--name:what to call it; else the application'\''s name and a number' '--parameters:JSON file with the problem'\''s parameters' '--param:one parameter; JSON values are taken as such, anything else is a text (repeatable)' '--input:' '--strategy:' '--straggler:' '--weight:' '--priority:' '--validation:which results are believed\: none, checks, spot\:P, quorum\:N or adaptive; else checks where the application'\''s manager finds every wrong result, and adaptive where it does not' '--commit-seconds:' '--watch:' '--estimate:') ;;
     "problem list") offered=('--help:Print this help message and exit') ;;
     "problem show") offered=('--help:Print this help message and exit') ;;
     "problem watch") offered=('--help:Print this help message and exit' '--interval:') ;;
