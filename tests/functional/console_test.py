@@ -14,6 +14,7 @@ import zlib
 from browser import CHROMIUM, Browser
 from harness import MANDELBROT, SLOW, SQUARES, FakeHost, Grid, main
 
+PICTURE = os.environ.get("GLEANER_PICTURE")  # a file for a screenshot
 SAME_SITE = {"Sec-Fetch-Site": "same-origin"}
 
 
@@ -210,7 +211,7 @@ class ByClicks(unittest.TestCase):
                 browser.run("(s => { s.value = [...s.options].find(o => o.value.startsWith('mandelbrot')).value; s.dispatchEvent(new Event('change', {bubbles: true})) })"
                             "(document.querySelector('#application'))")
                 browser.type("#name", "valley")
-                for i, (name, value) in enumerate({"width": 600, "height": 420, "iterations": 60000}.items(), 1):
+                for i, (name, value) in enumerate({"width": 600, "height": 420, "iterations": 400000 if PICTURE else 60000}.items(), 1):
                     wait("the row", f"document.querySelector('[aria-label=\"name of parameter {i}\"]') !== null")
                     browser.type(f"[aria-label=\"name of parameter {i}\"]", name)
                     browser.type(f"[aria-label=\"value of parameter {i}\"]", str(value))
@@ -228,8 +229,11 @@ class ByClicks(unittest.TestCase):
                     wait("the picture", "document.querySelector('.files img')?.naturalWidth == 600")
                 wait("the curve", "document.querySelector('.chart canvas') !== null || " + has("finished"))
                 self.accessible(browser)
-                if picture := os.environ.get("GLEANER_PICTURE"):
-                    pathlib.Path(picture).write_bytes(browser.picture())
+                if PICTURE:
+                    wait("how the estimate developed", "document.querySelector('section[aria-label=\"Time left\"] canvas') !== null", 120)
+                    press("Show it again")
+                    wait("the picture once more", "document.querySelector('.files img')?.naturalWidth == 600")
+                    pathlib.Path(PICTURE).write_bytes(browser.picture())
                 wait("its end", "document.querySelector('h1').innerText.includes('finished')", 120)
                 wait("the result", "document.querySelector('.files img')?.naturalWidth == 600")
                 digest = browser.run("fetch(document.querySelector('.files a').href).then(r => r.arrayBuffer()).then(b => crypto.subtle.digest('SHA-256', b))"
@@ -346,7 +350,7 @@ class ByClicks(unittest.TestCase):
         said = wait("the estimate", "document.querySelector('.estimate')?.innerText")
         self.assertRegex(said, r"It would be done in .+\n+.* of a core's time, by 1 earlier problem with other parameters")
         self.accessible(browser)
-        arguments = [f"--param={name}={value}" for name, value in (("width", 600), ("height", 420), ("iterations", 60000))]
+        arguments = [f"--param={name}={value}" for name, value in (("width", 600), ("height", 420), ("iterations", 400000 if PICTURE else 60000))]
         told = grid.admin_json("problem", "add", "--app", "mandelbrot", "--estimate", *arguments)
         self.assertTrue(told["same_parameters"], told)
         self.assertGreater(told["core_seconds"], 0)

@@ -16,12 +16,12 @@ export function Chart({ title, at, lines, top, band }: { title: string; at: numb
     const colour = (name: string) => getComputedStyle(node).getPropertyValue(name).trim();
     const axis = { stroke: colour("--calm"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false } };
     plot.current = new uPlot({
-      width: node.clientWidth, height: 160, cursor: { y: false }, legend: { show: lines.length > 1, live: true },
+      width: node.clientWidth, height: 160, cursor: { y: false }, legend: { show: lines.length > 1 && !band, live: true },
       ...(band ? { bands: [{ series: [3, 2] as [number, number], fill: colour(lines[0].colour) + "33" }] } : {}),
       scales: { y: { range: (_u, _low, high) => [0, top ?? Math.max(high * 1.1, 1)] } },
-      axes: [axis, { ...axis, size: 56, values: (_u, ticks) => ticks.map(v => lines[0].text(v)) }],
-      series: [{}, ...lines.map(line => ({
-        label: line.label, stroke: colour(line.colour), width: 2, points: { show: false },
+      axes: [axis, { ...axis, size: band ? 84 : 56, values: (_u, ticks) => ticks.map(v => lines[0].text(v)) }],
+      series: [{}, ...lines.map((line, i) => ({
+        label: line.label, stroke: colour(line.colour), width: band && i > 0 ? 0.5 : 2, points: { show: false },
         fill: line.area ? colour(line.colour) + "33" : undefined,
         value: (_u: uPlot, v: number | null) => v === null ? "–" : line.text(v),
       }))],

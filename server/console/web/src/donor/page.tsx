@@ -73,7 +73,7 @@ function Now({ s }: { s: Status }) {
         ))}
       </ul>
       <ul id="together" class="plain-list" aria-label="Contributed by all computers">
-        {s.problems.map(p => <li key={p.name}>All together: {percent(p.done)} of {p.name}, by {plural(p.hosts, "computer")}</li>)}
+        {s.problems.map(p => <li key={p.name}>All together: {percent(p.done)} of {p.name}{p.hosts > 0 && <>, by {plural(p.hosts, "computer")}</>}</li>)}
       </ul>
     </Card>
   );
