@@ -148,7 +148,7 @@ function Log() {
   return (
     <details id="log-details" onToggle={e => setOpen((e.currentTarget as HTMLDetailsElement).open)}>
       <summary>The client's last messages</summary>
-      <pre id="log" tabIndex={0} aria-label="Last messages">{log}</pre>
+      <pre id="log" role="region" tabIndex={0} aria-label="Last messages">{log}</pre>
     </details>
   );
 }
