@@ -2,13 +2,15 @@
 """Compares ledgers of gleaner-loadgen with the store of the server that they were made at: what was acknowledged is what the
 store holds, and it holds nothing else.
 
-  tools/check_ledger.py STORE LEDGER...     STORE: store.sqlite of the project, read only; all ledgers of its life
+  tools/check_ledger.py STORE LEDGER...     STORE: store.sqlite of the project, or postgresql://...; read only; all ledgers of its life
 
 Exit status: 0 they agree, 1 they do not (a sentence each), 2 wrong usage.
 """
 import hashlib
 import pathlib
+import re
 import sqlite3
+import subprocess
 import sys
 
 
@@ -23,38 +25,48 @@ def read_ledger(path):
             yield outcome, int(unit), int(begin), int(end), digest
 
 
+def rows(store, sql):
+    """Of numbers, and of bytes as hexadecimal digits."""
+    if str(store).startswith("postgresql://"):
+        command = ["psql", "-X", "-A", "-t", "-F", " ", "-d", str(store), "-c", re.sub(r"\bhex\((\w+)\)", r"encode(\1, 'hex')", sql)]
+        told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        return [line.split() for line in told.splitlines()]
+    database = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
+    found = database.execute(sql).fetchall()
+    database.close()
+    return found
+
+
 def stored_segments(store):
     """{(unit, begin, end): digest}, and those of them that items were accepted from."""
-    database = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
-    segments = {(unit, begin, end): digest.hex() for unit, begin, end, digest in
-                database.execute("SELECT unit, range_begin, range_end, digest FROM segments")}
-    accepted = set(database.execute("SELECT segments.unit, segments.range_begin, segments.range_end FROM accepted "
-                                    "JOIN segments ON segments.id = accepted.segment"))
-    database.close()
+    segments = {tuple(map(int, place)): digest.lower() for *place, digest in
+                rows(store, "SELECT unit, range_begin, range_end, hex(digest) FROM segments")}
+    accepted = {tuple(map(int, place)) for place in
+                rows(store, "SELECT segments.unit, segments.range_begin, segments.range_end FROM accepted "
+                            "JOIN segments ON segments.id = accepted.segment")}
     return segments, accepted
 
 
-def bytes_reader(store):
+def bytes_reader(store, blobs):
     """A function from digests to the bytes of segments; None where they are gone (server/storage/FORMAT.md)."""
-    database = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
-    kept = dict(database.execute("SELECT digest, id FROM segments WHERE place = 2"))
+    kept = {digest.lower(): segment for digest, segment in rows(store, "SELECT hex(digest), id FROM segments WHERE place = 2")}
 
     def read(digest):
-        if segment := kept.get(bytes.fromhex(digest)):
-            row = database.execute("SELECT bytes FROM segment_bytes WHERE segment = ?", (segment,)).fetchone()
-            return row and row[0]
+        if segment := kept.get(digest):
+            found = rows(store, f"SELECT hex(bytes) FROM segment_bytes WHERE segment = {segment}")
+            return bytes.fromhex(found[0][0]) if found else None
         try:
-            return (pathlib.Path(store).parent / "blobs" / digest[:2] / digest).read_bytes()
+            return (blobs / digest[:2] / digest).read_bytes()
         except FileNotFoundError:
             return None
     return read
 
 
-def check_ledger(store, ledgers, bytes_every=1):
+def check_ledger(store, ledgers, bytes_every=1, blobs=None):
     """What is wrong, a sentence each: what was acknowledged is what the store holds, and the store holds nothing else. A
     result that was sent and never answered may be there or not. Bytes are read of every so many-th result."""
     segments, used = stored_segments(store)
-    stored_bytes = bytes_reader(store)
+    stored_bytes = bytes_reader(store, blobs or pathlib.Path(store).parent / "blobs")
     faults, told = [], {}
     for ledger in ledgers:
         for outcome, unit, begin, end, digest in read_ledger(ledger):

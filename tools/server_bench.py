@@ -72,13 +72,19 @@ class LoadTrial:
 
     def __init__(self, options, settings=""):
         import harness
+        import postgres
+        self.database = postgres.Postgres() if options.postgres else None
         resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
         harness.SLOW = 10  # a large store takes its time to open
         self.options, self.built = options, harness.built
+        if self.database:
+            settings += f'store.url = "{self.database.url}"\n'
         self.grid = harness.Grid(SETTINGS + settings, name="Load")
         self.ledgers = []
 
     def __enter__(self):
+        if self.database:
+            self.database.__enter__()
         self.grid.__enter__()
         self.start_server()
         self.grid.add_application(self.built("bundles/load"))
@@ -86,7 +92,9 @@ class LoadTrial:
         return self
 
     def __exit__(self, *why):
-        return self.grid.__exit__(*why)
+        self.grid.__exit__(*why)
+        if self.database:
+            self.database.__exit__(*why)
 
     def start_server(self):
         begun = time.monotonic()
@@ -99,7 +107,7 @@ class LoadTrial:
 
     @property
     def store(self):
-        return self.grid.project / "store.sqlite"
+        return self.database.url if self.database else self.grid.project / "store.sqlite"
 
     @property
     def hosts_file(self):
@@ -190,11 +198,15 @@ class LoadTrial:
         return json.loads(out)
 
     def run(self, *arguments, **changes):
-        return self.finish(self.start(*arguments, **changes))
+        before = self.database.processor_seconds() if self.database else 0
+        run = self.finish(self.start(*arguments, **changes))
+        if self.database:  # of what it did in the warm-up, too, which is none then
+            run["database_us"] = 1e6 * (self.database.processor_seconds() - before) / max(run["answers"], 1)
+        return run
 
     def check(self):
         self.stop_server()
-        faults = check_ledger(self.store, self.ledgers, bytes_every=20)
+        faults = check_ledger(self.store, self.ledgers, 200 if self.database else 20, self.grid.project / "blobs")
         lines = sum(1 for ledger in self.ledgers for _ in read_ledger(ledger))
         print(f"\nledger: {lines} results, {len(faults)} of them not as acknowledged" + "".join(f"\n  {fault}" for fault in faults[:10]))
         return not faults
@@ -215,8 +227,9 @@ def print_row(what, run):
     latency = run["latency_ms"]
     units = f" = {run['units_per_second']:,.0f} units/s" if run["units"] > 1.5 * run["answers"] else ""
     busy = f"; busy {run['busy']}" if run["busy"] else ""
+    database = f" + {run['database_us']:,.0f} of PostgreSQL" if "database_us" in run else ""
     print(f"| {what} | {statistics.median(run['rates']):,.0f} ({run['rates'][0]:,.0f}–{run['rates'][-1]:,.0f}){units}{busy} | "
-          f"{latency['p50']:.3g}/{latency['p95']:.3g}/{latency['p99']:.3g} | {run['server_cpu_us']:,.0f} | "
+          f"{latency['p50']:.3g}/{latency['p95']:.3g}/{latency['p99']:.3g} | {run['server_cpu_us']:,.0f}{database} | "
           f"{run['generator_cpu_us']:,.0f} | {run['bytes_up']:,.0f} / {run['bytes_down']:,.0f} |", flush=True)
 
 
@@ -240,7 +253,8 @@ def bench_table(options, names):
             for what, arguments in TABLE[name]:
                 # Eight hosts a connection, as far as there are: each has been given something when the warm-up is over.
                 connections = arguments[arguments.index("--connections") + 1]
-                print_row(what, medians(trial, "--hosts", min(HOSTS, 8 * connections), "--warm-up", 4, *arguments))
+                print_row(what, medians(trial, "--hosts", min(HOSTS, 8 * connections), "--warm-up", 0 if options.postgres else 4,
+                                              *arguments))
         return trial.check()
 
 

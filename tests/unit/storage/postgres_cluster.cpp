@@ -8,7 +8,8 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <functional>
+#include <fstream>
+#include <sstream>
 #include <stdexcept>
 #include <vector>
 
@@ -100,6 +101,24 @@ void PostgresCluster::drop_database(const std::string& name) {
   auto session = Postgres::open(url("postgres"));
   if (!session.ok()) throw std::runtime_error(session.error().message);
   must_do((*session)->execute("DROP DATABASE " + name + " WITH (FORCE)"));
+}
+
+double PostgresCluster::processor_seconds() const {
+  double seconds = 0;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", none)) {
+    std::ifstream file(entry.path() / "stat");
+    std::string text;
+    if (!std::getline(file, text)) continue;
+    // state, parent, ... user and system time are the 12th and 13th word behind the name.
+    std::istringstream words(text.substr(text.rfind(')') + 2));
+    std::vector<std::string> fields;
+    for (std::string word; fields.size() < 13 && words >> word;) fields.push_back(word);
+    if (fields.size() == 13 && fields[1] == std::to_string(process_))
+      seconds +=
+          (std::stod(fields[11]) + std::stod(fields[12])) / static_cast<double>(::sysconf(_SC_CLK_TCK));
+  }
+  return seconds;
 }
 
 }  // namespace gleaner::storage::testing

@@ -22,6 +22,8 @@ class PostgresCluster {
   // A new, empty one; its name.
   [[nodiscard]] std::string create_database();
   void drop_database(const std::string& name);
+  // Of all its processes that are running.
+  [[nodiscard]] double processor_seconds() const;
 
  private:
   PostgresCluster();
