@@ -209,6 +209,8 @@ class AppCheck(unittest.TestCase):
                 self.assertEqual(list(failed), [check], failed)
                 self.assertIn(words, failed[check])
                 self.assertTrue(checks[check]["advice"])
+                if check == "contract" and "by hand" in checks[check]["advice"]:
+                    self.assertRegex(checks[check]["advice"], r"printf 'gleaner 1\\nproblem problem\\nunit 0 0 \d+\\nquit\\n' \| .*/kernel\.py$")
                 self.assertEqual((code, report["passed"]), (1, "no"))
 
     def test_bundled_applications_pass(self):
@@ -228,6 +230,33 @@ class AppCheck(unittest.TestCase):
                 needed -= {path.name for path in kernel.parent.parent.rglob("*.so*")}  # what the bundle brings itself
                 self.assertIn("libc.so.6", needed)
                 self.assertEqual(needed - {"libc.so.6", "libm.so.6", "libpthread.so.0", "ld-linux-x86-64.so.2"}, set())
+
+    @unittest.skipUnless(shutil.which("xz") and shutil.which("gzip"), "xz or gzip is not installed")
+    def test_a_program_whose_libraries_only_this_machine_has(self):
+        texts = self.directory / "texts"
+        texts.mkdir()
+        (texts / "a.txt").write_text("a text")
+        for name, verdict in (("gzip", "passed"), ("xz", "failed")):
+            with self.subTest(name):
+                bundle = self.directory / name
+                (bundle / "bin").mkdir(parents=True)
+                shutil.copy(shutil.which(name), bundle / "bin")
+                (bundle / "manifest.toml").write_text(f'''manifest = 1
+name = "{name}"
+version = "1.0.0"
+title = "Compresses files"
+[wrap]
+command = ["bin/{name}", "-c"]
+[items]
+meaning = "one compressed file"
+[limits]
+memory_megabytes = 128
+''')
+                _, checks, _ = self.check(bundle, [], "--input", texts)
+                self.assertEqual(checks["libraries"]["verdict"], verdict, checks["libraries"])
+                if verdict == "failed":
+                    self.assertIn("bin/xz needs liblzma.so.5, which volunteers' computers may lack", checks["libraries"]["what"])
+                    self.assertIn("put the library into the bundle", checks["libraries"]["advice"])
 
     def test_a_report_for_people(self):
         bundle = self.squares("people", BROKEN["counts-pieces"][0])

@@ -9,6 +9,7 @@
 #include "shared/base/limits.h"
 #include "shared/protocol/segment.h"
 #include "tools/local/check_parts.h"
+#include "tools/local/libraries.h"
 
 namespace gleaner::local {
 namespace {
@@ -40,6 +41,7 @@ class BundleCheck {
     if (const Status checked = manager->check(); !checked.ok())
       return local_error(checked.error(), "the manager");
     TRY(unknown_parameter());
+    TRY(needed_libraries_are_there());
     for (int stage = 0; stage < limits::stages_max; ++stage) {
       Reference reference;
       reference.stage = stage;
@@ -76,6 +78,24 @@ class BundleCheck {
                         "answer `error TEXT` to a problem that you do not like");
     else
       c.findings.passed("parameters", "an unknown parameter is refused");
+    return {};
+  }
+
+  // On this machine all of it may be there.
+  Status needed_libraries_are_there() {
+    CheckContext& c = context_;
+    TRY_ASSIGN(const auto missing,
+               missing_libraries(c.world.files, c.bundle.directory, c.bundle.manifest.manager));
+    for (const MissingLibrary& each : missing)
+      c.findings.failed(
+          "libraries",
+          each.file + " needs " + each.library + ", which volunteers' computers may lack" +
+              (missing.size() == 1 ? "" : fmt::format(", and there are {} more", missing.size() - 1)),
+          "link it statically, or put the library into the bundle where the program finds it "
+          "(`ldd`, `patchelf --set-rpath '$ORIGIN'`)");
+    if (missing.empty())
+      c.findings.passed("libraries",
+                        "programs need nothing but the C and C++ libraries and what the bundle brings");
     return {};
   }
 
@@ -159,7 +179,10 @@ class BundleCheck {
     if (outcome.end == Trial::End::too_large) return false;
     if (outcome.end == Trial::End::failed) {
       c.findings.failed("contract", outcome.failure + at_stage(reference.stage),
-                        "run it by hand: write the lines of apps/CONTRACT.md to its standard input");
+                        fmt::format("run it by hand: `app check --keep`, and in the directory that it names "
+                                    "printf 'gleaner 1\\nproblem {}\\nunit {} 0 {}\\nquit\\n' | {}",
+                                    reference.problem.filename().string(), reference.stage,
+                                    reference.plan.items, c.bundle.kernel.string()));
       return false;
     }
     c.findings.passed("contract", "one kernel computes all items in order, and the manager takes them");
@@ -261,6 +284,7 @@ bool CheckReport::passed() const {
 
 const std::vector<CheckInfo>& checks() {
   static const std::vector<CheckInfo> all{
+      {"libraries", "programs need no shared library but those of C and C++ and the bundle's own"},
       {"parameters", "the manager refuses parameters that it does not know"},
       {"contract", "one kernel computes all items, and the manager takes them"},
       {"quit", "the kernel ends when it is told to"},

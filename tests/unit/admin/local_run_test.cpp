@@ -1,8 +1,11 @@
 #include "tools/local/local_run.h"
+#include <algorithm>
 #include <filesystem>
+#include "shared/base/random.h"
 #include "shared/json/text.h"
 #include "tests/catch.h"
 #include "tests/unit/admin/test_world.h"
+#include "tools/local/libraries.h"
 #include "tools/local/unit_source.h"
 
 namespace gleaner::admin {
@@ -267,6 +270,27 @@ TEST_CASE("the built bundles run here", "[local]") {
       digests.push_back(document["results"][0]["digest"].string());
     }
     CHECK(digests.front() == digests.back());
+  }
+}
+
+TEST_CASE("the libraries that a program needs are read, and what is no program has none", "[libraries]") {
+  const auto read = io::real_files().read("/bin/sh", 1 << 26);
+  REQUIRE(read.ok());
+  const Bytes& whole = *read;
+  const auto needed = local::needed_libraries(whole);
+  CHECK(std::find(needed.begin(), needed.end(), "libc.so.6") != needed.end());
+  CHECK(local::needed_libraries("#!/bin/sh\n").empty());
+  CHECK(local::needed_libraries("").empty());
+  constexpr std::uint64_t seed = 20260101;
+  INFO("seed " << seed);
+  Random random(seed);
+  for (int i = 0; i < 2000; ++i) {
+    Bytes changed = whole.substr(0, static_cast<std::size_t>(random.between(0, std::ssize(whole))));
+    for (int flips = 0; flips < 4 && !changed.empty(); ++flips) {  // in the head and its tables
+      const std::int64_t place = random.between(0, std::min<std::int64_t>(std::ssize(changed), 1024) - 1);
+      changed[static_cast<std::size_t>(place)] = static_cast<char>(random.between(0, 255));
+    }
+    CHECK(local::needed_libraries(changed).size() <= 1000);
   }
 }
 
