@@ -1,9 +1,11 @@
 """The server under load: `tools/bench server`. A real server in a temporary directory, loaded by gleaner-loadgen in a
 process of its own on the same machine; what is quoted of it is the server's CPU time a request, which tells least of the
 machine's other work. Every run ends with its ledger compared with the store."""
+import asyncio
 import collections
 import contextlib
 import hashlib
+import http.client
 import json
 import os
 import pathlib
@@ -11,8 +13,10 @@ import resource
 import secrets
 import signal
 import sqlite3
+import ssl
 import statistics
 import subprocess
+import threading
 import time
 
 from check_ledger import check_ledger, read_ledger
@@ -356,7 +360,101 @@ def bench_overload(options, connections=2000):
         return trial.check()
 
 
-SINGLE = {"idle": bench_idle, "scale": bench_scale, "page": bench_page, "overload": bench_overload}
+class Viewers:
+    """So many people with the console open: each follows the events, as the page does."""
+
+    def __init__(self, grid, count):
+        self.grid, self.count, self.events, self.bytes = grid, count, 0, 0
+
+    def __enter__(self):
+        self.loop = asyncio.new_event_loop()
+        self.thread = threading.Thread(target=self.loop.run_until_complete, args=(self.follow_all(),))
+        self.thread.start()
+        return self
+
+    def __exit__(self, *why):
+        self.loop.call_soon_threadsafe(self.over.set)
+        self.thread.join()
+        self.loop.close()
+
+    async def follow_all(self):
+        self.over = asyncio.Event()
+        context = ssl._create_unverified_context()
+        following = [asyncio.create_task(self.follow(context, f"127.0.1.{1 + i % NETWORKS}")) for i in range(self.count)]
+        await self.over.wait()
+        for task in following:
+            task.cancel()
+        await asyncio.gather(*following, return_exceptions=True)
+
+    async def follow(self, context, address):
+        while True:
+            try:
+                reader, writer = await asyncio.open_connection("127.0.0.1", self.grid.port, ssl=context, local_addr=(address, 0))
+                writer.write(f"GET /v1/admin/events HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {self.grid.admin_token}\r\n\r\n".encode())
+                while more := await reader.read(1 << 20):
+                    self.bytes += len(more)
+                    self.events += more.count(b"\ndata: ")
+            except OSError:
+                await asyncio.sleep(1)
+
+
+def answer_cost(trial, path, times=5):
+    """Of the server's processor time, in milliseconds an answer: the median; and bytes. More than a second apart, so that none is
+    the one before once more."""
+    connection = http.client.HTTPSConnection("127.0.0.1", trial.grid.port, context=ssl._create_unverified_context(), timeout=60)
+    headers = {"Authorization": f"Bearer {trial.grid.admin_token}"}
+    costs = []
+    for _ in range(times + 1):
+        begun = thread_seconds(trial.server.pid).total()
+        connection.request("GET", path, headers=headers)
+        reply = connection.getresponse()
+        body = reply.read()
+        if reply.status != 200:
+            raise RuntimeError(f"{path} was answered {reply.status}: {body[:200]}")
+        costs.append(1e3 * (thread_seconds(trial.server.pid).total() - begun))
+        time.sleep(1.1)
+    connection.close()
+    return statistics.median(costs[1:]), len(body)  # without the first, which connects
+
+
+def share_of_a_core(trial, seconds):
+    begun, spent = time.monotonic(), thread_seconds(trial.server.pid).total()
+    time.sleep(seconds)
+    return 100 * (thread_seconds(trial.server.pid).total() - spent) / (time.monotonic() - begun)
+
+
+def bench_viewers(options, viewers=200):
+    """What people who watch cost: 200 of them, while some hosts work; and what the console's pages ask for, of a problem of ten
+    million items, and of one where each second item is accepted and each of the others held by another host."""
+    for count in [int(float(size)) for size in options.hosts or ()] or [10**5]:
+        with LoadTrial(options) as trial:
+            trial.enrol(1)
+            trial.fill(count - 1)
+            trial.fill_units()
+            trial.grid.admin("problem", "pause", "1")
+            identity = trial.grid.add_problem("load", "watched", "--strategy", "ss,mode=paper", "--straggler", "none", count=10**7)
+            work = ["--hosts", 20, "--connections", 4, "--think", 2000, "--warm-up", 0]
+            shares = {}
+            for watching in (0, viewers, 0, viewers):
+                process = trial.start(*work, seconds=options.load_seconds + 4)
+                with Viewers(trial.grid, watching) as crowd:
+                    time.sleep(3)  # all are there
+                    before = crowd.events, crowd.bytes
+                    shares.setdefault(watching, []).append(share_of_a_core(trial, options.load_seconds))
+                    events, size = crowd.events - before[0], crowd.bytes - before[1]
+                trial.finish(process)
+            each = events / options.load_seconds / viewers
+            print(f"viewers: at {count:,} hosts {viewers} of them, {each:.2f} events of {size / max(1, events):,.0f} bytes a second each: the server takes "
+                  f"{' and '.join(f'{share:.2f}' for share in shares[viewers])} % of a core; without them "
+                  f"{' and '.join(f'{share:.2f}' for share in shares[0])} %", flush=True)
+            for path in ("/v1/admin/status", "/v1/admin/problems", f"/v1/admin/problems/{identity}", "/v1/admin/problems/1", f"/v1/admin/problems/{identity}/map",
+                         "/v1/admin/problems/1/map", f"/v1/admin/problems/{identity}/history", "/v1/admin/history", "/v1/admin/host-pages",
+                         "/v1/admin/host-pages?text=no-such-host", "/v1/admin/errors", "/v1/admin/days", "/metrics"):
+                cost, size = answer_cost(trial, path)
+                print(f"  {path}: {cost:.2f} ms of processor time, {size:,} bytes", flush=True)
+
+
+SINGLE = {"viewers": bench_viewers, "idle": bench_idle, "scale": bench_scale, "page": bench_page, "overload": bench_overload}
 
 
 def bench_server(options):
