@@ -32,6 +32,16 @@ class CountingBackend final : public Backend {
     ++calls;
     return {};
   }
+  Result<std::string> change_project(const std::string& key, const std::string& verb, double share) override {
+    CHECK_TRUE(!key.empty() && (verb == "share" || verb == "suspend" || verb == "resume"));
+    CHECK_TRUE(verb != "share" || (share >= 0 && share <= 1e9));
+    ++calls;
+    return std::string("done");
+  }
+  Result<Picture> picture() override {
+    ++calls;
+    return Error{ErrorKind::not_found, "there is none"};
+  }
   int calls = 0;
 };
 

@@ -15,7 +15,7 @@ export interface Problem {
   weight: number; priority: number; validation: string; stage: number; stage_name: string; items: number; accepted: number;
   free: number; handed_out: number; cost: number; cost_accepted: number; rate: number; eta_seconds: number; units: number;
   eta_low_seconds?: number; eta_high_seconds?: number; done?: number;
-  open_units: number; splits: number; wasted_cost: number; hosts: number; created_at: number; started_at: number;
+  open_units: number; splits: number; wasted?: number; shares_total?: number; hosts: number; created_at: number; started_at: number;
   finished_at: number; elapsed_seconds: number; shares: Share[]; results: ResultFile[]; set_aside: SetAside[];
 }
 export interface Estimate {

@@ -12,7 +12,7 @@ export function Overview() {
   const running = problems.filter(p => p.state === "running");
   const past = samples.value;
   const at = past.map(s => s.at);
-  const worst = Math.max(0, ...problems.map(p => (p.wasted_cost > 0 ? p.wasted_cost / (p.wasted_cost + p.cost_accepted) : 0)));
+  const worst = Math.max(0, ...problems.map(p => p.wasted ?? 0));
   return (
     <>
       <Heading>Overview</Heading>

@@ -32,7 +32,7 @@ export function ProblemPage({ id }: { id: number }) {
         <Figure name="items accepted" value={count(p.accepted)} note={` of ${count(p.items)}`} />
         <Figure name="left" value={p.waits ? "it waits" : left(p)} />
         <Figure name="hosts at work" value={count(p.hosts)} />
-        <Figure name="wasted" value={percent(p.wasted_cost > 0 ? p.wasted_cost / (p.wasted_cost + p.cost_accepted) : 0)} />
+        <Figure name="wasted" value={percent(Math.max(0, p.wasted ?? 0))} />
       </dl>
       <div class="cards">
         <Card title="Items" wide>{map && map.items > 0 ? <ItemMapView map={map} names={names} /> : <p class="calm">The stage is being planned.</p>}</Card>
@@ -167,6 +167,7 @@ function Results({ p }: { p: Problem }) {
 
 function Shares({ p }: { p: Problem }) {
   const shares = [...p.shares].sort((a, b) => b.cost - a.cost).slice(0, 100);
+  const total = Math.max(p.shares_total ?? 0, p.shares.length);
   const all = p.shares.reduce((sum, each) => sum + each.cost, 0);
   if (shares.length === 0) return <p class="calm">No host has had any of it yet.</p>;
   return (
@@ -185,7 +186,7 @@ function Shares({ p }: { p: Problem }) {
           ))}
         </tbody>
       </table>
-      {p.shares.length > 100 && <p class="calm">and {plural(p.shares.length - 100, "more host")}.</p>}
+      {total > shares.length && <p class="calm">and {plural(total - shares.length, "more host")}.</p>}
     </div>
   );
 }
