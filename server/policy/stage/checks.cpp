@@ -116,8 +116,11 @@ void Stage::reject(Range range, const std::string& reason, Timestamp now, Change
 }
 
 void Stage::count_use(HostId host, Range range, Use use, Changes& changes) {
-  const double cost = state_->ledger.costs().of(range) * (use == Use::none ? 1 : -1);
-  state_->clock.host(host).record.cost_wasted += cost;
+  double cost = state_->ledger.costs().of(range);
+  auto& record = state_->clock.host(host).record;
+  // Whether it was counted when it came is inferred (reviews.cpp): no more is taken back than the host has.
+  if (use == Use::after_all) cost = -std::min(cost, record.cost_wasted);
+  record.cost_wasted += cost;
   state_->totals.wasted_cost += cost;
   changes.hosts.push_back(host);
   tidy(changes);

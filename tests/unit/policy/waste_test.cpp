@@ -65,6 +65,19 @@ TEST_CASE("what comes after all was no waste, and a unit that was never begun wa
   CHECK(wasted(bench) == Approx(0));
 }
 
+TEST_CASE("no more waste is taken back than was counted") {
+  StageBench bench(10, "static,mode=paper");
+  const Unit unit = bench.take(1);
+  bench.commit(unit, unit.range, true);
+  Changes changes;
+  bench.stage.count_use(HostId{1}, {0, 4}, Stage::Use::after_all, changes);
+  CHECK(wasted(bench) == 0);
+  bench.stage.count_use(HostId{1}, {0, 1}, Stage::Use::none, changes);
+  bench.stage.count_use(HostId{1}, {0, 4}, Stage::Use::after_all, changes);
+  CHECK(wasted(bench) == 0);
+  CHECK(bench.stage.hosts().front()->cost_wasted == 0);
+}
+
 TEST_CASE("waste outlasts a restart") {
   StageBench bench(10, "static,mode=paper");
   bench.wait(1);
