@@ -7,9 +7,12 @@ import subprocess
 import tempfile
 import time
 
-from harness import AS_NOBODY, NOBODY, SLOW
+from harness import AS_NOBODY, NOBODY, SLOW, others_reach
 
 PROGRAMS = next(iter(sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin"))), None)  # None: not installed
+WHY_NOT = ("PostgreSQL is not installed (tools/setup test)" if PROGRAMS is None else
+           "PostgreSQL refuses to be run by root, and other users can run nothing here"
+           if os.geteuid() == 0 and not others_reach(PROGRAMS / "initdb") else None)
 
 
 class Postgres:

@@ -12,7 +12,7 @@ PROBLEM = {"width": 320, "height": 240, "iterations": 40000}
 SETTINGS = "work.commit_seconds = 1\nwork.heartbeat_seconds = 2\nwork.unit_minimum_seconds = 1\nstore.url = "
 
 
-@unittest.skipIf(postgres.PROGRAMS is None, "PostgreSQL is not installed (tools/setup test)")
+@unittest.skipIf(postgres.WHY_NOT, postgres.WHY_NOT)
 class OnPostgres(unittest.TestCase):
     def start_standby(self, grid, label, port):
         """The same project on another port."""

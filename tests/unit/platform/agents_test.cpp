@@ -9,6 +9,7 @@
 #include "client/platform/activity_monitor.h"
 #include "client/platform/local_socket.h"
 #include "tests/catch.h"
+#include "tests/unit/others_reach.h"
 
 namespace gleaner::platform {
 namespace {
@@ -23,15 +24,6 @@ struct Place {
       std::filesystem::temp_directory_path() / ("gleaner-agents-" + std::to_string(::getpid()) + ".sock");
   [[nodiscard]] std::vector<AgentPlace> places(bool everybody = false) const { return {{path, everybody}}; }
 };
-
-// May other users pass every directory above it?
-bool others_reach(const io::Path& path) {
-  for (io::Path above = path.parent_path();; above = above.parent_path()) {
-    struct stat facts {};
-    if (::stat(above.c_str(), &facts) != 0 || (facts.st_mode & S_IXOTH) == 0) return false;
-    if (above == above.root_path()) return true;
-  }
-}
 
 io::Descriptor connect_to(const io::Path& path) {
   const auto address = local_address(path);

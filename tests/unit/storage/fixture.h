@@ -31,8 +31,10 @@ enum class Engine { sqlite, postgres };
 // Those that this computer has.
 inline std::vector<Engine> engines() {
   if (postgres_programs()) return {Engine::sqlite, Engine::postgres};
-  static const bool told =
-      std::puts("PostgreSQL is not installed (tools/setup test): its tests are skipped") >= 0;
+  static const bool told = std::puts(
+                               "PostgreSQL is not installed (tools/setup test), or other users can run "
+                               "nothing here: its tests are "
+                               "skipped") >= 0;
   CHECK(told);
   return {Engine::sqlite};
 }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "server/storage/postgres.h"
+#include "tests/unit/others_reach.h"
 
 namespace gleaner::storage::testing {
 namespace {
@@ -46,7 +47,9 @@ std::optional<std::string> postgres_programs() {
   const std::filesystem::path versions("/usr/lib/postgresql");
   std::error_code none;
   for (const auto& version : std::filesystem::directory_iterator(versions, none))
-    if (std::filesystem::exists(version.path() / "bin/initdb")) return (version.path() / "bin").string();
+    if (std::filesystem::exists(version.path() / "bin/initdb") &&
+        (::geteuid() != 0 || others_reach(version.path() / "bin/initdb")))
+      return (version.path() / "bin").string();
   return std::nullopt;
 }
 

@@ -7,7 +7,7 @@
 
 namespace gleaner::storage::testing {
 
-// Where PostgreSQL's server programs are; nothing: not installed.
+// Where PostgreSQL's server programs are; nothing: not installed, or ordinary users can run nothing here.
 [[nodiscard]] std::optional<std::string> postgres_programs();
 
 class PostgresCluster {
