@@ -130,7 +130,8 @@ Result<Load::Place> Load::enter(const Visitor& who, Size size) {
   const bool counts = who.caller != Caller::administrator;
   if (host) {
     host->requests.take(host->of_request(), now);
-    host->seldom.take(client_asks_every, now);
+    // It owes no more than that, so that it asks seldom again as soon as it does.
+    if (host->seldom.missing(now) <= at_once) host->seldom.take(client_asks_every, now);
   }
   if (counts) network->requests.take(network->of_request(), now);
   return std::make_shared<Ticket>(state_, network, Account(state_, host, counts ? network : nullptr));

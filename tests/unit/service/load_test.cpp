@@ -60,6 +60,11 @@ TEST_CASE("hosts that ask without pause leave the last places to those that ask 
   CHECK(!enter(crowd).ok());
   places.clear();
   ask(crowd, 1000);  // where there is little to do, it may ask as often as it likes
+  clock.advance(std::chrono::seconds{5});
+  for (int host = 1; load.under_way() < limits::requests_under_way_max; ++host)
+    if (auto place = enter(crowd + host); place.ok()) places.push_back(std::move(*place));
+  places.pop_back();
+  CHECK(enter(crowd).ok());  // and is not held to it for longer than it waits
 }
 
 TEST_CASE("one network's requests, however many, leave places to others") {
