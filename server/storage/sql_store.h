@@ -1,4 +1,4 @@
-// The Store on a database of any engine (connection.h). Rows in, rows out: stored_rows.h says what they are
+// The Store on a database of any engine (connection.h). Rows in, rows out: stored_*.h say what they are
 // made of; sql_store_*.cpp hold the texts of all other statements, grouped as the rows are. Private to this
 // module; made by open_store(). One thread at a time, but for what store.h says may be called from any.
 #pragma once
@@ -14,7 +14,8 @@
 
 #include "server/storage/connection.h"
 #include "server/storage/store.h"
-#include "server/storage/stored_rows.h"
+#include "server/storage/stored_problems.h"
+#include "server/storage/stored_project.h"
 
 namespace gleaner::storage {
 

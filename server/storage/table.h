@@ -1,5 +1,5 @@
-// What the rows of a table are: name, columns, key. One description of each (stored_rows.h), from which every
-// engine makes its SQL. Private to this module. Immutable.
+// What the rows of a table are: name, columns, key. One description of each (stored_project.h,
+// stored_problems.h), from which every engine makes its SQL. Private to this module. Immutable.
 #pragma once
 
 #include <cstddef>
