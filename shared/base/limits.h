@@ -101,8 +101,8 @@ inline constexpr std::int64_t memory_bytes_max = std::int64_t{1} << 50;
 // second's.
 inline constexpr int strangers_requests_under_way_max = 256;
 inline constexpr int requests_under_way_max = 2000;
-// The last places are for hosts that ask as seldom as a client does: beside 2,000 connections that ask without
-// pause these were answered in half the time, and none was refused (tests/reports/load.md).
+// The last places are for hosts that ask as seldom as a client does: beside 2,000 connections that ask
+// without pause these were answered in half the time, and none was refused (tests/reports/load.md).
 inline constexpr int frequent_requests_under_way_max = 512;
 
 // Planning
