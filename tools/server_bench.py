@@ -164,8 +164,8 @@ class LoadTrial:
             segment = database.execute("SELECT next FROM sequences WHERE name = 'segment'").fetchone()[0]
             item = database.execute("SELECT max(range_end) FROM units").fetchone()[0]
             done, held = (Copies(database, "units", f"WHERE state = {state} ORDER BY id LIMIT 1") for state in (2, 1))
-            records, segments, contents, accepted, answers = (
-                Copies(database, table) for table in ("host_records", "segments", "segment_bytes", "accepted", "acknowledgements"))
+            records, segments, contents, accepted = (
+                Copies(database, table) for table in ("host_records", "segments", "segment_bytes", "accepted"))
             size = len(contents.model["bytes"])
             ledger.write("gleaner-ledger 1\n")
             for host in hosts:
@@ -177,12 +177,11 @@ class LoadTrial:
                 segments.add(id=segment, unit=unit, host=host, digest=digest.digest(), **place)
                 contents.add(segment=segment, bytes=data)
                 accepted.add(segment=segment, **place)
-                answers.add(unit=unit, host=host, digest=digest.digest(), **place)
                 ledger.write(f"accepted {unit} {host} {item} {item + 1} {digest.hexdigest()}\n")
                 held.add(id=unit + 1, group_unit=unit + 1, host=host, range_begin=item + 1, range_end=item + 2, committed=item + 1,
                          finished=item + 1, handed_end=item + 2)
                 unit, segment, item = unit + 2, segment + 1, item + 2
-            for rows in (records, done, held, segments, contents, accepted, answers):
+            for rows in (records, done, held, segments, contents, accepted):
                 rows.write()
             database.execute("UPDATE sequences SET next = ? WHERE name = 'unit'", (unit,))
             database.execute("UPDATE sequences SET next = ? WHERE name = 'segment'", (segment,))

@@ -11,6 +11,15 @@
 namespace gleaner::service {
 namespace {
 
+// What is answered to a segment of which so many items were accepted: the same whenever it is sent.
+void acknowledge(protocol::Acknowledgement& answer, std::int64_t items_accepted) {
+  answer.items_accepted = items_accepted;
+  answer.status = items_accepted > 0 ? protocol::CommitStatus::accepted : protocol::CommitStatus::duplicate;
+  if (items_accepted < answer.range.size())
+    answer.reason =
+        "other hosts had delivered " + std::to_string(answer.range.size() - items_accepted) + " of its items";
+}
+
 // The host's row is the caller's to store.
 Status record_commit(Transaction& tx, Host& host, Problem& problem, const PreparedCommit& prepared,
                      const policy::CommitOutcome& outcome, protocol::Acknowledgement& acknowledgement) {
@@ -26,11 +35,12 @@ Status record_commit(Transaction& tx, Host& host, Problem& problem, const Prepar
   row.received_at = tx.now;
   row.compute_seconds = request.compute_seconds;
   row.place = prepared.bytes.empty() ? storage::SegmentPlace::blob : storage::SegmentPlace::store;
+  for (const Range range : outcome.accepted) row.items_accepted += range.size();
+  acknowledge(acknowledgement, row.items_accepted);
   TRY_ASSIGN(row.id, tx.store.add_segment(row, prepared.bytes));
   double cost = 0;
   for (const Range range : outcome.accepted) {
     TRY(tx.store.accept_free(problem.row.id, prepared.stage, range, row.id));
-    acknowledgement.items_accepted += range.size();
     problem.saved.forget(range);
     cost += problem.stage->view().ledger().costs().of(range);
   }
@@ -44,12 +54,6 @@ Status record_commit(Transaction& tx, Host& host, Problem& problem, const Prepar
   host.row.health = policy::after_success(host.row.health);
   tx.model.blame.delivered(host.row.id, problem.row.application);
   TRY(goes_on(tx, problem));
-  acknowledgement.status = acknowledgement.items_accepted > 0 ? protocol::CommitStatus::accepted
-                                                              : protocol::CommitStatus::duplicate;
-  if (acknowledgement.items_accepted < request.range.size())
-    acknowledgement.reason = "other hosts had delivered " +
-                             std::to_string(request.range.size() - acknowledgement.items_accepted) +
-                             " of its items";
   if (!outcome.overlapping.empty()) TRY(start_review(tx, problem, outcome.overlapping));
   TRY(audit_accepted(tx, problem, host.row.id, row.id, outcome.accepted));
   if (prepared.enough && !problem.stage_row.enough) {
@@ -123,11 +127,8 @@ Status apply_commit(Transaction& tx, Host& host, const PreparedCommit& prepared,
       TRY(end_refused(tx, host, request, acknowledgement.reason));
     }
   }
-  // Refusals are not kept: each sending is judged anew.
-  if (acknowledgement.status == protocol::CommitStatus::refused) return {};
-  return tx.store.add_acknowledgement({request.unit, host.row.id, request.range, request.digest,
-                                       acknowledgement.status, acknowledgement.reason,
-                                       acknowledgement.items_accepted, acknowledgement.at});
+  // Refusals are not kept: each sending is judged anew. All else the segment's row says.
+  return {};
 }
 
 }  // namespace
@@ -150,9 +151,14 @@ Result<CommitPlace> find_place(Transaction& tx, HostId host, protocol::CommitReq
   place.prepared.request = std::move(request);
   const auto& r = place.prepared.request;
   if (before) {
-    place.prepared.answer =
-        protocol::Acknowledgement{before->unit,   before->host,   before->range,          before->digest,
-                                  before->status, before->reason, before->items_accepted, before->at};
+    protocol::Acknowledgement answer;
+    answer.unit = before->unit;
+    answer.host = before->host;
+    answer.range = before->range;
+    answer.digest = before->digest;
+    answer.at = before->at;
+    acknowledge(answer, before->items_accepted);
+    place.prepared.answer = std::move(answer);
     return place;
   }
   TRY_ASSIGN(const auto unit, tx.store.unit(r.unit));

@@ -100,7 +100,6 @@ class SqlStore final : public Store {
   Status add_failure(const FailureRow& row) override;
   Result<std::vector<FailureRow>> failures(ProblemId problem) override;
 
-  Status add_acknowledgement(const AcknowledgementRow& row) override;
   Result<std::optional<AcknowledgementRow>> acknowledgement(UnitId unit, HostId host, Range range,
                                                             const std::string& digest) override;
 

@@ -22,9 +22,11 @@ Result<SegmentId> SqlStore::add_segment(const SegmentRow& row, std::string_view 
     const Timestamp& received_at;
     const double& compute_seconds;
     const SegmentPlace& place;
+    const std::int64_t& items_accepted;
   };
   TRY(put<SegmentRow>(WithId{SegmentId{id}, row.problem, row.stage, row.unit, row.host, row.range, row.digest,
-                             row.bytes, row.received_at, row.compute_seconds, row.place}));
+                             row.bytes, row.received_at, row.compute_seconds, row.place,
+                             row.items_accepted}));
   TRY(failpoint("row-inserted"));
   if (row.place == SegmentPlace::store)
     TRY(put<SegmentBytes<>>(SegmentBytes<std::string_view>{SegmentId{id}, bytes}));
@@ -126,6 +128,14 @@ UPDATE accepted SET range_end = ?3 WHERE problem = ?1 AND stage = ?2 AND range_e
 
 Status SqlStore::drop_segment(SegmentId segment) {
   newest_segment_ = {};
+  // Its host may ask once more.
+  TRY(connection_
+          ->query(
+              "INSERT INTO acknowledgements (unit, host, range_begin, range_end, digest, items_accepted, at) "
+              "SELECT unit, host, range_begin, range_end, digest, items_accepted, received_at FROM segments "
+              "WHERE id = ? AND items_accepted >= 0 ON CONFLICT DO NOTHING")
+          .add(segment)
+          .run());
   TRY(connection_->query("DELETE FROM segment_bytes WHERE segment = ?").add(segment).run());
   return connection_->query("DELETE FROM segments WHERE id = ?").add(segment).run();
 }
@@ -166,12 +176,20 @@ Result<std::vector<VerdictRow>> SqlStore::verdicts(ProblemId problem) {
   return numbered_rows<VerdictRow>(sql, problem);
 }
 
-Status SqlStore::add_acknowledgement(const AcknowledgementRow& row) {
-  return put<AcknowledgementRow>(row);
-}
-
 Result<std::optional<AcknowledgementRow>> SqlStore::acknowledgement(UnitId unit, HostId host, Range range,
                                                                     const std::string& digest) {
+  // The unit says where its segments are in the index.
+  static const std::string sql =
+      "SELECT s.unit, s.host, s.range_begin, s.range_end, s.digest, s.items_accepted, s.received_at "
+      "FROM units u JOIN segments s ON s.problem = u.problem AND s.stage = u.stage AND s.size_class = ?1 "
+      "AND s.range_begin = ?2 WHERE u.id = ?3 AND s.unit = ?3 AND s.host = ?4 AND s.range_end = ?5 AND "
+      "s.digest = ?6 AND s.items_accepted >= 0";
+  {
+    Query query = connection_->query(sql);
+    query.add(size_class(range)).add(range.begin).add(unit).add(host).add(range.end).add_digest(digest);
+    TRY_ASSIGN(auto found, first_row(query, take_row<AcknowledgementRow>));
+    if (found) return found;
+  }
   Query query = connection_->find(table_of<AcknowledgementRow>());
   query.add(unit).add(host).add(range).add_digest(digest);
   return first_row(query, take_row<AcknowledgementRow>);

@@ -24,9 +24,10 @@ Status SqlStore::put_unit(ProblemId problem, int stage, const policy::Unit& unit
 
 Result<std::vector<policy::Unit>> SqlStore::open_units(ProblemId problem, int stage) {
   static const std::string sql =
-      select_from<policy::Unit>("WHERE problem = ? AND stage = ? AND state = ? ORDER BY id");
+      select_from<policy::Unit>("WHERE problem = ? AND stage = ? AND state = 1 ORDER BY id");
+  static_assert(static_cast<int>(policy::UnitState::open) == 1, "the index of open units says so, too");
   Query query = connection_->query(sql);
-  query.add(problem).add(stage).add(policy::UnitState::open);
+  query.add(problem).add(stage);
   return all_rows(query, [](Query& each) { return take_row<policy::Unit>(each).unit; });
 }
 

@@ -165,6 +165,9 @@ struct SegmentRow {
   Timestamp received_at;
   double compute_seconds = 0;
   SegmentPlace place = SegmentPlace::blob;
+  // When it was delivered, as its acknowledgement says; negative: of before schema 15, it has a row of its
+  // own.
+  std::int64_t items_accepted = 0;
 };
 
 // Items whose accepted result is in `segment`. The ranges of a stage never overlap.
@@ -210,14 +213,13 @@ struct FailureRow {
   Timestamp at;
 };
 
-// What an acknowledgement said, so that the same commit sent twice is answered twice alike.
+// What an acknowledgement said, so that the same commit sent twice is answered twice alike: a segment's, also
+// when it is there no more.
 struct AcknowledgementRow {
   UnitId unit;
   HostId host;
   Range range;
   std::string digest;
-  protocol::CommitStatus status = protocol::CommitStatus::refused;
-  std::string reason;
   std::int64_t items_accepted = 0;
   Timestamp at;
 };
@@ -348,7 +350,6 @@ class Store {
   [[nodiscard]] virtual Result<std::vector<FailureRow>> failures(
       ProblemId problem) = 0;  // newest 1,000 first
 
-  [[nodiscard]] virtual Status add_acknowledgement(const AcknowledgementRow& row) = 0;
   [[nodiscard]] virtual Result<std::optional<AcknowledgementRow>> acknowledgement(
       UnitId unit, HostId host, Range range, const std::string& digest) = 0;
 

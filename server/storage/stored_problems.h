@@ -243,6 +243,7 @@ struct Stored<SegmentRow> {
     to("received_at", row.received_at);
     to("compute_seconds", row.compute_seconds);
     to("place", row.place);
+    to("items_accepted", row.items_accepted);
   }
 };
 
@@ -278,8 +279,6 @@ struct Stored<AcknowledgementRow> {
     to("host", row.host);
     to("range", row.range);
     to("digest", AsDigest{row.digest});
-    to("status", row.status);
-    to("reason", row.reason);
     to("items_accepted", row.items_accepted);
     to("at", row.at);
   }

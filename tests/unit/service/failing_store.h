@@ -259,10 +259,6 @@ class FailingStore final : public Store {
     TRY(next("failures"));
     return inner_->failures(problem);
   }
-  Status add_acknowledgement(const AcknowledgementRow& row) override {
-    TRY(next("add_acknowledgement"));
-    return inner_->add_acknowledgement(row);
-  }
   Result<std::optional<AcknowledgementRow>> acknowledgement(UnitId unit, HostId host, Range range,
                                                             const std::string& digest) override {
     TRY(next("acknowledgement"));

@@ -12,8 +12,8 @@ using namespace gleaner::storage::testing;
 
 namespace {
 
-constexpr const char* step_names[] = {"close unit", "new unit", "host record", "segment",     "accept",
-                                      "answer",     "decision", "host",        "look answer", "look unit"};
+constexpr const char* step_names[] = {"close unit", "new unit", "host record", "segment",  "accept",
+                                      "decision",   "host",     "look answer", "look unit"};
 constexpr std::size_t step_count = std::size(step_names);
 
 double processor_microseconds() {
@@ -49,11 +49,6 @@ void cycle(Store& store, const Grid& grid, const HostRow& host, policy::Unit& he
   policy::HostRecord record;
   record.host = host.id;
   policy::Unit next = simple_unit(grid, *store.next_unit(), {held.range.end, held.range.end + 10});
-  AcknowledgementRow answer;
-  answer.unit = held.id;
-  answer.host = host.id;
-  answer.range = held.range;
-  answer.digest = segment.digest;
   DecisionRow decision{grid.problem, 0, {Timestamp{}, host.id, next.id, "fresh", next.range, next.reason}};
   held.state = policy::UnitState::done;
 
@@ -64,7 +59,6 @@ void cycle(Store& store, const Grid& grid, const HostRow& host, policy::Unit& he
   const auto id = store.add_segment(segment, {});
   laps.lap(id.ok());
   laps.lap(store.accept_free(grid.problem, 0, held.range, *id).ok());
-  laps.lap(store.add_acknowledgement(answer).ok());
   laps.lap(store.add_decision(decision).ok());
   laps.lap(store.update_host(host).ok());
   laps.lap(store.acknowledgement(held.id, host.id, held.range, "none").ok());

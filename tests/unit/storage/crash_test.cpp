@@ -32,14 +32,11 @@ Status work_cycle(Store& store, const Grid& grid, std::int64_t count) {
   TRY_ASSIGN(const UnitId unit, store.next_unit());
   policy::Unit row = simple_unit(grid, unit, range);
   TRY(store.put_unit(grid.problem, 0, row));
-  TRY_ASSIGN(const SegmentId segment, store.add_segment(simple_segment(grid, range), std::string_view()));
+  SegmentRow delivered = simple_segment(grid, range);
+  delivered.unit = unit;
+  TRY_ASSIGN(const SegmentId segment, store.add_segment(delivered, std::string_view()));
   // One item too many, which the next cycle takes back: rows are cut as well as added.
   TRY(store.accept(grid.problem, 0, {range.begin, range.end + 1}, segment));
-  AcknowledgementRow acknowledgement;
-  acknowledgement.unit = unit;
-  acknowledgement.host = grid.hosts[0];
-  acknowledgement.range = range;
-  TRY(store.add_acknowledgement(acknowledgement));
   TRY(store.add_decision({grid.problem, 0, {}}));
   TRY(store.set_value("count", std::to_string(count + 1)));
   return store.commit();
@@ -61,7 +58,8 @@ void check_contents(Store& store, const Grid& grid, std::int64_t count) {
     REQUIRE(row.range == Range{3 * i, 3 * i + (i == count - 1 ? 4 : 3)});
     REQUIRE(row.segment.range == Range{3 * i, 3 * i + 3});
     const auto& unit = units[static_cast<std::size_t>(i)];
-    REQUIRE(must(store.acknowledgement(unit.id, grid.hosts[0], unit.range, "")));
+    REQUIRE(must(
+        store.acknowledgement(unit.id, grid.hosts[0], unit.range, simple_segment(grid, unit.range).digest)));
   }
   REQUIRE(must(store.decisions(grid.problem, 1'000'000)).size() == static_cast<std::size_t>(count));
 }

@@ -40,10 +40,8 @@ Grid make_store(const io::Path& directory) {
     for (int i = 0; i < 300; ++i) {
       const Range range{i, i + 1};
       must(store->put_unit(grid.problem, 0, simple_unit(grid, must(store->next_unit()), range)));
+      must(store->drop_segment(must(store->add_segment(simple_segment(grid, range), {}))));
       must(store->accept(grid.problem, 0, range, must(store->add_segment(simple_segment(grid, range), {}))));
-      AcknowledgementRow acknowledgement;
-      acknowledgement.unit = UnitId{i + 1};
-      must(store->add_acknowledgement(acknowledgement));
       must(store->add_decision({grid.problem, 0, {}}));
     }
   });
@@ -134,11 +132,11 @@ TEST_CASE("a damaged head, a cut file and foreign files are refused and say what
   CHECK(open_sqlite_store(directory.path(), OpenCheck::quick_check).ok());
 }
 
-TEST_CASE("a last page cut in half is found by looking at every page") {
+TEST_CASE("a page cut in half at the end is found by looking at every page") {
   const TemporaryDirectory directory;
   (void)make_store(directory.path());
-  const Bytes whole = read_whole(directory / "store.sqlite");
-  write_whole(directory / "store.sqlite", whole.substr(0, whole.size() - 2048));
+  const Bytes whole = read_whole(directory / "store.sqlite");  // whose last page is a free one
+  write_whole(directory / "store.sqlite", whole.substr(0, whole.size() - 4096 - 2048));
   CHECK_THAT(refused(directory.path(), OpenCheck::quick_check).message,
              Contains("restore the newest backup"));
 }

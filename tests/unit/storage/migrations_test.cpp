@@ -11,8 +11,6 @@ using namespace gleaner::storage::testing;
 using Catch::Matchers::Contains;
 using ::gleaner::testing::TemporaryDirectory;
 
-namespace {}  // namespace
-
 TEST_CASE("migrations are numbered 1, 2, 3 ...") {
   int expected = 1;
   for (const Migration& step : migrations()) CHECK(step.version == expected++);
@@ -49,7 +47,10 @@ TEST_CASE("every earlier schema is taken forward with its rows") {
     CHECK(record.times.units == 0);
     CHECK(must(store->accepted(ProblemId{1}, 0)).front().segment == SegmentId{5});
     CHECK(must(store->segments_over(ProblemId{1}, 0, {9, 10})).front().digest == "bb");
-    CHECK(must(store->acknowledgement(UnitId{17}, HostId{1}, {0, 10}, "bb")).has_value() == false);
+    const auto answered =
+        must(store->acknowledgement(UnitId{17}, HostId{1}, {0, 10}, std::string(64, 'b'))).value();
+    CHECK(answered.items_accepted == 8);
+    CHECK(to_microseconds(answered.at) == 9);
     CHECK(must(store->decisions(ProblemId{1}, 9)).size() == 1);
     // And it is written to as any other.
     in_transaction(*store, [&] {

@@ -6,7 +6,6 @@
 
 namespace gleaner::storage::testing {
 
-// Rows that every schema since the first can hold.
 inline constexpr const char* rows_of_schema_1 = R"(
 INSERT INTO named_values VALUES ('project', 'abc');
 INSERT INTO sequences VALUES ('unit', 1001), ('segment', 1001);
@@ -32,15 +31,16 @@ VALUES (1, 0, 1, 12.5, 1, 1, 0, 4, 1.5, 60, 0, 60, 0, 50, 1, 0, 0, 2, 1, 10, 10.
 INSERT INTO segments (id, problem, stage, size_class, unit, host, range_begin, range_end, digest, bytes, received_at,
   compute_seconds) VALUES (5, 1, 0, 3, 17, 1, 0, 10, x'bb', 100, 9, 8.5);
 INSERT INTO accepted VALUES (1, 0, 0, 10, 5);
-INSERT INTO acknowledgements VALUES (17, 1, 0, 10, x'bb', 1, '', 10, 9);
+INSERT INTO acknowledgements VALUES (17, 1, 0, 10, x'bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb', 1, '', 8, 9);
 INSERT INTO decisions VALUES (1, 1, 0, 1, 1, 17, 'fresh', 0, 50, 'why');
 )";
 
 inline void make_file(const io::Path& path, int version) {
   const auto database = must(Database::open(path.string(), Database::Create::yes));
+  must(migrate(*database, migrations().first(1)));
+  must(database->execute(rows_of_schema_1));
   must(migrate(*database, migrations().first(static_cast<std::size_t>(version))));
   CHECK(must(database->schema_version()) == version);
-  must(database->execute(rows_of_schema_1));
 }
 
 inline int newest() {

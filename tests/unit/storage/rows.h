@@ -134,8 +134,8 @@ void fields(Visitor& visit, StageRow& value) {
 
 template <typename Visitor>
 void fields(Visitor& visit, SegmentRow& value) {
-  auto& [id, problem, stage, unit, host, range, digest, bytes, received_at, seconds, place] = value;
-  visit(id, problem, stage, unit, host, range, digest, bytes, received_at, seconds, place);
+  auto& [id, problem, stage, unit, host, range, digest, bytes, received_at, seconds, place, items] = value;
+  visit(id, problem, stage, unit, host, range, digest, bytes, received_at, seconds, place, items);
 }
 
 template <typename Visitor>
@@ -158,8 +158,8 @@ void fields(Visitor& visit, FailureRow& value) {
 
 template <typename Visitor>
 void fields(Visitor& visit, AcknowledgementRow& value) {
-  auto& [unit, host, range, digest, status, reason, items, at] = value;
-  visit(unit, host, range, digest, status, reason, items, at);
+  auto& [unit, host, range, digest, items, at] = value;
+  visit(unit, host, range, digest, items, at);
 }
 
 template <typename Visitor>

@@ -19,7 +19,9 @@ void add_one_of_each(Store& store, const Grid& grid, UnitId unit) {
   policy::HostRecord record;
   record.host = grid.hosts[0];
   must(store.put_host_record(grid.problem, 0, record));
-  const SegmentId segment = must(store.add_segment(simple_segment(grid, {0, 10}), {}));
+  SegmentRow row = simple_segment(grid, {0, 10});
+  row.unit = unit;
+  const SegmentId segment = must(store.add_segment(row, {}));
   must(store.accept(grid.problem, 0, {0, 10}, segment));
   VerdictRow verdict;
   verdict.problem = grid.problem;
@@ -27,9 +29,6 @@ void add_one_of_each(Store& store, const Grid& grid, UnitId unit) {
   FailureRow failure;
   failure.problem = grid.problem;
   must(store.add_failure(failure));
-  AcknowledgementRow acknowledgement;
-  acknowledgement.unit = unit;
-  must(store.add_acknowledgement(acknowledgement));
   must(store.add_decision({grid.problem, 0, {}}));
   StageRow stage;
   stage.problem = grid.problem;
@@ -41,13 +40,19 @@ void add_one_of_each(Store& store, const Grid& grid, UnitId unit) {
 
 // How many rows of each kind there are, seen through the interface.
 std::vector<std::size_t> counts(Store& store, ProblemId problem, UnitId unit) {
-  return {
-      must(store.open_units(problem, 0)).size(),   must(store.unit(unit)).has_value(),
-      must(store.host_records(problem, 0)).size(), must(store.segments_over(problem, 0, {0, 10})).size(),
-      must(store.accepted(problem, 0)).size(),     must(store.verdicts(problem)).size(),
-      must(store.failures(problem)).size(),        must(store.acknowledgement(unit, {}, {}, "")).has_value(),
-      must(store.decisions(problem, 10)).size(),   must(store.stage(problem, 1)).has_value(),
-      must(store.results(problem)).size()};
+  const auto held = must(store.unit(unit));
+  const HostId host = held ? held->unit.host : HostId{1};
+  return {must(store.open_units(problem, 0)).size(),
+          must(store.unit(unit)).has_value(),
+          must(store.host_records(problem, 0)).size(),
+          must(store.segments_over(problem, 0, {0, 10})).size(),
+          must(store.accepted(problem, 0)).size(),
+          must(store.verdicts(problem)).size(),
+          must(store.failures(problem)).size(),
+          must(store.acknowledgement(unit, host, {0, 10}, std::string(64, 'b'))).has_value(),
+          must(store.decisions(problem, 10)).size(),
+          must(store.stage(problem, 1)).has_value(),
+          must(store.results(problem)).size()};
 }
 
 }  // namespace
