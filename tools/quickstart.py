@@ -18,6 +18,24 @@ def speed_of(share):
     return (share["cost"] + share["wasted_cost"]) / share["busy_seconds"] if share["busy_seconds"] > 0 else 0.0
 
 
+def free_ports(count):
+    probes = [socket.socket() for _ in range(count)]
+    for probe in probes:
+        probe.bind(("127.0.0.1", 0))
+    ports = [probe.getsockname()[1] for probe in probes]
+    for probe in probes:
+        probe.close()
+    return ports
+
+
+def reachable(port):
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        return True
+    except OSError:
+        return False
+
+
 class Demonstration:
     def __init__(self, options):
         self.binaries = pathlib.Path(options.binaries).resolve()
@@ -25,6 +43,12 @@ class Demonstration:
         self.scene = options.scene
         self.keep = options.keep
         self.processes = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *why):
+        pass
 
     def program(self, name):
         return str(self.binaries / "bin" / name)
@@ -35,9 +59,14 @@ class Demonstration:
             sys.exit(f"{' '.join(command)} failed:\n{(done.stderr or '') + (done.stdout or '')}")
         return done.stdout
 
+    def admin_command(self, *arguments):
+        return [self.program("gleaner-admin"), "--project", str(self.directory / "server" / "admin"), *arguments]
+
     def admin(self, *arguments, quiet=True):
-        return self.run(self.program("gleaner-admin"), "--project", str(self.directory / "server" / "admin"), *arguments,
-                        quiet=quiet)
+        return self.run(*self.admin_command(*arguments), quiet=quiet)
+
+    def watch(self, identity):
+        self.admin("problem", "watch", identity, quiet=False)
 
     def start(self, name, *command):
         log = open(self.directory / f"{name}.log", "w")
@@ -45,30 +74,35 @@ class Demonstration:
         self.processes.append((name, process))
         return process
 
-    def start_server(self):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
+    def make_project(self, port):
+        """Whose clients connect to that port."""
         server = self.directory / "server"
         self.run(self.program("gleaner-server"), "init", str(server), "--offline", str(self.directory / "offline-keys"),
                  "--name", "Quick start", "--address", "127.0.0.1", "--port", str(port))
         self.accept_what_is_missing(server)
-        self.open_status_page(server)
-        process = self.start("server", self.program("gleaner-server"), "run", str(server))
+        self.change_settings(server, "public_page = false", "public_page = true")
         self.address = f"https://127.0.0.1:{port}/"
-        for _ in range(200):
-            if process.poll() is not None:
-                sys.exit(f"the server did not start:\n{(self.directory / 'server.log').read_text()}")
-            try:
-                socket.create_connection(("127.0.0.1", port), timeout=1).close()
-                break
-            except OSError:
-                time.sleep(0.05)
         self.join_code = self.run(self.program("gleaner-server"), "join-code", str(server)).strip()
+        return server
 
-    def open_status_page(self, server):
+    def start_server(self):
+        port, = free_ports(1)
+        server = self.make_project(port)
+        self.start("server", self.program("gleaner-server"), "run", str(server))
+        self.await_(lambda: reachable(port))
+
+    def await_(self, ready):
+        """All that was started goes on until it is."""
+        end = time.monotonic() + 30
+        while not ready():
+            for name, process in self.processes:
+                if process.poll() is not None or time.monotonic() > end:
+                    sys.exit(f"{name} did not start:\n{(self.directory / (name + '.log')).read_text()}")
+            time.sleep(0.05)
+
+    def change_settings(self, server, line, changed):
         settings = server / "server.toml"
-        settings.write_text(settings.read_text().replace("public_page = false", "public_page = true", 1))
+        settings.write_text(settings.read_text().replace(line, changed, 1))
 
     def accept_what_is_missing(self, server):
         """The manager is our own, too: where nothing can confine it, the server is told in words, and says so."""
@@ -152,7 +186,7 @@ class Demonstration:
             added = json.loads(self.admin("--json", "problem", "add", "--app", "raytrace", "--name", "picture",
                                           "--parameters", str(parameters_file)))
             identity = str(added["id"])
-            self.admin("problem", "watch", identity, quiet=False)
+            self.watch(identity)
             self.admin("problem", "result", identity, "-o", str(self.directory / "result"))
             picture = next((self.directory / "result").glob("*.png"))
             self.report(json.loads(self.admin("--json", "problem", "show", identity)), picture)
@@ -163,15 +197,16 @@ class Demonstration:
             self.stop()
 
 
-def main():
+def main(kind):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--binaries", default="build/release", help="the build directory")
     parser.add_argument("--directory", default="gleaner-quickstart", help="where everything goes")
     parser.add_argument("--scene", default="D", choices=list("ABCD"))
     parser.add_argument("--keep", action="store_true", help="leave server and clients running")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    Demonstration(parser.parse_args()).run_all()
+    with kind(parser.parse_args()) as demonstration:
+        demonstration.run_all()
 
 
 if __name__ == "__main__":
-    main()
+    main(Demonstration)

@@ -1,0 +1,83 @@
+"""Two servers of one project on PostgreSQL behind the HAProxy of deploy/cluster: whoever leads is killed, or upgraded, in the
+middle of a problem that clients compute through the one address, and the result is the same byte for byte."""
+import pathlib
+import signal
+import time
+import unittest
+
+import postgres
+from front_test import program
+from harness import MANDELBROT, SOURCE, Grid, free_port, main, seeded
+
+PROBLEM = {"width": 320, "height": 240, "iterations": 40000}
+SETTINGS = ('work.commit_seconds = 1\nwork.heartbeat_seconds = 2\nwork.unit_minimum_seconds = 1\nserver.proxies = "127.0.0.1"\n'
+            "store.url = ")
+
+
+@unittest.skipIf(postgres.WHY_NOT, postgres.WHY_NOT)
+@unittest.skipUnless(program("haproxy"), "haproxy is not installed")
+class BehindOneAddress(unittest.TestCase):
+    def start(self, grid, name):
+        grid.start(name, "gleaner-server", "run", grid.project, "--port", self.ports[name])
+
+    def start_proxy(self, grid):
+        text = (SOURCE / "deploy" / "cluster" / "haproxy.cfg").read_text()
+        for here, there in (("0.0.0.0:443", grid.port), ("127.0.0.1:8443", self.ports["first"]), ("127.0.0.1:8444", self.ports["second"])):
+            self.assertEqual(text.count(here), 1)
+            text = text.replace(here, f"127.0.0.1:{there}")
+        (grid.directory / "haproxy.cfg").write_text(text)
+        grid.start("haproxy", pathlib.Path(program("haproxy")), "-db", "-f", grid.directory / "haproxy.cfg")
+
+    def answers(self, grid):
+        try:
+            return grid.request("GET", "/readyz")[0] == 200
+        except OSError:
+            return False
+
+    def leader(self, grid):
+        """The one whose log told last that it serves."""
+        serving = [name for name in self.ports if grid.processes[name].poll() is None and "serving" in self.since_start(grid, name)]
+        return serving[0] if len(serving) == 1 else None
+
+    def since_start(self, grid, name):
+        return grid.log(name)[self.begun.get(name, 0):]
+
+    def test_kills_and_upgrades_of_the_leader(self):
+        rng = seeded(self)
+        with postgres.Postgres() as database, Grid(SETTINGS + f'"{database.url}"') as grid:
+            self.ports, self.begun = {"first": free_port(), "second": free_port()}, {}
+            for name in self.ports:
+                self.start(grid, name)
+            self.start_proxy(grid)
+            grid.wait_until("an answer", lambda: self.answers(grid))
+            grid.add_application(MANDELBROT)
+            for name in ("a", "b"):
+                grid.add_client(name)
+            expected = grid.run_local(MANDELBROT, **PROBLEM)
+            identity = grid.add_problem("mandelbrot", "view", **PROBLEM)
+            accepted, changes = 0, []
+            while (info := grid.problem(identity))["state"] != "finished":
+                self.assertGreaterEqual(info["accepted"], accepted, "an acknowledged segment was lost")
+                accepted = info["accepted"]
+                time.sleep(rng.uniform(0.3, 1))
+                if len(changes) == 4:
+                    continue
+                leader = grid.wait_until("a leader", lambda: self.leader(grid))
+                how = (signal.SIGKILL, signal.SIGTERM)[len(changes) % 2]
+                begun = time.monotonic()
+                code = grid.kill(leader, how)
+                self.assertEqual(code, 0 if how == signal.SIGTERM else -signal.SIGKILL)
+                self.begun[leader] = len(grid.log(leader))
+                self.start(grid, leader)  # perhaps of a newer version: it stands by, or leads if it is the faster
+                grid.wait_until("an answer", lambda: self.answers(grid))
+                changes.append((how.name, time.monotonic() - begun))
+            self.assertGreaterEqual(len(changes), 2)
+            info = grid.wait_finished(identity)
+            self.assertEqual(sum(share["items"] for share in info["shares"]), PROBLEM["height"], "counted twice or lost")
+            self.assertEqual(grid.results(identity), expected)
+            grid.admin("audit", "verify")
+            print("answered again: " + ", ".join(f"{how} {seconds:.1f} s" for how, seconds in changes), flush=True)
+
+
+if __name__ == "__main__":
+    main()
