@@ -22,8 +22,9 @@ class Connection {
  public:
   virtual ~Connection() = default;
 
-  // A run of `sql`, prepared at its first use. Parameters are ? in order, or ?1 and so on. REQUIRES: the text
-  // outlives the connection, and no other run of the same text is alive.
+  // A run of `sql`, prepared at its first use. Parameters are ? in order, or ?1 and so on. Its rows are not
+  // all in memory: while some are not taken, nothing else may be asked. REQUIRES: the text outlives the
+  // connection.
   [[nodiscard]] Query query(std::string_view sql) { return Query(*this, statement(sql)); }
   // A run that puts a row, whose columns are its parameters: as Query::run().
   [[nodiscard]] Query put(const Table& table) { return Query(*this, put_statement(table)); }

@@ -1,6 +1,9 @@
 #include "server/storage/pipeline.h"
 
 #include <array>
+#include <utility>
+
+#include "shared/base/check.h"
 
 namespace gleaner::storage {
 namespace {
@@ -55,6 +58,7 @@ void Pipeline::hear(void* pipeline, const PGresult* notice) {
 
 void Pipeline::send(Prepared& statement, const Values& values, Kind kind) {
   if (broken_) return;
+  CHECK_TRUE(!streaming_);
   if (PQpipelineStatus(connection_) == PQ_PIPELINE_OFF && PQenterPipelineMode(connection_) != 1)
     return (void)lose(trimmed(PQerrorMessage(connection_)));
   const auto count = static_cast<int>(values.count());
@@ -81,33 +85,72 @@ void Pipeline::send(Prepared& statement, const Values& values, Kind kind) {
   committing_ = committing_ || kind == Kind::commit;
 }
 
-Result<Pipeline::Answer> Pipeline::sync() {
-  if (broken_) return *broken_;
-  if (sent_.empty()) return Answer{};
-  if (PQpipelineSync(connection_) != 1) return lose(trimmed(PQerrorMessage(connection_)));
-  std::optional<Error> first;
+void Pipeline::note(const Sent& sent, const PGresult* result) {
+  if (PQresultStatus(result) == PGRES_FATAL_ERROR && said_.empty())
+    said_ = trimmed(PQresultErrorMessage(result));
+  const auto error = judge(sent, result);
+  if (error && sent.prepares != nullptr) sent.prepares->known = false;
+  if (error && !failed_) failed_ = error;
+}
+
+// The last of a statement's results.
+Pipeline::Answer Pipeline::take_results(const Sent& sent) {
   Answer last;
-  std::string said;
-  for (const Sent& sent : sent_) {
-    last.reset();
-    while (PGresult* const result = PQgetResult(connection_)) {
-      last.reset(result);
-      if (PQresultStatus(result) == PGRES_FATAL_ERROR && said.empty())
-        said = trimmed(PQresultErrorMessage(result));
-      const auto error = judge(sent, result);
-      if (error && sent.prepares != nullptr) sent.prepares->known = false;
-      if (error && !first) first = error;
-    }
+  while (PGresult* const result = PQgetResult(connection_)) {
+    last.reset(result);
+    note(sent, result);
   }
+  return last;
+}
+
+Status Pipeline::end_sync() {
   const Answer end{PQgetResult(connection_)};
+  const auto failed = std::exchange(failed_, std::nullopt);
+  const std::string said = std::exchange(said_, {});
   if (end == nullptr || PQresultStatus(end.get()) != PGRES_PIPELINE_SYNC ||
       PQstatus(connection_) != CONNECTION_OK)
     return lose(said.empty() ? trimmed(PQerrorMessage(connection_)) : said);
   sent_.clear();
   committing_ = false;
   if (in_doubt_) return lose("the database was told to wait no longer for its replica");
-  if (first) return *first;
+  if (failed) return *failed;
+  return {};
+}
+
+Result<Pipeline::Answer> Pipeline::sync() {
+  while (streaming_) TRY(next());
+  if (broken_) return *broken_;
+  if (sent_.empty()) return Answer{};
+  if (PQpipelineSync(connection_) != 1) return lose(trimmed(PQerrorMessage(connection_)));
+  Answer last;
+  for (const Sent& sent : sent_) last = take_results(sent);
+  TRY(end_sync());
   return last;
+}
+
+Status Pipeline::stream() {
+  if (broken_) return *broken_;
+  CHECK_TRUE(!sent_.empty() && !streaming_);
+  if (PQpipelineSync(connection_) != 1) return lose(trimmed(PQerrorMessage(connection_)));
+  for (std::size_t i = 0; i + 1 < sent_.size(); ++i) (void)take_results(sent_[i]);
+  (void)PQsetSingleRowMode(connection_);  // refused after an error, where no rows come
+  streaming_ = true;
+  return {};
+}
+
+Result<Pipeline::Answer> Pipeline::next() {
+  if (broken_) return *broken_;
+  if (!streaming_) return Answer{};
+  Answer row{PQgetResult(connection_)};
+  if (row != nullptr && PQresultStatus(row.get()) == PGRES_SINGLE_TUPLE) return row;
+  streaming_ = false;
+  if (row != nullptr) {  // the end of the rows, or why there are no more
+    CHECK_TRUE(PQntuples(row.get()) == 0);
+    note(sent_.back(), row.get());
+    (void)take_results(sent_.back());
+  }
+  TRY(end_sync());
+  return Answer{};
 }
 
 // What a statement came to, if that is an error.
@@ -172,6 +215,7 @@ Error Pipeline::lose(const std::string& said) {
             : "the connection to " + place_ + " is lost (" + said +
                   "): another server may lead this project now"};
   sent_.clear();
+  streaming_ = false;
   return *broken_;
 }
 

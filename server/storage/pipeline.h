@@ -84,6 +84,11 @@ class Pipeline {
   void send(Prepared& statement, const Values& values, Kind kind = Kind::plain);
   // Waits for all that was sent. The answer to the last; the first error.
   [[nodiscard]] Result<Answer> sync();
+  // The same, but that the rows of the last come one by one, as they arrive: so that they are never all in
+  // memory. REQUIRES: nothing is sent until next() has answered null, or sync() has thrown the rest away.
+  [[nodiscard]] Status stream();
+  // The next row, alone in its answer; null: there is none left.
+  [[nodiscard]] Result<Answer> next();
   [[nodiscard]] std::size_t sent() const { return sent_.size(); }
   // Several statements, at once. REQUIRES: all that was sent is waited for.
   [[nodiscard]] Status execute(const std::string& sql);
@@ -102,11 +107,17 @@ class Pipeline {
   static void hear(void* pipeline, const PGresult* notice);
   [[nodiscard]] Error describe(const PGresult* result) const;
   [[nodiscard]] std::optional<Error> judge(const Sent& sent, const PGresult* result) const;
+  void note(const Sent& sent, const PGresult* result);
+  Answer take_results(const Sent& sent);
+  [[nodiscard]] Status end_sync();
   Error lose(const std::string& said);
 
   PGconn* connection_;
   std::string place_;
   std::vector<Sent> sent_;
+  std::optional<Error> failed_;  // the first of what is being waited for
+  std::string said_;             // and what the database said of it
+  bool streaming_ = false;       // the last of it
   bool committing_ = false;
   bool in_doubt_ = false;  // a replica may lack what was committed
   std::optional<Error> broken_;

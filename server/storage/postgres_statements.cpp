@@ -78,8 +78,8 @@ std::string_view Postgres::Row::next() {
     return element.substr(4);
   }
   const int column = column_++;
-  return {PQgetvalue(answer_.get(), row_, column),
-          static_cast<std::size_t>(PQgetlength(answer_.get(), row_, column))};
+  return {PQgetvalue(answer_.get(), 0, column),
+          static_cast<std::size_t>(PQgetlength(answer_.get(), 0, column))};
 }
 
 void Postgres::Row::take(std::string& text_or_bytes) {
@@ -97,9 +97,22 @@ Result<bool> Postgres::Run::step() {
     database_.flush();
     database_.begin_there();
     database_.pipeline_->send(prepared_, values_);
-    TRY_ASSIGN(answer_, database_.sync());
+    if (const Status begun = database_.pipeline_->stream(); !begun.ok()) return database_.lose(begun.error());
+    has_more_ = true;
   }
-  return advance();
+  column_ = 0;
+  if (!has_more_) return false;
+  auto row = database_.pipeline_->next();
+  has_more_ = row.ok() && *row != nullptr;
+  if (!row.ok()) return database_.lose(row.error());
+  answer_ = std::move(*row);
+  return has_more_;
+}
+
+// What fails now is told by whatever comes next.
+void Postgres::Run::reset() {
+  if (std::exchange(has_more_, false)) (void)database_.sync();
+  Row::reset();
 }
 
 Status Postgres::Run::run() {
@@ -221,7 +234,7 @@ Result<bool> Postgres::Find::step() {
   database_.begin_there();
   database_.pipeline_->send(prepared_, values_);
   TRY_ASSIGN(answer_, database_.sync());
-  return advance();
+  return PQntuples(answer_.get()) > 0;
 }
 
 Status Postgres::Find::run() {

@@ -28,7 +28,6 @@ class Postgres::Row : public Statement {
     values_.clear();
     answer_.reset();
     gathered_ = {};
-    row_ = -1;
     column_ = 0;
     done_ = false;
   }
@@ -36,16 +35,11 @@ class Postgres::Row : public Statement {
  protected:
   [[nodiscard]] virtual bool is_bytes(int) const { return false; }
   std::string_view next();
-  // The next row of the answer.
-  bool advance() {
-    column_ = 0;
-    return ++row_ < PQntuples(answer_.get());
-  }
 
   Values values_;
-  Pipeline::Answer answer_;
-  std::string_view gathered_;  // instead of an answer: a row that is not written yet
-  int row_ = -1, column_ = 0;
+  Pipeline::Answer answer_;    // the row
+  std::string_view gathered_;  // instead of it: one that is not written yet
+  int column_ = 0;
   bool done_ = false;  // it was asked for
 };
 
@@ -55,10 +49,12 @@ class Postgres::Run final : public Row {
   Result<bool> step() override;
   Status run() override;
   Result<std::int64_t> apply() override;
+  void reset() override;
 
  private:
   Postgres& database_;
   Prepared prepared_;
+  bool has_more_ = false;  // rows that are not taken yet
 };
 
 class Postgres::Put final : public Row {

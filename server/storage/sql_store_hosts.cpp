@@ -4,9 +4,6 @@
 #include "server/storage/sql_store.h"
 
 namespace gleaner::storage {
-namespace {
-constexpr std::int64_t hosts_at_once = 10'000;  // read into memory
-}
 
 Result<HostId> SqlStore::add_host(const HostRow& row) {
   return add_numbered(row, HostId{});
@@ -21,21 +18,14 @@ Status SqlStore::renew_host(const HostRow& row) {
 }
 
 Status SqlStore::visit_hosts(const std::function<void(HostRow&&)>& visit) {
-  static const std::string sql = select_from<HostRow>("WHERE id > ? ORDER BY id LIMIT ?");
-  HostId last;
+  static const std::string sql = select_from<HostRow>("ORDER BY id");
+  Query query = connection_->query(sql);
   for (;;) {
-    Query query = connection_->query(sql);
-    query.add(last).add(hosts_at_once);
-    std::int64_t count = 0;
-    for (;; ++count) {
-      TRY_ASSIGN(const bool found, query.step());
-      if (!found) break;
-      HostRow row = take_row<HostRow>(query);
-      TRY(query.checked());
-      last = row.id;
-      visit(std::move(row));
-    }
-    if (count < hosts_at_once) return {};
+    TRY_ASSIGN(const bool found, query.step());
+    if (!found) return {};
+    HostRow row = take_row<HostRow>(query);
+    TRY(query.checked());
+    visit(std::move(row));
   }
 }
 
