@@ -1,8 +1,5 @@
 #include "server/storage/sqlite.h"
 
-#include <cerrno>
-#include <system_error>
-
 #include "shared/base/encoding.h"
 
 namespace gleaner::storage {
@@ -25,10 +22,6 @@ constexpr const char* pragmas =
     "PRAGMA cache_size = -65536;"
     "PRAGMA journal_size_limit = 67108864;";
 
-bool leaves_transaction_usable(ErrorKind kind) {
-  return kind == ErrorKind::conflict || kind == ErrorKind::not_found || kind == ErrorKind::too_large;
-}
-
 // "UPDATE t SET b = ?2, c = ?3 WHERE a = ?1"
 std::string update_text(const Table& table) {
   std::string set, where;
@@ -43,16 +36,6 @@ std::string update_text(const Table& table) {
 }
 
 }  // namespace
-
-Error missing_row() {
-  return {ErrorKind::not_found, "there is no host or problem of that number"};
-}
-
-Error damaged_store(const std::string& path, const std::string& what) {
-  return {ErrorKind::invalid,
-          "the store " + path + " is damaged (" + what +
-              "): stop the server, move its directory away and restore the newest backup"};
-}
 
 class Database::Run final : public Statement {
  public:
@@ -246,9 +229,15 @@ Result<std::int64_t> Database::next_number(const Table& table) {
   return number;
 }
 
-// AUTOINCREMENT has noted it.
-Status Database::note_number(const Table&, std::int64_t) {
-  return {};
+// AUTOINCREMENT has noted those of rows that were added; others were given to rows that are gone.
+Status Database::note_number(const Table& table, std::int64_t number) {
+  TRY_ASSIGN(const std::int64_t next, next_number(table));
+  if (next > number) return {};
+  TRY_ASSIGN(
+      const std::int64_t changed,
+      query("UPDATE sqlite_sequence SET seq = ?2 WHERE name = ?1").add(table.name).add(number).apply());
+  if (changed > 0) return {};
+  return query("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)").add(table.name).add(number).run();
 }
 
 Status Database::begin() {
@@ -288,64 +277,6 @@ Status Database::may_write() const {
   if (lost_) return *lost_;
   if (!in_transaction_) return Error{ErrorKind::internal, "the store was written to outside a transaction"};
   return {};
-}
-
-Error Database::fail(int code) {
-  Error error = describe(code);
-  if (in_transaction_ && !lost_ && !leaves_transaction_usable(error.kind)) lost_ = error;
-  return error;
-}
-
-Error Database::fail_prepare() {
-  // Our texts are fixed: what does not fit them is the file.
-  const int code = sqlite3_extended_errcode(connection_);
-  if ((code & 0xff) != SQLITE_ERROR) return fail(code);
-  const Error error =
-      damaged(std::string("its tables are not this program's: ") + sqlite3_errmsg(connection_));
-  if (in_transaction_ && !lost_) lost_ = error;
-  return error;
-}
-
-Error Database::describe(int code) const {
-  const std::string said = connection_ != nullptr ? sqlite3_errmsg(connection_) : sqlite3_errstr(code);
-  const int system = connection_ != nullptr ? sqlite3_system_errno(connection_) : 0;
-  const std::string reason =
-      system != 0 ? std::generic_category().message(system) : std::string(sqlite3_errstr(code));
-  switch (code & 0xff) {
-    case SQLITE_FULL:
-      return {ErrorKind::io, "cannot write the store " + path_ + ": the disk is full: free some space"};
-    case SQLITE_IOERR:
-      if (system == ENOSPC || system == EDQUOT)
-        return {ErrorKind::io, "cannot write the store " + path_ + ": " + reason + ": free some space"};
-      return {ErrorKind::io, "cannot read or write the store " + path_ + ": " + reason +
-                                 ": check the disk, its free space and the file size limit"};
-    case SQLITE_CANTOPEN:
-    case SQLITE_READONLY:
-    case SQLITE_PERM:
-    case SQLITE_AUTH:
-      return {ErrorKind::io, "cannot open the store " + path_ + " for writing (" + said +
-                                 (system != 0 ? ", " + reason : "") +
-                                 "): check that it and its directory belong to the server's user"};
-    case SQLITE_NOMEM:
-      return {ErrorKind::io, "cannot use the store " + path_ + ": out of memory: stop other programs"};
-    case SQLITE_CORRUPT:
-    case SQLITE_NOTADB:
-    case SQLITE_FORMAT:
-      return damaged(said);
-    case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-      return {ErrorKind::unavailable, "the store " + path_ + " is locked by another program: close it"};
-    case SQLITE_TOOBIG:
-      return {ErrorKind::too_large, "a value is too large for the store " + path_};
-    case SQLITE_CONSTRAINT:
-      if (code == SQLITE_CONSTRAINT_UNIQUE || code == SQLITE_CONSTRAINT_PRIMARYKEY)
-        return {ErrorKind::conflict, "there is one like that already (" + said + ")"};
-      if (code == SQLITE_CONSTRAINT_FOREIGNKEY)
-        return {ErrorKind::not_found, "the problem, application or host that this belongs to does not exist"};
-      return {ErrorKind::internal, "the store " + path_ + " refused a value: " + said};
-    default:
-      return {ErrorKind::internal, "the store " + path_ + " failed: " + said};
-  }
 }
 
 }  // namespace gleaner::storage
