@@ -21,6 +21,7 @@
 #include "server/program_backup.h"
 #include "server/program_check.h"
 #include "server/program_log.h"
+#include "server/program_migrate.h"
 #include "server/program_standby.h"
 #include "server/service/acts.h"
 #include "server/service/key_rotation.h"
@@ -354,6 +355,17 @@ int run_program(int argc, char** argv) {
     each->add_flag("--copy", copy, "copy stored files; otherwise they are linked where both are on one disk");
     each->add_flag("--json", json, "print one JSON document");
   }
+  MigrateOptions migrate;
+  auto* migrate_command = app.add_subcommand(
+      "migrate", "while no server runs: move a project's rows into a database, or back into store.sqlite");
+  migrate_command->add_option("DIR", directory, "the project's directory")->required();
+  migrate_command->add_option("--to", migrate.to, "postgresql://HOST/DATABASE, or store.sqlite")
+      ->required()
+      ->check(objection_to_place);
+  migrate_command
+      ->add_option("--from", migrate.from, "where the rows are, if not where the settings say (store.url)")
+      ->check(objection_to_place);
+  migrate_command->add_flag("--json", json, "print one JSON document");
   std::string webroot;
   auto* challenge_command = app.add_subcommand(
       "challenge", "answer one question of a certificate authority (ACME) on standard input and output");
@@ -393,6 +405,14 @@ int run_program(int argc, char** argv) {
     return run_backup(directory, into, {with_keys ? service::Keys::included : service::Keys::left_out, place},
                       format);
   if (*restore_command) return run_restore(into, directory, place, format);
+  if (*migrate_command) {
+    const auto configuration = read_configuration(directory);
+    if (!configuration.ok()) return fail(configuration.error());
+    if (migrate.from.empty())
+      migrate.from =
+          configuration->store_url.empty() ? std::string(storage::store_file) : configuration->store_url;
+    return run_migrate(directory, migrate, format);
+  }
   if (*code_command) {
     const auto configuration = read_configuration(directory);
     if (!configuration.ok()) return fail(configuration.error());

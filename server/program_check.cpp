@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 
+#include "server/program_bar.h"
 #include "shared/json/text.h"
 
 namespace gleaner::server {
@@ -18,7 +18,6 @@ using service::Finding;
 using Severity = Finding::Severity;
 
 constexpr int code_good = 0, code_failed = 1, code_mendable = 3, code_serious = 4;
-constexpr int bar_columns = 32;
 constexpr std::int64_t megabyte = 1'000'000;
 
 const char* name_of(const Finding& finding) {
@@ -33,28 +32,6 @@ const char* name_of(const Finding& finding) {
   }
   return "serious";
 }
-
-// Drawn over itself ten times a second at most.
-class Bar {
- public:
-  void draw(std::int64_t done, std::int64_t all) {
-    const auto now = std::chrono::steady_clock::now();
-    if (now - last_ < std::chrono::milliseconds{100}) return;
-    last_ = now;
-    drawn_ = true;
-    const auto filled = static_cast<int>(all > 0 ? bar_columns * done / all : bar_columns);
-    fmt::print(stderr, "\r[{:#<{}}{:.<{}}] {} of {} MB read", "", filled, "", bar_columns - filled,
-               done / megabyte, all / megabyte);
-    std::fflush(stderr);
-  }
-  void clear() {
-    if (drawn_) fmt::print(stderr, "\r{:80}\r", "");
-  }
-
- private:
-  std::chrono::steady_clock::time_point last_{};
-  bool drawn_ = false;
-};
 
 }  // namespace
 
@@ -129,7 +106,9 @@ void print_json(const CheckReport& report, int code) {
 int run_check(const service::Settings& settings, service::CheckOptions options, Format format) {
   Bar bar;
   if (::isatty(STDERR_FILENO) == 1)
-    options.progress = [&bar](std::int64_t done, std::int64_t all) { bar.draw(done, all); };
+    options.progress = [&bar](std::int64_t done, std::int64_t all) {
+      bar.draw(done, all, [&] { return fmt::format("{} of {} MB read", done / megabyte, all / megabyte); });
+    };
   const Status user = check_user(settings.directory.root(), "check");
   const auto report = user.ok()
                           ? service::check_project(io::real_files(), settings, options, system_clock().now())

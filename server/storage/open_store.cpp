@@ -1,9 +1,10 @@
 #include "server/storage/open_store.h"
 
+#include "server/storage/all_tables.h"
 #include "server/storage/directory_lock.h"
 #include "server/storage/leadership.h"
 #include "server/storage/migrations.h"
-#include "server/storage/sql_store.h"
+#include "server/storage/open_parts.h"
 #include "server/storage/sqlite.h"
 
 namespace gleaner::storage {
@@ -25,23 +26,18 @@ Status create(const io::Path& path) {
   return files.rename(beside, path);
 }
 
-// What a store is called, and how it can have become older than it was.
-struct Kind {
-  std::string name, how;
-};
-
-Error older(const Kind& kind, const GenerationNote& store, const GenerationNote& note) {
+Error older(const Opened& opened, const GenerationNote& store, const GenerationNote& note) {
   return {ErrorKind::invalid,
-          kind.name + " is older than it was: it has " + std::to_string(store.generation) +
+          opened.place + " is older than it was: it has " + std::to_string(store.generation) +
               " transactions, and " + std::to_string(note.generation) + " were stored by " +
-              to_rfc3339(note.at) + ". " + kind.how +
+              to_rfc3339(note.at) + ". " + opened.how +
               " If there is none, `gleaner-server run --accept-loss` goes on without the last " +
               std::to_string(note.generation - store.generation) +
               ": results that were accepted in them are computed again, and hosts, problems and applications "
               "that were added in them are gone"};
 }
 
-Status check_generation(SqlStore& store, const Kind& kind, const io::Path& directory, Loss loss) {
+Status check_generation(SqlStore& store, const Opened& opened, const io::Path& directory, Loss loss) {
   const auto note = read_generation_note(io::real_files(), directory);
   if (!note.ok()) {
     if (loss == Loss::accepted) return {};
@@ -51,33 +47,15 @@ Status check_generation(SqlStore& store, const Kind& kind, const io::Path& direc
   }
   const GenerationNote present = store.generation();
   if (!*note || (*note)->generation <= present.generation) return {};
-  if (loss == Loss::refused) return older(kind, present, **note);
+  if (loss == Loss::refused) return older(opened, present, **note);
   return store.go_on_from(**note);
-}
-
-Result<std::unique_ptr<Store>> open_postgres_store(const std::string& url, const io::Path& directory,
-                                                   const StoreOptions& options) {
-  TRY(io::real_files().make_directories(directory));
-  TRY_ASSIGN(auto session, Postgres::open(url));
-  TRY_ASSIGN(auto leadership, Leadership::take(*session, url, options.waits, options.lost));
-  TRY(migrate(*session, migrations()));
-  TRY_ASSIGN(auto reader, Postgres::open(url));
-  const Kind kind{session->place(),
-                  "An older copy or a replica that lacked the last of them was put in its place: bring the "
-                  "newer one back."};
-  auto store = std::make_unique<SqlStore>(std::move(leadership), std::move(session), std::move(reader));
-  TRY(store->load_sequences());
-  TRY(check_generation(*store, kind, directory, options.loss));
-  return std::unique_ptr<Store>(std::move(store));
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Store>> open_sqlite_store(const io::Path& directory, OpenCheck how, Loss loss) {
+Result<Opened> open_file(std::shared_ptr<void> lock, const io::Path& directory, OpenCheck how) {
   io::Files& files = io::real_files();
-  TRY(files.make_directories(directory));
-  TRY_ASSIGN(auto lock, DirectoryLock::take(directory));
-  const io::Path path = directory / "store.sqlite";
+  const io::Path path = directory / store_file;
   if (!files.exists(path)) {
     if (files.exists(path.string() + "-wal"))
       return Error{ErrorKind::invalid, path.string() +
@@ -99,14 +77,51 @@ Result<std::unique_ptr<Store>> open_sqlite_store(const io::Path& directory, Open
   // what fsync() of the directory answers): a power cut would take all of it.
   TRY(files.sync(directory));
   TRY_ASSIGN(auto reader, Database::open(path.string(), Database::Create::no));
-  auto store = std::make_unique<SqlStore>(std::move(lock), std::move(database), std::move(reader));
+  return Opened{path.string(),
+                "Its log (store.sqlite-wal) was removed or cut, or an older copy was put back: bring the "
+                "newer files back.",
+                std::move(lock), std::move(database), std::move(reader)};
+}
+
+Result<Opened> open_database(const std::string& url, const StoreOptions& options) {
+  TRY_ASSIGN(auto session, Postgres::open(url));
+  TRY_ASSIGN(auto leadership, Leadership::take(*session, url, options.waits, options.lost));
+  TRY(migrate(*session, migrations()));
+  TRY_ASSIGN(auto reader, Postgres::open(url));
+  return Opened{session->place(),
+                "An older copy or a replica that lacked the last of them was put in its place: bring the "
+                "newer one back.",
+                std::move(leadership), std::move(session), std::move(reader)};
+}
+
+Status check_place(Connection& connection, const std::string& place) {
+  for (const char* const name : {moved_value, moving_value}) {
+    Query query = connection.find(table_of<NamedValue>());
+    TRY_ASSIGN(const auto found, first_row(query.add(name), take_row<NamedValue>));
+    if (!found) continue;
+    if (name == moving_value)
+      return Error{ErrorKind::invalid, "not all rows of the project are in " + place +
+                                           " yet: finish `gleaner-server migrate` as it was begun"};
+    return Error{ErrorKind::invalid, "the rows of this project were moved from " + place + " to " +
+                                         found->value + ": set store.url in server.toml accordingly"};
+  }
+  return {};
+}
+
+Result<std::unique_ptr<SqlStore>> serve(Opened opened, const io::Path& directory, Loss loss) {
+  TRY(check_place(*opened.connection, opened.place));
+  auto store = std::make_unique<SqlStore>(std::move(opened.lock), std::move(opened.connection),
+                                          std::move(opened.reader));
   TRY(store->load_sequences());
-  TRY(check_generation(
-      *store,
-      {path.string(),
-       "Its log (store.sqlite-wal) was removed or cut, or an older copy was put back: bring the "
-       "newer files back."},
-      directory, loss));
+  TRY(check_generation(*store, opened, directory, loss));
+  return store;
+}
+
+Result<std::unique_ptr<Store>> open_sqlite_store(const io::Path& directory, OpenCheck how, Loss loss) {
+  TRY(io::real_files().make_directories(directory));
+  TRY_ASSIGN(auto lock, DirectoryLock::take(directory));
+  TRY_ASSIGN(auto opened, open_file(std::move(lock), directory, how));
+  TRY_ASSIGN(auto store, serve(std::move(opened), directory, loss));
   return std::unique_ptr<Store>(std::move(store));
 }
 
@@ -117,7 +132,10 @@ bool is_database_url(const std::string& url) {
 Result<std::unique_ptr<Store>> open_store(const std::string& url, const io::Path& directory,
                                           const StoreOptions& options) {
   if (url.empty()) return open_sqlite_store(directory, options.check, options.loss);
-  return open_postgres_store(url, directory, options);
+  TRY(io::real_files().make_directories(directory));
+  TRY_ASSIGN(auto opened, open_database(url, options));
+  TRY_ASSIGN(auto store, serve(std::move(opened), directory, options.loss));
+  return std::unique_ptr<Store>(std::move(store));
 }
 
 }  // namespace gleaner::storage

@@ -23,6 +23,8 @@ struct StoreOptions {
   std::function<void(const Error&)> lost;
 };
 
+// What a project's directory has where its rows are in no database.
+inline constexpr const char* store_file = "store.sqlite";
 [[nodiscard]] bool is_database_url(const std::string& url);  // postgresql://...
 
 // `url` empty: DIRECTORY/store.sqlite, as open_sqlite_store(). Else the database, whose tables are made or

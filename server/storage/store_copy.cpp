@@ -2,7 +2,7 @@
 
 #include "server/storage/directory_lock.h"
 #include "server/storage/migrations.h"
-#include "server/storage/sql_store.h"
+#include "server/storage/open_parts.h"
 #include "server/storage/sqlite.h"
 
 namespace gleaner::storage {
@@ -25,6 +25,7 @@ Status copy_pages(const io::Path& from, const io::Path& to) {
 Status read_copy(const io::Path& path, StoreCopy& copy) {
   TRY_ASSIGN(auto database, Database::open(path.string(), Database::Create::no));
   TRY(database->check());
+  TRY(check_place(*database, path.string()));
   TRY_ASSIGN(auto reader, Database::open(path.string(), Database::Create::no));
   SqlStore store(nullptr, std::move(database), std::move(reader));
   TRY(store.load_sequences());

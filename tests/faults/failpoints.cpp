@@ -21,7 +21,8 @@ namespace {
 
 constexpr std::array names{"act-added",         "answer-send",    "answer-sent",      "batch-sync",
                            "batch-synced",      "blob-move",      "blob-write",       "blob-written",
-                           "effects-performed", "migration-step", "migration-synced", "note-write",
+                           "effects-performed", "migration-step", "migration-synced", "move-compared",
+                           "move-copied",       "move-given-up",  "move-in-place",    "note-write",
                            "problem-finished",  "results-kept",   "results-stored",   "row-inserted",
                            "stage-combine",     "stage-combined"};
 

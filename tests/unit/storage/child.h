@@ -7,11 +7,13 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <optional>
 #include <string>
 
 #include "shared/base/check.h"
+#include "shared/base/failpoint.h"
 
 namespace gleaner::storage::testing {
 
@@ -77,5 +79,13 @@ class Child {
   pid_t process_ = 0;
   int descriptor_ = -1;
 };
+
+// The hook of failpoints: killed when the place is reached for the countdown-th time.
+inline int countdown = 0;
+inline const char* killed_at = "";
+inline Status kill_there(const char* name) {
+  if (std::strcmp(name, killed_at) == 0 && --countdown == 0) ::raise(SIGKILL);
+  return {};
+}
 
 }  // namespace gleaner::storage::testing

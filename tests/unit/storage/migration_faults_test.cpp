@@ -107,14 +107,6 @@ struct CutSteps {
   std::vector<Migration> steps;
 };
 
-int countdown = 0;
-const char* killed_at = "";
-// Killed when the place is reached for the countdown-th time.
-Status kill_there(const char* name) {
-  if (std::strcmp(name, killed_at) == 0 && --countdown == 0) ::raise(SIGKILL);
-  return {};
-}
-
 }  // namespace
 
 TEST_CASE("a migration that fails at any statement leaves the store as it was, and goes on") {

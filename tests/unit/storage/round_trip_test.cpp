@@ -9,6 +9,7 @@
 using namespace gleaner;
 using namespace gleaner::storage;
 using namespace gleaner::storage::testing;
+using ::gleaner::testing::TemporaryDirectory;
 
 namespace {
 
@@ -28,7 +29,7 @@ void check_same(const std::vector<Row>& found, const std::vector<Row>& expected)
 template <typename Write, typename Read>
 void check_round_trip(Write write, Read read) {
   ON_EVERY_ENGINE;
-  const ::gleaner::testing::TemporaryDirectory directory;
+  const TemporaryDirectory directory;
   INFO("seed " << seed);
   Random random(seed);
   auto store = open_store(directory.path());
@@ -217,7 +218,7 @@ TEST_CASE("stages survive with their cost hints, added and replaced") {
 
 TEST_CASE("a million cost hints survive and take little room") {
   ON_EVERY_ENGINE;
-  const ::gleaner::testing::TemporaryDirectory directory;
+  const TemporaryDirectory directory;
   auto store = open_store(directory.path());
   StageRow row;
   in_transaction(*store, [&] {
@@ -312,7 +313,7 @@ TEST_CASE("segments survive") {
 
 TEST_CASE("small segments' bytes are as durable as their rows, and read beside the writer") {
   ON_EVERY_ENGINE;
-  const ::gleaner::testing::TemporaryDirectory directory;
+  const TemporaryDirectory directory;
   auto store = open_store(directory.path());
   Grid grid;
   SegmentId kept, other;
@@ -457,7 +458,7 @@ TEST_CASE("results survive and are replaced as a whole") {
 
 TEST_CASE("named values survive") {
   ON_EVERY_ENGINE;
-  const ::gleaner::testing::TemporaryDirectory directory;
+  const TemporaryDirectory directory;
   auto store = open_store(directory.path());
   in_transaction(*store, [&] {
     CHECK(!must(store->get_value("project")));
@@ -473,7 +474,7 @@ TEST_CASE("named values survive") {
 
 TEST_CASE("what is referred to is listed once, and nothing else") {
   ON_EVERY_ENGINE;
-  const ::gleaner::testing::TemporaryDirectory directory;
+  const TemporaryDirectory directory;
   auto store = open_store(directory.path());
   const auto digest = [](char digit) { return std::string(64, digit); };
   must(store->begin());

@@ -1,0 +1,278 @@
+// A project's rows are moved between engines and back, also where that was interrupted anywhere, and are the
+// same; nothing is moved over anything that is in use, and what was left is not served any more.
+#include "server/storage/move_store.h"
+
+#include <sqlite3.h>
+
+#include <set>
+
+#include "server/storage/all_tables.h"
+#include "server/storage/migrations.h"
+#include "server/storage/sqlite.h"
+#include "shared/base/failpoint.h"
+#include "tests/catch.h"
+#include "tests/unit/storage/child.h"
+#include "tests/unit/storage/fixture.h"
+#include "tests/unit/storage/rows.h"
+
+using namespace gleaner;
+using namespace gleaner::storage;
+using namespace gleaner::storage::testing;
+using Catch::Matchers::Contains;
+using ::gleaner::testing::TemporaryDirectory;
+
+namespace {
+
+void nothing(const MoveProgress&) {}
+
+// A project in a directory, and an empty database beside it.
+struct ToMove {
+  EngineUnderTest engine{Engine::postgres};
+  TemporaryDirectory directory, other;
+  std::string url = EngineUnderTest::url(directory.path());
+
+  [[nodiscard]] Result<MovedStore> move(const std::string& from, const std::string& to) const {
+    return move_store(directory.path(), from, to, nothing);
+  }
+  [[nodiscard]] Result<std::unique_ptr<Store>> open(const std::string& where) const {
+    return storage::open_store(where == store_file ? "" : where, directory.path(),
+                               {OpenCheck::none, Loss::refused, [] { return false; }, {}});
+  }
+  [[nodiscard]] std::string refusal(const std::string& where) const {
+    const auto store = open(where);
+    return store.ok() ? "it is served" : store.error().message;
+  }
+};
+
+// Rows of every table, some thousands of some, with all that a text may hold, and numbers of rows that are
+// gone.
+void fill(Store& store, Random& random) {
+  in_transaction(store, [&] {
+    const Grid grid = add_grid(store);
+    must(store.set_value("project", "p"));
+    must(store.set_value("bytes", std::string("\0\x1A\xFFz", 4)));
+    must(store.delete_problem(add_problem(store, grid.application, "gone")));
+    must(store.put_code(random_row<CodeRow>(random)));
+    must(store.put_token(random_row<TokenRow>(random)));
+    must(store.add_act({1, {}, "a", "owner", "b", "c", "d", std::string(64, '0')}));
+    protocol::RefusalCount refusal;
+    refusal.actor = "\xC3\xBC\xFF";
+    must(store.add_refusals(refusal));
+    protocol::Ban ban;
+    ban.kind = protocol::BanKind::network;
+    ban.subject = "192.0.2.1";
+    must(store.put_ban(ban));
+    must(store.add_to_day({20'000, 1.5, -0.0, 3}));
+    must(store.put_standing(grid.hosts[0], grid.application, {}));
+    StageRow stage;
+    stage.problem = grid.problem;
+    stage.stage = 1;
+    for (int i = 0; i < 500; ++i) stage.costs.push_back(random.uniform());
+    must(store.put_stage(stage));
+    policy::HostRecord record;
+    record.host = grid.hosts[1];
+    must(store.put_host_record(grid.problem, 0, record));
+    for (int i = 0; i < 25'000; ++i)
+      must(store.put_unit(grid.problem, 0, simple_unit(grid, must(store.next_unit()), {i, i + 1})));
+    for (int i = 0; i < 300; ++i) {
+      SegmentRow segment = simple_segment(grid, {i, i + 1});
+      segment.place = i % 2 == 0 ? SegmentPlace::store : SegmentPlace::blob;
+      if (i % 3 == 0) segment.digest = "no digest";
+      must(store.accept_free(grid.problem, 0, {i, i + 1},
+                             must(store.add_segment(segment, Bytes(100, static_cast<char>(i))))));
+      AcknowledgementRow acknowledgement;
+      acknowledgement.unit = UnitId{i % 7};
+      acknowledgement.digest = i % 5 == 0 ? std::string(64, '0') : i % 5 == 1 ? "" : std::to_string(i);
+      acknowledgement.range = {i, i + 1};
+      must(store.add_acknowledgement(acknowledgement));
+    }
+    VerdictRow verdict;
+    verdict.problem = grid.problem;
+    must(store.add_verdict(verdict));
+    FailureRow failure;
+    failure.problem = grid.problem;
+    must(store.add_failure(failure));
+    must(store.add_decision({grid.problem, 0, {}}));
+    must(store.put_results(grid.problem, {{"a", std::string(64, 'c'), 1, "image/png"}}));
+  });
+}
+
+// What a store says of itself: whatever is asked of it, in words.
+std::vector<std::string> told(Store& store) {
+  std::vector<std::string> all;
+  const auto add = [&all](const auto& rows) {
+    for (const auto& row : rows) all.push_back(text_of(row));
+  };
+  add(must(store.hosts()));
+  add(must(store.codes()));
+  add(must(store.tokens()));
+  for (const DayRow& day : must(store.days(9)))
+    all.push_back(std::to_string(day.core_seconds + static_cast<double>(day.items)));
+  add(must(store.applications()));
+  add(must(store.problems()));
+  const ProblemId problem = must(store.problems()).front().id;
+  for (int number = 0; number < 2; ++number)
+    all.push_back(text_of(must(store.stage(problem, number)).value()));
+  add(must(store.open_units(problem, 0)));
+  add(must(store.host_records(problem, 0)));
+  add(must(store.segments_over(problem, 0, {0, 1000})));
+  add(must(store.verdicts(problem)));
+  add(must(store.failures(problem)));
+  add(must(store.results(problem)));
+  for (const auto& row : must(store.accepted(problem, 0)))
+    all.push_back(std::to_string(row.range.begin) + " " + std::to_string(row.segment.value));
+  for (const auto& row : must(store.kept_segments(SegmentId{0}, 1000)))
+    all.push_back(must(store.segment_bytes(row.id)));
+  all.push_back(must(store.get_value("bytes")).value());
+  all.push_back(std::to_string(must(store.next_problem()).value));
+  all.push_back(std::to_string(store.generation().generation));
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("the list of tables names every table and column that the schema has") {
+  const TemporaryDirectory directory;
+  open_store(directory.path()).reset();
+  const auto database = must(Database::open((directory / store_file).string(), Database::Create::no));
+  std::set<std::string> there, listed;
+  {
+    Query query = database->query(
+        "SELECT t.name || '.' || c.name FROM sqlite_schema t, pragma_table_info(t.name) c WHERE t.type = "
+        "'table' AND t.name NOT LIKE 'sqlite%' AND t.name <> 'schema_version'");
+    for (const auto& name : must(all_rows(query, [](Query& row) {
+           std::string text;
+           row.take(text);
+           return text;
+         })))
+      there.insert(name);
+  }
+  for (const WholeTable& table : all_tables())
+    for (const Column& column : table.table.columns) listed.insert(table.table.name + "." + column.name);
+  CHECK(there == listed);
+}
+
+TEST_CASE("rows are the same in a database, and back in a file") {
+  if (no_postgres()) return;
+  const std::uint64_t seed = 18;
+  INFO("seed " << seed);
+  Random random(seed);
+  const ToMove project;
+  std::vector<std::string> expected;
+  {
+    const auto store = must(project.open(store_file));
+    fill(*store, random);
+    expected = told(*store);
+  }
+  std::int64_t rows = 0;
+  for (int round = 0; round < 2; ++round) {
+    const std::string from = round == 0 ? store_file : project.url;
+    const std::string to = round == 0 ? project.url : store_file;
+    {
+      MovedStore moved = must(project.move(from, to));
+      CHECK(told(*moved.store) == expected);
+      CHECK(moved.report.there == 0);
+      CHECK(moved.report.rows > 26'000);
+      if (round == 1) CHECK(moved.report.rows == rows);
+      rows = moved.report.rows;
+    }
+    CHECK_THAT(project.refusal(from), Contains("were moved from") && Contains("store.url"));
+    CHECK(told(*must(project.open(to))) == expected);
+  }
+  CHECK(!std::filesystem::exists(project.directory / "store.sqlite.moving"));
+  // And away again, into what it left: nobody's any more.
+  (void)must(project.move(store_file, project.url));
+  const auto store = must(project.open(project.url));
+  CHECK(told(*store) == expected);
+  in_transaction(*store, [&] { CHECK(must(store->next_unit()).value > 25'000); });
+}
+
+TEST_CASE("a move that is killed at any step goes on where it was, and neither store is served meanwhile") {
+  if (no_postgres()) return;
+  const bool into_database = GENERATE(true, false);
+  Random random(19);
+  const ToMove project;
+  std::string from = store_file, to = project.url;
+  std::vector<std::string> expected;
+  {
+    const auto store = must(project.open(store_file));
+    fill(*store, random);
+    expected = told(*store);
+  }
+  if (!into_database) {
+    (void)must(project.move(from, to));
+    std::swap(from, to);
+  }
+  struct Place {
+    const char* name;
+    int nth;
+  };
+  const Place place =
+      GENERATE(Place{"move-copied", 3}, Place{"move-copied", 17}, Place{"move-copied", 20},
+               Place{"move-compared", 1}, Place{"move-given-up", 1}, Place{"move-in-place", 1});
+  INFO((into_database ? "into the database, " : "into the file, ") << place.name << " " << place.nth);
+  {
+    Child child([&](const Child::Report& report) {
+      killed_at = place.name, countdown = place.nth;
+      failpoint_hook = kill_there;
+      (void)project.move(from, to);
+      report.line("it was not killed");
+    });
+    CHECK(!child.line());
+  }
+  const bool given_up =
+      std::string_view(place.name) != "move-copied" && std::string_view(place.name) != "move-compared";
+  const bool changed = !given_up && GENERATE(false, true);
+  if (given_up)
+    CHECK_THAT(project.refusal(from), Contains("were moved"));
+  else if (changed)  // it was served in between: what was copied is old
+    in_transaction(*must(project.open(from)), [] {});
+  if (into_database) CHECK_THAT(project.refusal(to), Contains("finish `gleaner-server migrate`"));
+  if (changed) {
+    const auto store = must(project.open(from));
+    in_transaction(*store, [&] { must(store->set_value("bytes", "changed")); });
+    expected = told(*store);
+  }
+  MovedStore moved = must(project.move(from, to));
+  CHECK(told(*moved.store) == expected);
+  CHECK((moved.report.there > 0) == !changed);
+  moved.store.reset();
+  CHECK(told(*must(project.open(to))) == expected);
+  CHECK_THAT(project.refusal(from), Contains("were moved from"));
+}
+
+TEST_CASE("nothing is moved over rows in use, from under a server, or from what is no project") {
+  if (no_postgres()) return;
+  const ToMove project;
+  const auto refused = [&](const std::string& from, const std::string& to) {
+    const auto moved = project.move(from, to);
+    return moved.ok() ? "it was moved" : moved.error().message;
+  };
+  CHECK_THAT(refused(store_file, project.url), Contains("is not there"));
+  {
+    const auto store = must(project.open(store_file));
+    CHECK_THAT(refused(store_file, project.url), Contains("another gleaner-server"));
+  }
+  CHECK_THAT(refused(store_file, project.url), Contains("has no project in it"));
+  {
+    const auto store = must(project.open(store_file));
+    in_transaction(*store, [&] { must(store->set_value("project", "p")); });
+  }
+  CHECK_THAT(refused(store_file, store_file), Contains("there already"));
+  CHECK_THAT(refused(store_file, "postgresql:///nowhere?host=/nonexistent"), Contains("nowhere"));
+  {
+    const auto store = must(project.open(project.url));
+    in_transaction(*store, [&] { must(store->set_value("project", "q")); });
+    CHECK_THAT(refused(store_file, project.url), Contains("while a server runs"));
+  }
+  CHECK_THAT(refused(store_file, project.url), Contains("rows of another project"));
+  {
+    const auto store = must(project.open(project.url));
+    in_transaction(*store, [&] { must(store->set_value("project", "p")); });
+  }
+  CHECK_THAT(refused(store_file, project.url), Contains("in use"));
+  CHECK(must(must(project.open(store_file))->get_value("project")) == "p");  // it is served as before
+  // Rows that were lost, as the note says, are not moved as if nothing had been.
+  must(write_generation_note(io::real_files(), project.directory.path(), {100, 1, 1, {}}));
+  CHECK_THAT(refused(store_file, project.url), Contains("is older than it was"));
+}
