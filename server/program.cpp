@@ -126,17 +126,6 @@ int take_keys(const io::Path& directory, const io::Path& from) {
   return 0;
 }
 
-// What looks at store.sqlite alone.
-Status needs_file(const io::Path& directory, const char* command) {
-  TRY_ASSIGN(const service::Configuration configuration, read_configuration(directory));
-  if (configuration.store_url.empty()) return {};
-  return Error{
-      ErrorKind::invalid,
-      std::string("gleaner-server ") + command +
-          " knows nothing of databases, and this project's rows are in one (store.url): back it up and "
-          "check it by its own means, and copy the directory beside it (deploy/postgresql)"};
-}
-
 sigset_t awaited_signals() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -390,21 +379,34 @@ int run_program(int argc, char** argv) {
   if (*challenge_command) return answer_challenge(webroot);
   if (*keys_command) return take_keys(directory, new_keys);
   if (*check_command) {
-    if (const Status usable = needs_file(directory, "check"); !usable.ok()) return fail(usable.error());
     auto configuration = read_configuration(directory);
     if (!configuration.ok()) return fail(configuration.error());
     if (accept_loss) options.loss = storage::Loss::accepted;
+    if (service::is_backup(io::real_files(), directory)) configuration->store_url.clear();
     return run_check({service::ProjectDirectory(directory), std::move(*configuration)}, options,
                      json ? Format::json : Format::text);
   }
   const io::Place place = copy ? io::Place::copy : io::Place::link_or_copy;
   const Format format = json ? Format::json : Format::text;
-  if (*backup_command)
-    if (const Status usable = needs_file(directory, "backup"); !usable.ok()) return fail(usable.error());
-  if (*backup_command)
-    return run_backup(directory, into, {with_keys ? service::Keys::included : service::Keys::left_out, place},
-                      format);
-  if (*restore_command) return run_restore(into, directory, place, format);
+  if (*backup_command) {
+    const auto configuration = read_configuration(directory);
+    if (!configuration.ok()) return fail(configuration.error());
+    return run_backup(
+        directory, into,
+        {with_keys ? service::Keys::included : service::Keys::left_out, place, configuration->store_url},
+        format);
+  }
+  if (*restore_command) {
+    const int code = run_restore(into, directory, place, format);
+    const auto configuration = read_configuration(directory);
+    if (code == 0 && configuration.ok() && !configuration->store_url.empty())
+      fmt::print(stderr,
+                 "The rows of the backup are in {}, and its settings name a database (store.url): move them "
+                 "into an empty one,\n`gleaner-server migrate {} --from store.sqlite --to ...`, or remove "
+                 "url.\n",
+                 (io::Path(directory) / storage::store_file).string(), directory);
+    return code;
+  }
   if (*migrate_command) {
     const auto configuration = read_configuration(directory);
     if (!configuration.ok()) return fail(configuration.error());

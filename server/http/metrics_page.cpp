@@ -148,7 +148,9 @@ void add_disk(Exposition& out, const service::Figures& figures, const Connection
   out.gauge("gleaner_disk_reserve_bytes",
             "With less free, results are refused: store.disk_reserve_megabytes.",
             number(figures.disk_reserve_bytes));
-  out.gauge("gleaner_store_bytes", "Size of store.sqlite and its log.", number(figures.store_bytes));
+  if (figures.store_bytes)
+    out.gauge("gleaner_store_bytes", "What rows take: store.sqlite and its log, or the database.",
+              number(*figures.store_bytes));
   out.family("gleaner_certificate_not_after_seconds", Type::gauge,
              "Until when a certificate is valid, in seconds since 1970.");
   out.sample(seconds_of(figures.snapshot->status.work_certificate_expires), {{"certificate", "work"}});

@@ -137,6 +137,10 @@ Status check_log(const io::Files& files, const io::Path& backup) {
 
 }  // namespace
 
+bool is_backup(const io::Files& files, const io::Path& directory) {
+  return files.exists(marker(directory));
+}
+
 Result<BackupReport> back_up(io::Files& files, const io::Path& project, const io::Path& into,
                              const BackupOptions& options, Timestamp now) {
   if (!files.exists(project / "server.toml"))
@@ -145,7 +149,7 @@ Result<BackupReport> back_up(io::Files& files, const io::Path& project, const io
   TRY(files.make_directories(into));
   Transfer transfer(files, project, into, options.place);
   TRY(transfer.place_all_blobs());
-  TRY_ASSIGN(const storage::StoreCopy copy, storage::copy_store(project, into));
+  TRY_ASSIGN(const storage::StoreCopy copy, storage::copy_store(options.store_url, project, into));
   for (const auto& digest : copy.blobs)
     if (files.exists(project / "blobs" / digest.substr(0, 2) / digest)) TRY(transfer.place_blob(digest));
   for (const auto& archive : copy.archives) TRY(transfer.place_bundle(archive));

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "server/service/project_directory.h"
@@ -22,6 +23,8 @@ enum class Keys { left_out, included };
 struct BackupOptions {
   Keys keys = Keys::left_out;  // the work key, the TLS key, the enrolment secret, the admin token
   io::Place place = io::Place::link_or_copy;
+  std::string
+      store_url;  // of the project's rows (storage/open_store.h); in the backup they are in store.sqlite
 };
 
 struct BackupReport {
@@ -31,6 +34,8 @@ struct BackupReport {
   std::vector<io::Path> missing;  // of a restored project: the keys that must be put there before it runs
 };
 
+// Was this directory made by back_up()? Then its rows are in store.sqlite, whatever its settings say.
+[[nodiscard]] bool is_backup(const io::Files& files, const io::Path& directory);
 // conflict: there is something at `into` already. not_found: no project.
 [[nodiscard]] Result<BackupReport> back_up(io::Files& files, const io::Path& project, const io::Path& into,
                                            const BackupOptions& options, Timestamp now);

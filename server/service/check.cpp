@@ -6,7 +6,6 @@
 #include <map>
 #include <set>
 
-#include "server/storage/directory_lock.h"
 #include "shared/bundle/bundle.h"
 
 namespace gleaner::service {
@@ -42,8 +41,9 @@ class Check {
 
   Status run() {
     const io::Path& root = settings_.directory.root();
-    TRY_ASSIGN(const auto lock, storage::DirectoryLock::take(root));
-    auto store = storage::inspect_store(root);
+    const std::string& url = settings_.configuration.store_url;
+    TRY_ASSIGN(const auto held, storage::hold_store(url, root));
+    auto store = storage::inspect_store(url, root);
     readable_ = store.ok() && store->broken.empty();
     if (!store.ok())
       add("store-unreadable", Severity::serious, store.error().message);
@@ -52,8 +52,8 @@ class Check {
     if (readable_) look_at_rows();
     if (!report_.store.broken.empty())
       add("store-broken", Severity::serious,
-          fmt::format("store.sqlite is broken ({}): rows may be wrong or gone; restore the newest backup",
-                      listed(report_.store.broken)));
+          fmt::format("{} is broken ({}): rows may be wrong or gone; restore the newest backup",
+                      report_.store.place, listed(report_.store.broken)));
     look_at_note();
     TRY_ASSIGN(const auto inventory, storage::list_blobs(files_, root));
     look_at_blobs(inventory);
@@ -89,6 +89,7 @@ class Check {
       add("schema-old", Severity::note,
           fmt::format("the store has schema {}: the next `gleaner-server run` takes it to {}", store.schema,
                       store.schema_known));
+    if (!store.elsewhere.empty()) add("moved", Severity::serious, store.elsewhere);
     for (const auto& [tables, count] : store.strays)
       add("row-missing", Severity::serious,
           fmt::format("{} of the table {} belong to rows of {} that are not there: something was lost from "
@@ -131,12 +132,13 @@ class Check {
     } else if (readable_ && *note && (*note)->generation > report_.store.present.generation) {
       behind_ = true;
       add("log-lost", Severity::serious,
-          fmt::format("the store is older than it was: it has {} transactions, and {} were stored by {}. Its "
-                      "log (store.sqlite-wal) was removed or cut, or an older copy was put back: bring the "
-                      "newer files back, or go on without the last {} with `gleaner-server run "
-                      "--accept-loss`",
-                      report_.store.present.generation, (*note)->generation, to_rfc3339((*note)->at),
-                      (*note)->generation - report_.store.present.generation));
+          fmt::format(
+              "the store is older than it was: it has {} transactions, and {} were stored by {}. Its "
+              "log (store.sqlite-wal) was removed or cut, or an older copy or replica was put in its "
+              "place: bring the newer one back, or go on without the last {} with `gleaner-server run "
+              "--accept-loss`",
+              report_.store.present.generation, (*note)->generation, to_rfc3339((*note)->at),
+              (*note)->generation - report_.store.present.generation));
     }
   }
 

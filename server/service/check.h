@@ -5,7 +5,7 @@
 //
 // What is safe can be mended: results that are lost are free again and computed anew when the server runs,
 // as it does itself where it meets such damage (damage.h); what nobody refers to goes. Nothing is mended in a
-// store that lost something or that SQLite finds broken: what it does not name may be what it forgot.
+// store that lost something or that its engine finds broken: what it does not name may be what it forgot.
 #pragma once
 
 #include <cstdint>
@@ -62,7 +62,7 @@ struct Damage {
   std::vector<ProblemId> stages_gone;  // problems whose stage has no row
   bool bundles_gone = false;           // some application's unpacked bundle
 };
-// Marks the findings that it mended. The caller has let go of the directory's lock.
+// Marks the findings that it mended. The caller holds the store no longer.
 [[nodiscard]] Status repair_project(io::Files& files, const Settings& settings, const Damage& damage,
                                     storage::Loss loss, Timestamp now, CheckReport& report);
 

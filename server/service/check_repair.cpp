@@ -6,6 +6,7 @@
 #include "server/service/check.h"
 #include "server/service/damage.h"
 #include "server/storage/blob_store.h"
+#include "server/storage/open_store.h"
 #include "shared/base/limits.h"
 
 namespace gleaner::service {
@@ -85,7 +86,9 @@ bool is_mended(const Finding& finding) {
 Status repair_project(io::Files& files, const Settings& settings, const Damage& damage, storage::Loss loss,
                       Timestamp now, CheckReport& report) {
   const io::Path& root = settings.directory.root();
-  TRY_ASSIGN(const auto store, storage::open_sqlite_store(root, storage::OpenCheck::none, loss));
+  TRY_ASSIGN(const auto store,
+             storage::open_store(settings.configuration.store_url, root,
+                                 {storage::OpenCheck::none, loss, [] { return false; }, {}}));
   storage::BlobStore blobs(files, root);
   TRY(blobs.open());
   for (const auto& digest : damage.damaged) (void)blobs.verify(digest);  // puts it aside

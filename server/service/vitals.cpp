@@ -31,8 +31,7 @@ void Vitals::figures(Done<Figures> done) {
     figures.ready = readiness().ok();
     if (const auto free = kernel_.files().free_bytes(root); free.ok()) figures.disk_free_bytes = *free;
     figures.disk_reserve_bytes = settings.configuration.disk_reserve_megabytes * (1 << 20);
-    for (const char* name : {"store.sqlite", "store.sqlite-wal"})
-      if (const auto bytes = kernel_.files().size(root / name); bytes.ok()) figures.store_bytes += *bytes;
+    if (const auto bytes = kernel_.store().disk_bytes(); bytes.ok()) figures.store_bytes = *bytes;
     done(std::move(figures));
   });
 }

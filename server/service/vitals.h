@@ -23,7 +23,7 @@ struct Figures {
   bool ready = false;
   std::optional<std::int64_t> disk_free_bytes;  // absent: the system does not tell
   std::int64_t disk_reserve_bytes = 0;
-  std::int64_t store_bytes = 0;  // store.sqlite and its log
+  std::optional<std::int64_t> store_bytes;  // absent: the store does not tell
 };
 
 class Vitals {

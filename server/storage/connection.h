@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "server/storage/query.h"
 #include "server/storage/table.h"
@@ -37,6 +38,10 @@ class Connection {
   [[nodiscard]] virtual Result<int> schema_version() = 0;
   // Finds what is damaged by reading all of it, where the engine does not do so by itself.
   [[nodiscard]] virtual Status check() = 0;
+  // The same, as thoroughly as the engine can, and in its words; empty: nothing.
+  [[nodiscard]] virtual Result<std::vector<std::string>> find_damage() = 0;
+  // What it takes of a disk, its log included.
+  [[nodiscard]] virtual Result<std::int64_t> disk_bytes() = 0;
   // The number that a row of `table` added without one is given, whose numbers never come twice.
   [[nodiscard]] virtual Result<std::int64_t> next_number(const Table& table) = 0;
   // Numbers up to `number` are given.
@@ -58,5 +63,15 @@ class Connection {
   [[nodiscard]] virtual Statement& put_statement(const Table& table) = 0;
   [[nodiscard]] virtual Statement& find_statement(const Table& table) = 0;
 };
+
+// Work in a transaction of its own.
+template <typename Work>
+[[nodiscard]] Status transact(Connection& connection, Work work) {
+  TRY(connection.begin());
+  const Status done = work();
+  if (done.ok()) return connection.commit();
+  connection.rollback();
+  return done;
+}
 
 }  // namespace gleaner::storage

@@ -1,13 +1,13 @@
 // What a store's rows say of themselves, read and not changed, for whoever looks for damage while no server
-// runs (service/check.h). Reads stores of earlier schemas, too. One thread. The caller holds the directory's
-// lock.
+// runs (service/check.h). Reads stores of earlier schemas, too. One thread.
 //
-// Errors: not_found (there is no store), invalid (it is so damaged that SQLite cannot read it, or it is of a
-// newer program: the message says what to do), io.
+// Errors: not_found (there is no store), invalid (it is so damaged that its engine cannot read it, or it is
+// of a newer program: the message says what to do), io, unavailable (the database cannot be reached).
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +16,7 @@
 #include "shared/base/ids.h"
 #include "shared/base/range_set.h"
 #include "shared/base/result.h"
+#include "shared/io/files.h"
 #include "shared/protocol/admin_messages.h"
 
 namespace gleaner::storage {
@@ -63,7 +64,9 @@ struct DamagedSegment {
 struct StoreInspection {
   int schema = 0, schema_known = 0;
   GenerationNote present;
-  std::vector<std::string> broken;  // what SQLite's integrity check says; empty: all is well
+  std::string place;                // what it is called
+  std::vector<std::string> broken;  // what the engine finds by reading all of it; empty: all is well
+  std::string elsewhere;            // why no server starts on it: its rows are in another place; or empty
   std::map<std::pair<std::string, std::string>, std::int64_t> strays;  // rows of a table without their parent
   std::vector<AcceptedGap> gaps;
   std::int64_t twice = 0;  // accepted ranges that overlap another or the end of their stage
@@ -74,6 +77,9 @@ struct StoreInspection {
   std::vector<DamagedSegment> damaged;
 };
 
-[[nodiscard]] Result<StoreInspection> inspect_store(const io::Path& directory);
+// `url` as for open_store(). REQUIRES: hold_store() holds it.
+[[nodiscard]] Result<StoreInspection> inspect_store(const std::string& url, const io::Path& directory);
+// Keeps servers away from a store while it lives. conflict, or unavailable of a database: one runs there.
+[[nodiscard]] Result<std::shared_ptr<void>> hold_store(const std::string& url, const io::Path& directory);
 
 }  // namespace gleaner::storage

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "server/storage/all_tables.h"
+#include "server/storage/copy_tables.h"
 #include "server/storage/directory_lock.h"
 #include "server/storage/migrations.h"
 #include "server/storage/open_parts.h"
@@ -13,23 +13,11 @@
 namespace gleaner::storage {
 namespace {
 
-constexpr std::int64_t rows_a_transaction = 10'000;
-
 const char* const unfinished_file = "store.sqlite.moving";
 
 Result<std::optional<std::string>> value_of(Connection& connection, const char* name) {
   Query query = connection.find(table_of<NamedValue>());
   return first_row(query.add(name), [](Query& row) { return take_row<NamedValue>(row).value; });
-}
-
-// Work in a transaction of its own.
-template <typename Work>
-Status transact(Connection& connection, Work work) {
-  TRY(connection.begin());
-  const Status done = work();
-  if (done.ok()) return connection.commit();
-  connection.rollback();
-  return done;
 }
 
 Status set_value(Connection& connection, const char* name, const std::string& value) {
@@ -102,18 +90,18 @@ class Move {
     project_ = *project;
     TRY_ASSIGN(const auto unfinished, value_of(source, moving_value));
     if (unfinished) return check_place(source, source_.place);
-    const auto note = read_generation_note(io::real_files(), directory_);
-    if (!note.ok()) return note.error();
     std::int64_t generation = 0;
     Query query = source.find(table_of<SequenceRow>());
     TRY_ASSIGN(const auto row, first_row(query.add(std::string_view("generation")), take_row<SequenceRow>));
     if (row) generation = row->next;
-    if (*note && (*note)->generation > generation)
-      return Error{ErrorKind::invalid, source_.place +
-                                           " is older than it was: `gleaner-server run` says "
-                                           "what to do"};
     state_ = project_ + " " + std::to_string(generation);
-    return {};
+    TRY_ASSIGN(moved_away_, value_of(source, moved_value));
+    if (moved_away_) return {};  // open_target() says
+    const auto note = read_generation_note(io::real_files(), directory_);
+    if (!note.ok()) return note.error();
+    if (!*note || (*note)->generation <= generation) return {};
+    return Error{ErrorKind::invalid,
+                 source_.place + " is older than it was: `gleaner-server run` says what to do"};
   }
 
   Status open_target(const std::string& to) {
@@ -124,10 +112,9 @@ class Move {
     }
     Connection& target = *target_.connection;
     TRY_ASSIGN(const auto moving, value_of(target, moving_value));
-    TRY_ASSIGN(const auto moved_away, value_of(*source_.connection, moved_value));
     const bool goes_on = moving && *moving == state_;
     // Its last steps only were missing.
-    if (moved_away && !goes_on) return check_place(*source_.connection, source_.place);
+    if (moved_away_ && !goes_on) return check_place(*source_.connection, source_.place);
     if (goes_on) return {};
     TRY(check_may_be_filled(target, target_.place, moving.has_value()));
     return transact(target, [&]() -> Status {
@@ -183,46 +170,13 @@ class Move {
       progress_now_.done += there;
     }
     report_.there = progress_now_.done;
-    for (const WholeTable& table : tables) TRY(copy_table(table));
-    return transact(*target_.connection, [&]() -> Status {
-      for (const Table* const table : numbered_tables()) {
-        TRY_ASSIGN(const std::int64_t next, source_.connection->next_number(*table));
-        TRY(target_.connection->note_number(*table, next - 1));
-      }
-      return {};
-    });
-  }
-
-  // The numbers that the last row there begins with; nothing: all rows are to be copied.
-  Result<std::vector<std::int64_t>> last_key(const WholeTable& table) {
-    std::vector<std::int64_t> key;
-    if (table.ordered == 0) return key;
-    Query query = target_.connection->query(table.last);
-    TRY_ASSIGN(const bool found, query.step());
-    for (std::size_t i = 0; found && i < table.ordered; ++i) query.take(key.emplace_back());
-    return key;
-  }
-
-  Status copy_table(const WholeTable& table) {
-    TRY_ASSIGN(const auto key, last_key(table));
-    Query rows = source_.connection->query(key.empty() ? table.rows : table.rest);
-    for (const std::int64_t number : key) rows.add(number);
-    for (bool more = true; more;) {
-      TRY(transact(*target_.connection, [&]() -> Status {
-        for (std::int64_t count = 0; count < rows_a_transaction; ++count) {
-          TRY_ASSIGN(more, rows.step());
-          if (!more) return {};
-          Query put = target_.connection->put(table.table);
-          for (const Column& column : table.table.columns) pass_column(column.type, rows, put);
-          TRY(put.run());
-          progress_now_.done = std::min(progress_now_.done + 1, progress_now_.all);
-          progress_(progress_now_);
-        }
-        return {};
-      }));
-      TRY(failpoint("move-copied"));
-    }
-    return {};
+    const auto row_copied = [this] {
+      progress_now_.done = std::min(progress_now_.done + 1, progress_now_.all);
+      progress_(progress_now_);
+    };
+    for (const WholeTable& table : tables)
+      TRY(copy_table(*source_.connection, *target_.connection, table, row_copied));
+    return copy_numbers(*source_.connection, *target_.connection);
   }
 
   Status compare() {
@@ -232,21 +186,10 @@ class Move {
       progress_(progress_now_);
     };
     for (const WholeTable& table : all_tables()) {
-      TRY_ASSIGN(const TableSum former, sum_of(*source_.connection, table, row_read));
-      TRY_ASSIGN(const TableSum now, sum_of(*target_.connection, table, row_read));
-      if (now != former)
-        return Error{ErrorKind::invalid,
-                     "the table " + table.table.name + " is not the same in " + source_.place + " (" +
-                         std::to_string(former.rows) + " rows, " + former.digest + ") and in " +
-                         target_.place + " (" + std::to_string(now.rows) + " rows, " + now.digest +
-                         "): nothing was given up. Look for damage with `gleaner-server check`"};
-      report_.tables.push_back({table.table.name, former.rows, former.digest});
-      report_.rows += former.rows;
-    }
-    for (const Table* const table : numbered_tables()) {
-      TRY_ASSIGN(const std::int64_t former, source_.connection->next_number(*table));
-      TRY_ASSIGN(const std::int64_t now, target_.connection->next_number(*table));
-      CHECK_TRUE(now == former);  // copy() has noted it
+      TRY_ASSIGN(const TableSum sum,
+                 compare_table(*source_.connection, *target_.connection, table, row_read));
+      report_.tables.push_back({table.table.name, sum.rows, sum.digest});
+      report_.rows += sum.rows;
     }
     return {};
   }
@@ -275,8 +218,9 @@ class Move {
   const std::function<void(const MoveProgress&)>& progress_;
   std::shared_ptr<void> lock_;  // of the directory, if one of them is a file there
   Opened source_, target_;
-  bool beside_ = false;          // the new store is a file that has not its name yet
-  std::string project_, state_;  // of the former store: of whom, and how far
+  bool beside_ = false;                    // the new store is a file that has not its name yet
+  std::optional<std::string> moved_away_;  // where the former store says that its rows are
+  std::string project_, state_;            // of the former store: of whom, and how far
   MoveProgress progress_now_;
   MoveReport report_;
 };

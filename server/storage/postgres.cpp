@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "server/storage/all_tables.h"
+#include "server/storage/migrations.h"
 #include "server/storage/postgres_statements.h"
 
 namespace gleaner::storage {
@@ -93,6 +95,28 @@ Result<int> Postgres::schema_version() {
   if (found) query.take(version);
   if (version < 1) return damaged("it has no schema version");
   return static_cast<int>(version);
+}
+
+Result<std::vector<std::string>> Postgres::find_damage() {
+  std::vector<std::string> lines;
+  TRY_ASSIGN(const int version, schema_version());
+  if (version != migrations().back().version) return lines;  // it has not every column yet
+  for (const WholeTable& table : all_tables()) {
+    const auto read = sum_of(*this, table, [] {});
+    if (read.ok()) continue;
+    if (read.error().kind == ErrorKind::unavailable) return read.error();
+    lines.push_back(table.table.name + ": " + read.error().message);
+  }
+  return lines;
+}
+
+Result<std::int64_t> Postgres::disk_bytes() {
+  Query query = this->query("SELECT pg_database_size(current_database())");
+  std::int64_t bytes = 0;
+  TRY_ASSIGN(const bool found, query.step());
+  CHECK_TRUE(found);
+  query.take(bytes);
+  return bytes;
 }
 
 Result<std::int64_t> Postgres::next_number(const Table& table) {

@@ -34,7 +34,14 @@ class Postgres final : public Connection {
 
   Status execute_schema(const char* sql) override;
   Result<int> schema_version() override;
-  Status check() override { return {}; }  // its checksums are its own
+  Status check() override { return {}; }                    // its checksums are its own
+  Result<std::vector<std::string>> find_damage() override;  // reads every row
+  // From now on every transaction reads what there is at its first statement, and writes nothing.
+  [[nodiscard]] Status only_read() {
+    return execute(
+        "SET default_transaction_isolation = 'repeatable read'; SET default_transaction_read_only = on");
+  }
+  Result<std::int64_t> disk_bytes() override;  // of the database, without the cluster's log
   Result<std::int64_t> next_number(const Table& table) override;
   Status note_number(const Table& table, std::int64_t number) override;
   Status begin() override;

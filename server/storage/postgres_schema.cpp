@@ -30,15 +30,12 @@ std::string postgres_schema(std::string_view sql) {
   for (std::size_t i = 0; i < sql.size();) {
     const std::string_view rest = sql.substr(i);
     std::size_t length = 1;
-    if (rest.starts_with("x'")) {
-      result += "'\\x";
-      i += 2;
-      continue;
-    }
-    if (rest.front() == '\'') {
-      length = rest.find('\'', 1);
-      length = length == std::string_view::npos ? rest.size() : length + 1;
-      result += rest.substr(0, length);
+    const bool bytes = rest.starts_with("x'");
+    if (bytes || rest.front() == '\'') {
+      const std::size_t begin = bytes ? 2 : 1;
+      length = std::min(rest.find('\'', begin), rest.size() - 1) + 1;
+      result += bytes ? "'\\x" : "'";
+      result += rest.substr(begin, length - begin);
     } else if (rest.starts_with(without_rowid)) {
       length = without_rowid.size();
     } else if (rest.starts_with(pragma)) {

@@ -89,6 +89,11 @@ void SqlStore::rollback() {
   newest_segment_ = {};
 }
 
+Result<std::int64_t> SqlStore::disk_bytes() {
+  const std::lock_guard lock(reading_);
+  return reader_->disk_bytes();
+}
+
 Result<std::optional<std::string>> SqlStore::get_value(const std::string& name) {
   Query query = connection_->find(table_of<NamedValue>());
   query.add(name);

@@ -34,6 +34,8 @@ class SqlStore final : public Store {
   // It goes on after a loss: from the note's generation, and with ids that were certainly not given before.
   [[nodiscard]] Status go_on_from(const GenerationNote& note);
 
+  Result<std::int64_t> disk_bytes() override;
+
   Result<std::optional<std::string>> get_value(const std::string& name) override;
   Status set_value(const std::string& name, const std::string& value) override;
   Result<UnitId> next_unit() override;

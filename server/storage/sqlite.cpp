@@ -1,6 +1,7 @@
 #include "server/storage/sqlite.h"
 
 #include "shared/base/encoding.h"
+#include "shared/io/files.h"
 
 namespace gleaner::storage {
 namespace {
@@ -193,6 +194,17 @@ Status Database::check() {
   return {};
 }
 
+Result<std::vector<std::string>> Database::find_damage() {
+  Query query = this->query("PRAGMA integrity_check(100)");
+  TRY_ASSIGN(auto lines, all_rows(query, [](Query& row) {
+               std::string line;
+               row.take(line);
+               return line;
+             }));
+  std::erase(lines, "ok");
+  return lines;
+}
+
 Status Database::copy_into(Database& target) {
   sqlite3_backup* const backup = sqlite3_backup_init(target.connection_, "main", connection_, "main");
   if (backup == nullptr) return target.fail(sqlite3_errcode(target.connection_));
@@ -218,6 +230,12 @@ Result<int> Database::schema_version() {
   TRY_ASSIGN(const auto version, number_of("SELECT max(version) FROM schema_version"));
   if (version < 1) return damaged("it has no schema version");
   return static_cast<int>(version);
+}
+
+Result<std::int64_t> Database::disk_bytes() {
+  TRY_ASSIGN(const std::int64_t bytes, io::real_files().size(path_));
+  const auto log = io::real_files().size(path_ + "-wal");
+  return bytes + (log.ok() ? *log : 0);
 }
 
 Result<std::int64_t> Database::next_number(const Table& table) {

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "server/storage/connection.h"
 #include "shared/base/result.h"
@@ -42,7 +43,9 @@ class Database final : public Connection {
 
   Status execute_schema(const char* sql) override { return execute(sql); }
   Result<int> schema_version() override;
-  Status check() override;  // PRAGMA quick_check
+  Status check() override;                                  // PRAGMA quick_check
+  Result<std::vector<std::string>> find_damage() override;  // PRAGMA integrity_check
+  Result<std::int64_t> disk_bytes() override;
   Result<std::int64_t> next_number(const Table& table) override;
   Status note_number(const Table& table, std::int64_t number) override;
   Status begin() override;

@@ -240,6 +240,9 @@ class Store {
   // What is durable by now, but for the time: see generation_note.h. From any thread.
   [[nodiscard]] virtual GenerationNote generation() const = 0;
 
+  // What its rows take of a disk. From any thread.
+  [[nodiscard]] virtual Result<std::int64_t> disk_bytes() = 0;
+
   // Small named values (project id, created at ...).
   [[nodiscard]] virtual Result<std::optional<std::string>> get_value(const std::string& name) = 0;
   [[nodiscard]] virtual Status set_value(const std::string& name, const std::string& value) = 0;

@@ -1,8 +1,10 @@
 #include "server/storage/store_copy.h"
 
+#include "server/storage/copy_tables.h"
 #include "server/storage/directory_lock.h"
 #include "server/storage/migrations.h"
 #include "server/storage/open_parts.h"
+#include "server/storage/postgres.h"
 #include "server/storage/sqlite.h"
 
 namespace gleaner::storage {
@@ -22,6 +24,28 @@ Status copy_pages(const io::Path& from, const io::Path& to) {
   return target->execute("PRAGMA wal_checkpoint(TRUNCATE)");
 }
 
+// In one transaction, which sees nothing of what is committed meanwhile.
+Status copy_rows(const std::string& url, const io::Path& to) {
+  TRY_ASSIGN(const auto source, Postgres::open(url));
+  TRY(source->only_read());
+  TRY_ASSIGN(const auto target, Database::open(to.string(), Database::Create::yes));
+  TRY(migrate(*target, migrations()));
+  TRY(transact(*source, [&]() -> Status {
+    TRY_ASSIGN(const int version, source->schema_version());
+    if (version != migrations().back().version)
+      return Error{ErrorKind::invalid,
+                   source->place() + " has not this program's schema yet: start the server once"};
+    TRY(check_place(*source, source->place()));
+    const auto nothing = [] {};
+    for (const WholeTable& table : all_tables()) {
+      TRY(copy_table(*source, *target, table, nothing));
+      TRY(compare_table(*source, *target, table, nothing));
+    }
+    return copy_numbers(*source, *target);
+  }));
+  return target->execute("PRAGMA wal_checkpoint(TRUNCATE)");
+}
+
 Status read_copy(const io::Path& path, StoreCopy& copy) {
   TRY_ASSIGN(auto database, Database::open(path.string(), Database::Create::no));
   TRY(database->check());
@@ -38,13 +62,14 @@ Status read_copy(const io::Path& path, StoreCopy& copy) {
 
 }  // namespace
 
-Result<StoreCopy> copy_store(const io::Path& from, const io::Path& to) {
+Result<StoreCopy> copy_store(const std::string& url, const io::Path& from, const io::Path& to) {
   io::Files& files = io::real_files();
-  const io::Path source = from / "store.sqlite";
-  const io::Path target = to / "store.sqlite";
-  if (!files.exists(source)) return Error{ErrorKind::not_found, source.string() + " is missing"};
+  const io::Path source = from / store_file;
+  const io::Path target = to / store_file;
+  if (url.empty() && !files.exists(source))
+    return Error{ErrorKind::not_found, source.string() + " is missing"};
   if (files.exists(target)) return Error{ErrorKind::conflict, target.string() + " is there already"};
-  TRY(copy_pages(source, target));
+  TRY(url.empty() ? copy_pages(source, target) : copy_rows(url, target));
   StoreCopy copy;
   TRY(read_copy(target, copy));
   for (const char* suffix : {"-wal", "-shm"}) TRY(files.remove(target.string() + suffix));

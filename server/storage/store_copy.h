@@ -19,10 +19,11 @@ struct StoreCopy {
   std::vector<std::string> archives;  // of them, those of applications
 };
 
-// FROM/store.sqlite as it was at one moment, with what only its log has, into TO, where there is none yet:
-// SQLite's online backup under one read transaction. The server's writer is not held up; only its log grows
-// until the copy is made. Durable on success, with its note.
-[[nodiscard]] Result<StoreCopy> copy_store(const io::Path& from, const io::Path& to);
+// A project's rows as they were at one moment, into TO/store.sqlite, where there is none yet. The server's
+// writer is not held up. Of FROM/store.sqlite, with what only its log has, by SQLite's online backup; its log
+// grows until the copy is made. Of a database (`url` not empty), row by row, read in one transaction and
+// compared. Durable on success.
+[[nodiscard]] Result<StoreCopy> copy_store(const std::string& url, const io::Path& from, const io::Path& to);
 
 // Opens a store that was copied some time before it was needed. What was written after the copy is lost, and
 // nobody knows how much that was: its generation and its ids go on far beyond all that can have been given,

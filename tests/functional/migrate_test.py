@@ -8,7 +8,7 @@ import unittest
 import postgres
 from harness import MANDELBROT, Grid, main, seeded
 
-PROBLEM = {"width": 320, "height": 480, "iterations": 40000}
+PROBLEM = {"width": 160, "height": 480, "iterations": 480000}
 SETTINGS = "work.commit_seconds = 1\nwork.heartbeat_seconds = 2\nwork.unit_minimum_seconds = 1"
 FILE = "store.sqlite"
 

@@ -23,12 +23,19 @@ class Postgres:
         if os.geteuid() == 0:  # it refuses to be run by root
             os.chown(self.directory, NOBODY, NOBODY)
             self.as_user = AS_NOBODY
-        self.url = f"postgresql:///postgres?host={self.directory}&user=gleaner"
+        self.url = self.url_of("postgres")
+
+    def url_of(self, database):
+        return f"postgresql:///{database}?host={self.directory}&user=gleaner"
 
     def __enter__(self):
         data = self.directory / "data"
         subprocess.run([*self.as_user, PROGRAMS / "initdb", "-D", data, "-A", "trust", "-U", "gleaner", "--no-locale", "-E",
-                        "UTF8", "--no-sync", "--no-instructions"], check=True, capture_output=True)
+                        "UTF8", "--no-sync", "--no-instructions", "-k"], check=True, capture_output=True)
+        return self.start()
+
+    def start(self):
+        data = self.directory / "data"
         words = [word for setting in self.settings for word in ("-c", setting)]
         # It ends with this process, too.
         before = [*(self.as_user or ["setpriv"]), "--pdeathsig", "QUIT"]
@@ -41,9 +48,12 @@ class Postgres:
             time.sleep(0.05)
         return self
 
-    def __exit__(self, kind, value, trace):
-        self.process.send_signal(signal.SIGQUIT)
+    def stop(self, how=signal.SIGINT):
+        self.process.send_signal(how)
         self.process.wait()
+
+    def __exit__(self, kind, value, trace):
+        self.stop(signal.SIGQUIT)
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def processor_seconds(self):

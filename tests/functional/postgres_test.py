@@ -1,6 +1,8 @@
 """A server whose rows are in PostgreSQL: killed and replaced in the middle of a problem, byte for byte the same result;
 a standby that takes over from one that was killed, and from one that stood still and wakes.
 """
+import json
+import re
 import signal
 import time
 import unittest
@@ -9,6 +11,7 @@ import postgres
 from harness import MANDELBROT, Grid, free_port, main, seeded
 
 PROBLEM = {"width": 320, "height": 240, "iterations": 40000}
+LONG = {"width": 160, "height": 320, "iterations": 480000}
 SETTINGS = "work.commit_seconds = 1\nwork.heartbeat_seconds = 2\nwork.unit_minimum_seconds = 1\nstore.url = "
 
 
@@ -56,11 +59,60 @@ class OnPostgres(unittest.TestCase):
             self.assertEqual(database.query("SELECT sum(range_end - range_begin) FROM accepted"), [[str(PROBLEM["height"])]])
             epoch, = database.query("SELECT epoch FROM leader")
             self.assertEqual(int(epoch[0]), kills + 1)
-            for command in (["check", grid.project], ["backup", grid.project, grid.directory / "copy"]):
-                refused = grid.run("gleaner-server", *command, check=False)
-                self.assertEqual(refused.returncode, 1)
-                self.assertIn("store.url", refused.stderr)
             print(f"{kills} kills", flush=True)
+
+    def check(self, grid, directory, code, *arguments):
+        done = grid.run("gleaner-server", "check", directory, "--json", *arguments, check=False)
+        self.assertEqual(done.returncode, code, done.stderr + done.stdout)
+        return {finding["kind"]: finding["message"] for finding in json.loads(done.stdout)["findings"]}
+
+    def test_damage_is_found_and_a_backup_that_was_made_beside_the_server_is_restored(self):
+        """Rows that are gone, a page that is not what it was; then the database is lost, and made anew of the backup."""
+        with postgres.Postgres() as database, Grid(SETTINGS + f'"{database.url}"') as grid:
+            grid.start_server()
+            grid.add_application(MANDELBROT)
+            expected = grid.run_local(MANDELBROT, **LONG)
+            identity = grid.add_problem("mandelbrot", "view", **LONG)
+            grid.add_client("a", share=0.5)
+            grid.wait_until("some results", lambda: int(database.query("SELECT count(*) FROM segments")[0][0]) > 5)
+            backup = grid.directory / "backup"
+            grid.run("gleaner-server", "backup", grid.project, backup, "--with-keys")
+            metrics = grid.request("GET", "/metrics", token=grid.admin_token, raw=True)[2].decode()
+            size, = database.query("SELECT pg_database_size('postgres')")
+            told = float(re.search(r"^gleaner_store_bytes (\S+)", metrics, re.M)[1])
+            self.assertLess(abs(told / float(size[0]) - 1), 0.2)
+            refused = grid.run("gleaner-server", "check", grid.project, check=False)
+            self.assertEqual(refused.returncode, 1)
+            grid.kill("a")
+            grid.kill("server")
+            for directory in (grid.project, backup):
+                self.assertLessEqual(set(self.check(grid, directory, 0)), {"orphan"})
+
+            database.query("DELETE FROM segments WHERE id = (SELECT min(id) FROM segments)")
+            self.assertIn("computed again", self.check(grid, grid.project, 3)["segment-row-missing"])
+            self.check(grid, grid.project, 0, "--repair")
+            self.assertLessEqual(set(self.check(grid, grid.project, 0)), {"orphan"})
+
+            (relation,), = database.query("SELECT pg_relation_filepath('segments')")
+            database.stop()
+            file = database.directory / "data" / relation
+            page = bytearray(file.read_bytes())
+            page[8000] ^= 1
+            file.write_bytes(page)
+            database.start()
+            self.assertIn("segments: the database postgres", self.check(grid, grid.project, 4)["store-broken"])
+
+            database.query("CREATE DATABASE anew")
+            lost = grid.project.rename(grid.directory / "lost")
+            told = grid.run("gleaner-server", "restore", backup, grid.project)
+            self.assertIn("--from store.sqlite", told.stderr)
+            grid.run("gleaner-server", "migrate", grid.project, "--from", "store.sqlite", "--to", database.url_of("anew"))
+            grid.change_settings(f'store.url = "{database.url_of("anew")}"')
+            grid.start_server()
+            grid.start_client("a")
+            grid.wait_finished(identity)
+            self.assertEqual(grid.results(identity), expected)
+            self.assertTrue(lost.exists())
 
     def test_a_standby_takes_over_from_the_dead_and_the_frozen(self):
         with postgres.Postgres() as database, Grid(SETTINGS + f'"{database.url}"') as grid:

@@ -50,6 +50,7 @@ class FailingStore final : public Store {
   }
   void rollback() override { inner_->rollback(); }
   GenerationNote generation() const override { return inner_->generation(); }
+  Result<std::int64_t> disk_bytes() override { return inner_->disk_bytes(); }
   Result<std::optional<std::string>> get_value(const std::string& name) override {
     TRY(next("get_value"));
     return inner_->get_value(name);

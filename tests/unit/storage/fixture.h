@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "server/storage/open_store.h"
+#include "server/storage/postgres.h"
+#include "server/storage/sqlite.h"
 #include "server/storage/store.h"
 #include "shared/base/random.h"
 #include "tests/catch.h"
@@ -78,6 +80,17 @@ class EngineUnderTest {
 inline std::unique_ptr<Store> open_store(const io::Path& directory, OpenCheck check = OpenCheck::none) {
   return must(
       storage::open_store(EngineUnderTest::url(directory), directory, {check, Loss::refused, {}, {}}));
+}
+
+// The database itself, for what a store does not do; made if it is not there.
+inline std::unique_ptr<Connection> connect(const io::Path& directory) {
+  const std::string url = EngineUnderTest::url(directory);
+  if (!url.empty()) return must(Postgres::open(url));
+  return must(Database::open((directory / store_file).string(), Database::Create::yes));
+}
+// Behind the store's back, in SQLite's words.
+inline void change(const io::Path& directory, const std::string& sql) {
+  must(connect(directory)->execute_schema(sql.c_str()));
 }
 
 // Runs `work` in a transaction of its own.

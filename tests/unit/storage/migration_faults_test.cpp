@@ -51,13 +51,13 @@ std::vector<std::string> contents(const io::Path& path) {
   return all;
 }
 
-// As make_file(), which is slow, does it once.
+// As make_old_store(), which is slow, does it once.
 void put_old_store(const io::Path& path, int version) {
   static std::map<int, Bytes> made;
   Bytes& bytes = made[version];
   if (bytes.empty()) {
     const TemporaryDirectory directory;
-    make_file(directory / "store.sqlite", version);
+    make_old_store(directory.path(), version);
     bytes = must(io::real_files().read(directory / "store.sqlite", 1 << 30));
   }
   std::ofstream(path, std::ios::binary) << bytes;

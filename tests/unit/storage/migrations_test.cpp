@@ -17,10 +17,11 @@ TEST_CASE("migrations are numbered 1, 2, 3 ...") {
 }
 
 TEST_CASE("every earlier schema is taken forward with its rows") {
+  ON_EVERY_ENGINE;
   const int version = GENERATE(range(1, static_cast<int>(migrations().size()) + 1));
   INFO("from schema " << version);
   const TemporaryDirectory directory;
-  make_file(directory / "store.sqlite", version);
+  make_old_store(directory.path(), version);
   auto store = open_store(directory.path(), OpenCheck::quick_check);
   for (int opened = 0; opened < 2; ++opened) {
     CHECK(must(store->get_value("project")) == "abc");
@@ -66,36 +67,37 @@ TEST_CASE("every earlier schema is taken forward with its rows") {
 }
 
 TEST_CASE("a newer schema is refused and left as it is") {
+  ON_EVERY_ENGINE;
   const TemporaryDirectory directory;
-  const io::Path path = directory / "store.sqlite";
-  make_file(path, newest());
+  make_old_store(directory.path(), newest());
   std::vector<Migration> steps(migrations().begin(), migrations().end());
   steps.push_back({newest() + 1, "from the future", "CREATE TABLE future (x INTEGER)"});
   {
-    const auto database = must(Database::open(path.string(), Database::Create::no));
+    const auto database = connect(directory.path());
     must(migrate(*database, steps));
     CHECK(must(database->schema_version()) == newest() + 1);
   }
-  const auto store = open_sqlite_store(directory.path(), OpenCheck::quick_check);
+  const auto store = storage::open_store(EngineUnderTest::url(directory.path()), directory.path(),
+                                         {OpenCheck::quick_check, Loss::refused, {}, {}});
   REQUIRE(!store.ok());
   CHECK(store.error().kind == ErrorKind::invalid);
   CHECK_THAT(store.error().message, Contains("newer gleaner-server") &&
                                         Contains("install the newer program") &&
                                         Contains(std::to_string(newest() + 1)));
-  const auto database = must(Database::open(path.string(), Database::Create::no));
+  const auto database = connect(directory.path());
   CHECK(must(database->schema_version()) == newest() + 1);
 }
 
 TEST_CASE("a step that fails leaves the schema before it") {
+  ON_EVERY_ENGINE;
   const TemporaryDirectory directory;
-  const io::Path path = directory / "store.sqlite";
-  make_file(path, newest());
+  make_old_store(directory.path(), newest());
   std::vector<Migration> steps(migrations().begin(), migrations().end());
   steps.push_back(
       {newest() + 1, "good", "CREATE TABLE good (x INTEGER); UPDATE named_values SET value = 'good'"});
   steps.push_back(
       {newest() + 2, "bad", "UPDATE named_values SET value = 'bad'; CREATE TABLE hosts (x INTEGER)"});
-  const auto database = must(Database::open(path.string(), Database::Create::no));
+  const auto database = connect(directory.path());
   const Status done = migrate(*database, steps);
   REQUIRE(!done.ok());
   CHECK_THAT(done.error().message, Contains("migrating the store to schema " + std::to_string(newest() + 2)));

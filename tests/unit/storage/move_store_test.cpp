@@ -12,8 +12,7 @@
 #include "shared/base/failpoint.h"
 #include "tests/catch.h"
 #include "tests/unit/storage/child.h"
-#include "tests/unit/storage/fixture.h"
-#include "tests/unit/storage/rows.h"
+#include "tests/unit/storage/filled_store.h"
 
 using namespace gleaner;
 using namespace gleaner::storage;
@@ -43,59 +42,6 @@ struct ToMove {
     return store.ok() ? "it is served" : store.error().message;
   }
 };
-
-// Rows of every table, some thousands of some, with all that a text may hold, and numbers of rows that are
-// gone.
-void fill(Store& store, Random& random) {
-  in_transaction(store, [&] {
-    const Grid grid = add_grid(store);
-    must(store.set_value("project", "p"));
-    must(store.set_value("bytes", std::string("\0\x1A\xFFz", 4)));
-    must(store.delete_problem(add_problem(store, grid.application, "gone")));
-    must(store.put_code(random_row<CodeRow>(random)));
-    must(store.put_token(random_row<TokenRow>(random)));
-    must(store.add_act({1, {}, "a", "owner", "b", "c", "d", std::string(64, '0')}));
-    protocol::RefusalCount refusal;
-    refusal.actor = "\xC3\xBC\xFF";
-    must(store.add_refusals(refusal));
-    protocol::Ban ban;
-    ban.kind = protocol::BanKind::network;
-    ban.subject = "192.0.2.1";
-    must(store.put_ban(ban));
-    must(store.add_to_day({20'000, 1.5, -0.0, 3}));
-    must(store.put_standing(grid.hosts[0], grid.application, {}));
-    StageRow stage;
-    stage.problem = grid.problem;
-    stage.stage = 1;
-    for (int i = 0; i < 500; ++i) stage.costs.push_back(random.uniform());
-    must(store.put_stage(stage));
-    policy::HostRecord record;
-    record.host = grid.hosts[1];
-    must(store.put_host_record(grid.problem, 0, record));
-    for (int i = 0; i < 25'000; ++i)
-      must(store.put_unit(grid.problem, 0, simple_unit(grid, must(store.next_unit()), {i, i + 1})));
-    for (int i = 0; i < 300; ++i) {
-      SegmentRow segment = simple_segment(grid, {i, i + 1});
-      segment.place = i % 2 == 0 ? SegmentPlace::store : SegmentPlace::blob;
-      if (i % 3 == 0) segment.digest = "no digest";
-      must(store.accept_free(grid.problem, 0, {i, i + 1},
-                             must(store.add_segment(segment, Bytes(100, static_cast<char>(i))))));
-      AcknowledgementRow acknowledgement;
-      acknowledgement.unit = UnitId{i % 7};
-      acknowledgement.digest = i % 5 == 0 ? std::string(64, '0') : i % 5 == 1 ? "" : std::to_string(i);
-      acknowledgement.range = {i, i + 1};
-      must(store.add_acknowledgement(acknowledgement));
-    }
-    VerdictRow verdict;
-    verdict.problem = grid.problem;
-    must(store.add_verdict(verdict));
-    FailureRow failure;
-    failure.problem = grid.problem;
-    must(store.add_failure(failure));
-    must(store.add_decision({grid.problem, 0, {}}));
-    must(store.put_results(grid.problem, {{"a", std::string(64, 'c'), 1, "image/png"}}));
-  });
-}
 
 // What a store says of itself: whatever is asked of it, in words.
 std::vector<std::string> told(Store& store) {
@@ -196,7 +142,7 @@ TEST_CASE("a move that is killed at any step goes on where it was, and neither s
   std::vector<std::string> expected;
   {
     const auto store = must(project.open(store_file));
-    fill(*store, random);
+    fill(*store, random, 10'500);
     expected = told(*store);
   }
   if (!into_database) {
@@ -208,7 +154,7 @@ TEST_CASE("a move that is killed at any step goes on where it was, and neither s
     int nth;
   };
   const Place place =
-      GENERATE(Place{"move-copied", 3}, Place{"move-copied", 17}, Place{"move-copied", 20},
+      GENERATE(Place{"move-copied", 3}, Place{"move-copied", 16}, Place{"move-copied", 19},
                Place{"move-compared", 1}, Place{"move-given-up", 1}, Place{"move-in-place", 1});
   INFO((into_database ? "into the database, " : "into the file, ") << place.name << " " << place.nth);
   {
@@ -222,13 +168,10 @@ TEST_CASE("a move that is killed at any step goes on where it was, and neither s
   }
   const bool given_up =
       std::string_view(place.name) != "move-copied" && std::string_view(place.name) != "move-compared";
-  const bool changed = !given_up && GENERATE(false, true);
-  if (given_up)
-    CHECK_THAT(project.refusal(from), Contains("were moved"));
-  else if (changed)  // it was served in between: what was copied is old
-    in_transaction(*must(project.open(from)), [] {});
+  const bool changed = place.nth == 16 && GENERATE(false, true);
+  if (given_up) CHECK_THAT(project.refusal(from), Contains("were moved"));
   if (into_database) CHECK_THAT(project.refusal(to), Contains("finish `gleaner-server migrate`"));
-  if (changed) {
+  if (changed) {  // it was served in between: what was copied is old
     const auto store = must(project.open(from));
     in_transaction(*store, [&] { must(store->set_value("bytes", "changed")); });
     expected = told(*store);

@@ -35,12 +35,13 @@ INSERT INTO acknowledgements VALUES (17, 1, 0, 10, x'bbbbbbbbbbbbbbbbbbbbbbbbbbb
 INSERT INTO decisions VALUES (1, 1, 0, 1, 1, 17, 'fresh', 0, 50, 'why');
 )";
 
-inline void make_file(const io::Path& path, int version) {
-  const auto database = must(Database::open(path.string(), Database::Create::yes));
-  must(migrate(*database, migrations().first(1)));
-  must(database->execute(rows_of_schema_1));
-  must(migrate(*database, migrations().first(static_cast<std::size_t>(version))));
-  CHECK(must(database->schema_version()) == version);
+// In the directory, by the engine under test; SQLite's file is whole when this returns.
+inline void make_old_store(const io::Path& directory, int version) {
+  const auto connection = connect(directory);
+  must(migrate(*connection, migrations().first(1)));
+  must(connection->execute_schema(rows_of_schema_1));
+  must(migrate(*connection, migrations().first(static_cast<std::size_t>(version))));
+  CHECK(must(connection->schema_version()) == version);
 }
 
 inline int newest() {

@@ -21,18 +21,20 @@ std::string value_of(Store& store) {
 }  // namespace
 
 TEST_CASE("a copy has what was committed, and not what its server is just writing") {
+  ON_EVERY_ENGINE;
   const TemporaryDirectory directory, other;
   auto store = open_store(directory.path());
   in_transaction(*store, [&] { must(store->set_value("a", "committed")); });
   must(store->begin());
   must(store->set_value("a", "under way"));
-  const StoreCopy copy = must(copy_store(directory.path(), other.path()));
+  const StoreCopy copy =
+      must(copy_store(EngineUnderTest::url(directory.path()), directory.path(), other.path()));
   CHECK(copy.at.generation == 1);
   CHECK(copy.blobs.empty());
   must(store->commit());  // it was not held up
   CHECK(value_of(*store) == "under way");
-  CHECK(value_of(*open_store(other.path())) == "committed");
-  const auto again = copy_store(directory.path(), other.path());
+  CHECK(value_of(*must(open_sqlite_store(other.path(), OpenCheck::quick_check))) == "committed");
+  const auto again = copy_store(EngineUnderTest::url(directory.path()), directory.path(), other.path());
   REQUIRE(!again.ok());
   CHECK(again.error().kind == ErrorKind::conflict);
 }
@@ -40,10 +42,11 @@ TEST_CASE("a copy has what was committed, and not what its server is just writin
 TEST_CASE(
     "a restored store goes on beyond all that the lost one can have given, and the lost one is refused "
     "beside it") {
+  ON_EVERY_ENGINE;
   const TemporaryDirectory lost, restored;
   auto store = open_store(lost.path());
   in_transaction(*store, [&] { must(store->set_value("a", "1")); });
-  (void)must(copy_store(lost.path(), restored.path()));
+  (void)must(copy_store(EngineUnderTest::url(lost.path()), lost.path(), restored.path()));
   UnitId last;
   for (int i = 0; i < 5000; ++i)
     in_transaction(*store, [&] {
@@ -56,7 +59,7 @@ TEST_CASE(
   CHECK(made->generation().generation > generation + 1'000'000'000);
   in_transaction(*made, [&] { CHECK(must(made->next_unit()).value > last.value + 1'000'000'000); });
   must(write_generation_note(io::real_files(), lost.path(), made->generation()));
-  const auto refused = open_sqlite_store(lost.path(), OpenCheck::none);
+  const auto refused = storage::open_store(EngineUnderTest::url(lost.path()), lost.path(), {});
   REQUIRE(!refused.ok());
   CHECK_THAT(refused.error().message, Contains("is older than it was"));
 }
