@@ -22,10 +22,12 @@ std::string_view state_of(const PGresult* result) {
 }  // namespace
 
 Result<std::unique_ptr<Pipeline>> Pipeline::connect(const std::string& url) {
-  // What the URL says comes last and holds. A network that is cut is noticed while something is under way.
-  const std::array<const char*, 5> names{"application_name", "connect_timeout", "tcp_user_timeout", "dbname",
-                                         nullptr};
-  const std::array<const char*, 5> values{"gleaner-server", "10", "5000", url.c_str(), nullptr};
+  // What the URL says comes last and holds. A network that is cut is noticed within five seconds: by what is
+  // not acknowledged, or, while an answer is awaited, by probes that are not.
+  const std::array<const char*, 8> names{
+      "application_name",    "connect_timeout",  "tcp_user_timeout", "keepalives_idle",
+      "keepalives_interval", "keepalives_count", "dbname",           nullptr};
+  const std::array<const char*, 8> values{"gleaner-server", "3", "5000", "2", "1", "3", url.c_str(), nullptr};
   std::unique_ptr<Pipeline> pipeline(new Pipeline(PQconnectdbParams(names.data(), values.data(), 1)));
   PGconn* const connection = pipeline->connection_;
   const char* const host = PQhost(connection);
@@ -40,10 +42,17 @@ Result<std::unique_ptr<Pipeline>> Pipeline::connect(const std::string& url) {
   if (PQsetClientEncoding(connection, "UTF8") != 0) return refuse(trimmed(PQerrorMessage(connection)));
   PQsetNoticeReceiver(connection, &Pipeline::hear, pipeline.get());
   // An acknowledgement must not be sent before what it acknowledges is on a disk, whatever the database's own
-  // settings are; those that ask for more are left alone.
+  // settings are; those that ask for more are left alone. And the database is to notice a cut network, too,
+  // so that nothing waits for who is behind it. Settings that it does not
+  // know, or that its operator has made, are left alone.
   TRY(pipeline->execute(
       "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = "
       "'off'"));
+  TRY(pipeline->execute(
+      "SELECT set_config(name, wanted, false) FROM pg_settings JOIN (VALUES ('tcp_user_timeout', '5000'), "
+      "('tcp_keepalives_idle', '2'), ('tcp_keepalives_interval', '1'), ('tcp_keepalives_count', '3'), "
+      "('client_connection_check_interval', '1000')) AS ours (name, wanted) USING (name) WHERE source = "
+      "'default'"));
   return pipeline;
 }
 

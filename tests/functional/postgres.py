@@ -3,6 +3,7 @@ import os
 import pathlib
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -15,10 +16,69 @@ WHY_NOT = ("PostgreSQL is not installed (tools/setup test)" if PROGRAMS is None 
            if os.geteuid() == 0 and not others_reach(PROGRAMS / "initdb") else None)
 
 
+class Network:
+    """A network of the database's own, which two servers reach by a cable each, that can be pulled."""
+
+    def __init__(self):
+        self.name = f"gleaner-{os.getpid()}"
+        self.before = ["ip", "netns", "exec", self.name]
+
+    @staticmethod
+    def why_not(known=[]):
+        """None: such a network can be made here."""
+        if not known:
+            probe = subprocess.run(["unshare", "--net", "ip", "link", "add", "gl0", "type", "veth", "peer", "name", "gl1"],
+                                   capture_output=True, text=True) if os.geteuid() == 0 and shutil.which("ip") else None
+            known.append("networks are made by root, with iproute2" if probe is None else
+                         "no network can be made here: " + probe.stderr if probe.returncode else None)
+        return known[0]
+
+    @staticmethod
+    def ip(*words):
+        subprocess.run(["ip", *map(str, words)], check=True, capture_output=True)
+
+    @staticmethod
+    def address(cable, end):
+        return f"198.18.{cable}.{end}"  # RFC 2544: of no network that anybody is in
+
+    def __enter__(self):
+        self.ip("netns", "add", self.name)
+        try:
+            self.ip("-n", self.name, "link", "set", "lo", "up")
+            for cable in (1, 2):
+                here, there = f"gl{os.getpid()}-{cable}", f"gl{cable}"
+                self.ip("link", "add", here, "type", "veth", "peer", "name", there, "netns", self.name)
+                self.ip("addr", "add", self.address(cable, 1) + "/24", "dev", here)
+                self.ip("-n", self.name, "addr", "add", self.address(cable, 2) + "/24", "dev", there)
+                self.ip("link", "set", here, "up")
+                self.ip("-n", self.name, "link", "set", there, "up")
+        except subprocess.CalledProcessError:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(self, kind, value, trace):
+        self.ip("netns", "del", self.name)  # with both cables
+
+    def pull(self, cable):
+        self.ip("-n", self.name, "link", "set", f"gl{cable}", "down")
+
+    def plug_in(self, cable, port=5432):
+        self.ip("-n", self.name, "link", "set", f"gl{cable}", "up")
+        end = time.monotonic() + 30 * SLOW
+        while True:
+            try:
+                return socket.create_connection((self.address(cable, 2), port), timeout=1).close()
+            except OSError:
+                assert time.monotonic() < end, "the cable does nothing"
+                time.sleep(0.05)
+
+
 class Postgres:
-    def __init__(self, *settings):
+    def __init__(self, *settings, network=None):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="gleaner-postgres-"))
         self.settings = settings
+        self.network = network
         self.as_user = []
         if os.geteuid() == 0:  # it refuses to be run by root
             os.chown(self.directory, NOBODY, NOBODY)
@@ -28,6 +88,9 @@ class Postgres:
     def url_of(self, database):
         return f"postgresql:///{database}?host={self.directory}&user=gleaner"
 
+    def url_by(self, cable):
+        return f"postgresql://gleaner@{self.network.address(cable, 2)}/postgres"
+
     def __enter__(self):
         data = self.directory / "data"
         subprocess.run([*self.as_user, PROGRAMS / "initdb", "-D", data, "-A", "trust", "-U", "gleaner", "--no-locale", "-E",
@@ -36,12 +99,18 @@ class Postgres:
 
     def start(self):
         data = self.directory / "data"
+        before = [*(self.as_user or ["setpriv"]), "--pdeathsig", "QUIT"]
+        listening = ""
+        if self.network:
+            listening = ",".join(self.network.address(cable, 2) for cable in (1, 2))
+            with open(data / "pg_hba.conf", "a") as access:
+                access.write("host all all 198.18.0.0/15 trust\n")
+            before = [*self.network.before, *before]
         words = [word for setting in self.settings for word in ("-c", setting)]
         # It ends with this process, too.
-        before = [*(self.as_user or ["setpriv"]), "--pdeathsig", "QUIT"]
         with open(self.directory / "log", "w") as log:
             self.process = subprocess.Popen([*before, PROGRAMS / "postgres", "-D", data, "-k", self.directory, "-c",
-                                             "listen_addresses=", *words], stdout=log, stderr=log, start_new_session=True)
+                                             f"listen_addresses={listening}", *words], stdout=log, stderr=log, start_new_session=True)
         end = time.monotonic() + 30 * SLOW
         while subprocess.run([PROGRAMS / "pg_isready", "-q", "-h", self.directory]).returncode != 0:
             assert time.monotonic() < end and self.process.poll() is None, (self.directory / "log").read_text()

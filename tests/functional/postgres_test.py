@@ -8,7 +8,7 @@ import time
 import unittest
 
 import postgres
-from harness import MANDELBROT, Grid, free_port, main, seeded
+from harness import MANDELBROT, SLOW, Grid, free_port, main, seeded
 
 PROBLEM = {"width": 320, "height": 240, "iterations": 40000}
 LONG = {"width": 160, "height": 320, "iterations": 480000}
@@ -147,6 +147,47 @@ class OnPostgres(unittest.TestCase):
             # A standby that is told to end does so.
             self.start_standby(grid, "fourth", second_port)
             self.assertEqual(grid.kill("fourth", signal.SIGTERM), 0)
+
+    @unittest.skipIf(postgres.Network.why_not(), postgres.Network.why_not())
+    def test_a_standby_takes_over_from_one_that_is_cut_off_and_one_that_stands_still_over_tcp(self):
+        """The leader's cable to the database is pulled while clients deliver; it is put back when another leads."""
+        with postgres.Network() as network, postgres.Postgres(network=network) as database, Grid(SETTINGS + '""') as grid:
+            first_port, second_port = grid.port, free_port()
+            grid.change_settings(f'store.url = "{database.url_by(1)}"')
+            first = grid.start_server()
+            grid.add_application(MANDELBROT)
+            expected = grid.run_local(MANDELBROT, **PROBLEM)
+            identity = grid.add_problem("mandelbrot", "view", **PROBLEM)
+            grid.change_settings(f'store.url = "{database.url_by(2)}"')
+            self.start_standby(grid, "second", second_port)
+            client = grid.add_client("a", share=0.5)
+            grid.wait_until("some results", lambda: grid.problem(identity)["accepted"] > 5)
+            pulled = time.monotonic()
+            network.pull(1)
+            grid.wait_until("the second", lambda: self.status(grid, second_port) == 200)
+            ready = time.monotonic() - pulled
+            self.assertEqual(first.wait(timeout=30), 1)
+            ended = time.monotonic() - pulled
+            print(f"after a cut: the other one ready after {ready:.2f} s, this one ended after {ended:.2f} s", flush=True)
+            if SLOW == 1:
+                self.assertLess(ready, 5)
+            self.assertRegex(grid.log("server"), "(the connection to|did not say what became of).*: this server ends")
+            del grid.processes["server"]
+            network.plug_in(1)
+            # Back as a standby, and the other one stands still: its kernel goes on answering for it.
+            self.assertIsNone(client.poll())
+            grid.change_settings(f'store.url = "{database.url_by(1)}"')
+            self.start_standby(grid, "server", first_port)
+            second, frozen = grid.processes.pop("second"), time.monotonic()
+            second.send_signal(signal.SIGSTOP)
+            grid.wait_until("the first", lambda: self.status(grid, first_port) == 200)
+            if SLOW == 1:
+                self.assertLess(time.monotonic() - frozen, 5)
+            second.send_signal(signal.SIGCONT)
+            self.assertEqual(second.wait(timeout=30), 1)
+            info = grid.wait_finished(identity)
+            self.assertEqual(sum(share["items"] for share in info["shares"]), PROBLEM["height"], "counted twice or lost")
+            self.assertEqual(grid.results(identity), expected)
 
 
 if __name__ == "__main__":
