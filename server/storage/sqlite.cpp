@@ -49,6 +49,8 @@ class Database::Run final : public Statement {
   ~Run() override { sqlite3_finalize(statement_); }
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
+  // SQLite has understood it. If not, it may at the next try: a table that was missing is back.
+  [[nodiscard]] bool is_prepared() const { return statement_ != nullptr; }
 
   void add(std::int64_t value) override { note(sqlite3_bind_int64(statement_, ++parameter_, value)); }
   void add(double value) override { note(sqlite3_bind_double(statement_, ++parameter_, value)); }
@@ -103,8 +105,10 @@ class Database::Run final : public Statement {
     if (bytes) digest = to_hex(digest);
   }
   void reset() override {
-    sqlite3_reset(statement_);
-    sqlite3_clear_bindings(statement_);
+    if (statement_ != nullptr) {
+      sqlite3_reset(statement_);
+      sqlite3_clear_bindings(statement_);
+    }
     parameter_ = column_ = 0;
     code_ = SQLITE_OK;
   }
@@ -156,13 +160,13 @@ Database::~Database() {
 
 Statement& Database::statement(std::string_view sql) {
   auto& run = statements_[sql];
-  if (run == nullptr) run = std::make_unique<Run>(*this, sql);
+  if (run == nullptr || !run->is_prepared()) run = std::make_unique<Run>(*this, sql);
   return *run;
 }
 
 Statement& Database::put_statement(const Table& table) {
   OfTable& kept = puts_[&table];
-  if (kept.run == nullptr) {
+  if (kept.run == nullptr || !kept.run->is_prepared()) {
     const bool update = table.put == Table::Put::update;
     kept.text = update ? update_text(table) : insert_text(table) + conflict_text(table);
     kept.run = std::make_unique<Run>(*this, kept.text, update);
@@ -172,7 +176,7 @@ Statement& Database::put_statement(const Table& table) {
 
 Statement& Database::find_statement(const Table& table) {
   OfTable& kept = finds_[&table];
-  if (kept.run == nullptr) {
+  if (kept.run == nullptr || !kept.run->is_prepared()) {
     kept.text = find_text(table);
     kept.run = std::make_unique<Run>(*this, kept.text);
   }

@@ -2,6 +2,7 @@
 // leaves.
 #include <set>
 
+#include "server/storage/all_tables.h"
 #include "tests/catch.h"
 #include "tests/unit/storage/fixture.h"
 #include "tests/unit/storage/rows.h"
@@ -90,6 +91,74 @@ TEST_CASE("a rollback drops everything, a commit keeps everything") {
     store = open_store(directory.path());
     CHECK(counts(*store, grid.problem, UnitId{1}) == one_each);
   }
+}
+
+TEST_CASE("a transaction that fails at any of its tables leaves nothing of it, and the next goes on") {
+  ON_EVERY_ENGINE;
+  const TemporaryDirectory directory;
+  auto store = open_store(directory.path());
+  Grid grid;
+  in_transaction(*store, [&] { grid = add_grid(*store); });
+  const std::vector<std::size_t> nothing(11, 0), one_each(11, 1);
+  HostRow host = simple_host(0);
+  host.id = grid.hosts[0];
+  ProblemRow problem = must(store->problems()).front();
+  const auto write_all = [&](UnitId unit) -> Status {
+    StageRow stage;
+    stage.problem = grid.problem;
+    stage.stage = 1;
+    stage.costs = {1, 2, 3};
+    policy::HostRecord record;
+    record.host = grid.hosts[0];
+    VerdictRow verdict;
+    verdict.problem = grid.problem;
+    FailureRow failure;
+    failure.problem = grid.problem;
+    AcknowledgementRow acknowledgement;
+    acknowledgement.unit = unit;
+    SegmentRow segment = simple_segment(grid, {0, 10});
+    segment.place = SegmentPlace::store;
+    TRY(store->begin());
+    TRY(store->set_value("name", "value"));
+    TRY(store->put_code({}));
+    TRY(store->put_token({}));
+    TRY(store->add_act({unit.value, {}, "a", "owner", "b", "c", "d", ""}));
+    TRY(store->add_refusals({}));
+    TRY(store->put_ban({}));
+    TRY(store->add_to_day({}));
+    TRY(store->put_standing(grid.hosts[0], grid.application, {}));
+    TRY(store->update_host(host));
+    TRY(store->update_problem(problem));
+    ApplicationRow application;
+    application.name = "other " + std::to_string(unit.value);
+    TRY(store->add_application(application));
+    TRY(store->put_unit(grid.problem, 0, simple_unit(grid, unit, {0, 10})));
+    TRY(store->put_host_record(grid.problem, 0, record));
+    TRY_ASSIGN(const SegmentId id, store->add_segment(segment, "bytes"));
+    TRY(store->accept(grid.problem, 0, {0, 10}, id));
+    TRY(store->add_verdict(verdict));
+    TRY(store->add_failure(failure));
+    TRY(store->add_acknowledgement(acknowledgement));
+    TRY(store->add_decision({grid.problem, 0, {}}));
+    TRY(store->put_stage(stage));
+    TRY(store->put_results(grid.problem, {{"a", std::string(64, 'c'), 1, "image/png"}}));
+    return store->commit();
+  };
+  for (const WholeTable& table : all_tables()) {
+    INFO(table.table.name);
+    const std::int64_t generation = store->generation().generation;
+    change(directory.path(), "ALTER TABLE " + table.table.name + " RENAME TO away");
+    CHECK(!write_all(UnitId{1}).ok());
+    store->rollback();
+    change(directory.path(), "ALTER TABLE away RENAME TO " + table.table.name);
+    CHECK(counts(*store, grid.problem, UnitId{1}) == nothing);
+    CHECK(!must(store->get_value("name")));
+    CHECK(must(store->codes()).empty());
+    CHECK(must(store->applications()).size() == 1);
+    CHECK(store->generation().generation == generation);
+  }
+  must(write_all(UnitId{1}));
+  CHECK(counts(*store, grid.problem, UnitId{1}) == one_each);
 }
 
 TEST_CASE("writing and committing need a transaction, and there is one at a time") {
