@@ -23,6 +23,7 @@ constexpr std::array rows{
     Row{"GET", "status", 3, "", Role::view},
     Row{"GET", "strategies", 3, "", Role::view},
     Row{"GET", "applications", 3, "", Role::view},
+    Row{"GET", "applications", 4, "", Role::view},
     Row{"POST", "applications", 3, "", Role::operate, "application add"},
     Row{"GET", "problems", 3, "", Role::view},
     Row{"GET", "problems", 4, "", Role::view},

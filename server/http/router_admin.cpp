@@ -143,6 +143,8 @@ void Router::look_operation(const AdminCall& call) {
 void Router::application_operation(const AdminCall& call) {
   if (call.is("GET", 3))
     return service_.applications().list(answer<std::vector<protocol::ApplicationInfo>>(call.reply));
+  if (call.is("GET", 4))
+    return service_.applications().show(call.which(), answer<protocol::ApplicationInfo>(call.reply));
   if (!call.is("POST", 3)) return call.unknown();
   with_body<protocol::AddApplication>(call.request, call.reply, [&](protocol::AddApplication message) {
     service_.applications().add(std::move(message), call.change<protocol::ApplicationInfo>());

@@ -12,6 +12,7 @@
 #include "server/service/revocations.h"
 #include "shared/base/limits.h"
 #include "shared/crypto/keys.h"
+#include "shared/json/text.h"
 #include "shared/protocol/codec.h"
 
 namespace gleaner::service {
@@ -38,6 +39,17 @@ Status check_request(const protocol::AddProblem& request) {
       return Error{ErrorKind::invalid, "input name \"" + input.name + "\": expected a plain file name"};
   }
   return {};
+}
+
+// What the application declares of its problems is told before its manager is asked.
+Status check_form(const Application& application, const json::Value& parameters,
+                  const std::vector<protocol::Input>& inputs) {
+  std::vector<std::string> names;
+  for (const auto& input : inputs) names.push_back(input.name);
+  const Status checked = bundle::check_problem(*application.manifest.form, parameters, names);
+  if (checked.ok()) return {};
+  return Error{ErrorKind::invalid, checked.error().message + " (`gleaner-admin app show " +
+                                       application.row.name + "` tells what it takes)"};
 }
 
 bool is_taken(const Model& model, const std::string& name) {
@@ -122,7 +134,8 @@ void Problems::draft(protocol::AddProblem request, std::function<void(Result<Dra
   if (const Status checked = check_request(request); !checked.ok()) return next(checked.error());
   if (const Status checked = check_inputs(request); !checked.ok()) return next(checked.error());
   kernel_.decide<Draft>(
-      [request](Transaction& tx, Result<Draft>& draft) -> Status {
+      [request, parameters = json::parse_or_null(request.parameters)](Transaction& tx,
+                                                                      Result<Draft>& draft) -> Status {
         const Application* application = find_application(tx.model, request.application);
         if (application == nullptr) {
           draft = no_application(request.application);
@@ -130,6 +143,10 @@ void Problems::draft(protocol::AddProblem request, std::function<void(Result<Dra
         }
         if (const Status good = check_not_revoked(tx.model, *application); !good.ok()) {
           draft = Error{ErrorKind::conflict, good.error().message};
+          return {};
+        }
+        if (const Status good = check_form(*application, parameters, request.inputs); !good.ok()) {
+          draft = good.error();
           return {};
         }
         if (is_taken(tx.model, request.name)) {

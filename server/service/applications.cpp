@@ -94,4 +94,17 @@ void Applications::list(Done<std::vector<protocol::ApplicationInfo>> done) {
       std::move(done));
 }
 
+void Applications::show(std::string name, Done<protocol::ApplicationInfo> done) {
+  kernel_.decide<protocol::ApplicationInfo>(
+      [name = std::move(name)](Transaction& tx, Result<protocol::ApplicationInfo>& info) -> Status {
+        const Application* application = find_application(tx.model, name);
+        if (application == nullptr)
+          info = no_application(name);
+        else
+          info = describe_with_form(*application);
+        return {};
+      },
+      std::move(done));
+}
+
 }  // namespace gleaner::service

@@ -17,6 +17,8 @@ class Applications {
   // The same version with the same contents may be added again; with others: conflict.
   void add(protocol::AddApplication request, Done<protocol::ApplicationInfo> done);
   void list(Done<std::vector<protocol::ApplicationInfo>> done);
+  // NAME or NAME@VERSION, with its parameters and inputs.
+  void show(std::string name, Done<protocol::ApplicationInfo> done);
 
  private:
   [[nodiscard]] Result<Application> install(const protocol::AddApplication& request);

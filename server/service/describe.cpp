@@ -272,4 +272,14 @@ protocol::ApplicationInfo describe(const Application& application) {
           row.added_at};
 }
 
+protocol::ApplicationInfo describe_with_form(const Application& application) {
+  auto info = describe(application);
+  for (const auto& each : application.manifest.form->parameters)
+    info.parameters.push_back({each.name, name_of(each.type), each.meaning, each.default_value, each.required,
+                               each.low, each.high, each.length, each.choices});
+  for (const auto& each : application.manifest.form->inputs)
+    info.inputs.push_back({each.name, each.meaning, each.required});
+  return info;
+}
+
 }  // namespace gleaner::service

@@ -26,5 +26,7 @@ namespace gleaner::service {
 [[nodiscard]] Error no_host(HostId id);
 [[nodiscard]] protocol::HostInfo describe(const Model& model, const Host& host, Timestamp now);
 [[nodiscard]] protocol::ApplicationInfo describe(const Application& application);
+// With what it declares of its problems' parameters and inputs.
+[[nodiscard]] protocol::ApplicationInfo describe_with_form(const Application& application);
 
 }  // namespace gleaner::service

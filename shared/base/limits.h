@@ -36,8 +36,14 @@ inline constexpr std::int64_t header_bytes_max = 16 << 10;
 inline constexpr int name_length_max = 64;
 inline constexpr int message_length_max = 4096;  // reasons and kernels' last words
 inline constexpr int parameters_bytes_max = 1 << 20;
-inline constexpr int file_name_length_max = 255;  // what file systems take
-inline constexpr int text_length_max = 1024;      // titles, tokens, join codes, strategies with their keys
+inline constexpr int declared_parameters_max = 64;  // of an application: a form that people still read
+inline constexpr int declared_choices_max = 64;     // of a parameter
+inline constexpr int declared_inputs_max = 16;
+inline constexpr int meaning_length_max = 200;      // of a parameter, input or item: shown on one line
+inline constexpr int default_length_max = 4096;     // of a parameter, as JSON
+inline constexpr double declared_bound_max = 1e19;  // of a parameter's value: beyond whole numbers
+inline constexpr int file_name_length_max = 255;    // what file systems take
+inline constexpr int text_length_max = 1024;        // titles, tokens, join codes, strategies with their keys
 
 // The console
 inline constexpr int follow_seconds_max =

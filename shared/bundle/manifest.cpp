@@ -175,6 +175,7 @@ struct Fields {
   std::int64_t disk_megabytes = 64;
   std::string comparison = "exact";
   std::string checks = "form";
+  std::vector<json::Value> parameters, inputs;
 };
 
 void declare_view(io::Settings& settings, ViewDeclaration& view) {
@@ -224,7 +225,10 @@ void declare(io::Settings& settings, Manifest& manifest, Fields& fields, Section
   settings.add("limits.disk_megabytes", &fields.disk_megabytes, 1, megabytes_max, "");
   settings.add("limits.item_bytes", &manifest.item_bytes, 1, limits::item_bytes_max, "");
   settings.add("limits.item_seconds", &manifest.item_seconds, item_seconds_min, item_seconds_max, "");
-  if (which == Sections::all) declare_view(settings, manifest.view);
+  if (which == Sections::complete) return;
+  declare_view(settings, manifest.view);
+  settings.add_tables("parameter", &fields.parameters, limits::declared_parameters_max);
+  settings.add_tables("input", &fields.inputs, limits::declared_inputs_max);
 }
 
 }  // namespace
@@ -236,6 +240,11 @@ Result<Manifest> parse_manifest(std::string_view text, const std::string& file) 
   declare(settings, manifest, fields, Sections::all);
   TRY(settings.parse(text, file));
   TRY(check_whole(manifest, fields.format, file));
+  auto form = read_form(fields.parameters, fields.inputs);
+  if (!form.ok()) return form.error().within(file);
+  if (!manifest.wrap.empty() && !form->parameters.empty())
+    return Error{ErrorKind::invalid, file + ": parameter: a wrapped program has none"};
+  manifest.form = std::make_shared<const ProblemForm>(std::move(*form));
 
   if (manifest.title.empty()) manifest.title = manifest.name;
   manifest.threads = static_cast<int>(fields.threads);
@@ -257,7 +266,9 @@ std::string render_manifest(const Manifest& manifest) {
                 manifest.comparison == Comparison::manager ? "manager" : "exact",
                 manifest.checks == Checks::all    ? "all"
                 : manifest.checks == Checks::some ? "some"
-                                                  : "form"};
+                                                  : "form",
+                {},
+                {}};
   io::Settings settings;
   declare(settings, copy, fields, Sections::complete);
   return settings.render();

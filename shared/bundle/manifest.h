@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "shared/base/result.h"
+#include "shared/bundle/problem_form.h"
 
 namespace gleaner::bundle {
 
@@ -61,6 +63,7 @@ struct Manifest {
   std::int64_t item_bytes = 1 << 20;
   double item_seconds = 600;
   ViewDeclaration view;
+  std::shared_ptr<const ProblemForm> form;  // one for all copies; never null once parsed
 
   // The kernel for the first platform of the list that there is one for ("any" last); empty if none.
   [[nodiscard]] std::string kernel_for(const std::vector<std::string>& platforms) const;

@@ -32,6 +32,25 @@ Error expected(const std::string& what, const toml::node& node) {
   return {ErrorKind::invalid, "expected " + what + ", got " + shown(node)};
 }
 
+// Dates and times, which JSON lacks, as their text. The parser bounds how deep it nests.
+json::Value json_of(const toml::node& node) {
+  if (const auto* table = node.as_table()) {
+    std::vector<json::Value::Member> members;
+    for (const auto& [key, element] : *table) members.emplace_back(key.str(), json_of(element));
+    return json::Value::object(std::move(members));
+  }
+  if (const auto* array = node.as_array()) {
+    std::vector<json::Value> elements;
+    for (const toml::node& element : *array) elements.push_back(json_of(element));
+    return json::Value::array(std::move(elements));
+  }
+  if (const auto* value = node.as_string()) return value->get();
+  if (const auto* value = node.as_integer()) return value->get();
+  if (const auto* value = node.as_floating_point()) return value->get();
+  if (const auto* value = node.as_boolean()) return value->get();
+  return shown(node);
+}
+
 // The mistakes of one file, in the order of their lines.
 class Mistakes {
  public:
@@ -64,7 +83,7 @@ struct Settings::Entry {
   std::string comment;
   // Checks the node; what it returns does the assignment.
   std::function<Result<Assign>(const toml::node&)> read;
-  // As TOML: the value, or the lines of the table.
+  // As TOML: the value, or the lines of the table. Empty: only read.
   std::function<std::string()> render;
   bool is_table = false;
 };
@@ -146,6 +165,17 @@ void Settings::add(std::string key, std::map<std::string, std::string>* value, s
   entries_.push_back(std::make_shared<Entry>(Entry{std::move(key), std::move(comment), read, render, true}));
 }
 
+void Settings::add_tables(std::string key, std::vector<json::Value>* value, std::size_t count_max) {
+  const auto read = [value, key, count_max](const toml::node& node) -> Result<Assign> {
+    if (!node.is_array_of_tables()) return expected("tables, each under [[" + key + "]]", node);
+    if (node.as_array()->size() > count_max)
+      return Error{ErrorKind::invalid, "at most " + std::to_string(count_max) + ", not " +
+                                           std::to_string(node.as_array()->size())};
+    return Assign([value, tables = json_of(node).elements()] { *value = tables; });
+  };
+  entries_.push_back(std::make_shared<Entry>(Entry{std::move(key), {}, read, {}}));
+}
+
 Status Settings::parse(std::string_view text, const std::string& file) {
   if (text.size() > text_bytes_max)
     return Error{ErrorKind::too_large, file + " is too large for a settings file: is it the right file?"};
@@ -202,13 +232,13 @@ std::string Settings::render() const {
   // Keys without a table must come before the first table; tables in the order of their declaration.
   std::vector<std::string> tables = {""};
   for (const auto& entry : entries_)
-    if (std::find(tables.begin(), tables.end(), table_of(*entry)) == tables.end())
+    if (entry->render && std::find(tables.begin(), tables.end(), table_of(*entry)) == tables.end())
       tables.push_back(table_of(*entry));
   std::string text;
   for (const auto& table : tables) {
     if (!table.empty()) text += (text.empty() ? "[" : "\n[") + table + "]\n";
     for (const auto& entry : entries_) {
-      if (table_of(*entry) != table) continue;
+      if (!entry->render || table_of(*entry) != table) continue;
       text += toml_comment(entry->comment);
       if (entry->is_table) {
         text += entry->render();

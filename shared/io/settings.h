@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "shared/base/result.h"
+#include "shared/json/value.h"
 
 namespace gleaner::io {
 
@@ -26,6 +27,9 @@ class Settings {
   // A table of strings under names that the file chooses ("kernel" for [kernel]); replaces all of the
   // default.
   void add(std::string key, std::map<std::string, std::string>* value, std::string comment);
+  // Tables in their order ([[key]] for each), as objects; what is in them is the caller's to check, at most
+  // `count_max` of them. Only read: render() leaves it out.
+  void add_tables(std::string key, std::vector<json::Value>* value, std::size_t count_max);
 
   // Reads `text` (at most 1 MiB) into the variables. `file` is for messages only. On an error nothing is
   // changed, and the message lists every mistake, a line each: "server.toml:12: port: expected a whole number

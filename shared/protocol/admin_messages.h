@@ -12,6 +12,25 @@
 
 namespace gleaner::protocol {
 
+// A parameter that an application's problems may have, as its manifest declares it (apps/CONTRACT.md).
+struct ParameterInfo {
+  std::string name;
+  std::string type;  // integer | number | boolean | text | choice | json: any value
+  std::string meaning;
+  std::string default_value;  // JSON text; empty: none, or the application decides
+  bool required = false;
+  std::optional<double> low, high;
+  std::int64_t length = 0;  // of a text, bytes at most; 0: no bound
+  std::vector<std::string> choices;
+};
+
+// A file that an application's problems may or must have.
+struct InputInfo {
+  std::string name;
+  std::string meaning;
+  bool required = false;
+};
+
 struct ApplicationInfo {
   std::string name;
   std::string version;
@@ -21,6 +40,9 @@ struct ApplicationInfo {
   std::vector<std::string> platforms;
   std::string signer;  // name in the signer's certificate
   Timestamp added_at;
+  // Of one application only, not in lists. Empty: it declares none, and takes what its manager takes.
+  std::vector<ParameterInfo> parameters = {};
+  std::vector<InputInfo> inputs = {};
 };
 
 // POST /v1/admin/applications; the archive was uploaded before.

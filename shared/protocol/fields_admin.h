@@ -10,6 +10,31 @@ inline constexpr Text long_text{limits::text_length_max};
 inline constexpr List tags{limits::tags_max, Text{}};
 
 template <>
+inline constexpr const char* title<ParameterInfo> = "parameter";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, ParameterInfo>& message) {
+  const Number bound{-limits::declared_bound_max, limits::declared_bound_max};
+  archive("name", message.name, Text{});
+  archive("type", message.type, Text{});
+  archive("meaning", message.meaning, Text{limits::meaning_length_max});
+  archive.defaulted("default_value", message.default_value, Document{limits::default_length_max});
+  archive.defaulted("required", message.required);
+  archive("low", message.low, bound);
+  archive("high", message.high, bound);
+  archive.defaulted("length", message.length, Whole{0, limits::parameters_bytes_max});
+  archive.defaulted("choices", message.choices, List{limits::declared_choices_max, Text{}});
+}
+
+template <>
+inline constexpr const char* title<InputInfo> = "input of an application";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, InputInfo>& message) {
+  archive("name", message.name, file_name);
+  archive("meaning", message.meaning, Text{limits::meaning_length_max});
+  archive.defaulted("required", message.required);
+}
+
+template <>
 inline constexpr const char* title<ApplicationInfo> = "application";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, ApplicationInfo>& message) {
@@ -21,6 +46,8 @@ void visit(Archive& archive, Of<Archive, ApplicationInfo>& message) {
   archive("platforms", message.platforms, List{limits::platforms_max, Text{}});
   archive("signer", message.signer, Text{});
   archive("added_at", message.added_at);
+  archive.defaulted("parameters", message.parameters, List{limits::declared_parameters_max});
+  archive.defaulted("inputs", message.inputs, List{limits::declared_inputs_max});
 }
 
 template <>

@@ -89,6 +89,15 @@ BROKEN = {
     "preview-crashes": ({"manager.py": [('    elif words[0] in ("combine", "preview"):\n',
                                          '    elif words[0] in ("combine", "preview"):\n        assert words[0] != "preview", "gaps"\n')]},
                         "preview", "gaps"),
+    "says-another-default": ({"manifest.toml": [("[limits]", '[[parameter]]\nname = "count"\ntype = "integer"\nrequired = true\n'
+                                                 '[[parameter]]\nname = "first"\ntype = "integer"\ndefault = 5\nlow = 0\n\n[limits]')],
+                              "manager.py": [('"ok" if int(parameters.get("count", 0)) > 0',
+                                              '"ok" if not parameters.get("first") and int(parameters.get("count", 0)) > 0')]},
+                             "defaults", "given the defaults of the manifest (first), the application says: count: must be"),
+    "means-another-default": ({"manifest.toml": [("[limits]", '[[parameter]]\nname = "count"\ntype = "integer"\n'
+                                                  '[[parameter]]\nname = "half"\ntype = "boolean"\ndefault = true\n\n[limits]')],
+                               "manager.py": [("""f"items {parameters['count']}\\n""", """f"items {parameters['count'] // (1 + parameters.get('half', False))}\\n""")]},
+                              "defaults", "given (half) the first stage has 15 items, and 30 when they are left out"),
     "fussy": ({"manager.py": [("def verdict(data, begin, end):", "def verdict(data, begin, end):\n    if begin == 0: return 'invalid I do not like it'")]},
               "contract", "I do not like it"),
 }
@@ -191,6 +200,16 @@ class AppCheck(unittest.TestCase):
         for name in ("contract", "quit", "memory", "disk", "determinism", "independence", "variants", "partition", "split",
                      "resume", "validation", "preview", "combination"):
             self.assertEqual(checks[name]["verdict"], "passed", checks[name])
+
+    def test_what_a_manifest_declares_is_asked_for(self):
+        checks, _ = self.assert_passes(BUNDLES / "mandelbrot", ["width=64", "height=48"])
+        self.assertEqual(checks["defaults"]["verdict"], "passed", checks["defaults"])
+        self.assertIn("iterations, colour", checks["defaults"]["what"])
+        for arguments, words in ((["app", "check"], "width: must be a whole number from 1 to 65536, not 0"),
+                                 (["run-local"], "width: must be a whole number from 1 to 65536, not 0")):
+            done = subprocess.run([ADMIN, *arguments, BUNDLES / "mandelbrot", "--param", "width=0"], cwd=self.directory, capture_output=True, text=True)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(words, done.stderr)
 
     def test_checkpoints(self):
         for saved, verdict in (("{total}", "passed"), ("0", "failed")):

@@ -126,6 +126,35 @@ class OverHttp(unittest.TestCase):
             self.assertEqual(statuses, {401, 503})
             self.log_in(grid, token=grid.admin_token)
 
+    def test_what_applications_declare(self):
+        with Grid() as grid:
+            grid.start_server()
+            grid.add_application(SQUARES)
+            for name in ("mandelbrot", "dsearch"):
+                grid.add_application(MANDELBROT.parent / name)
+            told = grid.admin("app", "show", "mandelbrot@1.0.0").stdout
+            self.assertRegex(told, r"width +512 +integer 1 to 65536 +pixels in a row")
+            self.assertRegex(told, r'colour +"smooth" +smooth, counts ')
+            self.assertRegex(grid.admin("app", "show", "dsearch").stdout, r"query +must be given +sequences to look for")
+            self.assertIn("does not declare its parameters", grid.admin("app", "show", "squares").stdout)
+            shown = grid.admin_json("app", "show", "mandelbrot")
+            self.assertEqual((shown["parameters"][0]["name"], shown["parameters"][0]["default_value"], shown["inputs"]), ("width", "512", []))
+            for name in ("nothing", "mandelbrot@2", "../status", ""):
+                self.assertIn("there is no application", grid.admin("app", "show", name, check=False).stderr)
+            # Refused by name before anything is planned, also by --estimate; what an application does not declare is its manager's to judge.
+            for arguments, words in ((("mandelbrot", "--param=width=0"), "width: must be a whole number from 1 to 65536, not 0"),
+                                     (("mandelbrot", "--param=widht=9"), "widht: there is no such parameter; there are width, height"),
+                                     (("mandelbrot", "--param=colour=red", "--param=width=1.5"), 'colour: must be one of "smooth", "counts", not "red"'),
+                                     (("mandelbrot", "--param=width=0", "--estimate"), "`gleaner-admin app show mandelbrot` tells what it takes"),
+                                     (("dsearch",), "input query: must be given: sequences to look for"),
+                                     (("squares", "--param=count=0"), "count: must be a whole number above 0")):
+                refused = grid.admin("problem", "add", "--app", *arguments, check=False)
+                self.assertNotEqual(refused.returncode, 0)
+                self.assertIn(words, refused.stderr)
+            self.assertEqual(grid.admin_json("problem", "list")["items"], [])
+            deep = grid.add_problem("mandelbrot", "deep", "--param", "centre_x=-0.5", "--param", "centre_y=0", "--param", "view_width=1e-3000", width=4, height=3)
+            self.assertEqual(grid.problem(deep)["state"], "running")
+
     def test_what_it_shows(self):
         with Grid() as grid:
             grid.start_server()
@@ -171,6 +200,7 @@ class ByClicks(unittest.TestCase):
         with Grid(name="The attic") as grid:
             grid.start_server()
             grid.add_application(SQUARES)
+            grid.add_application(MANDELBROT.parent / "tsp")
             grid.add_application(MANDELBROT)
             with Browser(grid.directory / "profile", "--ignore-certificate-errors", "--force-prefers-reduced-motion") as browser:
 
@@ -208,14 +238,10 @@ class ByClicks(unittest.TestCase):
                 go("#/add")
                 wait("the form", "document.querySelector('#name') !== null && document.activeElement.tagName == 'H1'")
                 self.accessible(browser)
-                browser.run("(s => { s.value = [...s.options].find(o => o.value.startsWith('mandelbrot')).value; s.dispatchEvent(new Event('change', {bubbles: true})) })"
-                            "(document.querySelector('#application'))")
+                self.choose(browser, wait, "mandelbrot", "#parameter-width")
                 browser.type("#name", "valley")
-                for i, (name, value) in enumerate({"width": 600, "height": 420, "iterations": 400000 if PICTURE else 60000}.items(), 1):
-                    wait("the row", f"document.querySelector('[aria-label=\"name of parameter {i}\"]') !== null")
-                    browser.type(f"[aria-label=\"name of parameter {i}\"]", name)
-                    browser.type(f"[aria-label=\"value of parameter {i}\"]", str(value))
-                    browser.click("#more-parameters")
+                for name, value in {"width": 600, "height": 420, "iterations": 400000 if PICTURE else 60000}.items():
+                    browser.type(f"#parameter-{name}", str(value))
                 press("What would it take?")
                 wait("that nobody knows yet", has("not known: nothing of mandelbrot was computed here yet"))
                 wait("what is known", has("420 items in its first stage"))
@@ -243,6 +269,8 @@ class ByClicks(unittest.TestCase):
 
                 # The same once more would take as long; the command line says the same.
                 self.estimate(grid, browser, wait, press, go)
+
+                self.form(grid, browser, wait, has, press, go)
 
                 # One that fails says why; a mended version of its application computes it.
                 broken = grid.add_problem("squares", "broken", count=3, pause='"x"')
@@ -340,12 +368,51 @@ class ByClicks(unittest.TestCase):
         self.assertEqual(grid.problem(broken)["application"], "squares@1.0.1")
         self.assertEqual(int(grid.results(broken)["sum.txt"]), 0 + 1 + 4)
 
+    def choose(self, browser, wait, application, field):
+        browser.run(f"(s => {{ s.value = [...s.options].find(o => o.value.startsWith('{application}')).value; s.dispatchEvent(new Event('change', {{bubbles: true}})) }})"
+                    "(document.querySelector('#application'))")
+        wait(f"the form of {application}", f"document.querySelector('{field}') !== null")
+
+    def form(self, grid, browser, wait, has, press, go):
+        """Made of what an application declares: fields, bounds, inputs; what is wrong is told at its field."""
+        go("#/")
+        go("#/add")
+        wait("the form", "document.querySelector('#application') !== null")
+        self.choose(browser, wait, "squares", "#more-parameters")  # declares nothing: names and values
+        self.assertIsNone(browser.run("document.querySelector('[id^=parameter-]')?.id ?? null"))
+        self.choose(browser, wait, "mandelbrot", "#parameter-width")
+        shown = browser.run("[document.querySelector('#parameter-width').placeholder, document.querySelector('#parameter-width-hint').innerText,"
+                            " [...document.querySelectorAll('#parameter-colour option')].map(o => o.innerText).join(' | ')]")
+        self.assertEqual(shown, ["512", "pixels in a row; 1 to 65536", "as it is: smooth | smooth | counts"])
+        browser.type("#name", "narrow")
+        browser.type("#parameter-width", "0")
+        press("Add it")
+        wait("what is wrong", "document.activeElement.id == 'parameter-width' && document.activeElement.getAttribute('aria-invalid') == 'true'")
+        self.assertIn("width: must be a whole number from 1 to 65536, not 0", wait("the message", "document.querySelector('.said .bad')?.innerText"))
+        self.accessible(browser)
+        self.assertEqual([text for text in browser.complaints() if "400" not in text], [])
+        browser.events.clear()  # the refusal, which the browser logs
+        # Another with an input, and numbers of which no digit is lost.
+        self.choose(browser, wait, "tsp", "#input-cities")
+        browser.type("#name", "round trip")
+        browser.type("#parameter-seed", "9007199254740992")
+        cities = grid.directory / "five.tsp"
+        cities.write_text("DIMENSION: 5\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n1 0 0\n2 0 3\n3 4 3\n4 4 0\n5 2 5\nEOF\n")
+        node = browser.call("DOM.querySelector", nodeId=browser.call("DOM.getDocument")["root"]["nodeId"], selector="#input-cities")["nodeId"]
+        browser.call("DOM.setFileInputFiles", nodeId=node, files=[str(cities)])
+        wait("the file", "document.querySelector('#input-cities-hint').innerText.includes('B')")
+        self.accessible(browser)
+        press("Add it")
+        wait("the problem", has("items accepted"))
+        wait("its end", "document.querySelector('h1').innerText.includes('finished')", 60)
+        stored = b"".join(path.read_bytes() for path in grid.project.glob("store.sqlite*"))
+        self.assertIn(b'{"seed":9007199254740992}', stored)  # and nothing that was left out
+
     def estimate(self, grid, browser, wait, press, go):
         go("#/add")
         wait("the form", "document.querySelector('#name') !== null")
-        wait("the application", "document.querySelector('#application').selectedOptions[0]?.value.startsWith('mandelbrot')")
-        browser.type('[aria-label="name of parameter 1"]', "width")
-        browser.type('[aria-label="value of parameter 1"]', "300")
+        self.choose(browser, wait, "mandelbrot", "#parameter-width")
+        browser.type("#parameter-width", "300")
         press("What would it take?")
         said = wait("the estimate", "document.querySelector('.estimate')?.innerText")
         self.assertRegex(said, r"It would be done in .+\n+.* of a core's time, by 1 earlier problem with other parameters")

@@ -155,6 +155,7 @@ class Wire(unittest.TestCase):
 
         self.call("GET", "/v1/admin/status", token=admin)
         self.call("GET", "/v1/admin/applications", token=admin)
+        self.assertEqual(self.call("GET", "/v1/admin/applications/squares@1.0.0", token=admin)["parameters"], [])
         self.call("POST", "/v1/admin/applications", json.loads(pathlib.Path(str(self.archive) + ".signed").read_text()), admin)
         added = self.call("POST", "/v1/admin/problems", {"application": "squares", "name": "second",
                                                          "parameters": '{"count": 3}'}, admin)

@@ -3,6 +3,7 @@
 
 #include "shared/base/limits.h"
 #include "shared/bundle/manifest.h"
+#include "shared/json/text.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace gleaner;
@@ -12,6 +13,28 @@ namespace {
 void check_path(const std::string& path) {
   CHECK_TRUE(!path.empty() && path.front() != '/');
   CHECK_TRUE(("/" + path + "/").find("/../") == std::string::npos);
+}
+
+// Defaults are what the form itself accepts, and a problem of nothing but them is refused only for what must
+// be given.
+void check_form(const bundle::ProblemForm& form) {
+  CHECK_TRUE(form.parameters.size() <= static_cast<std::size_t>(limits::declared_parameters_max));
+  CHECK_TRUE(form.inputs.size() <= static_cast<std::size_t>(limits::declared_inputs_max));
+  json::Value problem = json::Value::object();
+  bool complete = true;
+  for (const auto& each : form.parameters) {
+    CHECK_TRUE(!each.name.empty() &&
+               each.meaning.size() <= static_cast<std::size_t>(limits::meaning_length_max));
+    CHECK_TRUE(!(each.low && each.high) || *each.low <= *each.high);
+    complete = complete && !each.required;
+    if (!each.default_value.empty()) problem[each.name] = *json::parse(each.default_value);
+  }
+  std::vector<std::string> inputs;
+  for (const auto& each : form.inputs) inputs.push_back(each.name);
+  const Status checked = bundle::check_problem(form, problem, inputs);
+  CHECK_TRUE(checked.ok() == complete);
+  CHECK_TRUE(checked.ok() ||
+             checked.error().message.size() <= static_cast<std::size_t>(limits::message_length_max));
 }
 
 }  // namespace
@@ -35,5 +58,6 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   CHECK_TRUE(manifest->item_bytes >= 0 && manifest->item_bytes <= limits::item_bytes_max);
   CHECK_TRUE(std::isfinite(manifest->item_seconds) && manifest->item_seconds > 0);
   (void)manifest->kernel_for({"x86_64-linux"});
+  check_form(*manifest->form);
   return 0;
 }

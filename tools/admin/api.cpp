@@ -71,6 +71,10 @@ Result<std::vector<protocol::ApplicationInfo>> Api::applications() {
   return get<std::vector<protocol::ApplicationInfo>>("/v1/admin/applications");
 }
 
+Result<protocol::ApplicationInfo> Api::application(const std::string& name) {
+  return get<protocol::ApplicationInfo>("/v1/admin/applications/" + name);
+}
+
 Result<protocol::ApplicationInfo> Api::add_application(const protocol::AddApplication& application) {
   return post<protocol::ApplicationInfo>("/v1/admin/applications", protocol::encode(application),
                                          Repeat::yes);

@@ -33,6 +33,8 @@ class Api {
   [[nodiscard]] const std::string& address() const { return connection_.url; }
   [[nodiscard]] Result<protocol::ServerStatus> status();
   [[nodiscard]] Result<std::vector<protocol::ApplicationInfo>> applications();
+  // NAME or NAME@VERSION, with the parameters and inputs that it declares.
+  [[nodiscard]] Result<protocol::ApplicationInfo> application(const std::string& name);
   [[nodiscard]] Result<protocol::ApplicationInfo> add_application(
       const protocol::AddApplication& application);
   [[nodiscard]] Result<std::vector<protocol::ProblemInfo>> problems();

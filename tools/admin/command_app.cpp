@@ -1,11 +1,13 @@
 // app sign, app add, app list, app show; app new and app check have files of their own.
 #include <algorithm>
+#include <cmath>
 
 #include "shared/archive/bundle_archive.h"
 #include "shared/base/limits.h"
 #include "shared/bundle/bundle.h"
 #include "shared/bundle/project_keys.h"
 #include "shared/crypto/statements.h"
+#include "shared/json/text.h"
 #include "shared/protocol/codec.h"
 #include "tools/admin/commands.h"
 #include "tools/admin/documents.h"
@@ -135,20 +137,51 @@ Result<ExitCode> list_apps(Session& session, const NoOptions&) {
   return ExitCode::ok;
 }
 
+// What may be given, and what leaving it out means.
+std::string kind_of(const protocol::ParameterInfo& parameter) {
+  const auto bound = [](double value) {
+    const bool whole = value == std::floor(value) && std::abs(value) < 0x1p63;
+    return json::write(whole ? json::Value(static_cast<std::int64_t>(value)) : json::Value(value));
+  };
+  if (parameter.type == "choice") return joined(parameter.choices);
+  if (parameter.low && parameter.high)
+    return parameter.type + " " + bound(*parameter.low) + " to " + bound(*parameter.high);
+  if (parameter.low) return parameter.type + " from " + bound(*parameter.low);
+  if (parameter.high) return parameter.type + " to " + bound(*parameter.high);
+  return parameter.type;
+}
+
+void show_form(Session& session, const protocol::ApplicationInfo& application) {
+  if (application.parameters.empty()) {
+    session.people() << "\nIt does not declare its parameters: its own page tells them.\n";
+  } else {
+    Table table({{"PARAMETER"}, {"DEFAULT"}, {"WHAT IT MAY BE"}, {"MEANING"}});
+    for (const auto& each : application.parameters)
+      table.add({each.name,
+                 each.required                ? "must be given"
+                 : each.default_value.empty() ? "-"
+                                              : each.default_value,
+                 kind_of(each), each.meaning});
+    session.people() << '\n' << table.render(session.people_display());
+  }
+  if (application.inputs.empty()) return;
+  Table table({{"INPUT"}, {""}, {"MEANING"}});
+  for (const auto& each : application.inputs)
+    table.add({each.name, each.required ? "must be given" : "", each.meaning});
+  session.people() << '\n' << table.render(session.people_display());
+}
+
 Result<ExitCode> show(Session& session, const NameOptions& options) {
   TRY_ASSIGN(Api* const api, session.api());
-  TRY_ASSIGN(const auto applications, api->applications());
-  const std::size_t at = options.name.find('@');
-  const std::string name = options.name.substr(0, at);
-  const protocol::ApplicationInfo* found = nullptr;
-  for (const auto& each : applications) {
-    if (each.name != name || (at != std::string::npos && each.version != options.name.substr(at + 1)))
-      continue;
-    if (found == nullptr || each.added_at >= found->added_at) found = &each;
-  }
-  if (found == nullptr)
+  const std::string letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.+-@";
+  const bool is_name = !options.name.empty() && options.name.find_first_not_of(letters) == std::string::npos;
+  const auto found = is_name ? api->application(options.name)
+                             : Result<protocol::ApplicationInfo>(Error{ErrorKind::not_found, ""});
+  if (!found.ok()) {
+    if (found.error().kind != ErrorKind::not_found) return found.error();
     return Error{ErrorKind::not_found, "there is no application " + options.name +
                                            ": `gleaner-admin app list` shows what there is"};
+  }
   if (session.json()) {
     session.print_json(protocol::encode(*found));
     return ExitCode::ok;
@@ -162,6 +195,7 @@ Result<ExitCode> show(Session& session, const NameOptions& options) {
                                      {"signer", found->signer},
                                      {"added", time_text(found->added_at)}},
                                     session.people_display());
+  show_form(session, *found);
   return ExitCode::ok;
 }
 
@@ -201,7 +235,8 @@ void add_application_commands(CLI::App& program, Action& chosen) {
            std::make_shared<NoOptions>(), list_apps);
 
   const auto showing = std::make_shared<NameOptions>();
-  CLI::App* shows = application->add_subcommand("show", "Show one application");
+  CLI::App* shows =
+      application->add_subcommand("show", "Show one application: what it is, its parameters and inputs");
   shows->add_option("name", showing->name, "its name; the newest version without one")
       ->required()
       ->type_name("NAME[@VERSION]");

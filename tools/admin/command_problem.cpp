@@ -305,6 +305,7 @@ void declare_add(CLI::App& problems, Action& chosen) {
           "only say what it would cost and when it would be done, by earlier problems of the application")
       ->excludes(watch);
   command->footer(
+      "`gleaner-admin app show NAME` tells an application's parameters and inputs.\n"
       "Examples:\n  gleaner-admin problem add --app raytrace --param scene=D --param width=840 --watch\n"
       "  gleaner-admin problem add --app raytrace@1.0.0 --parameters scene.json --input mesh.obj=bunny.obj");
   on_parse(command, chosen, options, add);

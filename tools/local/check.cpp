@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "shared/base/limits.h"
+#include "shared/json/text.h"
 #include "shared/protocol/segment.h"
 #include "tools/local/check_parts.h"
 #include "tools/local/libraries.h"
@@ -48,6 +49,7 @@ class BundleCheck {
       auto plan = manager->plan(stage);
       if (!plan.ok()) return local_error(plan.error(), "planning stage " + std::to_string(stage));
       if (plan->end) break;
+      if (stage == 0) TRY(defaults_change_nothing(*plan));
       reference.plan = std::move(*plan);
       TRY_ASSIGN(const bool whole, check_stage(reference, *manager));
       if (!whole) break;
@@ -78,6 +80,42 @@ class BundleCheck {
                         "answer `error TEXT` to a problem that you do not like");
     else
       c.findings.passed("parameters", "an unknown parameter is refused");
+    return {};
+  }
+
+  // What the manifest says that leaving a parameter out means: given, it must mean the same.
+  Status defaults_change_nothing(const contract::StagePlan& plan) {
+    CheckContext& c = context_;
+    TRY_ASSIGN(json::Value parameters, json::parse(c.request.content.parameters));
+    std::string added;
+    for (const auto& each : c.bundle.manifest.form->parameters) {
+      if (each.default_value.empty() || parameters.contains(each.name)) continue;
+      TRY_ASSIGN(parameters[each.name], json::parse(each.default_value));
+      added += (added.empty() ? "" : ", ") + each.name;
+    }
+    if (added.empty()) return {};
+    Content changed = c.request.content;
+    changed.parameters = json::write(parameters);
+    const io::Path problem = c.fresh("problem-defaults"), directory = c.fresh("manager-defaults");
+    TRY(write_problem(c.world.files, problem, changed));
+    TRY(c.world.files.make_directories(directory));
+    const auto planned = c.manager(problem, directory)->plan(0);
+    const std::string advice =
+        "a default in the manifest is what leaving the parameter out means; where that "
+        "depends on other parameters, declare none";
+    if (!planned.ok())
+      c.findings.failed("defaults",
+                        "given the defaults of the manifest (" + added + "), " + planned.error().message,
+                        advice);
+    else if (planned->end || planned->items != plan.items || planned->name != plan.name)
+      c.findings.failed(
+          "defaults",
+          fmt::format("with the defaults of the manifest given ({}) the first stage has {} items, and "
+                      "{} when they are left out",
+                      added, planned->items, plan.items),
+          advice);
+    else
+      c.findings.passed("defaults", "the manager takes the defaults of the manifest (" + added + ")");
     return {};
   }
 
@@ -286,6 +324,7 @@ const std::vector<CheckInfo>& checks() {
   static const std::vector<CheckInfo> all{
       {"libraries", "programs need no shared library but those of C and C++ and the bundle's own"},
       {"parameters", "the manager refuses parameters that it does not know"},
+      {"defaults", "what the manifest says of parameters that are left out is so"},
       {"contract", "one kernel computes all items, and the manager takes them"},
       {"quit", "the kernel ends when it is told to"},
       {"memory", "the kernel stays below the manifest's limit"},
@@ -361,6 +400,7 @@ Result<CheckReport> check_bundle(const CheckRequest& request, const CheckWorld& 
   if (world.files.exists(request.work))
     return Error{ErrorKind::conflict, request.work.string() + " is there already: remove it first"};
   TRY_ASSIGN(const LocalBundle bundle, open_bundle(request.bundle));
+  TRY(check_content(bundle, request.content));
   TRY(world.files.make_directories(request.work));
   return BundleCheck(request, world, bundle).run();
 }

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "shared/bundle/bundle.h"
+#include "shared/json/text.h"
 
 namespace gleaner::local {
 namespace {
@@ -59,6 +60,12 @@ io::ProcessSpec manager_spec(const LocalBundle& bundle, const io::Path& director
   spec.working_directory = directory;
   spec.limits.open_files = manager_files_max;
   return spec;
+}
+
+Status check_content(const LocalBundle& bundle, const Content& content) {
+  std::vector<std::string> names;
+  for (const auto& [name, path] : content.inputs) names.push_back(name);
+  return bundle::check_problem(*bundle.manifest.form, json::parse_or_null(content.parameters), names);
 }
 
 Content seen_by_kernels(const LocalBundle& bundle, Content content) {

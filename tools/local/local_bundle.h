@@ -33,6 +33,8 @@ struct Content {
   std::string parameters;  // JSON text
   std::vector<std::pair<std::string, io::Path>> inputs;
 };
+// Is it what the bundle's manifest asks for? As the server checks it. invalid, with the parameter's name.
+[[nodiscard]] Status check_content(const LocalBundle& bundle, const Content& content);
 // What of it kernels get: a manager may keep the problem's inputs to itself (manager.keeps_inputs).
 [[nodiscard]] Content seen_by_kernels(const LocalBundle& bundle, Content content);
 // Makes the directory that kernels and managers read: the parameters, the problem's inputs and those of a

@@ -1,32 +1,53 @@
-import { useRef, useState } from "preact/hooks";
-import { change, list, upload, type Estimate, type Problem } from "./api";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { ask, change, list, upload, type Application, type Estimate, type InputFile, type Problem } from "./api";
+import { DeclaredFields, FreeFields, parametersText, type Row } from "./parameters";
 import { attempt, Heading, usePolled } from "./parts";
 import { bytes, count, interval, percent, plural } from "./words";
 
-interface Application { name: string; application_version: string; title: string }
-interface Row { name: string; value: string }
-
-// As `gleaner-admin problem add --param` reads it: what is JSON is that, anything else is text.
-function valueOf(text: string): unknown {
-  try { return JSON.parse(text); } catch { return text; }
-}
+const idOf = (a: Application) => `${a.name}@${a.application_version}`;
+interface Given { name: string; file: File | null; declared?: InputFile }
 
 export function Add() {
   const [applications, wrong] = usePolled<Application[]>(() => list("/v1/admin/applications"), 0, []);
-  const [rows, setRows] = useState<Row[]>([{ name: "", value: "" }]);
-  const [files, setFiles] = useState<{ name: string; file: File | null }[]>([]);
+  const [chosen, setChosen] = useState("");
+  const [application, setApplication] = useState<Application>();
+  const [rows, setRows] = useState<Row[]>([]);
+  const [files, setFiles] = useState<Given[]>([]);
+  const [complaint, setComplaint] = useState("");
   const [doing, setDoing] = useState("");
   const [estimate, setEstimate] = useState<Estimate>();
   const place = useRef<HTMLFormElement>(null);
+  const newest = applications?.length ? idOf(applications[applications.length - 1]) : "";
+  const wanted = chosen || newest;
+  useEffect(() => {
+    let gone = false;
+    setApplication(undefined);
+    if (wanted)
+      void attempt(async () => {
+        const told = await ask<Application>(`/v1/admin/applications/${wanted}`);
+        if (gone) return;
+        setApplication(told);
+        setRows(told.parameters?.length ? [] : [{ name: "", value: "" }]);
+        setFiles((told.inputs ?? []).map(declared => ({ name: declared.name, file: null, declared })));
+        setComplaint("");
+      });
+    return () => { gone = true; };
+  }, [wanted]);
+  // What was asked for and is not: seen where it is.
+  useEffect(() => place.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus(), [complaint]);
   if (!applications) return wrong ? <p role="alert">{wrong}</p> : <p aria-busy="true">Loading …</p>;
   if (applications.length === 0)
     return <><Heading>Add a problem</Heading><p>There is no application yet: <code>gleaner-admin app add</code> brings one.</p></>;
 
+  const declared = application?.parameters ?? [];
+  const setFile = (i: number, part: Partial<Given>) => setFiles(files.map((f, j) => (j === i ? { ...f, ...part } : f)));
+
   // Sends the inputs, and asks `path` with what the form says.
   const send = async <T,>(path: string, meanwhile: string, good: string): Promise<T | undefined> => {
     const form = new FormData(place.current!);
-    const parameters = Object.fromEntries(rows.filter(row => row.name.trim()).map(row => [row.name.trim(), valueOf(row.value.trim())]));
+    const parameters = parametersText(declared, rows);
     setDoing(meanwhile);
+    setComplaint("");
     const answer = await attempt(async () => {
       const inputs = [];
       for (const { name, file } of files) {
@@ -36,9 +57,9 @@ export function Add() {
       }
       setDoing("The application plans it …");
       return change<T>(path, {
-        application: form.get("application"), name: String(form.get("name")).trim(), parameters: JSON.stringify(parameters), inputs,
+        application: form.get("application"), name: String(form.get("name")).trim(), parameters, inputs,
         strategy: String(form.get("strategy") ?? "").trim(), validation: String(form.get("validation") ?? "").trim(),
-      });
+      }).catch((error: Error) => { setComplaint(error.message); throw error; });
     }, good);
     setDoing("");
     return answer;
@@ -54,34 +75,33 @@ export function Add() {
       <Heading>Add a problem</Heading>
       <form ref={place} onSubmit={submit} onChange={() => setEstimate(undefined)} class="card fields">
         <label for="application">Application</label>
-        <select id="application" name="application">
+        <select id="application" name="application" value={wanted} onChange={e => setChosen(e.currentTarget.value)}>
           {[...applications].reverse().map(a => (
-            <option key={`${a.name}@${a.application_version}`} value={`${a.name}@${a.application_version}`}>{a.title || a.name} ({a.name}@{a.application_version})</option>
+            <option key={idOf(a)} value={idOf(a)}>{a.title || a.name} ({idOf(a)})</option>
           ))}
         </select>
         <label for="name">Name</label><input id="name" name="name" required maxLength={64} />
         <fieldset>
           <legend>Parameters</legend>
-          <p class="calm">Which ones there are is in the application's own description; what is left out has its default.</p>
-          {rows.map((row, i) => (
-            <div class="pair" key={i}>
-              <input aria-label={`name of parameter ${i + 1}`} placeholder="name" value={row.name}
-                onInput={e => setRows(rows.map((r, j) => (j === i ? { ...r, name: e.currentTarget.value } : r)))} />
-              <input aria-label={`value of parameter ${i + 1}`} placeholder="value" value={row.value}
-                onInput={e => setRows(rows.map((r, j) => (j === i ? { ...r, value: e.currentTarget.value } : r)))} />
-              <button type="button" class="plain" aria-label={`remove parameter ${i + 1}`} onClick={() => setRows(rows.filter((_, j) => j !== i))}>Remove</button>
-            </div>
-          ))}
-          <button type="button" class="plain" id="more-parameters" onClick={() => setRows([...rows, { name: "", value: "" }])}>One more parameter</button>
+          {!application ? <p aria-busy="true">Loading …</p>
+            : declared.length > 0 ? <DeclaredFields declared={declared} rows={rows} complaint={complaint} onChange={setRows} />
+              : <FreeFields rows={rows} onChange={setRows} />}
         </fieldset>
         <fieldset>
           <legend>Inputs</legend>
-          {files.map((each, i) => (
+          {files.map((each, i) => each.declared ? (
+            <div class="fields" key={each.name}>
+              <label for={`input-${each.name}`}>{each.name}</label>
+              <div>
+                <input type="file" id={`input-${each.name}`} required={each.declared.required} aria-describedby={`input-${each.name}-hint`}
+                  onChange={e => setFile(i, { file: e.currentTarget.files?.[0] ?? null })} />
+                <small id={`input-${each.name}-hint`}>{[each.declared.meaning, each.file && bytes(each.file.size)].filter(Boolean).join("; ")}</small>
+              </div>
+            </div>
+          ) : (
             <div class="pair" key={i}>
-              <input aria-label={`name of input ${i + 1}`} placeholder="name" value={each.name}
-                onInput={e => setFiles(files.map((f, j) => (j === i ? { ...f, name: e.currentTarget.value } : f)))} />
-              <input type="file" aria-label={`file of input ${i + 1}`}
-                onChange={e => setFiles(files.map((f, j) => (j === i ? { ...f, file: e.currentTarget.files?.[0] ?? null } : f)))} />
+              <input aria-label={`name of input ${i + 1}`} placeholder="name" value={each.name} onInput={e => setFile(i, { name: e.currentTarget.value })} />
+              <input type="file" aria-label={`file of input ${i + 1}`} onChange={e => setFile(i, { file: e.currentTarget.files?.[0] ?? null })} />
               <button type="button" class="plain" aria-label={`remove input ${i + 1}`} onClick={() => setFiles(files.filter((_, j) => j !== i))}>Remove</button>
               {each.file && <span class="calm">{bytes(each.file.size)}</span>}
             </div>

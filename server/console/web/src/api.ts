@@ -18,6 +18,14 @@ export interface Problem {
   open_units: number; splits: number; wasted?: number; shares_total?: number; hosts: number; created_at: number; started_at: number;
   finished_at: number; elapsed_seconds: number; shares: Share[]; results: ResultFile[]; set_aside: SetAside[];
 }
+export interface Parameter {
+  name: string; type: string; meaning: string; default_value?: string; required?: boolean; low?: number; high?: number; length?: number;
+  choices?: string[];
+}
+export interface InputFile { name: string; meaning: string; required?: boolean }
+export interface Application {
+  name: string; application_version: string; title: string; parameters?: Parameter[]; inputs?: InputFile[];
+}
 export interface Estimate {
   application: string; items: number; cost: number; hosts: number; cores: number; share: number; tried: number; same_parameters: boolean;
   core_seconds: number; core_low_seconds: number; core_high_seconds: number; eta_seconds: number; eta_low_seconds: number; eta_high_seconds: number;
