@@ -3,7 +3,9 @@
 // from the field lists, so that a forgotten field is found.
 #pragma once
 
+#include <algorithm>
 #include <boost/pfr.hpp>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -13,21 +15,25 @@
 #include "shared/protocol/codec.h"
 #include "shared/protocol/fields_access.h"
 #include "shared/protocol/fields_admin.h"
+#include "shared/protocol/fields_console.h"
 #include "shared/protocol/fields_work.h"
 #include "shared/protocol/json_reader.h"
 
 namespace gleaner::protocol::codec {
 
+// tests/lint/check_messages.py finds what is forgotten here.
 using AllMessages =
     std::tuple<SignedStatement, KeyCertificate, RevokedKey, RevokedTlsKey, RevokedArchive, MinimumVersion,
                RevocationList, ProjectDocument, ApplicationStatement, Input, BegunItem, GrantContext, Grant,
-               Acknowledgement, Benchmark, EnrolRequest, EnrolReply, CommitRequest, UnitReport, SavedItem,
-               HeartbeatRequest, UnitOrder, HeartbeatReply, Proposal, SlotRequest, WorkRequest,
-               ProblemProgress, WorkReply, FailureReport, UploadState, ProblemDocument, ApplicationInfo,
-               AddApplication, AddProblem, ResultFile, Preview, HostShare, SetAside, ProblemInfo, HostInfo,
-               TokenInfo, AddToken, MadeToken, Act, ChainPlace, RefusalCount, AuditPage, Ban, AddBan,
-               RemoveBan, CodeInfo, AddCode, MadeCode, WithdrawCode, RevokeHost, ServerStatus, DecisionInfo,
-               ChangeStrategy, ChangeApplication, StrategyInfo>;
+               Acknowledgement, Benchmark, HostSpeeds, EnrolRequest, EnrolReply, CommitRequest, UnitReport,
+               SavedItem, HeartbeatRequest, UnitOrder, HeartbeatReply, Proposal, SlotRequest, WorkRequest,
+               ProblemProgress, WorkReply, FailureReport, UploadState, ProblemDocument, ParameterInfo,
+               InputInfo, ApplicationInfo, AddApplication, AddProblem, ProblemEstimate, ResultFile, Preview,
+               HostShare, SetAside, ErrorGroup, ProblemInfo, HostInfo, HoldHost, TagHost, UnitInfo, CodeInfo,
+               AddCode, MadeCode, WithdrawCode, RevokeHost, ServerStatus, ChangeStrategy, ChangeApplication,
+               StrategyInfo, DecisionInfo, TokenInfo, AddToken, MadeToken, Ban, AddBan, RemoveBan, Act,
+               ChainPlace, RefusalCount, AuditPage, ConsoleLink, OpenSession, SessionInfo, OverviewSample,
+               DayInfo, ProblemSample, LiveView, ItemMap, HostPage, SettingInfo>;
 
 template <typename T>
 inline constexpr bool is_message =
@@ -219,7 +225,7 @@ class Spoiler {
   }
   void fill_leaf(double& value, const Number& kind) {
     value = kind.low;
-    if (now()) value = kind.low - 1;
+    if (now()) value = kind.low - std::max(1.0, std::abs(kind.low));
     if (now()) value = kind.high * 2;
     if (now()) value = std::numeric_limits<double>::infinity();
     if (now()) value = std::numeric_limits<double>::quiet_NaN();
