@@ -1,6 +1,6 @@
 // The server's published API, as a page uses it: the session is a cookie, changes carry its guard. Errors are Problems
 // whose message says what to do.
-import { signal } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
 
 export type Role = "viewer" | "operator" | "owner";
 export interface Session { name: string; role: Role; guard: string; project: string }
@@ -68,7 +68,28 @@ export const may = (role: Role): boolean => {
   return session.value !== null && order.indexOf(session.value.role) >= order.indexOf(role);
 };
 
+// Who was logged in when the page was last here: nothing secret, so that it need not wait to be told again. Without a guard
+// nothing can be changed yet.
+const place = "gleaner-session";
+export function recall(): void {
+  const kept = localStorage.getItem(place);
+  if (kept) session.value = { ...JSON.parse(kept), guard: "" };
+}
+let confirming: Promise<void> | null = null;
+export function confirm(): Promise<void> {
+  confirming = ask<Session>("/v1/console/session").then(found => { session.value = found; }, (error: Problematic) => {
+    if (error.status === 401) session.value = null;
+  });
+  return confirming;
+}
+effect(() => {
+  const now = session.value;
+  if (now?.guard) localStorage.setItem(place, JSON.stringify({ name: now.name, role: now.role, project: now.project }));
+  else if (!now && confirming) localStorage.removeItem(place);
+});
+
 async function send(method: string, path: string, headers: Record<string, string>, body?: BodyInit): Promise<Response> {
+  if (method !== "GET" && session.value && !session.value.guard) await confirming;
   if (method !== "GET" && session.value) headers["X-Gleaner-Guard"] = session.value.guard;
   let reply: Response;
   try {

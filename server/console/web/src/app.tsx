@@ -3,7 +3,7 @@ import { signal } from "@preact/signals";
 import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Add } from "./add";
-import { ask, change, may, session, type Session } from "./api";
+import { change, confirm, may, recall, session, type Session } from "./api";
 import { HostPage, Hosts } from "./hosts";
 import { connected, follow, live, stop } from "./live";
 import { Applications, Audit, maySeeSettings, Settings, Wall } from "./more";
@@ -16,21 +16,28 @@ import "./style.css";
 const route = signal(location.hash);
 const started = signal(false);
 const wrong = signal("");
-addEventListener("hashchange", () => (route.value = location.hash));
+const linkIn = (hash: string): string | undefined => /^#link=([\w-]+)$/.exec(hash)?.[1];
+// A new link may be opened where the console stands already, at its door perhaps.
+addEventListener("hashchange", () => {
+  if (linkIn(location.hash)) void start();
+  else route.value = location.hash;
+});
 
 async function logIn(by: { link?: string; token?: string }): Promise<void> {
   session.value = await change<Session>("/v1/console/session", by);
 }
 
 async function start(): Promise<void> {
-  const link = /^#link=([\w-]+)$/.exec(location.hash)?.[1];
+  const link = linkIn(location.hash);
   if (link) {
     // The secret is used up, and is to stand in no history.
     history.replaceState(null, "", "/console#/");
     route.value = "#/";
-    try { await logIn({ link }); } catch (error) { wrong.value = (error as Error).message; }
+    try { await logIn({ link }); wrong.value = ""; } catch (error) { wrong.value = (error as Error).message; }
+  } else {
+    recall();  // what is to be seen is asked for beside whether it may be
+    void confirm();
   }
-  if (!session.value && !link) await ask<Session>("/v1/console/session").then(found => (session.value = found), () => undefined);
   started.value = true;
 }
 
@@ -79,7 +86,7 @@ function Page() {
 
 function Console({ who }: { who: NonNullable<typeof session.value> }) {
   const main = useRef<HTMLElement>(null);
-  useEffect(() => { follow(); return stop; }, [who.name, who.guard]);
+  useEffect(() => { follow(); return stop; }, [who.name]);
   useEffect(() => {
     const name = pages.find(([path]) => path === route.value)?.[1] ?? "Gleaner";
     document.title = `${name} – ${who.project}`;
