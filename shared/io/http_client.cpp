@@ -9,6 +9,7 @@
 
 #include "shared/base/check.h"
 #include "shared/base/limits.h"
+#include "shared/io/plain_client.h"
 #include "shared/io/server_trust.h"
 
 namespace gleaner::io {
@@ -33,7 +34,9 @@ struct Target {
   }
 };
 
-Result<Target> parse_url(const std::string& url) {
+enum class Schemes { https, http_too };
+
+Result<Target> parse_url(const std::string& url, Schemes schemes) {
   const std::unique_ptr<CURLU, void (*)(CURLU*)> parsed(curl_url(), curl_url_cleanup);
   CHECK_TRUE(parsed != nullptr);
   if (curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), 0) != CURLUE_OK)
@@ -45,7 +48,8 @@ Result<Target> parse_url(const std::string& url) {
     curl_free(text);
     return copy;
   };
-  if (part(CURLUPART_SCHEME) != "https")
+  const std::string scheme = part(CURLUPART_SCHEME);
+  if (scheme != "https" && (schemes == Schemes::https || scheme != "http"))
     return Error{ErrorKind::invalid, "\"" + url + "\" is not an https address, and nothing else is spoken"};
   Target target{part(CURLUPART_HOST), part(CURLUPART_PORT)};
   if (target.host.starts_with('[')) target.host = target.host.substr(1, target.host.size() - 2);
@@ -133,8 +137,9 @@ class Receiver {
 class CurlClient final : public HttpClient {
  public:
   CurlClient(Bytes root_fingerprint, std::string user_agent, std::shared_ptr<const TransferRates> rates,
-             std::shared_ptr<const RefusedTlsKeys> refused)
-      : trust_(std::move(root_fingerprint), refused),
+             std::shared_ptr<const RefusedTlsKeys> refused, Schemes schemes = Schemes::https)
+      : schemes_(schemes),
+        trust_(std::move(root_fingerprint), refused),
         user_agent_(std::move(user_agent)),
         rates_(std::move(rates)),
         refused_(std::move(refused)) {
@@ -145,7 +150,7 @@ class CurlClient final : public HttpClient {
   }
 
   Result<HttpReply> send(const HttpRequest& request) override {
-    TRY_ASSIGN(const Target target, parse_url(request.url));
+    TRY_ASSIGN(const Target target, parse_url(request.url, schemes_));
     TRY_ASSIGN(const HeaderList headers, header_list(request));
     trust_.expect_host(target.host);
     forget_if_refused();
@@ -196,7 +201,7 @@ class CurlClient final : public HttpClient {
       return static_cast<long>(std::max<std::int64_t>(1, duration / std::chrono::milliseconds{1}));
     };
     set(CURLOPT_URL, request.url.c_str());
-    set(CURLOPT_PROTOCOLS_STR, "https");
+    set(CURLOPT_PROTOCOLS_STR, schemes_ == Schemes::https ? "https" : "https,http");
     set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
     set(CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
     set(CURLOPT_USERAGENT, user_agent_.c_str());
@@ -283,6 +288,7 @@ class CurlClient final : public HttpClient {
     }
   }
 
+  const Schemes schemes_;
   ServerTrust trust_;
   const std::string user_agent_;
   const std::shared_ptr<const TransferRates> rates_;
@@ -315,6 +321,10 @@ std::unique_ptr<HttpClient> make_curl_client(Bytes root_fingerprint, std::string
                                              std::shared_ptr<const RefusedTlsKeys> refused) {
   return std::make_unique<CurlClient>(std::move(root_fingerprint), std::move(user_agent), std::move(rates),
                                       std::move(refused));
+}
+
+std::unique_ptr<HttpClient> make_plain_client(std::string user_agent) {
+  return std::make_unique<CurlClient>(Bytes{}, std::move(user_agent), nullptr, nullptr, Schemes::http_too);
 }
 
 }  // namespace gleaner::io
