@@ -22,6 +22,7 @@
 #include "server/program_check.h"
 #include "server/program_log.h"
 #include "server/program_migrate.h"
+#include "server/program_move.h"
 #include "server/program_standby.h"
 #include "server/service/acts.h"
 #include "server/service/key_rotation.h"
@@ -29,6 +30,7 @@
 #include "server/service/project_directory.h"
 #include "server/service/revocations.h"
 #include "server/service/service.h"
+#include "server/storage/open_blobs.h"
 #include "server/storage/open_store.h"
 #include "shared/base/version.h"
 #include "shared/bundle/project_keys.h"
@@ -84,6 +86,9 @@ Result<service::Configuration> read_configuration(const io::Path& directory) {
 int check_configuration(const io::Path& directory) {
   const auto configuration = read_configuration(directory);
   if (!configuration.ok()) return fail(configuration.error());
+  const auto blobs =
+      storage::make_blobs(io::real_files(), directory, blob_place(directory, *configuration), system_clock());
+  if (!blobs.ok()) return fail(blobs.error());
   const auto secrets =
       service::read_secrets(io::real_files(), service::ProjectDirectory(directory), system_clock().now());
   if (!secrets.ok()) return fail(secrets.error());
@@ -124,6 +129,16 @@ int take_keys(const io::Path& directory, const io::Path& from) {
                                 : "TLS key",
       from.string());
   return 0;
+}
+
+// What looks at files alone.
+Status needs_files(const service::Configuration& configuration, const char* command) {
+  if (configuration.blobs_url.empty()) return {};
+  return Error{ErrorKind::invalid,
+               std::string("gleaner-server ") + command +
+                   " knows nothing of object stores, and this project's blobs are in one (blobs.url): keep "
+                   "versions or a copy of the bucket by its own means, and a copy of this directory "
+                   "(deploy/objects)"};
 }
 
 sigset_t awaited_signals() {
@@ -234,9 +249,12 @@ int serve(const io::Path& directory, int port_override, const std::string& log_l
                               "what it may have lost before this start is given up", system_clock().now());
         !noted.ok())
       return fail(noted.error());
-  auto service =
-      service::Service::open({project, *configuration}, std::move(*secrets),
-                             {io::real_files(), io::real_processes(), system_clock()}, std::move(*store));
+  auto blobs =
+      storage::make_blobs(io::real_files(), directory, blob_place(directory, *configuration), system_clock());
+  if (!blobs.ok()) return fail(blobs.error());
+  auto service = service::Service::open(
+      {project, *configuration}, std::move(*secrets),
+      {io::real_files(), io::real_processes(), system_clock(), std::move(*blobs)}, std::move(*store));
   if (!service.ok()) return fail(service.error());
   (*service)->start_ticking();
   http::Router router(**service, configuration->public_page ? http::PublicPage::on : http::PublicPage::off,
@@ -355,6 +373,14 @@ int run_program(int argc, char** argv) {
       ->add_option("--from", migrate.from, "where the rows are, if not where the settings say (store.url)")
       ->check(objection_to_place);
   migrate_command->add_flag("--json", json, "print one JSON document");
+  std::string blobs_to;
+  bool ahead = false;
+  auto* move_command = app.add_subcommand(
+      "move-blobs", "move archives, inputs and large results into an object store, or back into files");
+  move_command->add_option("DIR", directory, "the project's directory, whose server is stopped")->required();
+  move_command->add_option("--to", blobs_to, "s3+https://HOST/BUCKET[/PREFIX], or files")->required();
+  move_command->add_flag("--ahead", ahead,
+                         "copy what there is, while the server runs; the move is shorter then");
   std::string webroot;
   auto* challenge_command = app.add_subcommand(
       "challenge", "answer one question of a certificate authority (ACME) on standard input and output");
@@ -378,9 +404,15 @@ int run_program(int argc, char** argv) {
   }
   if (*challenge_command) return answer_challenge(webroot);
   if (*keys_command) return take_keys(directory, new_keys);
+  if (*move_command) {
+    const auto configuration = read_configuration(directory);
+    if (!configuration.ok()) return fail(configuration.error());
+    return run_move(directory, *configuration, blobs_to, ahead ? Extent::ahead : Extent::all);
+  }
   if (*check_command) {
     auto configuration = read_configuration(directory);
     if (!configuration.ok()) return fail(configuration.error());
+    if (const Status files = needs_files(*configuration, "check"); !files.ok()) return fail(files.error());
     if (accept_loss) options.loss = storage::Loss::accepted;
     if (service::is_backup(io::real_files(), directory)) configuration->store_url.clear();
     return run_check({service::ProjectDirectory(directory), std::move(*configuration)}, options,
@@ -391,6 +423,7 @@ int run_program(int argc, char** argv) {
   if (*backup_command) {
     const auto configuration = read_configuration(directory);
     if (!configuration.ok()) return fail(configuration.error());
+    if (const Status files = needs_files(*configuration, "backup"); !files.ok()) return fail(files.error());
     return run_backup(
         directory, into,
         {with_keys ? service::Keys::included : service::Keys::left_out, place, configuration->store_url},

@@ -158,6 +158,22 @@ void add_disk(Exposition& out, const service::Figures& figures, const Connection
     out.sample(number(connections->certificate_not_after), {{"certificate", "tls"}});
 }
 
+void add_blobs(Exposition& out, const service::Figures& figures) {
+  if (!figures.blobs) return;
+  const auto& blobs = *figures.blobs;
+  out.gauge("gleaner_object_store_up", "1 if the object store answered last.", figures.blobs_away ? 0 : 1);
+  out.counter("gleaner_object_store_requests_total", "Requests to it.", number(blobs.requests));
+  out.counter("gleaner_object_store_failures_total", "Of these, not answered as they should be.",
+              number(blobs.failures));
+  out.counter("gleaner_object_store_wrong_answers_total",
+              "Times that it had other bytes than a digest says, or none where there should be some.",
+              number(blobs.wrong_answers));
+  out.counter("gleaner_object_store_sent_bytes_total", "Bytes sent to it.", number(blobs.sent_bytes));
+  out.counter("gleaner_object_store_received_bytes_total", "Bytes of its answers.",
+              number(blobs.received_bytes));
+  out.gauge("gleaner_blob_cache_bytes", "Bytes of blobs in files here.", number(blobs.cached_bytes));
+}
+
 }  // namespace
 
 std::string render_metrics(const service::Figures& figures, const RequestFigures& requests,
@@ -170,6 +186,7 @@ std::string render_metrics(const service::Figures& figures, const RequestFigures
   if (connections != nullptr) add_connections(out, *connections);
   add_writer(out, figures.writer);
   add_disk(out, figures, connections);
+  add_blobs(out, figures);
   return std::move(out).take();
 }
 

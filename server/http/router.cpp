@@ -174,10 +174,8 @@ void Router::host_operation(const Request& request, HostId host, const Reply& re
 void Router::upload(const Request& request, const Reply& reply, std::optional<HostId> host) {
   const std::int64_t bytes_max = host ? limits::segment_bytes_max : limits::blob_bytes_max;
   const std::string digest = request.path.substr(std::string("/v1/uploads/").size());
-  if (request.method == "GET") {
-    const auto state = service_.uploads().state(digest, host);
-    return reply(state.ok() ? json_response(protocol::encode(*state)) : error_response(state.error()));
-  }
+  if (request.method == "GET")
+    return service_.uploads().look(digest, host, answer<protocol::UploadState>(reply));
   if (request.method != "PATCH") return reply(error_response(no_such_operation(request)));
   const auto offset = parse_number(header(request, "upload-offset"));
   const auto length = parse_number(header(request, "upload-length"));

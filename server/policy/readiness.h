@@ -15,6 +15,7 @@ struct ReadinessFacts {
   int requests_under_way = 0;      // of hosts
   int requests_under_way_max = 0;  // as many are served
   bool disk_full = false;          // less is free than the reserve: results are refused
+  bool blobs_away = false;         // the object store does not answer
 };
 
 // A writer that has taken nothing for so long hangs: a sync of a slow disk takes a second.

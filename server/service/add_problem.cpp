@@ -6,6 +6,7 @@
 
 #include "server/policy/strategies.h"
 #include "server/policy/trust/validation.h"
+#include "server/service/damage.h"
 #include "server/service/describe.h"
 #include "server/service/jobs.h"
 #include "server/service/problems.h"
@@ -120,6 +121,8 @@ Status check_share(double weight, int priority) {
 Status Problems::check_inputs(protocol::AddProblem& request) {
   for (auto& input : request.inputs) {
     const auto size = kernel_.blobs().size(input.digest);
+    if (!size.ok() && size.error().kind == ErrorKind::io)
+      return Error{ErrorKind::unavailable, size.error().message};
     if (!size.ok()) return Error{ErrorKind::conflict, "upload the input " + input.name + " first"};
     input.bytes = *size;
   }
@@ -132,6 +135,13 @@ void Problems::draft(protocol::AddProblem request, std::function<void(Result<Dra
   if (request.straggler.empty())
     request.straggler = policy::straggler_for(request.strategy, configuration.straggler);
   if (const Status checked = check_request(request); !checked.ok()) return next(checked.error());
+  if (!kernel_.blobs().remote()) return draft_checked(std::move(request), std::move(next));
+  kernel_.on_blob_pool([this, request = std::move(request), next = std::move(next)]() mutable {
+    draft_checked(std::move(request), std::move(next));
+  });
+}
+
+void Problems::draft_checked(protocol::AddProblem request, std::function<void(Result<Draft>)> next) {
   if (const Status checked = check_inputs(request); !checked.ok()) return next(checked.error());
   kernel_.decide<Draft>(
       [request, parameters = json::parse_or_null(request.parameters)](Transaction& tx,
@@ -170,7 +180,9 @@ Result<PlannedStage> Problems::plan(const Draft& draft) {
   kernel_.managers().end(draft.row.id, Managers::Keep::no);  // what a draft of this number left behind
   const auto planned = [&]() -> Result<PlannedStage> {
     for (const auto& input : draft.row.inputs) {
-      if (!kernel_.blobs().verify(input.digest).ok())
+      const Status whole = kernel_.blobs().verify(input.digest);
+      if (!whole.ok() && !is_lost(whole)) return Error{ErrorKind::unavailable, whole.error().message};
+      if (!whole.ok())
         return Error{ErrorKind::conflict, "the input " + input.name + " was damaged here: upload it again"};
     }
     return plan_stage(kernel_, draft.manager, 0);
@@ -183,9 +195,11 @@ Result<PlannedStage> Problems::plan(const Draft& draft) {
 void Problems::add(protocol::AddProblem request, Done<protocol::ProblemInfo> done) {
   draft(std::move(request), [this, done = std::move(done)](const Result<Draft>& draft) {
     if (!draft.ok()) return done(draft.error());
-    auto planned = plan(*draft);
-    if (!planned.ok()) return done(planned.error());
-    keep(*draft, *std::move(planned), done);
+    kernel_.on_blob_pool([this, draft = *draft, done] {
+      auto planned = plan(draft);
+      if (!planned.ok()) return done(planned.error());
+      keep(draft, *std::move(planned), done);
+    });
   });
 }
 

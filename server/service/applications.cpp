@@ -47,15 +47,20 @@ Result<Application> Applications::install(const protocol::AddApplication& reques
              crypto::check_application(request.application, request.signer, secrets_.root_key,
                                        secrets_.project, kernel_.clock().now()));
   TRY_ASSIGN(const auto certificate, protocol::decode<protocol::KeyCertificate>(request.signer.payload));
-  if (!kernel_.blobs().has(statement.archive))
+  if (const auto size = kernel_.blobs().size(statement.archive); !size.ok()) {
+    if (size.error().kind == ErrorKind::io) return Error{ErrorKind::unavailable, size.error().message};
     return Error{ErrorKind::conflict, "upload the archive " + statement.archive + " first"};
+  }
   // What was here before is not uploaded again, and may be damaged.
-  if (!kernel_.blobs().verify(statement.archive).ok())
+  const Status whole = kernel_.blobs().verify(statement.archive);
+  if (!whole.ok() && !is_lost(whole)) return Error{ErrorKind::unavailable, whole.error().message};
+  if (!whole.ok())
     return Error{ErrorKind::conflict, "the archive of " + statement.name + "@" + statement.version +
                                           " was damaged here and has been put away: add it once more"};
   Application added;
   const std::lock_guard lock(mutex_);  // two requests may bring the same archive
-  TRY_ASSIGN(added.manifest, bundle::install_bundle(kernel_.blobs().path(statement.archive), statement,
+  TRY_ASSIGN(const io::Path archive, kernel_.blobs().fetch(statement.archive));
+  TRY_ASSIGN(added.manifest, bundle::install_bundle(archive, statement,
                                                     kernel_.settings().directory.bundle(statement.archive),
                                                     archives::unpack_bundle));
   added.signer_name = certificate.name;
@@ -72,7 +77,7 @@ Result<Application> Applications::install(const protocol::AddApplication& reques
 }
 
 void Applications::add(protocol::AddApplication request, Done<protocol::ApplicationInfo> done) {
-  kernel_.on_pool([this, request = std::move(request), done = std::move(done)] {
+  kernel_.on_blob_pool([this, request = std::move(request), done = std::move(done)] {
     auto application = install(request);
     if (!application.ok()) return done(application.error());
     kernel_.decide<protocol::ApplicationInfo>(

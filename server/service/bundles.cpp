@@ -17,8 +17,8 @@ Result<std::vector<std::string>> restore_bundles(storage::Store& store, storage:
     if (bundle::read_bundle(into).ok() || !blobs.verify(row.archive).ok()) continue;
     TRY_ASSIGN(const auto statement, protocol::decode<protocol::ApplicationStatement>(row.statement.payload));
     TRY(io::real_files().remove_all(into));
-    const auto manifest =
-        bundle::install_bundle(blobs.path(row.archive), statement, into, archives::unpack_bundle);
+    TRY_ASSIGN(const io::Path archive, blobs.fetch(row.archive));
+    const auto manifest = bundle::install_bundle(archive, statement, into, archives::unpack_bundle);
     lines.push_back(manifest.ok() ? fmt::format("{}@{} is unpacked again: bundles/{} was not whole", row.name,
                                                 row.version, row.archive)
                                   : fmt::format("{}@{} cannot be unpacked again: {}", row.name, row.version,

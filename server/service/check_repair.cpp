@@ -5,7 +5,7 @@
 #include "server/service/bundles.h"
 #include "server/service/check.h"
 #include "server/service/damage.h"
-#include "server/storage/blob_store.h"
+#include "server/storage/file_blobs.h"
 #include "server/storage/open_store.h"
 #include "shared/base/limits.h"
 
@@ -89,7 +89,7 @@ Status repair_project(io::Files& files, const Settings& settings, const Damage& 
   TRY_ASSIGN(const auto store,
              storage::open_store(settings.configuration.store_url, root,
                                  {storage::OpenCheck::none, loss, [] { return false; }, {}}));
-  storage::BlobStore blobs(files, root);
+  storage::FileBlobs blobs(files, root);
   TRY(blobs.open());
   for (const auto& digest : damage.damaged) (void)blobs.verify(digest);  // puts it aside
   TRY(mend_rows(*store, damage, report, now));

@@ -15,7 +15,7 @@
 namespace gleaner::service {
 namespace {
 
-Result<Bytes> segment_bytes(const storage::BlobStore& blobs, const protocol::CommitRequest& request) {
+Result<Bytes> segment_bytes(storage::BlobStore& blobs, const protocol::CommitRequest& request) {
   if (request.data) return io::decompress(*request.data, std::min(request.bytes, limits::segment_bytes_max));
   return blobs.read(request.digest, request.bytes);
 }
@@ -40,7 +40,8 @@ Result<std::shared_ptr<const Bytes>> examine(storage::BlobStore& blobs, CommitPl
     return refused("its bytes are more than so many items of this problem can have");
   auto bytes = segment_bytes(blobs, request);
   if (!bytes.ok()) {
-    if (bytes.error().kind == ErrorKind::not_found)
+    if (!request.data &&
+        (bytes.error().kind == ErrorKind::not_found || bytes.error().kind == ErrorKind::untrusted))
       return Error{ErrorKind::conflict, "upload the segment " + request.digest + " first, then commit it"};
     if (bytes.error().kind == ErrorKind::io) return Error{ErrorKind::unavailable, bytes.error().message};
     return refused("its data cannot be read: " + bytes.error().message);
@@ -123,9 +124,19 @@ void Commits::prepare(HostId host, std::vector<protocol::CommitRequest> requests
         if (!places.ok()) return then(places.error());
         const auto round = std::make_shared<Round>(places->size(), then);
         for (std::size_t i = 0; i < places->size(); ++i)
-          check(host, std::move((*places)[i]),
-                [round, i](Result<PreparedCommit> prepared) { round->settle(i, std::move(prepared)); });
+          check_aside(host, std::move((*places)[i]),
+                      [round, i](Result<PreparedCommit> prepared) { round->settle(i, std::move(prepared)); });
       });
+}
+
+void Commits::check_aside(HostId host, CommitPlace place, Prepared then) {
+  const auto& request = place.prepared.request;
+  const bool waits = kernel_.blobs().remote() && !place.prepared.answer &&
+                     (!request.data || request.bytes > limits::kept_segment_bytes_max);
+  if (!waits) return check(host, std::move(place), std::move(then));
+  auto job = [this, host, place = std::make_shared<CommitPlace>(std::move(place)),
+              then = std::move(then)]() mutable { check(host, std::move(*place), std::move(then)); };
+  kernel_.on_blob_pool(std::move(job));
 }
 
 // Refusals are values (the client may delete what can never be taken); errors mean "try again".

@@ -29,6 +29,8 @@ class Commits {
   // Its digest, framing and sizes, then the manager's word, then large bytes become a blob. One with large
   // bytes is done when this returns, so that of a request only one is in the memory.
   void check(HostId host, CommitPlace place, Prepared then);
+  // The same, where it may wait for an object store on threads that others do not need.
+  void check_aside(HostId host, CommitPlace place, Prepared then);
   [[nodiscard]] Result<PreparedCommit> keep(HostId host, PreparedCommit prepared, const Bytes& bytes);
 
   Kernel& kernel_;

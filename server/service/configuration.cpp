@@ -6,6 +6,7 @@
 #include "server/policy/stage/stage.h"
 #include "server/policy/strategies.h"
 #include "server/service/manager_sandbox.h"
+#include "server/storage/open_blobs.h"
 #include "server/storage/open_store.h"
 #include "shared/base/limits.h"
 #include "shared/io/settings.h"
@@ -136,6 +137,18 @@ void declare(io::Settings& settings, Configuration& c) {
       "store.scrub_megabytes_per_second", &c.scrub_megabytes_per_second, 0, 10'000,
       "Stored files are read again and compared with their digests, once a day or as often as this\n"
       "allows: 4 is a small part of what a disk gives, and reads a terabyte in three days. 0: never.");
+  settings.add("blobs.url", &c.blobs_url,
+               "Empty: archives, inputs and large results are files beside this one.\n"
+               "s3+https://HOST/BUCKET or s3+https://HOST/BUCKET/PREFIX: in an S3-compatible object store.\n"
+               "Blobs that there are already have to be moved: gleaner-server move-blobs.",
+               [](const std::string& url) { return storage::check_blob_url(url); });
+  settings.add("blobs.region", &c.blobs_region, "The region of that store, as it names it.");
+  settings.add("blobs.keys", &c.blobs_keys,
+               "File of mode 600 with the id and the secret of an access key, on two lines.\n"
+               "Empty: keys/blobs.keys.");
+  settings.add(
+      "blobs.cache_megabytes", &c.blobs_cache_megabytes, 0, 1 << 30,
+      "Of the object store's blobs, so much stays in files here, and what was used within the hour.");
   settings.add(
       "log.decisions_megabytes", &c.decisions_megabytes, 0, 1 << 20,
       "Each stage's events and decisions are written to decisions/problem-N/stage-M.jsonl up to this\n"

@@ -38,6 +38,10 @@ struct Configuration {
   std::int64_t manager_memory_megabytes = 4096;
   std::int64_t manager_disk_megabytes = 65536;
   std::string store_url;  // empty: a file of the project's directory
+  std::string blobs_url;  // empty: files of the project's directory
+  std::string blobs_region = "us-east-1";
+  std::string blobs_keys;  // a file; empty: keys/blobs.keys
+  std::int64_t blobs_cache_megabytes = 10'240;
   std::int64_t disk_reserve_megabytes = 256;
   std::int64_t keep_ended_days = 0;  // problems that are over; 0: for ever
   bool check_store_at_start = true;

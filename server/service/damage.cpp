@@ -142,10 +142,14 @@ Status take(Transaction& tx, Problem& problem, const Lost& lost, const RangeSet&
 
 }  // namespace
 
+bool is_lost(const Status& verified) {
+  return !verified.ok() && verified.error().kind != ErrorKind::io;
+}
+
 std::vector<std::string> damaged_among(storage::BlobStore& blobs, std::vector<std::string> digests) {
   std::sort(digests.begin(), digests.end());
   digests.erase(std::unique(digests.begin(), digests.end()), digests.end());
-  std::erase_if(digests, [&](const std::string& digest) { return blobs.verify(digest).ok(); });
+  std::erase_if(digests, [&](const std::string& digest) { return !is_lost(blobs.verify(digest)); });
   return digests;
 }
 

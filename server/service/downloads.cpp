@@ -10,7 +10,6 @@
 namespace gleaner::service {
 namespace {
 
-constexpr std::int64_t read_bytes = 1 << 20;
 constexpr std::chrono::hours believed_for{24};  // no bit of a disk changes a file's times
 
 Error lost(const std::string& digest) {
@@ -32,20 +31,23 @@ void Downloads::open(const std::string& digest, const Done<Download>& done) {
     waiting.push_back(done);
     if (waiting.size() > 1) return;
   }
-  kernel_.on_pool([this, digest] { verify(digest); });
+  kernel_.on_blob_pool([this, digest] { verify(digest); });
 }
 
 Result<Download> Downloads::ready(const std::string& digest) const {
-  TRY_ASSIGN(const std::int64_t bytes, kernel_.blobs().bytes_of(digest));
-  return Download{kernel_.blobs().path(digest), bytes};
+  TRY_ASSIGN(const io::Path path, kernel_.blobs().fetch(digest));
+  TRY_ASSIGN(const std::int64_t bytes, kernel_.files().size(path));
+  return Download{path, bytes};
 }
 
 void Downloads::verify(const std::string& digest) {
-  storage::BlobStore::Verification reading{digest};
-  Result<std::int64_t> read = read_bytes;
-  while (read.ok() && *read > 0)
-    read = kernel_.blobs().verify_step(reading, read_bytes, kernel_.clock().steady());
+  const auto read = kernel_.blobs().confirm(digest, kernel_.clock().steady());
   if (read.ok()) return answer(digest, ready(digest));
+  if (read.error().kind == ErrorKind::io) {  // it is asked again, and nothing is given up
+    spdlog::warn("{}", read.error().message);
+    return answer(digest, Error{ErrorKind::unavailable,
+                                "the server cannot read blob " + digest + " just now: try again later"});
+  }
   const bool damaged = read.error().kind != ErrorKind::not_found;
   if (damaged) spdlog::warn("{}", read.error().message);
   kernel_.decide<bool>(

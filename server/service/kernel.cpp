@@ -4,6 +4,8 @@
 #include <iterator>
 #include <thread>
 
+#include "server/storage/file_blobs.h"
+
 namespace gleaner::service {
 namespace {
 
@@ -18,17 +20,26 @@ int pool_threads() {
 
 Kernel::Kernel(Settings settings, Dependencies dependencies, std::unique_ptr<storage::Store> store)
     : settings_(std::move(settings)),
-      dependencies_(dependencies),
+      dependencies_(std::move(dependencies)),
       store_(std::move(store)),
-      blobs_(dependencies.files, settings_.directory.root()),
-      managers_(dependencies.files, dependencies.processes, blobs_, settings_.directory,
+      blobs_(dependencies_.blobs
+                 ? std::move(dependencies_.blobs)
+                 : std::make_unique<storage::FileBlobs>(dependencies_.files, settings_.directory.root())),
+      managers_(dependencies_.files, dependencies_.processes, *blobs_, settings_.directory,
                 settings_.configuration),
       pool_(pool_threads()),
-      writer_(*store_, settings_, dependencies.files, dependencies.clock) {}
+      blob_pool_(blobs_->remote() ? std::make_unique<ThreadPool>(pool_threads()) : nullptr),
+      writer_(*store_, settings_, dependencies_.files, dependencies_.clock) {}
 
 void Kernel::on_pool(std::function<void()> job) {
   auto shared = std::make_shared<std::function<void()>>(std::move(job));
   if (!pool_.submit([shared] { (*shared)(); })) (*shared)();
+}
+
+void Kernel::on_blob_pool(std::function<void()> job) {
+  if (!blob_pool_) return on_pool(std::move(job));
+  auto shared = std::make_shared<std::function<void()>>(std::move(job));
+  if (!blob_pool_->submit([shared] { (*shared)(); })) (*shared)();
 }
 
 void Kernel::answer(std::vector<std::function<void()>> answers) {
@@ -44,13 +55,14 @@ void Kernel::answer(std::vector<std::function<void()>> answers) {
 }
 
 void Kernel::start_job(std::function<void()> job) {
-  (void)pool_.submit(std::move(job));
+  (void)(blob_pool_ ? *blob_pool_ : pool_).submit(std::move(job));
 }
 
 void Kernel::stop() {
   // The pool's jobs may still hand operations to the writer, and the writer's completions jobs to the pool:
   // the pool first (its last jobs see a running writer), then the writer (late completions run in place, see
   // on_pool).
+  if (blob_pool_) blob_pool_->stop();
   pool_.stop();
   writer_.stop();
 }

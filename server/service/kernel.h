@@ -43,6 +43,7 @@ struct Dependencies {
   io::Files& files;
   io::ProcessRunner& processes;
   Clock& clock;
+  std::unique_ptr<storage::BlobStore> blobs = {};  // none: files of the project's directory
 };
 
 class Kernel {
@@ -57,17 +58,21 @@ class Kernel {
   void on_pool(std::function<void()> job);
   // The same for many, a few to a thread at a time.
   void answer(std::vector<std::function<void()>> answers);
-  // For work that the next start begins again: while stopping it is not taken.
+  // For what may wait for an object store: on threads of its own, where there is one, so that all else goes
+  // on.
+  void on_blob_pool(std::function<void()> job);
+  // For work that the next start begins again: while stopping it is not taken. On the same threads.
   void start_job(std::function<void()> job);
   // Finishes what was taken.
   void stop();
 
   [[nodiscard]] const Settings& settings() const { return settings_; }
   [[nodiscard]] io::Files& files() { return dependencies_.files; }
+  [[nodiscard]] io::ProcessRunner& processes() { return dependencies_.processes; }
   [[nodiscard]] const Clock& clock() const { return dependencies_.clock; }
   // Before the writer starts; at any time what store.h says is for any thread.
   [[nodiscard]] storage::Store& store() { return *store_; }
-  [[nodiscard]] storage::BlobStore& blobs() { return blobs_; }
+  [[nodiscard]] storage::BlobStore& blobs() { return *blobs_; }
   [[nodiscard]] Managers& managers() { return managers_; }
   [[nodiscard]] Writer& writer() { return writer_; }
   // error: less than `reserves` times the disk's reserve is free.
@@ -77,9 +82,10 @@ class Kernel {
   Settings settings_;
   Dependencies dependencies_;
   std::unique_ptr<storage::Store> store_;
-  storage::BlobStore blobs_;
+  std::unique_ptr<storage::BlobStore> blobs_;
   Managers managers_;
   ThreadPool pool_;
+  std::unique_ptr<ThreadPool> blob_pool_;  // null: blobs never wait for another machine
   Writer writer_;
 };
 

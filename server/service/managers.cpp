@@ -122,7 +122,8 @@ Status Managers::prepare(const ManagerSetup& setup) {
   TRY(files_.make_directories(work));
   TRY(files_.write(problem / "parameters.json", setup.parameters, io::Mode::normal));
   for (const auto& input : setup.inputs) {
-    TRY(link_or_copy(blobs_.path(input.digest), problem / "inputs" / input.name));
+    TRY_ASSIGN(const io::Path blob, blobs_.fetch(input.digest));
+    TRY(link_or_copy(blob, problem / "inputs" / input.name));
   }
   return {};
 }

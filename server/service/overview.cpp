@@ -160,6 +160,8 @@ void Overview::add_warnings(protocol::ServerStatus& status) {
         fmt::format("{} of the stored files were found damaged or gone: look at the disk, and what "
                     "`gleaner-server check` says while the server is stopped",
                     scrub_.lost()));
+  if (const Status blobs = kernel_.blobs().health(); !blobs.ok())
+    status.warnings.push_back(blobs.error().message + ". Results of more than 64 KiB wait with their hosts");
   add_disk_warning(status);
 }
 

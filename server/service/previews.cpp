@@ -69,12 +69,14 @@ void Previews::show(ProblemId id, Otherwise otherwise, Done<protocol::Preview> d
       },
       {[this, id, otherwise, done = std::move(done)](Result<Job> job) {
          if (!job.ok()) return done(job.error());
-         auto preview = make(std::move(*job), otherwise);
-         kernel_.writer().submit_surely([id](Transaction& tx) {
-           tx.model.underway.previews.erase(id);
-           return advance(tx, id);  // its last items may have come meanwhile
+         kernel_.on_blob_pool([this, id, otherwise, done, job = std::move(*job)] {
+           auto preview = make(job, otherwise);
+           kernel_.writer().submit_surely([id](Transaction& tx) {
+             tx.model.underway.previews.erase(id);
+             return advance(tx, id);  // its last items may have come meanwhile
+           });
+           done(std::move(preview));
          });
-         done(std::move(preview));
        },
        actor});
 }

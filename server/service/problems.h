@@ -49,6 +49,7 @@ class Problems {
   [[nodiscard]] Status check_inputs(protocol::AddProblem& request);
   // Reserves its number and name; `next` is told on the pool.
   void draft(protocol::AddProblem request, std::function<void(Result<Draft>)> next);
+  void draft_checked(protocol::AddProblem request, std::function<void(Result<Draft>)> next);
   // On the pool. Errors: the manager's; the draft is forgotten then.
   [[nodiscard]] Result<PlannedStage> plan(const Draft& draft);
   void keep(const Draft& draft, PlannedStage stage, const Done<protocol::ProblemInfo>& done);

@@ -116,6 +116,10 @@ void Scrub::read_blobs(std::int64_t& bytes, Found& found) {
       bytes -= *read;
       continue;
     }
+    if (!read.ok() && read.error().kind == ErrorKind::io) {  // its store is away: once more, in a while
+      reading_.reset();
+      return;
+    }
     if (!read.ok())
       (read.error().kind == ErrorKind::not_found ? found.gone : found.damaged).push_back(reading_->digest);
     reading_.reset();

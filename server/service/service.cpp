@@ -14,7 +14,7 @@ Result<std::unique_ptr<Service>> Service::open(Settings settings, ProjectSecrets
                                                Dependencies dependencies,
                                                std::unique_ptr<storage::Store> store) {
   std::unique_ptr<Service> service(
-      new Service(std::move(settings), std::move(secrets), dependencies, std::move(store)));
+      new Service(std::move(settings), std::move(secrets), std::move(dependencies), std::move(store)));
   TRY(service->start());
   return service;
 }
@@ -22,12 +22,12 @@ Result<std::unique_ptr<Service>> Service::open(Settings settings, ProjectSecrets
 Service::Service(Settings settings, ProjectSecrets secrets, Dependencies dependencies,
                  std::unique_ptr<storage::Store> store)
     : secrets_(std::move(secrets)),
-      kernel_(std::move(settings), dependencies, std::move(store)),
+      kernel_(std::move(settings), std::move(dependencies), std::move(store)),
       load_(kernel_.clock(), kernel_.settings().configuration),
       revocation_watch_(kernel_, secrets_),
       scrub_(kernel_),
       overview_(kernel_, secrets_, scrub_),
-      notices_(kernel_.settings().configuration, dependencies.processes,
+      notices_(kernel_.settings().configuration, kernel_.processes(),
                [] { return io::make_curl_client({}, std::string("gleaner-server/") + version_text); }),
       views_(kernel_, overview_, notices_),
       vitals_(kernel_, overview_, views_, load_),
@@ -99,7 +99,9 @@ Status Service::start() {
     spdlog::info("{}", sandbox.describe());
   else
     spdlog::warn("{}", sandbox.refusal());
-  TRY(kernel_.blobs().open());
+  TRY(kernel_.blobs().open(secrets_.project));
+  if (const Status there = kernel_.blobs().health(); !there.ok())
+    spdlog::warn("{}: results of more than 64 KiB wait until it is back", there.error().message);
   TRY(check_project());
   TRY(open_revocations());
   TRY(scrub_.restore(kernel_.store()));

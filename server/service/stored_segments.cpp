@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "server/service/damage.h"
 #include "shared/base/limits.h"
 #include "shared/crypto/keys.h"
 #include "shared/protocol/segment.h"
@@ -15,7 +16,7 @@ constexpr std::int64_t file_bytes_max = 64 << 20;
 constexpr std::size_t write_bytes = 1 << 20;  // at once
 
 bool usable(Kernel& kernel, const storage::SegmentRow& segment) {
-  return segment.place == storage::SegmentPlace::blob ? kernel.blobs().verify(segment.digest).ok()
+  return segment.place == storage::SegmentPlace::blob ? !is_lost(kernel.blobs().verify(segment.digest))
                                                       : read_segment(kernel, segment).ok();
 }
 
@@ -66,13 +67,17 @@ Result<std::vector<contract::Piece>> PieceFiles::lay_out(
     const auto& segment = piece.segment;
     if (segment.place == storage::SegmentPlace::store) {
       TRY(append(piece, files));
-    } else if (kernel_.blobs().verify(segment.digest).ok()) {
-      TRY(flush(files));
-      files.push_back({piece.range, segment.range.begin,
-                       std::filesystem::absolute(kernel_.blobs().path(segment.digest))});
-    } else {
-      damaged_.push_back(segment.digest);
+      continue;
     }
+    const Status whole = kernel_.blobs().verify(segment.digest);
+    if (is_lost(whole)) {
+      damaged_.push_back(segment.digest);
+      continue;
+    }
+    TRY(whole);
+    TRY(flush(files));
+    TRY_ASSIGN(const io::Path path, kernel_.blobs().fetch(segment.digest));
+    files.push_back({piece.range, segment.range.begin, std::filesystem::absolute(path)});
   }
   TRY(flush(files));
   damaged_ = unique(std::move(damaged_));

@@ -75,6 +75,7 @@ void Ticker::tick() {
   note_generation();
   audit_.store_refusals();
   scrub_.tick();
+  probe_blobs();
   views_.tick();
   kernel_.writer().retry();
   if (pending_->exchange(true)) return;  // the writer is behind: one tick waiting is enough
@@ -116,24 +117,35 @@ void Ticker::note_generation() {
   }
 }
 
+void Ticker::probe_blobs() {
+  if (!kernel_.blobs().wants_probe() || probing_->exchange(true)) return;
+  kernel_.on_blob_pool([this, probing = probing_] {
+    kernel_.blobs().probe();
+    *probing = false;
+  });
+}
+
 void Ticker::collect_garbage() {
   kernel_.decide<std::vector<std::string>>(find_referenced, [this](Result<std::vector<std::string>> digests) {
     if (!digests.ok()) return;  // the next round will do
-    const Timestamp now = kernel_.clock().now();
-    const std::unordered_set<std::string_view> kept(digests->begin(), digests->end());
-    for (const auto& [host, digest] : uploads_.expire(now - abandoned_age)) {
-      if (kept.contains(digest)) continue;
-      const auto gone = kernel_.blobs().discard(digest, now - abandoned_age, sender_of(host));
-      if (!gone.ok())
-        spdlog::warn("removing an upload that nobody committed failed: {}", gone.error().message);
-    }
-    const auto removed = kernel_.blobs().collect(*digests, now, garbage_age);
-    if (!removed.ok()) {
-      spdlog::warn("clearing away old blobs failed: {}", removed.error().message);
-    } else if (*removed > 0) {
-      spdlog::info("removed {} files that nothing refers to", *removed);
-    }
+    kernel_.on_blob_pool([this, digests = std::move(*digests)] { remove_blobs_but(digests); });
   });
+}
+
+void Ticker::remove_blobs_but(const std::vector<std::string>& digests) {
+  const Timestamp now = kernel_.clock().now();
+  const std::unordered_set<std::string_view> kept(digests.begin(), digests.end());
+  for (const auto& [host, digest] : uploads_.expire(now - abandoned_age)) {
+    if (kept.contains(digest)) continue;
+    const auto gone = kernel_.blobs().discard(digest, now - abandoned_age, sender_of(host));
+    if (!gone.ok()) spdlog::warn("removing an upload that nobody committed failed: {}", gone.error().message);
+  }
+  const auto removed = kernel_.blobs().collect(digests, now, garbage_age);
+  if (!removed.ok()) {
+    spdlog::warn("clearing away old blobs failed: {}", removed.error().message);
+  } else if (*removed > 0) {
+    spdlog::info("removed {} files that nothing refers to", *removed);
+  }
 }
 
 }  // namespace gleaner::service

@@ -42,6 +42,9 @@ class Ticker {
   void collect_garbage();
 
  private:
+  void remove_blobs_but(const std::vector<std::string>& digests);
+  // Asks an object store that was away whether it is back.
+  void probe_blobs();
   Kernel& kernel_;
   UploadAccounts& uploads_;
   Audit& audit_;
@@ -52,6 +55,7 @@ class Ticker {
   int ticks_ = 0;
   storage::GenerationNote noted_;
   std::shared_ptr<std::atomic<bool>> pending_ = std::make_shared<std::atomic<bool>>(false);
+  std::shared_ptr<std::atomic<bool>> probing_ = std::make_shared<std::atomic<bool>>(false);
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stopped_ = false;

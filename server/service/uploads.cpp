@@ -42,6 +42,12 @@ Result<protocol::UploadState> Uploads::state(const std::string& digest, std::opt
   return kernel_.blobs().upload_state(digest, sender_of(host));
 }
 
+void Uploads::look(const std::string& digest, std::optional<HostId> host,
+                   const Done<protocol::UploadState>& done) {
+  if (!kernel_.blobs().remote()) return done(state(digest, host));
+  kernel_.on_blob_pool([this, digest, host, done] { done(state(digest, host)); });
+}
+
 void Uploads::upload(Chunk chunk, Done<protocol::UploadState> done) {
   if (!storage::BlobStore::is_digest(chunk.digest))
     return done(Error{ErrorKind::invalid, "expected a SHA-256 digest as 64 lower-case hex digits"});
@@ -50,7 +56,7 @@ void Uploads::upload(Chunk chunk, Done<protocol::UploadState> done) {
                       "Upload-Length is over the limit of " + std::to_string(chunk.bytes_max) + " bytes"});
   const Timestamp now = kernel_.clock().now();
   if (!chunk.host || accounts_.touch(*chunk.host, chunk.digest, now))
-    return kernel_.on_pool(
+    return kernel_.on_blob_pool(
         [this, chunk = std::move(chunk), done = std::move(done)]() mutable { done(take(chunk)); });
   const HostId host = *chunk.host;
   kernel_.decide<std::int64_t>(
@@ -62,7 +68,8 @@ void Uploads::upload(Chunk chunk, Done<protocol::UploadState> done) {
         if (!bytes.ok()) return done(bytes.error());
         const Status room = accounts_.open(*chunk.host, chunk.digest, chunk.length, *bytes, now);
         if (!room.ok()) return done(room.error());
-        done(take(chunk));
+        if (!kernel_.blobs().remote()) return done(take(chunk));
+        kernel_.on_blob_pool([this, chunk = std::move(chunk), done]() mutable { done(take(chunk)); });
       });
 }
 

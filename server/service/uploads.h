@@ -27,8 +27,10 @@ class Uploads {
     std::optional<HostId> host = std::nullopt;  // absent: an administrator
   };
   void upload(Chunk chunk, Done<protocol::UploadState> done);
+  // Blocks; look() does not.
   [[nodiscard]] Result<protocol::UploadState> state(const std::string& digest,
                                                     std::optional<HostId> host = std::nullopt) const;
+  void look(const std::string& digest, std::optional<HostId> host, const Done<protocol::UploadState>& done);
 
  private:
   [[nodiscard]] Result<protocol::UploadState> take(Chunk& chunk);

@@ -14,6 +14,7 @@ Status Vitals::readiness() const {
   facts.requests_under_way = load_.under_way();
   facts.requests_under_way_max = limits::requests_under_way_max;
   facts.disk_full = !kernel_.has_room().ok();
+  facts.blobs_away = !kernel_.blobs().health().ok();
   return policy::readiness(facts);
 }
 
@@ -32,6 +33,8 @@ void Vitals::figures(Done<Figures> done) {
     if (const auto free = kernel_.files().free_bytes(root); free.ok()) figures.disk_free_bytes = *free;
     figures.disk_reserve_bytes = settings.configuration.disk_reserve_megabytes * (1 << 20);
     if (const auto bytes = kernel_.store().disk_bytes(); bytes.ok()) figures.store_bytes = *bytes;
+    figures.blobs = kernel_.blobs().figures();
+    figures.blobs_away = !kernel_.blobs().health().ok();
     done(std::move(figures));
   });
 }

@@ -23,7 +23,9 @@ struct Figures {
   bool ready = false;
   std::optional<std::int64_t> disk_free_bytes;  // absent: the system does not tell
   std::int64_t disk_reserve_bytes = 0;
-  std::optional<std::int64_t> store_bytes;  // absent: the store does not tell
+  std::optional<std::int64_t> store_bytes;    // absent: the store does not tell
+  std::optional<storage::BlobFigures> blobs;  // absent: they are files here
+  bool blobs_away = false;
 };
 
 class Vitals {

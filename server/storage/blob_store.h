@@ -1,13 +1,17 @@
-// Files by digest: archives, inputs, segments, results. Written, synced, renamed; only then may a row refer
-// to them. A blob that is there is complete and never changes. Uploads in progress live beside them and
-// survive a restart. Thread-safe: different digests never wait for each other.
+// Blobs: bytes by their digest, for archives, inputs, segments and results. One that is there is complete and
+// never changes. They are in files of the project's directory (file_blobs.h) or in an object store
+// (object_blobs.h); uploads in progress are files in either case, and survive a restart. Thread-safe:
+// different digests never wait for each other. Every call may block, those of an object store for long: never
+// on the writer's thread.
 //
-// Layout under the directory: blobs/ab/abcdef… (first two digits), uploads/abcdef….part (of a sender with a
-// name: abcdef…-NAME.part), damaged/abcdef…
+// Errors of all: io: the disk fails or is full, or the object store is away or its answers cannot be
+// believed: nothing is lost, try again later. That a blob is not_found or untrusted (damaged) is said only
+// for good.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,66 +33,82 @@ struct FileIdentity {
   friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
 };
 
+// Of an object store, since the server started.
+struct BlobFigures {
+  std::int64_t requests = 0, failures = 0;
+  std::int64_t sent_bytes = 0, received_bytes = 0;
+  std::int64_t wrong_answers = 0;  // other bytes than a digest says, or none where there should be some
+  std::int64_t cached_bytes = 0;   // in files here
+};
+
 class BlobStore {
  public:
-  BlobStore(io::Files& files, io::Path directory);
-  ~BlobStore();
+  virtual ~BlobStore() = default;
 
-  [[nodiscard]] Status open();                                 // creates the directories
+  // Once, before all others. `project`: whose blobs these are; an object store that has another's is invalid.
+  // One that is away is no error.
+  [[nodiscard]] virtual Status open(const std::string& project) = 0;
   [[nodiscard]] static bool is_digest(std::string_view text);  // 64 lower-case hex digits
 
   // Durable on success; returns the digest. Present already: success at once.
-  [[nodiscard]] Result<std::string> put(std::string_view bytes);
+  [[nodiscard]] virtual Result<std::string> put(std::string_view bytes) = 0;
   // The same for a file, which is copied (or linked) in.
-  [[nodiscard]] Result<std::string> put_file(const io::Path& path);
-  [[nodiscard]] bool has(const std::string& digest) const;
-  [[nodiscard]] io::Path path(const std::string& digest) const;
-  [[nodiscard]] Result<std::int64_t> size(const std::string& digest) const;  // not_found
-  // The same for a reader, who refers to nothing: collect() does not spare it.
-  [[nodiscard]] Result<std::int64_t> bytes_of(const std::string& digest) const;
-  [[nodiscard]] Result<Bytes> read(const std::string& digest, std::int64_t bytes_max) const;
-  [[nodiscard]] Result<Bytes> read_range(const std::string& digest, std::int64_t offset,
-                                         std::int64_t bytes) const;
+  [[nodiscard]] virtual Result<std::string> put_file(const io::Path& path) = 0;
+  [[nodiscard]] virtual bool has(const std::string& digest) = 0;
+  // A file with it, brought here if need be: never to be changed; it stays for an hour at least.
+  [[nodiscard]] virtual Result<io::Path> fetch(const std::string& digest) = 0;
+  // Where that file is, or would be.
+  [[nodiscard]] virtual io::Path path(const std::string& digest) const = 0;
+  [[nodiscard]] virtual Result<std::int64_t> size(const std::string& digest) = 0;  // not_found
+  [[nodiscard]] virtual Result<Bytes> read(const std::string& digest, std::int64_t bytes_max) = 0;
 
   // Reads all of it, piece by piece, and compares its digest. untrusted: it is not what its name says, or
-  // cannot be read; it was put aside (damaged/), so that the same bytes can be stored anew. not_found.
-  [[nodiscard]] Status verify(const std::string& digest);
-  // The same in steps of at most `bytes_max`, for whoever has time (or a file that is too large for one go).
-  // Answers how many bytes were read; 0: all were, and it is what its name says, which is remembered.
+  // cannot be read; it was put aside (damaged/), so that the same bytes can be stored anew. not_found. After
+  // success fetch() needs nothing but the disk.
+  [[nodiscard]] virtual Status verify(const std::string& digest) = 0;
+  // The same in steps of at most `bytes_max`, for whoever has time (or a file that is too large for one go),
+  // of where it is kept for good. Answers how many bytes were read; 0: all were, and it is what its name
+  // says, which is remembered of a file here.
   struct Verification {
     std::string digest;
     std::int64_t offset = 0;
     crypto::Sha256 sum = {};
     FileIdentity file = {};  // as it was at the first step
   };
-  [[nodiscard]] Result<std::int64_t> verify_step(Verification& verification, std::int64_t bytes_max,
-                                                 SteadyTime now);
-  // It was verified since then by steps, and nobody has touched the file after that.
-  [[nodiscard]] bool verified_since(const std::string& digest, SteadyTime time) const;
+  [[nodiscard]] virtual Result<std::int64_t> verify_step(Verification& verification, std::int64_t bytes_max,
+                                                         SteadyTime now) = 0;
+  // verify(), for somebody who refers to nothing and will read the file: remembered, too. Its size.
+  [[nodiscard]] virtual Result<std::int64_t> confirm(const std::string& digest, SteadyTime now) = 0;
+  // It was verified since then, and nobody has touched the file after that.
+  [[nodiscard]] virtual bool verified_since(const std::string& digest, SteadyTime time) const = 0;
 
   // Resumable uploads, of each sender (a word; empty: nobody in particular) by itself: who sends other bytes
   // under the same digest spoils nothing. append() takes bytes at exactly the present offset (conflict
   // otherwise, with the offset in the message); finish() checks size and digest (untrusted, and the upload
   // starts over, if it does not match).
-  [[nodiscard]] Result<protocol::UploadState> upload_state(const std::string& digest,
-                                                           std::string_view sender = {}) const;
-  [[nodiscard]] Result<protocol::UploadState> append(const std::string& digest, std::int64_t offset,
-                                                     std::string_view bytes, std::int64_t bytes_max,
-                                                     std::string_view sender = {});
-  [[nodiscard]] Status finish(const std::string& digest, std::string_view sender = {});
+  [[nodiscard]] virtual Result<protocol::UploadState> upload_state(const std::string& digest,
+                                                                   std::string_view sender = {}) = 0;
+  [[nodiscard]] virtual Result<protocol::UploadState> append(const std::string& digest, std::int64_t offset,
+                                                             std::string_view bytes, std::int64_t bytes_max,
+                                                             std::string_view sender = {}) = 0;
+  [[nodiscard]] virtual Status finish(const std::string& digest, std::string_view sender = {}) = 0;
 
   // Deletes the blob and the sender's upload if they are untouched since `before`. Was something there?
-  [[nodiscard]] Result<bool> discard(const std::string& digest, Timestamp before,
-                                     std::string_view sender = {});
+  [[nodiscard]] virtual Result<bool> discard(const std::string& digest, Timestamp before,
+                                             std::string_view sender = {}) = 0;
   // Deletes blobs not in `keep` and uploads, both only if untouched for `stale`: has(), size(), read(), put()
-  // and finish() touch a blob, so that one that is about to be referred to stays. Returns how many files
-  // went.
-  [[nodiscard]] Result<std::int64_t> collect(const std::vector<std::string>& keep, Timestamp now,
-                                             Duration stale);
+  // and finish() touch a blob, so that one that is about to be referred to stays. Returns how many went.
+  [[nodiscard]] virtual Result<std::int64_t> collect(const std::vector<std::string>& keep, Timestamp now,
+                                                     Duration stale) = 0;
 
- private:
-  struct State;
-  std::unique_ptr<State> state_;
+  // Whether calls may wait for another machine.
+  [[nodiscard]] virtual bool remote() const { return false; }
+  // Why blobs can neither be stored nor fetched just now, in words for a person.
+  [[nodiscard]] virtual Status health() const { return {}; }
+  // Asks a store that was away whether it is back, if it is time to; blocks. wants_probe(): it is.
+  [[nodiscard]] virtual bool wants_probe() const { return false; }
+  virtual void probe() {}
+  [[nodiscard]] virtual std::optional<BlobFigures> figures() const { return {}; }
 };
 
 }  // namespace gleaner::storage

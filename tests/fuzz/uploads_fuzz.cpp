@@ -3,19 +3,19 @@
 // what is refused changes nothing.
 #include <array>
 
-#include "server/storage/blob_store.h"
+#include "server/storage/file_blobs.h"
 #include "shared/crypto/keys.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace gleaner;
-using storage::BlobStore;
+using storage::FileBlobs;
 namespace fs = std::filesystem;
 
 namespace {
 
 constexpr std::int64_t bytes_max = 48;
 
-void check(const BlobStore& blobs, const std::string& digest) {
+void check(FileBlobs& blobs, const std::string& digest) {
   const auto state = blobs.upload_state(digest);
   CHECK_TRUE(state.ok() && state->offset >= 0 && state->offset <= bytes_max);
   CHECK_TRUE(state->complete == blobs.has(digest));
@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const fs::path directory = fuzz::scratch("blobs");
   static const std::array<Bytes, 3> contents = {Bytes(), Bytes("grapes"), Bytes(40, 'w')};
   fs::remove_all(directory);
-  auto blobs = std::make_unique<BlobStore>(io::real_files(), directory);
+  auto blobs = std::make_unique<FileBlobs>(io::real_files(), directory);
   CHECK_TRUE(blobs->open().ok());
   fuzz::Dice dice(fuzz::text_of(data, size));
   while (dice.more()) {
@@ -66,7 +66,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
         break;
       }
       default:
-        blobs = std::make_unique<BlobStore>(io::real_files(), directory);
+        blobs = std::make_unique<FileBlobs>(io::real_files(), directory);
         CHECK_TRUE(blobs->open().ok());
     }
     check(*blobs, digest);

@@ -31,6 +31,8 @@ TEST_CASE("a server is ready up to each limit, and beyond it says which") {
   ReadinessFacts facts = well();
   facts.requests_under_way = 10;
   CHECK(reason(facts) == "overload");
+  facts.blobs_away = true;
+  CHECK(reason(facts) == "blobs");
   facts.disk_full = true;
   CHECK(reason(facts) == "disk");
   facts.writer_waits += Duration{1};

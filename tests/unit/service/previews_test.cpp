@@ -124,7 +124,7 @@ TEST_CASE("without the manager's picture the accepted items themselves are shown
   protocol::append_item(expected, "item-" + std::to_string(first.range.begin));
   for (std::int64_t item = second.range.begin; item < second.range.end; ++item)
     protocol::append_item(expected, "item-" + std::to_string(item));
-  const auto& blobs = world.service().kernel().blobs();
+  auto& blobs = world.service().kernel().blobs();
   CHECK(must(blobs.read(shown.files[0].digest, 10'000)) == expected);
   const std::string index = must(blobs.read(shown.files[1].digest, 10'000));
   CHECK(index.starts_with("begin\tend\n" + std::to_string(first.range.begin) + "\t"));

@@ -1,5 +1,5 @@
 // Blobs: whole or absent, whatever fails; uploads that resume; names that cannot leave the directory.
-#include "server/storage/blob_store.h"
+#include "server/storage/file_blobs.h"
 
 #include <future>
 #include <thread>
@@ -41,7 +41,7 @@ Timestamp now() {
 
 TEST_CASE("a blob comes back under its digest, whole and in parts") {
   const TemporaryDirectory directory;
-  BlobStore blobs(io::real_files(), directory.path());
+  FileBlobs blobs(io::real_files(), directory.path());
   must(blobs.open());
   for (const Bytes& bytes : {Bytes(), Bytes("a"), Bytes(3'000'000, 'x')}) {
     const std::string digest = must(blobs.put(bytes));
@@ -63,14 +63,14 @@ TEST_CASE("a blob comes back under its digest, whole and in parts") {
   CHECK(blobs.size(absent).error().kind == ErrorKind::not_found);
   CHECK(blobs.read(absent, any_size).error().kind == ErrorKind::not_found);
   CHECK(blobs.read_range(absent, 0, 1).error().kind == ErrorKind::not_found);
-  BlobStore reopened(io::real_files(), directory.path());
+  FileBlobs reopened(io::real_files(), directory.path());
   must(reopened.open());
   CHECK(must(reopened.read(digest, any_size)) == "0123456789");
 }
 
 TEST_CASE("what is not a digest names nothing") {
   const TemporaryDirectory directory;
-  BlobStore blobs(io::real_files(), directory / "store");
+  FileBlobs blobs(io::real_files(), directory / "store");
   must(blobs.open());
   must(io::real_files().write(directory / "secret", "secret", io::Mode::normal));
   const std::string digest = crypto::sha256_hex("x");
@@ -94,7 +94,7 @@ TEST_CASE("what is not a digest names nothing") {
 
 TEST_CASE("a file is copied in") {
   const TemporaryDirectory directory;
-  BlobStore blobs(io::real_files(), directory / "store");
+  FileBlobs blobs(io::real_files(), directory / "store");
   must(blobs.open());
   const std::uint64_t seed = 3;
   INFO("seed " << seed);
@@ -120,14 +120,14 @@ TEST_CASE("an upload resumes, also after a restart") {
   Random random(seed);
   const Bytes bytes = random_bytes(random, 100'000);
   const std::string digest = crypto::sha256_hex(bytes);
-  auto blobs = std::make_unique<BlobStore>(io::real_files(), directory.path());
+  auto blobs = std::make_unique<FileBlobs>(io::real_files(), directory.path());
   must(blobs->open());
   CHECK(must(blobs->upload_state(digest)).offset == 0);
   CHECK(blobs->finish(digest).error().kind == ErrorKind::not_found);
   std::int64_t offset = 0;
   while (offset < 100'000) {
     if (random.chance(0.3)) {
-      blobs = std::make_unique<BlobStore>(io::real_files(), directory.path());
+      blobs = std::make_unique<FileBlobs>(io::real_files(), directory.path());
       must(blobs->open());
     }
     const auto state = must(blobs->upload_state(digest));
@@ -160,7 +160,7 @@ TEST_CASE("an upload resumes, also after a restart") {
 
 TEST_CASE("an upload that grows too large or is something else is refused") {
   const TemporaryDirectory directory;
-  BlobStore blobs(io::real_files(), directory.path());
+  FileBlobs blobs(io::real_files(), directory.path());
   must(blobs.open());
   const std::string digest = crypto::sha256_hex("12345678");
   CHECK(must(blobs.append(digest, 0, "1234", 8)).offset == 4);
@@ -180,7 +180,7 @@ TEST_CASE("an upload that grows too large or is something else is refused") {
 
 TEST_CASE("a blob put while it is being uploaded ends the upload") {
   const TemporaryDirectory directory;
-  BlobStore blobs(io::real_files(), directory.path());
+  FileBlobs blobs(io::real_files(), directory.path());
   must(blobs.open());
   const std::string digest = crypto::sha256_hex("bytes");
   (void)must(blobs.append(digest, 0, "by", any_size));
@@ -206,7 +206,7 @@ TEST_CASE("whatever fails, a blob is whole or absent, and trying again helps") {
     io::Files& real = io::real_files();
     must(real.write(directory / "source", bytes, io::Mode::normal));
     io::FaultyFiles files(real);
-    BlobStore blobs(files, directory / "store");
+    FileBlobs blobs(files, directory / "store");
     must(blobs.open());
     int change = 0;
     files.before_change = [&](std::string_view operation, const io::Path& path) -> Status {
@@ -250,7 +250,7 @@ TEST_CASE("a blob that may not be durable is not believed until it is written ag
   const TemporaryDirectory directory;
   io::Files& real = io::real_files();
   io::FaultyFiles files(real);
-  BlobStore blobs(files, directory.path());
+  FileBlobs blobs(files, directory.path());
   must(blobs.open());
   const std::string digest = crypto::sha256_hex("bytes");
   // In place but not synced, and it cannot be taken away either.
@@ -275,9 +275,9 @@ TEST_CASE("opening fails where directories cannot be made, and clears what copyi
   files.before_change = [](std::string_view, const io::Path&) -> Status {
     return Error{ErrorKind::io, "Read-only file system"};
   };
-  CHECK(BlobStore(files, directory.path()).open().error().kind == ErrorKind::io);
+  CHECK(FileBlobs(files, directory.path()).open().error().kind == ErrorKind::io);
   files.before_change = nullptr;
-  BlobStore blobs(files, directory.path());
+  FileBlobs blobs(files, directory.path());
   must(blobs.open());
   const std::string part = crypto::sha256_hex("x") + ".part";
   must(files.write(directory / "uploads/3.copy", "half", io::Mode::normal));
@@ -288,7 +288,7 @@ TEST_CASE("opening fails where directories cannot be made, and clears what copyi
 
 TEST_CASE("what nobody refers to is collected after its grace") {
   const TemporaryDirectory directory;
-  BlobStore blobs(io::real_files(), directory.path());
+  FileBlobs blobs(io::real_files(), directory.path());
   must(blobs.open());
   const auto kept = must(blobs.put("kept"));
   const auto loose = must(blobs.put("loose"));
@@ -332,7 +332,7 @@ TEST_CASE("different digests do not wait for each other") {
     }
     return {};
   };
-  BlobStore blobs(files, directory.path());
+  FileBlobs blobs(files, directory.path());
   must(blobs.open());
   auto first = std::async(std::launch::async, [&] { return blobs.put("slow").ok(); });
   first_is_writing.get_future().wait();
@@ -346,7 +346,7 @@ TEST_CASE("different digests do not wait for each other") {
 
 TEST_CASE("many threads put, upload, read and collect the same few blobs") {
   const TemporaryDirectory directory;
-  BlobStore blobs(io::real_files(), directory.path());
+  FileBlobs blobs(io::real_files(), directory.path());
   must(blobs.open());
   const std::uint64_t seed = 8;
   INFO("seed " << seed);

@@ -3,8 +3,8 @@
 
 #include <map>
 
-#include "server/storage/blob_store.h"
 #include "server/storage/directory_lock.h"
+#include "server/storage/file_blobs.h"
 #include "server/storage/sqlite.h"
 #include "shared/crypto/keys.h"
 #include "tests/catch.h"
@@ -152,7 +152,7 @@ TEST_CASE("a server killed while it stores blobs leaves whole ones only") {
   for (int round = 0; round < 12; ++round) {
     {
       Child child([&](const Child::Report& report) {
-        BlobStore blobs(files, directory.path());
+        FileBlobs blobs(files, directory.path());
         if (!blobs.open().ok()) return;
         for (int i = 0;; ++i) {
           const Bytes bytes(static_cast<std::size_t>(1 + 37 * (i % 200)), static_cast<char>('a' + round));
@@ -169,7 +169,7 @@ TEST_CASE("a server killed while it stores blobs leaves whole ones only") {
       child.kill();
       while (const auto line = child.line()) reported.push_back(*line);
     }
-    BlobStore blobs(files, directory.path());
+    FileBlobs blobs(files, directory.path());
     must(blobs.open());
     for (const auto& digest : reported) REQUIRE(blobs.has(digest));
     for (const auto& entry : std::filesystem::recursive_directory_iterator(directory / "blobs")) {

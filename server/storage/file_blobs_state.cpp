@@ -1,4 +1,4 @@
-#include "server/storage/blob_store_state.h"
+#include "server/storage/file_blobs_state.h"
 
 #include <sys/stat.h>
 
@@ -47,35 +47,20 @@ bool older_than(const io::Path& path, Timestamp time) {
   return std::chrono::time_point_cast<Duration>(std::chrono::file_clock::to_sys(written)) < time;
 }
 
-BlobStore::State::Turn::Turn(State& state, std::string digest) : state_(state), digest_(std::move(digest)) {
-  {
-    const std::lock_guard guard(state.mutex);
-    entry_ = &state.turns[digest_];
-    entry_->users++;
-  }
-  entry_->mutex.lock();
-}
-
-BlobStore::State::Turn::~Turn() {
-  entry_->mutex.unlock();
-  const std::lock_guard guard(state_.mutex);
-  if (--entry_->users == 0) state_.turns.erase(digest_);
-}
-
-bool BlobStore::State::present(const std::string& digest) const {
+bool FileBlobs::State::present(const std::string& digest) const {
   if (!files.exists(blob(digest))) return false;
   const std::lock_guard guard(mutex);
   return !doubtful.contains(digest);
 }
 
-bool BlobStore::State::claim(const std::string& digest) {
+bool FileBlobs::State::claim(const std::string& digest) {
   const Turn turn(*this, digest);
   if (!present(digest)) return false;
   touch(blob(digest));
   return true;
 }
 
-Status BlobStore::State::make_shelf(const std::string& digest) {
+Status FileBlobs::State::make_shelf(const std::string& digest) {
   Shelf& shelf = shelves[static_cast<unsigned char>(from_hex(digest.substr(0, 2))->front())];
   if (shelf.ready) return {};
   const std::lock_guard guard(shelf.mutex);
@@ -85,7 +70,7 @@ Status BlobStore::State::make_shelf(const std::string& digest) {
   return {};
 }
 
-Status BlobStore::State::settle(const std::string& digest, Status outcome) {
+Status FileBlobs::State::settle(const std::string& digest, Status outcome) {
   bool doubt = false;
   if (!outcome.ok() && files.exists(blob(digest))) doubt = !files.remove(blob(digest)).ok();
   const std::lock_guard guard(mutex);
@@ -96,14 +81,14 @@ Status BlobStore::State::settle(const std::string& digest, Status outcome) {
   return outcome;
 }
 
-Status BlobStore::State::move_in(const io::Path& from, const std::string& digest) {
+Status FileBlobs::State::move_in(const io::Path& from, const std::string& digest) {
   TRY(files.sync(from));
   TRY(failpoint("blob-move"));
   TRY(make_shelf(digest));
   return settle(digest, files.rename(from, blob(digest)));
 }
 
-Result<std::string> BlobStore::State::copy(const io::Path& from, const io::Path& to) const {
+Result<std::string> FileBlobs::State::copy(const io::Path& from, const io::Path& to) const {
   crypto::Sha256 digest;
   for (std::int64_t offset = 0;;) {
     TRY_ASSIGN(const Bytes bytes, files.read_range(from, offset, chunk_bytes));
@@ -116,7 +101,7 @@ Result<std::string> BlobStore::State::copy(const io::Path& from, const io::Path&
   return digest.finish_hex();
 }
 
-void BlobStore::State::put_aside(const std::string& digest) {
+void FileBlobs::State::put_aside(const std::string& digest) {
   Status moved = files.make_directories(damaged);
   if (moved.ok()) moved = files.rename(blob(digest), damaged / digest);
   if (!files.exists(blob(digest))) return;
@@ -124,7 +109,7 @@ void BlobStore::State::put_aside(const std::string& digest) {
   doubtful.insert(digest);  // as good as gone until it is written anew
 }
 
-Status BlobStore::State::look_again(const std::string& digest) {
+Status FileBlobs::State::look_again(const std::string& digest) {
   const Turn turn(*this, digest);
   if (!present(digest)) return no_such_blob(digest);
   const auto again = digest_of_file(files, blob(digest));
@@ -135,14 +120,14 @@ Status BlobStore::State::look_again(const std::string& digest) {
                                          "): it was moved to " + damaged.string()};
 }
 
-void BlobStore::State::remember(const std::string& digest, const FileIdentity& file, SteadyTime now) {
+void FileBlobs::State::remember(const std::string& digest, const FileIdentity& file, SteadyTime now) {
   if (file != identity_of(blob(digest))) return;  // it was touched while it was read
   const std::lock_guard guard(mutex);
   if (verified.size() >= verified_max) verified.clear();
   verified[digest] = {file, now};
 }
 
-Result<std::int64_t> BlobStore::State::collect_shelf(const std::string& shelf,
+Result<std::int64_t> FileBlobs::State::collect_shelf(const std::string& shelf,
                                                      const std::unordered_set<std::string_view>& keep,
                                                      Timestamp before) {
   std::int64_t removed = 0;
@@ -159,13 +144,13 @@ Result<std::int64_t> BlobStore::State::collect_shelf(const std::string& shelf,
   return removed;
 }
 
-io::Path BlobStore::State::upload(const std::string& digest, std::string_view sender) const {
+io::Path FileBlobs::State::upload(const std::string& digest, std::string_view sender) const {
   std::string name = digest;
   if (!sender.empty()) name.append("-").append(sender);
   return uploads / name.append(upload_suffix);
 }
 
-Result<std::int64_t> BlobStore::State::collect_uploads(Timestamp before) {
+Result<std::int64_t> FileBlobs::State::collect_uploads(Timestamp before) {
   std::int64_t removed = 0;
   TRY_ASSIGN(const auto names, files.list(uploads));
   for (const auto& name : names) {

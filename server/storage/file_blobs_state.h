@@ -1,11 +1,10 @@
-// What BlobStore keeps, and its steps on files. Private to this module. Thread-safe where blob_store.h says
+// What FileBlobs keeps, and its steps on files. Private to this module. Thread-safe where file_blobs.h says
 // so: what changes a digest's files takes that digest's Turn first.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <map>
 #include <mutex>
 #include <set>
 #include <string>
@@ -13,7 +12,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "server/storage/blob_store.h"
+#include "server/storage/file_blobs.h"
+#include "server/storage/turns.h"
 
 namespace gleaner::storage {
 
@@ -21,7 +21,7 @@ inline constexpr std::size_t digest_length = 64;
 inline constexpr std::string_view upload_suffix = ".part";
 inline constexpr std::string_view copy_suffix = ".copy";  // being copied in: worthless after a restart
 
-struct BlobStore::State {
+struct FileBlobs::State {
   State(io::Files& files_used, io::Path directory)
       : files(files_used),
         blobs(directory / "blobs"),
@@ -29,22 +29,8 @@ struct BlobStore::State {
         damaged(directory / "damaged") {}
 
   // Serialises the changes of one digest; others are never waited for.
-  class Turn {
-   public:
-    Turn(State& state, std::string digest);
-    ~Turn();
-    Turn(const Turn&) = delete;
-    Turn& operator=(const Turn&) = delete;
-
-    struct Entry {
-      std::mutex mutex;
-      int users = 0;
-    };
-
-   private:
-    State& state_;
-    const std::string digest_;
-    Entry* entry_;
+  struct Turn : Turns::Turn {
+    Turn(State& state, std::string digest) : Turns::Turn(state.turns, std::move(digest)) {}
   };
 
   // One of blobs/00 ... blobs/ff, made when first needed.
@@ -91,8 +77,8 @@ struct BlobStore::State {
   const io::Path damaged;
   std::array<Shelf, 256> shelves;
   std::atomic<std::uint64_t> copies = 0;
+  Turns turns;
   mutable std::mutex mutex;  // guards what follows; never held during input or output
-  std::map<std::string, Turn::Entry> turns;
   std::set<std::string> doubtful;
   struct Verified {
     FileIdentity file;

@@ -1,14 +1,17 @@
-#include "server/storage/blob_store.h"
+#include "server/storage/file_blobs.h"
 
 #include <algorithm>
 #include <unordered_set>
 
 #include "server/storage/blob_inventory.h"
-#include "server/storage/blob_store_state.h"
+#include "server/storage/blob_note.h"
+#include "server/storage/file_blobs_state.h"
 #include "shared/base/failpoint.h"
 
 namespace gleaner::storage {
 namespace {
+
+constexpr std::int64_t confirm_bytes = 1 << 20;  // at once
 
 Error not_a_digest() {
   return {ErrorKind::invalid, "a blob is named by its SHA-256 in 64 lower-case hexadecimal digits"};
@@ -20,9 +23,9 @@ Error no_such_blob(const std::string& digest) {
   return {ErrorKind::not_found, "there is no blob " + digest};
 }
 
-BlobStore::BlobStore(io::Files& files, io::Path directory)
+FileBlobs::FileBlobs(io::Files& files, io::Path directory)
     : state_(std::make_unique<State>(files, std::move(directory))) {}
-BlobStore::~BlobStore() = default;
+FileBlobs::~FileBlobs() = default;
 
 bool BlobStore::is_digest(std::string_view text) {
   return text.size() == digest_length && std::all_of(text.begin(), text.end(), [](char character) {
@@ -30,7 +33,14 @@ bool BlobStore::is_digest(std::string_view text) {
          });
 }
 
-Status BlobStore::open() {
+Status FileBlobs::open(const std::string& /*project*/) {
+  State& state = *state_;
+  TRY_ASSIGN(const std::string noted, read_blob_note(state.files, state.blobs.parent_path()));
+  if (!noted.empty()) return not_moved("nothing (files)", noted);
+  return open_files();
+}
+
+Status FileBlobs::open_files() {
   State& state = *state_;
   TRY(state.files.make_directories(state.blobs));
   TRY(state.files.make_directories(state.uploads));
@@ -49,7 +59,7 @@ Status BlobStore::open() {
   return {};
 }
 
-Result<std::string> BlobStore::put(std::string_view bytes) {
+Result<std::string> FileBlobs::put(std::string_view bytes) {
   std::string digest = crypto::sha256_hex(bytes);
   const State::Turn turn(*state_, digest);
   if (state_->present(digest)) {
@@ -63,7 +73,7 @@ Result<std::string> BlobStore::put(std::string_view bytes) {
   return digest;
 }
 
-Result<std::string> BlobStore::put_file(const io::Path& path) {
+Result<std::string> FileBlobs::put_file(const io::Path& path) {
   State& state = *state_;
   const io::Path beside = state.uploads / (std::to_string(state.copies++) + std::string(copy_suffix));
   const auto done = [&]() -> Result<std::string> {
@@ -82,40 +92,46 @@ Result<std::string> BlobStore::put_file(const io::Path& path) {
   return done;
 }
 
-bool BlobStore::has(const std::string& digest) const {
+bool FileBlobs::has(const std::string& digest) {
   return is_digest(digest) && state_->claim(digest);
 }
 
-io::Path BlobStore::path(const std::string& digest) const {
+io::Path FileBlobs::path(const std::string& digest) const {
   return is_digest(digest) ? state_->blob(digest) : state_->blobs / "not-a-digest";
 }
 
-Result<std::int64_t> BlobStore::size(const std::string& digest) const {
+Result<io::Path> FileBlobs::fetch(const std::string& digest) {
+  if (!is_digest(digest)) return not_a_digest();
+  if (!state_->present(digest)) return no_such_blob(digest);
+  return state_->blob(digest);
+}
+
+Result<std::int64_t> FileBlobs::size(const std::string& digest) {
   if (!is_digest(digest)) return not_a_digest();
   if (!state_->claim(digest)) return no_such_blob(digest);
   return state_->files.size(state_->blob(digest));
 }
 
-Result<std::int64_t> BlobStore::bytes_of(const std::string& digest) const {
+Result<std::int64_t> FileBlobs::bytes_of(const std::string& digest) const {
   if (!is_digest(digest)) return not_a_digest();
   if (!state_->present(digest)) return no_such_blob(digest);
   return state_->files.size(state_->blob(digest));
 }
 
-Result<Bytes> BlobStore::read(const std::string& digest, std::int64_t bytes_max) const {
+Result<Bytes> FileBlobs::read(const std::string& digest, std::int64_t bytes_max) {
   if (!is_digest(digest)) return not_a_digest();
   if (!state_->claim(digest)) return no_such_blob(digest);
   return state_->files.read(state_->blob(digest), bytes_max);
 }
 
-Result<Bytes> BlobStore::read_range(const std::string& digest, std::int64_t offset,
+Result<Bytes> FileBlobs::read_range(const std::string& digest, std::int64_t offset,
                                     std::int64_t bytes) const {
   if (!is_digest(digest)) return not_a_digest();
   if (!state_->present(digest)) return no_such_blob(digest);
   return state_->files.read_range(state_->blob(digest), offset, bytes);
 }
 
-Status BlobStore::verify(const std::string& digest) {
+Status FileBlobs::verify(const std::string& digest) {
   if (!is_digest(digest)) return not_a_digest();
   State& state = *state_;
   if (!state.present(digest)) return no_such_blob(digest);
@@ -123,7 +139,7 @@ Status BlobStore::verify(const std::string& digest) {
   return found.ok() && *found == digest ? Status{} : state.look_again(digest);
 }
 
-Result<std::int64_t> BlobStore::verify_step(Verification& verification, std::int64_t bytes_max,
+Result<std::int64_t> FileBlobs::verify_step(Verification& verification, std::int64_t bytes_max,
                                             SteadyTime now) {
   const std::string& digest = verification.digest;
   if (!is_digest(digest)) return not_a_digest();
@@ -145,7 +161,15 @@ Result<std::int64_t> BlobStore::verify_step(Verification& verification, std::int
   return 0;
 }
 
-bool BlobStore::verified_since(const std::string& digest, SteadyTime time) const {
+Result<std::int64_t> FileBlobs::confirm(const std::string& digest, SteadyTime now) {
+  Verification reading{digest};
+  for (;;) {
+    TRY_ASSIGN(const std::int64_t read, verify_step(reading, confirm_bytes, now));
+    if (read == 0) return bytes_of(digest);
+  }
+}
+
+bool FileBlobs::verified_since(const std::string& digest, SteadyTime time) const {
   const FileIdentity present = is_digest(digest) ? identity_of(state_->blob(digest)) : FileIdentity{};
   const std::lock_guard guard(state_->mutex);
   const auto found = state_->verified.find(digest);
@@ -153,8 +177,7 @@ bool BlobStore::verified_since(const std::string& digest, SteadyTime time) const
          !state_->doubtful.contains(digest);
 }
 
-Result<protocol::UploadState> BlobStore::upload_state(const std::string& digest,
-                                                      std::string_view sender) const {
+Result<protocol::UploadState> FileBlobs::upload_state(const std::string& digest, std::string_view sender) {
   if (!is_digest(digest)) return not_a_digest();
   const bool complete = state_->present(digest);
   const io::Path file = complete ? state_->blob(digest) : state_->upload(digest, sender);
@@ -164,7 +187,7 @@ Result<protocol::UploadState> BlobStore::upload_state(const std::string& digest,
   return bytes.error();
 }
 
-Result<protocol::UploadState> BlobStore::append(const std::string& digest, std::int64_t offset,
+Result<protocol::UploadState> FileBlobs::append(const std::string& digest, std::int64_t offset,
                                                 std::string_view bytes, std::int64_t bytes_max,
                                                 std::string_view sender) {
   if (!is_digest(digest)) return not_a_digest();
@@ -182,7 +205,7 @@ Result<protocol::UploadState> BlobStore::append(const std::string& digest, std::
   return upload;
 }
 
-Status BlobStore::finish(const std::string& digest, std::string_view sender) {
+Status FileBlobs::finish(const std::string& digest, std::string_view sender) {
   if (!is_digest(digest)) return not_a_digest();
   State& state = *state_;
   const State::Turn turn(state, digest);
@@ -203,7 +226,7 @@ Status BlobStore::finish(const std::string& digest, std::string_view sender) {
   return state.move_in(file, digest);
 }
 
-Result<bool> BlobStore::discard(const std::string& digest, Timestamp before, std::string_view sender) {
+Result<bool> FileBlobs::discard(const std::string& digest, Timestamp before, std::string_view sender) {
   if (!is_digest(digest)) return not_a_digest();
   const State::Turn turn(*state_, digest);
   bool removed = false;
@@ -215,7 +238,11 @@ Result<bool> BlobStore::discard(const std::string& digest, Timestamp before, std
   return removed;
 }
 
-Result<std::int64_t> BlobStore::collect(const std::vector<std::string>& keep, Timestamp now, Duration stale) {
+Result<std::int64_t> FileBlobs::collect_uploads(Timestamp before) {
+  return state_->collect_uploads(before);
+}
+
+Result<std::int64_t> FileBlobs::collect(const std::vector<std::string>& keep, Timestamp now, Duration stale) {
   const std::unordered_set<std::string_view> kept(keep.begin(), keep.end());
   const Timestamp before = now - stale;
   TRY_ASSIGN(std::int64_t removed, state_->collect_uploads(before));

@@ -1,0 +1,88 @@
+#include "server/program_move.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "server/program_check.h"
+#include "server/service/acts.h"
+#include "server/service/project_directory.h"
+#include "server/storage/move_blobs.h"
+#include "server/storage/open_store.h"
+
+namespace gleaner::server {
+namespace {
+
+constexpr int code_moved = 0, code_unmoved = 1, code_lost = 4;
+constexpr const char* in_files = "files";
+
+std::string shown(const storage::BlobPlace& place) {
+  return place.url.empty() ? in_files : place.url;
+}
+
+Result<storage::MoveReport> move(const io::Path& directory, const service::Configuration& configuration,
+                                 const storage::MoveOptions& options) {
+  if (options.ahead) return storage::move_blobs(io::real_files(), directory, {}, options, system_clock());
+  const storage::StoreOptions alone{storage::OpenCheck::none, storage::Loss::refused, [] { return false; },
+                                    [](const Error&) {}};
+  TRY_ASSIGN(const auto store, storage::open_store(configuration.store_url, directory, alone));
+  TRY_ASSIGN(auto named, store->referenced_blobs());
+  TRY_ASSIGN(auto report,
+             storage::move_blobs(io::real_files(), directory, std::move(named), options, system_clock()));
+  if (report.lost.empty())
+    TRY(service::note_act(*store, service::server_actor("store move-blobs", shown(options.to)),
+                          "from " + shown(options.from), system_clock().now()));
+  return report;
+}
+
+}  // namespace
+
+storage::BlobPlace blob_place(const io::Path& directory, const service::Configuration& configuration) {
+  return {configuration.blobs_url, configuration.blobs_region,
+          configuration.blobs_keys.empty() ? directory / "keys" / "blobs.keys"
+                                           : io::Path(configuration.blobs_keys),
+          configuration.blobs_cache_megabytes * (1 << 20)};
+}
+
+int run_move(const io::Path& directory, const service::Configuration& configuration, const std::string& to,
+             Extent extent) {
+  const auto failed = [](const Error& error) {
+    fmt::print(stderr, "gleaner-server: {}\n", error.message);
+    return code_unmoved;
+  };
+  if (const Status user = check_user(directory, "move-blobs"); !user.ok()) return failed(user.error());
+  const auto secrets =
+      service::read_secrets(io::real_files(), service::ProjectDirectory(directory), system_clock().now());
+  if (!secrets.ok()) return failed(secrets.error());
+  storage::MoveOptions options;
+  options.project = secrets->project;
+  options.from = options.to = blob_place(directory, configuration);
+  options.to.url = to == in_files ? "" : to;
+  options.ahead = extent == Extent::ahead;
+  const bool on_terminal = isatty(STDERR_FILENO) == 1;
+  options.progress = [&](std::int64_t done, std::int64_t all) {
+    if (on_terminal) fmt::print(stderr, "\r{} of {} blobs", done, all);
+  };
+  const auto report = move(directory, configuration, options);
+  if (on_terminal) fmt::print(stderr, "\r{:60}\r", "");
+  if (!report.ok()) return failed(report.error());
+  for (const auto& digest : report->lost)
+    fmt::print(stderr, "gleaner-server: blob {} is damaged or gone where it is\n", digest);
+  if (!report->lost.empty()) {
+    fmt::print(stderr,
+               "gleaner-server: nothing is changed: start the server once, which mends what can be, and "
+               "move again\n");
+    return code_lost;
+  }
+  fmt::print("{} blobs are in {}{}.\n", report->moved + report->moved_before, shown(options.to),
+             report->moved_before > 0 ? fmt::format(", {} of them since before", report->moved_before) : "");
+  if (extent == Extent::ahead)
+    fmt::print("Stop the server and call this again without --ahead: it moves what came in between.\n");
+  else
+    fmt::print("Write into {}, before the server starts:\n[blobs]\nurl = \"{}\"\n",
+               service::ProjectDirectory(directory).configuration().string(), options.to.url);
+  return code_moved;
+}
+
+}  // namespace gleaner::server

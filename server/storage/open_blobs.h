@@ -1,0 +1,28 @@
+// Where a project's blobs are, by its settings.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "server/storage/blob_store.h"
+
+namespace gleaner::storage {
+
+struct BlobPlace {
+  std::string url;  // empty: files of the directory; else as objects/place.h has it
+  std::string region = "us-east-1";
+  io::Path keys;  // the file with the access key
+  std::int64_t cache_bytes = 0;
+};
+
+[[nodiscard]] Status check_blob_url(const std::string& url);  // invalid
+// Not opened yet. Errors: invalid, untrusted, not_found: of the url or the file with the keys.
+[[nodiscard]] Result<std::unique_ptr<BlobStore>> make_blobs(io::Files& files, const io::Path& directory,
+                                                            const BlobPlace& place, Clock& clock);
+
+class ObjectBlobs;
+[[nodiscard]] Result<std::unique_ptr<ObjectBlobs>> make_object_blobs(io::Files& files,
+                                                                     const io::Path& directory,
+                                                                     const BlobPlace& place, Clock& clock);
+
+}  // namespace gleaner::storage
