@@ -1,0 +1,175 @@
+"""A server whose blobs are in an object store (OpenStack Swift, by S3): the store is killed, slow, lies and forgets in the middle
+of a problem, and the server is killed, too; the result is byte for byte the same.
+"""
+import hashlib
+import re
+import time
+import unittest
+
+import swift
+from harness import MANDELBROT, Grid, main, seeded
+
+# Segments of more than 64 KiB, which become objects.
+PROBLEM = {"width": 6000, "height": 240, "iterations": 6000}
+SMALL = {"width": 1000, "height": 200, "iterations": 2000}
+SETTINGS = "work.commit_seconds = 1\nwork.heartbeat_seconds = 2\nwork.unit_minimum_seconds = 1\nblobs.url = "
+LIES = ("bytes", "gone", "stored", "slow", "error", "cut")
+
+
+@unittest.skipIf(swift.WHY_NOT, swift.WHY_NOT)
+class OnObjects(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.store = cls.enterClassContext(swift.Swift())
+
+    def write_keys(self, grid, secret=swift.SECRET):
+        keys = grid.project / "keys" / "blobs.keys"
+        keys.write_text(f"{swift.KEY}\n{secret}\n")
+        keys.chmod(0o600)
+
+    def metric(self, grid, name):
+        page = grid.request("GET", "/metrics", token=grid.admin_token, raw=True)[2].decode()
+        return float(re.search(rf"^{name} (\S+)$", page, re.M)[1])
+
+    def ready(self, grid):
+        return grid.request("GET", "/readyz")[0]
+
+    def test_a_problem_survives_a_store_that_dies_and_lies(self):
+        rng = seeded(self)
+        store = self.store
+        with swift.Spoiler(store.port) as spoiler, Grid(SETTINGS + f'"{store.url("view", spoiler.port)}"') as grid:
+            self.write_keys(grid, "another")
+            refused = grid.run("gleaner-server", "run", grid.project, check=False)
+            self.assertEqual(refused.returncode, 1)
+            self.assertIn("SignatureDoesNotMatch", refused.stderr)
+            self.write_keys(grid)
+            grid.start_server()
+            grid.add_application(MANDELBROT)
+            for name in ("a", "b"):
+                grid.add_client(name)
+            expected = grid.run_local(MANDELBROT, **PROBLEM)
+            identity = grid.add_problem("mandelbrot", "view", **PROBLEM)
+            accepted, lies, kills = 0, list(LIES), 0
+            while grid.problem(identity)["state"] == "running" and (lies or kills < 2):
+                info = grid.problem(identity)
+                self.assertGreaterEqual(info["accepted"], accepted, "an acknowledged segment was lost")
+                accepted = info["accepted"]
+                if lies and kills != 1:
+                    spoiler.lie = lies.pop(0)
+                    time.sleep(rng.uniform(0.6, 1.2))
+                    spoiler.lie = None
+                elif kills < 2:
+                    store.kill("object" if kills else "proxy")
+                    grid.kill("server")  # and starts without it
+                    grid.start_server()
+                    time.sleep(1)
+                    store.start("object" if kills else "proxy")
+                    kills += 1
+                time.sleep(0.3)
+            info = grid.wait_finished(identity)
+            print(f"{spoiler.lies} requests lied to, {len(lies)} lies and {2 - kills} kills left", flush=True)
+            self.assertGreaterEqual(kills, 1)
+            self.assertGreater(spoiler.lies, 3)
+            self.assertEqual(sum(share["items"] for share in info["shares"]), PROBLEM["height"], "counted twice or lost")
+            self.assertEqual(grid.results(identity), expected)
+            digests = {hashlib.sha256(data).hexdigest() for data in expected.values()}
+            self.assertLess({f"blobs/{digest}" for digest in digests}, store.keys("view"))
+            # A server without files has all of it.
+            grid.kill("server")
+            for shelf in (grid.project / "blobs").iterdir():
+                for blob in shelf.iterdir():
+                    blob.unlink()
+            grid.start_server()
+            spoiler.lie = "bytes"
+            data, = (digest for digest, content in ((hashlib.sha256(c).hexdigest(), c) for c in expected.values()) if
+                     content == max(expected.values(), key=len))
+            self.assertEqual(grid.request("GET", f"/v1/blobs/{data}", token=grid.admin_token)[0], 503)
+            spoiler.lie = None
+            self.assertEqual(grid.results(identity), expected)
+            self.assertGreater(self.metric(grid, "gleaner_object_store_wrong_answers_total"), 0)
+
+    def test_a_server_says_that_its_store_is_away(self):
+        store = self.store
+        with Grid(SETTINGS + f'"{store.url("away")}"') as grid:
+            self.write_keys(grid)
+            grid.start_server()
+            self.assertEqual(self.ready(grid), 200)
+            self.assertEqual(self.metric(grid, "gleaner_object_store_up"), 1)
+            body = b"x" * 100_000
+            path = f"/v1/uploads/{hashlib.sha256(body).hexdigest()}"
+
+            def send(begin, end):
+                headers = {"Upload-Offset": str(begin), "Upload-Length": str(len(body))}
+                return grid.request("PATCH", path, body[begin:end], grid.admin_token, headers)
+
+            self.assertEqual(send(0, 50_000)[0], 200)
+            store.kill("proxy")
+            status, _, said = send(50_000, len(body))
+            self.assertEqual(status, 503, said)
+            self.assertEqual(self.ready(grid), 503)
+            self.assertEqual(self.metric(grid, "gleaner_object_store_up"), 0)
+            self.assertIn("is not to be had", grid.admin("status").stdout)
+            store.start("proxy")
+            grid.wait_until("the store is back", lambda: self.ready(grid) == 200, timeout=60)
+            state = grid.request("GET", path, token=grid.admin_token)[2]
+            self.assertEqual((state["offset"], state["complete"]), (len(body), False))
+            status, _, said = send(len(body), len(body))
+            self.assertEqual((status, said.get("complete")), (200, True), said)
+            self.assertEqual(store.request("GET", f"/{swift.BUCKET}/away/blobs/{path.rsplit('/')[-1]}")[2], body)
+
+    def test_blobs_move_into_a_store_and_back(self):
+        store = self.store
+        with swift.Spoiler(store.port) as spoiler, Grid(SETTINGS + '""') as grid:
+            url = store.url("moved", spoiler.port)
+            self.write_keys(grid)
+            grid.start_server()
+            grid.add_application(MANDELBROT)
+            grid.add_client("a")
+            expected = grid.run_local(MANDELBROT, **SMALL)
+            first = grid.add_problem("mandelbrot", "first", **SMALL)
+            grid.wait_finished(first)
+            files = {blob.name for blob in (grid.project / "blobs").glob("*/*")}
+
+            def move(*arguments):
+                return grid.run("gleaner-server", "move-blobs", grid.project, "--to", *arguments, check=False)
+
+            self.assertRegex(move(url, "--ahead").stdout, f"^{len(files)} blobs are in")
+            self.assertEqual(store.keys("moved"), {f"blobs/{name}" for name in files} | {"owner"})
+            running = move(url)
+            self.assertEqual(running.returncode, 1)
+            self.assertIn("another gleaner-server is using", running.stderr)
+            second = grid.add_problem("mandelbrot", "second", **{**SMALL, "iterations": 3000})
+            grid.wait_finished(second)
+            grid.kill("server")
+            spoiler.lie = "error"
+            self.assertEqual(move(url).returncode, 1)
+            spoiler.lie = None
+            self.assertRegex(move(url).stdout, "of them since before")
+            unmoved = grid.run("gleaner-server", "run", grid.project, check=False)
+            self.assertEqual(unmoved.returncode, 1)
+            self.assertIn("blobs.url", unmoved.stderr)
+            grid.change_settings(f'blobs.url = "{url}"')
+            for blob in (grid.project / "blobs").glob("*/*"):
+                blob.unlink()
+            grid.start_server()
+            self.assertEqual(grid.results(first), expected)
+            grid.kill("server")
+            # Back, into a directory that has none of them.
+            for blob in (grid.project / "blobs").glob("*/*"):
+                blob.unlink()
+            spoiler.lie = "bytes"
+            self.assertEqual(move("files").returncode, 1)
+            spoiler.lie = None
+            self.assertEqual(move("files").returncode, 0)
+            grid.change_settings('blobs.url = ""')
+            spoiler.lie = "error"
+            grid.start_server()
+            shown = grid.results(second)
+            self.assertEqual(grid.results(first), expected)
+            self.assertNotEqual(shown, expected)
+            grid.kill("server")
+            self.assertIn("0 damaged and 0 gone", grid.run("gleaner-server", "check", grid.project).stdout)
+
+
+if __name__ == "__main__":
+    main()
