@@ -21,8 +21,8 @@ std::string shown(const storage::BlobPlace& place) {
   return place.url.empty() ? in_files : place.url;
 }
 
-Result<storage::MoveReport> move(const io::Path& directory, const service::Configuration& configuration,
-                                 const storage::MoveOptions& options) {
+Result<storage::BlobMoveReport> move(const io::Path& directory, const service::Configuration& configuration,
+                                     const storage::MoveOptions& options) {
   if (options.ahead) return storage::move_blobs(io::real_files(), directory, {}, options, system_clock());
   const storage::StoreOptions alone{storage::OpenCheck::none, storage::Loss::refused, [] { return false; },
                                     [](const Error&) {}};

@@ -81,8 +81,8 @@ Status move_one(const Side& from, const Side& to, const std::string& digest) {
 
 }  // namespace
 
-Result<MoveReport> move_blobs(io::Files& files, const io::Path& directory, std::vector<std::string> named,
-                              const MoveOptions& options, Clock& clock) {
+Result<BlobMoveReport> move_blobs(io::Files& files, const io::Path& directory, std::vector<std::string> named,
+                                  const MoveOptions& options, Clock& clock) {
   TRY_ASSIGN(const Side from, open_side(files, directory, options.from, options.project, clock));
   TRY_ASSIGN(const Side to, open_side(files, directory, options.to, options.project, clock));
   TRY_ASSIGN(const std::string noted, read_blob_note(files, directory));
@@ -99,7 +99,7 @@ Result<MoveReport> move_blobs(io::Files& files, const io::Path& directory, std::
   }
   MovedList done(files, directory);
   TRY(done.open(to.shown));
-  MoveReport report;
+  BlobMoveReport report;
   const auto all = static_cast<std::int64_t>(named.size());
   for (const auto& digest : named) {
     if (options.progress)

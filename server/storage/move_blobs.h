@@ -21,7 +21,7 @@ struct MoveOptions {
   std::function<void(std::int64_t done, std::int64_t all)> progress = {};  // blobs
 };
 
-struct MoveReport {
+struct BlobMoveReport {
   std::int64_t moved = 0, moved_before = 0;
   std::vector<std::string>
       lost;  // digests of those that are damaged or gone where they are: nothing is changed
@@ -30,8 +30,8 @@ struct MoveReport {
 // `named`: the digests that rows name (Store::referenced_blobs), of a store that nobody serves; not with
 // `ahead`. When all are moved, blobs.place says so, and blobs.url has to say the same. Errors: io (a store is
 // away, or the disk fails: try again), invalid.
-[[nodiscard]] Result<MoveReport> move_blobs(io::Files& files, const io::Path& directory,
-                                            std::vector<std::string> named, const MoveOptions& options,
-                                            Clock& clock);
+[[nodiscard]] Result<BlobMoveReport> move_blobs(io::Files& files, const io::Path& directory,
+                                                std::vector<std::string> named, const MoveOptions& options,
+                                                Clock& clock);
 
 }  // namespace gleaner::storage

@@ -86,7 +86,8 @@ TEMPLATE_LIST_TEST_CASE("every bound of every field is kept", "", codec::AllMess
   }
   INFO(codec::title<TestType>);
   constexpr bool unbounded = std::is_same_v<TestType, AddApplication> ||
-                             std::is_same_v<TestType, WithdrawCode> || std::is_same_v<TestType, HoldHost> || std::is_same_v<TestType, RevokeHost>;
+                             std::is_same_v<TestType, WithdrawCode> || std::is_same_v<TestType, HoldHost> ||
+                             std::is_same_v<TestType, RevokeHost>;
   CHECK((faults > 0 || unbounded));
 }
 

@@ -42,11 +42,9 @@ inline void fill(Store& store, Random& random, int units = 25'000) {
       if (i % 3 == 0) segment.digest = "no digest";
       must(store.accept_free(grid.problem, 0, {i, i + 1},
                              must(store.add_segment(segment, Bytes(100, static_cast<char>(i))))));
-      AcknowledgementRow acknowledgement;
-      acknowledgement.unit = UnitId{i % 7};
-      acknowledgement.digest = i % 5 == 0 ? std::string(64, '0') : i % 5 == 1 ? "" : std::to_string(i);
-      acknowledgement.range = {i, i + 1};
-      must(store.add_acknowledgement(acknowledgement));
+      segment.unit = UnitId{i % 7};
+      segment.digest = i % 5 == 0 ? std::string(64, '0') : i % 5 == 1 ? "" : std::to_string(i);
+      must(store.drop_segment(must(store.add_segment(segment, "other"))));
     }
     VerdictRow verdict;
     verdict.problem = grid.problem;

@@ -114,8 +114,6 @@ TEST_CASE("a transaction that fails at any of its tables leaves nothing of it, a
     verdict.problem = grid.problem;
     FailureRow failure;
     failure.problem = grid.problem;
-    AcknowledgementRow acknowledgement;
-    acknowledgement.unit = unit;
     SegmentRow segment = simple_segment(grid, {0, 10});
     segment.place = SegmentPlace::store;
     TRY(store->begin());
@@ -138,7 +136,8 @@ TEST_CASE("a transaction that fails at any of its tables leaves nothing of it, a
     TRY(store->accept(grid.problem, 0, {0, 10}, id));
     TRY(store->add_verdict(verdict));
     TRY(store->add_failure(failure));
-    TRY(store->add_acknowledgement(acknowledgement));
+    TRY_ASSIGN(const SegmentId wrong, store->add_segment(segment, "other"));
+    TRY(store->drop_segment(wrong));
     TRY(store->add_decision({grid.problem, 0, {}}));
     TRY(store->put_stage(stage));
     TRY(store->put_results(grid.problem, {{"a", std::string(64, 'c'), 1, "image/png"}}));
