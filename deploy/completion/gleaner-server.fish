@@ -3,7 +3,7 @@ function __gleaner_server_at
     set -l at
     for word in (commandline -opc)[2..-1]
         set -l longer (string trim -- "$at $word")
-        if contains -- $longer "init" "run" "take-keys" "check" "backup" "restore" "challenge" "join-code"
+        if contains -- $longer "init" "run" "take-keys" "check" "backup" "restore" "migrate" "challenge" "join-code"
             set at $longer
         end
     end
@@ -15,6 +15,7 @@ complete -c gleaner-server -n '__gleaner_server_at ""' -f -a take-keys -d 'use k
 complete -c gleaner-server -n '__gleaner_server_at ""' -f -a check -d 'while no server runs: read everything that is stored, say what is damaged and what to do'
 complete -c gleaner-server -n '__gleaner_server_at ""' -f -a backup -d 'copy a project as it is at one moment, while its server runs or while it does not'
 complete -c gleaner-server -n '__gleaner_server_at ""' -f -a restore -d 'make a project of a backup, in the place of one that is lost'
+complete -c gleaner-server -n '__gleaner_server_at ""' -f -a migrate -d 'while no server runs: move a project\'s rows into a database, or back into store.sqlite'
 complete -c gleaner-server -n '__gleaner_server_at ""' -f -a challenge -d 'answer one question of a certificate authority (ACME) on standard input and output'
 complete -c gleaner-server -n '__gleaner_server_at ""' -f -a join-code -d 'print the project\'s join code'
 complete -c gleaner-server -n '__gleaner_server_at ""' -l help -d 'Print this help message and exit'
@@ -44,5 +45,9 @@ complete -c gleaner-server -n '__gleaner_server_at "backup"' -l json -d 'print o
 complete -c gleaner-server -n '__gleaner_server_at "restore"' -l help -d 'Print this help message and exit'
 complete -c gleaner-server -n '__gleaner_server_at "restore"' -l copy -d 'copy stored files; otherwise they are linked where both are on one disk'
 complete -c gleaner-server -n '__gleaner_server_at "restore"' -l json -d 'print one JSON document'
+complete -c gleaner-server -n '__gleaner_server_at "migrate"' -l help -d 'Print this help message and exit'
+complete -c gleaner-server -n '__gleaner_server_at "migrate"' -l to -r -d 'postgresql://HOST/DATABASE, or store.sqlite'
+complete -c gleaner-server -n '__gleaner_server_at "migrate"' -l from -r -d 'where the rows are, if not where the settings say (store.url)'
+complete -c gleaner-server -n '__gleaner_server_at "migrate"' -l json -d 'print one JSON document'
 complete -c gleaner-server -n '__gleaner_server_at "challenge"' -l help -d 'Print this help message and exit'
 complete -c gleaner-server -n '__gleaner_server_at "join-code"' -l help -d 'Print this help message and exit'

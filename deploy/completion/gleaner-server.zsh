@@ -5,17 +5,18 @@ _gleaner_server() {
   local -a offered
   for word in ${words[2,CURRENT-1]}; do
     case "${at:+$at }$word" in
-      "init"|"run"|"take-keys"|"check"|"backup"|"restore"|"challenge"|"join-code") at="${at:+$at }$word" ;;
+      "init"|"run"|"take-keys"|"check"|"backup"|"restore"|"migrate"|"challenge"|"join-code") at="${at:+$at }$word" ;;
     esac
   done
   case "$at" in
-    "") offered=('init:create a project\: keys, settings, empty store; prints the join code' 'run:serve a project until SIGTERM' 'take-keys:use keys that `gleaner-admin keys rotate` made' 'check:while no server runs\: read everything that is stored, say what is damaged and what to do' 'backup:copy a project as it is at one moment, while its server runs or while it does not' 'restore:make a project of a backup, in the place of one that is lost' 'challenge:answer one question of a certificate authority (ACME) on standard input and output' 'join-code:print the project'\''s join code' '--help:Print this help message and exit' '--version:Display program version information and exit') ;;
+    "") offered=('init:create a project\: keys, settings, empty store; prints the join code' 'run:serve a project until SIGTERM' 'take-keys:use keys that `gleaner-admin keys rotate` made' 'check:while no server runs\: read everything that is stored, say what is damaged and what to do' 'backup:copy a project as it is at one moment, while its server runs or while it does not' 'restore:make a project of a backup, in the place of one that is lost' 'migrate:while no server runs\: move a project'\''s rows into a database, or back into store.sqlite' 'challenge:answer one question of a certificate authority (ACME) on standard input and output' 'join-code:print the project'\''s join code' '--help:Print this help message and exit' '--version:Display program version information and exit') ;;
     "init") offered=('--help:Print this help message and exit' '--offline:where the root and signer keys go (default\: DIR.offline)' '--root-key:use this root key instead of making one\: pkcs11\:... in a hardware token, or a file' '--name:' '--address:address to listen on' '--port:' '--public-host:name or address that volunteers can reach (default\: this machine'\''s name)' '--days:') ;;
     "run") offered=('--help:Print this help message and exit' '--port:' '--log-level:' '--check-config:check settings and keys, say how managers are confined, then exit' '--accept-loss:go on with a store that is older than it was\: its log is gone, or an old copy is back') ;;
     "take-keys") offered=('--help:Print this help message and exit') ;;
     "check") offered=('--help:Print this help message and exit' '--json:print one JSON document' '--repair:free the items of lost results, remove what nothing refers to' '--accept-loss:') ;;
     "backup") offered=('--help:Print this help message and exit' '--with-keys:with the server'\''s secret keys and the admin token\: keep such a backup as safe as the server' '--copy:copy stored files; otherwise they are linked where both are on one disk' '--json:print one JSON document') ;;
     "restore") offered=('--help:Print this help message and exit' '--copy:copy stored files; otherwise they are linked where both are on one disk' '--json:print one JSON document') ;;
+    "migrate") offered=('--help:Print this help message and exit' '--to:postgresql\://HOST/DATABASE, or store.sqlite' '--from:where the rows are, if not where the settings say (store.url)' '--json:print one JSON document') ;;
     "challenge") offered=('--help:Print this help message and exit') ;;
     "join-code") offered=('--help:Print this help message and exit') ;;
   esac
