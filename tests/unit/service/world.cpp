@@ -91,8 +91,10 @@ void World::open() {
   auto store = std::make_unique<FailingStore>(
       must(storage::open_sqlite_store(directory_.root(), storage::OpenCheck::none)));
   store_ = store.get();
-  service_ = must(Service::open({directory_, configuration_}, std::move(secrets),
-                                {io::real_files(), io::real_processes(), clock_}, std::move(store)));
+  service_ = must(
+      Service::open({directory_, configuration_}, std::move(secrets),
+                    {io::real_files(), io::real_processes(), clock_, make_blobs ? make_blobs() : nullptr},
+                    std::move(store)));
   settle();
 }
 

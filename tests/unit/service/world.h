@@ -73,6 +73,8 @@ class World {
   [[nodiscard]] const Bytes& secret() const { return secret_; }
   // Ends the server and starts it on the same directory.
   void restart();
+  // Where its blobs are from its next start on, if not in files.
+  std::function<std::unique_ptr<storage::BlobStore>()> make_blobs;
   // One second passes; waits until all that follows is done.
   void tick();
   // Until the pool and the writer have nothing to do.

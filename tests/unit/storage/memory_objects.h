@@ -39,6 +39,15 @@ class MemoryObjects {
   std::map<std::string, Upload> uploads;  // by id
   int requests = 0;
 
+  // The same for threads beside the test's.
+  void set_before(decltype(before) answer) {
+    const std::lock_guard lock(mutex_);
+    before = std::move(answer);
+  }
+  [[nodiscard]] bool has(const std::string& path) {
+    const std::lock_guard lock(mutex_);
+    return objects.contains(path);
+  }
   [[nodiscard]] std::unique_ptr<io::HttpClient> client();
   [[nodiscard]] Result<io::HttpReply> answer(const io::HttpRequest& request);
 
