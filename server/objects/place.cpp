@@ -22,6 +22,19 @@ bool is_prefix(std::string_view text) {
          text.find("..") == std::string_view::npos;
 }
 
+// NAME, [IPv6 address], and perhaps :PORT.
+bool is_host(std::string_view text) {
+  std::size_t end = std::min(text.find(':'), text.size());
+  bool named = made_of(text.substr(0, end), "-.");
+  if (text.starts_with('[')) {
+    end = std::min(text.find(']'), text.size() - 1) + 1;
+    named = end > 2 && text[end - 1] == ']' && made_of(text.substr(1, end - 2), ".:");
+  }
+  const std::string_view port = text.substr(end);
+  return named && (port.empty() || (port.size() >= 2 && port.size() <= 6 && port.front() == ':' &&
+                                    port.find_first_not_of("0123456789", 1) == std::string_view::npos));
+}
+
 // curl leaves a scheme's own port out of the header Host, which is signed.
 void drop_own_port(Place& place) {
   const std::string_view own = place.scheme == "https" ? ":443" : ":80";
@@ -50,7 +63,7 @@ Result<Place> parse_place(const std::string& url) {
   const std::size_t next = std::min(rest.find('/', slash + 1), rest.size());
   place.bucket = rest.substr(slash + 1, next - slash - 1);
   if (next + 1 < rest.size()) place.prefix = rest.substr(next + 1);
-  if (!made_of(place.host, "-.:[]") || !made_of(place.bucket, "-._")) return wrong;
+  if (!is_host(place.host) || !made_of(place.bucket, "-._")) return wrong;
   if (!place.prefix.empty()) {
     if (!is_prefix(place.prefix)) return wrong;
     if (!place.prefix.ends_with('/')) place.prefix += '/';

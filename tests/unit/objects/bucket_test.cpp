@@ -62,7 +62,8 @@ TEST_CASE("a place is read from its address, and shown as it was") {
   CHECK(parse_place("s3+http://[::1]:9000/b")->host == "[::1]:9000");
   for (const char* wrong : {"", "https://a/b", "s3://a/b", "s3+https://a", "s3+https://a/", "s3+https:///b",
                             "s3+ftp://a/b", "s3+https://a/b//c", "s3+https://a/b/../c", "s3+https://a/b?c",
-                            "s3+https://user:word@a/b", "s3+https://a/b/c d"})
+                            "s3+https://user:word@a/b", "s3+https://:443/b", "s3+https://a:443:443/b",
+                            "s3+https://a:/b", "s3+https://[]/b", "s3+https://[::1/b", "s3+https://a/b/c d"})
     CHECK(parse_place(wrong).error().kind == ErrorKind::invalid);
 }
 
