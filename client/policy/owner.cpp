@@ -1,6 +1,7 @@
 #include "client/policy/owner.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace gleaner::client_policy {
@@ -78,14 +79,30 @@ int until_change(const std::vector<Hours>& hours, int minute) {
 struct Turn {
   bool within = false;
   Duration until_change{0};
+  std::string when;  // it changes: "at 8:00, in 10 hours"
 };
+
+// By this computer's clock, with the day if it is not within one.
+std::string when_text(int minute, int ahead) {
+  constexpr std::array day_names{"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"};
+  constexpr int day_minutes = 24 * 60;
+  const int then = (minute + ahead) % minutes_per_week;
+  const std::string day =
+      ahead <= day_minutes
+          ? ""
+          : std::string("on ") + day_names.at(static_cast<std::size_t>(then / day_minutes)) + " ";
+  const int of_hour = then % 60;
+  return day + "at " + std::to_string(then % day_minutes / 60) + (of_hour < 10 ? ":0" : ":") +
+         std::to_string(of_hour) + ", in " + rough_text(std::chrono::minutes{ahead});
+}
 
 Turn turn_of(const std::vector<Hours>& hours, int minute_of_week, OwnerVerdict& verdict) {
   if (hours.empty()) return {};
   const int minute = std::clamp(minute_of_week, 0, minutes_per_week - 1);
-  const Duration left = std::chrono::minutes{until_change(hours, minute)};
+  const int ahead = until_change(hours, minute);
+  const Duration left = std::chrono::minutes{ahead};
   recheck_in(verdict, left);
-  return {within(hours, minute), left};
+  return {within(hours, minute), left, when_text(minute, ahead)};
 }
 
 }  // namespace
@@ -195,20 +212,16 @@ void OwnerPolicy::judge_machine(const OwnerView& view, OwnerVerdict& verdict) {
 void OwnerPolicy::judge_hours(const OwnerView& view, OwnerVerdict& verdict) {
   const Turn hours = turn_of(view.rules.hours, view.minute_of_week, verdict);
   if (!view.rules.hours.empty() && !hours.within)
-    forbid(verdict, "hours",
-           "outside of the hours in the preferences; they begin in " + rough_text(hours.until_change));
+    forbid(verdict, "hours", "outside of the hours in the preferences; they begin " + hours.when);
   const Turn expensive = turn_of(view.rules.expensive_hours, view.minute_of_week, verdict);
   if (expensive.within)
-    forbid(
-        verdict, "hours",
-        "electricity is dear now, say the preferences; that ends in " + rough_text(expensive.until_change));
+    forbid(verdict, "hours", "electricity is dear now, say the preferences; that ends " + expensive.when);
 }
 
 void OwnerPolicy::judge_network(const OwnerView& view, OwnerVerdict& verdict) {
   const Turn hours = turn_of(view.rules.network_hours, view.minute_of_week, verdict);
   if (!view.rules.network_hours.empty() && !hours.within)
-    verdict.no_network =
-        "outside of the network's hours in the preferences; they begin in " + rough_text(hours.until_change);
+    verdict.no_network = "outside of the network's hours in the preferences; they begin " + hours.when;
   for (const Observation& observation : view.observations)
     if (observation.kind == Kind::metered && observation.value > 0 && !view.rules.on_metered)
       verdict.no_network = "the network costs by use (" + observation.source +

@@ -135,7 +135,7 @@ class Why(unittest.TestCase):
         quiet()
         if time.localtime()[3:5] > (0, 1) and time.localtime()[3] < 23:
             control("prefs", "set", "hours", "mon 0:00-0:01")
-            hears(r"not computing: outside of the hours in the preferences; they begin in \d+ \w+")
+            hears(r"not computing: outside of the hours in the preferences; they begin (on \w+ )?at \d+:\d\d, in \d+ \w+")
             control("prefs", "set", "hours", "")
             hears(COMPUTING)
         quiet()

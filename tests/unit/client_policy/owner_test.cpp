@@ -95,19 +95,33 @@ TEST_CASE("Hours as people write them") {
   CHECK(verdict.recheck == Duration{1h});
 }
 
+TEST_CASE("Outside of the owner's hours it says when they begin, by the clock") {
+  OwnerRules rules;
+  rules.hours = *parse_hours("mon-fri 18-8:30");
+  const auto said = [&](int minute) {
+    const auto verdict = OwnerPolicy().judge({rules, {}, start, minute});
+    return verdict.signals.empty() ? "" : verdict.signals[0].sentence;
+  };
+  const std::string outside = "outside of the hours in the preferences; they begin ";
+  CHECK(said(9 * 60) == outside + "at 18:00, in 9 hours");
+  CHECK(said((24 + 8) * 60).empty());
+  rules.hours = *parse_hours("mon 8:05-9");
+  CHECK(said(9 * 60) == outside + "on Monday at 8:05, in 167 hours");
+}
+
 TEST_CASE("When electricity is dear it pauses; outside of the network's hours it only stays silent") {
   OwnerRules rules;
   rules.expensive_hours = *parse_hours("mon-fri 7-9");
   const auto dear = OwnerPolicy().judge({rules, {}, start, 8 * 60});
   REQUIRE(dear.signals.size() == 1);
-  CHECK(dear.signals[0].sentence == "electricity is dear now, say the preferences; that ends in 60 minutes");
+  CHECK(dear.signals[0].sentence == "electricity is dear now, say the preferences; that ends at 9:00, in 60 minutes");
   CHECK(dear.recheck == Duration{1h});
   CHECK(OwnerPolicy().judge({rules, {}, start, 9 * 60}).signals.empty());
   rules = {};
   rules.network_hours = *parse_hours("22-6");
   const auto silent = OwnerPolicy().judge({rules, {}, start, 12 * 60});
   CHECK(silent.signals.empty());
-  CHECK(silent.no_network == "outside of the network's hours in the preferences; they begin in 10 hours");
+  CHECK(silent.no_network == "outside of the network's hours in the preferences; they begin at 22:00, in 10 hours");
   CHECK(OwnerPolicy().judge({rules, {}, start, 23 * 60}).no_network.empty());
 }
 
