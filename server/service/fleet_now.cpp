@@ -33,10 +33,10 @@ FleetNow fleet_now(const Model& model, Timestamp now) {
     if (now - host.row.last_contact > online_within) continue;
     ++fleet.online;
     const bool on_hold = !host.row.on_hold.empty();
-    if (!on_hold) fleet.cores += host.row.cores;
+    if (!on_hold) fleet.cores += host.usable_cores();
     if (!on_hold && host.row.mflops > 0) {
-      fleet.cores_measured += host.row.cores;
-      fleet.mflops_measured += host.row.mflops * host.row.cores;
+      fleet.cores_measured += host.usable_cores();
+      fleet.mflops_measured += host.row.mflops * host.usable_cores();
     }
     if (!host.units.empty()) {
       ++fleet.busy;

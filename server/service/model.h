@@ -89,6 +89,12 @@ struct Host {
   storage::HostRow row;
   Timestamp stored_contact{};  // last_contact as written
   UnitSet units;               // open ones
+  int cores_offered = 0;       // of its last request for work since the start; 0: none yet
+
+  // That its owner lets it use, as far as is known.
+  [[nodiscard]] int usable_cores() const {
+    return cores_offered > 0 && cores_offered < row.cores ? cores_offered : row.cores;
+  }
 };
 
 // What the pool is doing. It has the transactions' semantics like everything here: a job that a failed

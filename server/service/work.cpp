@@ -36,6 +36,7 @@ Status decide_work(Transaction& tx, HostId id, const protocol::WorkRequest& requ
     return {};
   }
   Host& host = found->second;
+  host.cores_offered = request.cores;
   WorkOutcome outcome;
   TRY(apply_commits(tx, id, commits, outcome.acknowledgements));
   TRY(touch_host(tx, host));

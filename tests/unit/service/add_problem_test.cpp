@@ -162,6 +162,15 @@ TEST_CASE("an estimate says what a problem would come to, and nothing of it stay
   CHECK(more.core_seconds == Approx(4 * same.core_seconds));
   CHECK(more.eta_high_seconds / more.eta_seconds > same.eta_high_seconds / same.eta_seconds);
 
+  // A core that its owner keeps from it does not count.
+  auto of_one_core = world.work_request();
+  of_one_core.cores = 1;
+  (void)must(world.work(host.id, of_one_core));
+  const auto less = must(estimate(asked(10)));
+  CHECK(same.cores == 2);
+  CHECK(less.cores == 1);
+  CHECK(less.eta_seconds == Approx(2 * same.eta_seconds));
+
   // Others that run share the cores; those of a higher priority go first.
   (void)must(world.try_add_problem(asked(5)));
   CHECK(must(estimate(asked(10))).share == Approx(0.5));
