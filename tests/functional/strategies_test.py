@@ -77,6 +77,12 @@ class Strategies(unittest.TestCase):
             info = grid.wait_finished(identity, 180)
             self.assertEqual(sum(share["items"] for share in info["shares"]), height)
             self.assertEqual(grid.results(identity), grid.run_local(MANDELBROT, **{**ROWS, "height": height}))
+        # Why the server chose a unit is for whoever administers it; an owner's log says what is computed.
+        reasons = {one["reason"] for one in grid.admin_json("problem", "decisions", first, "--count", 1000)["items"] if one["reason"]}
+        self.assertTrue(reasons)
+        for name in SHARES:
+            self.assertRegex(grid.log(name), r"unit \d+ of first: items \d+-\d+")
+            self.assertEqual([reason for reason in reasons if reason in grid.log(name)], [])
         by_host = {}
         for share in grid.problem(first)["shares"]:
             by_host[share["name"]] = share["items"]
