@@ -84,7 +84,8 @@ struct Turn {
 
 // By this computer's clock, with the day if it is not within one.
 std::string when_text(int minute, int ahead) {
-  constexpr std::array day_names{"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"};
+  constexpr std::array day_names{"Monday", "Tuesday",  "Wednesday", "Thursday",
+                                 "Friday", "Saturday", "Sunday"};
   constexpr int day_minutes = 24 * 60;
   const int then = (minute + ahead) % minutes_per_week;
   const std::string day =

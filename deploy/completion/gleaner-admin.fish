@@ -42,7 +42,7 @@ complete -c gleaner-admin -n '__gleaner_admin_at "app"' -f -a check -d 'Run a bu
 complete -c gleaner-admin -n '__gleaner_admin_at "app"' -f -a sign -d 'Pack a bundle directory and sign it; works offline'
 complete -c gleaner-admin -n '__gleaner_admin_at "app"' -f -a add -d 'Upload a signed application to the server'
 complete -c gleaner-admin -n '__gleaner_admin_at "app"' -f -a list -d 'List the server\'s applications'
-complete -c gleaner-admin -n '__gleaner_admin_at "app"' -f -a show -d 'Show one application'
+complete -c gleaner-admin -n '__gleaner_admin_at "app"' -f -a show -d 'Show one application: what it is, its parameters and inputs'
 complete -c gleaner-admin -n '__gleaner_admin_at "app"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a add -d 'Add a problem: an application with parameters and inputs'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a list -d 'List all problems'

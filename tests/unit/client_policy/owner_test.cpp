@@ -114,14 +114,16 @@ TEST_CASE("When electricity is dear it pauses; outside of the network's hours it
   rules.expensive_hours = *parse_hours("mon-fri 7-9");
   const auto dear = OwnerPolicy().judge({rules, {}, start, 8 * 60});
   REQUIRE(dear.signals.size() == 1);
-  CHECK(dear.signals[0].sentence == "electricity is dear now, say the preferences; that ends at 9:00, in 60 minutes");
+  CHECK(dear.signals[0].sentence ==
+        "electricity is dear now, say the preferences; that ends at 9:00, in 60 minutes");
   CHECK(dear.recheck == Duration{1h});
   CHECK(OwnerPolicy().judge({rules, {}, start, 9 * 60}).signals.empty());
   rules = {};
   rules.network_hours = *parse_hours("22-6");
   const auto silent = OwnerPolicy().judge({rules, {}, start, 12 * 60});
   CHECK(silent.signals.empty());
-  CHECK(silent.no_network == "outside of the network's hours in the preferences; they begin at 22:00, in 10 hours");
+  CHECK(silent.no_network ==
+        "outside of the network's hours in the preferences; they begin at 22:00, in 10 hours");
   CHECK(OwnerPolicy().judge({rules, {}, start, 23 * 60}).no_network.empty());
 }
 
