@@ -64,6 +64,7 @@ Result<Application> Applications::install(const protocol::AddApplication& reques
                                                     kernel_.settings().directory.bundle(statement.archive),
                                                     archives::unpack_bundle));
   added.signer_name = certificate.name;
+  added.signer_expires = certificate.not_after;
   auto& row = added.row;
   row.name = statement.name;
   row.version = statement.version;

@@ -256,6 +256,10 @@ protocol::HostInfo describe(const Model& model, const Host& host, Timestamp now)
   info.code = row.code;
   info.tags = row.tags;
   info.on_hold = row.on_hold;
+  for (const auto& [id, application] : model.applications) {
+    const double right = model.reputation.reliability(row.id, id, now);
+    if (info.trust < 0 || right < info.trust) info.trust = right;
+  }
   if (std::string held = held_back(model, host, now); !held.empty()) info.state_reason = std::move(held);
   return info;
 }
@@ -269,7 +273,10 @@ protocol::ApplicationInfo describe(const Application& application) {
           row.archive_bytes,
           row.platforms,
           application.signer_name,
-          row.added_at};
+          row.added_at,
+          {},
+          {},
+          application.signer_expires};
 }
 
 protocol::ApplicationInfo describe_with_form(const Application& application) {

@@ -24,6 +24,7 @@ Status load_application(const storage::ApplicationRow& row, io::Files& files,
   TRY_ASSIGN(application.manifest, bundle::parse_manifest(text, path.string()));
   TRY_ASSIGN(const auto certificate, protocol::decode<protocol::KeyCertificate>(row.signer.payload));
   application.signer_name = certificate.name;
+  application.signer_expires = certificate.not_after;
   model.applications[row.id] = std::move(application);
   return {};
 }

@@ -43,6 +43,7 @@ struct Application {
   storage::ApplicationRow row;
   bundle::Manifest manifest;
   std::string signer_name;
+  Timestamp signer_expires;
 };
 
 // Of a problem, in memory: some screens of what `problem show` tells.

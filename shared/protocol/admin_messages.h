@@ -43,6 +43,7 @@ struct ApplicationInfo {
   // Of one application only, not in lists. Empty: it declares none, and takes what its manager takes.
   std::vector<ParameterInfo> parameters = {};
   std::vector<InputInfo> inputs = {};
+  Timestamp signer_expires = {};  // of the signer's certificate
 };
 
 // POST /v1/admin/applications; the archive was uploaded before.
@@ -263,6 +264,7 @@ struct HostInfo {
   std::string code = {};     // that it joined with; empty: of a server of before
   std::vector<std::string> tags = {};
   std::string on_hold = {};  // why it gets no new unit until it is released; empty: it does
+  double trust = -1;         // that a result of it is right, where it is believed least; negative: not told
 };
 
 // A unit that a host has or had, of any problem: GET /v1/admin/hosts/ID/units, the newest first.

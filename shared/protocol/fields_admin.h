@@ -48,6 +48,7 @@ void visit(Archive& archive, Of<Archive, ApplicationInfo>& message) {
   archive("added_at", message.added_at);
   archive.defaulted("parameters", message.parameters, List{limits::declared_parameters_max});
   archive.defaulted("inputs", message.inputs, List{limits::declared_inputs_max});
+  archive.defaulted("signer_expires", message.signer_expires);
 }
 
 template <>
@@ -235,6 +236,7 @@ void visit(Archive& archive, Of<Archive, HostInfo>& message) {
   archive.defaulted("code", message.code, Text{});
   archive.defaulted("tags", message.tags, tags);
   archive.defaulted("on_hold", message.on_hold, Prose{});
+  archive.defaulted("trust", message.trust, Number{-1, 1});
 }
 
 template <>

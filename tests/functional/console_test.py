@@ -135,6 +135,7 @@ class OverHttp(unittest.TestCase):
             told = grid.admin("app", "show", "mandelbrot@1.0.0").stdout
             self.assertRegex(told, r"width +512 +integer 1 to 65536 +pixels in a row")
             self.assertRegex(told, r'colour +"smooth" +smooth, counts ')
+            self.assertRegex(told, r"certified until +20\d\d-")
             self.assertRegex(grid.admin("app", "show", "dsearch").stdout, r"query +must be given +sequences to look for")
             self.assertIn("does not declare its parameters", grid.admin("app", "show", "squares").stdout)
             shown = grid.admin_json("app", "show", "mandelbrot")
@@ -168,6 +169,8 @@ class OverHttp(unittest.TestCase):
             items = look(f"problems/{one}/map")
             self.assertEqual((items["items"], items["items_per_cell"], len(items["accepted"])), (5000, 3, 1667))
             self.assertEqual((items["accepted"][0], items["holders"][0]), (33, hosts[0].host))
+            believed = {host["name"]: host["trust"] for host in look("host-pages")["hosts"]}
+            self.assertEqual(set(believed.values()), {0.9999})
             page = look("host-pages?text=PC-0&state=active")
             self.assertEqual(([host["name"] for host in page["hosts"]], page["next"], page["total"]), ([f"pc-{i:02}" for i in range(10)], 0, 12))
             self.assertEqual([host["id"] for host in look(f"host-pages?after={hosts[9].host}")["hosts"]], [host.host for host in hosts[10:]])
@@ -308,6 +311,7 @@ class ByClicks(unittest.TestCase):
                 # A host is held, released, tagged, looked for by its tag, and put out.
                 go("#/hosts")
                 wait("the host", has("kitchen-pc"))
+                self.assertIn("100.0 %", browser.run("document.querySelector('.rows').innerText"))  # one's own are believed
                 self.accessible(browser)
                 self.host(grid, browser, wait, has, press)
                 go("#/hosts")
@@ -328,7 +332,7 @@ class ByClicks(unittest.TestCase):
                 wait("the revocation", "document.querySelector('h1').innerText.includes('revoked')")
                 self.assertEqual(grid.admin_json("host", "list")["items"][0]["state"], "revoked")
 
-                for page, words in (("#/audit", "console login"), ("#/applications", "Mandelbrot set"), ("#/settings", "server.port"), ("#/wall", "The attic")):
+                for page, words in (("#/audit", "console login"), ("#/applications", "Mandelbrot set"), ("#/applications", "signer\nuntil "), ("#/settings", "server.port"), ("#/wall", "The attic")):
                     go(page)
                     wait(page, has(words))
                     self.accessible(browser)

@@ -193,6 +193,7 @@ Result<ExitCode> show(Session& session, const NameOptions& options) {
                                      {"archive", found->archive},
                                      {"size", bytes_text(found->archive_bytes)},
                                      {"signer", found->signer},
+                                     {"certified until", time_text(found->signer_expires)},
                                      {"added", time_text(found->added_at)}},
                                     session.people_display());
   show_form(session, *found);

@@ -122,27 +122,29 @@ Result<ExitCode> list_hosts(Session& session, const ListOptions& options) {
 
 std::string host_text(const protocol::HostInfo& host, Timestamp now, const Display& display) {
   const protocol::HostSpeeds speeds = host.speeds.value_or(protocol::HostSpeeds{});
-  return render_fields({{"host", {std::to_string(host.id.value) + " " + host.name, Tint::bold}},
-                        {"state", {protocol::name_of(host.state), host_tint(host.state)}},
-                        {"remark", reason_of(host)},
-                        {"platform", host.platform},
-                        {"cores", std::to_string(host.cores)},
-                        {"memory", bytes_text(host.memory_bytes)},
-                        {"client", host.client_version},
-                        {"MFLOP/s", rate_text(host.mflops)},
-                        {"all cores", speed_text(speeds.all_cores_mflops, " MFLOP/s")},
-                        {"memory", speed_text(speeds.memory_bytes_per_second, "B/s (one core)")},
-                        {"link", link_text(speeds)},
-                        {"open units", std::to_string(host.open_units)},
-                        {"items accepted", count_text(host.items_accepted)},
-                        {"work accepted", rate_text(host.cost_accepted)},
-                        {"failures", count_text(host.failures)},
-                        {"disagreements", count_text(host.disagreements)},
-                        {"enrolled", time_text(host.enrolled_at)},
-                        {"with code", host.code},
-                        {"tags", joined(host.tags)},
-                        {"last contact", contact_text(host, now)}},
-                       display);
+  return render_fields(
+      {{"host", {std::to_string(host.id.value) + " " + host.name, Tint::bold}},
+       {"state", {protocol::name_of(host.state), host_tint(host.state)}},
+       {"remark", reason_of(host)},
+       {"platform", host.platform},
+       {"cores", std::to_string(host.cores)},
+       {"memory", bytes_text(host.memory_bytes)},
+       {"client", host.client_version},
+       {"MFLOP/s", rate_text(host.mflops)},
+       {"all cores", speed_text(speeds.all_cores_mflops, " MFLOP/s")},
+       {"memory", speed_text(speeds.memory_bytes_per_second, "B/s (one core)")},
+       {"link", link_text(speeds)},
+       {"open units", std::to_string(host.open_units)},
+       {"items accepted", count_text(host.items_accepted)},
+       {"work accepted", rate_text(host.cost_accepted)},
+       {"failures", count_text(host.failures)},
+       {"disagreements", count_text(host.disagreements)},
+       {"trust", host.trust < 0 ? "-" : percent_text(host.trust, 1) + " that a result is right"},
+       {"enrolled", time_text(host.enrolled_at)},
+       {"with code", host.code},
+       {"tags", joined(host.tags)},
+       {"last contact", contact_text(host, now)}},
+      display);
 }
 
 Result<ExitCode> show(Session& session, const HostChoice& choice) {

@@ -35,10 +35,12 @@ bool may_be_absent(const std::string& title, const std::string& name) {
            name == "waits" || name == "done";
   if (name == "done" && (title == "progress" || title == "work reply")) return true;
   if (title == "group of errors") return name == "words";
-  if (title == "host") return name == "code" || name == "tags" || name == "on_hold" || name == "speeds";
+  if (title == "host")
+    return name == "code" || name == "tags" || name == "on_hold" || name == "speeds" || name == "trust";
   if (title == "parameter" || title == "application")
     return name == "default_value" || name == "required" || name == "low" || name == "high" ||
-           name == "length" || name == "choices" || name == "parameters" || name == "inputs";
+           name == "length" || name == "choices" || name == "parameters" || name == "inputs" ||
+           name == "signer_expires";
   if (title == "input of an application") return name == "required";
   if (title == "hold of a host" || title == "log-in") return true;
   if (title == "sample of a problem") return name == "eta_low_seconds" || name == "eta_high_seconds";

@@ -34,7 +34,7 @@ export interface Estimate {
 export interface Host {
   id: number; name: string; state: string; platform: string; cores: number; memory_bytes: number; client_version: string;
   mflops: number; items_accepted: number; failures: number; disagreements: number; enrolled_at: number; last_contact: number;
-  open_units: number; state_reason: string; code: string; tags: string[]; on_hold?: string;
+  open_units: number; state_reason: string; code: string; tags: string[]; on_hold?: string; trust?: number;
 }
 export interface Unit {
   id: number; problem: number; problem_name: string; stage: number; slot: number; kind: string; state: string;

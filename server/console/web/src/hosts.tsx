@@ -2,10 +2,14 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { ask, change, list, may, type Host, type Unit } from "./api";
 import { Ask, attempt, Card, Figure, Heading, State, usePolled } from "./parts";
 import { Timeline } from "./timeline";
-import { bytes, count, duration, figure, plural, time } from "./words";
+import { bytes, count, duration, figure, percent, plural, time } from "./words";
 
 interface Page { hosts: Host[]; next: number; total: number; now: number }
 const rowHeight = 44;
+
+const idle = (host: Host): string => (host.state !== "active" || host.open_units > 0 ? "" : host.on_hold || host.state_reason || "it waits for work");
+// How likely a result of it is right, where it is believed least.
+const trust = (host: Host): string => ((host.trust ?? -1) < 0 ? "–" : percent(host.trust!));
 
 export function Hosts() {
   const [text, setText] = useState("");
@@ -65,7 +69,7 @@ export function Hosts() {
       <div class="virtual" role="table" aria-label="Hosts" aria-rowcount={hosts.length + 1}>
         <div role="rowgroup">
           <div role="row" class="row headings" aria-rowindex={1}>
-            {["Host", "State", "Cores", "Speed", "Items", "Version", "Heard of"].map(name => <span role="columnheader" key={name}>{name}</span>)}
+            {["Host", "State", "Why idle", "Cores", "Speed", "Trust", "Items", "Version", "Heard of"].map(name => <span role="columnheader" key={name}>{name}</span>)}
           </div>
         </div>
         <div ref={place} class="window" role="rowgroup" tabIndex={0} aria-label="Hosts, a row each" onScroll={event => setTop(event.currentTarget.scrollTop)}>
@@ -75,8 +79,10 @@ export function Hosts() {
                 <span role="cell"><a href={`#/hosts/${host.id}`}>{host.name}</a>
                   {host.tags.map(each => <button type="button" class="tag" key={each} aria-label={`hosts with the tag ${each}`} onClick={() => setTag(each)}>{each}</button>)}</span>
                 <span role="cell"><State of={host.on_hold && host.state === "active" ? "on hold" : host.state} /></span>
+                <span role="cell" title={idle(host)}>{idle(host)}</span>
                 <span role="cell">{host.cores}</span>
                 <span role="cell">{host.mflops ? `${figure(host.mflops)} Mflop/s` : "–"}</span>
+                <span role="cell">{trust(host)}</span>
                 <span role="cell">{count(host.items_accepted)}</span>
                 <span role="cell">{host.client_version}</span>
                 <span role="cell">{duration(Math.max(0, (page!.now - host.last_contact) / 1e6))} ago</span>
@@ -106,6 +112,7 @@ export function HostPage({ id }: { id: number }) {
         <Figure name="items accepted" value={count(host.items_accepted)} />
         <Figure name="failures" value={count(host.failures)} />
         <Figure name="disagreements" value={count(host.disagreements)} />
+        <Figure name="trust" value={trust(host)} note=" that a result is right" />
       </dl>
       <div class="cards">
         <Card title="Units" wide>{units?.length ? <Timeline units={units} /> : <p class="calm">It has had none yet.</p>}</Card>

@@ -44,7 +44,7 @@ export function Audit() {
   );
 }
 
-interface Application { name: string; application_version: string; title: string; archive: string; archive_bytes: number; platforms: string[]; signer: string; added_at: number }
+interface Application { name: string; application_version: string; title: string; archive: string; archive_bytes: number; platforms: string[]; signer: string; added_at: number; signer_expires?: number }
 
 export function Applications() {
   const [applications, wrong] = usePolled<Application[]>(() => list("/v1/admin/applications"), 0, []);
@@ -62,7 +62,7 @@ export function Applications() {
                 {applications.map(a => (
                   <tr key={a.archive}>
                     <th scope="row">{a.title || a.name}<br /><span class="calm">{a.name}@{a.application_version}</span></th>
-                    <td>{a.signer}</td><td>{a.platforms.join(", ")}</td><td class="n">{bytes(a.archive_bytes)}</td><td>{time(a.added_at)}</td><td><code>{a.archive.slice(0, 16)}…</code></td>
+                    <td>{a.signer}{a.signer_expires ? <><br /><span class="calm">until {time(a.signer_expires)}</span></> : null}</td><td>{a.platforms.join(", ")}</td><td class="n">{bytes(a.archive_bytes)}</td><td>{time(a.added_at)}</td><td><code>{a.archive.slice(0, 16)}…</code></td>
                   </tr>
                 ))}
               </tbody>

@@ -227,8 +227,8 @@ function Rules({ p, again }: { p: Problem; again: () => void }) {
       <select id="straggler" name="straggler">
         {[p.straggler, ...of(["straggler"]).map(s => s.name).filter(name => name !== p.straggler)].map(name => <option key={name} value={name}>{name}</option>)}
       </select>
-      <label for="weight">Weight</label><input id="weight" name="weight" type="number" min="0.01" step="any" defaultValue={`${p.weight}`} required />
-      <label for="priority">Priority</label><input id="priority" name="priority" type="number" min="-1000" max="1000" defaultValue={`${p.priority}`} required />
+      <label for="weight">Weight</label><input id="weight" name="weight" type="number" min="0.001" max="1000" step="any" defaultValue={`${p.weight}`} required />
+      <label for="priority">Priority</label><input id="priority" name="priority" type="number" min="-8" max="8" defaultValue={`${p.priority}`} required />
       <button>Change</button>
     </form>
   );
