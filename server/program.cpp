@@ -22,7 +22,7 @@
 #include "server/program_check.h"
 #include "server/program_log.h"
 #include "server/program_migrate.h"
-#include "server/program_move.h"
+#include "server/program_move_blobs.h"
 #include "server/program_standby.h"
 #include "server/service/acts.h"
 #include "server/service/key_rotation.h"
@@ -364,23 +364,29 @@ int run_program(int argc, char** argv) {
   }
   MigrateOptions migrate;
   auto* migrate_command = app.add_subcommand(
-      "migrate", "while no server runs: move a project's rows into a database, or back into store.sqlite");
+      "migrate",
+      "while no server runs: move a project's rows into a database, its blobs into an object store, or back");
   migrate_command->add_option("DIR", directory, "the project's directory")->required();
-  migrate_command->add_option("--to", migrate.to, "postgresql://HOST/DATABASE, or store.sqlite")
-      ->required()
-      ->check(objection_to_place);
+  auto* rows_option =
+      migrate_command->add_option("--to", migrate.to, "the rows: postgresql://HOST/DATABASE, or store.sqlite")
+          ->check(objection_to_place);
   migrate_command
       ->add_option("--from", migrate.from, "where the rows are, if not where the settings say (store.url)")
-      ->check(objection_to_place);
-  migrate_command->add_flag("--json", json, "print one JSON document");
+      ->check(objection_to_place)
+      ->needs(rows_option);
   std::string blobs_to;
   bool ahead = false;
-  auto* move_command = app.add_subcommand(
-      "move-blobs", "move archives, inputs and large results into an object store, or back into files");
-  move_command->add_option("DIR", directory, "the project's directory, whose server is stopped")->required();
-  move_command->add_option("--to", blobs_to, "s3+https://HOST/BUCKET[/PREFIX], or files")->required();
-  move_command->add_flag("--ahead", ahead,
-                         "copy what there is, while the server runs; the move is shorter then");
+  auto* blobs_option =
+      migrate_command
+          ->add_option("--blobs", blobs_to,
+                       "archives, inputs and large results: s3+https://HOST/BUCKET[/PREFIX], or files")
+          ->check(objection_to_blob_place);
+  migrate_command
+      ->add_flag("--ahead", ahead,
+                 "only copy the blobs that there are, while the server runs; the move is shorter then")
+      ->needs(blobs_option)
+      ->excludes(rows_option);
+  migrate_command->add_flag("--json", json, "print one JSON document for each: blobs, then rows");
   std::string webroot;
   auto* challenge_command = app.add_subcommand(
       "challenge", "answer one question of a certificate authority (ACME) on standard input and output");
@@ -404,11 +410,6 @@ int run_program(int argc, char** argv) {
   }
   if (*challenge_command) return answer_challenge(webroot);
   if (*keys_command) return take_keys(directory, new_keys);
-  if (*move_command) {
-    const auto configuration = read_configuration(directory);
-    if (!configuration.ok()) return fail(configuration.error());
-    return run_move(directory, *configuration, blobs_to, ahead ? Extent::ahead : Extent::all);
-  }
   if (*check_command) {
     auto configuration = read_configuration(directory);
     if (!configuration.ok()) return fail(configuration.error());
@@ -443,6 +444,15 @@ int run_program(int argc, char** argv) {
   if (*migrate_command) {
     const auto configuration = read_configuration(directory);
     if (!configuration.ok()) return fail(configuration.error());
+    if (blobs_to.empty() && migrate.to.empty()) {
+      fmt::print(stderr, "gleaner-server: migrate what? Say --to for rows, --blobs for blobs, or both\n");
+      return 2;
+    }
+    if (!blobs_to.empty()) {
+      const int code =
+          run_move_blobs(directory, *configuration, blobs_to, ahead ? Extent::ahead : Extent::all, format);
+      if (code != 0 || migrate.to.empty()) return code;
+    }
     if (migrate.from.empty())
       migrate.from =
           configuration->store_url.empty() ? std::string(storage::store_file) : configuration->store_url;

@@ -15,7 +15,7 @@ _gleaner_server() {
     "check") offered="--help --json --repair --accept-loss" ;;
     "backup") offered="--help --with-keys --copy --json" ;;
     "restore") offered="--help --copy --json" ;;
-    "migrate") offered="--help --to --from --json" ;;
+    "migrate") offered="--help --to --from --blobs --ahead --json" ;;
     "challenge") offered="--help" ;;
     "join-code") offered="--help" ;;
   esac

@@ -140,7 +140,7 @@ void declare(io::Settings& settings, Configuration& c) {
   settings.add("blobs.url", &c.blobs_url,
                "Empty: archives, inputs and large results are files beside this one.\n"
                "s3+https://HOST/BUCKET or s3+https://HOST/BUCKET/PREFIX: in an S3-compatible object store.\n"
-               "Blobs that there are already have to be moved: gleaner-server move-blobs.",
+               "Blobs that there are already have to be moved: gleaner-server migrate.",
                [](const std::string& url) { return storage::check_blob_url(url); });
   settings.add("blobs.region", &c.blobs_region, "The region of that store, as it names it.");
   settings.add("blobs.keys", &c.blobs_keys,

@@ -131,7 +131,7 @@ class OnObjects(unittest.TestCase):
             files = {blob.name for blob in (grid.project / "blobs").glob("*/*")}
 
             def move(*arguments):
-                return grid.run("gleaner-server", "move-blobs", grid.project, "--to", *arguments, check=False)
+                return grid.run("gleaner-server", "migrate", grid.project, "--blobs", *arguments, check=False)
 
             self.assertRegex(move(url, "--ahead").stdout, f"^{len(files)} blobs are in")
             self.assertEqual(store.keys("moved"), {f"blobs/{name}" for name in files} | {"owner"})

@@ -1,15 +1,17 @@
-#include "server/program_move.h"
+#include "server/program_move_blobs.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdio>
 
-#include "server/program_check.h"
+#include "server/objects/place.h"
+#include "server/program_bar.h"
 #include "server/service/acts.h"
 #include "server/service/project_directory.h"
 #include "server/storage/move_blobs.h"
 #include "server/storage/open_store.h"
+#include "shared/json/text.h"
 
 namespace gleaner::server {
 namespace {
@@ -31,12 +33,18 @@ Result<storage::BlobMoveReport> move(const io::Path& directory, const service::C
   TRY_ASSIGN(auto report,
              storage::move_blobs(io::real_files(), directory, std::move(named), options, system_clock()));
   if (report.lost.empty())
-    TRY(service::note_act(*store, service::server_actor("store move-blobs", shown(options.to)),
+    TRY(service::note_act(*store, service::server_actor("store migrate", shown(options.to)),
                           "from " + shown(options.from), system_clock().now()));
   return report;
 }
 
 }  // namespace
+
+std::string objection_to_blob_place(const std::string& text) {
+  if (text == in_files) return {};
+  const auto place = objects::parse_place(text);
+  return place.ok() ? "" : place.error().message;
+}
 
 storage::BlobPlace blob_place(const io::Path& directory, const service::Configuration& configuration) {
   return {configuration.blobs_url, configuration.blobs_region,
@@ -45,13 +53,13 @@ storage::BlobPlace blob_place(const io::Path& directory, const service::Configur
           configuration.blobs_cache_megabytes * (1 << 20)};
 }
 
-int run_move(const io::Path& directory, const service::Configuration& configuration, const std::string& to,
-             Extent extent) {
+int run_move_blobs(const io::Path& directory, const service::Configuration& configuration,
+                   const std::string& to, Extent extent, Format format) {
   const auto failed = [](const Error& error) {
     fmt::print(stderr, "gleaner-server: {}\n", error.message);
     return code_unmoved;
   };
-  if (const Status user = check_user(directory, "move-blobs"); !user.ok()) return failed(user.error());
+  if (const Status user = check_user(directory, "migrate"); !user.ok()) return failed(user.error());
   const auto secrets =
       service::read_secrets(io::real_files(), service::ProjectDirectory(directory), system_clock().now());
   if (!secrets.ok()) return failed(secrets.error());
@@ -60,12 +68,13 @@ int run_move(const io::Path& directory, const service::Configuration& configurat
   options.from = options.to = blob_place(directory, configuration);
   options.to.url = to == in_files ? "" : to;
   options.ahead = extent == Extent::ahead;
-  const bool on_terminal = isatty(STDERR_FILENO) == 1;
+  Bar bar;
+  const bool watched = isatty(STDERR_FILENO) == 1;
   options.progress = [&](std::int64_t done, std::int64_t all) {
-    if (on_terminal) fmt::print(stderr, "\r{} of {} blobs", done, all);
+    if (watched) bar.draw(done, all, [&] { return fmt::format("{} of {} blobs", done, all); });
   };
   const auto report = move(directory, configuration, options);
-  if (on_terminal) fmt::print(stderr, "\r{:60}\r", "");
+  bar.clear();
   if (!report.ok()) return failed(report.error());
   for (const auto& digest : report->lost)
     fmt::print(stderr, "gleaner-server: blob {} is damaged or gone where it is\n", digest);
@@ -74,6 +83,14 @@ int run_move(const io::Path& directory, const service::Configuration& configurat
                "gleaner-server: nothing is changed: start the server once, which mends what can be, and "
                "move again\n");
     return code_lost;
+  }
+  if (format == Format::json) {
+    const json::Value all{{"from", shown(options.from)},
+                          {"to", shown(options.to)},
+                          {"blobs", report->moved + report->moved_before},
+                          {"blobs_there", report->moved_before}};
+    fmt::print("{}\n", json::write(all, {.indent = 2}));
+    return code_moved;
   }
   fmt::print("{} blobs are in {}{}.\n", report->moved + report->moved_before, shown(options.to),
              report->moved_before > 0 ? fmt::format(", {} of them since before", report->moved_before) : "");

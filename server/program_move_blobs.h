@@ -1,8 +1,9 @@
-// `gleaner-server move-blobs`: storage/move_blobs.h for people. Blocks until all is moved.
+// `gleaner-server migrate --blobs`: storage/move_blobs.h for people and scripts. Blocks until all is moved.
 #pragma once
 
 #include <string>
 
+#include "server/program_check.h"
 #include "server/service/configuration.h"
 #include "server/storage/open_blobs.h"
 #include "shared/io/files.h"
@@ -14,7 +15,9 @@ namespace gleaner::server {
 
 enum class Extent { all, ahead };  // ahead: what there is, while the server runs
 // `to`: a url, or "files". The exit code: 0, 1, or 4: blobs are lost where they are.
-[[nodiscard]] int run_move(const io::Path& directory, const service::Configuration& configuration,
-                           const std::string& to, Extent extent);
+[[nodiscard]] int run_move_blobs(const io::Path& directory, const service::Configuration& configuration,
+                                 const std::string& to, Extent extent, Format format);
+// What may not be said as `to`; empty: nothing.
+[[nodiscard]] std::string objection_to_blob_place(const std::string& text);
 
 }  // namespace gleaner::server
