@@ -26,8 +26,9 @@ Status write_blob_note(io::Files& files, const io::Path& directory, std::string_
 }
 
 Error not_moved(const std::string& to, const std::string& from) {
-  return {ErrorKind::invalid, "blobs.url says " + to + ", and this project's blobs are in " + from +
-                                  ": move them with `gleaner-server migrate --blobs`, or put the setting back"};
+  return {ErrorKind::invalid,
+          "blobs.url says " + to + ", and this project's blobs are in " + from +
+              ": move them with `gleaner-server migrate --blobs`, or put the setting back"};
 }
 
 }  // namespace gleaner::storage

@@ -334,7 +334,8 @@ TEST_CASE("a setting that was changed alone does not lose what there is") {
   ObjectWorld world;
   must(world.blobs->put("some bytes"));
   FileBlobs files(io::real_files(), world.directory.path());
-  CHECK_THAT(files.open().error().message, Contains("s3+http://127.0.0.1/b/p") && Contains("migrate --blobs"));
+  CHECK_THAT(files.open().error().message,
+             Contains("s3+http://127.0.0.1/b/p") && Contains("migrate --blobs"));
   TemporaryDirectory other;
   FileBlobs present(io::real_files(), other.path());
   must(present.open());
