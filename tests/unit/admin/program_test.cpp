@@ -355,6 +355,7 @@ TEST_CASE("applications are checked before they are uploaded", "[program]") {
   protocol::ApplicationInfo info{"ray", "1.0", "Ray tracer", statement.archive, 10, {"any"}, "signer", {}};
   world.server.on("POST /v1/admin/applications", 201, protocol::encode(info));
   world.server.on("GET /v1/admin/applications", 200, protocol::encode(std::vector{info}));
+  world.server.on("GET /v1/admin/applications/ray@1.0", 200, protocol::encode(info));
   CHECK(world.run({"app", "add", archive.string()}) == 0);
   CHECK(says(world.out, "added ray 1.0"));
   CHECK(world.run({"app", "list"}) == 0);
