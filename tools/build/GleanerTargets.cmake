@@ -45,13 +45,18 @@ function(gleaner_ci_label name variable)
   endif()
 endfunction()
 
-# Most tests wait more than they compute: ctest runs twice as many at once as there are cores (CMakePresets.json), and those
-# that compute say BUSY and count as two. COST: long ones begin first, so that no core waits at the end.
+# Most tests wait more than they compute: ctest runs four at once on two cores, and counts a test as two of the "jobs" of
+# CMakePresets.json. Those that compute say BUSY and count twice, those that hardly do say WAITS and count half. COST: long ones
+# begin first, so that no core waits at the end.
 function(gleaner_test_schedule name busy cost)
-  set_tests_properties(${name} PROPERTIES COST ${cost})
-  if(busy)
-    set_tests_properties(${name} PROPERTIES PROCESSORS 2)
+  if(busy STREQUAL "WAITS")
+    set(processors 1)
+  elseif(busy)
+    set(processors 4)
+  else()
+    set(processors 2)
   endif()
+  set_tests_properties(${name} PROPERTIES COST ${cost} PROCESSORS ${processors})
 endfunction()
 
 # gleaner_unit_test(NAME [BUSY] [COST SECONDS] [HALVES] SOURCES … LINKS …): Catch2 tests of one module, label "unit". SEPARATE as
