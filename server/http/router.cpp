@@ -106,6 +106,7 @@ void Router::serve(const Request& request, const service::Load::Visitor& who, co
       [place = std::move(*place), reply](Response response) {
         const auto answered = static_cast<std::int64_t>(response.body.size());
         if (answered > small_body_bytes) place->account().take(answered);
+        place->leave();
         reply(std::move(response));
       },
       account);

@@ -175,7 +175,12 @@ Load::Ticket::Ticket(std::shared_ptr<State> state, std::shared_ptr<Entry> networ
     : state_(std::move(state)), network_(std::move(network)), account_(std::move(account)) {}
 
 Load::Ticket::~Ticket() {
+  leave();
+}
+
+void Load::Ticket::leave() {
   const std::lock_guard lock(state_->mutex);
+  if (std::exchange(left_, true)) return;
   --state_->all;
   --network_->under_way;
 }

@@ -55,7 +55,7 @@ class Load {
     const std::shared_ptr<Entry> host_, network_;  // whose quotas it has; null: none
   };
   class Ticket;
-  // The request is under way as long as somebody holds this.
+  // The request is under way as long as somebody holds this, or until it is answered (Ticket::leave).
   using Place = std::shared_ptr<Ticket>;
 
   // unavailable: why there is no place for it now. Who is refused has taken nothing.
@@ -77,11 +77,14 @@ class Load::Ticket {
   Ticket& operator=(const Ticket&) = delete;
   ~Ticket();
   [[nodiscard]] const Account& account() const { return account_; }
+  // Before it is answered: whoever has the answer may ask again at once, and needs a place then.
+  void leave();
 
  private:
   const std::shared_ptr<State> state_;
   const std::shared_ptr<Entry> network_;
   const Account account_;
+  bool left_ = false;  // guarded by the state's mutex
 };
 
 }  // namespace gleaner::service

@@ -36,6 +36,17 @@ TEST_CASE("strangers are asked to come again before hosts that have delivered ar
   CHECK(enter(Load::Caller::stranger).ok());
 }
 
+TEST_CASE("who is answered has left its place, though somebody still holds it") {
+  FakeClock clock;
+  Load load(clock, {});
+  const Load::Place place = must(load.enter({Load::Caller::proven, "192.0.2.1"}, Load::Size::small));
+  CHECK(load.under_way() == 1);
+  place->leave();
+  CHECK(load.under_way() == 0);
+  place->leave();
+  CHECK(load.under_way() == 0);
+}
+
 TEST_CASE("hosts that ask without pause leave the last places to those that ask as seldom as a client does") {
   FakeClock clock;
   Load load(clock, {});
