@@ -1,4 +1,4 @@
-// gleaner-server: the composition root. `init` makes a project, `run` serves it.
+// gleaner-server: its command line. `init` makes a project, `run` serves it (program_run.h).
 #pragma once
 
 namespace gleaner::server {

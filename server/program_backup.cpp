@@ -13,11 +13,6 @@ using service::BackupReport;
 
 constexpr double bytes_of_megabyte = 1e6;
 
-int say_why(const Error& error) {
-  fmt::print(stderr, "gleaner-server: {}\n", error.message);
-  return 1;
-}
-
 void print_report(const BackupReport& report) {
   json::Value missing = json::Value::array();
   for (const auto& path : report.missing) missing.push_back(path.string());
@@ -39,9 +34,9 @@ std::string files_text(const BackupReport& report) {
 
 int run_backup(const io::Path& project, const io::Path& into, const service::BackupOptions& options,
                Format format) {
-  if (const Status user = check_user(project, "backup"); !user.ok()) return say_why(user.error());
+  if (const Status user = check_user(project, "backup"); !user.ok()) return fail(user.error());
   const auto report = service::back_up(io::real_files(), project, into, options, system_clock().now());
-  if (!report.ok()) return say_why(report.error());
+  if (!report.ok()) return fail(report.error());
   if (format == Format::json) {
     print_report(*report);
     return 0;
@@ -68,7 +63,7 @@ int run_backup(const io::Path& project, const io::Path& into, const service::Bac
 
 int run_restore(const io::Path& backup, const io::Path& project, io::Place place, Format format) {
   const auto report = service::restore(io::real_files(), backup, project, place, system_clock().now());
-  if (!report.ok()) return say_why(report.error());
+  if (!report.ok()) return fail(report.error());
   if (format == Format::json) {
     print_report(*report);
     return 0;

@@ -35,6 +35,11 @@ const char* name_of(const Finding& finding) {
 
 }  // namespace
 
+int fail(const Error& error) {
+  fmt::print(stderr, "gleaner-server: {}\n", error.message);
+  return 1;
+}
+
 Status check_user(const io::Path& directory, const std::string& command) {
   struct stat status {};
   if (::stat(directory.c_str(), &status) != 0 || ::geteuid() != 0 || status.st_uid == 0) return {};

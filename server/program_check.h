@@ -9,6 +9,9 @@ namespace gleaner::server {
 // `command`.
 [[nodiscard]] Status check_user(const io::Path& directory, const std::string& command);
 
+// Says it on standard error; 1.
+int fail(const Error& error);
+
 enum class Format { text, json };
 // The exit code: 0 nothing is wrong (any more), 1 it could not be checked, 3 --repair mends it, 4 somebody
 // has to do something.
