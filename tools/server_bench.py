@@ -129,8 +129,8 @@ class LoadTrial:
         return [self.grid.program("gleaner-loadgen"), verb, "--join-code", self.grid.join_code, "--hosts-file",
                 str(self.hosts_file), "--server-pid", str(self.server.pid), "--json", *map(str, arguments)]
 
-    def enrol(self, count, file=None):
-        command = self.command("enrol", "--hosts", count, "--connections", 4)
+    def enrol(self, count, file=None, connections=4):
+        command = self.command("enrol", "--hosts", count, "--connections", connections)
         if file:
             command[command.index("--hosts-file") + 1] = str(file)
         return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
@@ -289,7 +289,7 @@ def page_seconds(trial):
 
 def bench_scale(options):
     """One server at each size; every host has delivered once and holds a unit, and up to 2,000 are active."""
-    print("| hosts | cycle µs | by thread | ask µs | enrolment ms | start s, of it processor | memory, peak | bytes a host, a unit | one page ms |\n"
+    print("| hosts | cycle µs | by thread | ask µs | enrolment µs, alone ms | start s, of it processor | memory, peak | bytes a host, a unit | one page ms |\n"
           "|---|---|---|---|---|---|---|---|---|", flush=True)
     sizes = [int(float(size)) for size in options.hosts or ()] or [10**3, 10**4, 10**5, *([10**6] if options.large else [])]
     return all([scale_row(options, count) for count in sizes])
@@ -313,9 +313,10 @@ def scale_row(options, count):
         threads = thread_seconds(trial.server.pid) - before
         parts = ", ".join(f"{name} {cycle['server_cpu_us'] * seconds / threads.total():.0f}" for name, seconds in threads.most_common(3))
         ask = trial.run("--hosts", active, "--mode", "ask", "--connections", 32)
-        joined = trial.enrol(200, trial.grid.directory / "more")
+        joined = trial.enrol(2000, trial.grid.directory / "more", connections=32)
+        alone_ms = trial.enrol(200, trial.grid.directory / "few", connections=1)["latency_ms"]["p50"]
         page = page_seconds(trial)
-        print(f"| {count:,} | {cycle['server_cpu_us']:,.0f} | {parts} | {ask['server_cpu_us']:,.0f} | {joined['latency_ms']['p50']:.2f} | "
+        print(f"| {count:,} | {cycle['server_cpu_us']:,.0f} | {parts} | {ask['server_cpu_us']:,.0f} | {joined['server_cpu_us']:,.0f}, {alone_ms:.2f} | "
               f"{start:.2f}, {begun:.2f} | {memory / 1e6:,.0f} MB, {peak / 1e6:,.0f} MB | {(with_hosts - alone) / count:,.0f}, {(memory - with_hosts) / count:,.0f} | "
               f"{1e3 * page:.1f} |", flush=True)
         return trial.check()

@@ -42,6 +42,7 @@ Response file_response(const io::Path& path, std::int64_t bytes, std::string_vie
 Response busy_response(const Error& error) {
   Response response = error_response(error);
   response.headers["Retry-After"] = retry_after(5, 20);
+  response.rest = std::chrono::seconds{1};
   return response;
 }
 

@@ -87,9 +87,10 @@ void Router::route(const Request& request, const Reply& reply) {
   if (!path.starts_with("/v1/") || path == "/v1/project") return public_operation(request, reply);
   const auto host = service_.enrolment().visitor(bearer_token(request), request.network);
   if (!host.ok()) return refuse(request, host.error(), reply);
-  serve(request, *host, reply, [&](const Reply& placed, const service::Load::Account&) {
-    host_operation(request, *host->host, placed);
-  });
+  serve(request, *host, reply,
+        [this, id = *host->host](const Request& its, const Reply& placed, const service::Load::Account&) {
+          host_operation(its, id, placed);
+        });
 }
 
 template <typename Use>
@@ -100,16 +101,16 @@ void Router::serve(const Request& request, const service::Load::Visitor& who, co
   if (place.ok() && is_unread(request))
     place = Error{ErrorKind::unavailable, "the body was not read: try again later"};
   if (!place.ok()) return reply(busy_response(place.error()));
-  const service::Load::Account& account = (*place)->account();
-  if (bytes > small_body_bytes) account.take(bytes);
-  use(
-      [place = std::move(*place), reply](Response response) {
-        const auto answered = static_cast<std::int64_t>(response.body.size());
-        if (answered > small_body_bytes) place->account().take(answered);
-        place->leave();
-        reply(std::move(response));
-      },
-      account);
+  const auto ticket = std::move(*place);
+  if (bytes > small_body_bytes) ticket->account().take(bytes);
+  const Reply placed = [ticket, reply](Response response) {
+    const auto answered = static_cast<std::int64_t>(response.body.size());
+    if (answered > small_body_bytes) ticket->account().take(answered);
+    ticket->leave();
+    reply(std::move(response));
+  };
+  if (ticket->begin()) return use(request, placed, ticket->account());
+  ticket->wait([request, placed, ticket, use] { use(request, placed, ticket->account()); });
 }
 
 void Router::refuse(const Request& request, const Error& why, const Reply& reply) {
@@ -118,11 +119,12 @@ void Router::refuse(const Request& request, const Error& why, const Reply& reply
 }
 
 void Router::public_operation(const Request& request, const Reply& reply) {
-  serve(request, anybody(request), reply, [&](const Reply& placed, const service::Load::Account&) {
-    if (request.path == "/v1/project" && request.method == "GET")
-      return placed(json_response(protocol::encode(service_.enrolment().project())));
-    status_page(request, placed);
-  });
+  serve(request, anybody(request), reply,
+        [this](const Request& its, const Reply& placed, const service::Load::Account&) {
+          if (its.path == "/v1/project" && its.method == "GET")
+            return placed(json_response(protocol::encode(service_.enrolment().project())));
+          status_page(its, placed);
+        });
 }
 
 void Router::blob_operation(const Request& request, const Reply& reply) {
@@ -139,10 +141,12 @@ void Router::blob_operation(const Request& request, const Reply& reply) {
     }
     who = service::Load::Visitor{service::Load::Caller::administrator, request.network};
   }
-  serve(request, *who, reply, [&](const Reply& placed, const service::Load::Account& account) {
-    if (request.path.starts_with("/v1/blobs/")) return download(request, placed, account);
-    upload(request, placed, who->host);
-  });
+  serve(request, *who, reply,
+        [this, host = who->host](const Request& its, const Reply& placed,
+                                 const service::Load::Account& account) {
+          if (its.path.starts_with("/v1/blobs/")) return download(its, placed, account);
+          upload(its, placed, host);
+        });
 }
 
 void Router::host_operation(const Request& request, HostId host, const Reply& reply) {

@@ -41,7 +41,8 @@ class Router {
   // be known.
   [[nodiscard]] bool may_send_large(const Request& head, bool announced);
   void route(const Request& request, const Reply& reply);
-  // `use` answers by a reply that holds a place until then; or there is none, and that is the answer.
+  // `use` answers by a reply that holds a place until then, perhaps when this has returned; or there is none,
+  // and that is the answer.
   template <typename Use>
   void serve(const Request& request, const service::Load::Visitor& who, const Reply& reply, Use use);
   // Why not, to somebody unknown: a stranger's request like any other.

@@ -52,6 +52,9 @@ struct Response {
   std::optional<FilePart> file;
   // Instead of body: what is published from now on, for at most ServerTimeouts::follow.
   std::shared_ptr<Feed> feed = nullptr;
+  // Then the connection's next request is read: who is told to come later, and asks at once, takes nothing
+  // from the others.
+  Duration rest{};
 };
 
 // Exactly one call of the reply is expected, from any thread, at once or later, even after stop(); dropping

@@ -91,8 +91,9 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   std::string input_;            // decrypted and not yet understood
   std::uint64_t request_number_ = 0;
   std::optional<Response> answer_;      // to request_number_
+  Duration rest_{};                     // before the next request is read
   Feed::Piece piece_;                   // of a feed that the answer follows: the newest, not sent yet
-  boost::asio::steady_timer answered_;  // never expires: its cancellation is the event
+  boost::asio::steady_timer answered_;  // its cancellation is the event; it expires at the end of a rest only
 };
 
 }  // namespace gleaner::http

@@ -70,6 +70,13 @@ class BodyRoom {
 
 // Not in serve_request(), whose frame is large: an idle connection is to hold little.
 Connection::Task<bool> Connection::next_request() {
+  if (const Duration rest = std::exchange(rest_, {}); rest > Duration{}) {
+    enter(Phase::idle, rest + core_->options.timeouts.idle);
+    error_code ec;
+    answered_.expires_after(rest);
+    if (!core_->stopping()) co_await answered_.async_wait(asio::redirect_error(asio::use_awaitable, ec));
+    if (closed_) co_return false;
+  }
   if (!input_.empty()) co_return true;
   enter(Phase::idle, core_->options.timeouts.idle);
   std::string().swap(input_);
@@ -116,6 +123,7 @@ Connection::Task<bool> Connection::serve_request() {
   if (closed_) co_return false;
   response.headers["Server-Timing"] = server_timing(std::chrono::steady_clock::now() - asked);
   keep = keep && !core_->stopping();
+  rest_ = response.rest;
   peer_may_send_ = body_unread;
   co_return co_await send(std::move(response), head_only, keep);
 }

@@ -1,6 +1,7 @@
 #include "server/service/load.h"
 
 #include <algorithm>
+#include <deque>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
@@ -83,17 +84,48 @@ struct Load::State {
   std::int64_t refused = 0;
   Entries<HostId> hosts;
   Entries<std::string> networks;
+  // Of hosts that ask often: how many are worked on, and which wait.
+  int worked_on = 0;
+  struct Turn {
+    Ticket* ticket;  // `work` holds it
+    std::function<void()> work;
+  };
+  std::deque<Turn> turns;
 
+  void give_turns();
+  [[nodiscard]] static bool asks_often(const Entry* host, SteadyTime now);
   [[nodiscard]] static int places_for(const Visitor& who, const Entry* host, SteadyTime now);
   // Why it may not; empty: it may.
   [[nodiscard]] std::string objection(const Visitor& who, Size size, const Entry* host, const Entry& network,
                                       SteadyTime now) const;
 };
 
+bool Load::State::asks_often(const Entry* host, SteadyTime now) {
+  return host != nullptr && host->seldom.missing(now) > at_once;
+}
+
 int Load::State::places_for(const Visitor& who, const Entry* host, SteadyTime now) {
   if (who.caller == Caller::stranger) return limits::strangers_requests_under_way_max;
-  const bool often = host != nullptr && host->seldom.missing(now) > at_once;
-  return often ? limits::frequent_requests_under_way_max : limits::requests_under_way_max;
+  return asks_often(host, now) ? limits::frequent_requests_under_way_max : limits::requests_under_way_max;
+}
+
+void Load::State::give_turns() {
+  // What is done at once leaves while it is here: it is for the loop to go on then, not for the next call.
+  static thread_local bool giving = false;
+  if (std::exchange(giving, true)) return;
+  while (true) {
+    std::function<void()> work;
+    {
+      const std::lock_guard lock(mutex);
+      if (turns.empty() || worked_on >= limits::frequent_requests_worked_on_max) break;
+      ++worked_on;
+      turns.front().ticket->begun_ = true;
+      work = std::move(turns.front().work);
+      turns.pop_front();
+    }
+    work();
+  }
+  giving = false;
 }
 
 std::string Load::State::objection(const Visitor& who, Size size, const Entry* host, const Entry& network,
@@ -127,6 +159,7 @@ Result<Load::Place> Load::enter(const Visitor& who, Size size) {
   }
   ++state_->all;
   ++network->under_way;
+  const auto pace = State::asks_often(host.get(), now) ? Ticket::Pace::often : Ticket::Pace::seldom;
   const bool counts = who.caller != Caller::administrator;
   if (host) {
     host->requests.take(host->of_request(), now);
@@ -134,7 +167,7 @@ Result<Load::Place> Load::enter(const Visitor& who, Size size) {
     if (host->seldom.missing(now) <= at_once) host->seldom.take(client_asks_every, now);
   }
   if (counts) network->requests.take(network->of_request(), now);
-  return std::make_shared<Ticket>(state_, network, Account(state_, host, counts ? network : nullptr));
+  return std::make_shared<Ticket>(state_, network, Account(state_, host, counts ? network : nullptr), pace);
 }
 
 bool Load::owes(HostId host) const {
@@ -171,18 +204,39 @@ void Load::Account::give_back(std::int64_t bytes) const {
     if (entry != nullptr) entry->bytes.give_back(entry->of_bytes(bytes));
 }
 
-Load::Ticket::Ticket(std::shared_ptr<State> state, std::shared_ptr<Entry> network, Account account)
-    : state_(std::move(state)), network_(std::move(network)), account_(std::move(account)) {}
+Load::Ticket::Ticket(std::shared_ptr<State> state, std::shared_ptr<Entry> network, Account account, Pace pace)
+    : state_(std::move(state)), network_(std::move(network)), account_(std::move(account)), pace_(pace) {}
 
 Load::Ticket::~Ticket() {
   leave();
 }
 
-void Load::Ticket::leave() {
+bool Load::Ticket::begin() {
+  if (pace_ == Pace::seldom) return true;
   const std::lock_guard lock(state_->mutex);
-  if (std::exchange(left_, true)) return;
-  --state_->all;
-  --network_->under_way;
+  if (state_->worked_on >= limits::frequent_requests_worked_on_max) return false;
+  ++state_->worked_on;
+  return begun_ = true;
+}
+
+void Load::Ticket::wait(std::function<void()> work) {
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->turns.push_back({this, std::move(work)});
+  }
+  state_->give_turns();  // one may have left meanwhile
+}
+
+void Load::Ticket::leave() {
+  {
+    const std::lock_guard lock(state_->mutex);
+    if (std::exchange(left_, true)) return;
+    --state_->all;
+    --network_->under_way;
+    if (!begun_) return;
+    --state_->worked_on;
+  }
+  state_->give_turns();
 }
 
 }  // namespace gleaner::service

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,7 +34,7 @@ class Load {
   static constexpr int strangers_of_network_max = limits::strangers_requests_under_way_max / 4;
   static constexpr int of_network_max = limits::requests_under_way_max / 2;
   // Hosts that ask more often than this, and more than `at_once` of it at once, are served while there is
-  // little to do.
+  // little to do, and a few at a time.
   static constexpr Duration client_asks_every = std::chrono::seconds{5};
   // So much of a second's requests and bytes may come at once. Strangers have half of it in common, of their
   // network's; the other half is for hosts there that have delivered.
@@ -72,19 +73,26 @@ class Load {
 
 class Load::Ticket {
  public:
-  Ticket(std::shared_ptr<State> state, std::shared_ptr<Entry> network, Account account);
+  enum class Pace { often, seldom };
+  Ticket(std::shared_ptr<State> state, std::shared_ptr<Entry> network, Account account, Pace pace);
   Ticket(const Ticket&) = delete;
   Ticket& operator=(const Ticket&) = delete;
   ~Ticket();
   [[nodiscard]] const Account& account() const { return account_; }
+  // Is it this request's turn to be worked on? At once, unless its host asks often.
+  [[nodiscard]] bool begin();
+  // It was not: calls `work`, which must hold the ticket, when it is; on the thread of one that leaves.
+  void wait(std::function<void()> work);
   // Before it is answered: whoever has the answer may ask again at once, and needs a place then.
   void leave();
 
  private:
+  friend struct State;
   const std::shared_ptr<State> state_;
   const std::shared_ptr<Entry> network_;
   const Account account_;
-  bool left_ = false;  // guarded by the state's mutex
+  const Pace pace_;
+  bool begun_ = false, left_ = false;  // guarded by the state's mutex
 };
 
 }  // namespace gleaner::service

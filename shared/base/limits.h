@@ -110,6 +110,9 @@ inline constexpr int requests_under_way_max = 2000;
 // The last places are for hosts that ask as seldom as a client does: beside 2,000 connections that ask
 // without pause these were answered in half the time, and none was refused (tests/reports/load.md).
 inline constexpr int frequent_requests_under_way_max = 512;
+// Of these so many are worked on at a time, which suffices for large batches, so that nobody else waits
+// behind more.
+inline constexpr int frequent_requests_worked_on_max = 128;
 
 // Planning
 inline constexpr double plan_number_max = 1e12;      // w, z, tcp ...: their products stay far from overflow

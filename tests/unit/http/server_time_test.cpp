@@ -135,6 +135,30 @@ TEST_CASE("slow readers are dropped, steady ones are given time") {
   CHECK(Steady::now() - begin > 300ms);
 }
 
+TEST_CASE("who was told to come later rests before its next request is read") {
+  std::atomic<int> asked = 0;
+  const auto handler = [&](const Request&, const Reply& reply) {
+    Response response;
+    response.status = 503;
+    if (++asked == 1) response.rest = 300ms;
+    if (asked == 3) response.rest = 60s;
+    reply(std::move(response));
+  };
+  const auto server = start(patient_options(), handler);
+  Peer stubborn(server->port());
+  const auto begin = Steady::now();
+  CHECK(stubborn.ask(get("/"))->status == 503);
+  REQUIRE(stubborn.send(get("/")));
+  Peer other(server->port());
+  CHECK(other.ask(get("/"))->status == 503);  // meanwhile
+  CHECK(stubborn.receive()->status == 503);
+  CHECK(Steady::now() - begin > 290ms);
+  server->stop(30s);  // nobody waits for the minute
+  CHECK(stubborn.wait_closed());
+  CHECK(Steady::now() - begin < 20s);
+  CHECK(asked == 3);
+}
+
 TEST_CASE("a handler that takes too long is answered for") {
   ServerOptions options = patient_options();
   options.timeouts.answer = 2s;

@@ -1,6 +1,8 @@
 // Who is served when more come than can be served.
 #include "server/service/load.h"
 
+#include <algorithm>
+#include <deque>
 #include <vector>
 
 #include "shared/base/limits.h"
@@ -76,6 +78,50 @@ TEST_CASE("hosts that ask without pause leave the last places to those that ask 
     if (auto place = enter(crowd + host); place.ok()) places.push_back(std::move(*place));
   places.pop_back();
   CHECK(enter(crowd).ok());  // and is not held to it for longer than it waits
+}
+
+TEST_CASE("of hosts that ask without pause a few are worked on at a time, in the order in which they came") {
+  FakeClock clock;
+  Load load(clock, {});
+  std::int64_t hosts = 0;
+  const auto enter = [&](int times) {
+    ++hosts;
+    Load::Place place;
+    for (int i = 0; i < times; ++i)
+      place =
+          must(load.enter({Load::Caller::proven, "2001:db8:" + std::to_string(hosts) + "::", HostId{hosts}},
+                          Load::Size::small));
+    return place;
+  };
+  constexpr int often = 14;
+  std::deque<Load::Place> worked_on;
+  for (int i = 0; i < limits::frequent_requests_worked_on_max; ++i) {
+    worked_on.push_back(enter(often));
+    REQUIRE(worked_on.back()->begin());
+  }
+  std::vector<int> begun;
+  constexpr int waiting = 300;
+  for (int i = 0; i < waiting; ++i) {
+    auto place = enter(often);
+    REQUIRE(!place->begin());
+    Load::Ticket& ticket = *place;
+    // Some are answered at once, and some are not.
+    ticket.wait([&begun, &worked_on, i, place = std::move(place)] {
+      begun.push_back(i);
+      if (i % 3 == 0) worked_on.push_back(place);
+    });
+  }
+  CHECK(begun.empty());
+  CHECK(enter(1)->begin());  // another need not wait
+  while (begun.size() < waiting) {
+    REQUIRE(!worked_on.empty());
+    worked_on.front()->leave();
+    worked_on.pop_front();
+  }
+  CHECK(std::is_sorted(begun.begin(), begun.end()));
+  worked_on.clear();
+  CHECK(load.under_way() == 0);
+  CHECK(enter(often)->begin());
 }
 
 TEST_CASE("one network's requests, however many, leave places to others") {
