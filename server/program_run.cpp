@@ -131,7 +131,7 @@ int run_server(const io::Path& directory, int port_override, const std::string& 
   std::atomic<bool> leads_no_longer{false};
   Standby standby(options);
   storage::StoreOptions store_options{
-      configuration->check_store_at_start ? storage::OpenCheck::quick_check : storage::OpenCheck::none, loss,
+      configuration->check_store_at_start ? storage::OpenCheck::beside : storage::OpenCheck::none, loss,
       [&standby] { return standby.wait(); },
       [&leads_no_longer](const Error& error) {
         spdlog::critical("{}: this server ends", error.message);

@@ -9,6 +9,7 @@
 #include "server/service/dispatch.h"
 #include "server/service/failures.h"
 #include "server/service/life_cycle.h"
+#include "server/service/read_ahead.h"
 #include "server/service/trust.h"
 #include "shared/base/range_set.h"
 
@@ -32,7 +33,8 @@ Status forget_enough(Transaction& tx, Problem& problem) {
   problem.stage_row.enough = false;
   TRY(tx.store.put_stage(problem.stage_row));
   if (problem.log) tx.effects.add(effect::SettleDecisions{problem.log, true});
-  TRY(restore_stage(tx.store, tx.settings, tx.now, problem, tx.model));
+  TRY_ASSIGN(const auto stored, read_stage(tx.store, problem.stage_row));
+  TRY(restore_stage(stored, tx.settings, tx.now, problem, tx.model));
   return restore_audits(tx, problem);
 }
 

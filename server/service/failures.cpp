@@ -8,6 +8,7 @@
 
 #include "server/service/dispatch.h"
 #include "server/service/life_cycle.h"
+#include "server/service/read_ahead.h"
 #include "server/service/reports.h"
 #include "server/service/trust.h"
 
@@ -81,7 +82,8 @@ Status reopen_stage(Transaction& tx, Problem& problem, const RangeSet& set_aside
   if (problem.log) tx.effects.add(effect::SettleDecisions{problem.log, true});
   problem.saved = {};
   tell_dispatch(tx, problem);
-  TRY(restore_stage(tx.store, tx.settings, tx.now, problem, tx.model));
+  TRY_ASSIGN(const auto stored, read_stage(tx.store, problem.stage_row));
+  TRY(restore_stage(stored, tx.settings, tx.now, problem, tx.model));
   return restore_audits(tx, problem);
 }
 

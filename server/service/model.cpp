@@ -7,6 +7,7 @@
 #include "server/policy/strategies.h"
 #include "server/service/describe.h"
 #include "server/service/dispatch.h"
+#include "server/service/read_ahead.h"
 #include "server/service/revocations.h"
 #include "shared/base/limits.h"
 #include "shared/crypto/keys.h"
@@ -46,8 +47,8 @@ Result<double> wasted_before(storage::Store& store, const storage::StageRow& pre
   return wasted;
 }
 
-Status load_problem(storage::Store& store, io::Files& files, const storage::ProblemRow& row,
-                    const Settings& settings, Timestamp now, Model& model) {
+// Without what its present stage is restored from.
+Status load_problem(storage::Store& store, const storage::ProblemRow& row, Timestamp now, Model& model) {
   Problem& problem = model.problems[row.id];
   problem.row = row;
   problem.parameters_digest = crypto::sha256_hex(row.parameters);
@@ -74,23 +75,34 @@ Status load_problem(storage::Store& store, io::Files& files, const storage::Prob
     TRY_ASSIGN(const auto accepted, store.accepted(row.id, row.stage));
     for (const auto& piece : accepted) problem.accepted_at_end += piece.range.size();
   }
-  if (over(row.state) || problem.stage_row.finished_at != Timestamp{}) return {};
-  return restore_stage(store, settings, now, problem, model, &files);
+  return {};
 }
 
-Status load_hosts(storage::Store& store, Timestamp now, Model& model) {
-  return store.visit_hosts([&model, now](storage::HostRow&& row) {
-    Host& host = model.hosts[row.id];
-    host.row = std::move(row);
-    model.items_accepted += host.row.items_accepted;
-    host.stored_contact = host.row.last_contact;
-    model.reputation.set_own(host.row.id, host.row.own);
-    model.index.put(host.row);
-    note_party(model, host.row);
-    if (host.row.state != protocol::HostState::active) return;
-    model.contacts.heard({}, host.row.last_contact, now);
-    model.dispatch->put_host(host.row.id, terms_of(model, host, now), now);
-  });
+void load_host(storage::HostRow&& row, Timestamp now, Model& model) {
+  Host& host = model.hosts[row.id];
+  host.row = std::move(row);
+  model.items_accepted += host.row.items_accepted;
+  host.stored_contact = host.row.last_contact;
+  model.reputation.set_own(host.row.id, host.row.own);
+  model.index.put(host.row);
+  note_party(model, host.row);
+  if (host.row.state != protocol::HostState::active) return;
+  model.contacts.heard({}, host.row.last_contact, now);
+  model.dispatch->put_host(host.row.id, terms_of(model, host, now), now);
+}
+
+// What there may be a million of.
+Status load_many(storage::Store& store, const std::vector<storage::ProblemRow>& problems, io::Files& files,
+                 const Settings& settings, Timestamp now, Model& model) {
+  ReadAhead rows(store, problems);
+  TRY_ASSIGN(const auto stages, rows.stages());
+  for (const auto& [problem, stored] : stages)
+    TRY(restore_stage(stored, settings, now, model.problems.at(problem), model, &files));
+  for (auto hosts = rows.next_hosts(); !hosts.empty(); hosts = rows.next_hosts())
+    for (auto& row : hosts) load_host(std::move(row), now, model);
+  TRY_ASSIGN(const auto standings, rows.standings());
+  for (const auto& row : standings) model.reputation.restore(row.host, row.application, row.standing);
+  return {};
 }
 
 bool works_for(const Model& model, const Host& host, ProblemId problem) {
@@ -122,30 +134,9 @@ std::unique_ptr<policy::Dispatch> make_dispatch(Model& model, io::Files& files, 
 
 }  // namespace
 
-Status restore_stage(storage::Store& store, const Settings& settings, Timestamp now, Problem& problem,
-                     Model& model, io::Files* files) {
+Status restore_stage(const policy::RestoreEvent& stored, const Settings& settings, Timestamp now,
+                     Problem& problem, Model& model, io::Files* files) {
   const auto& row = problem.row;
-  TRY_ASSIGN(const auto accepted_rows, store.accepted(row.id, row.stage));
-  policy::RestoreEvent stored;
-  TRY_ASSIGN(stored.units, store.open_units(row.id, row.stage));
-  TRY_ASSIGN(stored.hosts, store.host_records(row.id, row.stage));
-  stored.set_aside = problem.stage_row.set_aside;
-  if (!stored.set_aside.empty()) {
-    // What was disputed to the end: nothing that is set aside for another reason has an open verdict.
-    TRY_ASSIGN(const auto verdicts, store.verdicts(row.id));
-    RangeSet open;
-    for (const auto& verdict : verdicts) {
-      if (verdict.stage != row.stage) continue;
-      if (!verdict.agree && !verdict.wrong_host.valid()) {
-        open.add(verdict.range);
-      } else {
-        open.remove(verdict.range);
-      }
-    }
-    stored.undecided = open.ranges();
-  }
-  stored.accepted.reserve(accepted_rows.size());
-  for (const auto& piece : accepted_rows) stored.accepted.push_back(piece.range);
   policy::LogSink log = open_log(problem, settings);
   if (problem.log && files != nullptr) problem.log->open(*files);
   problem.stage = &model.dispatch->restore_stage(row.id, stage_setup(problem, settings.configuration), stored,
@@ -201,20 +192,18 @@ Result<Model> load_model(storage::Store& store, io::Files& files, const Settings
   model.dispatch = make_dispatch(model, files, settings);
   TRY_ASSIGN(const auto codes, store.codes());
   for (const auto& row : codes) model.codes[row.name] = row;
-  TRY(load_hosts(store, now, model));
   TRY_ASSIGN(const auto tokens, store.tokens());
   for (const auto& row : tokens) model.admin_tokens[row.name] = row;
   TRY_ASSIGN(const auto bans, store.bans());
   for (const auto& ban : bans) model.bans[{ban.kind, ban.subject}] = ban;
-  TRY_ASSIGN(const auto standings, store.standings());
-  for (const auto& row : standings) model.reputation.restore(row.host, row.application, row.standing);
   TRY_ASSIGN(const auto audit_key, store.get_value("audit_key"));
   model.audit_key = audit_key.value_or("");
   TRY_ASSIGN(model.revocations, stored_revocations(store));
   TRY_ASSIGN(const auto applications, store.applications());
   for (const auto& row : applications) TRY(load_application(row, files, settings.directory, model));
   TRY_ASSIGN(const auto problems, store.problems());
-  for (const auto& row : problems) TRY(load_problem(store, files, row, settings, now, model));
+  for (const auto& row : problems) TRY(load_problem(store, row, now, model));
+  TRY(load_many(store, problems, files, settings, now, model));
   return model;
 }
 

@@ -143,10 +143,10 @@ inline constexpr const char* dispute_note = "they differ: another host is asked"
 [[nodiscard]] policy::StageSetup stage_setup(const Problem& problem, const Configuration& configuration);
 // Where the log of the problem's present stage goes (Problem::log); empty: it is not wanted.
 [[nodiscard]] policy::RecordedStage::Sink open_log(Problem& problem, const Settings& settings);
-// The stage anew from the store, as after a restart: accepted items stay accepted, open units open. `files`:
-// where at a start the log's size is looked up.
-[[nodiscard]] Status restore_stage(storage::Store& store, const Settings& settings, Timestamp now,
-                                   Problem& problem, Model& model, io::Files* files = nullptr);
+// The stage anew from what read_stage() found (read_ahead.h), as after a restart: accepted items stay
+// accepted, open units open. `files`: where at a start the log's size is looked up; else null.
+[[nodiscard]] Status restore_stage(const policy::RestoreEvent& stored, const Settings& settings,
+                                   Timestamp now, Problem& problem, Model& model, io::Files* files = nullptr);
 // Reads everything. Problems that were planning or combining are found so (their jobs start again).
 [[nodiscard]] Result<Model> load_model(storage::Store& store, io::Files& files, const Settings& settings,
                                        Timestamp now);

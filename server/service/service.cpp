@@ -62,7 +62,7 @@ Status Service::check_project() {
                      " belongs to another project than the keys beside it: restore both from the "
                      "same backup"};
   }
-  TRY(store.set_value("project", secrets_.project));
+  if (!project) TRY(store.set_value("project", secrets_.project));
   TRY_ASSIGN(const auto audit_key, store.get_value("audit_key"));
   if (!audit_key) TRY(store.set_value("audit_key", to_base64url(crypto::random_secret(32))));
   TRY(store_project_token(store, secrets_, kernel_.clock().now()));
@@ -108,7 +108,9 @@ Status Service::start() {
   TRY_ASSIGN(const auto restored,
              restore_bundles(kernel_.store(), kernel_.blobs(), kernel_.settings().directory));
   for (const auto& line : restored) spdlog::warn("{}", line);
-  TRY(kernel_.writer().reload());
+  const Status loaded = kernel_.writer().reload();
+  TRY(kernel_.store().checked());  // of a damaged store it says more than what could not be read
+  TRY(loaded);
   tokens_.rebuild(kernel_.writer().model());
   admin_tokens_.rebuild(kernel_.writer().model());
   ban_registry_.set(std::make_shared<const BanTable>(kernel_.writer().model()));

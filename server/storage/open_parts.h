@@ -1,6 +1,7 @@
 // The parts of opening a store, for what opens one in another way than a server does. Private to this module.
 #pragma once
 
+#include <future>
 #include <memory>
 #include <string>
 
@@ -16,6 +17,7 @@ struct Opened {
   std::string place, how;      // what it is called, and how it can have become older than it was
   std::shared_ptr<void> lock;  // outlives the connections
   std::unique_ptr<Connection> connection, reader;
+  std::future<Status> check = {};  // OpenCheck::beside
 };
 
 // DIRECTORY/store.sqlite, which is made if it is not there. `lock`: the directory's.

@@ -6,6 +6,7 @@
 #include "server/storage/migrations.h"
 #include "server/storage/open_parts.h"
 #include "server/storage/sqlite.h"
+#include "shared/base/thread_name.h"
 
 namespace gleaner::storage {
 namespace {
@@ -24,6 +25,15 @@ Status create(const io::Path& path) {
   }
   TRY(files.sync(beside));
   return files.rename(beside, path);
+}
+
+Result<std::future<Status>> check_beside(const io::Path& path) {
+  TRY_ASSIGN(auto database, Database::open(path.string(), Database::Create::no));
+  TRY(database->execute("PRAGMA cache_size = -4096"));  // it needs no page twice
+  return std::async(std::launch::async, [database = std::move(database)] {
+    name_this_thread("checker");
+    return database->check();
+  });
 }
 
 Error older(const Opened& opened, const GenerationNote& store, const GenerationNote& note) {
@@ -68,7 +78,8 @@ Result<Opened> open_file(std::shared_ptr<void> lock, const io::Path& directory, 
   TRY_ASSIGN(auto database, Database::open(path.string(), Database::Create::no));
   TRY_ASSIGN(const int version, database->schema_version());
   if (version == 0) return database->damaged("it has no tables");
-  if (how == OpenCheck::quick_check) TRY(database->check());
+  const bool beside = how == OpenCheck::beside && version == static_cast<int>(migrations().size());
+  if (how != OpenCheck::none && !beside) TRY(database->check());
   TRY(migrate(*database, migrations()));
   // What the server before us wrote but did not live to sync would be read as committed: make it durable
   // before anybody hears of it.
@@ -77,10 +88,14 @@ Result<Opened> open_file(std::shared_ptr<void> lock, const io::Path& directory, 
   // what fsync() of the directory answers): a power cut would take all of it.
   TRY(files.sync(directory));
   TRY_ASSIGN(auto reader, Database::open(path.string(), Database::Create::no));
-  return Opened{path.string(),
+  Opened opened{path.string(),
                 "Its log (store.sqlite-wal) was removed or cut, or an older copy was put back: bring the "
                 "newer files back.",
                 std::move(lock), std::move(database), std::move(reader)};
+  if (beside) {
+    TRY_ASSIGN(opened.check, check_beside(path));
+  }
+  return opened;
 }
 
 Result<Opened> open_database(const std::string& url, const StoreOptions& options) {
@@ -112,6 +127,7 @@ Result<std::unique_ptr<SqlStore>> serve(Opened opened, const io::Path& directory
   TRY(check_place(*opened.connection, opened.place));
   auto store = std::make_unique<SqlStore>(std::move(opened.lock), std::move(opened.connection),
                                           std::move(opened.reader));
+  store->expect_check(std::move(opened.check));
   TRY(store->load_sequences());
   TRY(check_generation(*store, opened, directory, loss));
   return store;

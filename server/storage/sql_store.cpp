@@ -46,6 +46,11 @@ Status SqlStore::go_on_from(const GenerationNote& note) {
   return commit();
 }
 
+Status SqlStore::checked() {
+  if (check_.valid()) check_status_ = check_.get();
+  return check_status_;
+}
+
 Status SqlStore::begin() {
   return connection_->begin();
 }
@@ -57,6 +62,7 @@ Status SqlStore::commit() {
     for (Sequence* sequence : {&unit_ids_, &segment_ids_})
       if (sequence->next > sequence->reserved) TRY(reserve(*sequence));
     if (!connection_->changed()) return {};
+    TRY(checked());
     return write_sequence("generation", generation_ + 1);
   }();
   if (!done.ok()) {

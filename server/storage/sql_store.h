@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -27,6 +28,9 @@ class SqlStore final : public Store {
            std::unique_ptr<Connection> reader);
   [[nodiscard]] Status load_sequences();
 
+  // To be told by checked().
+  void expect_check(std::future<Status> check) { check_ = std::move(check); }
+  Status checked() override;
   Status begin() override;
   Status commit() override;
   void rollback() override;
@@ -193,6 +197,8 @@ class SqlStore final : public Store {
 
   std::shared_ptr<void> lock_;  // outlives the connections
   std::unique_ptr<Connection> connection_;
+  std::future<Status> check_;
+  Status check_status_;
   std::mutex reading_;                  // guards what follows
   std::unique_ptr<Connection> reader_;  // for segments' bytes, beside the writer
   Sequence unit_ids_{"unit"};

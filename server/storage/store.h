@@ -234,6 +234,9 @@ class Store {
  public:
   virtual ~Store() = default;
 
+  // Waits for the check that opening began, if any; invalid: the store is damaged. Nothing is committed
+  // before.
+  [[nodiscard]] virtual Status checked() = 0;
   [[nodiscard]] virtual Status begin() = 0;
   [[nodiscard]] virtual Status commit() = 0;
   virtual void rollback() = 0;
@@ -370,10 +373,11 @@ class Store {
 };
 
 // Opens or creates DIRECTORY/store.sqlite; migrates older schemas forward. A damaged or newer file is refused
-// with a message that says what to do. `quick_check` reads the whole file once. A store that is behind its
+// with a message that says what to do. `quick_check` reads the whole file once, `beside` does it while it is
+// read already (Store::checked(); before, if it is to be migrated). A store that is behind its
 // note (generation_note.h) is refused, too, unless what it lost is accepted: then it goes on from what it
 // has.
-enum class OpenCheck { none, quick_check };
+enum class OpenCheck { none, quick_check, beside };
 enum class Loss { refused, accepted };
 [[nodiscard]] Result<std::unique_ptr<Store>> open_sqlite_store(const io::Path& directory, OpenCheck check,
                                                                Loss loss = Loss::refused);

@@ -178,12 +178,12 @@ class Floods(unittest.TestCase):
                     waits.add(answer.headers.get("Retry-After"))
                 kept.close()
 
-            attackers = [threading.Thread(target=flood) for _ in range(4)]
+            attackers = [threading.Thread(target=flood) for _ in range(16)]
             begun = time.monotonic()
             for each in attackers:
                 each.start()
             try:
-                grid.wait_until("a flood", lambda: said[503] > 500)
+                grid.wait_until("a flood", lambda: said[503] > 50)
                 for _ in range(50):
                     for host in (neighbour, other):
                         status, reply = host.work(slots=0)
@@ -196,6 +196,8 @@ class Floods(unittest.TestCase):
             self.assertEqual(set(said), {200, 503})
             self.assertLessEqual(said[200], 120 + 2 * (time.monotonic() - begun) + 1)
             self.assertGreaterEqual(said[200], 119)
+            # A connection that was refused rests for a second, whatever is asked on it.
+            self.assertLessEqual(said[503], len(attackers) * (1 + time.monotonic() - begun))
             self.assertEqual({int(seconds) for seconds in waits if seconds} - set(range(5, 21)), set())
             self.assertGreater(len(waits), 5)
             grid.wait_until("the vandal's turn", lambda: vandal.work(slots=0)[0] == 200)

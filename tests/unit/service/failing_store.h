@@ -37,6 +37,7 @@ class FailingStore final : public Store {
   [[nodiscard]] bool failed() const { return failed_; }
   [[nodiscard]] std::int64_t commits() const { return commits_; }
 
+  Status checked() override { return inner_->checked(); }
   Status begin() override {
     TRY(next("begin"));
     return inner_->begin();

@@ -141,6 +141,40 @@ TEST_CASE("a page cut in half at the end is found by looking at every page") {
              Contains("restore the newest backup"));
 }
 
+TEST_CASE("what is looked at beside is read meanwhile, and not written before it is found whole") {
+  const TemporaryDirectory directory;
+  const Grid grid = make_store(directory.path());
+  const Bytes whole = read_whole(directory / "store.sqlite");
+  {
+    const auto store = open_store(directory.path(), OpenCheck::beside);
+    CHECK(must(store->open_units(grid.problem, 0)).size() == 300);
+    in_transaction(*store, [&] { must(store->set_value("written", "yes")); });
+    must(store->checked());
+  }
+  CHECK(must(open_store(directory.path())->get_value("written")) == "yes");
+  // A page that nothing looks at which is done below.
+  bool hidden = false;
+  for (auto page = whole.size() / 4096; !hidden && page > 1; --page) {
+    for (const char* log : {"store.sqlite-wal", "store.sqlite-shm"}) std::filesystem::remove(directory / log);
+    Bytes damaged = whole;
+    damaged.replace((page - 1) * 4096, 4096, 4096, 'x');
+    write_whole(directory / "store.sqlite", damaged);
+    if (open_sqlite_store(directory.path(), OpenCheck::quick_check).ok()) continue;
+    const auto store = open_sqlite_store(directory.path(), OpenCheck::none);
+    hidden = store.ok() && (*store)->open_units(grid.problem, 0).ok() && (*store)->get_value("written").ok();
+  }
+  REQUIRE(hidden);
+  {
+    const auto store = open_store(directory.path(), OpenCheck::beside);
+    CHECK(must(store->open_units(grid.problem, 0)).size() == 300);
+    must(store->begin());
+    must(store->set_value("written", "yes"));
+    CHECK(store->commit().error().kind == ErrorKind::invalid);
+    CHECK_THAT(store->checked().error().message, Contains("restore the newest backup"));
+  }
+  CHECK(must(open_store(directory.path())->get_value("written")) == std::nullopt);
+}
+
 TEST_CASE("random bytes anywhere in the file never crash the server") {
   const std::uint64_t seed = 31;
   INFO("seed " << seed);
