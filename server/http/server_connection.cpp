@@ -105,7 +105,7 @@ void Connection::begin_stop() {
     error_code ec;
     // It looks once more for a request that came in the meantime.
     if (self->phase_ == Phase::idle && !self->closed_) self->socket_.cancel(ec);
-    if (self->phase_ == Phase::idle) self->answered_.cancel();  // who rests
+    if (self->phase_ == Phase::idle) self->answered_.cancel();     // who rests
     if (self->phase_ == Phase::sending) self->answered_.cancel();  // who follows a feed has its answer's end
   });
 }
