@@ -50,7 +50,7 @@ storage::BlobPlace blob_place(const io::Path& directory, const service::Configur
   return {configuration.blobs_url, configuration.blobs_region,
           configuration.blobs_keys.empty() ? directory / "keys" / "blobs.keys"
                                            : io::Path(configuration.blobs_keys),
-          configuration.blobs_cache_megabytes * (1 << 20)};
+          configuration.blobs_cache_megabytes * (1 << 20), configuration.blobs_public_url};
 }
 
 int run_move_blobs(const io::Path& directory, const service::Configuration& configuration,

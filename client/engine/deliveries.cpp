@@ -100,9 +100,12 @@ void Deliveries::prepare_cut(Unit& unit, SteadyTime now, Closing closing) {
 
 void Deliveries::start_upload(Unit& unit, Bytes segment) {
   unit.delivery.in_flight = true;
-  auto job = [this, id = unit.id(), digest = unit.held->pending()->digest, server = server_,
+  const bool direct = unit.grant().direct.value_or(false) && trust_.knows_project();
+  auto job = [this, id = unit.id(), digest = unit.held->pending()->digest, server = server_, direct,
+              host = unit.grant().host, work_key = direct ? trust_.project().work_key : Bytes(),
               bytes = std::make_shared<const Bytes>(std::move(segment))](
                  transport::JobContext& context) -> transport::Completion {
+    if (direct) objects_.put({context, server, work_key, host}, digest, *bytes);
     Status outcome = transport::upload(context, server, digest, *bytes);
     return [this, id, digest, outcome = std::move(outcome)] {
       const auto found = units_.find(id);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "client/engine/object_access.h"
 #include "client/engine/services.h"
 #include "client/engine/trust.h"
 #include "client/engine/unit.h"
@@ -33,6 +34,7 @@ class Deliveries {
         units_(units),
         trust_(trust),
         server_(std::move(server)),
+        objects_(services.clock),
         receipts_(services.files, directory) {}
 
   // Writes journals, cuts, starts uploads, closes units with nothing left. Closing: everything finished is
@@ -85,6 +87,7 @@ class Deliveries {
   UnitBook& units_;
   const Trust& trust_;
   transport::Server server_;
+  ObjectAccess objects_;  // used on the data queue only
   receipts::Receipts receipts_;
   Totals totals_;
   std::vector<protocol::FailureReport> refused_;  // of units that are not in the book

@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "shared/base/limits.h"
 #include "shared/crypto/keys.h"
@@ -86,8 +87,34 @@ Status DownloadCache::make_room(std::int64_t bytes) {
   return {};
 }
 
-Status DownloadCache::download(transport::JobContext& context, const transport::Server& server,
-                               const std::string& digest, std::int64_t bytes) {
+Result<Bytes> DownloadCache::piece_of_server(const Source& source, const std::string& digest,
+                                             std::int64_t begin, std::int64_t end, std::int64_t bytes) const {
+  io::HttpRequest request = transport::get_request(source.server, "/v1/blobs/" + digest);
+  request.headers.emplace_back("Range", "bytes=" + std::to_string(begin) + "-" + std::to_string(end - 1));
+  request.reply_bytes_max = piece_bytes;
+  request.timeout = std::chrono::seconds{limits::request_seconds_max};
+  transport::Answer answer = transport::call(source.context.http, source.server, std::move(request));
+  if (!answer.reply.ok()) return answer.reply.error().within("downloading " + digest);
+  // A whole answer to a request for a range is for the first range only.
+  const bool whole = answer.reply->status != 206;
+  const auto got = static_cast<std::int64_t>(answer.reply->body.size());
+  if (got != end - begin || (whole && (begin != 0 || end != bytes)))
+    return Error{ErrorKind::unavailable,
+                 "downloading " + digest + ": the server sent another range than asked for"};
+  return std::move(answer.reply->body);
+}
+
+Status DownloadCache::download(const Source& source, const std::string& digest, std::int64_t bytes) {
+  if (source.trusted.grant.direct.value_or(false)) {
+    const Status done = download_from(From::objects_too, source, digest, bytes);
+    if (done.ok() || done.error().kind != ErrorKind::untrusted) return done;
+    objects_.mistrust("it gave other bytes than those of " + digest);
+  }
+  return download_from(From::server, source, digest, bytes);
+}
+
+Status DownloadCache::download_from(From from, const Source& source, const std::string& digest,
+                                    std::int64_t bytes) {
   const io::Path partial = directory_.blobs() / (digest + partial_suffix);
   std::int64_t at = files_.size(partial).ok() ? *files_.size(partial) : 0;
   if (at > bytes) {
@@ -96,22 +123,17 @@ Status DownloadCache::download(transport::JobContext& context, const transport::
   }
   TRY(make_room(bytes - at));
   if (bytes == 0) TRY(files_.write_at(partial, 0, ""));
+  const ObjectAccess::Asker asker{source.context, source.server, source.trusted.work_key,
+                                  source.trusted.grant.host};
   while (at < bytes) {
-    if (context.stopping.load()) return Error{ErrorKind::unavailable, "the client is stopping"};
+    if (source.context.stopping.load()) return Error{ErrorKind::unavailable, "the client is stopping"};
     const std::int64_t end = std::min(bytes, at + piece_bytes);
-    io::HttpRequest request = transport::get_request(server, "/v1/blobs/" + digest);
-    request.headers.emplace_back("Range", "bytes=" + std::to_string(at) + "-" + std::to_string(end - 1));
-    request.reply_bytes_max = piece_bytes;
-    request.timeout = std::chrono::seconds{limits::request_seconds_max};
-    const transport::Answer answer = transport::call(context.http, server, std::move(request));
-    if (!answer.reply.ok()) return answer.reply.error().within("downloading " + digest);
-    // A whole answer to a request for a range is for the first range only.
-    const bool whole = answer.reply->status != 206;
-    const auto got = static_cast<std::int64_t>(answer.reply->body.size());
-    if (got != end - at || (whole && (at != 0 || end != bytes)))
-      return Error{ErrorKind::unavailable,
-                   "downloading " + digest + ": the server sent another range than asked for"};
-    TRY(files_.write_at(partial, at, answer.reply->body));
+    std::optional<Bytes> piece;
+    if (from == From::objects_too) piece = objects_.fetch(asker, digest, {at, end}, bytes);
+    if (!piece) {
+      TRY_ASSIGN(piece, piece_of_server(source, digest, at, end, bytes));
+    }
+    TRY(files_.write_at(partial, at, *piece));
     at = end;
   }
   TRY(files_.sync(partial));
@@ -122,8 +144,7 @@ Status DownloadCache::download(transport::JobContext& context, const transport::
   return files_.rename(partial, directory_.blobs() / digest);
 }
 
-Status DownloadCache::ensure_blob(transport::JobContext& context, const transport::Server& server,
-                                  const std::string& digest, std::int64_t bytes) {
+Status DownloadCache::ensure_blob(const Source& source, const std::string& digest, std::int64_t bytes) {
   if (bytes < 0 || bytes > limits::blob_bytes_max)
     return Error{ErrorKind::untrusted, "the grant names a file of an impossible size"};
   const io::Path path = directory_.blobs() / digest;
@@ -135,13 +156,13 @@ Status DownloadCache::ensure_blob(transport::JobContext& context, const transpor
     spdlog::warn("the cached file {} is damaged: fetching it again", digest);
     TRY(files_.remove(path));
   }
-  TRY(download(context, server, digest, bytes));
+  TRY(download(source, digest, bytes));
   checked_[digest] = ++uses_;
   return {};
 }
 
-Status DownloadCache::lay_out(transport::JobContext& context, const transport::Server& server,
-                              const protocol::Grant& grant, const io::Path& directory) {
+Status DownloadCache::lay_out(const Source& source, const io::Path& directory) {
+  const protocol::Grant& grant = source.trusted.grant;
   TRY(files_.make_directories(directory / "inputs"));
   if (!files_.exists(directory / "parameters.json"))
     TRY(files_.write(directory / "parameters.json", grant.parameters, io::Mode::normal));
@@ -152,7 +173,7 @@ Status DownloadCache::lay_out(transport::JobContext& context, const transport::S
       if (placed_[path] == input.digest) continue;  // laid out for an earlier unit
       TRY(files_.remove(path));
     }
-    TRY(ensure_blob(context, server, input.digest, input.bytes));
+    TRY(ensure_blob(source, input.digest, input.bytes));
     TRY(place_file(directory_.blobs() / input.digest, path));
     placed_[path] = input.digest;
   }
@@ -175,12 +196,13 @@ void DownloadCache::forget_old_problems(const io::Path& in_use) {
 Result<Prepared> DownloadCache::prepare(transport::JobContext& context, const transport::Server& server,
                                         const TrustedGrant& trusted,
                                         const std::vector<std::string>& platforms) {
+  const Source source{context, server, trusted};
   const std::string& archive = trusted.application.archive;
   auto known = bundles_.find(archive);
   if (known == bundles_.end()) {
     if (trusted.application.archive_bytes > limits::bundle_bytes_max)
       return Error{ErrorKind::untrusted, "the application's archive is larger than any may be"};
-    TRY(ensure_blob(context, server, archive, trusted.application.archive_bytes));
+    TRY(ensure_blob(source, archive, trusted.application.archive_bytes));
     Prepared prepared;
     prepared.bundle_directory = directory_.bundles() / archive;
     TRY_ASSIGN(prepared.manifest, bundle::install_bundle(directory_.blobs() / archive, trusted.application,
@@ -196,7 +218,7 @@ Result<Prepared> DownloadCache::prepare(transport::JobContext& context, const tr
   }
   Prepared prepared = known->second;
   prepared.problem_directory = directory_.problems() / problem_directory_name(trusted.grant);
-  TRY(lay_out(context, server, trusted.grant, prepared.problem_directory));
+  TRY(lay_out(source, prepared.problem_directory));
   forget_old_problems(prepared.problem_directory);
   return prepared;
 }

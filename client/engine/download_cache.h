@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "client/engine/object_access.h"
 #include "client/engine/trust.h"
 #include "client/state/state_directory.h"
 #include "client/transport/server_call.h"
@@ -27,11 +28,12 @@ struct Prepared {
 
 class DownloadCache {
  public:
-  DownloadCache(io::Files& files, state::ProjectDirectory directory, bundle::Unpack unpack,
-                std::int64_t cache_bytes_max, std::int64_t free_bytes_min)
+  DownloadCache(io::Files& files, const Clock& clock, state::ProjectDirectory directory,
+                bundle::Unpack unpack, std::int64_t cache_bytes_max, std::int64_t free_bytes_min)
       : files_(files),
         directory_(std::move(directory)),
         unpack_(std::move(unpack)),
+        objects_(clock),
         cache_bytes_max_(cache_bytes_max),
         free_bytes_min_(free_bytes_min) {}
 
@@ -54,19 +56,29 @@ class DownloadCache {
   static constexpr std::size_t problems_max = 8;  // directories kept
 
  private:
-  [[nodiscard]] Status ensure_blob(transport::JobContext& context, const transport::Server& server,
-                                   const std::string& digest, std::int64_t bytes);
-  [[nodiscard]] Status download(transport::JobContext& context, const transport::Server& server,
-                                const std::string& digest, std::int64_t bytes);
+  // Whom a unit's files are asked of.
+  struct Source {
+    transport::JobContext& context;
+    const transport::Server& server;
+    const TrustedGrant& trusted;
+  };
+  enum class From { objects_too, server };
+  [[nodiscard]] Status ensure_blob(const Source& source, const std::string& digest, std::int64_t bytes);
+  [[nodiscard]] Status download(const Source& source, const std::string& digest, std::int64_t bytes);
+  // untrusted: all is there, and it is not what it should be; it is gone.
+  [[nodiscard]] Status download_from(From from, const Source& source, const std::string& digest,
+                                     std::int64_t bytes);
+  [[nodiscard]] Result<Bytes> piece_of_server(const Source& source, const std::string& digest,
+                                              std::int64_t begin, std::int64_t end, std::int64_t bytes) const;
   [[nodiscard]] Status check_blob(const std::string& digest, const io::Path& path, std::int64_t bytes) const;
-  [[nodiscard]] Status lay_out(transport::JobContext& context, const transport::Server& server,
-                               const protocol::Grant& grant, const io::Path& directory);
+  [[nodiscard]] Status lay_out(const Source& source, const io::Path& directory);
   [[nodiscard]] Status make_room(std::int64_t bytes);
   void forget_old_problems(const io::Path& in_use);
 
   io::Files& files_;
   state::ProjectDirectory directory_;
   bundle::Unpack unpack_;
+  ObjectAccess objects_;
   std::atomic<std::int64_t> cache_bytes_max_;
   std::atomic<std::int64_t> free_bytes_min_;
   std::map<std::string, std::int64_t> checked_;  // blobs whose digest holds -> when last used (a counter)

@@ -62,6 +62,7 @@ Result<TrustedGrant> Trust::check_grant(const protocol::SignedStatement& stateme
   TRY_ASSIGN(trusted.application,
              crypto::check_application(trusted.grant.application, trusted.grant.signer, project_->root_key,
                                        project_->project, now, revocations_));
+  trusted.work_key = project_->work_key;
   return trusted;
 }
 

@@ -14,6 +14,7 @@ namespace gleaner::engine {
 struct TrustedGrant {
   protocol::Grant grant;
   protocol::ApplicationStatement application;
+  Bytes work_key = {};  // of the project, at present
 };
 
 class Trust {

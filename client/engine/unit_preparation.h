@@ -22,8 +22,8 @@ class UnitPreparation {
         units_(units),
         trust_(trust),
         server_(std::move(server)),
-        cache_(services_.files, directory, services_.unpack, services_.settings.cache_bytes_max,
-               services_.settings.free_bytes_min) {}
+        cache_(services_.files, services_.clock, directory, services_.unpack,
+               services_.settings.cache_bytes_max, services_.settings.free_bytes_min) {}
 
   // Removes what the run before left that is rebuilt anyway. Call once, first.
   [[nodiscard]] Status open() { return cache_.clean(); }

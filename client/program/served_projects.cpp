@@ -44,6 +44,9 @@ Result<std::vector<ServedProject>> served_projects(const state::StateDirectory& 
         [fingerprint = identity->code.root_fingerprint, agent, rates = served.rates, link = served.link,
          refused = served.refused] {
           return transport::metered(io::make_curl_client(fingerprint, agent, rates, refused), link);
+        },
+        [rates = served.rates, link = served.link] {
+          return transport::metered(io::make_stranger_client(rates), link);
         });
     all.push_back(std::move(served));
   }

@@ -24,7 +24,9 @@ struct ThreadWorkers::Shared {
     bool ended = false;
   };
 
-  explicit Shared(std::function<std::unique_ptr<io::HttpClient>()> make) : make_client(std::move(make)) {
+  Shared(std::function<std::unique_ptr<io::HttpClient>()> make,
+         std::function<std::unique_ptr<io::HttpClient>()> objects)
+      : make_client(std::move(make)), make_objects(std::move(objects)) {
     event = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     CHECK_TRUE(event >= 0);
   }
@@ -32,7 +34,8 @@ struct ThreadWorkers::Shared {
 
   void run(QueueState& queue) {
     std::unique_ptr<io::HttpClient> client = make_client();
-    JobContext context{*client, stopping};
+    std::unique_ptr<io::HttpClient> objects = make_objects ? make_objects() : nullptr;
+    JobContext context{*client, stopping, objects.get()};
     std::unique_lock lock(mutex);
     while (true) {
       queue.wake.wait(lock, [&] { return stopping.load() || !queue.jobs.empty(); });
@@ -49,13 +52,14 @@ struct ThreadWorkers::Shared {
     }
     queue.jobs.clear();
     lock.unlock();
+    objects.reset();
     client.reset();  // before anybody hears of the end
     lock.lock();
     queue.ended = true;
     ended.notify_all();
   }
 
-  std::function<std::unique_ptr<io::HttpClient>()> make_client;
+  std::function<std::unique_ptr<io::HttpClient>()> make_client, make_objects;
   int event = -1;
   std::mutex mutex;  // guards everything below but `stopping`
   std::atomic<bool> stopping{false};
@@ -64,8 +68,9 @@ struct ThreadWorkers::Shared {
   std::deque<Completion> completions;
 };
 
-ThreadWorkers::ThreadWorkers(std::function<std::unique_ptr<io::HttpClient>()> make_client)
-    : shared_(std::make_shared<Shared>(std::move(make_client))) {}
+ThreadWorkers::ThreadWorkers(std::function<std::unique_ptr<io::HttpClient>()> make_client,
+                             std::function<std::unique_ptr<io::HttpClient>()> make_objects)
+    : shared_(std::make_shared<Shared>(std::move(make_client), std::move(make_objects))) {}
 
 ThreadWorkers::~ThreadWorkers() {
   (void)stop(Duration{0});

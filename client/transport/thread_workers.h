@@ -12,7 +12,9 @@ namespace gleaner::transport {
 
 class ThreadWorkers final : public Workers {
  public:
-  explicit ThreadWorkers(std::function<std::unique_ptr<io::HttpClient>()> make_client);
+  // `make_objects`: for JobContext::objects; empty: none.
+  explicit ThreadWorkers(std::function<std::unique_ptr<io::HttpClient>()> make_client,
+                         std::function<std::unique_ptr<io::HttpClient>()> make_objects = {});
   ~ThreadWorkers() override;  // stop() without patience
 
   void submit(Queue queue, Job job) override;

@@ -18,6 +18,7 @@ inline constexpr int queue_count = 3;
 struct JobContext {
   io::HttpClient& http;
   const std::atomic<bool>& stopping;  // long jobs look at it between steps
+  io::HttpClient* objects = nullptr;  // to a server's object store; null: only the server is asked
 };
 
 using Completion = std::function<void()>;

@@ -29,14 +29,15 @@ enum class RequestKind {
   project,
   uploads,
   blobs,
+  addresses,
   admin,
   console,
   operations,  // /healthz, /readyz, /metrics
   other
 };
-inline constexpr std::array<std::string_view, 13> request_kinds{
-    "work",    "heartbeat", "commit", "failure", "leave",      "enrol", "project",
-    "uploads", "blobs",     "admin",  "console", "operations", "other"};
+inline constexpr std::array<std::string_view, 14> request_kinds{
+    "work",    "heartbeat", "commit",    "failure", "leave",   "enrol",      "project",
+    "uploads", "blobs",     "addresses", "admin",   "console", "operations", "other"};
 [[nodiscard]] RequestKind kind_of(std::string_view path);
 
 // Why a request was refused, by the status of its answer.

@@ -18,6 +18,8 @@ bool moves_blob(const std::string& path) {
   return path.starts_with("/v1/uploads/") || path.starts_with("/v1/blobs/");
 }
 
+constexpr std::string_view addresses_path = "/v1/addresses/";
+
 // A file that is sent: its bytes are taken before, so that many at a time are counted, and given back as far
 // as they did not go.
 class Transfer {
@@ -149,7 +151,18 @@ void Router::blob_operation(const Request& request, const Reply& reply) {
         });
 }
 
+void Router::addresses(const Request& request, HostId host, const Reply& reply) {
+  const std::string digest = request.path.substr(addresses_path.size());
+  if (request.method == "GET")
+    return service_.addresses().of_blob(host, digest, answer<protocol::SignedStatement>(reply));
+  if (request.method != "POST") return reply(error_response(no_such_operation(request)));
+  with_body<protocol::PutRequest>(request, reply, [&](const protocol::PutRequest& message) {
+    service_.addresses().of_upload(host, digest, message.bytes, answer<protocol::SignedStatement>(reply));
+  });
+}
+
 void Router::host_operation(const Request& request, HostId host, const Reply& reply) {
+  if (request.path.starts_with(addresses_path)) return addresses(request, host, reply);
   if (request.method != "POST") return reply(error_response(no_such_operation(request)));
   const auto& path = request.path;
   if (path == "/v1/work") {

@@ -47,6 +47,7 @@ class Router {
   void serve(const Request& request, const service::Load::Visitor& who, const Reply& reply, Use use);
   // Why not, to somebody unknown: a stranger's request like any other.
   void refuse(const Request& request, const Error& why, const Reply& reply);
+  void addresses(const Request& request, HostId host, const Reply& reply);
   void host_operation(const Request& request, HostId host, const Reply& reply);
   void blob_operation(const Request& request, const Reply& reply);
   void public_operation(const Request& request, const Reply& reply);

@@ -131,6 +131,13 @@ Status Bucket::remove(const std::string& key) {
   return reply.error();
 }
 
+std::string Bucket::address(const std::string& origin, const std::string& method, const std::string& key,
+                            const Fields& query, std::int64_t bytes, Duration valid) const {
+  Unsigned request{method, origin.substr(origin.find("://") + 3), place_.path(key), query, {}};
+  if (bytes >= 0) request.headers.emplace_back("content-length", std::to_string(bytes));
+  return origin + presign(request, credentials_, outside_.clock.now(), valid);
+}
+
 Result<Listing> Bucket::list(const std::string& prefix, const std::string& from) {
   Call call;
   call.of_bucket = true;

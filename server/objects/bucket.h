@@ -87,6 +87,11 @@ class Bucket {
   // The ETag that the store gave it. REQUIRES: no more than piece_bytes.
   [[nodiscard]] Result<std::string> put(const std::string& key, std::string_view bytes);
   [[nodiscard]] Status remove(const std::string& key);  // absent is success
+  // An address under `origin` ("https://HOST[:PORT]") by which anybody may do this to the object for `valid`.
+  // `query`: of a part. `bytes`: the body must have just so many; negative: there is none. No request.
+  [[nodiscard]] std::string address(const std::string& origin, const std::string& method,
+                                    const std::string& key, const Fields& query, std::int64_t bytes,
+                                    Duration valid) const;
   // Up to 1,000; `from`: Listing::next of the ones before.
   [[nodiscard]] Result<Listing> list(const std::string& prefix, const std::string& from);
 

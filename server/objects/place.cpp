@@ -35,6 +35,11 @@ bool is_host(std::string_view text) {
                                     port.find_first_not_of("0123456789", 1) == std::string_view::npos));
 }
 
+void lower(std::string& host) {
+  std::transform(host.begin(), host.end(), host.begin(),
+                 [](char each) { return each >= 'A' && each <= 'Z' ? static_cast<char>(each + 32) : each; });
+}
+
 // curl leaves a scheme's own port out of the header Host, which is signed.
 void drop_own_port(Place& place) {
   const std::string_view own = place.scheme == "https" ? ":443" : ":80";
@@ -68,10 +73,26 @@ Result<Place> parse_place(const std::string& url) {
     if (!is_prefix(place.prefix)) return wrong;
     if (!place.prefix.ends_with('/')) place.prefix += '/';
   }
-  std::transform(place.host.begin(), place.host.end(), place.host.begin(),
-                 [](char each) { return each >= 'A' && each <= 'Z' ? static_cast<char>(each + 32) : each; });
+  lower(place.host);
   drop_own_port(place);
   return place;
+}
+
+Result<std::string> parse_origin(const std::string& url) {
+  const Error wrong{ErrorKind::invalid,
+                    "expected https://HOST[:PORT] (or http:// and this computer's own 127.0.0.1:PORT)"};
+  Place place;
+  for (const char* scheme : {"https", "http"})
+    if (url.starts_with(std::string(scheme) + "://")) place.scheme = scheme;
+  if (place.scheme.empty()) return wrong;
+  place.host = url.substr(place.scheme.size() + 3);
+  if (place.host.ends_with('/')) place.host.pop_back();
+  if (!is_host(place.host)) return wrong;
+  const std::string name = place.host.substr(0, place.host.rfind(':'));
+  if (place.scheme == "http" && name != "127.0.0.1" && name != "localhost" && name != "[::1]") return wrong;
+  lower(place.host);
+  drop_own_port(place);
+  return place.scheme + "://" + place.host;
 }
 
 Result<Credentials> read_credentials(const io::Files& files, const io::Path& path,

@@ -23,6 +23,9 @@ struct Place {
 // addressed by path, which every store understands.
 [[nodiscard]] Result<Place> parse_place(const std::string& url);
 
+// "https://HOST[:PORT]", or "http://" and an address of this computer (to try something out); invalid.
+[[nodiscard]] Result<std::string> parse_origin(const std::string& url);
+
 // Two words, of a file that nobody else may read: the access key's id and its secret.
 [[nodiscard]] Result<Credentials> read_credentials(const io::Files& files, const io::Path& path,
                                                    const std::string& region);

@@ -142,6 +142,12 @@ void declare(io::Settings& settings, Configuration& c) {
                "s3+https://HOST/BUCKET or s3+https://HOST/BUCKET/PREFIX: in an S3-compatible object store.\n"
                "Blobs that there are already have to be moved: gleaner-server migrate.",
                [](const std::string& url) { return storage::check_blob_url(url); });
+  settings.add(
+      "blobs.public_url", &c.blobs_public_url,
+      "https://HOST[:PORT], where hosts reach that store themselves: they then fetch applications and\n"
+      "inputs there, and put large results there, by addresses that this server signs for a quarter\n"
+      "of an hour. Their computers must trust its certificate. Empty: all of it passes this server.",
+      [](const std::string& url) { return storage::check_public_url(url); });
   settings.add("blobs.region", &c.blobs_region, "The region of that store, as it names it.");
   settings.add("blobs.keys", &c.blobs_keys,
                "File of mode 600 with the id and the secret of an access key, on two lines.\n"

@@ -40,7 +40,8 @@ struct Configuration {
   std::string store_url;  // empty: a file of the project's directory
   std::string blobs_url;  // empty: files of the project's directory
   std::string blobs_region = "us-east-1";
-  std::string blobs_keys;  // a file; empty: keys/blobs.keys
+  std::string blobs_keys;        // a file; empty: keys/blobs.keys
+  std::string blobs_public_url;  // empty: hosts never speak with the object store
   std::int64_t blobs_cache_megabytes = 10'240;
   std::int64_t disk_reserve_megabytes = 256;
   std::int64_t keep_ended_days = 0;  // problems that are over; 0: for ever

@@ -74,6 +74,7 @@ protocol::Grant make_grant(const Transaction& tx, const Problem& problem, const 
       problem.stage->view().heartbeat_seconds(tx.now), static_cast<double>(problem.row.commit_seconds)));
   grant.issued_at = tx.now;
   grant.deadline = unit.deadline;
+  if (!tx.settings.configuration.blobs_public_url.empty()) grant.direct = true;
   // Who knew that it is asked for an opinion could be honest just then.
   grant.reason = unit.kind == policy::UnitKind::check ? "items are free" : unit.reason;
   return grant;

@@ -42,6 +42,7 @@ Service::Service(Settings settings, ProjectSecrets secrets, Dependencies depende
       work_(kernel_, commits_, secrets_),
       uploads_(kernel_, upload_accounts_),
       downloads_(kernel_),
+      addresses_(kernel_, uploads_, secrets_),
       applications_(kernel_, secrets_),
       problems_(kernel_),
       previews_(kernel_),

@@ -8,6 +8,7 @@
 
 #include <memory>
 
+#include "server/service/addresses.h"
 #include "server/service/admins.h"
 #include "server/service/applications.h"
 #include "server/service/audit.h"
@@ -58,6 +59,7 @@ class Service {
   [[nodiscard]] Commits& commits() { return commits_; }
   [[nodiscard]] Uploads& uploads() { return uploads_; }
   [[nodiscard]] Downloads& downloads() { return downloads_; }
+  [[nodiscard]] Addresses& addresses() { return addresses_; }
   [[nodiscard]] Applications& applications() { return applications_; }
   [[nodiscard]] Problems& problems() { return problems_; }
   [[nodiscard]] Previews& previews() { return previews_; }
@@ -98,6 +100,7 @@ class Service {
   Work work_;
   Uploads uploads_;
   Downloads downloads_;
+  Addresses addresses_;
   Applications applications_;
   Problems problems_;
   Previews previews_;

@@ -59,17 +59,26 @@ void Uploads::upload(Chunk chunk, Done<protocol::UploadState> done) {
     return kernel_.on_blob_pool(
         [this, chunk = std::move(chunk), done = std::move(done)]() mutable { done(take(chunk)); });
   const HostId host = *chunk.host;
-  kernel_.decide<std::int64_t>(
-      [host](Transaction& tx, Result<std::int64_t>& bytes) -> Status {
-        bytes = allowance(tx.model, host);
-        return {};
-      },
-      [this, now, chunk = std::move(chunk), done = std::move(done)](Result<std::int64_t> bytes) mutable {
-        if (!bytes.ok()) return done(bytes.error());
-        const Status room = accounts_.open(*chunk.host, chunk.digest, chunk.length, *bytes, now);
+  const std::string digest = chunk.digest;
+  const std::int64_t length = chunk.length;
+  open_account(
+      host, digest, length,
+      [this, chunk = std::move(chunk), done = std::move(done)](const Status& room) mutable {
         if (!room.ok()) return done(room.error());
         if (!kernel_.blobs().remote()) return done(take(chunk));
         kernel_.on_blob_pool([this, chunk = std::move(chunk), done]() mutable { done(take(chunk)); });
+      });
+}
+
+void Uploads::open_account(HostId host, const std::string& digest, std::int64_t bytes, StatusDone done) {
+  kernel_.decide<std::int64_t>(
+      [host](Transaction& tx, Result<std::int64_t>& allowed) -> Status {
+        allowed = allowance(tx.model, host);
+        return {};
+      },
+      [this, host, digest, bytes, done = std::move(done)](const Result<std::int64_t>& allowed) {
+        if (!allowed.ok()) return done(allowed.error());
+        done(accounts_.open(host, digest, bytes, *allowed, kernel_.clock().now()));
       });
 }
 

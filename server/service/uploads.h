@@ -27,6 +27,8 @@ class Uploads {
     std::optional<HostId> host = std::nullopt;  // absent: an administrator
   };
   void upload(Chunk chunk, Done<protocol::UploadState> done);
+  // Takes the blob into the host's account, or says why it may not upload that much now.
+  void open_account(HostId host, const std::string& digest, std::int64_t bytes, StatusDone done);
   // Blocks; look() does not.
   [[nodiscard]] Result<protocol::UploadState> state(const std::string& digest,
                                                     std::optional<HostId> host = std::nullopt) const;

@@ -101,6 +101,15 @@ class BlobStore {
   [[nodiscard]] virtual Result<std::int64_t> collect(const std::vector<std::string>& keep, Timestamp now,
                                                      Duration stale) = 0;
 
+  // Where hosts can have a blob without this server, for `valid`; empty: nowhere. Nothing is asked.
+  [[nodiscard]] virtual std::string address(const std::string& digest, Duration valid) const;
+  // Where the sender can put what its upload of `bytes` still lacks; not_found: only here. upload_state() and
+  // finish() know of what was put so. Blocks.
+  [[nodiscard]] virtual Result<std::vector<protocol::PartAddress>> put_addresses(const std::string& digest,
+                                                                                 std::int64_t bytes,
+                                                                                 Duration valid,
+                                                                                 std::string_view sender);
+
   // Whether calls may wait for another machine.
   [[nodiscard]] virtual bool remote() const { return false; }
   // Why blobs can neither be stored nor fetched just now, in words for a person.

@@ -27,6 +27,17 @@ FileBlobs::FileBlobs(io::Files& files, io::Path directory)
     : state_(std::make_unique<State>(files, std::move(directory))) {}
 FileBlobs::~FileBlobs() = default;
 
+std::string BlobStore::address(const std::string& /*digest*/, Duration /*valid*/) const {
+  return {};
+}
+
+Result<std::vector<protocol::PartAddress>> BlobStore::put_addresses(const std::string& /*digest*/,
+                                                                    std::int64_t /*bytes*/,
+                                                                    Duration /*valid*/,
+                                                                    std::string_view /*sender*/) {
+  return Error{ErrorKind::not_found, "uploads to this server go through it alone"};
+}
+
 bool BlobStore::is_digest(std::string_view text) {
   return text.size() == digest_length && std::all_of(text.begin(), text.end(), [](char character) {
            return (character >= '0' && character <= '9') || (character >= 'a' && character <= 'f');

@@ -1,6 +1,7 @@
 // Blobs in an object store (server/objects), by keys "blobs/DIGEST". The project's directory has uploads in
 // progress, and files of what was stored or fetched lately: a cache, which may be deleted while no server
-// runs.
+// runs. What hosts put there themselves waits under "sent/HOST/DIGEST", where it spoils nothing, until
+// finish() has found it right.
 //
 // Nothing that the store says is believed. What it was given is there once it names the checksum (the ETag,
 // an MD5) of these bytes, or else gives them back. What it gives is compared with its digest. If it has other
@@ -25,9 +26,10 @@ namespace gleaner::storage {
 
 class ObjectBlobs final : public BlobStore {
  public:
-  // `cache_bytes`: more is deleted, but for what was used within the hour.
+  // `cache_bytes`: more is deleted, but for what was used within the hour. `origin`: where hosts reach the
+  // store (objects/place.h); empty: they do not.
   ObjectBlobs(io::Files& files, io::Path directory, std::unique_ptr<objects::Bucket> bucket,
-              const Clock& clock, std::int64_t cache_bytes);
+              const Clock& clock, std::int64_t cache_bytes, std::string origin = {});
 
   Status open(const std::string& project) override;
   // The same for who moves blobs here or away (move_blobs.h), who alone then cares for blobs.place. io: it is
@@ -56,6 +58,9 @@ class ObjectBlobs final : public BlobStore {
   Result<bool> discard(const std::string& digest, Timestamp before, std::string_view sender = {}) override;
   // Uploads and the cache each time; the bucket, which has to be listed, every six hours.
   Result<std::int64_t> collect(const std::vector<std::string>& keep, Timestamp now, Duration stale) override;
+  [[nodiscard]] std::string address(const std::string& digest, Duration valid) const override;
+  Result<std::vector<protocol::PartAddress>> put_addresses(const std::string& digest, std::int64_t bytes,
+                                                           Duration valid, std::string_view sender) override;
   [[nodiscard]] bool remote() const override { return true; }
   [[nodiscard]] Status health() const override;
   [[nodiscard]] bool wants_probe() const override { return bucket_->wants_probe(); }
@@ -85,6 +90,19 @@ class ObjectBlobs final : public BlobStore {
   [[nodiscard]] Status doubt(const std::string& digest, Wrong wrong);
   void trust(const std::string& digest);  // it is at the store
 
+  // What a host put there itself (object_blobs_sent.cpp).
+  struct Sent {
+    std::string key;
+    std::int64_t bytes = 0;
+    std::string upload;  // in these parts, to be completed; empty: it is complete, or not there
+    std::vector<objects::Part> parts;
+  };
+  [[nodiscard]] Result<Sent> sent(const std::string& digest, std::string_view sender);
+  // Becomes an upload of the sender's here, if there is none. Was there anything?
+  [[nodiscard]] Result<bool> take_sent(const std::string& digest, std::string_view sender);
+  [[nodiscard]] Status drop_sent(const std::string& digest, std::string_view sender, Timestamp before);
+  [[nodiscard]] Result<std::int64_t> collect_sent(Timestamp before);
+
   void use(const std::string& digest);
   [[nodiscard]] bool used_since(const std::string& digest, Timestamp time) const;
   [[nodiscard]] Result<std::int64_t> collect_objects(const std::unordered_set<std::string_view>& keep,
@@ -97,6 +115,7 @@ class ObjectBlobs final : public BlobStore {
   const std::unique_ptr<objects::Bucket> bucket_;
   const Clock& clock_;
   const std::int64_t cache_bytes_;
+  const std::string origin_;
   Turns turns_;
   std::mutex collecting_;
   Timestamp collected_at_{};  // guarded by it

@@ -167,10 +167,13 @@ Result<std::int64_t> ObjectBlobs::collect_objects(const std::unordered_set<std::
     }
     from = listing.next;
   } while (!from.empty());
-  TRY_ASSIGN(const auto uploads, bucket_->uploads(prefix));
-  for (const auto& upload : uploads)
-    if (upload.begun < before) TRY(bucket_->abort(upload.key, upload.id));
-  return removed;
+  TRY_ASSIGN(const std::int64_t put, collect_sent(before));
+  for (const char* of : {"blobs/", "sent/"}) {
+    TRY_ASSIGN(const auto uploads, bucket_->uploads(of));
+    for (const auto& upload : uploads)
+      if (upload.begun < before) TRY(bucket_->abort(upload.key, upload.id));
+  }
+  return removed + put;
 }
 
 // The files here that were not used for longest go first.

@@ -9,6 +9,11 @@
 
 namespace gleaner::storage {
 
+Status check_public_url(const std::string& url) {
+  if (!url.empty()) TRY(objects::parse_origin(url));
+  return {};
+}
+
 Status check_blob_url(const std::string& url) {
   if (!url.empty()) TRY(objects::parse_place(url));
   return {};
@@ -18,12 +23,17 @@ Result<std::unique_ptr<ObjectBlobs>> make_object_blobs(io::Files& files, const i
                                                        const BlobPlace& place, Clock& clock) {
   TRY_ASSIGN(auto parsed, objects::parse_place(place.url));
   TRY_ASSIGN(auto credentials, objects::read_credentials(files, place.keys, place.region));
+  std::string origin;
+  if (!place.public_url.empty()) {
+    TRY_ASSIGN(origin, objects::parse_origin(place.public_url));
+  }
   auto bucket = std::make_unique<objects::Bucket>(
       std::move(parsed), std::move(credentials),
       objects::Bucket::Outside{
           [] { return io::make_plain_client(std::string("gleaner-server/") + version_text); }, clock,
           [](Duration pause) { std::this_thread::sleep_for(pause); }});
-  return std::make_unique<ObjectBlobs>(files, directory, std::move(bucket), clock, place.cache_bytes);
+  return std::make_unique<ObjectBlobs>(files, directory, std::move(bucket), clock, place.cache_bytes,
+                                       std::move(origin));
 }
 
 Result<std::unique_ptr<BlobStore>> make_blobs(io::Files& files, const io::Path& directory,

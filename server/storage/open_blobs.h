@@ -13,9 +13,11 @@ struct BlobPlace {
   std::string region = "us-east-1";
   io::Path keys;  // the file with the access key
   std::int64_t cache_bytes = 0;
+  std::string public_url = {};  // where hosts reach the store themselves; empty: they do not
 };
 
-[[nodiscard]] Status check_blob_url(const std::string& url);  // invalid
+[[nodiscard]] Status check_blob_url(const std::string& url);    // invalid
+[[nodiscard]] Status check_public_url(const std::string& url);  // invalid
 // Not opened yet. Errors: invalid, untrusted, not_found: of the url or the file with the keys.
 [[nodiscard]] Result<std::unique_ptr<BlobStore>> make_blobs(io::Files& files, const io::Path& directory,
                                                             const BlobPlace& place, Clock& clock);

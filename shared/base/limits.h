@@ -78,6 +78,11 @@ inline constexpr std::int64_t proof_bytes_max = 33 * 16;  // a reply has at most
 // Contexts of grants that a client keeps and names: of so many problems it is told again what it has
 // forgotten.
 inline constexpr int contexts_per_request_max = 32;
+// Addresses in an object store: a host asks for each when it needs it, and again when one is about to end. A
+// quarter of an hour is what such stores forgive clocks, and 4 MiB pieces of a slow line take minutes.
+inline constexpr int address_seconds = 15 * 60;
+inline constexpr int address_length_max = 2048;
+inline constexpr int parts_per_upload_max = 128;             // of 8 MiB: a segment
 inline constexpr std::int64_t contexts_bytes_max = 4 << 20;  // in its memory; the newest is kept in any case
 inline constexpr int progress_per_reply_max = 16;            // problems whose progress one reply reports
 inline constexpr int hosts_per_page_max = 1000;

@@ -250,6 +250,45 @@ Result<protocol::Acknowledgement> check_acknowledgement(const SignedStatement& s
   return acknowledgement;
 }
 
+namespace {
+
+// What addresses in an object store have in common.
+template <typename Addresses>
+Result<Addresses> check_addresses(StatementType type, const SignedStatement& statement,
+                                  std::string_view work_key, HostId host, const std::string& digest,
+                                  Timestamp now) {
+  TRY(check_signed_by(statement, type, work_key));
+  TRY_ASSIGN(auto addresses, decode_payload<Addresses>(statement));
+  TRY(check_host(type, addresses.host, host));
+  if (addresses.digest != digest) return untrusted(type, "is of another blob than was asked for");
+  if (now - clock_skew_forgiven > addresses.ends_at)
+    return untrusted(type, "ran out at " + to_rfc3339(addresses.ends_at) +
+                               ": an old one was sent again, or this computer's date is wrong");
+  return addresses;
+}
+
+}  // namespace
+
+Result<protocol::BlobAddress> check_blob_address(const SignedStatement& statement, std::string_view work_key,
+                                                 HostId host, const std::string& digest, Timestamp now) {
+  return check_addresses<protocol::BlobAddress>(StatementType::blob_address, statement, work_key, host,
+                                                digest, now);
+}
+
+Result<protocol::PutAddresses> check_put_addresses(const SignedStatement& statement,
+                                                   std::string_view work_key, HostId host,
+                                                   const std::string& digest, std::int64_t bytes,
+                                                   Timestamp now) {
+  constexpr auto type = StatementType::put_addresses;
+  TRY_ASSIGN(auto addresses,
+             check_addresses<protocol::PutAddresses>(type, statement, work_key, host, digest, now));
+  if (addresses.bytes != bytes) return untrusted(type, "is of another length than was asked for");
+  for (const auto& part : addresses.parts)
+    if (part.bytes < 1 || part.offset > bytes - part.bytes)
+      return untrusted(type, "has a part that is not one");
+  return addresses;
+}
+
 Result<protocol::ApplicationStatement> check_application(const SignedStatement& application,
                                                          const SignedStatement& signer,
                                                          std::string_view root_key, std::string_view project,

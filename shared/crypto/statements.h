@@ -67,6 +67,15 @@ struct ProjectTrust {
                                                   const ProjectTrust& trust, HostId host, Timestamp now);
 [[nodiscard]] Result<protocol::Acknowledgement> check_acknowledgement(
     const protocol::SignedStatement& statement, const ProjectTrust& trust, HostId host);
+// Signed by `work_key`; for `host` and `digest`, not past its end.
+[[nodiscard]] Result<protocol::BlobAddress> check_blob_address(const protocol::SignedStatement& statement,
+                                                               std::string_view work_key, HostId host,
+                                                               const std::string& digest, Timestamp now);
+// The same, for an upload of `bytes`, of which each part is a part.
+[[nodiscard]] Result<protocol::PutAddresses> check_put_addresses(const protocol::SignedStatement& statement,
+                                                                 std::string_view work_key, HostId host,
+                                                                 const std::string& digest,
+                                                                 std::int64_t bytes, Timestamp now);
 // The application statement by a signer that the root key certified. A certificate that has run out since the
 // application was signed is refused too: sign again. So is what is revoked.
 [[nodiscard]] Result<protocol::ApplicationStatement> check_application(

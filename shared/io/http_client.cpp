@@ -1,6 +1,7 @@
 #include "shared/io/http_client.h"
 
 #include <curl/curl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -10,6 +11,7 @@
 #include "shared/base/check.h"
 #include "shared/base/limits.h"
 #include "shared/io/plain_client.h"
+#include "shared/io/reach.h"
 #include "shared/io/server_trust.h"
 
 namespace gleaner::io {
@@ -34,7 +36,11 @@ struct Target {
   }
 };
 
-enum class Schemes { https, http_too };
+enum class Schemes { https, http_here /* of this computer */, http_too };
+
+bool is_loopback(const std::string& host) {
+  return host == "localhost" || host == "::1" || host.starts_with("127.");
+}
 
 Result<Target> parse_url(const std::string& url, Schemes schemes) {
   const std::unique_ptr<CURLU, void (*)(CURLU*)> parsed(curl_url(), curl_url_cleanup);
@@ -49,15 +55,13 @@ Result<Target> parse_url(const std::string& url, Schemes schemes) {
     return copy;
   };
   const std::string scheme = part(CURLUPART_SCHEME);
-  if (scheme != "https" && (schemes == Schemes::https || scheme != "http"))
-    return Error{ErrorKind::invalid, "\"" + url + "\" is not an https address, and nothing else is spoken"};
   Target target{part(CURLUPART_HOST), part(CURLUPART_PORT)};
   if (target.host.starts_with('[')) target.host = target.host.substr(1, target.host.size() - 2);
+  const bool plain =
+      schemes == Schemes::http_too || (schemes == Schemes::http_here && is_loopback(target.host));
+  if (scheme != "https" && !(scheme == "http" && plain))
+    return Error{ErrorKind::invalid, "\"" + url + "\" is not an https address, and nothing else is spoken"};
   return target;
-}
-
-bool is_loopback(const std::string& host) {
-  return host == "localhost" || host == "::1" || host.starts_with("127.");
 }
 
 Result<HeaderList> header_list(const HttpRequest& request) {
@@ -154,6 +158,8 @@ class CurlClient final : public HttpClient {
     TRY_ASSIGN(const HeaderList headers, header_list(request));
     trust_.expect_host(target.host);
     forget_if_refused();
+    nearest_ = request.nearest;
+    too_near_ = false;
     Receiver receiver(request.reply_bytes_max);
     curl_easy_reset(handle_.get());  // keeps connections and TLS sessions
     set_connection_options(request, target);
@@ -170,6 +176,8 @@ class CurlClient final : public HttpClient {
                    target.shown() + " answered with " + receiver.overflow + ": more than is allowed here"};
     if (result != CURLE_OK) return failure(result, target, request);
     receiver.reply.status = static_cast<int>(info<long>(CURLINFO_RESPONSE_CODE));
+    const char* address = info<const char*>(CURLINFO_PRIMARY_IP);
+    receiver.reply.reach = reach_of(std::string(address == nullptr ? "" : address));
     receiver.reply.round_trip =
         Duration{info<curl_off_t>(CURLINFO_TOTAL_TIME_T) - info<curl_off_t>(CURLINFO_PRETRANSFER_TIME_T)};
     return std::move(receiver.reply);
@@ -204,13 +212,17 @@ class CurlClient final : public HttpClient {
     set(CURLOPT_PROTOCOLS_STR, schemes_ == Schemes::https ? "https" : "https,http");
     set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
     set(CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
-    set(CURLOPT_USERAGENT, user_agent_.c_str());
+    if (!user_agent_.empty()) set(CURLOPT_USERAGENT, user_agent_.c_str());
     set(CURLOPT_NOSIGNAL, 1L);
     set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     set(CURLOPT_ERRORBUFFER, detail_.data());
     set(CURLOPT_TIMEOUT_MS, milliseconds(request.timeout + slow_down(request)));
     set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds(std::min(request.timeout, connect_timeout)));
     set(CURLOPT_MAXAGE_CONN, static_cast<long>(limits::reused_connection_seconds_max));
+    if (nearest_ != Reach::computer) {
+      set(CURLOPT_OPENSOCKETFUNCTION, &CurlClient::on_open_socket);
+      set(CURLOPT_OPENSOCKETDATA, static_cast<void*>(this));
+    }
     if (is_loopback(target.host)) set(CURLOPT_PROXY, "");  // a proxy's loopback is another machine's
     // The chain and the name are ServerTrust's to judge; curl must neither load the system's authorities (a
     // megabyte that a pinned client never needs) nor insist on the host name.
@@ -250,6 +262,15 @@ class CurlClient final : public HttpClient {
     return {};
   }
 
+  static curl_socket_t on_open_socket(void* self, curlsocktype, curl_sockaddr* address) {
+    auto& client = *static_cast<CurlClient*>(self);
+    if (reach_of(address->addr) < client.nearest_) {
+      client.too_near_ = true;
+      return CURL_SOCKET_BAD;
+    }
+    return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+  }
+
   static CURLcode on_ssl_context(CURL*, void* context, void* trust) {
     static_cast<ServerTrust*>(trust)->install(static_cast<SSL_CTX*>(context));
     return CURLE_OK;
@@ -257,6 +278,10 @@ class CurlClient final : public HttpClient {
 
   [[nodiscard]] Error failure(CURLcode result, const Target& target, const HttpRequest& request) const {
     if (!trust_.refusal().empty()) return {ErrorKind::untrusted, target.shown() + ": " + trust_.refusal()};
+    if (too_near_)
+      return {ErrorKind::untrusted, target.shown() +
+                                        " is nearer to this computer than the server is, and "
+                                        "none of the server's business"};
     const auto plain = [](const std::string& text) { return Error{ErrorKind::unavailable, text}; };
     // Where more is to be known than our words say, the library's follow.
     const auto error = [&](const std::string& text) {
@@ -294,6 +319,8 @@ class CurlClient final : public HttpClient {
   const std::shared_ptr<const TransferRates> rates_;
   const std::shared_ptr<const RefusedTlsKeys> refused_;
   std::uint64_t refused_seen_ = 0;
+  Reach nearest_ = Reach::computer;
+  bool too_near_ = false;  // an address of the last request was
   mutable std::array<char, CURL_ERROR_SIZE> detail_{};
   std::unique_ptr<CURL, FreeEasy> handle_;  // last: closed before what its callbacks use
 };
@@ -321,6 +348,10 @@ std::unique_ptr<HttpClient> make_curl_client(Bytes root_fingerprint, std::string
                                              std::shared_ptr<const RefusedTlsKeys> refused) {
   return std::make_unique<CurlClient>(std::move(root_fingerprint), std::move(user_agent), std::move(rates),
                                       std::move(refused));
+}
+
+std::unique_ptr<HttpClient> make_stranger_client(std::shared_ptr<const TransferRates> rates) {
+  return std::make_unique<CurlClient>(Bytes{}, "", std::move(rates), nullptr, Schemes::http_here);
 }
 
 std::unique_ptr<HttpClient> make_plain_client(std::string user_agent) {

@@ -19,6 +19,10 @@
 
 namespace gleaner::io {
 
+// Who has an address: this computer and its link (loopback, 169.254..., fe80::...), a network of somebody's
+// own (RFC 1918, RFC 6598, RFC 4193), or the world.
+enum class Reach : int { computer = 1, network = 2, world = 3 };
+
 struct HttpRequest {
   std::string method = "GET";  // or HEAD, POST, PUT, PATCH, DELETE
   std::string url;             // https://...
@@ -26,13 +30,15 @@ struct HttpRequest {
   Bytes body;
   std::int64_t reply_bytes_max = 8 << 20;  // too_large beyond
   Duration timeout = std::chrono::seconds{60};
+  Reach nearest = Reach::computer;  // no connection is made to what is nearer
 };
 
 struct HttpReply {
   int status = 0;
   std::map<std::string, std::string> headers;  // names in lower case; repeated ones joined by ", "
   Bytes body;
-  Duration round_trip{0};  // request sent to last byte
+  Duration round_trip{0};         // request sent to last byte
+  Reach reach = Reach::computer;  // of the address that answered, or of the proxy on the way
 };
 
 class HttpClient {
@@ -69,5 +75,10 @@ class RefusedTlsKeys {
 [[nodiscard]] std::unique_ptr<HttpClient> make_curl_client(
     Bytes root_fingerprint, std::string user_agent, std::shared_ptr<const TransferRates> rates = {},
     std::shared_ptr<const RefusedTlsKeys> refused = {});
+
+// For addresses that somebody else named: it does not say what program it is, trusts the system's
+// authorities, and takes http:// only of this computer.
+[[nodiscard]] std::unique_ptr<HttpClient> make_stranger_client(
+    std::shared_ptr<const TransferRates> rates = {});
 
 }  // namespace gleaner::io

@@ -160,6 +160,37 @@ void visit(Archive& archive, Of<Archive, Grant>& message) {
   archive("issued_at", message.issued_at);
   archive("deadline", message.deadline);
   archive("reason", message.reason, Prose{});
+  archive("direct", message.direct);
+}
+
+template <>
+inline constexpr const char* title<BlobAddress> = "address of a blob";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, BlobAddress>& message) {
+  archive("host", message.host);
+  archive("digest", message.digest, Digest{});
+  archive("address", message.address, Text{limits::address_length_max});
+  archive("ends_at", message.ends_at);
+}
+
+template <>
+inline constexpr const char* title<PartAddress> = "address of a part";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, PartAddress>& message) {
+  archive("offset", message.offset, Whole{0, limits::segment_bytes_max});
+  archive("bytes", message.bytes, Whole{0, limits::segment_bytes_max});
+  archive("address", message.address, Text{limits::address_length_max});
+}
+
+template <>
+inline constexpr const char* title<PutAddresses> = "addresses of an upload";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, PutAddresses>& message) {
+  archive("host", message.host);
+  archive("digest", message.digest, Digest{});
+  archive("bytes", message.bytes, Whole{0, limits::segment_bytes_max});
+  archive("parts", message.parts, List{limits::parts_per_upload_max});
+  archive("ends_at", message.ends_at);
 }
 
 template <>

@@ -188,6 +188,13 @@ void visit(Archive& archive, Of<Archive, FailureReport>& message) {
 }
 
 template <>
+inline constexpr const char* title<PutRequest> = "request for addresses";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, PutRequest>& message) {
+  archive("bytes", message.bytes, Whole{0, limits::segment_bytes_max});
+}
+
+template <>
 inline constexpr const char* title<UploadState> = "upload state";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, UploadState>& message) {

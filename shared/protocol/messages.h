@@ -33,6 +33,8 @@ enum class StatementType : int {
   grant = 5,                 // by the work key
   acknowledgement = 6,       // by the work key
   revocations = 7,           // by the root key
+  blob_address = 8,          // by the work key
+  put_addresses = 9,         // by the work key
 };
 [[nodiscard]] const char* name_of(StatementType type);
 
@@ -161,6 +163,34 @@ struct Grant {
   Timestamp deadline;  // when the lease is garbage: a result is welcome for as long as it is of use
   std::string reason;  // why this size, in one sentence
   std::optional<std::string> context = {};  // digest of its GrantContext's text
+  // The server has its blobs in an object store that hosts reach: who asks is given addresses there.
+  std::optional<bool> direct = {};
+};
+
+// Where a blob can be had without the server, in its object store, by whoever knows this; signed by the work
+// key. What it gives is not believed before it has its digest.
+struct BlobAddress {
+  HostId host;  // that asked
+  std::string digest;
+  std::string address;  // https://...
+  Timestamp ends_at;    // the store refuses it after that
+};
+
+// Which bytes of an upload, and where in the object store they may be put, all at once, with PUT.
+struct PartAddress {
+  std::int64_t offset = 0;
+  std::int64_t bytes = 0;
+  std::string address;
+};
+
+// What of an upload is not in the object store yet; signed by the work key. None: all is there, and the
+// server can be told that it is complete.
+struct PutAddresses {
+  HostId host;  // that asked
+  std::string digest;
+  std::int64_t bytes = 0;  // of the whole blob
+  std::vector<PartAddress> parts;
+  Timestamp ends_at;
 };
 
 // ---- Joining ----------------------------------------------------------------------------------------------
@@ -349,6 +379,11 @@ struct FailureReport {
 };
 
 // ---- Uploads ----------------------------------------------------------------------------------------------
+
+// POST /v1/addresses/DIGEST: of how many bytes the blob is that a host wants to put into the object store.
+struct PutRequest {
+  std::int64_t bytes = 0;
+};
 
 // GET /v1/uploads/DIGEST: how much is there. PATCH appends at Upload-Offset. Complete when offset = bytes.
 struct UploadState {

@@ -19,6 +19,10 @@ const char* name_of(StatementType type) {
       return "acknowledgement";
     case StatementType::revocations:
       return "revocations";
+    case StatementType::blob_address:
+      return "blob-address";
+    case StatementType::put_addresses:
+      return "put-addresses";
   }
   return "unknown";
 }

@@ -189,10 +189,14 @@ class Swift:
 
 class Spoiler:
     """A proxy that lies: `lie` may be "bytes" (other ones), "gone" (404), "stored" (says 200 to PUT and forgets it), "slow",
-    "error" (503) or "cut" (half an answer)."""
+    "error" (503), "cut" (half an answer), "kept" (keeps other bytes than PUT has), "endless" (an answer without end) or
+    "redirect" (to `elsewhere`). `direct` has lies for the next requests by presigned addresses, each the first of its method and
+    lie; `seen` what came by such: (method, path, headers, bytes)."""
 
     def __init__(self, port):
         self.to, self.lie, self.lies = port, None, 0
+        self.direct, self.seen, self.elsewhere = [], [], None
+        self.lock = threading.Lock()
         spoiler = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -220,7 +224,14 @@ class Spoiler:
 
     def handle(self, request):
         body = request.rfile.read(int(request.headers.get("Content-Length") or 0))
-        lie, blob = self.lie, re.search("/blobs/[0-9a-f]{64}", request.path)
+        lie, blob = self.lie, re.search("/(blobs|sent/[0-9]+)/[0-9a-f]{64}", request.path)
+        if "X-Amz-Signature=" in request.path:
+            with self.lock:
+                self.seen.append((request.command, request.path, dict(request.headers), len(body)))
+                mine = next((each for each in self.direct if each[0] == request.command), None)
+                if mine:
+                    self.direct.remove(mine)
+                    lie = mine[1]
         if lie and blob:
             self.lies += 1
         if lie == "slow":
@@ -231,6 +242,12 @@ class Spoiler:
             return self.answer(request, 200, [("ETag", '"0123456789abcdef0123456789abcdef"')], b"")
         if lie == "gone" and blob and request.command in ("GET", "HEAD"):
             return self.answer(request, 404, [], b"<Error><Code>NoSuchKey</Code></Error>" if request.command == "GET" else b"")
+        if lie == "redirect":
+            return self.answer(request, 302, [("Location", self.elsewhere)], b"")
+        if lie == "endless":
+            return self.answer_for_ever(request)
+        if lie == "kept":
+            body = bytes([body[0] ^ 1]) + body[1:]
         connection = http.client.HTTPConnection("127.0.0.1", self.to, timeout=60)
         try:
             connection.putrequest(request.command, request.path, skip_host=True, skip_accept_encoding=True)
@@ -251,6 +268,16 @@ class Spoiler:
         if request.command == "HEAD":
             headers.append(("Content-Length", reply.headers.get("Content-Length", "0")))
         return self.answer(request, reply.status, headers, data, cut=lie == "cut" and blob)
+
+    def answer_for_ever(self, request):
+        request.close_connection = True
+        try:
+            request.send_response_only(206)
+            request.end_headers()
+            while True:
+                request.wfile.write(bytes(1 << 16))
+        except OSError:
+            pass
 
     def answer(self, request, status, headers, data, cut=False):
         try:

@@ -39,7 +39,8 @@ constexpr auto checks =
               std::vector<TokenInfo>, ServerStatus, DecisionInfo, ChangeStrategy, ChangeApplication,
               StrategyInfo, std::vector<StrategyInfo>, std::vector<ApplicationInfo>, std::vector<ProblemInfo>,
               std::vector<HostInfo>, std::vector<DecisionInfo>, ProblemProgress, AuditPage, AddBan, RemoveBan,
-              std::vector<Ban>, GrantContext, ProblemEstimate, HoldHost, TagHost, std::vector<UnitInfo>>();
+              std::vector<Ban>, GrantContext, ProblemEstimate, HoldHost, TagHost, std::vector<UnitInfo>,
+              BlobAddress, PutAddresses, PutRequest>();
 
 }  // namespace
 

@@ -96,6 +96,18 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
       break;
     }
     case 1: {
+      const auto address = made(StatementType::blob_address, payload, keys.work, keys.other, how);
+      const std::string digest(64, 'a');
+      const auto found = crypto::check_blob_address(address, trust.work_key, HostId{1}, digest, now);
+      if (found.ok()) CHECK_TRUE(how == 0 && found->host == HostId{1} && found->digest == digest);
+      const auto places = crypto::check_put_addresses(
+          made(StatementType::put_addresses, payload, keys.work, keys.other, how), trust.work_key, HostId{1},
+          digest, 100, now);
+      if (places.ok()) {
+        CHECK_TRUE(how == 0 && places->host == HostId{1} && places->digest == digest && places->bytes == 100);
+        for (const auto& part : places->parts)
+          CHECK_TRUE(part.offset >= 0 && part.bytes > 0 && part.offset + part.bytes <= 100);
+      }
       const auto statement = made(StatementType::acknowledgement, payload, keys.work, keys.other, how);
       const auto acknowledgement = crypto::check_acknowledgement(statement, trust, HostId{1});
       if (acknowledgement.ok()) CHECK_TRUE(how == 0 && acknowledgement->host == HostId{1});

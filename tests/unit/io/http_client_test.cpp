@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "shared/io/reach.h"
 #include "tests/catch.h"
 #include "tests/unit/io/temporary_directory.h"
 #include "tests/unit/io/tls_server.h"
@@ -275,4 +276,52 @@ TEST_CASE("what is not a request is not sent") {
   failure_of(*client, request, ErrorKind::invalid);
   request.headers = {{"", "a"}};
   failure_of(*client, request, ErrorKind::invalid);
+}
+
+TEST_CASE("how near an address is") {
+  for (const char* here :
+       {"127.0.0.1", "127.9.9.9", "0.0.0.0", "169.254.169.254", "224.0.0.1", "255.255.255.255", "::1",
+        "::", "fe80::1", "ff02::1", "::ffff:127.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::", "nonsense", ""}) {
+    INFO(here);
+    CHECK(reach_of(std::string(here)) == Reach::computer);
+  }
+  for (const char* own : {"10.1.2.3", "172.16.0.1", "172.31.255.255", "192.168.1.1", "100.64.0.1",
+                          "100.127.0.1", "fd00::1", "fc00::1", "::ffff:10.0.0.1", "2002:c0a8:101::1"}) {
+    INFO(own);
+    CHECK(reach_of(std::string(own)) == Reach::network);
+  }
+  for (const char* world :
+       {"192.0.2.1", "8.8.8.8", "172.32.0.1", "172.15.0.1", "100.128.0.1", "2001:db8::1", "2a00::1"}) {
+    INFO(world);
+    CHECK(reach_of(std::string(world)) == Reach::world);
+  }
+}
+
+TEST_CASE("a stranger's address is told nothing, and is spoken to only as far away as is allowed") {
+  const Fixture fixture;
+  const auto root = fixture.identity();
+  TlsServer plain(root, echo, {.tls = false});
+  const std::string there = "http://127.0.0.1:" + std::to_string(plain.port()) + "/blob?signature=1";
+  const auto client = make_stranger_client();
+  const auto reply = client->send(get(there));
+  if (!reply.ok()) FAIL(reply.error().message);
+  CHECK(reply->reach == Reach::computer);
+  CHECK(reply->body == "GET /blob?signature=1 HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(plain.port()) +
+                           "\r\nAccept: */*\r\n\r\n");
+  for (const Reach nearest : {Reach::network, Reach::world}) {
+    const auto fresh = make_stranger_client();
+    HttpRequest request = get(there);
+    request.nearest = nearest;
+    says(failure_of(*fresh, request, ErrorKind::untrusted), "nearer to this computer");
+  }
+  CHECK(plain.connections() == 1);
+  for (const char* other : {"http://192.0.2.1/", "file:///etc/passwd", "ftp://127.0.0.1/",
+                            "http://127.0.0.1@192.0.2.1/", "http://localhost.example.org/"}) {
+    INFO(other);
+    says(failure_of(*client, get(other), ErrorKind::invalid), "");
+  }
+  // The project's own root is no authority for it.
+  TlsServer server(root, echo);
+  says(failure_of(*client, get(server.url("/")), ErrorKind::untrusted),
+       "certificate authorities do not vouch");
 }

@@ -59,7 +59,7 @@ bool may_be_absent(const std::string& title, const std::string& name) {
     return true;
   if ((name == "applications" || name == "speeds" || name == "proofs") && title == "work request")
     return true;
-  if (name == "context" || name == "contexts") return true;
+  if (name == "context" || name == "contexts" || name == "direct") return true;
   if (name == "proof" || (title == "server status" && name == "stored")) return true;
   return name == "range" && (title == "input" || title == "grant");
 }

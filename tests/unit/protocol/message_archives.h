@@ -27,13 +27,14 @@ using AllMessages =
                RevocationList, ProjectDocument, ApplicationStatement, Input, BegunItem, GrantContext, Grant,
                Acknowledgement, Benchmark, HostSpeeds, EnrolRequest, EnrolReply, CommitRequest, UnitReport,
                SavedItem, HeartbeatRequest, UnitOrder, HeartbeatReply, Proposal, SlotRequest, WorkRequest,
-               ProblemProgress, WorkReply, FailureReport, UploadState, ProblemDocument, ParameterInfo,
-               InputInfo, ApplicationInfo, AddApplication, AddProblem, ProblemEstimate, ResultFile, Preview,
-               HostShare, SetAside, ErrorGroup, ProblemInfo, HostInfo, HoldHost, TagHost, UnitInfo, CodeInfo,
-               AddCode, MadeCode, WithdrawCode, RevokeHost, ServerStatus, ChangeStrategy, ChangeApplication,
-               StrategyInfo, DecisionInfo, TokenInfo, AddToken, MadeToken, Ban, AddBan, RemoveBan, Act,
-               ChainPlace, RefusalCount, AuditPage, ConsoleLink, OpenSession, SessionInfo, OverviewSample,
-               DayInfo, ProblemSample, LiveView, ItemMap, HostPage, SettingInfo>;
+               ProblemProgress, WorkReply, FailureReport, BlobAddress, PartAddress, PutAddresses, PutRequest,
+               UploadState, ProblemDocument, ParameterInfo, InputInfo, ApplicationInfo, AddApplication,
+               AddProblem, ProblemEstimate, ResultFile, Preview, HostShare, SetAside, ErrorGroup, ProblemInfo,
+               HostInfo, HoldHost, TagHost, UnitInfo, CodeInfo, AddCode, MadeCode, WithdrawCode, RevokeHost,
+               ServerStatus, ChangeStrategy, ChangeApplication, StrategyInfo, DecisionInfo, TokenInfo,
+               AddToken, MadeToken, Ban, AddBan, RemoveBan, Act, ChainPlace, RefusalCount, AuditPage,
+               ConsoleLink, OpenSession, SessionInfo, OverviewSample, DayInfo, ProblemSample, LiveView,
+               ItemMap, HostPage, SettingInfo>;
 
 template <typename T>
 inline constexpr bool is_message =
