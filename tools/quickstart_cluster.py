@@ -1,5 +1,6 @@
-"""The demonstration on parts that may die: rows in PostgreSQL, two servers behind HAProxy, of which the one that leads is killed
-half-way. The picture comes all the same, and every result that was acknowledged counts."""
+"""The demonstration on parts that may die: rows in PostgreSQL, files in Swift, an object store, from which the hosts fetch by
+themselves, two servers behind HAProxy, of which the one that leads is killed half-way. The picture comes all the same, and every
+result that was acknowledged counts."""
 import json
 import os
 import pathlib
@@ -18,23 +19,42 @@ sys.path.append(str(SOURCE / "tests" / "functional"))
 
 class Cluster(quickstart.Demonstration):
     def __enter__(self):
-        import postgres  # which starts one for tests
+        import postgres  # which start one for tests
+        import swift
         self.haproxy = shutil.which("haproxy", path=f"{os.environ['PATH']}:/usr/sbin")
         why_not = postgres.WHY_NOT or (None if self.haproxy else "HAProxy is not installed (tools/setup cluster)")
         if why_not:
             sys.exit(f"no cluster here: {why_not}")
         self.database = postgres.Postgres().__enter__()
+        self.objects = None
+        if swift.WHY_NOT:
+            print(f"Files are in the project's directory and in no object store: {swift.WHY_NOT}", flush=True)
+        else:
+            self.swift, self.objects = swift, swift.Swift().__enter__()
         return self
 
     def __exit__(self, *why):
-        if not self.keep:
-            self.database.__exit__(*why)
+        if self.keep:
+            return
+        if self.objects:
+            self.objects.__exit__(*why)
+        self.database.__exit__(*why)
+
+    def use_objects(self, server):
+        address = f"http://127.0.0.1:{self.objects.port}"
+        self.change_settings(server, '\nurl = ""', f'\nurl = "{self.objects.url("quickstart")}"')
+        self.change_settings(server, '\npublic_url = ""', f'\npublic_url = "{address}"')
+        keys = server / "keys" / "blobs.keys"
+        keys.write_text(f"{self.swift.KEY}\n{self.swift.SECRET}\n")
+        keys.chmod(0o600)
 
     def start_server(self):
         front, *ports = quickstart.free_ports(3)
         server = self.make_project(front)
         self.change_settings(server, 'proxies = ""', 'proxies = "127.0.0.1"')
         self.change_settings(server, '\nurl = ""', f'\nurl = "{self.database.url}"')
+        if self.objects:
+            self.use_objects(server)
         self.servers = [self.start(f"server-{number}", self.program("gleaner-server"), "run", str(server), "--port", str(port))
                         for number, port in enumerate(ports, 1)]
         proxy = self.directory / "haproxy.cfg"
@@ -44,7 +64,7 @@ class Cluster(quickstart.Demonstration):
         proxy.write_text(text)
         self.start("haproxy", self.haproxy, "-db", "-f", str(proxy))
         self.await_(lambda: (self.leads(0) or self.leads(1)) and self.ask("problem", "list"))
-        print("Rows in PostgreSQL; two servers behind HAProxy: " +
+        print(f"Rows in PostgreSQL{', files in Swift' if self.objects else ''}; two servers behind HAProxy: " +
               ", ".join(f"number {i + 1} {'leads' if self.leads(i) else 'stands by'}" for i in range(2)), flush=True)
 
     def leads(self, index):
@@ -86,6 +106,9 @@ class Cluster(quickstart.Demonstration):
     def report(self, problem, picture):
         super().report(problem, picture)
         print(f"\n  {self.told}")
+        if self.objects:
+            stored = [key for key in self.objects.keys("quickstart") if key.startswith("blobs/")]
+            print(f"  the object store has {len(stored)} files, which any server of the project reads")
 
 
 if __name__ == "__main__":
