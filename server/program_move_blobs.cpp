@@ -47,10 +47,13 @@ std::string objection_to_blob_place(const std::string& text) {
 }
 
 storage::BlobPlace blob_place(const io::Path& directory, const service::Configuration& configuration) {
-  return {configuration.blobs_url, configuration.blobs_region,
+  return {configuration.blobs_url,
+          configuration.blobs_region,
           configuration.blobs_keys.empty() ? directory / "keys" / "blobs.keys"
                                            : io::Path(configuration.blobs_keys),
-          configuration.blobs_cache_megabytes * (1 << 20), configuration.blobs_public_url};
+          configuration.blobs_cache_megabytes * (1 << 20),
+          {},
+          configuration.blobs_public_url};
 }
 
 int run_move_blobs(const io::Path& directory, const service::Configuration& configuration,

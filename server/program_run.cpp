@@ -137,7 +137,8 @@ int run_server(const io::Path& directory, int port_override, const std::string& 
         spdlog::critical("{}: this server ends", error.message);
         leads_no_longer = true;
         ::kill(::getpid(), SIGTERM);
-      }};
+      },
+      std::make_shared<storage::LastBeat>(system_clock())};
   auto store = storage::open_store(configuration->store_url, directory, store_options);
   standby.end();
   if (standby.was_told_to_end()) return 0;
@@ -151,8 +152,10 @@ int run_server(const io::Path& directory, int port_override, const std::string& 
                               "what it may have lost before this start is given up", system_clock().now());
         !noted.ok())
       return fail(noted.error());
-  auto blobs =
-      storage::make_blobs(io::real_files(), directory, blob_place(directory, *configuration), system_clock());
+  auto place = blob_place(directory, *configuration);
+  if (!configuration->store_url.empty())
+    place.leads = [beat = store_options.last_beat] { return beat->fresh(); };
+  auto blobs = storage::make_blobs(io::real_files(), directory, place, system_clock());
   if (!blobs.ok()) return fail(blobs.error());
   auto service = service::Service::open(
       {project, *configuration}, std::move(*secrets),

@@ -206,12 +206,13 @@ Result<io::HttpReply> Bucket::send(const Call& call) {
   TRY(ready_to_try());
   for (int failures = 0;; ++failures) {
     auto reply = send_once(call);
+    if (!reply.ok() && reply.error().kind == ErrorKind::conflict) return reply;
     if (reply.ok() || reply.error().kind != ErrorKind::io) {
       const bool refuses = !reply.ok() && reply.error().kind == ErrorKind::forbidden;
       note(refuses ? Status{reply.error()} : Status{});
       return reply;
     }
-    if (failures + 1 >= tries_max) {
+    if (failures + 1 >= tries_max || call.method == "DELETE") {
       note(reply.error());
       return reply;
     }
@@ -224,13 +225,16 @@ Result<io::HttpReply> Bucket::send_once(const Call& call) {
   Unsigned unsigned_request{call.method, place_.host,
                             call.of_bucket ? "/" + place_.bucket : place_.path(call.key), call.query,
                             call.headers};
+  const Timestamp now = outside_.clock.now();
+  if (call.method == "DELETE" && outside_.may_remove && !outside_.may_remove())
+    return Error{ErrorKind::conflict, "nothing is removed from " + place_.shown() +
+                                          ": this server cannot know that no other leads the project"};
   io::HttpRequest request;
   request.method = call.method;
   request.url = place_.scheme + "://" + place_.host + unsigned_request.path;
   if (!call.query.empty()) request.url += "?" + query_text(call.query);
   request.headers = call.headers;
-  for (auto& field :
-       sign(unsigned_request, crypto::sha256_hex(call.body), credentials_, outside_.clock.now()))
+  for (auto& field : sign(unsigned_request, crypto::sha256_hex(call.body), credentials_, now))
     request.headers.push_back(std::move(field));
   request.body = Bytes(call.body);
   request.reply_bytes_max =

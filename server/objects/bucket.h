@@ -32,6 +32,10 @@ namespace gleaner::objects {
 // Of each request's body and answer: bounds memory. Stores take no smaller parts than 5 MiB but the last.
 inline constexpr std::int64_t piece_bytes = 8 << 20;
 
+// What was signed, and has not come, the store takes no longer than that: a quarter of an hour, and as long
+// again for a clock that is off by as much as stores forgive.
+inline constexpr Duration removal_valid = std::chrono::minutes{30};
+
 struct ObjectFacts {
   std::int64_t bytes = 0;
   std::string etag;  // without quotes
@@ -77,6 +81,8 @@ class Bucket {
     std::function<std::unique_ptr<io::HttpClient>()> make_client;
     Clock& clock;
     std::function<void(Duration)> pause;  // blocks
+    // Asked at once before something is removed: does this process still have the say here? Empty: always.
+    std::function<bool()> may_remove = {};
   };
   Bucket(Place place, Credentials credentials, Outside outside);
 
@@ -86,7 +92,10 @@ class Bucket {
   [[nodiscard]] Result<Piece> get(const std::string& key, std::int64_t offset, std::int64_t bytes);
   // The ETag that the store gave it. REQUIRES: no more than piece_bytes.
   [[nodiscard]] Result<std::string> put(const std::string& key, std::string_view bytes);
-  [[nodiscard]] Status remove(const std::string& key);  // absent is success
+  // Absent is success. Tried once, so that nothing of it is under way when it has failed; signed with the
+  // time of before may_remove() was asked, so that the store refuses what a process sends that stood still
+  // after (for how long: removal_valid). conflict: may_remove() said no.
+  [[nodiscard]] Status remove(const std::string& key);
   // An address under `origin` ("https://HOST[:PORT]") by which anybody may do this to the object for `valid`.
   // `query`: of a part. `bytes`: the body must have just so many; negative: there is none. No request.
   [[nodiscard]] std::string address(const std::string& origin, const std::string& method,

@@ -176,6 +176,13 @@ Result<PreparedCommit> Commits::keep(HostId host, PreparedCommit prepared, const
   if (const Status room = kernel_.has_room(); !room.ok())
     return Error{room.error().kind, room.error().message + ": keep the result and try again later"};
   if (!prepared.request.data) {
+    if (kernel_.blobs().remote()) {  // it is there; may the store be relied on for it?
+      const auto there = kernel_.blobs().upload_state(prepared.request.digest);
+      if (!there.ok()) return Error{ErrorKind::unavailable, there.error().message};
+      if (!there->complete)
+        return Error{ErrorKind::conflict,
+                     "upload the segment " + prepared.request.digest + " first, then commit it"};
+    }
     uploads_.close(host, prepared.request.digest);
     return prepared;
   }

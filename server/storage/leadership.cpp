@@ -78,7 +78,8 @@ Status wait_for_lock(Postgres& session, const std::function<bool()>& go_on) {
 
 Result<std::shared_ptr<Leadership>> Leadership::take(Postgres& session, const std::string& url,
                                                      const std::function<bool()>& go_on,
-                                                     std::function<void(const Error&)> lost) {
+                                                     std::function<void(const Error&)> lost,
+                                                     std::shared_ptr<LastBeat> last_beat) {
   TRY(session.execute(make_table));
   TRY(wait_for_lock(session, go_on));
   std::int64_t epoch = 0;
@@ -89,14 +90,19 @@ Result<std::shared_ptr<Leadership>> Leadership::take(Postgres& session, const st
   TRY_ASSIGN(auto beats, Postgres::open(url));
   // A beat is to be seen, and need not survive: it waits for no disk and no replica.
   TRY(beats->execute("SET synchronous_commit = off"));
-  std::shared_ptr<Leadership> leadership(new Leadership(std::move(beats), epoch, std::move(lost)));
+  std::shared_ptr<Leadership> leadership(
+      new Leadership(std::move(beats), epoch, std::move(lost), std::move(last_beat)));
   session.lead(epoch, [weak = leadership.get()](const Error& error) { weak->lose(error); });
   return leadership;
 }
 
 Leadership::Leadership(std::unique_ptr<Postgres> beats, std::int64_t epoch,
-                       std::function<void(const Error&)> lost)
-    : beats_(std::move(beats)), epoch_(epoch), lost_(std::move(lost)), thread_([this] { run(); }) {}
+                       std::function<void(const Error&)> lost, std::shared_ptr<LastBeat> last_beat)
+    : beats_(std::move(beats)),
+      epoch_(epoch),
+      last_beat_(std::move(last_beat)),
+      lost_(std::move(lost)),
+      thread_([this] { run(); }) {}
 
 Leadership::~Leadership() {
   {
@@ -123,9 +129,13 @@ void Leadership::run() {
       std::unique_lock lock(mutex_);
       if (wake_.wait_for(lock, beat, [this] { return stopping_; })) return;
     }
+    const auto asked = last_beat_ ? last_beat_->moment() : LastBeat::Moment{};
     Query query = beats_->query("UPDATE leader SET beat = beat + 1 WHERE epoch = ? RETURNING epoch");
     const auto found = number_from(query.add(epoch_));
-    if (found.ok() && *found == epoch_) continue;
+    if (found.ok() && *found == epoch_) {
+      if (last_beat_) last_beat_->led_after(asked);
+      continue;
+    }
     return lose(found.ok() ? Error{ErrorKind::unavailable, "another server leads this project now"}
                            : found.error());
   }

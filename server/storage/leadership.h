@@ -17,6 +17,7 @@
 #include <string>
 #include <thread>
 
+#include "server/storage/last_beat.h"
 #include "server/storage/postgres.h"
 #include "shared/base/result.h"
 
@@ -31,7 +32,8 @@ class Leadership {
   // server leads no longer, or cannot know.
   [[nodiscard]] static Result<std::shared_ptr<Leadership>> take(Postgres& session, const std::string& url,
                                                                 const std::function<bool()>& go_on,
-                                                                std::function<void(const Error&)> lost);
+                                                                std::function<void(const Error&)> lost,
+                                                                std::shared_ptr<LastBeat> last_beat = {});
   ~Leadership();
   Leadership(const Leadership&) = delete;
   Leadership& operator=(const Leadership&) = delete;
@@ -39,12 +41,14 @@ class Leadership {
   [[nodiscard]] std::int64_t epoch() const { return epoch_; }
 
  private:
-  Leadership(std::unique_ptr<Postgres> beats, std::int64_t epoch, std::function<void(const Error&)> lost);
+  Leadership(std::unique_ptr<Postgres> beats, std::int64_t epoch, std::function<void(const Error&)> lost,
+             std::shared_ptr<LastBeat> last_beat);
   void run();
   void lose(const Error& error);
 
   std::unique_ptr<Postgres> beats_;  // a connection of its own: while the writer waits for a sync, too
   const std::int64_t epoch_;
+  const std::shared_ptr<LastBeat> last_beat_;  // null: nobody asks
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stopping_ = false;

@@ -1,21 +1,32 @@
 #include "server/storage/object_blobs.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "server/storage/object_keys.h"
 #include "server/storage/object_parts.h"
 
 namespace gleaner::storage {
+namespace {
+
+// By when a fenced server signed its last removal, and has the store refuse it.
+constexpr Duration others_remove_for = objects::removal_valid + std::chrono::minutes{15};
+constexpr Duration young = std::chrono::hours{23};  // nobody removes what is not a day old, or nearly
+constexpr Duration removable = std::chrono::hours{24};
+
+}  // namespace
 
 ObjectBlobs::ObjectBlobs(io::Files& files, io::Path directory, std::unique_ptr<objects::Bucket> bucket,
-                         const Clock& clock, std::int64_t cache_bytes, std::string origin)
+                         const Clock& clock, std::int64_t cache_bytes, std::string origin, Servers servers)
     : files_(files),
       directory_(directory),
       local_(files, std::move(directory)),
       bucket_(std::move(bucket)),
       clock_(clock),
       cache_bytes_(cache_bytes),
-      origin_(std::move(origin)) {}
+      origin_(std::move(origin)),
+      servers_(servers),
+      waits_until_(servers == Servers::several ? clock.steady() + others_remove_for : SteadyTime::min()) {}
 
 Result<std::string> ObjectBlobs::put(std::string_view bytes) {
   TRY(own());  // before there are files that would seem to be all blobs of the project
@@ -40,6 +51,7 @@ Result<protocol::UploadState> ObjectBlobs::upload_state(const std::string& diges
   const Turn turn(turns_, digest);
   TRY_ASSIGN(const bool there, present(digest));
   if (there) {
+    TRY(may_refer(digest));
     if (!state->complete) {
       auto facts = bucket_->look(key_of(digest));
       if (!facts.ok()) return away(facts.error());
@@ -91,7 +103,7 @@ Status ObjectBlobs::push(const std::string& digest) {
   bool suspect = false;  // the store may have the right name on the wrong bytes
   {
     const std::lock_guard lock(mutex_);
-    if (known_.contains(digest)) return {};
+    if (known_.contains(digest) && (young_.contains(digest) || clock_.steady() >= waits_until_)) return {};
     suspect = doubts_.contains(digest) || lost_.contains(digest);
   }
   const io::Path file = local_.path(digest);
@@ -105,11 +117,14 @@ Status ObjectBlobs::push(const std::string& digest) {
   if (!facts.ok() && facts.error().kind != ErrorKind::not_found) return away(facts.error());
   const bool there =
       facts.ok() && facts->bytes == outline.bytes && facts->etag == outline.etag && !outline.etag.empty();
+  if (facts.ok()) TRY(may_refer(digest));  // before it is stored anew, too: its removal may be under way
   if (!there || suspect) {
     const auto etag = send_file(*bucket_, files_, file, key, outline);
     if (!etag.ok())  // an upload that it does not know any more begins anew
       return Error{ErrorKind::io, "the blob " + digest + " is not stored: " + etag.error().message};
     if (*etag != outline.etag || suspect) TRY(is_kept(digest));
+    const std::lock_guard lock(mutex_);
+    if (clock_.steady() < waits_until_) young_.insert(digest);
   }
   trust(digest);
   return {};
@@ -133,6 +148,24 @@ Status ObjectBlobs::is_kept(const std::string& digest) {
   }
 }
 
+Status ObjectBlobs::may_refer(const std::string& digest) {
+  const SteadyTime now = clock_.steady();
+  {
+    const std::lock_guard lock(mutex_);
+    if (now >= waits_until_) young_.clear();
+    if (now >= waits_until_ || young_.contains(digest)) return {};
+  }
+  const auto facts = bucket_->look(key_of(digest));
+  if (!facts.ok()) return Error{ErrorKind::io, facts.error().message};
+  if (facts->modified < clock_.now() - young)
+    return Error{ErrorKind::io, "the blob " + digest +
+                                    " was stored before this server led the project, and the server that "
+                                    "did may be removing it: try again in an hour"};
+  const std::lock_guard lock(mutex_);
+  young_.insert(digest);
+  return {};
+}
+
 Result<bool> ObjectBlobs::discard(const std::string& digest, Timestamp before, std::string_view sender) {
   if (!is_digest(digest)) return no_digest();
   const Turn turn(turns_, digest);
@@ -145,7 +178,8 @@ Result<bool> ObjectBlobs::discard(const std::string& digest, Timestamp before, s
     if (facts.error().kind == ErrorKind::not_found) return removed;
     return away(facts.error());
   }
-  if (facts->modified >= before) return removed;
+  const Timestamp by_others = servers_ == Servers::several ? clock_.now() - removable : before;
+  if (facts->modified >= std::min(before, by_others)) return removed;
   {
     const std::lock_guard lock(mutex_);
     known_.erase(digest);

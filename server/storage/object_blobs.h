@@ -8,6 +8,11 @@
 // bytes, or says that it has none, that is asked again, and told as io: only if it is so for an hour, and the
 // store is in its right mind (it gives back the object "owner" as that was written), a blob is damaged or
 // gone.
+//
+// Where several servers take turns (open_blobs.h), one that was fenced off may still have a removal under
+// way: of an object that nobody named when it looked, untouched for a day. So for three quarters of an hour a
+// server refers to no object of before that is as old as that: who wants to is told to come again (io). What
+// it stores itself is young, and no removal of it can be under way.
 #pragma once
 
 #include <map>
@@ -26,10 +31,12 @@ namespace gleaner::storage {
 
 class ObjectBlobs final : public BlobStore {
  public:
+  enum class Servers { one, several };
   // `cache_bytes`: more is deleted, but for what was used within the hour. `origin`: where hosts reach the
   // store (objects/place.h); empty: they do not.
   ObjectBlobs(io::Files& files, io::Path directory, std::unique_ptr<objects::Bucket> bucket,
-              const Clock& clock, std::int64_t cache_bytes, std::string origin = {});
+              const Clock& clock, std::int64_t cache_bytes, std::string origin = {},
+              Servers servers = Servers::one);
 
   Status open(const std::string& project) override;
   // The same for who moves blobs here or away (move_blobs.h), who alone then cares for blobs.place. io: it is
@@ -88,6 +95,8 @@ class ObjectBlobs final : public BlobStore {
   [[nodiscard]] Result<bool> present(const std::string& digest);  // at the store, as far as it says so
   [[nodiscard]] Status is_kept(const std::string& digest);        // read back
   [[nodiscard]] Status doubt(const std::string& digest, Wrong wrong);
+  // May somebody refer to this object that is there? io: not yet.
+  [[nodiscard]] Status may_refer(const std::string& digest);
   void trust(const std::string& digest);  // it is at the store
 
   // What a host put there itself (object_blobs_sent.cpp).
@@ -116,6 +125,8 @@ class ObjectBlobs final : public BlobStore {
   const Clock& clock_;
   const std::int64_t cache_bytes_;
   const std::string origin_;
+  const Servers servers_;
+  const SteadyTime waits_until_;  // for removals of another server
   Turns turns_;
   std::mutex collecting_;
   Timestamp collected_at_{};  // guarded by it
@@ -126,6 +137,7 @@ class ObjectBlobs final : public BlobStore {
   std::optional<Error> wrong_owner_;
   std::unordered_map<std::string, Timestamp> used_;
   std::unordered_set<std::string> known_;  // at the store, as this process saw
+  std::unordered_set<std::string> young_;  // of before, but no removal of it is under way
   std::unordered_set<std::string> lost_;   // damaged or gone there, for good
   std::map<std::string, Doubt> doubts_;
   std::int64_t wrong_answers_ = 0, cached_bytes_ = 0;

@@ -31,9 +31,10 @@ Result<std::unique_ptr<ObjectBlobs>> make_object_blobs(io::Files& files, const i
       std::move(parsed), std::move(credentials),
       objects::Bucket::Outside{
           [] { return io::make_plain_client(std::string("gleaner-server/") + version_text); }, clock,
-          [](Duration pause) { std::this_thread::sleep_for(pause); }});
-  return std::make_unique<ObjectBlobs>(files, directory, std::move(bucket), clock, place.cache_bytes,
-                                       std::move(origin));
+          [](Duration pause) { std::this_thread::sleep_for(pause); }, place.leads});
+  return std::make_unique<ObjectBlobs>(
+      files, directory, std::move(bucket), clock, place.cache_bytes, std::move(origin),
+      place.leads ? ObjectBlobs::Servers::several : ObjectBlobs::Servers::one);
 }
 
 Result<std::unique_ptr<BlobStore>> make_blobs(io::Files& files, const io::Path& directory,

@@ -1,6 +1,7 @@
 // Where a project's blobs are, by its settings.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -13,6 +14,9 @@ struct BlobPlace {
   std::string region = "us-east-1";
   io::Path keys;  // the file with the access key
   std::int64_t cache_bytes = 0;
+  // Where several servers take turns: is it certain that this one leads the project? Empty: there is only
+  // one.
+  std::function<bool()> leads = {};
   std::string public_url = {};  // where hosts reach the store themselves; empty: they do not
 };
 

@@ -100,7 +100,8 @@ Result<Opened> open_file(std::shared_ptr<void> lock, const io::Path& directory, 
 
 Result<Opened> open_database(const std::string& url, const StoreOptions& options) {
   TRY_ASSIGN(auto session, Postgres::open(url));
-  TRY_ASSIGN(auto leadership, Leadership::take(*session, url, options.waits, options.lost));
+  TRY_ASSIGN(auto leadership,
+             Leadership::take(*session, url, options.waits, options.lost, options.last_beat));
   TRY(migrate(*session, migrations()));
   TRY_ASSIGN(auto reader, Postgres::open(url));
   return Opened{session->place(),

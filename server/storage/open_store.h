@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "server/storage/last_beat.h"
 #include "server/storage/store.h"
 #include "shared/base/result.h"
 #include "shared/io/files.h"
@@ -21,6 +22,7 @@ struct StoreOptions {
   // another one took over while it stood still, or because the connection broke. Nothing more can be stored,
   // and what was under way must not be acknowledged: the process is to end, and may start anew.
   std::function<void(const Error&)> lost;
+  std::shared_ptr<LastBeat> last_beat = {};  // of a database: kept up to date; null: nobody asks
 };
 
 // What a project's directory has where its rows are in no database.

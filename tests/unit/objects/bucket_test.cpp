@@ -167,3 +167,64 @@ TEST_CASE("parts that the store did not put together are no object") {
   CHECK_THAT(std::string(script.requests[0].body), Contains("<PartNumber>2</PartNumber><ETag>\"b\"</ETag>"));
   CHECK(bucket.complete("x", "id", {{1, 5, "a"}}).error().kind == ErrorKind::io);
 }
+
+TEST_CASE("where hosts reach a store is https, or this computer's own http") {
+  CHECK(*parse_origin("https://Objects.example.org:443/") == "https://objects.example.org");
+  CHECK(*parse_origin("https://objects.example.org:8443") == "https://objects.example.org:8443");
+  CHECK(*parse_origin("http://127.0.0.1:8080") == "http://127.0.0.1:8080");
+  CHECK(*parse_origin("http://[::1]:8080") == "http://[::1]:8080");
+  for (const char* wrong : {"", "objects.example.org", "http://objects.example.org", "http://10.0.0.1:80",
+                            "ftp://127.0.0.1", "https://", "https://a/bucket", "https://user@a",
+                            "https://a?b", "http://127.0.0.1.example.org", "s3+https://a"}) {
+    INFO(wrong);
+    CHECK(!parse_origin(wrong).ok());
+  }
+}
+
+TEST_CASE("an address is for one method, object and length, and asks the store nothing") {
+  Script script;
+  script.replies = {reply(200)};
+  const Bucket bucket = bucket_of(script);
+  const auto of = [&](const std::string& method, const std::string& key, std::int64_t bytes) {
+    return bucket.address("https://objects.example.org", method, key, {}, bytes, std::chrono::seconds{900});
+  };
+  const std::string get = of("GET", "one", -1);
+  CHECK_THAT(get,
+             Catch::Matchers::StartsWith("https://objects.example.org/blobs/project/a/one?X-Amz-Algorithm="));
+  CHECK_THAT(get, Contains("X-Amz-Expires=900&X-Amz-SignedHeaders=host&X-Amz-Signature="));
+  const auto signature = [](const std::string& address) { return address.substr(address.rfind('=')); };
+  CHECK(signature(get) == signature(of("GET", "one", -1)));
+  CHECK(signature(get) != signature(of("PUT", "one", -1)));
+  CHECK(signature(get) != signature(of("GET", "two", -1)));
+  CHECK(signature(of("PUT", "one", 5)) != signature(of("PUT", "one", 6)));
+  CHECK(script.requests.empty());
+}
+
+TEST_CASE("a removal is not tried again, and not at all by who has no say any more") {
+  Script script;
+  bool leads = true;
+  Bucket bucket{
+      *parse_place("s3+http://127.0.0.1:9000/blobs"),
+      {"id", "secret", "us-east-1"},
+      {[&script] { return std::make_unique<ScriptedClient>(script); }, script.clock, [](Duration) {},
+       [&script, &leads] {
+         script.clock.advance(std::chrono::hours{2});  // it stood still just here
+         return leads;
+       }}};
+  script.replies = {reply(503)};
+  CHECK(bucket.remove("one").error().kind == ErrorKind::io);
+  CHECK(script.requests.size() == 1);
+  script.clock.advance(std::chrono::hours{1});
+  script.replies = {reply(204)};
+  const std::string before = to_rfc3339(script.clock.now());
+  CHECK(bucket.remove("one").ok());
+  std::string signed_at;
+  for (const auto& [name, value] : script.requests.back().headers)
+    if (name == "x-amz-date") signed_at = value;
+  CHECK(signed_at.substr(9, 4) ==
+        before.substr(11, 2) + before.substr(14, 2));  // as of before it stood still
+  leads = false;
+  CHECK(bucket.remove("one").error().kind == ErrorKind::conflict);
+  CHECK(script.requests.size() == 2);
+  CHECK(bucket.health().ok());
+}
