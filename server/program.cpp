@@ -101,14 +101,14 @@ int take_keys(const io::Path& directory, const io::Path& from) {
   return 0;
 }
 
-// What looks at files alone.
-Status needs_files(const service::Configuration& configuration, const char* command) {
+// A backup is of files alone.
+Status needs_files(const service::Configuration& configuration) {
   if (configuration.blobs_url.empty()) return {};
   return Error{ErrorKind::invalid,
-               std::string("gleaner-server ") + command +
-                   " knows nothing of object stores, and this project's blobs are in one (blobs.url): keep "
-                   "versions or a copy of the bucket by its own means, and a copy of this directory "
-                   "(deploy/objects)"};
+               "gleaner-server backup knows nothing of object stores, and this project's blobs are in one "
+               "(blobs.url): keep "
+               "versions or a copy of the bucket by its own means, and a copy of this directory "
+               "(deploy/objects)"};
 }
 
 }  // namespace
@@ -169,6 +169,9 @@ int run_program(int argc, char** argv) {
   check_command->add_flag("--json", json, "print one JSON document");
   auto* repair_option = check_command->add_flag(
       "--repair", options.repair, "free the items of lost results, remove what nothing refers to");
+  check_command->add_flag(
+      "--deep", options.deep,
+      "read every object, too, where blobs are in an object store: else only what it lists");
   check_command
       ->add_flag("--accept-loss", accept_loss, "repair a store that is older than it was, as with run")
       ->needs(repair_option);
@@ -240,7 +243,7 @@ int run_program(int argc, char** argv) {
   if (*check_command) {
     auto configuration = read_configuration(directory);
     if (!configuration.ok()) return fail(configuration.error());
-    if (const Status files = needs_files(*configuration, "check"); !files.ok()) return fail(files.error());
+    options.objects = blob_place(directory, *configuration);
     if (accept_loss) options.loss = storage::Loss::accepted;
     if (service::is_backup(io::real_files(), directory)) configuration->store_url.clear();
     return run_check({service::ProjectDirectory(directory), std::move(*configuration)}, options,
@@ -251,7 +254,7 @@ int run_program(int argc, char** argv) {
   if (*backup_command) {
     const auto configuration = read_configuration(directory);
     if (!configuration.ok()) return fail(configuration.error());
-    if (const Status files = needs_files(*configuration, "backup"); !files.ok()) return fail(files.error());
+    if (const Status files = needs_files(*configuration); !files.ok()) return fail(files.error());
     return run_backup(
         directory, into,
         {with_keys ? service::Keys::included : service::Keys::left_out, place, configuration->store_url},

@@ -60,8 +60,9 @@ void print_text(const CheckReport& report) {
                  problem.name, protocol::name_of(problem.state), problem.stage, problem.accepted,
                  std::max<std::int64_t>(problem.items, 0), problem.segments);
   }
-  fmt::print("blobs: {} with {} bytes, all read; {} damaged and {} gone of those in use, {} without use\n",
-             report.blobs, report.blob_bytes, report.blobs_damaged, report.blobs_missing, report.orphans);
+  fmt::print("blobs: {} with {} bytes, {}; {} damaged and {} gone of those in use, {} without use\n",
+             report.blobs, report.blob_bytes, report.all_read ? "all read" : "none read (--deep reads them)",
+             report.blobs_damaged, report.blobs_missing, report.orphans);
   for (const auto& finding : report.findings)
     fmt::print("{}: {}: {}\n", name_of(finding), finding.kind, finding.message);
   for (const auto& line : report.done) fmt::print("repair: {}\n", line);
@@ -97,6 +98,7 @@ void print_json(const CheckReport& report, int code) {
                         {"problems", problems},
                         {"blobs", report.blobs},
                         {"blob_bytes", report.blob_bytes},
+                        {"blobs_read", report.all_read},
                         {"blobs_damaged", report.blobs_damaged},
                         {"blobs_missing", report.blobs_missing},
                         {"orphans", report.orphans},

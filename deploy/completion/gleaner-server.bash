@@ -12,7 +12,7 @@ _gleaner_server() {
     "init") offered="--help --offline --root-key --name --address --port --public-host --days" ;;
     "run") offered="--help --port --log-level --check-config --accept-loss" ;;
     "take-keys") offered="--help" ;;
-    "check") offered="--help --json --repair --accept-loss" ;;
+    "check") offered="--help --json --repair --deep --accept-loss" ;;
     "backup") offered="--help --with-keys --copy --json" ;;
     "restore") offered="--help --copy --json" ;;
     "migrate") offered="--help --to --from --blobs --ahead --json" ;;

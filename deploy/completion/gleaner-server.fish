@@ -37,6 +37,7 @@ complete -c gleaner-server -n '__gleaner_server_at "take-keys"' -l help -d 'Prin
 complete -c gleaner-server -n '__gleaner_server_at "check"' -l help -d 'Print this help message and exit'
 complete -c gleaner-server -n '__gleaner_server_at "check"' -l json -d 'print one JSON document'
 complete -c gleaner-server -n '__gleaner_server_at "check"' -l repair -d 'free the items of lost results, remove what nothing refers to'
+complete -c gleaner-server -n '__gleaner_server_at "check"' -l deep -d 'read every object, too, where blobs are in an object store: else only what it lists'
 complete -c gleaner-server -n '__gleaner_server_at "check"' -l accept-loss -r -d ''
 complete -c gleaner-server -n '__gleaner_server_at "backup"' -l help -d 'Print this help message and exit'
 complete -c gleaner-server -n '__gleaner_server_at "backup"' -l with-keys -d 'with the server\'s secret keys and the admin token: keep such a backup as safe as the server'

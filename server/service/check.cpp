@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "server/storage/object_inventory.h"
 #include "shared/bundle/bundle.h"
 
 namespace gleaner::service {
@@ -55,8 +56,7 @@ class Check {
           fmt::format("{} is broken ({}): rows may be wrong or gone; restore the newest backup",
                       report_.store.place, listed(report_.store.broken)));
     look_at_note();
-    TRY_ASSIGN(const auto inventory, storage::list_blobs(files_, root));
-    look_at_blobs(inventory);
+    TRY(look_at_blobs_where_they_are());
     if (readable_) look_at_bundles();
     return {};
   }
@@ -142,8 +142,51 @@ class Check {
     }
   }
 
-  // Reads everything once.
-  [[nodiscard]] std::set<std::string> damaged_of(const storage::BlobInventory& inventory) {
+  using Reader = std::function<Result<std::string>(const std::string& digest,
+                                                   const std::function<void(std::int64_t)>& read)>;
+
+  [[nodiscard]] Status look_at_blobs_where_they_are() {
+    if (!options_.objects.url.empty()) return look_at_objects();
+    TRY_ASSIGN(const auto inventory, storage::list_blobs(files_, settings_.directory.root()));
+    TRY(look_at_blobs(
+        inventory, [this](const std::string& digest, const std::function<void(std::int64_t)>& read) {
+          const io::Path path = settings_.directory.root() / "blobs" / digest.substr(0, 2) / digest;
+          const auto found = storage::digest_of_file(files_, path, read);
+          return found.ok() ? found
+                            : Result<std::string>(std::string());  // a file that cannot be read is damaged
+        }));
+    return {};
+  }
+
+  // Whose objects they are is looked at first: what another project's bucket lacks says nothing.
+  [[nodiscard]] Status look_at_objects() {
+    TRY_ASSIGN(const auto objects, storage::ObjectInventory::open(files_, options_.objects, system_clock()));
+    TRY_ASSIGN(const auto secrets, read_secrets(files_, settings_.directory, system_clock().now()));
+    const auto owner = objects.owner();
+    if (!owner.ok() && owner.error().kind != ErrorKind::not_found) return owner.error();
+    if (!owner.ok() || *owner != secrets.project) {
+      add("objects-foreign", Severity::serious,
+          objects.shown() +
+              (owner.ok() ? " has the blobs of another project"
+                          : " has no object \"owner\": it is empty, or was emptied") +
+              ": correct blobs.url, or bring back what the bucket had");
+      return {};
+    }
+    TRY_ASSIGN(const auto inventory, objects.list());
+    report_.all_read = options_.deep;
+    Reader reader;
+    if (options_.deep)
+      reader = [&](const std::string& digest, const std::function<void(std::int64_t)>& read) {
+        auto found = objects.digest_of(digest, read);
+        if (found.ok() && *found != digest) found = objects.digest_of(digest);  // it may have been the way
+        return found;
+      };
+    return look_at_blobs(inventory, reader);
+  }
+
+  // Reads everything once; no reader: nothing.
+  [[nodiscard]] Result<std::set<std::string>> damaged_of(const storage::BlobInventory& inventory,
+                                                         const Reader& reader) {
     std::set<std::string> damaged;
     std::int64_t read = 0;
     for (const auto& [digest, bytes] : inventory.blobs) report_.blob_bytes += bytes;
@@ -152,16 +195,16 @@ class Check {
       if (options_.progress) options_.progress(read, report_.blob_bytes);
     };
     for (const auto& [digest, bytes] : inventory.blobs) {
-      const io::Path path = settings_.directory.root() / "blobs" / digest.substr(0, 2) / digest;
-      const auto found = storage::digest_of_file(files_, path, progress);
-      if (!found.ok() || *found != digest) damaged.insert(digest);
+      if (!reader) break;
+      TRY_ASSIGN(const std::string found, reader(digest, progress));
+      if (found != digest) damaged.insert(digest);
     }
     report_.blobs = static_cast<std::int64_t>(inventory.blobs.size());
     return damaged;
   }
 
-  void look_at_blobs(const storage::BlobInventory& inventory) {
-    const auto damaged = damaged_of(inventory);
+  [[nodiscard]] Status look_at_blobs(const storage::BlobInventory& inventory, const Reader& reader) {
+    TRY_ASSIGN(const auto damaged, damaged_of(inventory, reader));
     if (!readable_) {
       if (!damaged.empty())
         add("blob-damaged", Severity::serious,
@@ -170,7 +213,7 @@ class Check {
                         damaged.size() == 1 ? "1 file of blobs/ is"
                                             : fmt::format("{} files of blobs/ are", damaged.size()),
                         listed({damaged.begin(), damaged.end()})));
-      return;
+      return {};
     }
     std::set<std::string> named;
     for (const auto& use : report_.store.blobs) {
@@ -190,6 +233,13 @@ class Check {
     }
     tell_of_segments();
     look_at_orphans(inventory, named);
+    return {};
+  }
+
+  // Where a person finds it, or puts it back.
+  [[nodiscard]] std::string where(const std::string& digest) const {
+    return options_.objects.url.empty() ? fmt::format("blobs/{}/{}", digest.substr(0, 2), digest)
+                                        : fmt::format("the object blobs/{}", digest);
   }
 
   void take_use(const BlobUse& use, bool gone) {
@@ -207,10 +257,9 @@ class Check {
         break;
       case BlobUse::Kind::result:
         add(std::string("result-") + how, Severity::serious,
-            fmt::format("the result {} of {} (blob {}) is {}: restore blobs/{}/{} from a backup, or add the "
+            fmt::format("the result {} of {} (blob {}) is {}: restore {} from a backup, or add the "
                         "problem again",
-                        use.name, problem_text(use.problem), use.digest, what, use.digest.substr(0, 2),
-                        use.digest));
+                        use.name, problem_text(use.problem), use.digest, what, where(use.digest)));
         break;
       case BlobUse::Kind::input: {
         const auto found = report_.store.problems.find(use.problem);
@@ -219,9 +268,9 @@ class Check {
         add(std::string("input-") + how, needs ? Severity::serious : Severity::note,
             fmt::format("the input {} of {} (blob {}) is {}{}", use.name, problem_text(use.problem),
                         use.digest, what,
-                        needs ? fmt::format(": put the file back as blobs/{}/{}; the problem waits for it, "
+                        needs ? fmt::format(": put it back as {}; the problem waits for it, "
                                             "until `gleaner-admin problem resume {}`",
-                                            use.digest.substr(0, 2), use.digest, use.problem.value)
+                                            where(use.digest), use.problem.value)
                               : ", and nothing needs it any more"));
       }
     }
@@ -298,6 +347,10 @@ Severity CheckReport::worst() const {
 
 Result<CheckReport> check_project(io::Files& files, const Settings& settings, const CheckOptions& options,
                                   Timestamp now) {
+  if (options.repair && !options.objects.url.empty())
+    return Error{ErrorKind::invalid,
+                 "--repair is for blobs in files: what is lost in an object store, a running server "
+                 "notices and has computed again"};
   Check check(files, settings, options);
   TRY(check.run());
   CheckReport& report = check.report_;

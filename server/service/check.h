@@ -16,6 +16,7 @@
 #include "server/service/model.h"
 #include "server/storage/blob_inventory.h"
 #include "server/storage/inspect_store.h"
+#include "server/storage/open_blobs.h"
 
 namespace gleaner::service {
 
@@ -37,6 +38,7 @@ struct CheckReport {
   std::int64_t blobs = 0, blob_bytes = 0;
   std::int64_t blobs_damaged = 0, blobs_missing = 0;  // of those that a row names
   std::int64_t orphans = 0, orphan_bytes = 0;         // that no row names
+  bool all_read = true;                               // false: of an object store, only what it lists
   std::vector<std::string> done;                      // what was mended, in words
 
   // The gravest that is left; note if there is nothing.
@@ -47,9 +49,13 @@ struct CheckOptions {
   bool repair = false;
   storage::Loss loss = storage::Loss::refused;  // as with `run --accept-loss`, and only with `repair`
   std::function<void(std::int64_t done, std::int64_t all)> progress;  // bytes read
+  // Where blobs are in an object store: whose keys there are, and whether each object is read, too.
+  storage::BlobPlace objects = {};
+  bool deep = false;
 };
 
-// conflict: a server is running there. Other errors: the check could not be made; damage is a finding.
+// conflict: a server is running there; invalid: `repair` is for files. Other errors: the check could not be
+// made; damage is a finding.
 [[nodiscard]] Result<CheckReport> check_project(io::Files& files, const Settings& settings,
                                                 const CheckOptions& options, Timestamp now);
 

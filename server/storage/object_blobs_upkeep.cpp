@@ -7,12 +7,11 @@
 #include "server/storage/blob_inventory.h"
 #include "server/storage/blob_note.h"
 #include "server/storage/object_blobs.h"
+#include "server/storage/object_keys.h"
 
 namespace gleaner::storage {
 namespace {
 
-constexpr const char* owner_key = "owner";
-constexpr std::string_view owner_line = "Blobs of the Gleaner project ";
 constexpr Duration collected_every = std::chrono::hours{6};
 constexpr Duration used_for = std::chrono::hours{1};
 
@@ -61,11 +60,7 @@ Status ObjectBlobs::own() {
 }
 
 Result<std::string> ObjectBlobs::owner() {
-  TRY_ASSIGN(const auto piece, bucket_->get(owner_key, 0, 4096));
-  const std::string_view text = piece.bytes;
-  if (!text.starts_with(owner_line) || !text.ends_with("\n"))
-    return Error{ErrorKind::io, "the object store answers with nonsense"};
-  return std::string(text.substr(owner_line.size(), text.size() - owner_line.size() - 1));
+  return read_owner(*bucket_);
 }
 
 Status ObjectBlobs::claim() {

@@ -19,19 +19,24 @@ Status check_blob_url(const std::string& url) {
   return {};
 }
 
-Result<std::unique_ptr<ObjectBlobs>> make_object_blobs(io::Files& files, const io::Path& directory,
-                                                       const BlobPlace& place, Clock& clock) {
+Result<std::unique_ptr<objects::Bucket>> make_bucket(const io::Files& files, const BlobPlace& place,
+                                                     Clock& clock) {
   TRY_ASSIGN(auto parsed, objects::parse_place(place.url));
   TRY_ASSIGN(auto credentials, objects::read_credentials(files, place.keys, place.region));
-  std::string origin;
-  if (!place.public_url.empty()) {
-    TRY_ASSIGN(origin, objects::parse_origin(place.public_url));
-  }
-  auto bucket = std::make_unique<objects::Bucket>(
+  return std::make_unique<objects::Bucket>(
       std::move(parsed), std::move(credentials),
       objects::Bucket::Outside{
           [] { return io::make_plain_client(std::string("gleaner-server/") + version_text); }, clock,
           [](Duration pause) { std::this_thread::sleep_for(pause); }, place.leads});
+}
+
+Result<std::unique_ptr<ObjectBlobs>> make_object_blobs(io::Files& files, const io::Path& directory,
+                                                       const BlobPlace& place, Clock& clock) {
+  TRY_ASSIGN(auto bucket, make_bucket(files, place, clock));
+  std::string origin;
+  if (!place.public_url.empty()) {
+    TRY_ASSIGN(origin, objects::parse_origin(place.public_url));
+  }
   return std::make_unique<ObjectBlobs>(
       files, directory, std::move(bucket), clock, place.cache_bytes, std::move(origin),
       place.leads ? ObjectBlobs::Servers::several : ObjectBlobs::Servers::one);

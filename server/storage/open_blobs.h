@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "server/objects/bucket.h"
 #include "server/storage/blob_store.h"
 
 namespace gleaner::storage {
@@ -26,6 +27,8 @@ struct BlobPlace {
 [[nodiscard]] Result<std::unique_ptr<BlobStore>> make_blobs(io::Files& files, const io::Path& directory,
                                                             const BlobPlace& place, Clock& clock);
 
+[[nodiscard]] Result<std::unique_ptr<objects::Bucket>> make_bucket(const io::Files& files,
+                                                                   const BlobPlace& place, Clock& clock);
 class ObjectBlobs;
 [[nodiscard]] Result<std::unique_ptr<ObjectBlobs>> make_object_blobs(io::Files& files,
                                                                      const io::Path& directory,

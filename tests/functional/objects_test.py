@@ -2,6 +2,7 @@
 of a problem, and the server is killed, too; the result is byte for byte the same.
 """
 import hashlib
+import json
 import re
 import time
 import unittest
@@ -116,6 +117,56 @@ class OnObjects(unittest.TestCase):
             status, _, said = send(len(body), len(body))
             self.assertEqual((status, said.get("complete")), (200, True), said)
             self.assertEqual(store.request("GET", f"/{swift.BUCKET}/away/blobs/{path.rsplit('/')[-1]}")[2], body)
+
+    def test_what_is_lost_is_named(self):
+        store = self.store
+        with Grid(SETTINGS + f'"{store.url("check")}"') as grid:
+            self.write_keys(grid)
+            grid.start_server()
+            grid.add_application(MANDELBROT)
+            identity = grid.add_problem("mandelbrot", "view", **SMALL)
+            grid.add_client("a")
+            grid.wait_finished(identity)
+            data = max(grid.results(identity).values(), key=len)
+            running = grid.run("gleaner-server", "check", grid.project, check=False)
+            self.assertIn("another gleaner-server is using", running.stderr)
+            grid.kill("server")
+            result = f"blobs/{hashlib.sha256(data).hexdigest()}"
+
+            def check(*arguments):
+                done = grid.run("gleaner-server", "check", "--json", grid.project, *arguments, check=False)
+                return done.returncode, json.loads(done.stdout) if done.stdout else done.stderr
+
+            def put(key, body):
+                store.request("PUT", f"/{swift.BUCKET}/check/{key}", body)
+
+            for deep in ([], ["--deep"]):
+                code, said = check(*deep)
+                self.assertEqual((code, said["blobs_missing"], said["blobs_damaged"]), (0, 0, 0), said)
+                self.assertEqual((said["blobs"], said["blobs_read"]), (len(store.keys("check")) - 1, bool(deep)))
+            put(result, data[:-1] + b"!")
+            self.assertEqual(check()[0], 0, "its size says nothing")
+            code, said = check("--deep")
+            self.assertEqual((code, said["blobs_damaged"]), (4, 1), said)
+            self.assertIn("result-damaged", [finding["kind"] for finding in said["findings"]])
+            store.request("DELETE", f"/{swift.BUCKET}/check/{result}")
+            put("blobs/stray", b"?")
+            code, said = check()
+            self.assertEqual((code, said["blobs_missing"]), (4, 1), said)
+            self.assertLessEqual({"result-missing", "stranger"}, {finding["kind"] for finding in said["findings"]})
+            code, said = check("--repair")
+            self.assertEqual(code, 1)
+            self.assertIn("--repair is for blobs in files", said)
+            put(result, data)
+            owner = store.request("GET", f"/{swift.BUCKET}/check/owner")[2]
+            put("owner", owner[:-5] + b"0000\n")
+            self.assertEqual([finding["kind"] for finding in check()[1]["findings"]], ["objects-foreign"])
+            store.kill("proxy")
+            code, said = check()
+            self.assertEqual(code, 1)
+            self.assertIn("is not to be had", said)
+            store.start("proxy")
+            store.wait_ready()
 
     def test_blobs_move_into_a_store_and_back(self):
         store = self.store

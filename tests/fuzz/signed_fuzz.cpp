@@ -100,9 +100,9 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
       const std::string digest(64, 'a');
       const auto found = crypto::check_blob_address(address, trust.work_key, HostId{1}, digest, now);
       if (found.ok()) CHECK_TRUE(how == 0 && found->host == HostId{1} && found->digest == digest);
-      const auto places = crypto::check_put_addresses(
-          made(StatementType::put_addresses, payload, keys.work, keys.other, how), trust.work_key, HostId{1},
-          digest, 100, now);
+      const auto places =
+          crypto::check_put_addresses(made(StatementType::put_addresses, payload, keys.work, keys.other, how),
+                                      trust.work_key, HostId{1}, digest, 100, now);
       if (places.ok()) {
         CHECK_TRUE(how == 0 && places->host == HostId{1} && places->digest == digest && places->bytes == 100);
         for (const auto& part : places->parts)
