@@ -6,6 +6,7 @@
 
 #include "server/policy/strategies.h"
 #include "server/policy/trust/validation.h"
+#include "server/service/applications.h"
 #include "server/service/damage.h"
 #include "server/service/describe.h"
 #include "server/service/jobs.h"
@@ -40,17 +41,6 @@ Status check_request(const protocol::AddProblem& request) {
       return Error{ErrorKind::invalid, "input name \"" + input.name + "\": expected a plain file name"};
   }
   return {};
-}
-
-// What the application declares of its problems is told before its manager is asked.
-Status check_form(const Application& application, const json::Value& parameters,
-                  const std::vector<protocol::Input>& inputs) {
-  std::vector<std::string> names;
-  for (const auto& input : inputs) names.push_back(input.name);
-  const Status checked = bundle::check_problem(*application.manifest.form, parameters, names);
-  if (checked.ok()) return {};
-  return Error{ErrorKind::invalid, checked.error().message + " (`gleaner-admin app show " +
-                                       application.row.name + "` tells what it takes)"};
 }
 
 bool is_taken(const Model& model, const std::string& name) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "server/service/kernel.h"
+#include "shared/json/value.h"
 #include "shared/protocol/admin_messages.h"
 
 namespace gleaner::service {
@@ -27,5 +28,10 @@ class Applications {
   const ProjectSecrets& secrets_;
   std::mutex mutex_;  // of install()
 };
+
+// Are these what the application declares that its problems have? Errors: invalid with all mistakes. Its
+// manager may refuse them still.
+[[nodiscard]] Status check_form(const Application& application, const json::Value& parameters,
+                                const std::vector<protocol::Input>& inputs);
 
 }  // namespace gleaner::service

@@ -6,11 +6,13 @@
 #include <set>
 #include <utility>
 
+#include "server/service/applications.h"
 #include "server/service/dispatch.h"
 #include "server/service/life_cycle.h"
 #include "server/service/read_ahead.h"
 #include "server/service/reports.h"
 #include "server/service/trust.h"
+#include "shared/json/text.h"
 
 namespace gleaner::service {
 namespace {
@@ -207,6 +209,12 @@ Status upgrade(Transaction& tx, Problem& problem, const Application& version, st
     refusal = version.row.name + "@" + version.row.version + " does not say that it continues results of " +
               problem.application_name + ": its author names \"" + present.row.version +
               "\" in `compatible_with` of manifest.toml";
+    return {};
+  }
+  // It was checked against the form of the present version only, and its manager would fail with the stage.
+  if (const Status fits = check_form(version, json::parse_or_null(row.parameters), row.inputs); !fits.ok()) {
+    refusal = version.row.name + "@" + version.row.version + " does not take what problem " + row.name +
+              " was added with: " + fits.error().message;
     return {};
   }
   if (tx.model.underway.jobs.contains(row.id)) {

@@ -21,7 +21,8 @@ inline constexpr std::string_view stopped_mark = "stopped: ";
 [[nodiscard]] Status retry(Transaction& tx, Problem& problem, std::string& refusal);
 
 // The rest of the problem, and what failed of it, is computed by another version of its application, whose
-// manifest says that it continues the present one's results. Open units are given back. `refusal` as above.
+// manifest says that it continues the present one's results, and takes the problem's parameters and inputs.
+// Open units are given back. `refusal` as above.
 [[nodiscard]] Status upgrade(Transaction& tx, Problem& problem, const Application& version,
                              std::string& refusal);
 

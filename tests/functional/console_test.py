@@ -146,7 +146,7 @@ class OverHttp(unittest.TestCase):
             for arguments, words in ((("mandelbrot", "--param=width=0"), "width: must be a whole number from 1 to 65536, not 0"),
                                      (("mandelbrot", "--param=widht=9"), "widht: there is no such parameter; there are width, height"),
                                      (("mandelbrot", "--param=colour=red", "--param=width=1.5"), 'colour: must be one of "smooth", "counts", not "red"'),
-                                     (("mandelbrot", "--param=width=0", "--estimate"), "`gleaner-admin app show mandelbrot` tells what it takes"),
+                                     (("mandelbrot", "--param=width=0", "--estimate"), "`gleaner-admin app show mandelbrot@1.0.0` tells what it takes"),
                                      (("dsearch",), "input query: must be given: sequences to look for"),
                                      (("squares", "--param=count=0"), "count: must be a whole number above 0")):
                 refused = grid.admin("problem", "add", "--app", *arguments, check=False)

@@ -97,6 +97,29 @@ TEST_CASE("a version that names the present one computes the rest, others are re
   CHECK(upgrade(world, bad.problem, "numbers@1.0.1").error().kind == ErrorKind::conflict);
 }
 
+TEST_CASE(
+    "a version that does not take the problem's parameters or inputs is refused, and nothing has changed") {
+  OneBadItem bad;
+  World& world = bad.world;
+  ManagerOptions strict{"1.0.1"};
+  strict.compatible_with = "1.0.0";
+  strict.form =
+      "[[parameter]]\nname = \"count\"\ntype = \"integer\"\nmeaning = \"how many\"\nlow = 4\n"
+      "[[parameter]]\nname = \"base\"\ntype = \"text\"\nmeaning = \"of the words\"\nrequired = true\n"
+      "[[input]]\nname = \"words.txt\"\nmeaning = \"a word a line\"\nrequired = true\n";
+  world.add_application(strict);
+  const std::string before = world.memory();
+  const auto refused = upgrade(world, bad.problem, "numbers@1.0.1");
+  REQUIRE(!refused.ok());
+  CHECK(refused.error().kind == ErrorKind::conflict);
+  for (const auto* said : {"numbers@1.0.1 does not take what problem", "count: must be",
+                           "base: must be given", "words.txt", "app show numbers@1.0.1"})
+    CHECK(says(refused.error().message, said));
+  CHECK(world.memory() == before);
+  CHECK(world.show(bad.problem).application == "numbers@1.0.0");
+  CHECK(world.show(bad.problem).state == ProblemState::failed);
+}
+
 TEST_CASE("open units are given back when another version takes over") {
   World world;
   world.add_application();

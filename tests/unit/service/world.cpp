@@ -64,7 +64,8 @@ std::string manifest_text(const ManagerOptions& options) {
          "[kernel]\nany = \"kernel\"\n[manager]\nprogram = \"manager\"\n"
          "[items]\nmeaning = \"a word\"\ncomparison = \"" +
          options.comparison + "\"\nchecks = \"" + options.checks +
-         "\"\ncheckpoint = " + (options.checkpoint ? "true" : "false") + "\n[limits]\nitem_bytes = 64\n";
+         "\"\ncheckpoint = " + (options.checkpoint ? "true" : "false") + "\n[limits]\nitem_bytes = 64\n" +
+         options.form;
 }
 
 }  // namespace

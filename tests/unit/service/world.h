@@ -58,6 +58,7 @@ struct ManagerOptions {
   bool checkpoint = false;
   std::string compatible_with = {};  // a version; none
   std::string checks = "form";
+  std::string form = {};  // [[parameter]] and [[input]] of its manifest
 };
 
 class World {
