@@ -263,11 +263,14 @@ void Server::stop(Duration patience) {
   State& state = *state_;
   if (state.threads.empty()) return;
   Core& core = *state.core;
+  const SteadyTime until = system_clock().steady() + patience;
+  core.begin_drain();
+  (void)core.wait_until_empty(std::min(patience, core.options.timeouts.drain));
   core.begin_stop();
   asio::post(state.acceptor.get_executor(), [&state] { state.close_entrance(); });
   state.closed.get_future().wait();
   for (const auto& connection : core.connections()) connection->begin_stop();
-  if (!core.wait_until_empty(patience)) {
+  if (!core.wait_until_empty(until - system_clock().steady())) {
     for (const auto& connection : core.connections()) connection->close();
   }
   asio::post(state.acceptor.get_executor(), [&state] {

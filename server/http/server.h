@@ -75,6 +75,9 @@ struct ServerTimeouts {
   Duration answer = std::chrono::seconds{120};  // from the handler's call to its reply; then 503
   // Of an answer that follows a feed; who wants more asks again, and is looked at again.
   Duration follow = std::chrono::seconds{limits::follow_seconds_max};
+  // Of a stop: who has a kept connection and asks meanwhile is told that it ends with the answer. Only where
+  // that does not happen may a request cross the connection's end.
+  Duration drain = std::chrono::seconds{1};
   Duration linger = std::chrono::seconds{2};  // what a refused peer still sends is read away, so that it can
                                               // read why it was refused
 };
@@ -127,10 +130,11 @@ class Server {
   // For connections from now on; those that there are keep theirs, and sessions begun with another chain are
   // not resumed. From any thread. error (invalid): which of the two is wrong; the former ones stay.
   [[nodiscard]] Status use_certificate(const std::string& chain_pem, const std::string& key_pem);
-  // No new connections; requests that were received are answered (at most `patience`), those of connections
-  // that have not asked anything yet, too, if they come within ServerTimeouts::linger; then everything is
-  // closed. Not to be called from a handler. Returns when the server's threads have ended; again: does
-  // nothing.
+  // For ServerTimeouts::drain all goes on, but each answer is its connection's last. Then: no new
+  // connections; requests that were received are answered, those of connections that have not asked anything
+  // yet, too, if they come within ServerTimeouts::linger; and everything is closed, at the latest `patience`
+  // after the call. Not to be called from a handler. Returns when the server's threads have ended; again:
+  // does nothing.
   void stop(Duration patience);
 
  private:

@@ -47,7 +47,10 @@ class Core {
   bool wait_until_empty(Duration patience) const;
 
   void log(const std::string& line) const;
+  // Every answer is its connection's last; from begin_stop() on, nothing is waited for either.
+  [[nodiscard]] bool draining() const { return draining_.load(); }
   [[nodiscard]] bool stopping() const { return stopping_.load(); }
+  void begin_drain() { draining_.store(true); }
   void begin_stop() { stopping_.store(true); }
 
   const ServerOptions options;
@@ -78,6 +81,7 @@ class Core {
   // Makes room: who is to close, and counts no more as idle. Null: nobody is idle.
   [[nodiscard]] std::shared_ptr<Connection> oldest(const std::list<const Connection*>& idle);
 
+  std::atomic<bool> draining_ = false;
   std::atomic<bool> stopping_ = false;
   mutable std::mutex tls_mutex_;
   std::shared_ptr<const TlsContext> tls_;

@@ -122,7 +122,7 @@ Connection::Task<bool> Connection::serve_request() {
   Response response = co_await ask_handler(std::move(request));
   if (closed_) co_return false;
   response.headers["Server-Timing"] = server_timing(std::chrono::steady_clock::now() - asked);
-  keep = keep && !core_->stopping();
+  keep = keep && !core_->draining();
   rest_ = response.rest;
   peer_may_send_ = body_unread;
   co_return co_await send(std::move(response), head_only, keep);

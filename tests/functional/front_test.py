@@ -17,7 +17,7 @@ import threading
 import time
 import unittest
 
-from harness import SOURCE, SQUARES, FakeHost, Grid, free_port, main
+from harness import SOURCE, SQUARES, FakeHost, Grid, built, free_port, main
 
 CONTEXT = ssl._create_unverified_context()
 
@@ -34,22 +34,67 @@ def get(sock, path="/healthz", token=None):
     return int(head.split()[1]), body
 
 
+class Kept:
+    """A kept connection, used as HTTP has it (RFC 9112, 9.3.1): a request on one that ended before any of the answer came is sent
+    again on a new one. Whatever else goes wrong is raised."""
+
+    def __init__(self, port):
+        self.port, self.connection, self.again, self.told_to_close = port, None, 0, 0
+
+    def get(self, path="/healthz"):
+        if self.connection is not None:
+            try:
+                self.connection.request("GET", path)
+                return self.read(self.connection.getresponse())
+            except (ConnectionError, ssl.SSLEOFError):
+                self.again += 1
+                self.close()
+        self.connection = http.client.HTTPSConnection("127.0.0.1", self.port, context=CONTEXT, timeout=60)
+        self.connection.request("GET", path)
+        return self.read(self.connection.getresponse())
+
+    def read(self, reply):
+        if reply.headers.get("Connection") == "close":
+            self.told_to_close += 1
+            self.connection = None  # which closes itself with the answer's end
+        try:
+            return reply.status, reply.read()
+        except OSError as failure:
+            raise http.client.IncompleteRead(b"") from failure
+
+    def close(self):
+        if self.connection is not None:
+            self.connection.close()
+        self.connection = None
+
+
 class SocketActivation(unittest.TestCase):
     def start_on(self, grid, listening):
         """As systemd does: the socket is descriptor 3, and the variables say so to this process alone. It counts, not --port."""
         grid.start("server", "gleaner-server", "run", grid.project, "--port", 1, inherit=[listening.fileno()],
                    before=["sh", "-c", f'[ {listening.fileno()} = 3 ] || exec 3<&{listening.fileno()}; LISTEN_FDS=1 LISTEN_PID=$$ exec "$@"', "sh"])
 
-    def test_a_new_server_takes_over_under_load_and_no_request_on_a_new_connection_fails(self):
+    def test_a_new_server_takes_over_under_load_and_no_request_fails(self):
         with Grid() as grid, socket.socket() as listening:
             listening.bind(("127.0.0.1", grid.port))
             listening.listen(1024)
             self.start_on(grid, listening)
             self.assertEqual(get(socket.create_connection(("127.0.0.1", grid.port), timeout=60)), (200, b"ok\n"))
             host = FakeHost(grid, "kitchen-pc")
-            grid.add_application(SQUARES)
-            identity = grid.add_problem("squares", "numbers", count=400)
+            grid.add_application(built("bundles/load"))
+            identity = grid.add_problem("load", "load", "--strategy", "ss,mode=paper", "--straggler", "none", count=10**9)
             over, answered, failed = threading.Event(), [], []
+            kept, seldom = [Kept(grid.port) for _ in range(8)], [Kept(grid.port) for _ in range(8)]
+
+            def ask_on(connection):
+                while not over.is_set():
+                    try:
+                        status, body = connection.get()
+                        if (status, body) != (200, b"ok\n"):
+                            failed.append((status, body))
+                        time.sleep(0.02)
+                    except (OSError, http.client.HTTPException) as failure:
+                        failed.append(("kept", repr(failure)))
 
             def ask():
                 while not over.is_set():
@@ -73,21 +118,38 @@ class SocketActivation(unittest.TestCase):
                     except (OSError, http.client.HTTPException) as failure:
                         failed.append(repr(failure))
 
+            load = subprocess.Popen([grid.program("gleaner-loadgen"), "run", "--join-code", grid.join_code, "--hosts", "64", "--connections", "32",
+                                     "--think", "20", "--warm-up", "0", "--seconds", "8", "--json"], stdout=subprocess.PIPE, text=True)
             threads = [threading.Thread(target=ask) for _ in range(3)] + [threading.Thread(target=compute)]
+            threads += [threading.Thread(target=ask_on, args=[connection]) for connection in kept]
             for thread in threads:
                 thread.start()
             restarts = []
             for _ in range(2):
+                for connection in seldom:  # which then say nothing while the server changes
+                    self.assertEqual(connection.get(), (200, b"ok\n"))
                 time.sleep(0.4)
                 grid.processes["server"].terminate()
                 self.assertEqual(grid.processes["server"].wait(timeout=60), 0)
                 self.start_on(grid, listening)
                 restarts.append(time.monotonic())
                 grid.wait_until("answers of the new server", lambda: answered and answered[-1] > restarts[-1])
+            for connection in seldom:
+                self.assertEqual(connection.get(), (200, b"ok\n"))
+            run = json.loads(load.communicate(timeout=120)[0])
             over.set()
             for thread in threads:
                 thread.join()
+            for connection in kept + seldom:
+                connection.close()
             self.assertEqual(failed, [])
+            self.assertEqual(load.returncode, 0)
+            self.assertEqual((run["errors"], run["lost"], run["whole_run"]["contradictions"]), (0, 0, 0), run)
+            self.assertGreater(run["answers"], 100)
+            self.assertGreater(run["connections_opened"], 2 * 32)  # kept, but for the two changes
+            # Who asks often is told before the end; who had nothing to ask meanwhile finds it.
+            self.assertGreater(sum(connection.told_to_close for connection in kept), 8)
+            self.assertGreater(sum(connection.again for connection in seldom), 8)
             self.assertGreater(len(answered), 6)
             self.assertGreater(grid.problem(identity)["accepted"], 0)
             grid.admin("audit", "verify")

@@ -36,6 +36,8 @@ Connection::Progress Connection::send(std::string request, const Endpoint& sourc
   sent_ = 0;
   parser_.reset();
   begun_at_ = system_clock().steady();
+  was_kept_ = state_ == State::idle;
+  answer_begun_ = false;
   if (state_ == State::idle) {
     state_ = State::sending;
   } else if (!connect(source, epoll, number)) {
@@ -176,6 +178,7 @@ bool Connection::receive() {
       static_cast<void>(must_wait(result));
       return false;
     }
+    answer_begun_ = true;
     const auto complete = parser_.take({read_buffer().data(), got});
     if (!complete.ok()) {
       lose(complete.error().message);

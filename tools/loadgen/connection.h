@@ -49,6 +49,10 @@ class Connection {
   [[nodiscard]] bool opening() const { return state_ == State::connecting || state_ == State::handshaking; }
   [[nodiscard]] bool has_sent() const { return state_ == State::receiving; }
   [[nodiscard]] SteadyTime begun_at() const { return begun_at_; }
+  // Lost while it was kept, before any of the answer came: HTTP has the request sent again on a new
+  // connection (RFC 9112, 9.3.1), as libcurl and browsers do, because servers may end kept connections at any
+  // time.
+  [[nodiscard]] bool ended_before_answer() const { return was_kept_ && !answer_begun_; }
   // Why it was lost.
   [[nodiscard]] const std::string& reason() const { return reason_; }
 
@@ -74,6 +78,8 @@ class Connection {
   std::string request_;
   std::size_t sent_ = 0;
   ResponseParser parser_;
+  bool was_kept_ = false;  // this request is not its first
+  bool answer_begun_ = false;
   SteadyTime begun_at_{};
   std::string reason_;
 };

@@ -111,7 +111,7 @@ void Engine::proceed(std::size_t number, Connection::Progress progress) {
     case Connection::Progress::answered:
       return answered(number, connection.take_response());
     case Connection::Progress::lost:
-      return lost(number, connection.reason());
+      return connection.ended_before_answer() ? resend(number) : lost(number, connection.reason());
     case Connection::Progress::waiting:
       if (!hangs_up_[number] || !connection.has_sent()) return;
       connection.close();
@@ -156,6 +156,12 @@ void Engine::lost(std::size_t number, const std::string& reason) {
   const double backoff = to_seconds(first_backoff) * static_cast<double>(1 << in_row);
   if (in_row < backoff_doublings_max) ++in_row;
   later(host, options_.stubborn ? stubborn_pause : from_seconds(backoff * (0.5 + random_.uniform())));
+}
+
+void Engine::resend(std::size_t number) {
+  release(number);
+  ++counters_.resent;
+  ready_.push_front(host_of_[number]);
 }
 
 void Engine::release(std::size_t number) {

@@ -36,6 +36,7 @@ struct Counters {
   std::int64_t busy = 0;     // 429 and 503
   std::int64_t errors = 0;   // other answers than 200
   std::int64_t lost = 0;     // connections that broke with a request on them, or could not be opened
+  std::int64_t resent = 0;   // requests, at once: see Connection::ended_before_answer(); not lost
   std::int64_t hung_up = 0;  // by the host itself
   std::int64_t opened = 0;   // connections
   std::int64_t bytes_up = 0, bytes_down = 0;  // of HTTP: heads and bodies
@@ -67,6 +68,7 @@ class Engine {
   void proceed(std::size_t connection, Connection::Progress progress);
   void answered(std::size_t connection, const Response& response);
   void lost(std::size_t connection, const std::string& reason);
+  void resend(std::size_t connection);
   void later(std::size_t host, Duration after);
   void release(std::size_t connection);
   void wake(SteadyTime now);

@@ -60,9 +60,10 @@ std::string text_of(const Report& report) {
                         per(microseconds(report.server->cpu), all),
                         static_cast<double>(report.server->resident_bytes) / 1e6);
   text += fmt::format("generator: {:.1f} us of CPU an answer\n", per(microseconds(report.own_cpu), all));
-  text +=
-      fmt::format("busy (429, 503) {}, other errors {}, connections lost {}, hung up {}, without work {}\n",
-                  counters.busy, counters.errors, counters.lost, counters.hung_up, tally.idle);
+  text += fmt::format(
+      "busy (429, 503) {}, other errors {}, connections lost {}, requests sent again {}, hung up {}, without "
+      "work {}\n",
+      counters.busy, counters.errors, counters.lost, counters.resent, counters.hung_up, tally.idle);
   text += fmt::format(
       "whole run: accepted {}, duplicate {}, refused {}, unanswered {}; answers verified {}, untrusted {}, "
       "contradictions {}; hosts dismissed {}\n",
@@ -93,6 +94,7 @@ std::string json_of(const Report& report) {
                           {"busy", counters.busy},
                           {"errors", counters.errors},
                           {"lost", counters.lost},
+                          {"resent", counters.resent},
                           {"hung_up", counters.hung_up},
                           {"without_work", tally.idle},
                           {"heartbeats", tally.heartbeats},

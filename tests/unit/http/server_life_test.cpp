@@ -131,6 +131,36 @@ TEST_CASE("a request that waits in the socket when stop comes is answered") {
   stopper.join();
 }
 
+TEST_CASE("while a stop drains, kept connections that ask are told to close, and who comes is served") {
+  ServerOptions options = test_options();
+  options.timeouts.idle = 60s;
+  options.timeouts.drain = 3s;
+  const auto server = start(std::move(options), echo_handler());
+  Peer busy(server->port());
+  Peer idle(server->port());
+  for (Peer* peer : {&busy, &idle}) {
+    const auto answer = peer->ask(get("/first"));
+    REQUIRE(answer);
+    CHECK_FALSE(answer->headers.contains("connection"));
+  }
+  const auto begin = Steady::now();
+  std::thread stopper([&] { server->stop(30s); });
+  std::this_thread::sleep_for(200ms);
+  const auto last = busy.ask(post("/last", "last"));
+  REQUIRE(last);
+  CHECK(last->body == "last");
+  CHECK(last->headers.at("connection") == "close");
+  CHECK(busy.wait_closed());
+  Peer fresh(server->port());
+  const auto once = fresh.ask(get("/once"));
+  REQUIRE(once);
+  CHECK(once->headers.at("connection") == "close");
+  CHECK(idle.wait_closed());
+  CHECK(Steady::now() - begin > 2500ms);  // it was given its moment
+  stopper.join();
+  CHECK(Steady::now() - begin < 20s);
+}
+
 TEST_CASE("who has just come when stop comes asks once, and whoever says nothing does not hold it up") {
   ServerOptions options = test_options();
   options.timeouts.linger = 1s;

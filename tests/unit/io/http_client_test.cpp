@@ -232,6 +232,32 @@ TEST_CASE("a connection that the server closed in between is made anew") {
   CHECK(server.connections() == 3);
 }
 
+TEST_CASE("a request that crosses the end of a kept connection is sent again on a new one, once") {
+  const Fixture fixture;
+  std::atomic<int> asked = 0;
+  std::atomic<int> silent = 2;
+  TlsServer server(fixture.identity(),
+                   [&](const std::string& request) {
+                     const int number = ++asked;
+                     return number == silent ? std::string() : echo(request);
+                   },
+                   {true, false, true});
+  const auto client = fixture.client();
+  CHECK(client->send(get(server.url("/"))).ok());
+  HttpRequest request = get(server.url("/work"));
+  request.method = "POST";
+  request.body = "what it did";
+  const auto reply = client->send(request);
+  if (!reply.ok()) FAIL(reply.error().message);
+  CHECK(reply->body.ends_with("what it did"));
+  CHECK(asked == 3);
+  CHECK(server.connections() == 2);
+  silent = 4;
+  const auto fresh = fixture.client();  // whose server says nothing has more amiss
+  CHECK_FALSE(fresh->send(request).ok());
+  CHECK(asked == 4);
+}
+
 TEST_CASE("what is wrong with the connection is told apart") {
   const Fixture fixture;
   const auto client = fixture.client();

@@ -107,7 +107,7 @@ void TlsServer::serve(int socket) {
     const std::string reply = handler_(bytes.substr(0, length));
     bytes.erase(0, length);
     if (!reply.empty() && write(reply) <= 0) break;
-    if (!reply.empty() && options_.close_after_each_reply) break;
+    if (reply.empty() ? options_.close_on_silence : options_.close_after_each_reply) break;
   }
   if (options_.tls) SSL_shutdown(ssl.get());
   ::shutdown(socket, SHUT_RDWR);

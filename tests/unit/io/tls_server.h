@@ -16,6 +16,7 @@ namespace gleaner::testing {
 struct TlsServerOptions {
   bool tls = true;  // false: plain TCP that answers as if nothing were wrong
   bool close_after_each_reply = false;
+  bool close_on_silence = false;  // where the handler has no reply
 };
 
 class TlsServer {
