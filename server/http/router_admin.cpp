@@ -137,7 +137,11 @@ void Router::look_operation(const AdminCall& call) {
     if (asked("state") == protocol::name_of(state)) hosts.state = state;
   if (!asked("state").empty() && !hosts.state)
     return call.reply(error_response({ErrorKind::invalid, "state: expected active, revoked or left"}));
-  views.host_page(std::move(hosts), answer<protocol::HostPage>(call.reply));
+  if (asked("order") == "delivered")
+    hosts.order = service::HostOrder::delivered;
+  else if (!asked("order").empty() && asked("order") != "number")
+    return call.reply(error_response({ErrorKind::invalid, "order: expected number or delivered"}));
+  views.host_pages().page(std::move(hosts), answer<protocol::HostPage>(call.reply));
 }
 
 void Router::application_operation(const AdminCall& call) {

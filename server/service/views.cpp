@@ -1,8 +1,6 @@
 #include "server/service/views.h"
 
 #include <algorithm>
-#include <cctype>
-#include <string_view>
 #include <utility>
 
 #include "server/console/item_cells.h"
@@ -15,38 +13,6 @@ namespace {
 constexpr std::uint64_t sample_ticks = 5;
 constexpr auto map_age_max = std::chrono::seconds{1};
 constexpr std::size_t maps_max = 64;  // problems that somebody looks at just now
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
-
-bool matches(const storage::HostRow& row, const HostQuery& query) {
-  if (query.state && row.state != *query.state) return false;
-  if (!query.tag.empty() && std::find(row.tags.begin(), row.tags.end(), query.tag) == row.tags.end())
-    return false;
-  if (query.text.empty()) return true;
-  const auto has = [&](const std::string& text) { return lower(text).find(query.text) != std::string::npos; };
-  return has(row.name) || has(row.client_version) || has(row.platform) ||
-         std::any_of(row.tags.begin(), row.tags.end(), has);
-}
-
-Status take_page(const Transaction& tx, const HostQuery& query, Result<protocol::HostPage>& result) {
-  protocol::HostPage page;
-  page.now = tx.now;
-  page.total = static_cast<std::int64_t>(tx.model.hosts.size());
-  int looked = 0;
-  for (auto host = tx.model.hosts.upper_bound(query.after); host != tx.model.hosts.end(); ++host) {
-    if (looked++ == limits::hosts_filtered_max || page.hosts.size() == limits::hosts_per_page_max) break;
-    page.next = host->first;
-    if (matches(host->second.row, query)) page.hosts.push_back(describe(tx.model, host->second, tx.now));
-  }
-  if (page.next == HostId{} || tx.model.hosts.upper_bound(page.next) == tx.model.hosts.end()) page.next = {};
-  result = std::move(page);
-  return {};
-}
 
 // Of a stage that nobody computes any more, from the store.
 Status count_stored(Transaction& tx, const Problem& problem, console::ItemCounter& counter) {
@@ -136,7 +102,11 @@ protocol::ProblemSample sample_of(const protocol::ProblemInfo& info, Timestamp n
 }  // namespace
 
 Views::Views(Kernel& kernel, Overview& overview, Notices& notices)
-    : kernel_(kernel), overview_(overview), notices_(notices), samples_(limits::samples_max) {}
+    : kernel_(kernel),
+      overview_(overview),
+      notices_(notices),
+      host_pages_(kernel),
+      samples_(limits::samples_max) {}
 
 void Views::live(Done<protocol::LiveView> done) {
   overview_.look([this, done = std::move(done)](Result<Overview::Snapshot> snapshot) {
@@ -190,15 +160,6 @@ void Views::published(ProblemId id, const Result<protocol::ItemMap>& map) {
     if (!map.ok()) maps_.erase(id);
   }
   for (const auto& each : waiting) each(map);
-}
-
-void Views::host_page(HostQuery query, Done<protocol::HostPage> done) {
-  query.text = lower(query.text);
-  kernel_.decide<protocol::HostPage>(
-      [query = std::move(query)](Transaction& tx, Result<protocol::HostPage>& page) {
-        return take_page(tx, query, page);
-      },
-      std::move(done));
 }
 
 void Views::host_units(HostId host, int count_max, Done<std::vector<protocol::UnitInfo>> done) {

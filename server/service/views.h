@@ -1,6 +1,6 @@
 // What the console shows beyond the admin API's lists: the live view and its curves, out of the snapshot that
 // all who look share (overview.h); the map of a problem's items, made on the writer at most once a second for
-// all who look; hosts a page at a time. Nobody's looking makes a decision wait longer than that. Thread-safe.
+// all who look. Nobody's looking makes a decision wait longer than that. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "server/console/series.h"
+#include "server/service/host_pages.h"
 #include "server/service/kernel.h"
 #include "server/service/notices.h"
 #include "server/service/overview.h"
@@ -18,21 +19,13 @@
 
 namespace gleaner::service {
 
-struct HostQuery {
-  HostId after;
-  std::string text;                          // part of a host's name, version, platform or tags; in any case
-  std::optional<protocol::HostState> state;  // absent: any
-  std::string tag = {};                      // that it has; empty: any
-};
-
 class Views {
  public:
   Views(Kernel& kernel, Overview& overview, Notices& notices);
 
   void live(Done<protocol::LiveView> done);
   void item_map(ProblemId id, Done<protocol::ItemMap> done);
-  // Looks at limits::hosts_filtered_max hosts at most; `next` goes on from there.
-  void host_page(HostQuery query, Done<protocol::HostPage> done);
+  [[nodiscard]] HostPages& host_pages() { return host_pages_; }
   // The host's last units, the newest first. not_found.
   void host_units(HostId host, int count_max, Done<std::vector<protocol::UnitInfo>> done);
   void days(Done<std::vector<protocol::DayInfo>> done);
@@ -61,6 +54,7 @@ class Views {
   Kernel& kernel_;
   Overview& overview_;
   Notices& notices_;
+  HostPages host_pages_;
   std::uint64_t ticks_ = 0;   // of the ticker's thread
   mutable std::mutex mutex_;  // of what follows
   std::map<ProblemId, Maps> maps_;

@@ -82,12 +82,13 @@ struct ItemMap {
   std::vector<HostId> holders;  // who holds most of the cell; 0: nobody
 };
 
-// GET /v1/admin/host-pages?after=ID&text=TEXT&state=STATE&tag=TAG.
+// GET /v1/admin/host-pages?after=ID&text=TEXT&state=STATE&tag=TAG&order=ORDER.
 struct HostPage {
   std::vector<HostInfo> hosts;
   HostId next;  // ask after it for more; 0: there are no more
   std::int64_t total = 0;
   Timestamp now;
+  double cost_accepted = 0;  // of all hosts, ever: a host's share is its part of it
 };
 
 // GET /v1/admin/settings.

@@ -106,6 +106,7 @@ void visit(Archive& archive, Of<Archive, HostPage>& message) {
   archive("next", message.next);
   archive("total", message.total, Whole{});
   archive("now", message.now);
+  archive.defaulted("cost_accepted", message.cost_accepted, Number{});
 }
 
 template <>

@@ -175,6 +175,9 @@ class OverHttp(unittest.TestCase):
             self.assertEqual(([host["name"] for host in page["hosts"]], page["next"], page["total"]), ([f"pc-{i:02}" for i in range(10)], 0, 12))
             self.assertEqual([host["id"] for host in look(f"host-pages?after={hosts[9].host}")["hosts"]], [host.host for host in hosts[10:]])
             self.assertEqual(look("host-pages?text=nobody")["hosts"], [])
+            most = look("host-pages?order=delivered")
+            self.assertEqual((most["hosts"][0]["id"], most["hosts"][0]["cost_accepted"], most["cost_accepted"]), (hosts[0].host, 1, 1))
+            self.assertIn("order: expected number or delivered", look("host-pages?order=name")["detail"])
             self.assertIn(("server.port", str(grid.port)), [(each["name"], each["value"]) for each in look("settings")["items"]])
             grid.wait_until("samples", lambda: len(look("history")["items"]) > 1 and look(f"problems/{one}/history")["items"])
             # Events: the first at once, then one a second; a server that stops ends them at once.
@@ -312,6 +315,9 @@ class ByClicks(unittest.TestCase):
                 go("#/hosts")
                 wait("the host", has("kitchen-pc"))
                 self.assertIn("100.0 %", browser.run("document.querySelector('.rows').innerText"))  # one's own are believed
+                self.assertEqual(browser.run("[...document.querySelector('.rows').children[0].children].map(e => e.innerText)[7]"), "100 %")  # it did all
+                browser.run("(s => { s.value = 'delivered'; s.dispatchEvent(new Event('change', {bubbles: true})) })(document.querySelector('#order'))")
+                wait("the order", "document.querySelector('[aria-sort=descending]')?.innerText == 'Share' && " + has("kitchen-pc"))
                 self.accessible(browser)
                 self.host(grid, browser, wait, has, press)
                 go("#/hosts")

@@ -39,7 +39,7 @@ protocol::ItemMap item_map(World& world, ProblemId id) {
 
 protocol::HostPage host_page(World& world, const service::HostQuery& query) {
   return must(World::wait<protocol::HostPage>(
-      [&](auto done) { world.service().views().host_page(query, std::move(done)); }));
+      [&](auto done) { world.service().views().host_pages().page(query, std::move(done)); }));
 }
 
 std::vector<protocol::Act> acts(World& world) {
@@ -120,6 +120,38 @@ TEST_CASE("hosts are found by a part of their name, and go on after the last one
   CHECK(found.next == HostId{});
   CHECK(host_page(world, {found.hosts[0].id, "", {}}).hosts.size() == 2);
   CHECK(host_page(world, {{}, "", protocol::HostState::revoked}).hosts.empty());
+}
+
+TEST_CASE(
+    "who delivered most comes first where that is asked for, page by page, and shares are parts of all") {
+  World world;
+  world.add_application();
+  std::vector<TestHost> hosts;
+  for (const char* name : {"idle", "some", "most"}) hosts.push_back(world.add_host(name));
+  (void)world.add_problem(3, "", "ss");
+  world.finish(world.grants(hosts[1].id).front());
+  for (int i = 0; i < 2; ++i) world.finish(world.grants(hosts[2].id).front());
+  const auto ids = [](const protocol::HostPage& page) {
+    std::vector<HostId> found;
+    for (const auto& host : page.hosts) found.push_back(host.id);
+    return found;
+  };
+  const auto by_delivered = [&](HostId after) {
+    return host_page(world, {after, "", {}, "", service::HostOrder::delivered});
+  };
+  const auto first = by_delivered({});
+  CHECK(ids(first) == std::vector{hosts[2].id, hosts[1].id, hosts[0].id});
+  CHECK(first.cost_accepted == 3);
+  CHECK(first.hosts[0].cost_accepted == 2);
+  CHECK(ids(by_delivered(hosts[2].id)) == std::vector{hosts[1].id, hosts[0].id});
+  CHECK(by_delivered(hosts[0].id).hosts.empty());
+  CHECK(by_delivered(HostId{99}).hosts.empty());
+  CHECK(host_page(world, {{}, "", {}}).cost_accepted == 3);
+  const auto late = world.add_host("late");
+  CHECK(by_delivered({}).hosts.size() == 3);  // in the order of a moment ago
+  CHECK(ids(host_page(world, {{}, "", {}})).back() == late.id);
+  world.clock().advance(service::HostPages::standings_age_max);
+  CHECK(ids(by_delivered({})).back() == late.id);
 }
 
 TEST_CASE("curves grow by a sample every five seconds") {

@@ -33,7 +33,7 @@ export interface Estimate {
 }
 export interface Host {
   id: number; name: string; state: string; platform: string; cores: number; memory_bytes: number; client_version: string;
-  mflops: number; items_accepted: number; failures: number; disagreements: number; enrolled_at: number; last_contact: number;
+  mflops: number; items_accepted: number; cost_accepted: number; failures: number; disagreements: number; enrolled_at: number; last_contact: number;
   open_units: number; state_reason: string; code: string; tags: string[]; on_hold?: string; trust?: number;
 }
 export interface Unit {

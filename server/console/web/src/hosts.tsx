@@ -4,17 +4,22 @@ import { Ask, attempt, Card, Figure, Heading, State, usePolled } from "./parts";
 import { Timeline } from "./timeline";
 import { bytes, count, duration, figure, percent, plural, time } from "./words";
 
-interface Page { hosts: Host[]; next: number; total: number; now: number }
+interface Page { hosts: Host[]; next: number; total: number; now: number; cost_accepted?: number }
 const rowHeight = 44;
 
 const idle = (host: Host): string => (host.state !== "active" || host.open_units > 0 ? "" : host.on_hold || host.state_reason || "it waits for work");
 // How likely a result of it is right, where it is believed least.
 const trust = (host: Host): string => ((host.trust ?? -1) < 0 ? "–" : percent(host.trust!));
 
+// Of all work that the project ever accepted, by cost.
+const share = (host: Host, all = 0): string => (all > 0 && host.cost_accepted > 0 ? percent(host.cost_accepted / all) : "–");
+const columns = ["Host", "State", "Why idle", "Cores", "Speed", "Trust", "Items", "Share", "Version", "Heard of"];
+
 export function Hosts() {
   const [text, setText] = useState("");
   const [state, setState] = useState("active");
   const [tag, setTag] = useState("");
+  const [order, setOrder] = useState("number");
   const [hosts, setHosts] = useState<Host[]>([]);
   const [page, setPage] = useState<Page>();
   const [wrong, setWrong] = useState("");
@@ -25,10 +30,11 @@ export function Hosts() {
   const load = async (after: number, so_far: Host[]) => {
     const number = ++asked.current;
     try {
-      const query = new URLSearchParams({ after: `${after}`, text, ...(state ? { state } : {}), ...(tag ? { tag } : {}) });
+      const query = new URLSearchParams({ after: `${after}`, text, order, ...(state ? { state } : {}), ...(tag ? { tag } : {}) });
       const got = await ask<Page>(`/v1/admin/host-pages?${query.toString().replaceAll("+", "%20")}`);
       if (number !== asked.current) return;
-      setHosts([...so_far, ...got.hosts]);
+      const known = new Set(so_far.map(each => each.id));  // the order may have moved on in between
+      setHosts([...so_far, ...got.hosts.filter(each => !known.has(each.id))]);
       setPage(got);
       setWrong("");
     } catch (error) { setWrong((error as Error).message); }
@@ -36,7 +42,7 @@ export function Hosts() {
   useEffect(() => {
     const timer = window.setTimeout(() => { if (place.current) place.current.scrollTop = 0; void load(0, []); }, text ? 250 : 0);
     return () => clearTimeout(timer);
-  }, [text, state, tag]);
+  }, [text, state, tag, order]);
 
   const height = 560;
   const first = Math.max(0, Math.floor(top / rowHeight) - 10);
@@ -62,6 +68,10 @@ export function Hosts() {
         </select>
         <label for="tag">Tag</label>
         <input id="tag" type="search" value={tag} onInput={event => setTag(event.currentTarget.value.trim())} />
+        <label for="order">Order</label>
+        <select id="order" value={order} onChange={event => setOrder(event.currentTarget.value)}>
+          <option value="number">who joined first</option><option value="delivered">greatest share</option>
+        </select>
         <span class="calm" role="status">{page ? `${plural(hosts.length, "host")} shown${page.next ? " so far" : ""}, ${count(page.total)} in all` : ""}</span>
       </form>
       {wrong && <p role="alert" class="bad">{wrong}</p>}
@@ -69,7 +79,10 @@ export function Hosts() {
       <div class="virtual" role="table" aria-label="Hosts" aria-rowcount={hosts.length + 1}>
         <div role="rowgroup">
           <div role="row" class="row headings" aria-rowindex={1}>
-            {["Host", "State", "Why idle", "Cores", "Speed", "Trust", "Items", "Version", "Heard of"].map(name => <span role="columnheader" key={name}>{name}</span>)}
+            {columns.map(name => (
+              <span role="columnheader" key={name} aria-sort={name === "Share" && order === "delivered" ? "descending" : undefined}
+                title={name === "Share" ? "of all work that the project ever accepted, by cost" : undefined}>{name}</span>
+            ))}
           </div>
         </div>
         <div ref={place} class="window" role="rowgroup" tabIndex={0} aria-label="Hosts, a row each" onScroll={event => setTop(event.currentTarget.scrollTop)}>
@@ -84,6 +97,7 @@ export function Hosts() {
                 <span role="cell">{host.mflops ? `${figure(host.mflops)} Mflop/s` : "–"}</span>
                 <span role="cell">{trust(host)}</span>
                 <span role="cell">{count(host.items_accepted)}</span>
+                <span role="cell">{share(host, page?.cost_accepted)}</span>
                 <span role="cell">{host.client_version}</span>
                 <span role="cell">{duration(Math.max(0, (page!.now - host.last_contact) / 1e6))} ago</span>
               </div>
