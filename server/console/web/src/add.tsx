@@ -1,10 +1,9 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ask, change, list, upload, type Application, type Estimate, type InputFile, type Problem } from "./api";
+import { ask, change, idOf, list, upload, type Application, type Estimate, type InputFile, type Problem } from "./api";
 import { DeclaredFields, FreeFields, parametersText, type Row } from "./parameters";
-import { attempt, Heading, usePolled } from "./parts";
-import { bytes, count, interval, percent, plural } from "./words";
+import { attempt, Heading, Missing, usePolled } from "./parts";
+import { bytes, interval, percent, plural } from "./words";
 
-const idOf = (a: Application) => `${a.name}@${a.application_version}`;
 interface Given { name: string; file: File | null; declared?: InputFile }
 
 export function Add() {
@@ -35,7 +34,7 @@ export function Add() {
   }, [wanted]);
   // What was asked for and is not: seen where it is.
   useEffect(() => place.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus(), [complaint]);
-  if (!applications) return wrong ? <p role="alert">{wrong}</p> : <p aria-busy="true">Loading …</p>;
+  if (!applications) return <Missing wrong={wrong} />;
   if (applications.length === 0)
     return <><Heading>Add a problem</Heading><p>There is no application yet: <code>gleaner-admin app add</code> brings one.</p></>;
 
@@ -115,6 +114,7 @@ export function Add() {
             <label for="validation">Validation</label><input id="validation" name="validation" placeholder="as the application asks for" />
           </div>
         </details>
+        {complaint && <p class="bad">{complaint}</p>}
         <div class="buttons">
           <button disabled={doing !== ""} id="add">Add it</button>
           <button type="button" class="plain" disabled={doing !== ""} onClick={look}>What would it take?</button>
@@ -133,7 +133,7 @@ function Forecast({ of: e }: { of: Estimate }) {
       <p><b>{e.eta_seconds < 0 ? `When it would be done is not known: ${e.waits}.` : `It would be done in ${interval(e.eta_seconds, e.eta_low_seconds, e.eta_high_seconds)}.`}</b></p>
       <p>{plural(e.items, "item")} in its first stage
         {e.core_seconds >= 0 && <>, {interval(e.core_seconds, e.core_low_seconds, e.core_high_seconds)} of a core's time{from}</>}.</p>
-      <p class="calm">{plural(e.cores, "core")} of {plural(e.hosts, "host")} {e.cores === 1 ? "is" : "are"} online{e.share > 0 && e.share < 1 && <>; {percent(e.share)} of their time would be its</>}. Of all stages it has {count(e.cost)} units of cost.</p>
+      <p class="calm">{plural(e.cores, "core")} of {plural(e.hosts, "host")} {e.cores === 1 ? "is" : "are"} online{e.share > 0 && e.share < 1 && <>; {percent(e.share)} of their time would be its</>}. Of all stages it has {plural(e.cost, "unit")} of cost.</p>
     </>
   );
 }

@@ -24,7 +24,8 @@ export interface Parameter {
 }
 export interface InputFile { name: string; meaning: string; required?: boolean }
 export interface Application {
-  name: string; application_version: string; title: string; parameters?: Parameter[]; inputs?: InputFile[];
+  name: string; application_version: string; title: string; archive: string; archive_bytes: number; platforms: string[]; signer: string;
+  added_at: number; signer_expires?: number; parameters?: Parameter[]; inputs?: InputFile[];
 }
 export interface Estimate {
   application: string; items: number; cost: number; hosts: number; cores: number; share: number; tried: number; same_parameters: boolean;
@@ -62,6 +63,8 @@ export class Problematic extends Error {
   constructor(readonly status: number, message: string) { super(message); }
 }
 
+export const idOf = (a: Application): string => `${a.name}@${a.application_version}`;
+
 export const session = signal<Session | null>(null);
 export const may = (role: Role): boolean => {
   const order: Role[] = ["viewer", "operator", "owner"];
@@ -72,8 +75,10 @@ export const may = (role: Role): boolean => {
 // nothing can be changed yet.
 const place = "gleaner-session";
 export function recall(): void {
-  const kept = localStorage.getItem(place);
-  if (kept) session.value = { ...JSON.parse(kept), guard: "" };
+  try {
+    const kept = localStorage.getItem(place);
+    if (kept) session.value = { ...JSON.parse(kept), guard: "" };
+  } catch { /* what is kept is no session, or nothing may be kept: the server is asked in any case */ }
 }
 let confirming: Promise<void> | null = null;
 export function confirm(): Promise<void> {
@@ -122,7 +127,7 @@ export async function blob(file: ResultFile): Promise<Blob> {
 }
 
 const piece = 4 << 20;
-export const uploadMax = 512 << 20;
+const uploadMax = 512 << 20;
 
 // Stores a file, in pieces, and tells its digest.
 export async function upload(file: File, progress: (share: number) => void): Promise<string> {

@@ -8,7 +8,7 @@ import { HostPage, Hosts } from "./hosts";
 import { connected, follow, live, stop } from "./live";
 import { Applications, Audit, maySeeSettings, Settings, Wall } from "./more";
 import { Overview } from "./overview";
-import { attempt, said } from "./parts";
+import { attempt, Said } from "./parts";
 import { ProblemPage } from "./problem";
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
@@ -112,7 +112,7 @@ function Console({ who }: { who: NonNullable<typeof session.value> }) {
         <button class="plain" onClick={logOut}>Log out</button>
       </header>
       <main ref={main} id="content" tabIndex={-1}><Page /></main>
-      <div role="status" class="said">{said.value && <p class={said.value.bad ? "bad" : ""}>{said.value.text}<button class="plain" aria-label="close" onClick={() => (said.value = null)}>×</button></p>}</div>
+      <Said />
     </>
   );
 }

@@ -27,7 +27,7 @@ function Picture({ file }: { file: ResultFile }) {
       if (gone) return;
       made = URL.createObjectURL(content);
       setAddress(made);
-    }, () => undefined);
+    }, () => undefined);  // its link says what is wrong with it
     return () => { gone = true; if (made) URL.revokeObjectURL(made); };
   }, [file.digest]);
   return address ? <img src={address} alt={file.name} /> : null;

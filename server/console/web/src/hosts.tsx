@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ask, change, list, may, type Host, type Unit } from "./api";
-import { Ask, attempt, Card, Figure, Heading, State, usePolled } from "./parts";
+import { Ask, attempt, Card, Figure, Heading, Missing, State, usePolled } from "./parts";
 import { Timeline } from "./timeline";
 import { bytes, count, duration, figure, percent, plural, time } from "./words";
 
@@ -24,11 +24,13 @@ export function Hosts() {
   const [page, setPage] = useState<Page>();
   const [wrong, setWrong] = useState("");
   const asked = useRef(0);
+  const loading = useRef(false);
   const place = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
 
   const load = async (after: number, so_far: Host[]) => {
     const number = ++asked.current;
+    loading.current = true;
     try {
       const query = new URLSearchParams({ after: `${after}`, text, order, ...(state ? { state } : {}), ...(tag ? { tag } : {}) });
       const got = await ask<Page>(`/v1/admin/host-pages?${query.toString().replaceAll("+", "%20")}`);
@@ -37,7 +39,8 @@ export function Hosts() {
       setHosts([...so_far, ...got.hosts.filter(each => !known.has(each.id))]);
       setPage(got);
       setWrong("");
-    } catch (error) { setWrong((error as Error).message); }
+    } catch (error) { if (number === asked.current) setWrong((error as Error).message); }
+    if (number === asked.current) loading.current = false;
   };
   useEffect(() => {
     const timer = window.setTimeout(() => { if (place.current) place.current.scrollTop = 0; void load(0, []); }, text ? 250 : 0);
@@ -48,7 +51,7 @@ export function Hosts() {
   const first = Math.max(0, Math.floor(top / rowHeight) - 10);
   const shown = hosts.slice(first, first + Math.ceil(height / rowHeight) + 20);
   useEffect(() => {
-    if (page && page.next > 0 && first + shown.length >= hosts.length - 50) void load(page.next, hosts);
+    if (page && page.next > 0 && !loading.current && first + shown.length >= hosts.length - 50) void load(page.next, hosts);
   }, [first, hosts.length, page?.next]);
   const body = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -112,8 +115,8 @@ export function Hosts() {
 export function HostPage({ id }: { id: number }) {
   const path = `/v1/admin/hosts/${id}`;
   const [host, wrong, again] = usePolled<Host>(() => ask(path), 5, [id]);
-  const [units] = usePolled<Unit[]>(() => list(`${path}/units?count=200`), 5, [id]);
-  if (!host) return wrong ? <><Heading>Host {id}</Heading><p role="alert">{wrong}</p></> : <p aria-busy="true">Loading …</p>;
+  const [units, noUnits] = usePolled<Unit[]>(() => list(`${path}/units?count=200`), 5, [id]);
+  if (!host) return <><Heading>Host {id}</Heading><Missing wrong={wrong} /></>;
   return (
     <>
       <p class="calm"><a href="#/hosts">Hosts</a> / host {host.id}</p>
@@ -129,7 +132,7 @@ export function HostPage({ id }: { id: number }) {
         <Figure name="trust" value={trust(host)} note=" that a result is right" />
       </dl>
       <div class="cards">
-        <Card title="Units" wide>{units?.length ? <Timeline units={units} /> : <p class="calm">It has had none yet.</p>}</Card>
+        <Card title="Units" wide>{!units ? <Missing wrong={noUnits} /> : units.length > 0 ? <Timeline units={units} /> : <p class="calm">It has had none yet.</p>}</Card>
         <Card title="About it" wide>
           <dl class="facts">
             <dt>cores, memory</dt><dd>{host.cores}, {bytes(host.memory_bytes)}</dd>

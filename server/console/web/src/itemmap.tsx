@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import type { ItemMap } from "./api";
 import { count, plural } from "./words";
 
-export const hue = (host: number): number => Math.round((host * 137.508) % 360);
+const hue = (host: number): number => Math.round((host * 137.508) % 360);
 const accepted = "#2f9e5b", aside = "#d64545";
 
 function draw(canvas: HTMLCanvasElement, map: ItemMap): void {

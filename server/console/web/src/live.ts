@@ -10,7 +10,7 @@ let stream: EventSource | null = null;
 
 export function follow(): void {
   stop();
-  list<Sample>("/v1/admin/history").then(past => (samples.value = past), () => undefined);
+  list<Sample>("/v1/admin/history").then(past => (samples.value = past), () => undefined);  // the curves begin now
   stream = new EventSource("/v1/admin/events");
   stream.onmessage = event => {
     const view: Live = JSON.parse(event.data);

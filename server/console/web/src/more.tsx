@@ -1,7 +1,8 @@
-import { ask, list, may, type ItemMap, type Problem } from "./api";
+import { Fragment } from "preact";
+import { ask, list, may, type Application, type ItemMap, type Problem } from "./api";
 import { ItemMapView } from "./itemmap";
 import { live } from "./live";
-import { Card, Heading, State, usePolled } from "./parts";
+import { Card, Heading, Missing, State, Table, usePolled } from "./parts";
 import { bytes, count, done, left, percent, time } from "./words";
 
 interface Act { number: number; at: number; actor: string; role: string; action: string; object: string; summary: string }
@@ -16,21 +17,19 @@ export function Audit() {
     const last = await ask<AuditPage>(`/v1/admin/audit?after=${first.head.number - actsShown}`);
     return { acts: last.acts, refusals: first.refusals };
   }, 0, []);
-  if (!log) return wrong ? <p role="alert">{wrong}</p> : <p aria-busy="true">Loading …</p>;
+  if (!log) return <Missing wrong={wrong} />;
   return (
     <>
       <Heading>Audit log</Heading>
       <Card title="Changes, the newest first" wide>
-        <div class="scroll" tabIndex={0} role="group" aria-label="table, scrolls sideways">
-          <table>
-            <thead><tr><th scope="col">When</th><th scope="col">Who</th><th scope="col">What</th><th scope="col">Of</th><th scope="col">Now</th></tr></thead>
-            <tbody>
-              {[...log.acts].reverse().map(act => (
-                <tr key={act.number}><td>{time(act.at)}</td><td>{act.actor} <span class="calm">{act.role}</span></td><td>{act.action}</td><td>{act.object}</td><td>{act.summary}</td></tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table label="Changes">
+          <thead><tr><th scope="col">When</th><th scope="col">Who</th><th scope="col">What</th><th scope="col">Of</th><th scope="col">Now</th></tr></thead>
+          <tbody>
+            {[...log.acts].reverse().map(act => (
+              <tr key={act.number}><td>{time(act.at)}</td><td>{act.actor} <span class="calm">{act.role}</span></td><td>{act.action}</td><td>{act.object}</td><td>{act.summary}</td></tr>
+            ))}
+          </tbody>
+        </Table>
         <p class="calm">gleaner-admin audit list has all that are kept; audit verify checks their chain.</p>
       </Card>
       {log.refusals.length > 0 && (
@@ -44,30 +43,26 @@ export function Audit() {
   );
 }
 
-interface Application { name: string; application_version: string; title: string; archive: string; archive_bytes: number; platforms: string[]; signer: string; added_at: number; signer_expires?: number }
-
 export function Applications() {
   const [applications, wrong] = usePolled<Application[]>(() => list("/v1/admin/applications"), 0, []);
   const status = live.value?.status;
-  if (!applications) return wrong ? <p role="alert">{wrong}</p> : <p aria-busy="true">Loading …</p>;
+  if (!applications) return <Missing wrong={wrong} />;
   return (
     <>
       <Heading>Applications and keys</Heading>
       <Card title="Applications" wide>
         {applications.length === 0 ? <p>There are none yet: <code>gleaner-admin app add</code> brings one.</p> : (
-          <div class="scroll" tabIndex={0} role="group" aria-label="table, scrolls sideways">
-            <table>
-              <thead><tr><th scope="col">Application</th><th scope="col">Signed by</th><th scope="col">Platforms</th><th scope="col" class="n">Size</th><th scope="col">Added</th><th scope="col">SHA-256</th></tr></thead>
-              <tbody>
-                {applications.map(a => (
-                  <tr key={a.archive}>
-                    <th scope="row">{a.title || a.name}<br /><span class="calm">{a.name}@{a.application_version}</span></th>
-                    <td>{a.signer}{a.signer_expires ? <><br /><span class="calm">until {time(a.signer_expires)}</span></> : null}</td><td>{a.platforms.join(", ")}</td><td class="n">{bytes(a.archive_bytes)}</td><td>{time(a.added_at)}</td><td><code>{a.archive.slice(0, 16)}…</code></td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <Table label="Applications">
+            <thead><tr><th scope="col">Application</th><th scope="col">Signed by</th><th scope="col">Platforms</th><th scope="col" class="n">Size</th><th scope="col">Added</th><th scope="col">SHA-256</th></tr></thead>
+            <tbody>
+              {applications.map(a => (
+                <tr key={a.archive}>
+                  <th scope="row">{a.title || a.name}<br /><span class="calm">{a.name}@{a.application_version}</span></th>
+                  <td>{a.signer}{a.signer_expires ? <><br /><span class="calm">until {time(a.signer_expires)}</span></> : null}</td><td>{a.platforms.join(", ")}</td><td class="n">{bytes(a.archive_bytes)}</td><td>{time(a.added_at)}</td><td><code>{a.archive.slice(0, 16)}…</code></td>
+                </tr>
+              ))}
+            </tbody>
+          </Table>
         )}
       </Card>
       {status && (
@@ -84,13 +79,13 @@ export function Applications() {
 
 export function Settings() {
   const [settings, wrong] = usePolled<{ name: string; value: string }[]>(() => list("/v1/admin/settings"), 0, []);
-  if (!settings) return wrong ? <p role="alert">{wrong}</p> : <p aria-busy="true">Loading …</p>;
+  if (!settings) return <Missing wrong={wrong} />;
   return (
     <>
       <Heading>Settings</Heading>
       <p class="calm">As server.toml has them; they are changed there, and hold from the server's next start on.</p>
       <Card title="Settings" wide>
-        <dl class="facts">{settings.map(s => <><dt key={s.name}>{s.name}</dt><dd><code>{s.value}</code></dd></>)}</dl>
+        <dl class="facts">{settings.map(s => <Fragment key={s.name}><dt>{s.name}</dt><dd><code>{s.value}</code></dd></Fragment>)}</dl>
       </Card>
     </>
   );

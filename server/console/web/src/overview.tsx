@@ -2,7 +2,7 @@ import { useMemo } from "preact/hooks";
 import { ask, list, may, type Day, type Status } from "./api";
 import { live, samples } from "./live";
 import { Chart } from "./chart";
-import { Bar, Card, Figure, Heading, State, usePolled } from "./parts";
+import { Bar, Card, Figure, Heading, State, Table, usePolled } from "./parts";
 import { count, done, figure, lastLine, left, over, percent, plural, time } from "./words";
 
 export function Overview() {
@@ -63,22 +63,20 @@ function ProblemTable() {
   const { problems, problems_total } = live.value!;
   return (
     <>
-      <div class="scroll" tabIndex={0} role="group" aria-label="table, scrolls sideways">
-        <table>
-          <thead><tr><th scope="col">Problem</th><th scope="col">State</th><th scope="col">Done</th><th scope="col" class="n">Hosts</th><th scope="col">Left</th></tr></thead>
-          <tbody>
-            {problems.slice(0, 50).map(p => (
-              <tr key={p.id}>
-                <th scope="row"><a href={`#/problems/${p.id}`}>{p.name}</a><br /><span class="calm">{p.application}</span></th>
-                <td><State of={p.state} /></td>
-                <td><Bar part={done(p)} label={`${p.name} done`} /></td>
-                <td class="n">{count(p.hosts)}</td>
-                <td>{left(p)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table label="Problems">
+        <thead><tr><th scope="col">Problem</th><th scope="col">State</th><th scope="col">Done</th><th scope="col" class="n">Hosts</th><th scope="col">Left</th></tr></thead>
+        <tbody>
+          {problems.slice(0, 50).map(p => (
+            <tr key={p.id}>
+              <th scope="row"><a href={`#/problems/${p.id}`}>{p.name}</a><br /><span class="calm">{p.application}</span></th>
+              <td><State of={p.state} /></td>
+              <td><Bar part={done(p)} label={`${p.name} done`} /></td>
+              <td class="n">{count(p.hosts)}</td>
+              <td>{left(p)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </Table>
       {problems_total > 50 && <p class="calm">and {plural(problems_total - 50, "older one")}: gleaner-admin problem list has them all.</p>}
     </>
   );

@@ -57,6 +57,21 @@ export function Heading({ children }: { children: ComponentChildren }) {
   return <h1 ref={heading} tabIndex={-1}>{children}</h1>;
 }
 
+// In place of what is not here yet, or could not be fetched.
+export const Missing = ({ wrong }: { wrong: string }) => (wrong ? <p role="alert" class="bad">{wrong}</p> : <p aria-busy="true">Loading …</p>);
+
+// A table that may be wider than the screen.
+export const Table = ({ label, children }: { label: string; children: ComponentChildren }) => (
+  <div class="scroll" tabIndex={0} role="group" aria-label={`${label}, a table that scrolls sideways`}><table>{children}</table></div>
+);
+
+// What was done, or went wrong.
+export const Said = () => (
+  <div role="status" class="said" id="said">
+    {said.value && <p class={said.value.bad ? "bad" : ""}>{said.value.text}<button class="plain" aria-label="close" onClick={() => (said.value = null)}>×</button></p>}
+  </div>
+);
+
 export const State = ({ of }: { of: string }) => <span class={`state ${of.replace(" ", "-")}`}>{of}</span>;
 
 export const Bar = ({ part, label }: { part: number; label: string }) => (

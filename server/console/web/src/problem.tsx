@@ -1,11 +1,10 @@
 import { useState } from "preact/hooks";
-import { ask, change, list, may, type ItemMap, type Problem, type ProblemSample, type ResultFile } from "./api";
+import { ask, change, idOf, list, may, type Application, type ItemMap, type Problem, type ProblemSample, type ResultFile } from "./api";
 import { ItemMapView } from "./itemmap";
-import { live } from "./live";
 import { Errors } from "./overview";
 import { Chart } from "./chart";
 import { Files } from "./files";
-import { Ask, attempt, Bar, Card, Figure, Heading, say, State, usePolled } from "./parts";
+import { Ask, attempt, Bar, Card, Figure, Heading, Missing, say, State, Table, usePolled } from "./parts";
 import { count, done, duration, figure, left, over, percent, plural, time } from "./words";
 
 interface Decision { at: number; host: number; unit: number; kind: string; range: { begin: number; end: number }; reason: string }
@@ -14,9 +13,10 @@ export function ProblemPage({ id }: { id: number }) {
   const path = `/v1/admin/problems/${id}`;
   const [p, wrong, again] = usePolled<Problem>(() => ask(path), 2, [id]);
   const ended = p !== undefined && over(p.state);
-  const [map] = usePolled<ItemMap>(() => ask(`${path}/map`), ended ? 0 : 2, [id, ended]);
-  const [history] = usePolled<ProblemSample[]>(() => list(`${path}/history`), ended ? 0 : 5, [id]);
-  if (!p) return wrong ? <><Heading>Problem {id}</Heading><p role="alert">{wrong}</p></> : <p aria-busy="true">Loading …</p>;
+  const [map, noMap] = usePolled<ItemMap>(() => ask(`${path}/map`), ended ? 0 : 2, [id, ended]);
+  const [history, noHistory] = usePolled<ProblemSample[]>(() => list(`${path}/history`), ended ? 0 : 5, [id]);
+  const [decisions, noDecisions] = usePolled<Decision[]>(() => list(`${path}/decisions?count=500`), ended ? 0 : 10, [id, ended]);
+  if (!p) return <><Heading>Problem {id}</Heading><Missing wrong={wrong} /></>;
   const names = new Map(p.shares.map(share => [share.host, share.name]));
   const past = (history ?? []).filter(sample => sample.stage === p.stage);
   const at = past.map(sample => sample.at);
@@ -28,25 +28,25 @@ export function ProblemPage({ id }: { id: number }) {
       {p.waits && <p class="calm">waits: <Prose text={p.waits} /></p>}
       <Controls p={p} again={again} />
       <dl class="figures">
-        <Figure name={p.stage_name ? `stage ${p.stage + 1}: ${p.stage_name}` : `stage ${p.stage + 1}`} value={percent(done(p))} />
+        <Figure name="done" value={percent(done(p))} note={` in stage ${p.stage + 1}${p.stage_name && `: ${p.stage_name}`}`} />
         <Figure name="items accepted" value={count(p.accepted)} note={` of ${count(p.items)}`} />
         <Figure name="left" value={p.waits ? "it waits" : left(p)} />
         <Figure name="hosts at work" value={count(p.hosts)} />
         <Figure name="wasted" value={percent(Math.max(0, p.wasted ?? 0))} />
       </dl>
       <div class="cards">
-        <Card title="Items" wide>{map && map.items > 0 ? <ItemMapView map={map} names={names} /> : <p class="calm">The stage is being planned.</p>}</Card>
+        <Card title="Items" wide>{!map ? <Missing wrong={noMap} /> : map.items > 0 ? <ItemMapView map={map} names={names} /> : <p class="calm">The stage is being planned.</p>}</Card>
         <Results p={p} />
         <Card title="Progress">
           {past.length > 1 ? <Chart title="done" at={at} top={1} lines={[{ label: "done", colour: "--good", area: true, values: past.map(s => s.done), text: percent }]} />
-            : <p class="calm">The curve begins after some seconds.</p>}
+            : history ? <p class="calm">The curve begins after some seconds.</p> : <Missing wrong={noHistory} />}
         </Card>
         <Ends history={history ?? []} />
-        <UnitSizes id={id} />
+        <UnitSizes decisions={decisions ?? []} />
         <Card title="Hosts at work" wide><Shares p={p} /></Card>
         <Card title="Errors"><Errors problem={p.id} /><Aside p={p} /></Card>
         {may("operator") && !ended && <Card title="How it is computed"><Rules key={`${p.strategy} ${p.straggler}`} p={p} again={again} /></Card>}
-        <Card title="Decisions" wide><Decisions id={id} names={names} /></Card>
+        <Card title="Decisions" wide>{decisions ? <Decisions decisions={decisions.slice(0, 30)} names={names} /> : <Missing wrong={noDecisions} />}</Card>
         <Card title="About it">
           <dl class="facts">
             <dt>application</dt><dd>{p.application}</dd>
@@ -82,9 +82,8 @@ function Ends({ history }: { history: ProblemSample[] }) {
 const handedOut = ["fresh", "recover", "split", "copy", "check"];
 
 // How large units were when they were handed out, the newest of them.
-function UnitSizes({ id }: { id: number }) {
-  const [decisions] = usePolled<Decision[]>(() => list(`/v1/admin/problems/${id}/decisions?count=500`), 10, [id]);
-  const units = (decisions ?? []).filter(each => handedOut.includes(each.kind)).reverse();
+function UnitSizes({ decisions }: { decisions: Decision[] }) {
+  const units = decisions.filter(each => handedOut.includes(each.kind)).reverse();
   if (units.length < 2) return null;
   return (
     <Card title="Sizes of units">
@@ -121,12 +120,10 @@ function Controls({ p, again }: { p: Problem; again: () => void }) {
   );
 }
 
-interface Version { name: string; application_version: string }
-
 // Another version of its application, perhaps a mended one, computes the rest and what failed.
 function Mend({ p, again }: { p: Problem; again: () => void }) {
-  const [applications] = usePolled<Version[]>(() => list("/v1/admin/applications"), 0, [p.application]);
-  const others = (applications ?? []).map(a => `${a.name}@${a.application_version}`).filter(each => each.split("@")[0] === p.application.split("@")[0] && each !== p.application).reverse();
+  const [applications] = usePolled<Application[]>(() => list("/v1/admin/applications"), 0, [p.application]);
+  const others = (applications ?? []).map(idOf).filter(each => each.split("@")[0] === p.application.split("@")[0] && each !== p.application).reverse();
   if (others.length === 0) return null;
   const submit = (event: Event) => {
     event.preventDefault();
@@ -171,8 +168,8 @@ function Shares({ p }: { p: Problem }) {
   const all = p.shares.reduce((sum, each) => sum + each.cost, 0);
   if (shares.length === 0) return <p class="calm">No host has had any of it yet.</p>;
   return (
-    <div class="scroll" tabIndex={0} role="group" aria-label="table, scrolls sideways">
-      <table>
+    <>
+      <Table label="Hosts">
         <thead><tr><th scope="col">Host</th><th scope="col" class="n">Items</th><th scope="col">Share</th><th scope="col" class="n">Core-hours</th><th scope="col">Heard of</th></tr></thead>
         <tbody>
           {shares.map(s => (
@@ -185,9 +182,9 @@ function Shares({ p }: { p: Problem }) {
             </tr>
           ))}
         </tbody>
-      </table>
+      </Table>
       {total > shares.length && <p class="calm">and {plural(total - shares.length, "more host")}.</p>}
-    </div>
+    </>
   );
 }
 
@@ -234,9 +231,8 @@ function Rules({ p, again }: { p: Problem; again: () => void }) {
   );
 }
 
-function Decisions({ id, names }: { id: number; names: Map<number, string> }) {
-  const [decisions] = usePolled<Decision[]>(() => list(`/v1/admin/problems/${id}/decisions?count=30`), live.value ? 10 : 0, [id]);
-  if (!decisions?.length) return <p class="calm">None yet.</p>;
+function Decisions({ decisions, names }: { decisions: Decision[]; names: Map<number, string> }) {
+  if (decisions.length === 0) return <p class="calm">None yet.</p>;
   return (
     <ol class="decisions" tabIndex={0} aria-label="Decisions, newest first">
       {decisions.map((d, i) => (

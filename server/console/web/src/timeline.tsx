@@ -1,5 +1,6 @@
 // What a host computed and when: a row a slot, a bar a unit, coloured by what became of it.
 import type { Unit } from "./api";
+import { Table } from "./parts";
 import { count, duration, plural, time } from "./words";
 
 const rowHeight = 26, wide = 1000;
@@ -35,20 +36,18 @@ export function Timeline({ units }: { units: Unit[] }) {
       <ul class="legend">{found.map(([state, words]) => <li key={state}><svg class="key" aria-hidden="true" viewBox="0 0 1 1"><rect class={`unit ${state}`} width="1" height="1" /></svg>{words}</li>)}</ul>
       <details>
         <summary>The last {plural(Math.min(50, units.length), "unit")} as a table</summary>
-        <div class="scroll" tabIndex={0} role="group" aria-label="table, scrolls sideways">
-          <table>
-            <thead><tr><th scope="col">Problem</th><th scope="col">Items</th><th scope="col" class="n">Delivered</th><th scope="col">State</th><th scope="col">Handed out</th><th scope="col">Took</th><th scope="col">Why so</th></tr></thead>
-            <tbody>
-              {units.slice(0, 50).map(unit => (
-                <tr key={unit.id}>
-                  <th scope="row"><a href={`#/problems/${unit.problem}`}>{unit.problem_name || `problem ${unit.problem}`}</a></th>
-                  <td>{items(unit)}</td><td class="n">{count(unit.delivered)}</td><td>{unit.state}</td><td>{time(unit.issued)}</td>
-                  <td>{duration(((unit.closed || now) - unit.issued) / 1e6)}</td><td>{unit.kind}: {unit.reason}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table label="Units">
+          <thead><tr><th scope="col">Problem</th><th scope="col">Items</th><th scope="col" class="n">Delivered</th><th scope="col">State</th><th scope="col">Handed out</th><th scope="col">Took</th><th scope="col">Why so</th></tr></thead>
+          <tbody>
+            {units.slice(0, 50).map(unit => (
+              <tr key={unit.id}>
+                <th scope="row"><a href={`#/problems/${unit.problem}`}>{unit.problem_name || `problem ${unit.problem}`}</a></th>
+                <td>{items(unit)}</td><td class="n">{count(unit.delivered)}</td><td>{unit.state}</td><td>{time(unit.issued)}</td>
+                <td>{duration(((unit.closed || now) - unit.issued) / 1e6)}</td><td>{unit.kind}: {unit.reason}</td>
+              </tr>
+            ))}
+          </tbody>
+        </Table>
       </details>
     </>
   );

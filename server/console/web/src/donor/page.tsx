@@ -1,7 +1,7 @@
 // The owner's page about the client on this computer.
 import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { attempt, Bar, Card, Figure, said, usePolled } from "../parts";
+import { attempt, Bar, Card, Figure, Said, usePolled } from "../parts";
 import { duration, figure, percent, plural } from "../words";
 import { ask, picture, status, type Day, type PictureAbout, type Project, type Slot, type Status } from "./client";
 import { Preferences } from "./preferences";
@@ -144,11 +144,11 @@ function ProjectRow({ project: p, all, changed }: { project: Project; all: Proje
 
 function Log() {
   const [open, setOpen] = useState(false);
-  const [log] = usePolled(() => (open ? ask<{ log: string[] }>("log").then(found => found.log.join("\n")) : Promise.resolve("")), open ? 3 : 0, [open]);
+  const [log, wrong] = usePolled(() => (open ? ask<{ log: string[] }>("log").then(found => found.log.join("\n")) : Promise.resolve("")), open ? 3 : 0, [open]);
   return (
     <details id="log-details" onToggle={e => setOpen((e.currentTarget as HTMLDetailsElement).open)}>
       <summary>The client's last messages</summary>
-      <pre id="log" role="region" tabIndex={0} aria-label="Last messages">{log}</pre>
+      <pre id="log" role="region" tabIndex={0} aria-label="Last messages">{wrong || log}</pre>
     </details>
   );
 }
@@ -181,7 +181,7 @@ function Page() {
         )}
         <div class="cards"><Card title="Preferences" wide><Preferences /></Card><Card title="Log" wide><Log /></Card></div>
       </main>
-      <div role="status" class="said" id="said">{said.value && <p class={said.value.bad ? "bad" : ""}>{said.value.text}<button class="plain" aria-label="close" onClick={() => (said.value = null)}>×</button></p>}</div>
+      <Said />
     </>
   );
 }

@@ -1,6 +1,6 @@
 // What the owner allows, each by the control that suits its kind.
-import { useEffect, useState } from "preact/hooks";
-import { attempt, say } from "../parts";
+import { useState } from "preact/hooks";
+import { attempt, Missing, say, usePolled } from "../parts";
 import { ask, type Preference } from "./client";
 import { dayNames, days, hoursOf, textsOf, type Week } from "./hours";
 
@@ -107,10 +107,9 @@ function Row({ one, changed }: { one: Preference; changed: () => void }) {
 }
 
 export function Preferences() {
-  const [all, setAll] = useState<Preference[]>();
   const [turn, setTurn] = useState(0);
-  useEffect(() => { void attempt(() => ask<Preference[]>("preferences")).then(found => found && setAll(found)); }, [turn]);
-  if (!all) return <p aria-busy="true">Loading …</p>;
+  const [all, wrong] = usePolled(() => ask<Preference[]>("preferences"), 0, [turn]);
+  if (!all) return <Missing wrong={wrong} />;
   const shown = all.filter(one => !elsewhere.includes(one.key));
   const groups = [...new Set(shown.map(one => one.group))];
   return (
