@@ -1,0 +1,134 @@
+"""Hosts at the console, by clicks, and what holds for all its pages: accessible, dark, on a phone, for who may only look."""
+import unittest
+
+from browser import CHROMIUM
+from harness import MANDELBROT, SQUARES, Grid, main
+from person import Person
+
+TABLE = "[...document.querySelectorAll('.rows > .row')].map(row => [...row.children].map(cell => cell.innerText))"
+SHARE = 7  # its column
+
+
+@unittest.skipUnless(CHROMIUM, "chromium is not installed")
+class Hosts(unittest.TestCase):
+    def test_hosts(self):
+        with Grid("work.commit_seconds = 1\nwork.heartbeat_seconds = 1", name="The attic") as grid:
+            grid.start_server()
+            grid.add_application(SQUARES)
+            grid.join("idle-pc")
+            grid.add_client("kitchen-pc")
+            problem = grid.add_problem("squares", "valley", count=30)
+            grid.wait_finished(problem)
+            slow = grid.add_problem("squares", "slow", count=400, pause=0.5)
+            with Person(self, grid) as person:
+                person.log_in()
+                self.list(person)
+                self.one(grid, person)
+                self.look_for(person)
+                person.follow("kitchen-pc")
+                person.push("Revoke")
+                person.push("Revoke it")
+                person.heading_says("revoked")
+                states = {host["name"]: host["state"] for host in grid.admin_json("host", "list")["items"]}
+                self.assertEqual(states, {"idle-pc": "active", "kitchen-pc": "revoked"})
+                self.assertEqual(person.complaints(), [])
+                self.pages(grid, person, slow)
+                self.viewer(grid, person)
+
+    def list(self, person):
+        person.look_at("#/hosts")
+        person.wait("the hosts", person.has("2 hosts shown"))
+        rows = {row[0]: row for row in person.run(TABLE)}
+        self.assertIn("100.0 %", rows["kitchen-pc"])  # how far it is believed: the project's own
+        self.assertEqual((rows["kitchen-pc"][SHARE], rows["idle-pc"][SHARE]), ("100 %", "–"))
+        self.assertEqual(person.run("document.querySelector('[aria-sort]')"), None)
+        person.pick("#order", "delivered")
+        person.wait("the order", f"document.querySelector('[aria-sort=descending]')?.innerText == 'Share' && {TABLE}[0]?.[0] == 'kitchen-pc'")
+        person.accessible()
+
+    def one(self, grid, person):
+        """Its page: what it computed, hold and release, tags."""
+        person.follow("kitchen-pc")
+        person.wait("its units", "document.querySelectorAll('svg.timeline rect').length > 1")
+        told = person.run("document.querySelector('svg.timeline').getAttribute('aria-label')")
+        self.assertRegex(told, r"^\d+ units on 1 core since .*: .*\d+ done")
+        self.assertEqual(grid.admin_json("host", "units", "kitchen-pc")["items"][-1]["problem_name"], "valley")
+        self.assertIn("valley", grid.admin("host", "units", "kitchen-pc", "--count", 10000).stdout)
+        person.accessible()
+        person.push("Hold")
+        person.wait("the question", "document.querySelector('dialog[open]') !== null")
+        person.accessible()
+        person.type("#reason", "an exam")
+        person.press("Enter")
+        person.wait("the hold", person.has("It gets no new units: an exam"))
+        grid.wait_until("that its owner hears why", lambda: "on hold: an exam" in grid.control("kitchen-pc", "why").stdout, 90)
+        person.accessible()
+        person.push("Release")
+        person.wait("the release", f"!{person.has('It gets no new units')}")
+        person.type("#tags", "lab, b12")
+        person.push("Set them")
+        person.wait("the tags", person.has("b12, lab"))
+        self.assertIn("kitchen-pc", grid.admin("host", "list", "--tag", "lab").stdout)
+        self.assertIn("no host has the tag x", grid.admin("host", "list", "--tag", "x").stdout)
+        self.assertIn("on hold", grid.admin("host", "hold", "kitchen-pc", "--reason", "again").stdout)
+        self.assertIn("gets units again", grid.admin("host", "release", "kitchen-pc").stdout)
+        self.assertIn("b12", grid.admin("host", "tag", "kitchen-pc", "lab", "b12").stdout)
+        acts = [act["action"] for act in grid.admin_json("audit", "list")["acts"]]
+        for action in ("host hold", "host release", "host tags"):
+            self.assertIn(action, acts)
+
+    def look_for(self, person):
+        """By its tag, and by a part of its name."""
+        person.look_at("#/hosts")
+        person.wait("its tag", "document.querySelector('button.tag') !== null")
+        person.click("button.tag")
+        person.wait("the tag as a filter", "document.querySelector('#tag').value == 'b12' && " + person.has("1 host shown"))
+        person.type("#tag", "other")
+        person.wait("none", person.has("No host fits"))
+        person.type("#tag", "lab")
+        person.type("#text", "nobody")
+        person.wait("none", person.has("No host fits"))
+        person.type("#text", "KITCHEN")
+        person.wait("it again", person.has("kitchen-pc"))
+        person.accessible()
+
+    def pages(self, grid, person, problem):
+        grid.add_application(MANDELBROT)
+        for page, words in (("#/audit", "console login"), ("#/applications", "Mandelbrot set"), ("#/applications", "signer\nuntil "),
+                            ("#/settings", "server.port"), ("#/wall", "The attic")):
+            person.look_at(page)
+            person.wait(page, person.has(words))
+            person.accessible()
+        # Dark, and without motion, as the browser was told to ask for.
+        person.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"},
+                                                            {"name": "prefers-reduced-motion", "value": "reduce"}])
+        self.assertEqual(person.run("getComputedStyle(document.querySelector('nav a')).transitionDuration"), "0s")
+        for page in ("#/", "#/problems/1", "#/add", "#/hosts"):
+            person.look_at(page)
+            person.accessible()
+        # As a phone sees it: nothing wider than the screen.
+        person.call("Emulation.setDeviceMetricsOverride", width=390, height=800, deviceScaleFactor=2, mobile=True)
+        for page in ("#/", "#/hosts", "#/add", f"#/problems/{problem}"):
+            person.look_at(page)
+            self.assertLessEqual(person.run("document.documentElement.scrollWidth"), 390, page)
+        self.assertEqual(person.complaints(), [])
+        person.call("Emulation.clearDeviceMetricsOverride")
+        person.push("Log out")
+        person.wait("the door", "document.querySelector('.login') !== null")
+
+    def viewer(self, grid, person):
+        """Who may only look sees nothing to press."""
+        token = grid.admin_json("token", "add", "ann", "--role", "viewer")["token"]
+        person.accessible()
+        person.type("#token", token)
+        person.press("Enter")
+        person.wait("the overview", person.has("hosts online"))
+        person.look_at("#/problems/1")
+        person.wait("the problem", person.has("items accepted"))
+        words = person.run("[...document.querySelectorAll('button, nav a')].map(b => b.innerText)")
+        for one in ("Cancel", "Pause", "Add a problem", "Settings", "Change"):
+            self.assertNotIn(one, words)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,135 @@
+"""Problems at the console, by clicks: one is added and forms, one fails and is mended, others are paused, changed and cancelled."""
+import hashlib
+import os
+import pathlib
+import shutil
+import unittest
+
+from browser import CHROMIUM
+from harness import MANDELBROT, SQUARES, Grid, main
+from person import Person
+
+PICTURE = os.environ.get("GLEANER_PICTURE")  # a file for a screenshot of a problem's page
+VALLEY = {"width": 600, "height": 420, "iterations": 400000 if PICTURE else 60000}
+
+
+@unittest.skipUnless(CHROMIUM, "chromium is not installed")
+class Problems(unittest.TestCase):
+    def test_problems(self):
+        with Grid("work.commit_seconds = 1\nwork.heartbeat_seconds = 1", name="The attic") as grid:
+            grid.start_server()
+            for application in (SQUARES, MANDELBROT):
+                grid.add_application(application)
+            with Person(self, grid) as person:
+                secret = person.log_in()
+                person.wait("nobody", person.has("Nobody has joined yet"))
+                self.assertNotIn(secret, person.run("location.href"))
+                person.wait("the join code", person.has("gleaner-client join gleaner://"))
+                person.accessible()
+                grid.add_client("kitchen-pc")
+                person.wait("the host", "document.querySelector('.figures').innerText.includes('1 of 1')")
+                self.add(grid, person)
+                self.watch(grid, person)
+                self.mend(grid, person)
+                self.change(grid, person)
+                person.go("#/problems/1")
+                person.wait("how the estimate developed",
+                            "document.querySelector('section[aria-label=\"Time left\"] canvas') !== null || " + person.has("finished"))
+                self.assertEqual(person.complaints(), [])
+
+    def add(self, grid, person):
+        person.go("#/add")
+        person.wait("the form", "document.querySelector('#name') !== null && document.activeElement.tagName == 'H1'")
+        person.accessible()
+        person.choose("mandelbrot", "#parameter-width")
+        person.type("#name", "valley")
+        for name, value in VALLEY.items():
+            person.type(f"#parameter-{name}", str(value))
+        person.push("What would it take?")
+        person.wait("that nobody knows yet", person.has("not known: nothing of mandelbrot was computed here yet"))
+        person.wait("what is known", person.has("420 items in its first stage"))
+        self.assertEqual(grid.admin_json("problem", "list")["items"], [])  # nothing was added
+        person.push("Add it")
+        person.wait("the problem", person.has("items accepted"))
+
+    def watch(self, grid, person):
+        """What forms of it, and what comes of it."""
+        person.wait("items", "/about ([1-9]\\d?|100) % accepted/.test(document.querySelector('canvas.map')?.getAttribute('aria-label'))", 60)
+        self.assertEqual(person.run("+document.querySelector('canvas.map').dataset.cells"), 420)
+        if grid.admin_json("problem", "show", "valley")["state"] == "running":
+            person.push("Show it")
+            person.wait("the picture", "document.querySelector('.files img')?.naturalWidth == 600")
+        person.wait("the curve", "document.querySelector('.chart canvas') !== null || " + person.has("finished"))
+        person.accessible()
+        if PICTURE:
+            person.wait("how the estimate developed", "document.querySelector('section[aria-label=\"Time left\"] canvas') !== null", 120)
+            person.push("Show it again")
+            person.wait("the picture once more", "document.querySelector('.files img')?.naturalWidth == 600")
+            pathlib.Path(PICTURE).write_bytes(person.picture())
+        person.heading_says("finished", 120)
+        person.wait("the result", "document.querySelector('.files img')?.naturalWidth == 600")
+        digest = person.run("fetch(document.querySelector('.files a').href).then(r => r.arrayBuffer()).then(b => crypto.subtle.digest('SHA-256', b))"
+                            ".then(d => [...new Uint8Array(d)].map(x => x.toString(16).padStart(2, '0')).join(''))")
+        name = person.run("document.querySelector('.files a').download")
+        self.assertEqual(digest, hashlib.sha256(grid.results(grid.admin_json("problem", "show", "valley")["id"])[name]).hexdigest())
+
+    def mend(self, grid, person):
+        """One that fails says why; a mended version of its application computes it."""
+        broken = grid.add_problem("squares", "broken", count=3, pause='"x"')
+        person.go("#/")
+        person.wait("what went wrong, in a sentence", person.has("broken: TypeError"))
+        person.follow("broken")
+        person.wait("the error", person.has("TypeError"))
+        for version, more in (("1.0.1", '[[parameter]]\nname = "count"\ntype = "integer"\nmeaning = "how many"\nlow = 9\n'), ("1.0.2", "")):
+            grid.add_application(self.mended(grid, version, more))
+        person.look_at("#/")
+        person.look_at(f"#/problems/{broken}")
+        person.wait("the other versions", "document.querySelector('#version') !== null")
+        person.pick("#version", "squares@1.0.1")
+        person.push("Go on with it")
+        person.wait("why not", "document.querySelector('.said .bad')?.innerText.includes('squares@1.0.1 does not take what problem broken was added with')")
+        self.assertEqual([text for text in person.complaints() if "409" not in text], [])
+        person.events.clear()  # the refusal, which the browser logs
+        self.assertEqual(grid.problem(broken)["application"], "squares@1.0.0")
+        person.pick("#version", "squares@1.0.2")
+        person.push("Go on with it")
+        person.heading_says("finished", 120)
+        self.assertEqual(grid.problem(broken)["application"], "squares@1.0.2")
+        self.assertEqual(int(grid.results(broken)["sum.txt"]), 0 + 1 + 4)
+
+    def mended(self, grid, version, more):
+        mended = grid.directory / f"mended-{version}"
+        shutil.copytree(SQUARES, mended)
+        manifest = (mended / "manifest.toml").read_text().replace('"1.0.0"', f'"{version}"', 1)
+        (mended / "manifest.toml").write_text(manifest.replace("[kernel]", f'compatible_with = ["1.0.0"]\n{more}[kernel]', 1))
+        kernel = (mended / "kernel.py").read_text()
+        self.assertIn("if pause: time", kernel)
+        (mended / "kernel.py").write_text(kernel.replace("if pause: time", "if pause and pause != 'x': time"))
+        return mended
+
+    def change(self, grid, person):
+        # Cancelled after a question, by keyboard.
+        person.go(f"#/problems/{grid.add_problem('squares', 'long', count=400, pause=1)}")
+        person.push("Cancel")
+        person.wait("the question", "document.querySelector('dialog[open]') !== null")
+        person.press("Enter")  # the first button keeps it
+        person.wait("no question", "document.querySelector('dialog') === null")
+        self.assertNotEqual(grid.admin_json("problem", "show", "long")["state"], "cancelled")
+        person.push("Cancel")
+        person.push("Cancel it")
+        person.heading_says("cancelled")
+        # Paused and resumed.
+        slow = grid.add_problem("squares", "slow", count=400, pause=0.5)
+        person.go(f"#/problems/{slow}")
+        person.push("Pause")
+        person.heading_says("paused")
+        person.push("Resume")
+        person.heading_says("running")
+        person.wait("its rules", "document.querySelector('#weight') !== null")
+        person.type("#weight", "3")
+        person.push("Change")
+        grid.wait_until("the weight", lambda: grid.problem(slow)["weight"] == 3)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+"""A person at the console: in Chromium, by what is shown and what can be pressed."""
+import json
+
+from browser import Browser
+
+
+def link_of(grid, *arguments):
+    return grid.admin_json(*arguments, "console")["address"].split("#link=")[1]
+
+
+class Person(Browser):
+    """At the console of a grid whose server runs; `with` it the browser is open."""
+
+    def __init__(self, test, grid):
+        super().__init__(grid.directory / "profile", "--ignore-certificate-errors", "--force-prefers-reduced-motion")
+        self.test, self.grid = test, grid
+
+    def log_in(self):
+        """The secret of the link by which it did."""
+        secret = link_of(self.grid)
+        self.open(f"https://127.0.0.1:{self.grid.port}/console#link={secret}")
+        self.wait("the overview", self.has("Overview"))
+        return secret
+
+    def wait(self, what, script, timeout=40):
+        try:
+            return self.grid.wait_until(what, lambda: self.run(script), timeout)
+        except AssertionError as error:
+            seen = self.run("[document.activeElement.outerHTML.slice(0, 200), document.body.innerText.slice(0, 2000)].join('\\n')")
+            raise AssertionError(f"{error}; the page shows:\n{seen}\n{self.complaints()}") from None
+
+    @staticmethod
+    def has(words):
+        return f"(document.querySelector('main')?.innerText ?? '').includes({json.dumps(words)})"
+
+    def go(self, page):
+        self.run(f"location.hash = {json.dumps(page)}")
+
+    def look_at(self, page):
+        """Until all of it is there."""
+        self.go(page)
+        self.wait(page, "document.querySelector('h1') !== null && document.querySelector('[aria-busy=true]') === null")
+
+    def push(self, words):
+        """Clicks the button of these words, by its place on the screen."""
+        find = f"[...document.querySelectorAll('button')].find(b => b.innerText == {json.dumps(words)} && b.checkVisibility() && !b.disabled)"
+        self.wait(f"the button {words}", f"{find} !== undefined")
+        self.run("document.querySelectorAll('[data-pressed]').forEach(b => delete b.dataset.pressed)")
+        self.run(f"{find}.dataset.pressed = 'now'")
+        self.click("[data-pressed]")
+
+    def follow(self, words):
+        """Clicks the link of these words."""
+        self.run(f"[...document.querySelectorAll('a')].find(a => a.innerText == {json.dumps(words)}).click()")
+
+    def pick(self, field, beginning):
+        """Of a list of choices."""
+        self.run(f"(s => {{ s.value = [...s.options].find(o => o.value.startsWith({json.dumps(beginning)})).value; s.dispatchEvent(new Event('change', {{bubbles: true}})) }})"
+                 f"(document.querySelector({json.dumps(field)}))")
+
+    def choose(self, application, field):
+        self.wait("the form", "document.querySelector('#application') !== null")
+        self.pick("#application", application)
+        self.wait(f"the form of {application}", f"document.querySelector('{field}') !== null")
+
+    def heading_says(self, words, timeout=40):
+        self.wait(f"{words} in the heading", f"document.querySelector('h1').innerText.includes({json.dumps(words)})", timeout)
+
+    def accessible(self):
+        self.test.assertEqual(self.violations(), [])
