@@ -29,6 +29,8 @@ namespace {
 
 constexpr std::int64_t configuration_bytes_max = 1 << 20;
 constexpr auto patience = std::chrono::seconds{10};
+// Where the socket outlives the server. Elsewhere it would only keep a standby from taking over.
+constexpr auto drain = std::chrono::seconds{1};
 
 sigset_t awaited_signals() {
   sigset_t signals;
@@ -122,6 +124,7 @@ int run_server(const io::Path& directory, int port_override, const std::string& 
   const auto listening = inherited_socket();
   if (!listening.ok()) return fail(listening.error());
   options.listening = *listening;
+  if (*listening >= 0) options.timeouts.drain = drain;
   options.is_proxy = service::proxy_check(*configuration);
   options.threads = static_cast<int>(configuration->threads);
   options.connections_max = static_cast<int>(configuration->connections_max);

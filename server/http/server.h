@@ -76,8 +76,9 @@ struct ServerTimeouts {
   // Of an answer that follows a feed; who wants more asks again, and is looked at again.
   Duration follow = std::chrono::seconds{limits::follow_seconds_max};
   // Of a stop: who has a kept connection and asks meanwhile is told that it ends with the answer. Only where
-  // that does not happen may a request cross the connection's end.
-  Duration drain = std::chrono::seconds{1};
+  // that does not happen may a request cross the connection's end. Of use where somebody else goes on with
+  // the socket.
+  Duration drain{0};
   Duration linger = std::chrono::seconds{2};  // what a refused peer still sends is read away, so that it can
                                               // read why it was refused
 };
