@@ -177,6 +177,22 @@ Result<CommitPlace> find_place(Transaction& tx, HostId host, protocol::CommitReq
   return place;
 }
 
+Status take_checked(Transaction& tx, HostId host, std::vector<PreparedCommit> checked,
+                    Result<std::vector<PreparedCommit>>& commits) {
+  for (PreparedCommit& commit : checked) {
+    TRY_ASSIGN(CommitPlace place, find_place(tx, host, commit.request));
+    PreparedCommit& found = place.prepared;
+    if (found.answer || !found.refusal.empty()) {
+      commit = std::move(found);
+    } else if (found.problem != commit.problem || found.stage != commit.stage) {
+      commits = Error{ErrorKind::conflict, "a segment was checked as one of another problem or stage"};
+      return {};
+    }
+  }
+  commits = std::move(checked);
+  return {};
+}
+
 Status apply_commits(Transaction& tx, HostId host_id, const std::vector<PreparedCommit>& commits,
                      std::vector<protocol::Acknowledgement>& acknowledgements) {
   if (commits.empty()) return {};

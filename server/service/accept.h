@@ -30,6 +30,11 @@ struct CommitPlace {
 };
 
 [[nodiscard]] Result<CommitPlace> find_place(Transaction& tx, HostId host, protocol::CommitRequest request);
+// The same for commits that a front end has checked, with the problem and stage that it took theirs to be of:
+// each with what it found, or with what is answered to it anyway. conflict: one is of another problem or
+// stage, and must be checked again.
+[[nodiscard]] Status take_checked(Transaction& tx, HostId host, std::vector<PreparedCommit> checked,
+                                  Result<std::vector<PreparedCommit>>& commits);
 // First come, first accepted, item by item; a repeat is answered as before, a refusal is an acknowledgement,
 // too.
 [[nodiscard]] Status apply_commits(Transaction& tx, HostId host, const std::vector<PreparedCommit>& commits,

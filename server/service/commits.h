@@ -9,34 +9,46 @@
 
 #include "server/service/accept.h"
 #include "server/service/kernel.h"
+#include "server/service/segment_check.h"
 #include "server/service/upload_accounts.h"
-#include "server/service/validations.h"
 
 namespace gleaner::service {
 
 class Commits {
  public:
   Commits(Kernel& kernel, UploadAccounts& uploads, const ProjectSecrets& secrets)
-      : kernel_(kernel), uploads_(uploads), secrets_(secrets), validations_(kernel) {}
+      : kernel_(kernel),
+        uploads_(uploads),
+        secrets_(secrets),
+        check_(
+            kernel.blobs(), kernel.managers(),
+            [&kernel](std::function<void()> job) { kernel.on_pool(std::move(job)); },
+            [this](ProblemId problem, const std::string& why) { say_it_waits(problem, why); }) {}
 
   void commit(HostId host, protocol::CommitRequest request, Done<protocol::SignedStatement> done);
+  // One whose first two steps a front end has taken (take_checked).
+  void commit_checked(HostId host, PreparedCommit checked, Done<protocol::SignedStatement> done);
+  // unavailable: the disk is nearly full.
+  [[nodiscard]] Status has_room() const;
   // The first two steps; the caller's operation takes the third.
   void prepare(HostId host, std::vector<protocol::CommitRequest> requests,
                Done<std::vector<PreparedCommit>> then);
 
  private:
   using Prepared = std::function<void(Result<PreparedCommit>)>;
-  // Its digest, framing and sizes, then the manager's word, then large bytes become a blob. One with large
-  // bytes is done when this returns, so that of a request only one is in the memory.
+  // What segment_check.h says of it; then large bytes become a blob.
   void check(HostId host, CommitPlace place, Prepared then);
   // The same, where it may wait for an object store on threads that others do not need.
   void check_aside(HostId host, CommitPlace place, Prepared then);
+  void sign(const Result<protocol::Acknowledgement>& answer,
+            const Done<protocol::SignedStatement>& done) const;
+  void say_it_waits(ProblemId problem, const std::string& why);
   [[nodiscard]] Result<PreparedCommit> keep(HostId host, PreparedCommit prepared, const Bytes& bytes);
 
   Kernel& kernel_;
   UploadAccounts& uploads_;
   const ProjectSecrets& secrets_;
-  Validations validations_;
+  SegmentCheck check_;
 };
 
 }  // namespace gleaner::service

@@ -33,6 +33,9 @@ class Enrolment {
   // The same, for who is to be served (load.h).
   [[nodiscard]] Result<Load::Visitor> visitor(const std::string& token, const std::string& network) const;
 
+  // The same by the token's SHA-256.
+  [[nodiscard]] Result<Load::Visitor> visitor_of(const Bytes& digest, const std::string& network) const;
+
   // What a volunteer's client must know of the project.
   [[nodiscard]] protocol::SignedStatement project();
   // Shows the enrolment secret and its own key, and gets a token. The same key on the same machine is the

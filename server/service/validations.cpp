@@ -17,16 +17,15 @@ void Validations::ask(Question question) {
     line.waiting.push_back(std::move(question));
     if (std::exchange(line.served, true)) return;
   }
-  kernel_.on_pool([this, problem] { serve(problem); });
+  on_pool_([this, problem] { serve(problem); });
 }
 
 void Validations::ask_now(const Question& question) {
   contract::Validation validation;
-  const Status asked =
-      kernel_.managers().with(question.manager, [&](contract::ManagerSession& manager) -> Status {
-        TRY_ASSIGN(validation, manager.validate(question.stage, question.range, *question.segment));
-        return {};
-      });
+  const Status asked = managers_.with(question.manager, [&](contract::ManagerSession& manager) -> Status {
+    TRY_ASSIGN(validation, manager.validate(question.stage, question.range, *question.segment));
+    return {};
+  });
   question.done(asked.ok() ? Result<contract::Validation>(std::move(validation)) : asked.error());
 }
 
@@ -53,13 +52,13 @@ void Validations::serve(ProblemId problem) {
     segments.push_back({question.stage, question.range, *question.segment});
   std::vector<Result<contract::Validation>> outcomes;
   const Status asked =
-      kernel_.managers().with(questions.front().manager, [&](contract::ManagerSession& manager) -> Status {
+      managers_.with(questions.front().manager, [&](contract::ManagerSession& manager) -> Status {
         outcomes = manager.validate(segments);
         return {};
       });
   for (std::size_t i = 0; i < questions.size(); ++i)
     questions[i].done(asked.ok() ? std::move(outcomes[i]) : Result<contract::Validation>(asked.error()));
-  kernel_.on_pool([this, problem] { serve(problem); });
+  on_pool_([this, problem] { serve(problem); });
 }
 
 }  // namespace gleaner::service

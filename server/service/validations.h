@@ -4,9 +4,11 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "server/service/kernel.h"
@@ -15,7 +17,10 @@ namespace gleaner::service {
 
 class Validations {
  public:
-  explicit Validations(Kernel& kernel) : kernel_(kernel) {}
+  // Runs a job on a thread that may wait for a manager.
+  using OnPool = std::function<void(std::function<void()>)>;
+
+  Validations(Managers& managers, OnPool on_pool) : managers_(managers), on_pool_(std::move(on_pool)) {}
 
   struct Question {
     ManagerSetup manager;
@@ -38,7 +43,8 @@ class Validations {
   void serve(ProblemId problem);
   [[nodiscard]] std::vector<Question> next(ProblemId problem);  // empty: nobody waits any more
 
-  Kernel& kernel_;
+  Managers& managers_;
+  const OnPool on_pool_;
   std::mutex mutex_;
   std::map<ProblemId, Line> lines_;  // of problems that somebody waits for
 };

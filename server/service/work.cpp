@@ -110,6 +110,32 @@ void Work::work(HostId host, protocol::WorkRequest request, Done<protocol::WorkR
                    });
 }
 
+void Work::work_checked(HostId host, protocol::WorkRequest request, std::vector<PreparedCommit> commits,
+                        Done<Answer> done) {
+  if (!commits.empty())
+    if (const Status room = commits_.has_room(); !room.ok()) return done(room.error());
+  const bool proofs = request.proofs;
+  kernel_.decide<WorkOutcome>(
+      [host, request = std::move(request), checked = std::move(commits)](
+          Transaction& tx, Result<WorkOutcome>& outcome) -> Status {
+        Result<std::vector<PreparedCommit>> taken{std::vector<PreparedCommit>{}};
+        TRY(take_checked(tx, host, checked, taken));
+        if (taken.ok()) return decide_work(tx, host, request, *taken, outcome);
+        outcome = taken.error();
+        return {};
+      },
+      [this, done = std::move(done), proofs](Result<WorkOutcome> outcome) {
+        if (!outcome.ok()) return done(outcome.error());
+        std::vector<UnitPlace> units;
+        for (const auto& grant : outcome->grants) units.push_back({grant.unit, grant.problem, grant.stage});
+        answer(std::move(*outcome), proofs,
+               [done, units = std::move(units)](Result<protocol::WorkReply> reply) {
+                 if (!reply.ok()) return done(reply.error());
+                 done(Answer{std::move(*reply), units});
+               });
+      });
+}
+
 void Work::answer(WorkOutcome outcome, bool proofs, const Done<protocol::WorkReply>& done) {
   auto statements = statements_of(outcome);
   auto finish = [outcome = std::move(outcome), done](std::vector<protocol::SignedStatement> all) mutable {

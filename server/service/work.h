@@ -15,6 +15,14 @@ class Work {
       : kernel_(kernel), commits_(commits), secrets_(secrets), signer_(kernel, secrets.work_key) {}
 
   void work(HostId host, protocol::WorkRequest request, Done<protocol::WorkReply> done);
+  // One whose commits a front end has checked (take_checked), each the request's at its place: all in one
+  // operation.
+  struct Answer {
+    protocol::WorkReply reply;
+    std::vector<UnitPlace> units;  // that the grants are of
+  };
+  void work_checked(HostId host, protocol::WorkRequest request, std::vector<PreparedCommit> commits,
+                    Done<Answer> done);
   void heartbeat(HostId host, protocol::HeartbeatRequest request, Done<protocol::HeartbeatReply> done);
   void failure(HostId host, protocol::FailureReport report, StatusDone done);
 

@@ -10,6 +10,13 @@
 
 namespace gleaner::service {
 
+// What a unit is a part of.
+struct UnitPlace {
+  UnitId unit;
+  ProblemId problem;
+  int stage = 0;
+};
+
 struct WorkOutcome {
   // Of the grant at this place, which is the first that names it.
   struct Context {

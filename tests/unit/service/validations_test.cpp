@@ -21,6 +21,11 @@ service::ManagerSetup setup_of(World& world, ProblemId problem) {
   });
 }
 
+std::unique_ptr<Validations> validations_of(service::Kernel& kernel) {
+  return std::make_unique<Validations>(
+      kernel.managers(), [&kernel](std::function<void()> job) { kernel.on_pool(std::move(job)); });
+}
+
 }  // namespace
 
 TEST_CASE("of many segments each gets its own verdict, whatever problems they are of") {
@@ -29,7 +34,7 @@ TEST_CASE("of many segments each gets its own verdict, whatever problems they ar
   world.add_application();
   const service::ManagerSetup setups[] = {setup_of(world, world.add_problem(3)),
                                           setup_of(world, world.add_problem(3))};
-  validations = std::make_unique<Validations>(world.service().kernel());
+  validations = validations_of(world.service().kernel());
   constexpr int count = 300;  // several rounds
   std::vector<std::promise<Result<contract::Validation>>> answers(count);
   for (int i = 0; i < count; ++i)
@@ -63,7 +68,7 @@ TEST_CASE("a busy manager holds up one thread, not the others' commits") {
     });
   });
   begun.get_future().wait();
-  validations = std::make_unique<Validations>(kernel);
+  validations = validations_of(kernel);
   std::atomic<int> answered{0};
   for (int i = 0; i < 50; ++i)
     validations->ask(
