@@ -10,6 +10,7 @@
 #include "server/http/challenge.h"
 #include "server/program_backup.h"
 #include "server/program_check.h"
+#include "server/program_front.h"
 #include "server/program_migrate.h"
 #include "server/program_move_blobs.h"
 #include "server/program_run.h"
@@ -157,6 +158,18 @@ int run_program(int argc, char** argv) {
   run_command->add_flag(
       "--accept-loss", accept_loss,
       "go on with a store that is older than it was: its log is gone, or an old copy is back");
+  auto* front_command = app.add_subcommand(
+      "front",
+      "receive and check what hosts send, and have the project's leading server decide, until SIGTERM");
+  front_command->add_option("DIR", directory, "the front end's directory: server.toml and keys")->required();
+  front_command->add_option("--port", port, "another port than the settings say (0: any free one)")
+      ->check(CLI::Range(0, 65535));
+  front_command->add_option("--log-level", log_level, "trace, debug, info, warning or error")
+      ->check(CLI::IsMember({"trace", "debug", "info", "warning", "error"}));
+  std::string link_key;
+  auto* link_key_command = app.add_subcommand(
+      "link-key", "make the key by which a project's servers and front ends know each other");
+  link_key_command->add_option("FILE", link_key, "a new file, keys/link.pem of each of them")->required();
   std::string new_keys;
   auto* keys_command = app.add_subcommand("take-keys", "use keys that `gleaner-admin keys rotate` made");
   keys_command->add_option("DIR", directory, "the project's directory")->required();
@@ -238,6 +251,8 @@ int run_program(int argc, char** argv) {
     init.offline = offline.empty() ? directory + ".offline" : offline;
     return initialise(std::move(init), root_key);
   }
+  if (*front_command) return run_front(directory, port, log_level);
+  if (*link_key_command) return make_link_key(link_key);
   if (*challenge_command) return answer_challenge(webroot);
   if (*keys_command) return take_keys(directory, new_keys);
   if (*check_command) {

@@ -7,15 +7,18 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <cstdio>
-#include <cstring>
+#include <chrono>
 
+#include "server/backend/backend.h"
 #include "server/http/router.h"
 #include "server/http/server.h"
-#include "server/http/ticket_keys.h"
+#include "server/link/address.h"
+#include "server/link/identity.h"
+#include "server/link/listener.h"
 #include "server/program_check.h"
 #include "server/program_log.h"
 #include "server/program_move_blobs.h"
+#include "server/program_serving.h"
 #include "server/program_standby.h"
 #include "server/service/acts.h"
 #include "server/service/project_directory.h"
@@ -28,65 +31,30 @@ namespace gleaner::server {
 namespace {
 
 constexpr std::int64_t configuration_bytes_max = 1 << 20;
-constexpr auto patience = std::chrono::seconds{10};
-// Where the socket outlives the server. Elsewhere it would only keep a standby from taking over.
-constexpr auto drain = std::chrono::seconds{1};
 
-sigset_t awaited_signals() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  for (const int each : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, each);
-  return signals;
+void tell_certificate_end(service::Overview& overview, const http::ConnectionFigures& figures) {
+  overview.set_certificate_end(Timestamp{std::chrono::seconds{figures.certificate_not_after}});
 }
 
-// The socket that systemd listens on for this program, and goes on listening on while the program is
-// replaced: who connects meanwhile waits. -1: it was started without one.
-Result<int> inherited_socket() {
-  const int count = sd_listen_fds(1);  // and no child takes them for its own
-  if (count < 0)
-    return Error{ErrorKind::invalid,
-                 "LISTEN_FDS: what systemd handed over cannot be used: " + std::string(strerror(-count))};
-  if (count == 0) return -1;
-  if (count > 1 || sd_is_socket(SD_LISTEN_FDS_START, AF_UNSPEC, SOCK_STREAM, 1) <= 0)
-    return Error{
-        ErrorKind::invalid,
-        "LISTEN_FDS: expected one TCP socket that is listened on: the .socket unit needs exactly one "
-        "ListenStream="};
-  return SD_LISTEN_FDS_START;
-}
-
-Timestamp certificate_end(const http::ConnectionFigures& figures) {
-  return Timestamp{std::chrono::seconds{figures.certificate_not_after}};
-}
-
-// SIGHUP: the certificate was renewed. What is wrong with it must not end the server.
-void renew_certificate(http::Server& server, const http::ConnectionFigures& figures,
-                       service::Overview& overview, const service::ProjectDirectory& project) {
-  const auto tls = service::read_tls(io::real_files(), project);
-  const Status used = tls.ok() ? server.use_certificate(tls->chain_pem, tls->key_pem) : Status{tls.error()};
-  if (used.ok()) overview.set_certificate_end(certificate_end(figures));
-  if (used.ok())
-    spdlog::info("new connections are shown the certificate that {} has now", project.tls_chain().string());
-  else
-    spdlog::error("the former certificate is shown further: {}", used.error().message);
-}
-
-// Until the server is to stop.
-void wait_for_signals(http::Server& server, const http::ConnectionFigures& figures,
-                      service::Overview& overview, const service::ProjectDirectory& project) {
-  const sigset_t signals = awaited_signals();
-  int caught = 0;
-  while (sigwait(&signals, &caught) == 0 && caught == SIGHUP)
-    renew_certificate(server, figures, overview, project);
-  spdlog::info("{}: finishing what was received", strsignal(caught));
-}
-
-// Before any thread starts, so that all of them inherit it.
-void block_signals() {
-  const sigset_t signals = awaited_signals();
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  signal(SIGPIPE, SIG_IGN);
-  signal(SIGXFSZ, SIG_IGN);
+// Front ends are answered from the start of this on; null: there are to be none.
+Result<std::unique_ptr<link::Listener>> listen_for_fronts(const service::Configuration& configuration,
+                                                          const service::ProjectDirectory& project,
+                                                          backend::Backend& backend) {
+  if (configuration.link_listen.empty()) return std::unique_ptr<link::Listener>();
+  link::ListenerOptions options;
+  TRY_ASSIGN(options.address, link::parse_address(configuration.link_listen));
+  if (!options.address.local()) {
+    TRY_ASSIGN(options.identity, link::read_identity(io::real_files(), project.link_key()));
+  }
+  options.log = [](const std::string& line) { spdlog::info("{}", line); };
+  TRY_ASSIGN(
+      auto listener,
+      link::Listener::start(std::move(options), [&backend](link::Kind kind, std::string_view body,
+                                                           const std::shared_ptr<link::Exchange>& exchange) {
+        backend.handle(kind, body, exchange);
+      }));
+  spdlog::info("front ends find this server at {}", configuration.link_listen);
+  return listener;
 }
 
 }  // namespace
@@ -98,7 +66,16 @@ Result<service::Configuration> read_configuration(const io::Path& directory) {
                                            " holds no project: make one with `gleaner-server init " +
                                            directory.string() + "`"};
   TRY_ASSIGN(const Bytes text, io::real_files().read(project.configuration(), configuration_bytes_max));
-  return service::parse_configuration(text, project.configuration().string());
+  TRY_ASSIGN(auto configuration, service::parse_configuration(text, project.configuration().string()));
+  const auto in_file = [&](const Status& status, const char* setting) -> Status {
+    return status.ok() ? status : status.error().within(project.configuration().string() + ": " + setting);
+  };
+  if (!configuration.link_listen.empty())
+    if (const auto address = link::parse_address(configuration.link_listen); !address.ok())
+      TRY(in_file(address.error(), "link.listen"));
+  if (const auto all = link::parse_addresses(configuration.link_servers); !all.ok())
+    TRY(in_file(all.error(), "link.servers"));
+  return configuration;
 }
 
 int run_server(const io::Path& directory, int port_override, const std::string& log_level,
@@ -113,26 +90,14 @@ int run_server(const io::Path& directory, int port_override, const std::string& 
   auto secrets = service::read_secrets(io::real_files(), project, system_clock().now());
   if (!secrets.ok()) return fail(secrets.error());
 
-  http::ServerOptions options;
-  options.address = configuration->address;
-  options.port = port;
-  options.certificate_chain_pem = secrets->tls_chain_pem;
-  options.private_key_pem = secrets->tls_key_pem;
-  options.tickets =
-      std::make_shared<http::TicketKeys>(io::real_files(), project.ticket_keys(), system_clock(),
-                                         [](const std::string& line) { spdlog::warn("{}", line); });
-  const auto listening = inherited_socket();
-  if (!listening.ok()) return fail(listening.error());
-  options.listening = *listening;
-  if (*listening >= 0) options.timeouts.drain = drain;
-  options.is_proxy = service::proxy_check(*configuration);
-  options.threads = static_cast<int>(configuration->threads);
-  options.connections_max = static_cast<int>(configuration->connections_max);
-  options.connections_per_network_max = static_cast<int>(configuration->connections_per_network_max);
+  auto options = http_options(*configuration, project, port);
+  if (!options.ok()) return fail(options.error());
+  options->certificate_chain_pem = secrets->tls_chain_pem;
+  options->private_key_pem = secrets->tls_key_pem;
 
   const auto code_secrets = *secrets;
   std::atomic<bool> leads_no_longer{false};
-  Standby standby(options);
+  Standby standby(*options);
   storage::StoreOptions store_options{
       configuration->check_store_at_start ? storage::OpenCheck::beside : storage::OpenCheck::none, loss,
       [&standby] { return standby.wait(); },
@@ -166,15 +131,18 @@ int run_server(const io::Path& directory, int port_override, const std::string& 
   if (!service.ok()) return fail(service.error());
   (*service)->start_ticking();
   http::Router router(**service, configuration->public_page ? http::PublicPage::on : http::PublicPage::off,
-                      options.figures);
-  options.body_bytes_max = [&router](const http::Request& head) { return router.body_bytes_max(head); };
-  const auto figures = options.figures;
-  auto server = http::Server::start(std::move(options), [&router](http::Request request, http::Reply reply) {
+                      options->figures);
+  options->body_bytes_max = [&router](const http::Request& head) { return router.body_bytes_max(head); };
+  const auto figures = options->figures;
+  auto server = http::Server::start(std::move(*options), [&router](http::Request request, http::Reply reply) {
     router.handle(std::move(request), std::move(reply));
   });
   if (!server.ok()) return fail(server.error());
   (*service)->overview().set_listening_port((*server)->port());
-  (*service)->overview().set_certificate_end(certificate_end(*figures));
+  tell_certificate_end((*service)->overview(), *figures);
+  backend::Backend backend(**service, router, code_secrets.project);
+  auto listener = listen_for_fronts(*configuration, project, backend);
+  if (!listener.ok()) return fail(listener.error());
   spdlog::info("serving {} on https://{}:{}", configuration->name, configuration->address, (*server)->port());
   spdlog::info("join code {}",
                code_secrets.enrolment_secret.empty()
@@ -183,10 +151,11 @@ int run_server(const io::Path& directory, int port_override, const std::string& 
                                                           code_secrets.enrolment_secret, (*server)->port())));
   sd_notify(0, "READY=1");
 
-  wait_for_signals(**server, *figures, (*service)->overview(), project);
+  wait_for_signals(**server, project, [&] { tell_certificate_end((*service)->overview(), *figures); });
   sd_notify(0, "STOPPING=1");
   router.stop();
   (*server)->stop(leads_no_longer ? Duration{} : patience);
+  if (*listener) (*listener)->stop();
   (*service)->stop();
   spdlog::info("stopped");
   return leads_no_longer ? 1 : 0;

@@ -2,6 +2,7 @@
 
 #include "server/http/responses.h"
 #include "server/http/status_page.h"
+#include "server/http/transfer.h"
 #include "shared/base/limits.h"
 #include "shared/protocol/codec.h"
 
@@ -19,28 +20,6 @@ bool moves_blob(const std::string& path) {
 }
 
 constexpr std::string_view addresses_path = "/v1/addresses/";
-
-// A file that is sent: its bytes are taken before, so that many at a time are counted, and given back as far
-// as they did not go.
-class Transfer {
- public:
-  Transfer(const service::Load::Account& account, std::int64_t bytes) : account_(account), bytes_(bytes) {
-    account_.take(bytes_);
-  }
-  Transfer(const Transfer&) = delete;
-  Transfer& operator=(const Transfer&) = delete;
-  ~Transfer() { account_.give_back(bytes_ - moved_); }
-  [[nodiscard]] static std::shared_ptr<std::int64_t> begin(const service::Load::Account& account,
-                                                           std::int64_t bytes) {
-    const auto transfer = std::make_shared<Transfer>(account, bytes);
-    return {transfer, &transfer->moved_};
-  }
-
- private:
-  const service::Load::Account account_;
-  const std::int64_t bytes_;
-  std::int64_t moved_ = 0;
-};
 
 service::Load::Visitor anybody(const Request& request) {
   return {service::Load::Caller::stranger, request.network};

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "server/service/life_cycle.h"
 #include "server/service/reviews.h"
 #include "server/service/tokens.h"
@@ -132,6 +134,32 @@ Status apply_commit(Transaction& tx, Host& host, const PreparedCommit& prepared,
 }
 
 }  // namespace
+
+Status find_checking_place(Transaction& tx, HostId host, UnitId id, Result<CheckingPlace>& place) {
+  ProblemId problem;
+  std::optional<int> stage;
+  if (const auto open = tx.model.open_units.find(id); open != tx.model.open_units.end()) {
+    problem = open->second;
+  } else {
+    TRY_ASSIGN(const auto unit, tx.store.unit(id));
+    if (unit && unit->unit.host == host) {
+      problem = unit->problem;
+      stage = unit->stage;
+    }
+  }
+  const auto found = tx.model.problems.find(problem);
+  if (found == tx.model.problems.end() || !found->second.stage ||
+      (stage && *stage != found->second.row.stage)) {
+    place = Error{ErrorKind::not_found, "no results of unit " + std::to_string(id.value) + " are of use"};
+    return {};
+  }
+  const auto& application = tx.model.applications.at(found->second.row.application).row;
+  place = CheckingPlace{found->second.row.stage,
+                        found->second.manifest.item_bytes,
+                        manager_setup(tx.model, found->second),
+                        {application.statement, application.signer}};
+  return {};
+}
 
 Result<CommitPlace> find_place(Transaction& tx, HostId host, protocol::CommitRequest request) {
   CommitPlace place;

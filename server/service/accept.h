@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "server/service/transaction.h"
+#include "shared/protocol/admin_messages.h"
 
 namespace gleaner::service {
 
@@ -28,6 +29,17 @@ struct CommitPlace {
   std::int64_t item_bytes_max = 0;
   ManagerSetup manager;
 };
+
+// What anybody needs to check results of a unit, and the application that does.
+struct CheckingPlace {
+  int stage = 0;
+  std::int64_t item_bytes_max = 0;
+  ManagerSetup manager;
+  protocol::AddApplication application;
+};
+// not_found: this is no unit of the host whose results are of use.
+[[nodiscard]] Status find_checking_place(Transaction& tx, HostId host, UnitId unit,
+                                         Result<CheckingPlace>& place);
 
 [[nodiscard]] Result<CommitPlace> find_place(Transaction& tx, HostId host, protocol::CommitRequest request);
 // The same for commits that a front end has checked, with the problem and stage that it took theirs to be of:

@@ -79,6 +79,14 @@ void Commits::commit_checked(HostId host, PreparedCommit checked, Done<protocol:
       });
 }
 
+void Commits::place(HostId host, UnitId unit, Done<CheckingPlace> done) {
+  kernel_.decide<CheckingPlace>(
+      [host, unit](Transaction& tx, Result<CheckingPlace>& place) {
+        return find_checking_place(tx, host, unit, place);
+      },
+      std::move(done));
+}
+
 void Commits::sign(const Result<protocol::Acknowledgement>& answer,
                    const Done<protocol::SignedStatement>& done) const {
   if (!answer.ok()) return done(answer.error());

@@ -28,6 +28,8 @@ class Commits {
   void commit(HostId host, protocol::CommitRequest request, Done<protocol::SignedStatement> done);
   // One whose first two steps a front end has taken (take_checked).
   void commit_checked(HostId host, PreparedCommit checked, Done<protocol::SignedStatement> done);
+  // For a front end that is to check results of the unit.
+  void place(HostId host, UnitId unit, Done<CheckingPlace> done);
   // unavailable: the disk is nearly full.
   [[nodiscard]] Status has_room() const;
   // The first two steps; the caller's operation takes the third.

@@ -156,6 +156,13 @@ void declare(io::Settings& settings, Configuration& c) {
       "blobs.cache_megabytes", &c.blobs_cache_megabytes, 0, 1 << 30,
       "Of the object store's blobs, so much stays in files here, and what was used within the hour.");
   settings.add(
+      "link.listen", &c.link_listen,
+      "Where this server, while it leads, is asked by front ends (gleaner-server front):\n"
+      "unix:/run/gleaner-server/link.sock, or HOST:PORT under the key in keys/link.pem. Empty: nowhere.");
+  settings.add(
+      "link.servers", &c.link_servers,
+      "Of a front end: where the project's servers are, apart by commas, as they have it in listen.");
+  settings.add(
       "log.decisions_megabytes", &c.decisions_megabytes, 0, 1 << 20,
       "Each stage's events and decisions are written to decisions/problem-N/stage-M.jsonl up to this\n"
       "size, and those of the whole server to decisions/project.jsonl, for `gleaner-sim replay`. 0: not\n"

@@ -43,6 +43,8 @@ struct Configuration {
   std::string blobs_keys;        // a file; empty: keys/blobs.keys
   std::string blobs_public_url;  // empty: hosts never speak with the object store
   std::int64_t blobs_cache_megabytes = 10'240;
+  std::string link_listen;   // where front ends find this server; empty: nowhere
+  std::string link_servers;  // where a front end finds the project's servers; apart by commas
   std::int64_t disk_reserve_megabytes = 256;
   std::int64_t keep_ended_days = 0;  // problems that are over; 0: for ever
   bool check_store_at_start = true;

@@ -31,6 +31,7 @@ class ProjectDirectory {
   [[nodiscard]] io::Path tls_key() const { return root_ / "keys" / "tls.key"; }
   [[nodiscard]] io::Path tls_chain() const { return root_ / "keys" / "tls.pem"; }
   [[nodiscard]] io::Path ticket_keys() const { return root_ / "keys" / "tickets"; }
+  [[nodiscard]] io::Path link_key() const { return root_ / "keys" / "link.pem"; }
   [[nodiscard]] io::Path enrolment_secret() const { return root_ / "keys" / "enrolment.secret"; }
   [[nodiscard]] io::Path admin_profile() const { return root_ / "admin" / "admin.json"; }
   [[nodiscard]] io::Path admin_token() const { return root_ / "admin" / "token"; }

@@ -65,6 +65,8 @@ class ObjectBlobs final : public BlobStore {
   Result<bool> discard(const std::string& digest, Timestamp before, std::string_view sender = {}) override;
   // Uploads and the cache each time; the bucket, which has to be listed, every six hours.
   Result<std::int64_t> collect(const std::vector<std::string>& keep, Timestamp now, Duration stale) override;
+  // Of the files here those go that were not used for longest, if they are too many.
+  [[nodiscard]] Status collect_cache(Timestamp now);
   [[nodiscard]] std::string address(const std::string& digest, Duration valid) const override;
   Result<std::vector<protocol::PartAddress>> put_addresses(const std::string& digest, std::int64_t bytes,
                                                            Duration valid, std::string_view sender) override;
@@ -116,7 +118,6 @@ class ObjectBlobs final : public BlobStore {
   [[nodiscard]] bool used_since(const std::string& digest, Timestamp time) const;
   [[nodiscard]] Result<std::int64_t> collect_objects(const std::unordered_set<std::string_view>& keep,
                                                      Timestamp before);
-  [[nodiscard]] Status collect_cache(Timestamp now);
 
   io::Files& files_;
   const io::Path directory_;

@@ -1,0 +1,288 @@
+#include "server/front/router.h"
+
+#include <utility>
+
+#include "server/http/responses.h"
+#include "server/http/transfer.h"
+#include "shared/crypto/keys.h"
+#include "shared/protocol/codec.h"
+
+namespace gleaner::front {
+namespace {
+
+using http::error_response;
+using link::Kind;
+using service::Load;
+
+bool is_host_operation(const http::Request& request) {
+  const auto& path = request.path;
+  return request.method == "POST" && (path == "/v1/work" || path == "/v1/heartbeat" || path == "/v1/commit" ||
+                                      path == "/v1/failure" || path == "/v1/leave");
+}
+
+bool has_unread_body(const http::Request& request) {
+  return request.body.empty() &&
+         http::parse_number(http::header(request, "content-length")).value_or(0) > http::small_body_bytes;
+}
+
+// Whose request it is: the token's digest, or that of a session's cookie.
+Bytes digest_of_asker(const http::Request& request) {
+  if (const std::string token = http::bearer_token(request); !token.empty()) return crypto::sha256(token);
+  const std::string cookie = http::header(request, "cookie");
+  return crypto::sha256(cookie.empty() ? "" : "cookie " + cookie);
+}
+
+http::Response plain_text(std::string body) {
+  http::Response response;
+  response.headers["Content-Type"] = "text/plain; charset=utf-8";
+  response.headers["Cache-Control"] = "no-store";
+  response.body = std::move(body);
+  return response;
+}
+
+// The commits of one request, which are checked side by side. Thread-safe.
+class Round {
+ public:
+  using Checked = service::SegmentCheck::Checked;
+  using Then = std::function<void(Result<std::vector<Checked>>)>;
+  Round(std::size_t commits, Then then) : left_(commits), checked_(commits), then_(std::move(then)) {}
+  void settle(std::size_t index, Result<Checked> checked) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (checked.ok())
+        checked_[index] = std::move(*checked);
+      else if (!error_)
+        error_ = checked.error();
+      if (--left_ > 0) return;
+    }
+    if (error_) return then_(*error_);
+    then_(std::move(checked_));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::size_t left_;
+  std::optional<Error> error_;
+  std::vector<Checked> checked_;
+  const Then then_;
+};
+
+link::Verdict verdict_of(const service::SegmentCheck::Checked& checked) {
+  const auto& prepared = checked.prepared;
+  return {prepared.problem, prepared.stage, prepared.enough, prepared.refusal,
+          checked.bytes ? std::string_view(*checked.bytes) : std::string_view()};
+}
+
+}  // namespace
+
+Router::Router(const Checker::Surroundings& around, std::shared_ptr<http::ConnectionFigures> connections)
+    : around_(around),
+      connections_(std::move(connections)),
+      load_(around.clock, around.settings.configuration),
+      visitors_(around.clock),
+      checker_(around) {}
+
+// By its head: who is not known yet keeps a large one, and is known when it asks again.
+std::int64_t Router::body_bytes_max(const http::Request& head) const {
+  if (head.path == "/v1/enrol") return http::small_body_bytes;
+  const auto announced = http::parse_number(http::header(head, "content-length"));
+  if (announced && *announced <= http::small_body_bytes) return http::small_body_bytes;
+  const auto known = visitors_.find(digest_of_asker(head));
+  if (!known || (known->host && announced && load_.owes(*known->host))) return 0;
+  return head.path.starts_with("/v1/uploads/") ? limits::upload_chunk_bytes_max + (64 << 10)
+                                               : limits::json_message_bytes_max;
+}
+
+void Router::handle(http::Request request, http::Reply reply) {
+  const auto asked = std::make_shared<Asked>();
+  asked->token_digest = digest_of_asker(request);
+  asked->reply = [figures = requests_, kind = http::kind_of(request.path),
+                  reply = std::move(reply)](http::Response response) {
+    figures->answered(kind, response.status);
+    reply(std::move(response));
+  };
+  asked->request = std::move(request);
+  if (watch_operation(asked)) return;
+  if (is_host_operation(asked->request)) return host_request(asked);
+  const auto known = visitors_.find(asked->token_digest);
+  serve(asked, known.value_or(Visitors::Known{}),
+        [this](const AskedPtr& placed, const Load::Account& account) {
+          if (placed->request.path.starts_with("/v1/blobs/")) return download(placed, account);
+          pass(placed);
+        });
+}
+
+template <typename Use>
+void Router::serve(const AskedPtr& asked, const Visitors::Known& who, Use use) {
+  const auto& request = asked->request;
+  const auto bytes = static_cast<std::int64_t>(request.body.size());
+  const bool moves = request.path.starts_with("/v1/uploads/") || request.path.starts_with("/v1/blobs/");
+  const bool large = bytes > http::small_body_bytes || moves;
+  auto place =
+      load_.enter({who.caller, request.network, who.host}, large ? Load::Size::large : Load::Size::small);
+  if (place.ok() && has_unread_body(request))
+    place = Error{ErrorKind::unavailable, "the body was not read: try again later"};
+  if (!place.ok()) return asked->reply(http::busy_response(place.error()));
+  const Load::Account account = (*place)->account();
+  if (bytes > http::small_body_bytes) account.take(bytes);
+  const auto placed = std::make_shared<Asked>(*asked);
+  placed->reply = [place = std::move(*place), reply = asked->reply](http::Response response) {
+    const auto answered = static_cast<std::int64_t>(response.body.size());
+    if (answered > http::small_body_bytes) place->account().take(answered);
+    place->leave();
+    reply(std::move(response));
+  };
+  use(placed, account);
+}
+
+bool Router::watch_operation(const AskedPtr& asked) {
+  const auto& request = asked->request;
+  if (request.path != "/healthz" && request.path != "/readyz" && request.path != "/metrics") return false;
+  if (request.method != "GET" && request.method != "HEAD") {
+    asked->reply(error_response(http::no_such_operation(request)));
+  } else if (request.path == "/healthz") {
+    asked->reply(plain_text("ok\n"));
+  } else if (request.path == "/readyz") {
+    const Status ready = stopping_ ? Status{Error{ErrorKind::unavailable, "this front end is being stopped"}}
+                                   : around_.leader.ready();
+    asked->reply(ready.ok() ? plain_text("ready\n") : error_response(ready.error()));
+  } else {
+    metrics(asked);
+  }
+  return true;
+}
+
+void Router::host_request(const AskedPtr& asked) {
+  const auto serve_host = [this, asked](const Visitors::Known& who) {
+    serve(asked, who, [this](const AskedPtr& placed, const Load::Account&) { host_operation(placed); });
+  };
+  if (const auto known = visitors_.find(asked->token_digest); known && known->host) return serve_host(*known);
+  around_.leader.ask(Kind::who, link::pack(link::Call{asked->caller(), {}}),
+                     [this, asked, serve_host](Kind kind, std::string_view body) {
+                       if (kind == Kind::error) return refuse(asked, link::unpack_error(body));
+                       const auto answer = link::unpack<link::WhoAnswer>(body);
+                       if (!answer.ok()) return refuse(asked, answer.error());
+                       const Visitors::Known known{
+                           answer->proven ? Load::Caller::proven : Load::Caller::stranger, answer->host};
+                       visitors_.remember(asked->token_digest, known);
+                       serve_host(known);
+                     });
+}
+
+void Router::host_operation(const AskedPtr& asked) {
+  const auto& path = asked->request.path;
+  if (path == "/v1/work") return work(asked);
+  if (path == "/v1/commit") return commit(asked);
+  if (path == "/v1/heartbeat") return forward(asked, Kind::heartbeat);
+  forward(asked, path == "/v1/failure" ? Kind::failure : Kind::leave);
+}
+
+void Router::work(const AskedPtr& asked) {
+  auto request = protocol::decode<protocol::WorkRequest>(asked->request.body);
+  if (!request.ok()) return asked->reply(error_response(request.error()));
+  if (request->commits.empty()) return send_work(asked, asked->request.body, {});
+  for (const auto& commit : request->commits)
+    if (!Checker::can(commit)) {
+      ++unchecked_;
+      return pass(asked);
+    }
+  auto commits = request->commits;
+  for (auto& commit : request->commits) commit.data.reset();
+  const auto round = std::make_shared<Round>(
+      commits.size(),
+      [this, asked, request = std::move(*request)](Result<std::vector<Round::Checked>> checked) {
+        if (checked.ok()) return send_work(asked, protocol::encode(request), *checked);
+        ++unchecked_;
+        pass(asked);
+      });
+  for (std::size_t i = 0; i < commits.size(); ++i)
+    checker_.check(asked, std::move(commits[i]),
+                   [round, i](Result<Round::Checked> checked) { round->settle(i, std::move(checked)); });
+}
+
+void Router::send_work(const AskedPtr& asked, std::string_view request,
+                       const std::vector<service::SegmentCheck::Checked>& checked) {
+  link::CheckedCall call{asked->caller(), request, {}};
+  for (const auto& each : checked) call.verdicts.push_back(verdict_of(each));
+  checked_ += static_cast<std::int64_t>(checked.size());
+  around_.leader.ask(Kind::work, link::pack(call), [this, asked](Kind kind, std::string_view body) {
+    if (kind == Kind::error) return refuse(asked, link::unpack_error(body));
+    const auto answer = link::unpack<link::WorkAnswer>(body);
+    if (!answer.ok()) return refuse(asked, answer.error());
+    for (const auto& unit : answer->units) checker_.learn(unit);
+    asked->reply(http::json_response(std::string(answer->reply)));
+  });
+}
+
+void Router::commit(const AskedPtr& asked) {
+  auto request = protocol::decode<protocol::CommitRequest>(asked->request.body);
+  if (!request.ok()) return asked->reply(error_response(request.error()));
+  if (!Checker::can(*request)) {
+    ++unchecked_;
+    return pass(asked);
+  }
+  protocol::CommitRequest bare = *request;
+  bare.data.reset();
+  checker_.check(asked, std::move(*request),
+                 [this, asked, bare = std::move(bare)](const Result<Round::Checked>& checked) {
+                   if (!checked.ok()) {
+                     ++unchecked_;
+                     return pass(asked);
+                   }
+                   ++checked_;
+                   const std::string text = protocol::encode(bare);
+                   around_.leader.ask(
+                       Kind::commit,
+                       link::pack(link::CheckedCall{asked->caller(), text, {verdict_of(*checked)}}),
+                       [this, asked](Kind kind, std::string_view body) {
+                         if (kind == Kind::error) return refuse(asked, link::unpack_error(body));
+                         asked->reply(http::json_response(std::string(body)));
+                       });
+                 });
+}
+
+void Router::forward(const AskedPtr& asked, Kind kind) {
+  around_.leader.ask(
+      kind, link::pack(link::Call{asked->caller(), asked->request.body}),
+      [this, asked](Kind answered, std::string_view body) {
+        if (answered == Kind::error) return refuse(asked, link::unpack_error(body));
+        asked->reply(http::json_response(body.empty() ? "{\"version\":1}" : std::string(body)));
+      });
+}
+
+void Router::refuse(const AskedPtr& asked, const Error& error) {
+  if (error.kind == ErrorKind::unauthorized || error.kind == ErrorKind::banned)
+    visitors_.forget(asked->token_digest);
+  const bool check_again = error.kind == ErrorKind::conflict;  // another problem or stage than was thought
+  if (check_again) return pass(asked);
+  asked->reply(error_response(error));
+}
+
+// The leader says whether somebody may have it; the bytes are here, or come.
+void Router::download(const AskedPtr& asked, const Load::Account& account) {
+  if (asked->request.method != "GET" && asked->request.method != "HEAD")
+    return asked->reply(error_response(http::no_such_operation(asked->request)));
+  http::Request head = asked->request;
+  head.method = "HEAD";
+  head.headers.erase("range");
+  around_.leader.ask(Kind::pass, link::pack(head), [this, asked, account](Kind kind, std::string_view body) {
+    if (kind == Kind::error) return refuse(asked, link::unpack_error(body));
+    auto response = link::unpack<http::Response>(body);
+    if (!response.ok()) return refuse(asked, response.error());
+    if (response->status != 200) return asked->reply(std::move(*response));
+    const bool taken = around_.pool.submit([this, asked, account] {
+      const std::string digest = asked->request.path.substr(std::string_view("/v1/blobs/").size());
+      const auto path = checker_.depot().fetch(digest);
+      if (!path.ok()) return asked->reply(error_response(path.error()));
+      const auto size = around_.files.size(*path);
+      if (!size.ok()) return asked->reply(error_response(size.error()));
+      http::Response file = http::file_response(*path, *size, http::header(asked->request, "range"));
+      if (file.file && asked->request.method == "GET")
+        file.file->moved = http::Transfer::begin(account, file.file->bytes);
+      asked->reply(std::move(file));
+    });
+    if (!taken) asked->reply(error_response({ErrorKind::unavailable, "this front end ends: try again"}));
+  });
+}
+
+}  // namespace gleaner::front

@@ -1,0 +1,262 @@
+#include "server/link/client.h"
+
+#include <algorithm>
+#include <boost/asio/connect.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+
+#include "server/link/connection.h"
+#include "server/link/messages.h"
+#include "shared/base/thread_name.h"
+
+namespace gleaner::link {
+namespace {
+
+namespace asio = boost::asio;
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+
+constexpr milliseconds pause_least{50}, pause_most{1000};  // between attempts; a standby leads within seconds
+constexpr milliseconds beat{1000}, silence_max{4000};
+constexpr std::uint64_t beat_id = 0;
+
+}  // namespace
+
+struct Client::State : std::enable_shared_from_this<Client::State> {
+  explicit State(ClientOptions given) : options(std::move(given)), resolver(io), timer(io) {}
+
+  // On the link's thread:
+  void connect();
+  void open(Socket socket, const Address& address);
+  void receive(const Frame& frame);
+  void tick();
+  void broken(const std::string& why);
+  void later();
+
+  const ClientOptions options;
+  std::shared_ptr<asio::ssl::context> tls;
+  asio::io_context io{1};
+  asio::ip::tcp::resolver resolver;
+  asio::steady_timer timer;
+  std::shared_ptr<Socket> connecting;
+  std::size_t next = 0;  // of the servers
+  milliseconds pause = pause_least;
+  Clock::time_point heard;
+  std::thread thread;
+
+  mutable std::mutex mutex;  // guards what follows
+  std::shared_ptr<Connection> connection;
+  bool answers = false, stopping = false;  // it said hello
+  bool told = false;                       // that none does
+  std::string why = "no server of the project has answered yet";
+  std::uint64_t last = beat_id;
+  std::unordered_map<std::uint64_t, Answer> under_way;
+  Figures figures;
+};
+
+void Client::State::connect() {
+  const Address& address = options.servers[next];
+  next = (next + 1) % options.servers.size();
+  heard = Clock::now();
+  const auto socket = std::make_shared<Socket>(io);
+  connecting = socket;
+  timer.expires_after(silence_max);
+  timer.async_wait([socket](const ErrorCode& stopped) {
+    ErrorCode ignored;
+    if (!stopped) socket->close(ignored);
+  });
+  const auto connected = [self = shared_from_this(), socket, &address](const ErrorCode& failed) {
+    self->timer.cancel();
+    self->connecting.reset();
+    if (!failed) return self->open(std::move(*socket), address);
+    self->broken(address.text() + ": " + failed.message());
+  };
+  if (address.local())
+    return socket->async_connect(asio::local::stream_protocol::endpoint(address.path), connected);
+  resolver.async_resolve(
+      address.host, std::to_string(address.port),
+      [socket, connected](const ErrorCode& failed, const asio::ip::tcp::resolver::results_type& found) {
+        if (failed) return connected(failed);
+        socket->async_connect(found.begin()->endpoint(), connected);
+      });
+}
+
+void Client::State::open(Socket socket, const Address& address) {
+  if (!address.local()) tune(socket);
+  auto made = std::make_shared<Connection>(io.get_executor(),
+                                           make_stream(std::move(socket), address.local() ? nullptr : tls));
+  {
+    const std::lock_guard lock(mutex);
+    if (stopping) return;
+    connection = made;
+  }
+  const auto self = shared_from_this();
+  made->start(
+      Stream::Side::client, [] {}, [self](const Frame& frame) { self->receive(frame); },
+      [self, &address](const std::string& ended) { self->broken(address.text() + ": " + ended); });
+  made->send(beat_id, Kind::hello, pack(Hello{version, options.project}));
+  tick();
+}
+
+void Client::State::tick() {
+  timer.expires_after(beat);
+  timer.async_wait([self = shared_from_this()](const ErrorCode& stopped) {
+    if (stopped || !self->connection) return;
+    if (Clock::now() - self->heard > silence_max) return self->connection->close("it is silent");
+    self->connection->send(beat_id, Kind::hello, pack(Hello{version, self->options.project}));
+    self->tick();
+  });
+}
+
+void Client::State::receive(const Frame& frame) {
+  heard = Clock::now();
+  if (frame.id == beat_id) {
+    if (frame.kind == Kind::error) return connection->close(unpack_error(frame.body).message);
+    const std::lock_guard lock(mutex);
+    if (!answers) {
+      ++figures.connections;
+      options.log("linked to the project's server");
+    }
+    answers = true;
+    told = false;
+    pause = pause_least;
+    return;
+  }
+  Answer answer;
+  {
+    const std::lock_guard lock(mutex);
+    const auto found = under_way.find(frame.id);
+    if (found == under_way.end()) return;  // nobody wants it any more
+    if (frame.kind == Kind::piece) {
+      answer = found->second;
+    } else {
+      answer = std::move(found->second);
+      under_way.erase(found);
+    }
+  }
+  answer(frame.kind, frame.body);
+}
+
+void Client::State::broken(const std::string& reason) {
+  timer.cancel();
+  std::unordered_map<std::uint64_t, Answer> lost;
+  bool again = false;
+  {
+    const std::lock_guard lock(mutex);
+    connection.reset();
+    again = !stopping;
+    if (!std::exchange(told, true)) options.log("no link to the project's server: " + reason);
+    answers = false;
+    why = reason;
+    lost.swap(under_way);
+    figures.unavailable += static_cast<std::int64_t>(lost.size());
+  }
+  const Bytes unavailable =
+      pack(Error{ErrorKind::unavailable, "the link to the project's server broke: try again"});
+  for (const auto& [id, answer] : lost) answer(Kind::error, unavailable);
+  if (again) later();
+}
+
+void Client::State::later() {
+  timer.expires_after(pause);
+  pause = std::min(2 * pause, pause_most);
+  timer.async_wait([self = shared_from_this()](const ErrorCode& stopped) {
+    if (!stopped) self->connect();
+  });
+}
+
+Client::Client(std::shared_ptr<State> state) : state_(std::move(state)) {}
+
+Client::~Client() {
+  stop();
+}
+
+Result<std::unique_ptr<Client>> Client::start(ClientOptions options) {
+  const bool remote = std::any_of(options.servers.begin(), options.servers.end(),
+                                  [](const Address& address) { return !address.local(); });
+  CHECK_TRUE(!options.servers.empty());
+  const auto state = std::make_shared<State>(std::move(options));
+  if (remote) {
+    TRY_ASSIGN(state->tls, tls_context(state->options.identity));
+    if (!state->tls) return Error{ErrorKind::invalid, "a link over TCP needs link.pem"};
+  }
+  asio::post(state->io, [state] { state->connect(); });
+  state->thread = std::thread([state = state.get()] {
+    name_this_thread("link");
+    state->io.run();
+  });
+  return std::unique_ptr<Client>(new Client(state));
+}
+
+void Client::stop() {
+  if (!state_->thread.joinable()) return;
+  asio::post(state_->io, [state = state_.get()] {
+    std::shared_ptr<Connection> present;
+    {
+      const std::lock_guard lock(state->mutex);
+      state->stopping = true;
+      present = state->connection;
+    }
+    state->timer.cancel();
+    state->resolver.cancel();
+    ErrorCode ignored;
+    if (state->connecting) state->connecting->close(ignored);
+    if (present) present->close("this front end ends");
+  });
+  state_->thread.join();
+}
+
+std::uint64_t Client::ask(Kind kind, std::string_view body, Answer answer) {
+  std::shared_ptr<Connection> present;
+  std::uint64_t id = 0;
+  std::string why;
+  {
+    const std::lock_guard lock(state_->mutex);
+    id = ++state_->last;
+    ++state_->figures.asked;
+    if (state_->answers && !state_->stopping) {
+      present = state_->connection;
+      state_->under_way.emplace(id, std::move(answer));
+    } else {
+      ++state_->figures.unavailable;
+      why = state_->why;
+    }
+  }
+  if (present)
+    present->send(id, kind, body);
+  else
+    answer(Kind::error,
+           pack(Error{ErrorKind::unavailable,
+                      "no server of the project answers this front end just now: try again later"}));
+  return id;
+}
+
+void Client::stop(std::uint64_t id) {
+  std::shared_ptr<Connection> present;
+  {
+    const std::lock_guard lock(state_->mutex);
+    if (state_->under_way.erase(id) == 0) return;
+    present = state_->connection;
+  }
+  if (present) present->send(id, Kind::stop, {});
+}
+
+Status Client::ready() const {
+  const std::lock_guard lock(state_->mutex);
+  if (state_->answers) return {};
+  return Error{ErrorKind::unavailable, "no link to the project's server: " + state_->why};
+}
+
+Client::Figures Client::figures() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->figures;
+}
+
+}  // namespace gleaner::link

@@ -1,0 +1,241 @@
+"""Front ends before a server: hosts, administrators and the console see the project through them alone; they check results and hold
+nothing that matters, whenever they are killed."""
+import http.client
+import shutil
+import signal
+import socket
+import ssl
+import threading
+import time
+import unittest
+
+from harness import MANDELBROT, SQUARES, FakeHost, Grid, free_port, main, seeded
+
+PROBLEM = {"width": 320, "height": 240, "iterations": 40000}
+SETTINGS = "work.commit_seconds = 1\nwork.heartbeat_seconds = 2\nwork.unit_minimum_seconds = 1\n"
+COPIED = ("server.toml", "keys/root.public", "keys/tls.pem", "keys/tls.key")
+
+
+class Fronts(Grid):
+    """A grid whose server listens elsewhere; what asks the project asks a front end, or a relay before two."""
+
+    def __init__(self, settings="", listen=None):
+        super().__init__(SETTINGS + settings)
+        self.listen = listen or f"unix:{self.directory}/link.sock"
+        self.server_port = free_port()
+
+    def __enter__(self):
+        super().__enter__()
+        self.change_settings(f'link.listen = "{self.listen}"')
+        return self
+
+    def start_leader(self, label="server", project=None):
+        self.start(label, "gleaner-server", "run", project or self.project, "--port", self.server_port)
+        self.wait_until("the server", lambda: "front ends find this server" in self.log(label))
+
+    def make_front(self, name, servers=None, keys=COPIED):
+        directory = self.directory / f"front-{name}"
+        (directory / "keys").mkdir(parents=True)
+        for file in keys:
+            shutil.copy2(self.project / file, directory / file)
+        text = (directory / "server.toml").read_text()
+        text = text.replace('servers = ""', f'servers = "{servers or self.listen}"').replace(f'listen = "{self.listen}"', 'listen = ""')
+        (directory / "server.toml").write_text(text)
+        return directory
+
+    def start_front(self, name, port):
+        self.start(name, "gleaner-server", "front", self.directory / f"front-{name}", "--port", port)
+
+    def answers(self, port, path="/readyz"):
+        try:
+            connection = http.client.HTTPSConnection("127.0.0.1", port, context=ssl._create_unverified_context(), timeout=10)
+            try:
+                connection.request("GET", path)
+                return connection.getresponse().status
+            finally:
+                connection.close()
+        except (OSError, http.client.HTTPException):
+            return None
+
+    def wait_ready(self, port):
+        self.wait_until("a front end", lambda: self.answers(port) == 200)
+
+
+class Relay:
+    """A balancer, as small as can be: each connection goes to the next port that takes it."""
+
+    def __init__(self, port, ports):
+        self.ports = list(ports)
+        self.socket = socket.create_server(("127.0.0.1", port))
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def run(self):
+        while True:
+            try:
+                accepted, _ = self.socket.accept()
+            except OSError:
+                return
+            self.ports.append(self.ports.pop(0))
+            for port in self.ports:
+                try:
+                    further = socket.create_connection(("127.0.0.1", port), timeout=10)
+                    break
+                except OSError:
+                    continue
+            else:
+                accepted.close()
+                continue
+            further.settimeout(None)
+            threading.Thread(target=self.connect, args=(accepted, further), daemon=True).start()
+
+    def connect(self, one, other):
+        with one, other:
+            back = threading.Thread(target=self.copy, args=(other, one), daemon=True)
+            back.start()
+            self.copy(one, other)
+            back.join()
+
+    @staticmethod
+    def copy(one, other):
+        try:
+            while data := one.recv(65536):
+                other.sendall(data)
+        except OSError:
+            pass
+        for each in (one, other):
+            try:
+                each.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def close(self):
+        self.socket.close()
+
+
+class TwoFronts(unittest.TestCase):
+    def test_killed_at_random_they_cost_nothing(self):
+        rng = seeded(self)
+        with Fronts() as grid:
+            ports = {"one": free_port(), "two": free_port()}
+            grid.start_leader()
+            for name, port in ports.items():
+                grid.make_front(name)
+                grid.start_front(name, port)
+            relay = Relay(grid.port, ports.values())
+            self.addCleanup(relay.close)
+            for port in ports.values():
+                grid.wait_ready(port)
+            grid.add_application(MANDELBROT)  # by an upload in pieces that pass
+            for name in ("a", "b"):
+                grid.add_client(name)
+            expected = grid.run_local(MANDELBROT, **PROBLEM)
+            identity = grid.add_problem("mandelbrot", "view", **PROBLEM)
+            accepted, kills, checked = 0, 0, 0
+            while (info := grid.problem(identity))["state"] != "finished":
+                self.assertGreaterEqual(info["accepted"], accepted, "an acknowledged segment was lost")
+                accepted = info["accepted"]
+                time.sleep(rng.uniform(0.3, 1))
+                if kills == 8:
+                    continue
+                name = rng.choice(sorted(ports))
+                checked += self.figure(grid, ports[name], "gleaner_front_commits_checked_total")
+                self.assertEqual(grid.kill(name), -signal.SIGKILL)
+                grid.start_front(name, ports[name])
+                grid.wait_ready(ports[name])
+                kills += 1
+            self.assertGreaterEqual(kills, 2)
+            info = grid.wait_finished(identity)
+            self.assertEqual(sum(share["items"] for share in info["shares"]), PROBLEM["height"], "counted twice or lost")
+            self.assertEqual(grid.results(identity), expected)  # downloaded through a front end
+            checked += sum(self.figure(grid, port, "gleaner_front_commits_checked_total") for port in ports.values())
+            self.assertGreater(checked, 0, "no result was checked by a front end")
+            grid.admin("audit", "verify")
+            print(f"{kills} kills, {checked:.0f} results checked by front ends", flush=True)
+
+    def figure(self, grid, port, name):
+        connection = http.client.HTTPSConnection("127.0.0.1", port, context=ssl._create_unverified_context(), timeout=10)
+        connection.request("GET", "/metrics", headers={"Authorization": f"Bearer {grid.admin_token}"})
+        text = connection.getresponse().read().decode()
+        connection.close()
+        return next(float(line.split()[1]) for line in text.splitlines() if line.startswith(name + " "))
+
+
+class OneFront(unittest.TestCase):
+    """What a host or an administrator is told through a front end is what the server itself says."""
+
+    def start(self, grid):
+        grid.start_leader()
+        grid.make_front("one")
+        grid.start_front("one", grid.port)
+        grid.wait_ready(grid.port)
+
+    def test_answers_are_the_server_s(self):
+        with Fronts() as grid:
+            self.start(grid)
+            grid.add_application(SQUARES)
+            host = FakeHost(grid, "kitchen-pc")
+            identity = grid.add_problem("squares", "numbers", count=40)
+            status, reply = host.work()
+            self.assertEqual(status, 200, reply)
+            grant = reply["decoded"][0]
+            begin = grant["range"]["begin"]
+            with self.subTest("a good result is acknowledged, and the same again is answered alike"):
+                first = host.commit(grant["unit"], begin, [str((1 + begin) ** 2).encode()], last=False)
+                self.assertEqual(first, host.commit(grant["unit"], begin, [str((1 + begin) ** 2).encode()], last=False))
+                self.assertEqual(grid.problem(identity)["accepted"], 1)
+            with self.subTest("a wrong one is refused, for the manager's reason"):
+                answer = host.commit(grant["unit"], begin + 1, [b"wrong"])
+                self.assertIn("refused", str(answer))
+                self.assertIn("the application finds it invalid", str(answer))
+                self.assertEqual(grid.problem(identity)["accepted"], 1)
+            with self.subTest("a token that is none"):
+                status, _, answer = grid.request("POST", "/v1/heartbeat", {"units": []}, "wrong")
+                self.assertEqual((status, answer["type"]), (401, "urn:gleaner:error:unauthorized"))
+            with self.subTest("a host that was revoked is not served, though it is remembered"):
+                grid.admin("host", "revoke", "--yes", grid.host_id("kitchen-pc"))
+                status, _, answer = grid.request("POST", "/v1/heartbeat", {"units": []}, host.token)
+                self.assertEqual(status, 401, answer)
+            with self.subTest("a blob, and a part of it; none for strangers"):
+                digest = grid.admin_json("app", "list")["items"][0]["archive"]
+                status, _, whole = grid.request("GET", f"/v1/blobs/{digest}", token=grid.admin_token, raw=True)
+                self.assertEqual(status, 200)
+                status, _, part = grid.request("GET", f"/v1/blobs/{digest}", token=grid.admin_token, raw=True,
+                                               headers={"Range": "bytes=10-19"})
+                self.assertEqual((status, part), (206, whole[10:20]))
+                self.assertEqual(grid.request("GET", f"/v1/blobs/{digest}", token="wrong")[0], 401)
+            with self.subTest("figures are for those who may see the server's"):
+                self.assertEqual(grid.request("GET", "/metrics")[0], 401)
+            with self.subTest("the console's page, and events as they happen"):
+                self.assertEqual(grid.request("GET", "/console", raw=True, headers={"Accept-Encoding": "gzip"})[0], 200)
+                self.assertIn(b"data: ", self.first_event(grid))
+
+    def first_event(self, grid):
+        connection = http.client.HTTPSConnection("127.0.0.1", grid.port, context=ssl._create_unverified_context(), timeout=20)
+        connection.request("GET", "/v1/admin/events", headers={"Authorization": f"Bearer {grid.admin_token}"})
+        reply = connection.getresponse()
+        self.assertEqual(reply.status, 200)
+        text = b""
+        while b"data: " not in text:
+            text += reply.read1()
+        connection.close()
+        return text
+
+    def test_without_a_server_it_says_so_and_asks_to_come_again(self):
+        with Fronts() as grid:
+            self.start(grid)
+            host = FakeHost(grid, "kitchen-pc")
+            grid.kill("server")
+            grid.wait_until("the broken link", lambda: grid.answers(grid.port) == 503)
+            status, headers, _ = grid.request("POST", "/v1/heartbeat", {"units": []}, host.token)
+            self.assertEqual(status, 503)
+            self.assertGreater(int(headers["Retry-After"]), 0)
+            self.assertEqual(grid.answers(grid.port, "/healthz"), 200)
+            grid.start_leader()
+            grid.wait_ready(grid.port)
+            self.assertEqual(grid.request("POST", "/v1/heartbeat", {"units": []}, host.token)[0], 200)
+            grid.processes["one"].terminate()
+            self.assertEqual(grid.processes["one"].wait(timeout=30), 0)
+
+
+if __name__ == "__main__":
+    main()
