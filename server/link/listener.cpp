@@ -84,7 +84,7 @@ Result<Acceptor> listen(asio::io_context& io, const Address& address) {
   ErrorCode wrong;
   Acceptor acceptor(io);
   if (address.local()) {
-    // What a server that was killed left; whoever may write the directory may do as much.
+    // What a server left that led before this one, or leads no longer and does not know that yet.
     struct stat facts {};
     if (::lstat(address.path.c_str(), &facts) == 0 && S_ISSOCK(facts.st_mode)) ::unlink(address.path.c_str());
     const asio::generic::stream_protocol::endpoint endpoint{
@@ -211,7 +211,6 @@ void Listener::stop() {
     for (const auto& peer : state->peers) peer->connection->close("the server ends");
   });
   state_->thread.join();
-  if (state_->options.address.local()) ::unlink(state_->options.address.path.c_str());
 }
 
 }  // namespace gleaner::link

@@ -1,14 +1,17 @@
 """Front ends before a server: hosts, administrators and the console see the project through them alone; they check results and hold
 nothing that matters, whenever they are killed."""
+import hashlib
 import http.client
 import shutil
 import signal
 import socket
 import ssl
+import struct
 import threading
 import time
 import unittest
 
+import postgres
 from harness import MANDELBROT, SQUARES, FakeHost, Grid, free_port, main, seeded
 
 PROBLEM = {"width": 320, "height": 240, "iterations": 40000}
@@ -235,6 +238,222 @@ class OneFront(unittest.TestCase):
             self.assertEqual(grid.request("POST", "/v1/heartbeat", {"units": []}, host.token)[0], 200)
             grid.processes["one"].terminate()
             self.assertEqual(grid.processes["one"].wait(timeout=30), 0)
+
+
+HELLO, PASS, BLOB, DONE, ERROR = 1, 9, 10, 64, 65  # server/link/frame.h
+
+
+def number(value):
+    return struct.pack("<q", value)
+
+
+def text(value):
+    return number(len(value)) + value
+
+
+def frame(identity, kind, body=b""):
+    return struct.pack("<IQB", len(body), identity, kind) + body
+
+
+class Attacks(unittest.TestCase):
+    """The link over TCP: only who holds the project's link.pem is heard, and it, too, within bounds."""
+
+    def start(self, grid):
+        grid.run("gleaner-server", "link-key", grid.project / "keys" / "link.pem")
+        grid.start_leader()
+        grid.make_front("one", keys=(*COPIED, "keys/link.pem"))
+        grid.start_front("one", grid.port)
+        grid.wait_ready(grid.port)
+
+    def connect(self, grid, identity=None):
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        if identity:
+            context.load_cert_chain(identity)
+        host, port = grid.listen.rsplit(":", 1)
+        return context.wrap_socket(socket.create_connection((host, int(port)), timeout=30))
+
+    def answer(self, link):
+        """The next frame: its id, kind and body."""
+        head = self.exactly(link, 13)
+        length, identity, kind = struct.unpack("<IQB", head)
+        return identity, kind, self.exactly(link, length)
+
+    @staticmethod
+    def exactly(link, count):
+        data = b""
+        while len(data) < count:
+            more = link.recv(count - len(data))
+            if not more:
+                raise EOFError
+            data += more
+        return data
+
+    def is_deaf(self, link, data):
+        """Nothing is answered, and the connection ends."""
+        try:
+            link.sendall(data)
+            return link.recv(1) == b""
+        except OSError:
+            return True
+
+    def test_who_is_let_in_and_how_much(self):
+        with Fronts(listen=f"127.0.0.1:{free_port()}") as grid:
+            self.start(grid)
+            own = grid.project / "keys" / "link.pem"
+            hello = frame(0, HELLO, number(1) + text(b"0" * 64))
+            with self.subTest("who holds the key is answered; of another project, with a refusal"):
+                with self.connect(grid, own) as link:
+                    self.assertEqual(link.version(), "TLSv1.3")
+                    link.sendall(hello)
+                    identity, kind, body = self.answer(link)
+                    self.assertEqual((identity, kind), (0, ERROR))
+                    self.assertIn(b"another project", body)
+            with self.subTest("no certificate"):
+                try:
+                    with self.connect(grid) as link:
+                        self.assertTrue(self.is_deaf(link, hello))
+                except (ssl.SSLError, OSError):
+                    pass  # as good
+            with self.subTest("another certificate, made alike"):
+                other = grid.directory / "other.pem"
+                grid.run("gleaner-server", "link-key", other)
+                try:
+                    with self.connect(grid, other) as link:
+                        self.assertTrue(self.is_deaf(link, hello))
+                except (ssl.SSLError, OSError):
+                    pass
+            with self.subTest("a front end with another key serves nobody"):
+                directory = grid.make_front("two", keys=COPIED)
+                shutil.copy2(other, directory / "keys" / "link.pem")
+                port = free_port()
+                grid.start_front("two", port)
+                grid.wait_until("its failure", lambda: "no link to the project's server" in grid.log("two"))
+                grid.wait_until("its refusal", lambda: grid.answers(port) == 503)
+                self.assertEqual(grid.answers(port, "/healthz"), 200)
+            with self.subTest("no TLS at all"):
+                host, port = grid.listen.rsplit(":", 1)
+                with socket.create_connection((host, int(port)), timeout=30) as link:
+                    link.sendall(hello)
+                    link.recv(100)  # an alert
+                    self.assertTrue(self.is_deaf(link, hello))
+            with self.subTest("bytes that are no frames, and a frame that would be huge"):
+                for data in (b"GET / HTTP/1.1\r\n\r\n" * 10, struct.pack("<IQB", 0xFFFFFFF0, 1, PASS) + b"x" * 1000,
+                             frame(1, DONE)):
+                    with self.connect(grid, own) as link:
+                        self.assertTrue(self.is_deaf(link, data))
+            with self.subTest("bodies that are no messages are refused one by one"):
+                with self.connect(grid, own) as link:
+                    for kind in range(1, 11):
+                        link.sendall(frame(kind, kind, b"\xff" * 40))
+                        self.assertEqual(self.answer(link)[:2], (kind, ERROR))
+            with self.subTest("who asks for much and does not read is cut off"):
+                archive = grid.add_application(MANDELBROT)
+                name = hashlib.sha256(archive.read_bytes()).hexdigest().encode()
+                with self.connect(grid, own) as link:
+                    link.settimeout(60)
+                    asked = b"".join(frame(i, BLOB, text(name) + number(0)) for i in range(2000))
+                    self.assertGreater(2000 * archive.stat().st_size, 3 * (64 << 20))
+                    try:
+                        link.sendall(asked)
+                    except OSError:
+                        pass
+                    grid.wait_until("the end", lambda: "the other side does not read" in grid.log("server"))
+            self.assertEqual(grid.answers(grid.port), 200)  # all the time
+
+
+@unittest.skipIf(postgres.WHY_NOT, postgres.WHY_NOT)
+class Leaders(unittest.TestCase):
+    """Two servers on PostgreSQL, of which one leads, and two front ends that find it."""
+
+    def test_the_leader_is_killed_and_frozen_under_front_ends(self):
+        rng = seeded(self)
+        with postgres.Postgres() as database, Fronts(f'store.url = "{database.url}"\n') as grid:
+            grid.run("gleaner-server", "link-key", grid.project / "keys" / "link.pem")
+            places = {name: f"127.0.0.1:{free_port()}" for name in ("first", "second")}
+            projects = {}
+            for name, place in places.items():
+                projects[name] = self.copy_of(grid, name, place)
+                self.start(grid, name, projects[name])
+            ports = {"one": free_port(), "two": free_port()}
+            for name, port in ports.items():
+                grid.make_front(name, servers=", ".join(places.values()), keys=(*COPIED, "keys/link.pem"))
+                grid.start_front(name, port)
+            relay = Relay(grid.port, ports.values())
+            self.addCleanup(relay.close)
+            for port in ports.values():
+                grid.wait_ready(port)
+            grid.add_application(MANDELBROT)
+            for name in ("a", "b"):
+                grid.add_client(name)
+            expected = grid.run_local(MANDELBROT, **PROBLEM)
+            identity = grid.add_problem("mandelbrot", "view", **PROBLEM)
+            accepted, changes = 0, []
+            while (info := self.look(grid, identity))["state"] != "finished":
+                self.assertGreaterEqual(info["accepted"], accepted, "an acknowledged segment was lost")
+                accepted = info["accepted"]
+                time.sleep(rng.uniform(0.3, 1))
+                if len(changes) == 3:
+                    continue
+                leader = grid.wait_until("a leader", lambda: self.leader(grid, places))
+                how = (signal.SIGKILL, signal.SIGSTOP, signal.SIGTERM)[len(changes)]
+                begun = time.monotonic()
+                process = grid.processes[leader]
+                process.send_signal(how)
+                if how == signal.SIGSTOP:
+                    grid.wait_until("the other leads", lambda: self.leader(grid, places) not in (None, leader))
+                    process.send_signal(signal.SIGCONT)
+                process.wait(timeout=60)
+                grid.processes.pop(leader)
+                for port in ports.values():
+                    grid.wait_ready(port)
+                changes.append((how.name, time.monotonic() - begun))
+                self.begun[leader] = len(grid.log(leader))
+                self.start(grid, leader, projects[leader])
+            self.assertGreaterEqual(len(changes), 2)
+            info = grid.wait_finished(identity)
+            self.assertEqual(sum(share["items"] for share in info["shares"]), PROBLEM["height"], "counted twice or lost")
+            self.assertEqual(grid.results(identity), expected)
+            grid.admin("audit", "verify")
+            print("ready again: " + ", ".join(f"{how} {seconds:.1f} s" for how, seconds in changes), flush=True)
+
+    def copy_of(self, grid, name, place):
+        """Servers of one project share its directory; here each has its own settings beside what they share."""
+        directory = grid.directory / f"project-{name}"
+        directory.mkdir()
+        for shared in ("blobs", "bundles", "uploads", "problems", "decisions", "damaged"):
+            (grid.project / shared).mkdir(exist_ok=True)
+        for entry in grid.project.iterdir():
+            if entry.name != "server.toml":
+                (directory / entry.name).symlink_to(entry)
+        text = (grid.project / "server.toml").read_text()
+        (directory / "server.toml").write_text(text.replace(f'listen = "{grid.listen}"', f'listen = "{place}"'))
+        return directory
+
+    begun = {}
+
+    def start(self, grid, name, project):
+        grid.start(name, "gleaner-server", "run", project, "--port", free_port())
+
+    def leader(self, grid, places):
+        serving = [name for name in places if name in grid.processes and grid.processes[name].poll() is None and
+                   "front ends find this server" in grid.log(name)[self.begun.get(name, 0):]]
+        return serving[-1] if len(serving) == 1 else self.newest(grid, serving)
+
+    def newest(self, grid, serving):
+        """Of two that say so one is frozen: it said so first."""
+        said = {name: max(line for line in grid.log(name).splitlines() if "front ends find this server" in line) for name in serving}
+        return max(said, key=said.get) if said else None
+
+    def look(self, grid, identity):
+        return grid.wait_until("an answer", lambda: self.try_look(grid, identity), timeout=60)
+
+    @staticmethod
+    def try_look(grid, identity):
+        try:
+            return grid.problem(identity)
+        except AssertionError:
+            return None
 
 
 if __name__ == "__main__":
