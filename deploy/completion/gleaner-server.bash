@@ -3,14 +3,16 @@ _gleaner_server() {
   local at="" word
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "${at:+$at }$word" in
-      "init"|"run"|"take-keys"|"check"|"backup"|"restore"|"migrate"|"challenge"|"join-code") at="${at:+$at }$word" ;;
+      "init"|"run"|"front"|"link-key"|"take-keys"|"check"|"backup"|"restore"|"migrate"|"challenge"|"join-code") at="${at:+$at }$word" ;;
     esac
   done
   local offered=
   case "$at" in
-    "") offered="init run take-keys check backup restore migrate challenge join-code --help --version" ;;
+    "") offered="init run front link-key take-keys check backup restore migrate challenge join-code --help --version" ;;
     "init") offered="--help --offline --root-key --name --address --port --public-host --days" ;;
     "run") offered="--help --port --log-level --check-config --accept-loss" ;;
+    "front") offered="--help --port --log-level" ;;
+    "link-key") offered="--help" ;;
     "take-keys") offered="--help" ;;
     "check") offered="--help --json --repair --deep --accept-loss" ;;
     "backup") offered="--help --with-keys --copy --json" ;;

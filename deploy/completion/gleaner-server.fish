@@ -3,7 +3,7 @@ function __gleaner_server_at
     set -l at
     for word in (commandline -opc)[2..-1]
         set -l longer (string trim -- "$at $word")
-        if contains -- $longer "init" "run" "take-keys" "check" "backup" "restore" "migrate" "challenge" "join-code"
+        if contains -- $longer "init" "run" "front" "link-key" "take-keys" "check" "backup" "restore" "migrate" "challenge" "join-code"
             set at $longer
         end
     end
@@ -11,6 +11,8 @@ function __gleaner_server_at
 end
 complete -c gleaner-server -n '__gleaner_server_at ""' -f -a init -d 'create a project: keys, settings, empty store; prints the join code'
 complete -c gleaner-server -n '__gleaner_server_at ""' -f -a run -d 'serve a project until SIGTERM'
+complete -c gleaner-server -n '__gleaner_server_at ""' -f -a front -d 'receive and check what hosts send, and have the project\'s leading server decide, until SIGTERM'
+complete -c gleaner-server -n '__gleaner_server_at ""' -f -a link-key -d 'make the key by which a project\'s servers and front ends know each other'
 complete -c gleaner-server -n '__gleaner_server_at ""' -f -a take-keys -d 'use keys that `gleaner-admin keys rotate` made'
 complete -c gleaner-server -n '__gleaner_server_at ""' -f -a check -d 'while no server runs: read everything that is stored, say what is damaged and what to do'
 complete -c gleaner-server -n '__gleaner_server_at ""' -f -a backup -d 'copy a project as it is at one moment, while its server runs or while it does not'
@@ -33,6 +35,10 @@ complete -c gleaner-server -n '__gleaner_server_at "run"' -l port -r -d ''
 complete -c gleaner-server -n '__gleaner_server_at "run"' -l log-level -r -d ''
 complete -c gleaner-server -n '__gleaner_server_at "run"' -l check-config -d 'check settings and keys, say how managers are confined, then exit'
 complete -c gleaner-server -n '__gleaner_server_at "run"' -l accept-loss -d 'go on with a store that is older than it was: its log is gone, or an old copy is back'
+complete -c gleaner-server -n '__gleaner_server_at "front"' -l help -d 'Print this help message and exit'
+complete -c gleaner-server -n '__gleaner_server_at "front"' -l port -r -d ''
+complete -c gleaner-server -n '__gleaner_server_at "front"' -l log-level -r -d ''
+complete -c gleaner-server -n '__gleaner_server_at "link-key"' -l help -d 'Print this help message and exit'
 complete -c gleaner-server -n '__gleaner_server_at "take-keys"' -l help -d 'Print this help message and exit'
 complete -c gleaner-server -n '__gleaner_server_at "check"' -l help -d 'Print this help message and exit'
 complete -c gleaner-server -n '__gleaner_server_at "check"' -l json -d 'print one JSON document'

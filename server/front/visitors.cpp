@@ -12,13 +12,13 @@ std::optional<Visitors::Known> Visitors::find(const Bytes& digest) const {
 
 void Visitors::remember(const Bytes& digest, const Known& known) {
   const SteadyTime now = clock_.steady();
-  const bool proven = known.caller == service::Load::Caller::proven;
+  const bool lasting = known.caller != service::Load::Caller::stranger;
   const std::lock_guard lock(mutex_);
   if (entries_.size() >= remembered_max) {
     std::erase_if(entries_, [now](const auto& entry) { return entry.second.until <= now; });
     if (entries_.size() >= remembered_max) entries_.clear();  // the leader is asked again
   }
-  entries_[digest] = {known, now + (proven ? proven_for : stranger_for)};
+  entries_[digest] = {known, now + (lasting ? known_for : stranger_for)};
 }
 
 void Visitors::forget(const Bytes& digest) {

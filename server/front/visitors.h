@@ -15,8 +15,8 @@ namespace gleaner::front {
 
 class Visitors {
  public:
-  // Who has delivered stays known longer than who will soon be somebody else.
-  static constexpr Duration proven_for = std::chrono::minutes{10}, stranger_for = std::chrono::seconds{30};
+  // Who has delivered, or is an administrator, stays known longer than who will soon be somebody else.
+  static constexpr Duration known_for = std::chrono::minutes{10}, stranger_for = std::chrono::seconds{30};
   static constexpr std::size_t remembered_max = 200'000;  // some 100 bytes each
 
   struct Known {

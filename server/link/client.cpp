@@ -216,7 +216,11 @@ void Client::stop() {
 std::uint64_t Client::ask(Kind kind, std::string_view body, Answer answer) {
   std::shared_ptr<Connection> present;
   std::uint64_t id = 0;
-  std::string why;
+  if (static_cast<std::int64_t>(body.size()) > frame_bytes_max) {
+    answer(Kind::error,
+           pack(Error{ErrorKind::too_large, "this is too much at once: send results one by one"}));
+    return id;
+  }
   {
     const std::lock_guard lock(state_->mutex);
     id = ++state_->last;
@@ -226,7 +230,6 @@ std::uint64_t Client::ask(Kind kind, std::string_view body, Answer answer) {
       state_->under_way.emplace(id, std::move(answer));
     } else {
       ++state_->figures.unavailable;
-      why = state_->why;
     }
   }
   if (present)

@@ -32,6 +32,7 @@ constexpr std::chrono::milliseconds accept_pause{100};
 
 // What a connection and the exchanges over it share.
 struct Peer {
+  std::shared_ptr<void> owner;  // of what the connection stands on
   std::shared_ptr<Connection> connection;
   std::atomic<int> under_way = 0;
   std::atomic<bool> gone = false;
@@ -65,6 +66,8 @@ class LiveExchange final : public Exchange {
     if (!answered_.exchange(true)) peer_->connection->send(id_, Kind::error, pack(error));
   }
   void piece(std::string_view body) override {
+    if (static_cast<std::int64_t>(body.size()) > frame_bytes_max)
+      return;  // each is a whole state: the next may fit
     if (!stopped_) {
       const std::lock_guard lock(peer_->mutex);
       stopped_ = peer_->streams[id_] = std::make_shared<std::atomic<bool>>(false);
@@ -150,6 +153,7 @@ void Listener::State::accept() {
 void Listener::State::serve(Socket socket) {
   if (!options.address.local()) tune(socket);
   const auto peer = std::make_shared<Peer>();
+  peer->owner = shared_from_this();
   peer->connection = std::make_shared<Connection>(io.get_executor(), make_stream(std::move(socket), tls));
   peers.insert(peer);
   const auto late = std::make_shared<asio::steady_timer>(io, handshake_max);

@@ -12,6 +12,8 @@
 namespace gleaner::service {
 namespace {
 
+constexpr Duration room_believed_for = std::chrono::seconds{1};  // of small results, some megabytes
+
 // The commits of one request, which are checked side by side. Thread-safe.
 class Round {
  public:
@@ -94,7 +96,15 @@ void Commits::sign(const Result<protocol::Acknowledgement>& answer,
                               secrets_.work_key));
 }
 
-Status Commits::has_room() const {
+Status Commits::has_room() {
+  const SteadyTime now = kernel_.clock().steady();
+  if (now < room_until_.load(std::memory_order_relaxed)) return {};
+  TRY(room_now());
+  room_until_.store(now + room_believed_for, std::memory_order_relaxed);
+  return {};
+}
+
+Status Commits::room_now() const {
   if (const Status room = kernel_.has_room(); !room.ok())
     return Error{room.error().kind, room.error().message + ": keep the result and try again later"};
   return {};
@@ -153,7 +163,7 @@ void Commits::say_it_waits(ProblemId problem, const std::string& why) {
 }
 
 Result<PreparedCommit> Commits::keep(HostId host, PreparedCommit prepared, const Bytes& bytes) {
-  TRY(has_room());
+  TRY(room_now());
   if (!prepared.request.data) {
     if (kernel_.blobs().remote()) {  // it is there; may the store be relied on for it?
       const auto there = kernel_.blobs().upload_state(prepared.request.digest);

@@ -4,6 +4,7 @@
 // statement that the work key signs. Thread-safe.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <vector>
 
@@ -30,8 +31,8 @@ class Commits {
   void commit_checked(HostId host, PreparedCommit checked, Done<protocol::SignedStatement> done);
   // For a front end that is to check results of the unit.
   void place(HostId host, UnitId unit, Done<CheckingPlace> done);
-  // unavailable: the disk is nearly full.
-  [[nodiscard]] Status has_room() const;
+  // unavailable: the disk is nearly full. Asked at most once a second: it is a system call.
+  [[nodiscard]] Status has_room();
   // The first two steps; the caller's operation takes the third.
   void prepare(HostId host, std::vector<protocol::CommitRequest> requests,
                Done<std::vector<PreparedCommit>> then);
@@ -45,12 +46,14 @@ class Commits {
   void sign(const Result<protocol::Acknowledgement>& answer,
             const Done<protocol::SignedStatement>& done) const;
   void say_it_waits(ProblemId problem, const std::string& why);
+  [[nodiscard]] Status room_now() const;
   [[nodiscard]] Result<PreparedCommit> keep(HostId host, PreparedCommit prepared, const Bytes& bytes);
 
   Kernel& kernel_;
   UploadAccounts& uploads_;
   const ProjectSecrets& secrets_;
   SegmentCheck check_;
+  std::atomic<SteadyTime> room_until_ = SteadyTime{};  // then it is asked again
 };
 
 }  // namespace gleaner::service
