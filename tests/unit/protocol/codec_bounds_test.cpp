@@ -46,7 +46,7 @@ bool may_be_absent(const std::string& title, const std::string& name) {
   if (title == "sample of a problem") return name == "eta_low_seconds" || name == "eta_high_seconds";
   // What they are made of says it, above.
   if (title == "event") return may_be_absent("problem", name) || name == "stored";
-  if (title == "page of hosts") return may_be_absent("host", name);
+  if (title == "page of hosts") return may_be_absent("host", name) || name == "cost_accepted";
   if (title == "new enrolment code") return name != "name";
   if (title == "enrolment code" || title == "join code") return name == "own";
   if (title == "withdrawal of an enrolment code" || title == "revocation of a host") return true;
