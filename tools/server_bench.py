@@ -398,7 +398,7 @@ class Viewers:
                 await asyncio.sleep(1)
 
 
-def answer_cost(trial, path, times=5):
+def answer_cost(trial, path, times=5, apart=1.1):
     """Of the server's processor time, in milliseconds an answer: the median; and bytes. More than a second apart, so that none is
     the one before once more."""
     connection = http.client.HTTPSConnection("127.0.0.1", trial.grid.port, context=ssl._create_unverified_context(), timeout=60)
@@ -412,7 +412,7 @@ def answer_cost(trial, path, times=5):
         if reply.status != 200:
             raise RuntimeError(f"{path} was answered {reply.status}: {body[:200]}")
         costs.append(1e3 * (thread_seconds(trial.server.pid).total() - begun))
-        time.sleep(1.1)
+        time.sleep(apart)
     connection.close()
     return statistics.median(costs[1:]), len(body)  # without the first, which connects
 
@@ -452,6 +452,8 @@ def bench_viewers(options, viewers=200):
                          "/v1/admin/host-pages?text=no-such-host", "/v1/admin/errors", "/v1/admin/days", "/metrics"):
                 cost, size = answer_cost(trial, path)
                 print(f"  {path}: {cost:.2f} ms of processor time, {size:,} bytes", flush=True)
+            cost, size = answer_cost(trial, "/v1/admin/host-pages?order=delivered", apart=10.5)
+            print(f"  the same in the order of what was delivered, put in order anew: {cost:.2f} ms, {size:,} bytes", flush=True)
 
 
 SINGLE = {"viewers": bench_viewers, "idle": bench_idle, "scale": bench_scale, "page": bench_page, "overload": bench_overload}

@@ -10,7 +10,7 @@ from harness import MANDELBROT, SQUARES, Grid, main
 from person import Person
 
 PICTURE = os.environ.get("GLEANER_PICTURE")  # a file for a screenshot of a problem's page
-VALLEY = {"width": 600, "height": 420, "iterations": 400000 if PICTURE else 60000}
+VALLEY = {"width": 600, "height": 420, "iterations": 400000 if PICTURE else 20000}
 
 
 @unittest.skipUnless(CHROMIUM, "chromium is not installed")
