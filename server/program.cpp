@@ -102,16 +102,6 @@ int take_keys(const io::Path& directory, const io::Path& from) {
   return 0;
 }
 
-// A backup is of files alone.
-Status needs_files(const service::Configuration& configuration) {
-  if (configuration.blobs_url.empty()) return {};
-  return Error{ErrorKind::invalid,
-               "gleaner-server backup knows nothing of object stores, and this project's blobs are in one "
-               "(blobs.url): keep "
-               "versions or a copy of the bucket by its own means, and a copy of this directory "
-               "(deploy/objects)"};
-}
-
 }  // namespace
 
 int run_program(int argc, char** argv) {
@@ -269,11 +259,10 @@ int run_program(int argc, char** argv) {
   if (*backup_command) {
     const auto configuration = read_configuration(directory);
     if (!configuration.ok()) return fail(configuration.error());
-    if (const Status files = needs_files(*configuration); !files.ok()) return fail(files.error());
-    return run_backup(
-        directory, into,
-        {with_keys ? service::Keys::included : service::Keys::left_out, place, configuration->store_url},
-        format);
+    return run_backup(directory, into,
+                      {with_keys ? service::Keys::included : service::Keys::left_out, place,
+                       configuration->store_url, !configuration->blobs_url.empty()},
+                      format);
   }
   if (*restore_command) {
     const int code = run_restore(into, directory, place, format);

@@ -43,6 +43,10 @@ int run_backup(const io::Path& project, const io::Path& into, const service::Bac
   }
   fmt::print("{} has the project as of transaction {}: {}.\n", into.string(), report->at.generation,
              files_text(*report));
+  if (options.objects)
+    fmt::print(
+        "Its blobs stay in the object store, which has to keep them for as long as this backup is of use: "
+        "versions of\nthe bucket, or a copy of it made from now on (deploy/objects).\n");
   if (report->linked > 0)
     fmt::print(
         "Linked files are on the disk of the project and lost with it: copy the backup to another, or use "
@@ -57,7 +61,7 @@ int run_backup(const io::Path& project, const io::Path& into, const service::Bac
         "project\nsomewhere safe, or make new ones with `gleaner-admin keys rotate` and the root key when "
         "you "
         "need them.\n");
-  fmt::print("`gleaner-server check {}` reads all of it.\n", into.string());
+  if (!options.objects) fmt::print("`gleaner-server check {}` reads all of it.\n", into.string());
   return 0;
 }
 

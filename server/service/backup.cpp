@@ -17,8 +17,8 @@ constexpr std::int64_t marker_bytes_max = 4096;
 // Not secret, and needed to know whose project it is.
 constexpr std::array public_files{"keys/root.public", "keys/work.certificate.json", "keys/tls.pem",
                                   "keys/revocations.json", "admin/admin.json"};
-constexpr std::array secret_files{"keys/work.key", "keys/tls.key", "keys/enrolment.secret", "keys/tickets",
-                                  "admin/token"};
+constexpr std::array secret_files{"keys/work.key", "keys/tls.key",    "keys/enrolment.secret",
+                                  "keys/tickets",  "keys/blobs.keys", "admin/token"};
 // Without these a server does not start.
 constexpr std::array needed_keys{"keys/work.key", "keys/tls.key", "admin/token"};
 
@@ -148,10 +148,11 @@ Result<BackupReport> back_up(io::Files& files, const io::Path& project, const io
   TRY(check_empty(files, into));
   TRY(files.make_directories(into));
   Transfer transfer(files, project, into, options.place);
-  TRY(transfer.place_all_blobs());
+  if (!options.objects) TRY(transfer.place_all_blobs());
   TRY_ASSIGN(const storage::StoreCopy copy, storage::copy_store(options.store_url, project, into));
   for (const auto& digest : copy.blobs)
-    if (files.exists(project / "blobs" / digest.substr(0, 2) / digest)) TRY(transfer.place_blob(digest));
+    if (!options.objects && files.exists(project / "blobs" / digest.substr(0, 2) / digest))
+      TRY(transfer.place_blob(digest));
   for (const auto& archive : copy.archives) TRY(transfer.place_bundle(archive));
   TRY(copy_settings_and_keys(transfer, options.keys));
   TRY(transfer.copy_if_there("server.toml"));

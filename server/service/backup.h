@@ -25,6 +25,7 @@ struct BackupOptions {
   io::Place place = io::Place::link_or_copy;
   std::string
       store_url;  // of the project's rows (storage/open_store.h); in the backup they are in store.sqlite
+  bool objects = false;  // blobs are in an object store, and stay there: the backup has none
 };
 
 struct BackupReport {

@@ -4,6 +4,7 @@ of a problem, and the server is killed, too; the result is byte for byte the sam
 import hashlib
 import json
 import re
+import shutil
 import time
 import unittest
 
@@ -117,6 +118,27 @@ class OnObjects(unittest.TestCase):
             status, _, said = send(len(body), len(body))
             self.assertEqual((status, said.get("complete")), (200, True), said)
             self.assertEqual(store.request("GET", f"/{swift.BUCKET}/away/blobs/{path.rsplit('/')[-1]}")[2], body)
+
+    def test_a_backup_of_rows_finds_its_blobs(self):
+        with Grid(SETTINGS + f'"{self.store.url("backup")}"') as grid:
+            self.write_keys(grid)
+            grid.start_server()
+            grid.add_application(MANDELBROT)
+            identity = grid.add_problem("mandelbrot", "view", **SMALL)
+            grid.add_client("a")
+            grid.wait_finished(identity)
+            expected = grid.results(identity)
+            backup, restored = grid.directory / "backup", grid.directory / "restored"
+            told = grid.run("gleaner-server", "backup", grid.project, backup, "--with-keys").stdout
+            self.assertIn("blobs stay in the object store", told)
+            self.assertFalse((backup / "blobs").exists())
+            grid.kill("server")
+            grid.run("gleaner-server", "restore", backup, restored)
+            self.assertIn("0 damaged and 0 gone", grid.run("gleaner-server", "check", "--deep", restored).stdout)
+            shutil.rmtree(grid.project)
+            restored.rename(grid.project)
+            grid.start_server()
+            self.assertEqual(grid.results(identity), expected)
 
     def test_what_is_lost_is_named(self):
         store = self.store
