@@ -11,7 +11,6 @@ import threading
 import time
 import unittest
 
-import postgres
 from harness import MANDELBROT, SQUARES, FakeHost, Grid, free_port, main, seeded
 
 PROBLEM = {"width": 320, "height": 240, "iterations": 40000}
@@ -360,100 +359,6 @@ class Attacks(unittest.TestCase):
                         pass
                     grid.wait_until("the end", lambda: "the other side does not read" in grid.log("server"))
             self.assertEqual(grid.answers(grid.port), 200)  # all the time
-
-
-@unittest.skipIf(postgres.WHY_NOT, postgres.WHY_NOT)
-class Leaders(unittest.TestCase):
-    """Two servers on PostgreSQL, of which one leads, and two front ends that find it."""
-
-    def test_the_leader_is_killed_and_frozen_under_front_ends(self):
-        rng = seeded(self)
-        with postgres.Postgres() as database, Fronts(f'store.url = "{database.url}"\n') as grid:
-            grid.run("gleaner-server", "link-key", grid.project / "keys" / "link.pem")
-            places = {name: f"127.0.0.1:{free_port()}" for name in ("first", "second")}
-            projects = {}
-            for name, place in places.items():
-                projects[name] = self.copy_of(grid, name, place)
-                self.start(grid, name, projects[name])
-            ports = {"one": free_port(), "two": free_port()}
-            for name, port in ports.items():
-                grid.make_front(name, servers=", ".join(places.values()), keys=(*COPIED, "keys/link.pem"))
-                grid.start_front(name, port)
-            relay = Relay(grid.port, ports.values())
-            self.addCleanup(relay.close)
-            for port in ports.values():
-                grid.wait_ready(port)
-            grid.add_application(MANDELBROT)
-            for name in ("a", "b"):
-                grid.add_client(name)
-            expected = grid.run_local(MANDELBROT, **PROBLEM)
-            identity = grid.add_problem("mandelbrot", "view", **PROBLEM)
-            accepted, changes = 0, []
-            while (info := self.look(grid, identity))["state"] != "finished":
-                self.assertGreaterEqual(info["accepted"], accepted, "an acknowledged segment was lost")
-                accepted = info["accepted"]
-                time.sleep(rng.uniform(0.3, 1))
-                if len(changes) == 3:
-                    continue
-                leader = grid.wait_until("a leader", lambda: self.leader(grid, places))
-                how = (signal.SIGKILL, signal.SIGSTOP, signal.SIGTERM)[len(changes)]
-                begun = time.monotonic()
-                process = grid.processes[leader]
-                process.send_signal(how)
-                if how == signal.SIGSTOP:
-                    grid.wait_until("the other leads", lambda: self.leader(grid, places) not in (None, leader))
-                    process.send_signal(signal.SIGCONT)
-                process.wait(timeout=60)
-                grid.processes.pop(leader)
-                for port in ports.values():
-                    grid.wait_ready(port)
-                changes.append((how.name, time.monotonic() - begun))
-                self.begun[leader] = len(grid.log(leader))
-                self.start(grid, leader, projects[leader])
-            self.assertGreaterEqual(len(changes), 2)
-            info = grid.wait_finished(identity)
-            self.assertEqual(sum(share["items"] for share in info["shares"]), PROBLEM["height"], "counted twice or lost")
-            self.assertEqual(grid.results(identity), expected)
-            grid.admin("audit", "verify")
-            print("ready again: " + ", ".join(f"{how} {seconds:.1f} s" for how, seconds in changes), flush=True)
-
-    def copy_of(self, grid, name, place):
-        """Servers of one project share its directory; here each has its own settings beside what they share."""
-        directory = grid.directory / f"project-{name}"
-        directory.mkdir()
-        for shared in ("blobs", "bundles", "uploads", "problems", "decisions", "damaged"):
-            (grid.project / shared).mkdir(exist_ok=True)
-        for entry in grid.project.iterdir():
-            if entry.name != "server.toml":
-                (directory / entry.name).symlink_to(entry)
-        text = (grid.project / "server.toml").read_text()
-        (directory / "server.toml").write_text(text.replace(f'listen = "{grid.listen}"', f'listen = "{place}"'))
-        return directory
-
-    begun = {}
-
-    def start(self, grid, name, project):
-        grid.start(name, "gleaner-server", "run", project, "--port", free_port())
-
-    def leader(self, grid, places):
-        serving = [name for name in places if name in grid.processes and grid.processes[name].poll() is None and
-                   "front ends find this server" in grid.log(name)[self.begun.get(name, 0):]]
-        return serving[-1] if len(serving) == 1 else self.newest(grid, serving)
-
-    def newest(self, grid, serving):
-        """Of two that say so one is frozen: it said so first."""
-        said = {name: max(line for line in grid.log(name).splitlines() if "front ends find this server" in line) for name in serving}
-        return max(said, key=said.get) if said else None
-
-    def look(self, grid, identity):
-        return grid.wait_until("an answer", lambda: self.try_look(grid, identity), timeout=60)
-
-    @staticmethod
-    def try_look(grid, identity):
-        try:
-            return grid.problem(identity)
-        except AssertionError:
-            return None
 
 
 if __name__ == "__main__":

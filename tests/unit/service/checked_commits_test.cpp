@@ -10,13 +10,13 @@ using service::PreparedCommit;
 
 namespace {
 
-struct Handed {
+struct Delivering {
   World world;
   TestHost host;
   ProblemId problem;
   protocol::Grant grant;
 
-  Handed() {
+  Delivering() {
     world.add_application();
     host = world.add_host();
     problem = world.add_problem(30);
@@ -47,7 +47,7 @@ struct Handed {
 }  // namespace
 
 TEST_CASE("a checked result is accepted, stored, and answered alike when it comes again") {
-  Handed s;
+  Delivering s;
   const auto first = s.work(s.checked(s.problem, 0));
   const auto told = s.answer(first);
   CHECK(told.status == CommitStatus::accepted);
@@ -61,7 +61,7 @@ TEST_CASE("a checked result is accepted, stored, and answered alike when it come
 }
 
 TEST_CASE("one that was checked for another problem or stage is to be checked again, and nothing is taken") {
-  Handed s;
+  Delivering s;
   for (const auto& wrong : {s.checked(ProblemId{s.problem.value + 1}, 0), s.checked(s.problem, 1)}) {
     const auto answered = s.work(wrong);
     REQUIRE(!answered.ok());
@@ -75,7 +75,7 @@ TEST_CASE("one that was checked for another problem or stage is to be checked ag
 }
 
 TEST_CASE("what a front end found wrong is refused, and counts against the host") {
-  Handed s;
+  Delivering s;
   PreparedCommit wrong = s.checked(s.problem, 0);
   wrong.bytes.clear();
   wrong.refusal = "the application finds it invalid: no";
@@ -88,7 +88,7 @@ TEST_CASE("what a front end found wrong is refused, and counts against the host"
 
 TEST_CASE(
     "a place says what is needed to check a unit's results, and only of units whose results are of use") {
-  Handed s;
+  Delivering s;
   const auto place = [&](UnitId unit) {
     return World::wait<service::CheckingPlace>(
         [&](auto done) { s.world.service().commits().place(s.host.id, unit, std::move(done)); });
