@@ -2,8 +2,9 @@
 
 #include <utility>
 
-#include "server/http/responses.h"
+#include "server/http/placed.h"
 #include "server/http/transfer.h"
+#include "server/service/round.h"
 #include "shared/crypto/keys.h"
 #include "shared/protocol/codec.h"
 
@@ -13,16 +14,12 @@ namespace {
 using http::error_response;
 using link::Kind;
 using service::Load;
+using Checked = service::SegmentCheck::Checked;
 
 bool is_host_operation(const http::Request& request) {
   const auto& path = request.path;
   return request.method == "POST" && (path == "/v1/work" || path == "/v1/heartbeat" || path == "/v1/commit" ||
                                       path == "/v1/failure" || path == "/v1/leave");
-}
-
-bool has_unread_body(const http::Request& request) {
-  return request.body.empty() &&
-         http::parse_number(http::header(request, "content-length")).value_or(0) > http::small_body_bytes;
 }
 
 // Whose request it is: the token's digest, or that of a session's cookie.
@@ -40,34 +37,7 @@ http::Response plain_text(std::string body) {
   return response;
 }
 
-// The commits of one request, which are checked side by side. Thread-safe.
-class Round {
- public:
-  using Checked = service::SegmentCheck::Checked;
-  using Then = std::function<void(Result<std::vector<Checked>>)>;
-  Round(std::size_t commits, Then then) : left_(commits), checked_(commits), then_(std::move(then)) {}
-  void settle(std::size_t index, Result<Checked> checked) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (checked.ok())
-        checked_[index] = std::move(*checked);
-      else if (!error_)
-        error_ = checked.error();
-      if (--left_ > 0) return;
-    }
-    if (error_) return then_(*error_);
-    then_(std::move(checked_));
-  }
-
- private:
-  std::mutex mutex_;
-  std::size_t left_;
-  std::optional<Error> error_;
-  std::vector<Checked> checked_;
-  const Then then_;
-};
-
-link::Verdict verdict_of(const service::SegmentCheck::Checked& checked) {
+link::Verdict verdict_of(const Checked& checked) {
   const auto& prepared = checked.prepared;
   return {prepared.problem, prepared.stage, prepared.enough, prepared.refusal,
           checked.bytes ? std::string_view(*checked.bytes) : std::string_view()};
@@ -115,24 +85,13 @@ void Router::handle(http::Request request, http::Reply reply) {
 template <typename Use>
 void Router::serve(const AskedPtr& asked, const Visitors::Known& who, Use use) {
   const auto& request = asked->request;
-  const auto bytes = static_cast<std::int64_t>(request.body.size());
-  const bool moves = request.path.starts_with("/v1/uploads/") || request.path.starts_with("/v1/blobs/");
-  const bool large = bytes > http::small_body_bytes || moves;
-  auto place =
-      load_.enter({who.caller, request.network, who.host}, large ? Load::Size::large : Load::Size::small);
-  if (place.ok() && has_unread_body(request))
-    place = Error{ErrorKind::unavailable, "the body was not read: try again later"};
-  if (!place.ok()) return asked->reply(http::busy_response(place.error()));
-  const Load::Account account = (*place)->account();
-  if (bytes > http::small_body_bytes) account.take(bytes);
-  const auto placed = std::make_shared<Asked>(*asked);
-  placed->reply = [place = std::move(*place), reply = asked->reply](http::Response response) {
-    const auto answered = static_cast<std::int64_t>(response.body.size());
-    if (answered > http::small_body_bytes) place->account().take(answered);
-    place->leave();
-    reply(std::move(response));
-  };
-  use(placed, account);
+  auto placed = http::place(load_, request, {who.caller, request.network, who.host}, asked->reply);
+  if (!placed) return;
+  const auto holding = std::make_shared<Asked>(*asked);
+  holding->reply = std::move(placed->reply);
+  const auto place = std::move(placed->place);
+  if (place->begin()) return use(holding, place->account());
+  place->wait([holding, place, use] { use(holding, place->account()); });
 }
 
 bool Router::watch_operation(const AskedPtr& asked) {
@@ -188,20 +147,18 @@ void Router::work(const AskedPtr& asked) {
     }
   auto commits = request->commits;
   for (auto& commit : request->commits) commit.data.reset();
-  const auto round = std::make_shared<Round>(
-      commits.size(),
-      [this, asked, request = std::move(*request)](Result<std::vector<Round::Checked>> checked) {
+  const auto round = std::make_shared<service::Round<Checked>>(
+      commits.size(), [this, asked, request = std::move(*request)](Result<std::vector<Checked>> checked) {
         if (checked.ok()) return send_work(asked, protocol::encode(request), *checked);
         ++unchecked_;
         pass(asked);
       });
   for (std::size_t i = 0; i < commits.size(); ++i)
     checker_.check(asked, std::move(commits[i]),
-                   [round, i](Result<Round::Checked> checked) { round->settle(i, std::move(checked)); });
+                   [round, i](Result<Checked> checked) { round->settle(i, std::move(checked)); });
 }
 
-void Router::send_work(const AskedPtr& asked, std::string_view request,
-                       const std::vector<service::SegmentCheck::Checked>& checked) {
+void Router::send_work(const AskedPtr& asked, std::string_view request, const std::vector<Checked>& checked) {
   link::CheckedCall call{asked->caller(), request, {}};
   for (const auto& each : checked) call.verdicts.push_back(verdict_of(each));
   checked_ += static_cast<std::int64_t>(checked.size());
@@ -223,22 +180,21 @@ void Router::commit(const AskedPtr& asked) {
   }
   protocol::CommitRequest bare = *request;
   bare.data.reset();
-  checker_.check(asked, std::move(*request),
-                 [this, asked, bare = std::move(bare)](const Result<Round::Checked>& checked) {
-                   if (!checked.ok()) {
-                     ++unchecked_;
-                     return pass(asked);
-                   }
-                   ++checked_;
-                   const std::string text = protocol::encode(bare);
-                   around_.leader.ask(
-                       Kind::commit,
-                       link::pack(link::CheckedCall{asked->caller(), text, {verdict_of(*checked)}}),
-                       [this, asked](Kind kind, std::string_view body) {
-                         if (kind == Kind::error) return refuse(asked, link::unpack_error(body));
-                         asked->reply(http::json_response(std::string(body)));
-                       });
-                 });
+  checker_.check(
+      asked, std::move(*request), [this, asked, bare = std::move(bare)](const Result<Checked>& checked) {
+        if (!checked.ok()) {
+          ++unchecked_;
+          return pass(asked);
+        }
+        ++checked_;
+        const std::string text = protocol::encode(bare);
+        around_.leader.ask(Kind::commit,
+                           link::pack(link::CheckedCall{asked->caller(), text, {verdict_of(*checked)}}),
+                           [this, asked](Kind kind, std::string_view body) {
+                             if (kind == Kind::error) return refuse(asked, link::unpack_error(body));
+                             asked->reply(http::json_response(std::string(body)));
+                           });
+      });
 }
 
 void Router::forward(const AskedPtr& asked, Kind kind) {

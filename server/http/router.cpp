@@ -1,6 +1,6 @@
 #include "server/http/router.h"
 
-#include "server/http/responses.h"
+#include "server/http/placed.h"
 #include "server/http/status_page.h"
 #include "server/http/transfer.h"
 #include "shared/base/limits.h"
@@ -8,16 +8,6 @@
 
 namespace gleaner::http {
 namespace {
-
-// A large body that nobody was to read, by body_bytes_max().
-bool is_unread(const Request& request) {
-  return request.body.empty() &&
-         parse_number(header(request, "content-length")).value_or(0) > small_body_bytes;
-}
-
-bool moves_blob(const std::string& path) {
-  return path.starts_with("/v1/uploads/") || path.starts_with("/v1/blobs/");
-}
 
 constexpr std::string_view addresses_path = "/v1/addresses/";
 
@@ -76,22 +66,11 @@ void Router::route(const Request& request, const Reply& reply) {
 
 template <typename Use>
 void Router::serve(const Request& request, const service::Load::Visitor& who, const Reply& reply, Use use) {
-  const auto bytes = static_cast<std::int64_t>(request.body.size());
-  const bool large = bytes > small_body_bytes || is_unread(request) || moves_blob(request.path);
-  auto place = service_.load().enter(who, large ? service::Load::Size::large : service::Load::Size::small);
-  if (place.ok() && is_unread(request))
-    place = Error{ErrorKind::unavailable, "the body was not read: try again later"};
-  if (!place.ok()) return reply(busy_response(place.error()));
-  const auto ticket = std::move(*place);
-  if (bytes > small_body_bytes) ticket->account().take(bytes);
-  const Reply placed = [ticket, reply](Response response) {
-    const auto answered = static_cast<std::int64_t>(response.body.size());
-    if (answered > small_body_bytes) ticket->account().take(answered);
-    ticket->leave();
-    reply(std::move(response));
-  };
-  if (ticket->begin()) return use(request, placed, ticket->account());
-  ticket->wait([request, placed, ticket, use] { use(request, placed, ticket->account()); });
+  const auto placed = place(service_.load(), request, who, reply);
+  if (!placed) return;
+  if (placed->place->begin()) return use(request, placed->reply, placed->place->account());
+  placed->place->wait(
+      [request, placed = *placed, use] { use(request, placed.reply, placed.place->account()); });
 }
 
 void Router::refuse(const Request& request, const Error& why, const Reply& reply) {

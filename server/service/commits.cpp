@@ -1,9 +1,8 @@
 #include "server/service/commits.h"
 
-#include <mutex>
-#include <optional>
 #include <utility>
 
+#include "server/service/round.h"
 #include "server/service/waiting.h"
 #include "shared/base/limits.h"
 #include "shared/crypto/statements.h"
@@ -13,32 +12,6 @@ namespace gleaner::service {
 namespace {
 
 constexpr Duration room_believed_for = std::chrono::seconds{1};  // of small results, some megabytes
-
-// The commits of one request, which are checked side by side. Thread-safe.
-class Round {
- public:
-  Round(std::size_t commits, Done<std::vector<PreparedCommit>> then)
-      : left_(commits), prepared_(commits), then_(std::move(then)) {}
-  void settle(std::size_t index, Result<PreparedCommit> prepared) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (prepared.ok())
-        prepared_[index] = std::move(*prepared);
-      else if (!error_)
-        error_ = prepared.error();
-      if (--left_ > 0) return;
-    }
-    if (error_) return then_(*error_);
-    then_(std::move(prepared_));
-  }
-
- private:
-  std::mutex mutex_;
-  std::size_t left_;
-  std::optional<Error> error_;
-  std::vector<PreparedCommit> prepared_;
-  const Done<std::vector<PreparedCommit>> then_;
-};
 
 Status apply_one(Transaction& tx, HostId host, const std::vector<PreparedCommit>& commits,
                  Result<protocol::Acknowledgement>& answer) {
@@ -126,7 +99,7 @@ void Commits::prepare(HostId host, std::vector<protocol::CommitRequest> requests
       },
       [this, host, then = std::move(then)](Result<std::vector<CommitPlace>> places) {
         if (!places.ok()) return then(places.error());
-        const auto round = std::make_shared<Round>(places->size(), then);
+        const auto round = std::make_shared<Round<PreparedCommit>>(places->size(), then);
         for (std::size_t i = 0; i < places->size(); ++i)
           check_aside(host, std::move((*places)[i]),
                       [round, i](Result<PreparedCommit> prepared) { round->settle(i, std::move(prepared)); });
