@@ -235,8 +235,13 @@ EngineStatus status_of(const EngineView& engine, SteadyTime now) {
                              client_policy::rough_text(now - engine.leap->at) +
                              " ago: this computer slept, or its clock was set");
   for (const auto& project : engine.projects) add_project(engine, status, *project, now);
-  for (const auto& [day, use] : engine.accounts.days())
+  const std::int64_t today = state::day_of(engine.services.clock.now());
+  for (const auto& [day, use] : engine.accounts.days()) {
     status.days.push_back({day, use.core_seconds, use.joules});
+    if (day == today) status.core_seconds_today += use.core_seconds;
+    if (day > today - 7) status.core_seconds_week += use.core_seconds;
+    status.core_seconds_year += use.core_seconds;
+  }
   return status;
 }
 

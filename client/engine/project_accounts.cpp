@@ -14,9 +14,8 @@ namespace {
 
 constexpr Duration shares_save_interval = std::chrono::hours{1};
 constexpr Duration days_save_interval = std::chrono::minutes{10};  // that a kill may cost; disks sleep
-constexpr std::int64_t day_microseconds = std::int64_t{86'400} * 1'000'000;
-constexpr double unit_weight = 0.3;       // of a mean
-constexpr double unit_seconds_first = 1;  // while no unit has ended
+constexpr double unit_weight = 0.3;                                // of a mean
+constexpr double unit_seconds_first = 1;                           // while no unit has ended
 
 // One without a share is not asked for work, but what it still computes is charged.
 double charged_share(const Membership& project) {
@@ -82,7 +81,7 @@ void ProjectAccounts::charge(SteadyTime now) {
   }
   if (all > 0) {
     const EngineSettings& settings = services_.settings;
-    state::add_to_days(days_, to_microseconds(services_.clock.now()) / day_microseconds,
+    state::add_to_days(days_, state::day_of(services_.clock.now()),
                        {all, all * settings.watts_per_core * settings.cpu_share});
   }
   if (now - days_saved_ >= days_save_interval) save_days(now);

@@ -81,9 +81,13 @@ struct EngineStatus {
   std::vector<SlotStatus> slots;
   std::vector<ProblemStatus> problems;
   std::vector<ProjectStatus> projects;
-  std::vector<DayStatus> days;      // oldest first
+  std::vector<DayStatus> days;    // oldest first
+  double core_seconds_today = 0;  // by those
+  double core_seconds_week = 0;   // today included
+  double core_seconds_year = 0;
   std::int64_t items_accepted = 0;  // since this run began
-  std::int64_t items_today = 0;     // by the receipts
+  // By the receipts. Items of different problems are different things: what was given is in `days`.
+  std::int64_t items_today = 0;
   std::int64_t items_week = 0;
   std::int64_t items_total = 0;
   std::int64_t commits_accepted = 0;

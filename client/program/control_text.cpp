@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "client/view/given.h"
+
 namespace gleaner::program {
 namespace {
 
@@ -78,9 +80,7 @@ std::string status_text(const Json& status, Colour colour) {
                      number_of(status, "commits_duplicate"), number_of(status, "commits_refused"));
   if (const std::string why = text_of(status, "last_refusal"); !why.empty())
     out += fmt::format("  refused   the last one because: {}\n", why);
-  out += fmt::format("  so far    {:.0f} items today, {:.0f} in seven days, {:.0f} in all\n",
-                     number_of(status, "items_today"), number_of(status, "items_week"),
-                     number_of(status, "items_total"));
+  out += "  so far    " + given_text(status) + "\n";
   out += fmt::format("  waiting   {:.0f} results for the server's answer; last contact {}\n",
                      number_of(status, "outbox"), contact < 0 ? "never" : duration_text(contact) + " ago");
   for (const Json& problem : status["problems"].elements()) out += problem_line(problem);
@@ -97,6 +97,12 @@ std::string why_text(const Json& status) {
 }
 
 }  // namespace
+
+std::string given_text(const Json& status) {
+  const auto seconds = [&](const char* name) { return static_cast<std::int64_t>(number_of(status, name)); };
+  return view::text_of(
+      view::Given{seconds("core_seconds_today"), seconds("core_seconds_week"), seconds("core_seconds_year")});
+}
 
 std::string text_of(const Json& object, const char* name) {
   const Json& text = object[name];

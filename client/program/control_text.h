@@ -14,6 +14,8 @@ enum class Colour { no, yes };
 [[nodiscard]] std::string reply_text(const std::string& command, const json::Value& reply, Colour colour);
 
 // A field of an answer; blank, 0 or false if it is missing or something else.
+// What this computer gave, of a status.
+[[nodiscard]] std::string given_text(const json::Value& status);
 [[nodiscard]] std::string text_of(const json::Value& object, const char* name);
 [[nodiscard]] double number_of(const json::Value& object, const char* name);
 [[nodiscard]] bool is_set(const json::Value& object, const char* name);

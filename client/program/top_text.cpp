@@ -69,11 +69,8 @@ std::string top_text(const Json& reply, TopSize size, Colour colour) {
   add(text_of(status, "host_name") + " for " +
       (several ? projects_line(status["projects"])
                : fmt::format("{} ({})", text_of(status, "project_name"), text_of(status, "server"))));
-  add(fmt::format(
-      "accepted {:.0f} today, {:.0f} in seven days, {:.0f} in all; waiting for an answer {:.0f}; "
-      "refused {:.0f}",
-      number_of(status, "items_today"), number_of(status, "items_week"), number_of(status, "items_total"),
-      number_of(status, "outbox"), number_of(status, "commits_refused")));
+  add(given_text(status) + fmt::format("; waiting for an answer {:.0f}; refused {:.0f}",
+                                       number_of(status, "outbox"), number_of(status, "commits_refused")));
   const double contact = number_of(status, "last_contact_seconds");
   add(contact < 0 ? std::string("no contact with the server yet")
                   : fmt::format("last contact {:.0f} s ago{}", contact,

@@ -38,9 +38,9 @@ view::View view_of(const engine::EngineStatus& status) {
   view.mode = status.mode;
   view.reason = status.reason;
   view.items_run = status.items_accepted;
-  view.items_today = status.items_today;
-  view.items_week = status.items_week;
-  view.items_total = status.items_total;
+  const auto whole = [](double seconds) { return static_cast<std::int64_t>(seconds); };
+  view.given = {whole(status.core_seconds_today), whole(status.core_seconds_week),
+                whole(status.core_seconds_year)};
   for (const engine::SlotStatus& slot : status.slots) {
     if (view.cores.size() == view::cores_shown_max) break;
     view.cores.push_back({slot.state, slot.problem, slot.range.begin, slot.finished, slot.range.end});

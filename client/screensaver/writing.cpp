@@ -54,10 +54,7 @@ Writing writing_of(const std::optional<view::View>& view) {
     writing.here = items_text(picture.items, picture.meaning) + " computed on this computer";
   }
   writing.sentence = view->reason;
-  if (view->items_total > 0)
-    writing.so_far = fmt::format("This computer gave {} results today, {} in seven days, {} in all",
-                                 with_commas(view->items_today), with_commas(view->items_week),
-                                 with_commas(view->items_total));
+  if (view->given.year > 0) writing.so_far = "This computer gave " + view::text_of(view->given);
   if (view->project_items > 0) {
     writing.others = fmt::format("All together: {} % done", view->project_done_millionths / 10'000);
     if (view->project_hosts > 0)

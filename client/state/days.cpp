@@ -19,6 +19,11 @@ double sensible(const Json& value) {
 
 }  // namespace
 
+std::int64_t day_of(Timestamp time) {
+  constexpr std::int64_t day_microseconds = std::int64_t{86'400} * 1'000'000;
+  return to_microseconds(time) / day_microseconds;
+}
+
 void add_to_days(Days& days, std::int64_t day, const DayUse& more) {
   DayUse& use = days[day];
   use.core_seconds += more.core_seconds;

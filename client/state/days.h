@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 
+#include "shared/base/clock.h"
 #include "shared/io/files.h"
 
 namespace gleaner::state {
@@ -19,6 +20,7 @@ struct DayUse {
 using Days = std::map<std::int64_t, DayUse>;       // by days since 1970 (UTC)
 inline constexpr std::size_t days_kept_max = 371;  // 53 weeks
 
+[[nodiscard]] std::int64_t day_of(Timestamp time);
 // Of so many the oldest go.
 void add_to_days(Days& days, std::int64_t day, const DayUse& more);
 [[nodiscard]] Days load_days(const io::Files& files, const io::Path& path);

@@ -61,9 +61,7 @@ Json to_json(const View& view) {
           {"mode", clean_text(view.mode)},
           {"reason", clean_text(view.reason)},
           {"items_run", view.items_run},
-          {"items_today", view.items_today},
-          {"items_week", view.items_week},
-          {"items_total", view.items_total},
+          {"given", {{"today", view.given.today}, {"week", view.given.week}, {"year", view.given.year}}},
           {"project_items", view.project_items},
           {"project_done_millionths", view.project_done_millionths},
           {"project_hosts", view.project_hosts},
@@ -126,9 +124,8 @@ Result<View> parse_head(std::string_view bytes) {
   view.mode = text_of(all, "mode");
   view.reason = text_of(all, "reason");
   view.items_run = count_of(all, "items_run");
-  view.items_today = count_of(all, "items_today");
-  view.items_week = count_of(all, "items_week");
-  view.items_total = count_of(all, "items_total");
+  if (const Json& given = all["given"]; given.is_object())
+    view.given = {count_of(given, "today"), count_of(given, "week"), count_of(given, "year")};
   view.project_items = count_of(all, "project_items");
   view.project_done_millionths = count_of(all, "project_done_millionths");
   view.project_hosts = count_of(all, "project_hosts");

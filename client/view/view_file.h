@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "client/view/given.h"
 #include "client/view/picture.h"
 #include "shared/base/result.h"
 
@@ -44,12 +45,10 @@ struct View {
   std::int64_t written = 0;  // microseconds since 1970
   std::string project;
   std::string host;
-  std::string mode;              // run, throttle, pause
-  std::string reason;            // the sentence of `gleaner why`
-  std::int64_t items_run = 0;    // accepted from this computer since its client started
-  std::int64_t items_today = 0;  // from its receipts
-  std::int64_t items_week = 0;
-  std::int64_t items_total = 0;
+  std::string mode;            // run, throttle, pause
+  std::string reason;          // the sentence of `gleaner why`
+  std::int64_t items_run = 0;  // accepted from this computer since its client started
+  Given given;
   std::int64_t project_items = 0;            // of the present stage of the problem shown; 0: not known
   std::int64_t project_done_millionths = 0;  // of the whole problem, by all computers
   std::int64_t project_hosts = 0;

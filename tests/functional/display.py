@@ -79,7 +79,7 @@ class View:
         text = json.dumps({
             "version": 1, "written": int(time.time() * 1e6), "project": "Room 12", "host": "pc-7", "mode": "run",
             "reason": "computing scene D on 1 of 1 core: nobody has used this computer for 12 minutes",
-            "items_today": self.finished, "items_week": self.finished, "items_total": self.finished,
+            "given": {"today": 60 * self.finished, "week": 60 * self.finished, "year": 60 * self.finished},
             "cores": [{"state": "running", "problem": "scene D", "begin": 0, "finished": self.finished, "end": self.height}],
             "picture": {"number": 1, "change": self.changes, "width": self.width, "height": self.height, "problem": "scene D",
                         "application": "Ray tracer", "meaning": "one scan-line", "items": self.finished}}).encode()

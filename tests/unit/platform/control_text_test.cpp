@@ -23,10 +23,14 @@ TEST_CASE("Durations are read as people write them") {
 TEST_CASE("Status is readable, coloured only when asked, and tolerant of missing fields") {
   const json::Value reply = json::parse_or_null(R"({"version":1,"ok":true,"message":"computing","status":{
       "reason":"computing words on 1 of 1 core","cores":1,
+      "core_seconds_today":720,"core_seconds_week":11160,"core_seconds_year":1116000,
       "slots":[{"slot":0,"state":"running","unit":9,"begin":10,"end":20,"finished":15}]}})");
   const std::string plain = reply_text("status", reply, Colour::no);
   CHECK(plain.find("computing words") == 0);
   CHECK(plain.find("unit 9, items 10-19, 50 %") != std::string::npos);
+  CHECK(plain.find(
+            "so far    12 core-minutes today, 3.1 core-hours in seven days, 310 core-hours in a year\n") !=
+        std::string::npos);
   CHECK(plain.find('\033') == std::string::npos);
   CHECK(reply_text("status", reply, Colour::yes).find("\033[32m") != std::string::npos);
   CHECK(reply_text("why", reply, Colour::no) == "computing words on 1 of 1 core\n");

@@ -14,15 +14,15 @@ TEST_CASE("What is written says what is there, and nothing that is not known") {
   CHECK(writing.sentence == "computing");
   CHECK((writing.here.empty() && writing.so_far.empty() && writing.others.empty()));
   view.picture = {1, 1, 10, 10, "scene D", "Ray tracer", "one scan-line", 57};
-  view.items_today = 1234;
-  view.items_total = 1234567;
+  view.given = {720, 11'160, 1'116'000};
   view.project_items = 640;
   view.project_done_millionths = 509'999;
   view.project_hosts = 4;
   writing = writing_of(view);
   CHECK(writing.title == "scene D  ·  Ray tracer");
   CHECK(writing.here == "57 scan-lines computed on this computer");
-  CHECK(writing.so_far == "This computer gave 1,234 results today, 0 in seven days, 1,234,567 in all");
+  CHECK(writing.so_far ==
+        "This computer gave 12 core-minutes today, 3.1 core-hours in seven days, 310 core-hours in a year");
   CHECK(writing.others == "All together: 50 % done, by 4 computers");
   view.picture.items = 1;
   view.picture.meaning = "one row of the picture";

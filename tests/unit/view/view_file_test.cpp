@@ -12,8 +12,7 @@ View sample() {
   view.host = "pc-7";
   view.mode = "run";
   view.reason = "computing: nobody has used this computer for 7 minutes";
-  view.items_today = 5;
-  view.items_total = 1234567;
+  view.given = {5, 6, 1234567};
   view.project_items = 640;
   view.project_done_millionths = 250'000;
   view.cores = {{"running", "scene D", 10, 15, 20}, {"idle", "", 0, 0, 0}};
