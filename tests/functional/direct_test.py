@@ -9,8 +9,10 @@ import time
 import unittest
 import urllib.parse
 
+import jsonschema
 import swift
 from harness import MANDELBROT, FakeHost, Grid, from_base64url, main, seeded
+from wire_test import CONTRACT, resolve
 
 PROBLEM = {"width": 6000, "height": 120, "iterations": 20000}
 SETTINGS = "work.commit_seconds = 1\nwork.heartbeat_seconds = 2\nwork.unit_minimum_seconds = 1\n"
@@ -103,7 +105,11 @@ class Direct(unittest.TestCase):
                 path = f"/v1/addresses/{hashlib.sha256(body).hexdigest()}"
                 status, _, reply = grid.request(method, path, {"bytes": len(body)} if method == "POST" else None, token)
                 self.assertEqual(status, expect, reply)
-                return json.loads(from_base64url(reply["payload"])) if status == 200 else reply
+                if status != 200:
+                    return reply
+                said = json.loads(from_base64url(reply["payload"]))
+                jsonschema.validate(said, resolve(CONTRACT["components"]["schemas"]["BlobAddress" if method == "GET" else "PutAddresses"]))
+                return said
 
             def finish(body):
                 digest, end = hashlib.sha256(body).hexdigest(), str(len(body))

@@ -144,6 +144,9 @@ class Wire(unittest.TestCase):
 
         data = os.urandom(1000)
         digest = hashlib.sha256(data).hexdigest()
+        for method, body in (("GET", None), ("POST", {"bytes": 5})):  # who has an object store gives some: direct_test.py
+            self.call(method, f"/v1/addresses/{digest}", body, host.token, expect=404)
+            self.covered.add((method.lower(), "/v1/addresses/{digest}"))
         self.call("GET", f"/v1/uploads/{digest}", token=host.token)
         self.call("PATCH", f"/v1/uploads/{digest}", data[:600], host.token, {"Upload-Offset": "0", "Upload-Length": "1000"})
         self.call("PATCH", f"/v1/uploads/{digest}", zlib.compress(data[600:]), host.token,
