@@ -17,8 +17,9 @@ constexpr std::int64_t marker_bytes_max = 4096;
 // Not secret, and needed to know whose project it is.
 constexpr std::array public_files{"keys/root.public", "keys/work.certificate.json", "keys/tls.pem",
                                   "keys/revocations.json", "admin/admin.json"};
-constexpr std::array secret_files{"keys/work.key", "keys/tls.key",    "keys/enrolment.secret",
-                                  "keys/tickets",  "keys/blobs.keys", "admin/token"};
+constexpr std::array secret_files{"keys/work.key", "keys/tls.key", "keys/enrolment.secret",
+                                  "keys/link.pem", "keys/tickets", "keys/blobs.keys",
+                                  "admin/token"};
 // Without these a server does not start.
 constexpr std::array needed_keys{"keys/work.key", "keys/tls.key", "admin/token"};
 

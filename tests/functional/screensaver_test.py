@@ -68,7 +68,7 @@ class Published(unittest.TestCase):
             self.assertIn("72 items accepted from this computer", text)
             self.assertIn("genuine", text)
             self.assertIn("accepted  72 items", grid.control("one", "status").stdout)
-            self.assertIn("72 today", grid.control("one", "top").stdout)
+            self.assertIn(" today, ", grid.control("one", "top").stdout)
             self.assertIn("host", grid.control("one", "log").stdout)
             grid.kill("one", signal.SIGTERM)
             self.assertFalse((runtime / "view").exists())
