@@ -185,10 +185,6 @@ class Wire(unittest.TestCase):
         self.call("POST", f"/v1/admin/problems/{identity}/application", {"application": "squares"}, admin, expect=409)
         self.grid.admin("problem", "cancel", identity)
         self.mended_and_tried_again(admin)
-        # This server's blobs are files: hosts get no addresses of them. direct_test.py has those that do.
-        self.call("GET", f"/v1/addresses/{'0' * 64}", token=host.token, expect=404)
-        self.call("POST", f"/v1/addresses/{'0' * 64}", {"bytes": 100_000}, host.token, expect=404)
-        self.covered |= {(method, "/v1/addresses/{digest}") for method in ("get", "post")}
         self.call("POST", "/v1/leave", {}, host.token)
         other = FakeHost(self.grid, "other")
         held = self.call("POST", f"/v1/admin/hosts/{other.host}/hold", {"reason": "an exam"}, admin)
