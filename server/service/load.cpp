@@ -113,6 +113,7 @@ void Load::State::give_turns() {
   // What is done at once leaves while it is here: it is for the loop to go on then, not for the next call.
   static thread_local bool giving = false;
   if (std::exchange(giving, true)) return;
+  const std::unique_ptr<bool, void (*)(bool*)> given(&giving, [](bool* still) { *still = false; });
   while (true) {
     std::function<void()> work;
     {
@@ -125,7 +126,6 @@ void Load::State::give_turns() {
     }
     work();
   }
-  giving = false;
 }
 
 std::string Load::State::objection(const Visitor& who, Size size, const Entry* host, const Entry& network,
