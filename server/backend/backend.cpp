@@ -5,7 +5,6 @@
 
 #include "server/backend/follow.h"
 #include "server/http/responses.h"
-#include "shared/protocol/codec.h"
 
 namespace gleaner::backend {
 namespace {
@@ -13,12 +12,12 @@ namespace {
 using link::Kind;
 using Exchange = std::shared_ptr<link::Exchange>;
 
-// A use case's answer, encoded as it is.
+// A use case's answer as it is.
 template <typename T>
-std::function<void(Result<T>)> encoded(const Exchange& exchange) {
+std::function<void(Result<T>)> packed(const Exchange& exchange) {
   return [exchange](const Result<T>& result) {
     if (!result.ok()) return exchange->fail(result.error());
-    exchange->done(protocol::encode(*result));
+    exchange->done(link::pack(*result));
   };
 }
 
@@ -29,9 +28,9 @@ std::function<void(Status)> plain(const Exchange& exchange) {
   };
 }
 
-service::PreparedCommit prepared(const protocol::CommitRequest& request, const link::Verdict& verdict) {
+service::PreparedCommit prepared(protocol::CommitRequest request, const link::Verdict& verdict) {
   service::PreparedCommit commit;
-  commit.request = request;
+  commit.request = std::move(request);
   commit.problem = verdict.problem;
   commit.stage = verdict.stage;
   commit.enough = verdict.enough;
@@ -91,9 +90,9 @@ Result<HostId> Backend::host_of(const link::Caller& caller) {
 }
 
 Status Backend::who(std::string_view body, const Exchange& exchange) {
-  TRY_ASSIGN(const auto call, link::unpack<link::Call>(body));
-  TRY(service_.bans().check_address(std::string(call.caller.peer)));
-  TRY_ASSIGN(const auto visitor, service_.enrolment().visitor_of(Bytes(call.caller.token_digest), {}));
+  TRY_ASSIGN(const auto caller, link::unpack<link::Caller>(body));
+  TRY(service_.bans().check_address(std::string(caller.peer)));
+  TRY_ASSIGN(const auto visitor, service_.enrolment().visitor_of(Bytes(caller.token_digest), {}));
   exchange->done(link::pack(link::WhoAnswer{*visitor.host, visitor.caller == service::Load::Caller::proven}));
   return {};
 }
@@ -106,25 +105,22 @@ Status Backend::place(std::string_view body, const Exchange& exchange) {
     const auto& manager = found->manager;
     exchange->done(link::pack(link::PlaceAnswer{manager.problem, found->stage, found->item_bytes_max,
                                                 manager.archive, manager.program, manager.parameters,
-                                                manager.inputs, protocol::encode(found->application)}));
+                                                manager.inputs, found->application}));
   });
   return {};
 }
 
 Status Backend::work(std::string_view body, const Exchange& exchange) {
-  TRY_ASSIGN(const auto call, link::unpack<link::CheckedCall>(body));
+  TRY_ASSIGN(auto call, link::unpack<link::WorkCall>(body));
   TRY_ASSIGN(const HostId host, host_of(call.caller));
-  TRY_ASSIGN(auto request, protocol::decode<protocol::WorkRequest>(call.request));
-  if (call.verdicts.size() != request.commits.size())
-    return Error{ErrorKind::invalid, "as many verdicts as commits are needed"};
   std::vector<service::PreparedCommit> commits;
+  commits.reserve(call.verdicts.size());
   for (std::size_t i = 0; i < call.verdicts.size(); ++i)
-    commits.push_back(prepared(request.commits[i], call.verdicts[i]));
-  service_.work().work_checked(host, std::move(request), std::move(commits),
+    commits.push_back(prepared(call.request.commits[i], call.verdicts[i]));
+  service_.work().work_checked(host, std::move(call.request), std::move(commits),
                                [exchange](Result<service::Work::Answer> answer) {
                                  if (!answer.ok()) return exchange->fail(answer.error());
-                                 const std::string reply = protocol::encode(answer->reply);
-                                 link::WorkAnswer message{reply, {}};
+                                 link::WorkAnswer message{std::move(answer->reply), {}};
                                  for (const auto& unit : answer->units)
                                    message.units.push_back({unit.unit, unit.problem, unit.stage});
                                  exchange->done(link::pack(message));
@@ -133,34 +129,30 @@ Status Backend::work(std::string_view body, const Exchange& exchange) {
 }
 
 Status Backend::commit(std::string_view body, const Exchange& exchange) {
-  TRY_ASSIGN(const auto call, link::unpack<link::CheckedCall>(body));
+  TRY_ASSIGN(auto call, link::unpack<link::CommitCall>(body));
   TRY_ASSIGN(const HostId host, host_of(call.caller));
-  TRY_ASSIGN(const auto request, protocol::decode<protocol::CommitRequest>(call.request));
-  if (call.verdicts.size() != 1) return Error{ErrorKind::invalid, "one verdict on one commit is needed"};
-  service_.commits().commit_checked(host, prepared(request, call.verdicts.front()),
-                                    encoded<protocol::SignedStatement>(exchange));
+  service_.commits().commit_checked(host, prepared(std::move(call.request), call.verdict),
+                                    packed<protocol::SignedStatement>(exchange));
   return {};
 }
 
 Status Backend::heartbeat(std::string_view body, const Exchange& exchange) {
-  TRY_ASSIGN(const auto call, link::unpack<link::Call>(body));
+  TRY_ASSIGN(auto call, link::unpack<link::HeartbeatCall>(body));
   TRY_ASSIGN(const HostId host, host_of(call.caller));
-  TRY_ASSIGN(auto request, protocol::decode<protocol::HeartbeatRequest>(call.body));
-  service_.work().heartbeat(host, std::move(request), encoded<protocol::HeartbeatReply>(exchange));
+  service_.work().heartbeat(host, std::move(call.request), packed<protocol::HeartbeatReply>(exchange));
   return {};
 }
 
 Status Backend::failure(std::string_view body, const Exchange& exchange) {
-  TRY_ASSIGN(const auto call, link::unpack<link::Call>(body));
+  TRY_ASSIGN(auto call, link::unpack<link::FailureCall>(body));
   TRY_ASSIGN(const HostId host, host_of(call.caller));
-  TRY_ASSIGN(auto report, protocol::decode<protocol::FailureReport>(call.body));
-  service_.work().failure(host, std::move(report), plain(exchange));
+  service_.work().failure(host, std::move(call.report), plain(exchange));
   return {};
 }
 
 Status Backend::leave(std::string_view body, const Exchange& exchange) {
-  TRY_ASSIGN(const auto call, link::unpack<link::Call>(body));
-  TRY_ASSIGN(const HostId host, host_of(call.caller));
+  TRY_ASSIGN(const auto caller, link::unpack<link::Caller>(body));
+  TRY_ASSIGN(const HostId host, host_of(caller));
   service_.enrolment().leave(host, plain(exchange));
   return {};
 }

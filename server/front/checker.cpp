@@ -67,16 +67,14 @@ void Checker::ask_place(const std::shared_ptr<const Asked>& asked, protocol::Com
       link::Kind::place, question,
       [this, commit = std::move(commit), then = std::move(then)](link::Kind kind, std::string_view body) {
         if (kind == link::Kind::error) return then(link::unpack_error(body));
-        const auto answer = link::unpack<link::PlaceAnswer>(body);
+        auto answer = link::unpack<link::PlaceAnswer>(body);
         if (!answer.ok()) return then(answer.error());
-        auto application = protocol::decode<protocol::AddApplication>(answer->application);
-        if (!application.ok()) return then(application.error());
         const Part part{answer->problem, answer->stage};
         auto place = std::make_shared<const Place>(
             Place{answer->item_bytes_max,
-                  {answer->problem, std::string(answer->archive), std::string(answer->program),
-                   std::string(answer->parameters), answer->inputs},
-                  std::move(*application)});
+                  {answer->problem, std::move(answer->archive), std::move(answer->program),
+                   std::move(answer->parameters), std::move(answer->inputs)},
+                  std::move(answer->application)});
         const bool taken = around_.pool.submit([this, part, place, commit, then] {
           if (const Status ready = prepare(*place); !ready.ok()) {
             spdlog::warn("results of problem {} cannot be checked here: {}", part.problem.value,

@@ -116,7 +116,7 @@ void Router::host_request(const AskedPtr& asked) {
     serve(asked, who, [this](const AskedPtr& placed, const Load::Account&) { host_operation(placed); });
   };
   if (const auto known = visitors_.find(asked->token_digest); known && known->host) return serve_host(*known);
-  around_.leader.ask(Kind::who, link::pack(link::Call{asked->caller(), {}}),
+  around_.leader.ask(Kind::who, link::pack(asked->caller()),
                      [this, asked, serve_host](Kind kind, std::string_view body) {
                        if (kind == Kind::error) return refuse(asked, link::unpack_error(body));
                        const auto answer = link::unpack<link::WhoAnswer>(body);
@@ -132,14 +132,15 @@ void Router::host_operation(const AskedPtr& asked) {
   const auto& path = asked->request.path;
   if (path == "/v1/work") return work(asked);
   if (path == "/v1/commit") return commit(asked);
-  if (path == "/v1/heartbeat") return forward(asked, Kind::heartbeat);
-  forward(asked, path == "/v1/failure" ? Kind::failure : Kind::leave);
+  if (path == "/v1/heartbeat") return heartbeat(asked);
+  if (path == "/v1/failure") return failure(asked);
+  tell(asked, Kind::leave, link::pack(asked->caller()));
 }
 
 void Router::work(const AskedPtr& asked) {
   auto request = protocol::decode<protocol::WorkRequest>(asked->request.body);
   if (!request.ok()) return asked->reply(error_response(request.error()));
-  if (request->commits.empty()) return send_work(asked, asked->request.body, {});
+  if (request->commits.empty()) return send_work(asked, std::move(*request), {});
   for (const auto& commit : request->commits)
     if (!Checker::can(commit)) {
       ++unchecked_;
@@ -148,8 +149,9 @@ void Router::work(const AskedPtr& asked) {
   auto commits = request->commits;
   for (auto& commit : request->commits) commit.data.reset();
   const auto round = std::make_shared<service::Round<Checked>>(
-      commits.size(), [this, asked, request = std::move(*request)](Result<std::vector<Checked>> checked) {
-        if (checked.ok()) return send_work(asked, protocol::encode(request), *checked);
+      commits.size(),
+      [this, asked, request = std::move(*request)](Result<std::vector<Checked>> checked) mutable {
+        if (checked.ok()) return send_work(asked, std::move(request), *checked);
         ++unchecked_;
         pass(asked);
       });
@@ -158,8 +160,9 @@ void Router::work(const AskedPtr& asked) {
                    [round, i](Result<Checked> checked) { round->settle(i, std::move(checked)); });
 }
 
-void Router::send_work(const AskedPtr& asked, std::string_view request, const std::vector<Checked>& checked) {
-  link::CheckedCall call{asked->caller(), request, {}};
+void Router::send_work(const AskedPtr& asked, protocol::WorkRequest request,
+                       const std::vector<Checked>& checked) {
+  link::WorkCall call{asked->caller(), std::move(request), {}};
   for (const auto& each : checked) call.verdicts.push_back(verdict_of(each));
   checked_ += static_cast<std::int64_t>(checked.size());
   around_.leader.ask(Kind::work, link::pack(call), [this, asked](Kind kind, std::string_view body) {
@@ -167,7 +170,7 @@ void Router::send_work(const AskedPtr& asked, std::string_view request, const st
     const auto answer = link::unpack<link::WorkAnswer>(body);
     if (!answer.ok()) return refuse(asked, answer.error());
     for (const auto& unit : answer->units) checker_.learn(unit);
-    asked->reply(http::json_response(std::string(answer->reply)));
+    asked->reply(http::json_response(protocol::encode(answer->reply)));
   });
 }
 
@@ -187,23 +190,39 @@ void Router::commit(const AskedPtr& asked) {
           return pass(asked);
         }
         ++checked_;
-        const std::string text = protocol::encode(bare);
-        around_.leader.ask(Kind::commit,
-                           link::pack(link::CheckedCall{asked->caller(), text, {verdict_of(*checked)}}),
-                           [this, asked](Kind kind, std::string_view body) {
-                             if (kind == Kind::error) return refuse(asked, link::unpack_error(body));
-                             asked->reply(http::json_response(std::string(body)));
-                           });
+        ask<protocol::SignedStatement>(
+            asked, Kind::commit, link::pack(link::CommitCall{asked->caller(), bare, verdict_of(*checked)}));
       });
 }
 
-void Router::forward(const AskedPtr& asked, Kind kind) {
-  around_.leader.ask(
-      kind, link::pack(link::Call{asked->caller(), asked->request.body}),
-      [this, asked](Kind answered, std::string_view body) {
-        if (answered == Kind::error) return refuse(asked, link::unpack_error(body));
-        asked->reply(http::json_response(body.empty() ? "{\"version\":1}" : std::string(body)));
-      });
+void Router::heartbeat(const AskedPtr& asked) {
+  auto request = protocol::decode<protocol::HeartbeatRequest>(asked->request.body);
+  if (!request.ok()) return asked->reply(error_response(request.error()));
+  ask<protocol::HeartbeatReply>(asked, Kind::heartbeat,
+                                link::pack(link::HeartbeatCall{asked->caller(), std::move(*request)}));
+}
+
+void Router::failure(const AskedPtr& asked) {
+  auto report = protocol::decode<protocol::FailureReport>(asked->request.body);
+  if (!report.ok()) return asked->reply(error_response(report.error()));
+  tell(asked, Kind::failure, link::pack(link::FailureCall{asked->caller(), std::move(*report)}));
+}
+
+template <typename Answer>
+void Router::ask(const AskedPtr& asked, Kind kind, const Bytes& call) {
+  around_.leader.ask(kind, call, [this, asked](Kind answered, std::string_view body) {
+    if (answered == Kind::error) return refuse(asked, link::unpack_error(body));
+    const auto answer = link::unpack<Answer>(body);
+    if (!answer.ok()) return refuse(asked, answer.error());
+    asked->reply(http::json_response(protocol::encode(*answer)));
+  });
+}
+
+void Router::tell(const AskedPtr& asked, Kind kind, const Bytes& call) {
+  around_.leader.ask(kind, call, [this, asked](Kind answered, std::string_view body) {
+    if (answered == Kind::error) return refuse(asked, link::unpack_error(body));
+    asked->reply(http::json_response("{\"version\":1}"));
+  });
 }
 
 void Router::refuse(const AskedPtr& asked, const Error& error) {

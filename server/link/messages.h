@@ -1,5 +1,5 @@
-// The bodies of the link's frames. Those that come out of unpack() point into the bytes they were read from.
-// Errors (invalid) say which message it is. Pure.
+// The bodies of the link's frames; those of `who` and `leave` are a Caller. What is a std::string_view after
+// unpack() points into the bytes it was read from. Pure.
 #pragma once
 
 #include <string>
@@ -9,12 +9,13 @@
 #include "server/http/server.h"
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
+#include "shared/protocol/admin_messages.h"
 #include "shared/protocol/messages.h"
 
 namespace gleaner::link {
 
 // Raised when an old leader and a new front end would not understand each other.
-inline constexpr std::int64_t version = 1;
+inline constexpr std::int64_t version = 2;
 
 struct Hello {
   std::int64_t version = link::version;
@@ -25,12 +26,6 @@ struct Hello {
 struct Caller {
   std::string_view token_digest;  // SHA-256 of the bearer token
   std::string_view peer, network;
-};
-
-// `who`, `heartbeat`, `failure`, `leave`; the first and the last have no body.
-struct Call {
-  Caller caller;
-  std::string_view body;
 };
 
 struct WhoAnswer {
@@ -48,9 +43,9 @@ struct PlaceAnswer {
   ProblemId problem;
   int stage = 0;
   std::int64_t item_bytes_max = 0;
-  std::string_view archive, program, parameters;
+  std::string archive, program, parameters;
   std::vector<protocol::Input> inputs;
-  std::string_view application;  // JSON: an AddApplication
+  protocol::AddApplication application;
 };
 
 // What a front end found of a commit.
@@ -62,11 +57,10 @@ struct Verdict {
   std::string_view bytes;    // the segment; empty if it is refused
 };
 
-// `work` and `commit`: the request without the segments' bytes, and a verdict on each of its commits.
-struct CheckedCall {
+struct WorkCall {
   Caller caller;
-  std::string_view request;  // JSON
-  std::vector<Verdict> verdicts;
+  protocol::WorkRequest request;  // its commits without their data
+  std::vector<Verdict> verdicts;  // on each of them
 };
 
 struct WorkAnswer {
@@ -75,8 +69,26 @@ struct WorkAnswer {
     ProblemId problem;
     int stage = 0;
   };
-  std::string_view reply;   // JSON
+  protocol::WorkReply reply;
   std::vector<Unit> units;  // that its grants are of
+};
+
+// The answer is a SignedStatement.
+struct CommitCall {
+  Caller caller;
+  protocol::CommitRequest request;  // without its data
+  Verdict verdict;
+};
+
+// The answer is a HeartbeatReply.
+struct HeartbeatCall {
+  Caller caller;
+  protocol::HeartbeatRequest request;
+};
+
+struct FailureCall {
+  Caller caller;
+  protocol::FailureReport report;
 };
 
 struct BlobCall {
@@ -90,23 +102,13 @@ struct BlobAnswer {
   std::string_view bytes;
 };
 
-[[nodiscard]] Bytes pack(const Hello& message);
-[[nodiscard]] Bytes pack(const Call& message);
-[[nodiscard]] Bytes pack(const WhoAnswer& message);
-[[nodiscard]] Bytes pack(const PlaceCall& message);
-[[nodiscard]] Bytes pack(const PlaceAnswer& message);
-[[nodiscard]] Bytes pack(const CheckedCall& message);
-[[nodiscard]] Bytes pack(const WorkAnswer& message);
-[[nodiscard]] Bytes pack(const BlobCall& message);
-[[nodiscard]] Bytes pack(const BlobAnswer& message);
-[[nodiscard]] Bytes pack(const Error& message);
-// The error itself, or that this is none.
-[[nodiscard]] Error unpack_error(std::string_view bytes);
-[[nodiscard]] Bytes pack(const http::Request& message);
-[[nodiscard]] Bytes pack(const http::Response& message);  // without file and feed
-
-// For each of these.
+// For each of these, Caller, Error, http::Request, http::Response (without file and feed), HeartbeatReply and
+// SignedStatement. invalid: these bytes are no such message.
+template <typename Message>
+[[nodiscard]] Bytes pack(const Message& message);
 template <typename Message>
 [[nodiscard]] Result<Message> unpack(std::string_view bytes);
+// The error itself, or that this is none.
+[[nodiscard]] Error unpack_error(std::string_view bytes);
 
 }  // namespace gleaner::link

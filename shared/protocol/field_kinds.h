@@ -1,10 +1,13 @@
 // What a field may hold, apart from its C++ type: how it is written in JSON and its bounds. The field lists
 // of messages (fields_*.h) and of decision logs (server/policy/journal/log_fields.h) name one for every
-// field; JsonReader and JsonWriter obey them.
+// field; JsonReader and JsonWriter obey them, and Packer and Unpacker, whose form is of bytes.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <type_traits>
+#include <vector>
 
 #include "shared/base/limits.h"
 #include "shared/protocol/admin_messages.h"
@@ -63,6 +66,24 @@ struct Nullable {  // std::optional that is null if it is empty, not absent
 };
 template <typename Each>
 Nullable(Each) -> Nullable<Each>;
+
+// Of the types of fields and kinds.
+template <typename T>
+inline constexpr bool is_optional = false;
+template <typename T>
+inline constexpr bool is_optional<std::optional<T>> = true;
+template <typename T>
+inline constexpr bool is_list = false;
+template <typename T>
+inline constexpr bool is_list<std::vector<T>> = true;
+template <typename T>
+inline constexpr bool is_id = false;
+template <typename Tag>
+inline constexpr bool is_id<StrongId<Tag>> = true;
+template <typename Kind>
+inline constexpr bool is_nullable = false;
+template <typename Each>
+inline constexpr bool is_nullable<Nullable<Each>> = true;
 
 // What a field list's message parameter is: const for an archive that only looks.
 template <typename Archive, typename Message>

@@ -8,21 +8,10 @@
 #include "shared/base/encoding.h"
 #include "shared/json/text.h"
 #include "shared/protocol/codec.h"
+#include "shared/protocol/text.h"
 
 namespace gleaner::protocol::codec {
 namespace {
-
-constexpr std::size_t digest_length = 64;
-
-// C0, delete, and C1 (U+0080 to U+009F), which terminals obey as well. `text` is valid UTF-8.
-bool has_control_characters(std::string_view text, std::string_view allowed) {
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<std::uint8_t>(text[i]);
-    if ((byte < 0x20 || byte == 0x7F) && allowed.find(text[i]) == std::string_view::npos) return true;
-    if (byte == 0xC2 && static_cast<std::uint8_t>(text[i + 1]) < 0xA0) return true;
-  }
-  return false;
-}
 
 // Bounds are part of the message, so that who wrote the program at the other end sees what is wrong.
 std::string bounds(std::int64_t low, std::int64_t high) {
@@ -93,7 +82,7 @@ void JsonReader::read_leaf(const Node& node, double& value, Real) {
 void JsonReader::read_leaf(const Node& node, std::string& value, const Text& kind) {
   const auto text = text_of(node, kind.bytes_max);
   if (!text) return;
-  if (has_control_characters(*text, "")) return fail("expected text without control characters");
+  if (has_control_characters(*text)) return fail("expected text without control characters");
   value = *text;
 }
 
@@ -111,8 +100,7 @@ void JsonReader::read_leaf(const Node& node, std::string& value, const Document&
 void JsonReader::read_leaf(const Node& node, std::string& value, Digest) {
   const auto text = text_of(node, limits::message_length_max);
   if (!text) return;
-  if (text->size() != digest_length || text->find_first_not_of("0123456789abcdef") != std::string_view::npos)
-    return fail("expected a SHA-256 digest: 64 characters of 0-9 and a-f");
+  if (!is_digest(*text)) return fail("expected a SHA-256 digest: 64 characters of 0-9 and a-f");
   value = *text;
 }
 

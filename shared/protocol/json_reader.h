@@ -17,23 +17,6 @@
 
 namespace gleaner::protocol::codec {
 
-template <typename T>
-inline constexpr bool is_optional = false;
-template <typename T>
-inline constexpr bool is_optional<std::optional<T>> = true;
-template <typename T>
-inline constexpr bool is_list = false;
-template <typename T>
-inline constexpr bool is_list<std::vector<T>> = true;
-template <typename T>
-inline constexpr bool is_id = false;
-template <typename Tag>
-inline constexpr bool is_id<StrongId<Tag>> = true;
-template <typename Kind>
-inline constexpr bool is_nullable = false;
-template <typename Each>
-inline constexpr bool is_nullable<Nullable<Each>> = true;
-
 class JsonReader {
  public:
   static constexpr bool writes = false;

@@ -1,6 +1,7 @@
 #include "shared/protocol/text.h"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "shared/base/utf8.h"
 
@@ -8,6 +9,7 @@ namespace gleaner::protocol {
 namespace {
 
 constexpr std::string_view ellipsis = "...";
+constexpr std::size_t digest_length = 64;
 
 }  // namespace
 
@@ -39,6 +41,19 @@ std::string clean_line(std::string_view text, std::size_t bytes_max) {
   std::replace_if(
       clean.begin(), clean.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
   return clean;
+}
+
+bool has_control_characters(std::string_view text, std::string_view allowed) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<std::uint8_t>(text[i]);
+    if ((byte < 0x20 || byte == 0x7F) && allowed.find(text[i]) == std::string_view::npos) return true;
+    if (byte == 0xC2 && static_cast<std::uint8_t>(text[i + 1]) < 0xA0) return true;
+  }
+  return false;
+}
+
+bool is_digest(std::string_view text) {
+  return text.size() == digest_length && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
 }  // namespace gleaner::protocol

@@ -57,16 +57,21 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   for (const Got& each : whole) append_frame(written, each.id, each.kind, each.body);
   CHECK_TRUE(text.starts_with(written));
   check<Hello>(text);
-  check<Call>(text);
+  check<Caller>(text);
   check<WhoAnswer>(text);
   check<PlaceCall>(text);
   check<PlaceAnswer>(text);
-  check<CheckedCall>(text);
+  check<WorkCall>(text);
+  check<CommitCall>(text);
+  check<HeartbeatCall>(text);
+  check<FailureCall>(text);
   check<WorkAnswer>(text);
   check<BlobCall>(text);
   check<BlobAnswer>(text);
   check<http::Request>(text);
   check<http::Response>(text);
+  check<protocol::HeartbeatReply>(text);
+  check<protocol::SignedStatement>(text);
   (void)unpack_error(text);
   return 0;
 }
