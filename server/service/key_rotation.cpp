@@ -15,8 +15,6 @@
 namespace gleaner::service {
 namespace {
 
-constexpr std::int64_t key_bytes_max = 64 << 10;
-
 struct NewWorkKey {
   std::string pem;
   protocol::SignedStatement certificate;
@@ -42,8 +40,8 @@ Result<crypto::TlsIdentity> read_tls_key(const io::Files& files, const io::Path&
                                          const crypto::Revocations& revocations, Timestamp now) {
   crypto::TlsIdentity identity;
   TRY_ASSIGN(identity.private_key_pem,
-             io::read_secret_file(files, from / bundle::tls_key_file, key_bytes_max));
-  TRY_ASSIGN(identity.certificate_chain_pem, files.read(from / bundle::tls_chain_file, key_bytes_max));
+             io::read_secret_file(files, from / bundle::tls_key_file, key_file_bytes_max));
+  TRY_ASSIGN(identity.certificate_chain_pem, files.read(from / bundle::tls_chain_file, key_file_bytes_max));
   if (const Status good = crypto::check_tls_identity(identity, crypto::fingerprint(root_key), now);
       !good.ok())
     return good.error().within((from / bundle::tls_chain_file).string());

@@ -14,8 +14,6 @@
 namespace gleaner::service {
 namespace {
 
-constexpr std::int64_t key_bytes_max = 64 << 10;
-
 std::string this_machine() {
   std::array<char, 256> name{};
   if (gethostname(name.data(), name.size() - 1) != 0 || name[0] == '\0') return "localhost";
@@ -45,7 +43,7 @@ namespace {
 
 Result<Bytes> read_enrolment_secret(io::Files& files, const io::Path& path) {
   if (!files.exists(path)) return Bytes();
-  TRY_ASSIGN(const Bytes hex, io::read_secret_file(files, path, key_bytes_max));
+  TRY_ASSIGN(const Bytes hex, io::read_secret_file(files, path, key_file_bytes_max));
   const auto secret = from_hex(std::string_view(hex).substr(0, 2 * enrolment_secret_bytes));
   if (!secret || secret->size() != enrolment_secret_bytes)
     return Error{ErrorKind::invalid, path.string() + " is damaged: expected 32 hex digits"};
@@ -55,7 +53,7 @@ Result<Bytes> read_enrolment_secret(io::Files& files, const io::Path& path) {
 }  // namespace
 
 Result<Bytes> read_root_public_key(io::Files& files, const ProjectDirectory& directory) {
-  TRY_ASSIGN(const Bytes root_hex, files.read(directory.root_public_key(), key_bytes_max));
+  TRY_ASSIGN(const Bytes root_hex, files.read(directory.root_public_key(), key_file_bytes_max));
   const auto root_key = from_hex(std::string_view(root_hex).substr(0, 64));
   if (root_key && root_key->size() == 32) return *root_key;
   return Error{ErrorKind::invalid, directory.root_public_key().string() +
@@ -63,8 +61,8 @@ Result<Bytes> read_root_public_key(io::Files& files, const ProjectDirectory& dir
 }
 
 Result<TlsFiles> read_tls(io::Files& files, const ProjectDirectory& directory) {
-  TRY_ASSIGN(Bytes chain, files.read(directory.tls_chain(), key_bytes_max));
-  TRY_ASSIGN(Bytes key, io::read_secret_file(files, directory.tls_key(), key_bytes_max));
+  TRY_ASSIGN(Bytes chain, files.read(directory.tls_chain(), key_file_bytes_max));
+  TRY_ASSIGN(Bytes key, io::read_secret_file(files, directory.tls_key(), key_file_bytes_max));
   return TlsFiles{std::move(chain), std::move(key)};
 }
 
@@ -90,7 +88,7 @@ Result<ProjectSecrets> read_secrets(io::Files& files, const ProjectDirectory& di
                                            ": certify the present one with `gleaner-admin keys work`"};
   TRY_ASSIGN(TlsFiles tls, read_tls(files, directory));
   TRY_ASSIGN(Bytes secret, read_enrolment_secret(files, directory.enrolment_secret()));
-  TRY_ASSIGN(Bytes token, io::read_secret_file(files, directory.admin_token(), key_bytes_max));
+  TRY_ASSIGN(Bytes token, io::read_secret_file(files, directory.admin_token(), key_file_bytes_max));
   while (!token.empty() && token.back() == '\n') token.pop_back();
   if (token.size() < 32)
     return Error{ErrorKind::invalid, directory.admin_token().string() + " is damaged: expected a token"};

@@ -2,6 +2,7 @@
 // project.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,9 @@
 #include "shared/protocol/messages.h"
 
 namespace gleaner::service {
+
+// Any file of keys, certificates or tokens.
+inline constexpr std::int64_t key_file_bytes_max = 64 << 10;
 
 class ProjectDirectory {
  public:
