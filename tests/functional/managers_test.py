@@ -27,6 +27,31 @@ def attack(parameters):
 """
 
 
+# It ignores what asks it to end, and leaves a process behind that has nothing to do with it.
+CLINGER = """
+    for number in (1, 2, 3, 13, 15): signal.signal(number, signal.SIG_IGN)
+    if os.fork() == 0:
+        if os.fork() == 0:
+            for descriptor in range(3): os.close(descriptor)
+            while True: time.sleep(1)
+        os._exit(0)
+    """
+
+
+def alive(grid, name):
+    """Processes of that program out of the project's bundles."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and (str(grid.project) + "/bundles").encode() in (entry / "cmdline").read_bytes() \
+                    and name.encode() in (entry / "cmdline").read_bytes() \
+                    and (entry / "stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX":
+                found.append(entry.name)
+        except OSError:
+            pass
+    return found
+
+
 class Server(Grid):
     """One whose processes are of `before`, with programs that they can start."""
 
@@ -153,7 +178,7 @@ class Hostile:
         self.assertLess(max(most), 80)
         self.assertEqual(self.grid.request("GET", "/v1/admin/status", None, self.grid.admin_token)[0], 200)  # others are served
         self.grid.kill("server")
-        self.grid.wait_until("all to be gone", lambda: not self.alive("manager.py"), 15)
+        self.grid.wait_until("all to be gone", lambda: not alive(self.grid, "manager.py"), 15)
 
     @unittest.skipUnless(os.environ.get("GLEANER_LONG"), "takes minutes: GLEANER_LONG=1 has it run")
     def test_memory_and_disk(self):
@@ -183,19 +208,12 @@ class Hostile:
             """))
 
     def test_it_ends_with_the_server(self):
-        said = self.grid.attacked("clinger", """
-            for number in (1, 2, 3, 13, 15): signal.signal(number, signal.SIG_IGN)
-            if os.fork() == 0:
-                if os.fork() == 0:
-                    for descriptor in range(3): os.close(descriptor)
-                    while True: time.sleep(1)
-                os._exit(0)
-            """)
+        said = self.grid.attacked("clinger", CLINGER)
         self.assertNotIn("Traceback", said)
         self.grid.wait_until("its processes", lambda: len(self.grid.managers()) >= 3)
-        self.assertTrue(self.alive("manager.py"))
+        self.assertTrue(alive(self.grid, "manager.py"))
         self.grid.kill("server")
-        self.grid.wait_until("all to be gone", lambda: not self.alive("manager.py"), 15)
+        self.grid.wait_until("all to be gone", lambda: not alive(self.grid, "manager.py"), 15)
 
     def test_honest(self):
         self.grid.add_application(SQUARES)
@@ -203,18 +221,6 @@ class Hostile:
         self.grid.add_client("c")
         self.grid.wait_finished(identity)
         self.assertEqual(self.grid.results(identity)["sum.txt"], b"%d\n" % sum(i * i for i in range(60)))
-
-    def alive(self, name):
-        found = []
-        for entry in pathlib.Path("/proc").iterdir():
-            try:
-                if entry.name.isdigit() and (str(self.grid.project) + "/bundles").encode() in (entry / "cmdline").read_bytes() \
-                        and name.encode() in (entry / "cmdline").read_bytes() \
-                        and (entry / "stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX":
-                    found.append(entry.name)
-            except OSError:
-                pass
-        return found
 
 
 def setUpModule():
@@ -249,6 +255,10 @@ class WithoutNamespaces(unittest.TestCase):
             self.assertEqual(said.count("blocked"), 3, said)
             grid.add_application(SQUARES)
             grid.add_problem("squares", "honest", count=60)
+            grid.attacked("clinger", CLINGER)
+            grid.wait_until("its processes", lambda: len(alive(grid, "manager.py")) >= 3)
+            grid.kill("server")
+            grid.wait_until("all to be gone", lambda: not alive(grid, "manager.py"), 15)
 
     def test_nothing_to_confine_them(self):
         """Without its helper the server serves, but starts no manager, and says why; unless it is told in words."""

@@ -34,10 +34,15 @@ bool is_orphan() {
   return ::poll(&heard, 1, 0) > 0 && (heard.revents & (POLLERR | POLLHUP)) != 0;
 }
 
+bool has_own_namespace() {
+  return ::getpid() == 1;  // bubblewrap's: with a file system of its own, and nothing in it outlives this
+}
+
 // A change of user or of capabilities forgets the tie: tied again at once, and who died in between is
-// noticed.
+// noticed. Where processes of the program would outlive this one, they are ended first (watch()).
 void tie_to_parent() {
-  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) give_up("cannot tie its life to the caller's");
+  if (::prctl(PR_SET_PDEATHSIG, has_own_namespace() ? SIGKILL : SIGTERM) != 0)
+    give_up("cannot tie its life to the caller's");
   if (is_orphan()) ::_exit(exit_cannot_confine);
 }
 
@@ -183,7 +188,17 @@ void reap(pid_t program) {
   }
 }
 
-[[noreturn]] void watch(pid_t program, int told, int deaths) {
+// Whatever the program has started is in the group that the caller made for this process: what is confined
+// cannot leave it (filter.cpp).
+[[noreturn]] void end_all(pid_t program) {
+  ::kill(program, SIGKILL);
+  if (::getpgrp() == ::getpid()) ::kill(0, SIGKILL);
+  ::_exit(exit_cannot_confine);
+}
+
+// `signals`: SIGCHLD, and when the caller is gone SIGTERM (tie_to_parent()), or SIGHUP where the group stood
+// still and nobody is left to continue it.
+[[noreturn]] void watch(pid_t program, int told, int signals) {
   // Nothing of the conversation stays open here.
   const int null = ::open("/dev/null", O_RDWR);
   if (null >= 0) {
@@ -193,15 +208,15 @@ void reap(pid_t program) {
     ::close(STDIN_FILENO);
     ::close(STDOUT_FILENO);
   }
-  pollfd polled[3] = {{deaths, POLLIN, 0}, {told, POLLIN, 0}, {STDERR_FILENO, 0, 0}};
+  pollfd polled[3] = {{signals, POLLIN, 0}, {told, POLLIN, 0}, {STDERR_FILENO, 0, 0}};
   while (true) {
     if (::poll(polled, 3, -1) < 0 && errno != EINTR) give_up("cannot wait");
-    if ((polled[2].revents & (POLLERR | POLLHUP)) != 0) {  // the client is gone, and all this with it
-      ::kill(program, SIGKILL);
-      ::_exit(exit_cannot_confine);
+    if ((polled[2].revents & (POLLERR | POLLHUP)) != 0) end_all(program);  // so does the caller's absence
+    signalfd_siginfo signal{};
+    if (polled[0].revents != 0 && ::read(signals, &signal, sizeof signal) > 0) {
+      if (signal.ssi_signo != SIGCHLD) end_all(program);
+      reap(program);
     }
-    signalfd_siginfo ignored{};
-    if (polled[0].revents != 0 && ::read(deaths, &ignored, sizeof ignored) > 0) reap(program);
     if ((polled[1].revents & POLLIN) != 0) note_offence(told, program);
     if ((polled[1].revents & (POLLHUP | POLLERR)) != 0) polled[1].fd = -1;  // all filtered processes are gone
   }
@@ -220,16 +235,16 @@ void supervise(const Options& options) {
   }
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) give_up("cannot give up new privileges");
   tie_to_parent();
-  const bool own_namespace = ::getpid() == 1;  // bubblewrap's: with a file system of its own
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  sigset_t child;
-  sigemptyset(&child);
-  sigaddset(&child, SIGCHLD);
-  ::sigprocmask(SIG_BLOCK, &child, nullptr);
-  const int deaths = ::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+  sigset_t heard;
+  sigemptyset(&heard);
+  for (const int signal : {SIGCHLD, SIGTERM, SIGHUP}) sigaddset(&heard, signal);
+  ::sigprocmask(SIG_BLOCK, &heard, nullptr);
+  const int signals = ::signalfd(-1, &heard, SFD_CLOEXEC | SFD_NONBLOCK);
   int sockets[2];
-  if (deaths < 0 || ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
+  if (signals < 0 || ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
     give_up("cannot prepare the supervisor");
+  const bool own_namespace = has_own_namespace();
   const pid_t self = ::getpid();
   const pid_t program = ::fork();
   if (program < 0) give_up("cannot start a process");
@@ -238,7 +253,7 @@ void supervise(const Options& options) {
   ::close(sockets[1]);
   const int told = receive_descriptor(sockets[0]);
   ::close(sockets[0]);
-  watch(program, told, deaths);
+  watch(program, told, signals);
 }
 
 }  // namespace gleaner::sandbox
