@@ -156,6 +156,11 @@ int run_program(int argc, char** argv) {
       ->check(CLI::Range(0, 65535));
   front_command->add_option("--log-level", log_level, "trace, debug, info, warning or error")
       ->check(CLI::IsMember({"trace", "debug", "info", "warning", "error"}));
+  std::int64_t hold = 5;
+  front_command
+      ->add_option("--hold", hold, "seconds for which requests wait while no server leads (0: they do not)")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 60));
   std::string link_key;
   auto* link_key_command = app.add_subcommand(
       "link-key", "make the key by which a project's servers and front ends know each other");
@@ -241,7 +246,7 @@ int run_program(int argc, char** argv) {
     init.offline = offline.empty() ? directory + ".offline" : offline;
     return initialise(std::move(init), root_key);
   }
-  if (*front_command) return run_front(directory, port, log_level);
+  if (*front_command) return run_front(directory, port, log_level, std::chrono::seconds{hold});
   if (*link_key_command) return make_link_key(link_key);
   if (*challenge_command) return answer_challenge(webroot);
   if (*keys_command) return take_keys(directory, new_keys);

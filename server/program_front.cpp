@@ -25,6 +25,8 @@ namespace gleaner::server {
 namespace {
 
 constexpr auto trimmed_every = std::chrono::minutes{10};
+// A balancer that looks twice a second has then seen that this front end ends, and sends nobody any more.
+constexpr auto front_drain = std::chrono::seconds{2};
 
 // The cache of blobs, and what keeps it from growing.
 struct Cache {
@@ -92,7 +94,7 @@ Result<Keys> read_keys(const service::ProjectDirectory& directory) {
 
 Result<std::unique_ptr<link::Client>> find_leader(const service::Configuration& configuration,
                                                   const service::ProjectDirectory& directory,
-                                                  const std::string& project) {
+                                                  const std::string& project, std::chrono::seconds hold) {
   link::ClientOptions options;
   TRY_ASSIGN(options.servers, link::parse_addresses(configuration.link_servers));
   if (options.servers.empty())
@@ -103,19 +105,22 @@ Result<std::unique_ptr<link::Client>> find_leader(const service::Configuration& 
     TRY_ASSIGN(options.identity, link::read_identity(io::real_files(), directory.link_key()));
   }
   options.project = project;
+  options.hold = hold;
   options.log = [](const std::string& line) { spdlog::info("{}", line); };
   return link::Client::start(std::move(options));
 }
 
-Result<int> serve(const io::Path& directory, const service::Configuration& configuration, int port) {
+Result<int> serve(const io::Path& directory, const service::Configuration& configuration, int port,
+                  std::chrono::seconds hold) {
   const service::ProjectDirectory project(directory);
   TRY_ASSIGN(const Keys keys, read_keys(project));
   // What managers had here is another process's.
   TRY(io::real_files().remove_all(directory / "problems"));
   TRY_ASSIGN(const Cache cache, open_cache(directory, configuration, keys.project));
   const service::Settings settings{project, configuration};
-  TRY_ASSIGN(const auto leader, find_leader(configuration, project, keys.project));
+  TRY_ASSIGN(const auto leader, find_leader(configuration, project, keys.project, hold));
   TRY_ASSIGN(auto options, http_options(configuration, project, port));
+  options.timeouts.drain = front_drain;
   options.certificate_chain_pem = keys.tls.chain_pem;
   options.private_key_pem = keys.tls.key_pem;
   ThreadPool pool(std::max(4, 2 * static_cast<int>(std::thread::hardware_concurrency())));
@@ -148,13 +153,13 @@ Result<int> serve(const io::Path& directory, const service::Configuration& confi
 
 }  // namespace
 
-int run_front(const io::Path& directory, int port, const std::string& log_level) {
+int run_front(const io::Path& directory, int port, const std::string& log_level, std::chrono::seconds hold) {
   auto configuration = read_configuration(directory);
   if (!configuration.ok()) return fail(configuration.error());
   set_up_log(log_level.empty() ? configuration->log_level : log_level, configuration->log_format);
   block_signals();
   const auto served =
-      serve(directory, *configuration, port >= 0 ? port : static_cast<int>(configuration->port));
+      serve(directory, *configuration, port >= 0 ? port : static_cast<int>(configuration->port), hold);
   return served.ok() ? *served : fail(served.error());
 }
 

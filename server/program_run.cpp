@@ -31,6 +31,8 @@ namespace gleaner::server {
 namespace {
 
 constexpr std::int64_t configuration_bytes_max = 1 << 20;
+// What front ends have asked is decided in milliseconds; while this server waits for more, nobody leads.
+constexpr std::chrono::seconds link_patience{1};
 
 void tell_certificate_end(service::Overview& overview, const http::ConnectionFigures& figures) {
   overview.set_certificate_end(Timestamp{std::chrono::seconds{figures.certificate_not_after}});
@@ -155,7 +157,10 @@ int run_server(const io::Path& directory, int port_override, const std::string& 
   sd_notify(0, "STOPPING=1");
   router.stop();
   (*server)->stop(leads_no_longer ? Duration{} : patience);
-  if (*listener) (*listener)->stop();
+  if (*listener) {
+    if (!leads_no_longer) (*listener)->hand_over(link_patience);
+    (*listener)->stop();
+  }
   (*service)->stop();
   spdlog::info("stopped");
   return leads_no_longer ? 1 : 0;

@@ -21,6 +21,13 @@ struct Following {
 // After this somebody who follows has begun to.
 constexpr Duration begins_within = std::chrono::seconds{5};
 
+// Results that are left to the leader are what a host would deliver again; others may not be done twice.
+link::Repeat repeat_of(const http::Request& request) {
+  const bool safe = request.method == "GET" || request.method == "HEAD" || request.path == "/v1/work" ||
+                    request.path == "/v1/commit";
+  return safe ? link::Repeat::yes : link::Repeat::no;
+}
+
 }  // namespace
 
 void Router::pass(const AskedPtr& asked) {
@@ -38,25 +45,25 @@ void Router::pass(const AskedPtr& asked) {
     if (following->feed->followers() == 0 && now > following->begun + begins_within)
       around_.leader.stop(following->id);
   };
-  following->id =
-      around_.leader.ask(Kind::pass, link::pack(asked->request),
-                         [this, asked, take_piece, following](Kind kind, std::string_view body) {
-                           if (kind == Kind::piece) return take_piece(body);
-                           if (following->feed) return;  // who follows asks again
-                           if (kind == Kind::error)
-                             return asked->reply(http::error_response(link::unpack_error(body)));
-                           auto response = link::unpack<http::Response>(body);
-                           if (!response.ok()) return asked->reply(http::error_response(response.error()));
-                           // Only who was let in is answered so; an administrator's next request may be
-                           // large, and counts as its.
-                           const auto& path = asked->request.path;
-                           if (response->status < 400 && path.starts_with("/v1/admin/"))
-                             visitors_.remember(asked->token_digest, {service::Load::Caller::administrator});
-                           else if (response->status < 400 && path.starts_with("/v1/uploads/") &&
-                                    !visitors_.find(asked->token_digest))
-                             visitors_.remember(asked->token_digest, {service::Load::Caller::stranger});
-                           asked->reply(std::move(*response));
-                         });
+  following->id = around_.leader.ask(
+      Kind::pass, link::pack(asked->request),
+      [this, asked, take_piece, following](Kind kind, std::string_view body) {
+        if (kind == Kind::piece) return take_piece(body);
+        if (following->feed) return;  // who follows asks again
+        if (kind == Kind::error) return asked->reply(http::error_response(link::unpack_error(body)));
+        auto response = link::unpack<http::Response>(body);
+        if (!response.ok()) return asked->reply(http::error_response(response.error()));
+        // Only who was let in is answered so; an administrator's next request may be
+        // large, and counts as its.
+        const auto& path = asked->request.path;
+        if (response->status < 400 && path.starts_with("/v1/admin/"))
+          visitors_.remember(asked->token_digest, {service::Load::Caller::administrator});
+        else if (response->status < 400 && path.starts_with("/v1/uploads/") &&
+                 !visitors_.find(asked->token_digest))
+          visitors_.remember(asked->token_digest, {service::Load::Caller::stranger});
+        asked->reply(std::move(*response));
+      },
+      repeat_of(asked->request));
 }
 
 // To whom the leader would tell its own.
@@ -73,6 +80,8 @@ void Router::metrics(const AskedPtr& asked) {
                  static_cast<double>(link.asked));
     text.counter("gleaner_front_operations_unavailable_total", "Of them those that no leader answered.",
                  static_cast<double>(link.unavailable));
+    text.counter("gleaner_front_operations_held_total", "Of them those that waited for the next leader.",
+                 static_cast<double>(link.held));
     text.counter("gleaner_front_links_total", "Links to a leader that were made.",
                  static_cast<double>(link.connections));
     text.counter("gleaner_front_commits_checked_total", "Results that were checked here.",

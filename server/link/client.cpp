@@ -10,10 +10,10 @@
 #include <chrono>
 #include <mutex>
 #include <thread>
-#include <unordered_map>
 
 #include "server/link/connection.h"
 #include "server/link/messages.h"
+#include "server/link/operations.h"
 #include "shared/base/thread_name.h"
 
 namespace gleaner::link {
@@ -23,14 +23,21 @@ namespace asio = boost::asio;
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-constexpr milliseconds pause_least{50}, pause_most{1000};  // between attempts; a standby leads within seconds
+// Between attempts, each longer than the one before by a quarter: whoever leads is found after little more
+// than the time that nobody did.
+constexpr milliseconds pause_least{50}, pause_most{1000};
 constexpr milliseconds beat{1000}, silence_max{4000};
 constexpr std::uint64_t beat_id = 0;
+
+void fail(const std::vector<Client::Answer>& lost, const std::string& why) {
+  const Bytes unavailable = pack(Error{ErrorKind::unavailable, why});
+  for (const auto& answer : lost) answer(Kind::error, unavailable);
+}
 
 }  // namespace
 
 struct Client::State : std::enable_shared_from_this<Client::State> {
-  explicit State(ClientOptions given) : options(std::move(given)), resolver(io), timer(io) {}
+  explicit State(ClientOptions given) : options(std::move(given)), resolver(io), timer(io), held_until(io) {}
 
   // On the link's thread:
   void connect();
@@ -38,13 +45,18 @@ struct Client::State : std::enable_shared_from_this<Client::State> {
   void receive(const Frame& frame);
   void tick();
   void broken(const std::string& why);
+  void leave();
   void later();
+  // The mutex is held:
+  void begin_holding();
+  // It is not:
+  void give_up_held();
 
   const ClientOptions options;
   std::shared_ptr<asio::ssl::context> tls;
   asio::io_context io{1};
   asio::ip::tcp::resolver resolver;
-  asio::steady_timer timer;
+  asio::steady_timer timer, held_until;
   std::shared_ptr<Socket> connecting;
   std::size_t next = 0;  // of the servers
   milliseconds pause = pause_least;
@@ -54,10 +66,12 @@ struct Client::State : std::enable_shared_from_this<Client::State> {
   mutable std::mutex mutex;  // guards what follows
   std::shared_ptr<Connection> connection;
   bool answers = false, stopping = false;  // it said hello
-  bool told = false;                       // that none does
+  bool leaving = false;                    // the leader that this connection is with
+  bool holding = false;                    // until the next one
+  bool told = false;                       // that none answers
   std::string why = "no server of the project has answered yet";
   std::uint64_t last = beat_id;
-  std::unordered_map<std::uint64_t, Answer> under_way;
+  Operations operations;
   Figures figures;
 };
 
@@ -119,54 +133,94 @@ void Client::State::receive(const Frame& frame) {
   heard = Clock::now();
   if (frame.id == beat_id) {
     if (frame.kind == Kind::error) return connection->close(unpack_error(frame.body).message);
+    if (frame.kind == Kind::leaving) return leave();
     const std::lock_guard lock(mutex);
+    if (leaving) return;
     if (!answers) {
       ++figures.connections;
       options.log("linked to the project's server");
     }
     answers = true;
-    told = false;
+    told = holding = false;
+    held_until.cancel();
     pause = pause_least;
+    operations.send_held(
+        [this](std::uint64_t id, Kind kind, std::string_view body) { connection->send(id, kind, body); });
     return;
   }
   Answer answer;
+  bool over = false;
   {
     const std::lock_guard lock(mutex);
-    const auto found = under_way.find(frame.id);
-    if (found == under_way.end()) return;  // nobody wants it any more
-    if (frame.kind == Kind::piece) {
-      answer = found->second;
-    } else {
-      answer = std::move(found->second);
-      under_way.erase(found);
-    }
+    answer = operations.find(frame);
+    over = leaving && !operations.any_sent();
   }
-  answer(frame.kind, frame.body);
+  if (answer) answer(frame.kind, frame.body);  // else nobody wants it any more
+  if (over) connection->close("another server is to lead");
+}
+
+// The leader answers what was sent to it, and is sent no more.
+void Client::State::leave() {
+  std::vector<Answer> streams;
+  bool over = false;
+  {
+    const std::lock_guard lock(mutex);
+    if (std::exchange(leaving, true)) return;
+    if (std::exchange(answers, false)) begin_holding();
+    streams = operations.take_streams();
+    over = !operations.any_sent();
+  }
+  fail(streams, "the project's server ends: ask again");
+  if (over) connection->close("another server is to lead");
+}
+
+void Client::State::begin_holding() {
+  if (stopping || options.hold == milliseconds{0}) return;
+  holding = true;
+  held_until.expires_after(options.hold);
+  held_until.async_wait([self = shared_from_this()](const ErrorCode& stopped) {
+    if (!stopped) self->give_up_held();
+  });
+}
+
+void Client::State::give_up_held() {
+  std::vector<Answer> lost;
+  {
+    const std::lock_guard lock(mutex);
+    if (answers) return;  // one leads, since a moment ago
+    holding = false;
+    lost = operations.take_held();
+    figures.unavailable += static_cast<std::int64_t>(lost.size());
+  }
+  fail(lost, "no server of the project answers this front end: try again later");
 }
 
 void Client::State::broken(const std::string& reason) {
   timer.cancel();
-  std::unordered_map<std::uint64_t, Answer> lost;
-  bool again = false;
+  std::vector<Answer> lost;
+  bool again = false, held = false;
   {
     const std::lock_guard lock(mutex);
     connection.reset();
     again = !stopping;
     if (!std::exchange(told, true)) options.log("no link to the project's server: " + reason);
-    answers = false;
+    leaving = false;
+    if (std::exchange(answers, false)) begin_holding();
     why = reason;
-    lost.swap(under_way);
+    const std::size_t before = operations.held();
+    lost = operations.broken();
+    figures.held += static_cast<std::int64_t>(operations.held() - before);
     figures.unavailable += static_cast<std::int64_t>(lost.size());
+    held = holding && !stopping;
   }
-  const Bytes unavailable =
-      pack(Error{ErrorKind::unavailable, "the link to the project's server broke: try again"});
-  for (const auto& [id, answer] : lost) answer(Kind::error, unavailable);
+  fail(lost, "the link to the project's server broke: try again");
+  if (!held) give_up_held();
   if (again) later();
 }
 
 void Client::State::later() {
   timer.expires_after(pause);
-  pause = std::min(2 * pause, pause_most);
+  pause = std::min(pause * 5 / 4, pause_most);
   timer.async_wait([self = shared_from_this()](const ErrorCode& stopped) {
     if (!stopped) self->connect();
   });
@@ -205,16 +259,21 @@ void Client::stop() {
       present = state->connection;
     }
     state->timer.cancel();
+    state->held_until.cancel();
     state->resolver.cancel();
     ErrorCode ignored;
     if (state->connecting) state->connecting->close(ignored);
-    if (present) present->close("this front end ends");
+    if (present)
+      present->close("this front end ends");
+    else
+      state->broken("this front end ends");
   });
   state_->thread.join();
 }
 
-std::uint64_t Client::ask(Kind kind, std::string_view body, Answer answer) {
+std::uint64_t Client::ask(Kind kind, std::string_view body, Answer answer, Repeat repeat) {
   std::shared_ptr<Connection> present;
+  bool held = false;
   std::uint64_t id = 0;
   if (static_cast<std::int64_t>(body.size()) > frame_bytes_max) {
     answer(Kind::error,
@@ -227,14 +286,15 @@ std::uint64_t Client::ask(Kind kind, std::string_view body, Answer answer) {
     ++state_->figures.asked;
     if (state_->answers && !state_->stopping) {
       present = state_->connection;
-      state_->under_way.emplace(id, std::move(answer));
+      state_->operations.add_sent(id, kind, body, std::move(answer), repeat);
     } else {
-      ++state_->figures.unavailable;
+      held = state_->holding && !state_->stopping && state_->operations.hold(id, kind, body, answer, repeat);
+      ++(held ? state_->figures.held : state_->figures.unavailable);
     }
   }
   if (present)
     present->send(id, kind, body);
-  else
+  else if (!held)
     answer(Kind::error,
            pack(Error{ErrorKind::unavailable,
                       "no server of the project answers this front end just now: try again later"}));
@@ -245,7 +305,7 @@ void Client::stop(std::uint64_t id) {
   std::shared_ptr<Connection> present;
   {
     const std::lock_guard lock(state_->mutex);
-    if (state_->under_way.erase(id) == 0) return;
+    if (!state_->operations.remove(id)) return;
     present = state_->connection;
   }
   if (present) present->send(id, Kind::stop, {});
@@ -253,7 +313,7 @@ void Client::stop(std::uint64_t id) {
 
 Status Client::ready() const {
   const std::lock_guard lock(state_->mutex);
-  if (state_->answers) return {};
+  if (state_->answers || state_->holding) return {};
   return Error{ErrorKind::unavailable, "no link to the project's server: " + state_->why};
 }
 

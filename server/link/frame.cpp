@@ -11,7 +11,7 @@ constexpr std::size_t kept_buffer_bytes = 1 << 20;
 
 bool is_known(std::uint8_t kind) {
   return (kind >= static_cast<std::uint8_t>(Kind::hello) && kind <= static_cast<std::uint8_t>(Kind::stop)) ||
-         (kind >= static_cast<std::uint8_t>(Kind::done) && kind <= static_cast<std::uint8_t>(Kind::piece));
+         (kind >= static_cast<std::uint8_t>(Kind::done) && kind <= static_cast<std::uint8_t>(Kind::leaving));
 }
 
 }  // namespace

@@ -29,9 +29,10 @@ enum class Kind : std::uint8_t {
   blob = 10,  // a piece of one
   stop = 11,  // of the operation of this id nothing more is wanted
   // From the leader:
-  done = 64,   // the answer
-  error = 65,  // or why there is none
-  piece = 66,  // one of many; the operation goes on
+  done = 64,     // the answer
+  error = 65,    // or why there is none
+  piece = 66,    // one of many; the operation goes on
+  leaving = 67,  // of no operation: what has come is answered still; send no more, and find the next leader
 };
 
 struct Frame {

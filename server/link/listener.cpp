@@ -10,8 +10,10 @@
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <future>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -36,6 +38,7 @@ struct Peer {
   std::shared_ptr<Connection> connection;
   std::atomic<int> under_way = 0;
   std::atomic<bool> gone = false;
+  bool greeted = false;  // the handshake is over
   std::mutex mutex;
   std::map<std::uint64_t, std::shared_ptr<std::atomic<bool>>> streams;  // said to stop
 };
@@ -132,6 +135,7 @@ struct Listener::State : std::enable_shared_from_this<Listener::State> {
   Acceptor acceptor;
   asio::steady_timer pause;
   std::set<std::shared_ptr<Peer>> peers;
+  std::optional<std::promise<void>> emptied;  // awaited: there is none left
   std::thread thread;
 };
 
@@ -161,12 +165,17 @@ void Listener::State::serve(Socket socket) {
     if (!stopped) peer->connection->close("no handshake in time");
   });
   peer->connection->start(
-      Stream::Side::server, [late] { late->cancel(); },
+      Stream::Side::server,
+      [peer, late] {
+        peer->greeted = true;
+        late->cancel();
+      },
       [this, peer](const Frame& frame) { receive(peer, frame); },
       [this, peer, late](const std::string& why) {
         late->cancel();
         peer->gone = true;
         peers.erase(peer);
+        if (emptied && peers.empty()) std::exchange(emptied, {})->set_value();
         options.log("a front end is gone: " + why);
       });
 }
@@ -204,6 +213,25 @@ Result<std::unique_ptr<Listener>> Listener::start(ListenerOptions options, Handl
     state->io.run();
   });
   return std::unique_ptr<Listener>(new Listener(state));
+}
+
+void Listener::hand_over(std::chrono::milliseconds patience) {
+  if (!state_->thread.joinable()) return;
+  std::promise<void> emptied;
+  const auto empty = emptied.get_future();
+  asio::post(state_->io, [state = state_.get(), emptied = std::move(emptied)]() mutable {
+    ErrorCode ignored;
+    state->acceptor.close(ignored);
+    state->pause.cancel();
+    if (state->peers.empty()) return emptied.set_value();
+    state->emptied = std::move(emptied);
+    for (const auto& peer : state->peers)
+      if (peer->greeted)
+        peer->connection->send(0, Kind::leaving, {});
+      else
+        peer->connection->close("the server ends");
+  });
+  (void)empty.wait_for(patience);
 }
 
 void Listener::stop() {

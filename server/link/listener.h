@@ -3,6 +3,7 @@
 // one that does not read, connections, time for a handshake. Thread-safe.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -40,6 +41,9 @@ class Listener {
   // Errors say what to do.
   [[nodiscard]] static Result<std::unique_ptr<Listener>> start(ListenerOptions options, Handler handler);
   ~Listener();  // stop()
+  // Front ends are told to find the next leader. Returns when each has the answers to what it sent before,
+  // and is gone; at the latest after `patience`.
+  void hand_over(std::chrono::milliseconds patience);
   // Operations answered later are answered to nobody.
   void stop();
 

@@ -1,11 +1,18 @@
-"""Whoever leads a project is killed, frozen and upgraded behind front ends that clients compute through."""
+"""Whoever leads a project is killed, frozen and upgraded behind front ends that clients compute through; then everything is
+upgraded under load, and no request fails."""
+import json
+import pathlib
 import signal
+import subprocess
 import time
 import unittest
 
 import postgres
+from front_test import program
 from fronts_test import COPIED, PROBLEM, Fronts, Relay
-from harness import MANDELBROT, free_port, main, seeded
+from harness import MANDELBROT, SLOW, SOURCE, built, free_port, main, seeded
+
+PROXY = "127.0.0.2"  # the address that HAProxy connects from
 
 
 @unittest.skipIf(postgres.WHY_NOT, postgres.WHY_NOT)
@@ -14,7 +21,7 @@ class Leaders(unittest.TestCase):
 
     def test_the_leader_is_killed_and_frozen_under_front_ends(self):
         rng = seeded(self)
-        with postgres.Postgres() as database, Fronts(f'store.url = "{database.url}"\n') as grid:
+        with postgres.Postgres() as database, Fronts(f'store.url = "{database.url}"\nserver.proxies = "{PROXY}"\n') as grid:
             grid.run("gleaner-server", "link-key", grid.project / "keys" / "link.pem")
             places = {name: f"127.0.0.1:{free_port()}" for name in ("first", "second")}
             projects = {}
@@ -51,8 +58,7 @@ class Leaders(unittest.TestCase):
                     process.send_signal(signal.SIGCONT)
                 process.wait(timeout=60)
                 grid.processes.pop(leader)
-                for port in ports.values():
-                    grid.wait_ready(port)
+                self.look(grid, identity)
                 changes.append((how.name, time.monotonic() - begun))
                 self.begun[leader] = len(grid.log(leader))
                 self.start(grid, leader, projects[leader])
@@ -61,7 +67,52 @@ class Leaders(unittest.TestCase):
             self.assertEqual(sum(share["items"] for share in info["shares"]), PROBLEM["height"], "counted twice or lost")
             self.assertEqual(grid.results(identity), expected)
             grid.admin("audit", "verify")
-            print("ready again: " + ", ".join(f"{how} {seconds:.1f} s" for how, seconds in changes), flush=True)
+            print("answered again: " + ", ".join(f"{how} {seconds:.1f} s" for how, seconds in changes), flush=True)
+            if program("haproxy"):
+                for name in ("a", "b"):
+                    grid.kill(name)
+                self.upgrade_under_load(grid, places, projects, ports)
+            else:
+                print("nothing is upgraded under load: haproxy is not installed", flush=True)
+
+    def upgrade_under_load(self, grid, places, projects, ports):
+        """One after the other: the server that stands by, the one that leads, the front ends, behind the HAProxy of deploy/fronts."""
+        grid.add_application(built("bundles/load"))
+        grid.add_problem("load", "load", "--strategy", "ss,mode=paper", "--straggler", "none", count=10**9)
+        entry = self.start_proxy(grid, ports)
+        grid.wait_until("the proxy", lambda: grid.answers(entry) == 200)
+        load = subprocess.Popen([grid.program("gleaner-loadgen"), "run", "--join-code", grid.join_code, "--server", f"127.0.0.1:{entry}",
+                                 "--hosts", "64", "--connections", "32", "--think", "20", "--warm-up", "0", "--seconds", str(8 * SLOW),
+                                 "--json"], stdout=subprocess.PIPE, text=True)
+        leader = grid.wait_until("a leader", lambda: self.leader(grid, places))
+        for name in sorted(places, key=lambda name: name == leader):
+            self.assertEqual(grid.kill(name, signal.SIGTERM), 0)
+            self.begun[name] = len(grid.log(name))
+            self.start(grid, name, projects[name])
+            grid.wait_until("it stands by", lambda: "standing by" in grid.log(name)[self.begun[name]:])
+        self.assertNotEqual(self.leader(grid, places), leader)
+        for name, port in ports.items():
+            self.assertEqual(grid.kill(name, signal.SIGTERM), 0)
+            grid.start_front(name, port)
+            grid.wait_ready(port)
+            time.sleep(1)  # HAProxy looks twice a second
+        run = json.loads(load.communicate(timeout=120 * SLOW)[0])
+        self.assertEqual((load.returncode, run["busy"], run["errors"], run["lost"]), (0, 0, 0, 0), run)
+        self.assertEqual((run["whole_run"]["contradictions"], run["whole_run"]["refused_though_right"]), (0, 0), run)
+        self.assertGreater(run["answers"], 100)
+        print(f"everything upgraded: {run['answers']} answers, none failed, {run['resent']} sent again on a new connection, "
+              f"the longest took {run['latency_ms']['longest'] / 1000:.1f} s", flush=True)
+
+    def start_proxy(self, grid, ports):
+        entry = free_port()
+        text = (SOURCE / "deploy" / "fronts" / "haproxy.cfg").read_text()
+        for here, there in (("0.0.0.0:443", f"127.0.0.1:{entry}"), ("192.0.2.20:8443", f"127.0.0.1:{ports['one']}"),
+                            ("192.0.2.21:8443", f"127.0.0.1:{ports['two']}"), ("option httpchk", f"source {PROXY}\n    option httpchk")):
+            self.assertEqual(text.count(here), 1)
+            text = text.replace(here, there)
+        (grid.directory / "haproxy.cfg").write_text(text)
+        grid.start("haproxy", pathlib.Path(program("haproxy")), "-db", "-f", grid.directory / "haproxy.cfg")
+        return entry
 
     def copy_of(self, grid, name, place):
         """Servers of one project share its directory; here each has its own settings beside what they share."""

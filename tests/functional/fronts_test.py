@@ -45,8 +45,8 @@ class Fronts(Grid):
         (directory / "server.toml").write_text(text)
         return directory
 
-    def start_front(self, name, port):
-        self.start(name, "gleaner-server", "front", self.directory / f"front-{name}", "--port", port)
+    def start_front(self, name, port, *arguments):
+        self.start(name, "gleaner-server", "front", self.directory / f"front-{name}", "--port", port, *arguments)
 
     def answers(self, port, path="/readyz"):
         try:
@@ -165,10 +165,10 @@ class TwoFronts(unittest.TestCase):
 class OneFront(unittest.TestCase):
     """What a host or an administrator is told through a front end is what the server itself says."""
 
-    def start(self, grid):
+    def start(self, grid, *arguments):
         grid.start_leader()
         grid.make_front("one")
-        grid.start_front("one", grid.port)
+        grid.start_front("one", grid.port, *arguments)
         grid.wait_ready(grid.port)
 
     def test_answers_are_the_server_s(self):
@@ -224,9 +224,11 @@ class OneFront(unittest.TestCase):
 
     def test_without_a_server_it_says_so_and_asks_to_come_again(self):
         with Fronts() as grid:
-            self.start(grid)
+            self.start(grid, "--hold", "1")
             host = FakeHost(grid, "kitchen-pc")
             grid.kill("server")
+            status, headers, _ = grid.request("POST", "/v1/heartbeat", {"units": []}, host.token)  # waits, in vain
+            self.assertEqual(status, 503)
             grid.wait_until("the broken link", lambda: grid.answers(grid.port) == 503)
             status, headers, _ = grid.request("POST", "/v1/heartbeat", {"units": []}, host.token)
             self.assertEqual(status, 503)
