@@ -113,9 +113,11 @@ void Client::State::open(Socket socket, const Address& address) {
   }
   const auto self = shared_from_this();
   made->start(
-      Stream::Side::client, [] {}, [self](const Frame& frame) { self->receive(frame); },
+      Stream::Side::client,
+      // Not before: what is written while hands are shaken lies there until more is.
+      [self, made] { made->send(beat_id, Kind::hello, pack(Hello{version, self->options.project})); },
+      [self](const Frame& frame) { self->receive(frame); },
       [self, &address](const std::string& ended) { self->broken(address.text() + ": " + ended); });
-  made->send(beat_id, Kind::hello, pack(Hello{version, options.project}));
   tick();
 }
 
