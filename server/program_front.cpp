@@ -25,8 +25,10 @@ namespace gleaner::server {
 namespace {
 
 constexpr auto trimmed_every = std::chrono::minutes{10};
-// A balancer that looks twice a second has then seen that this front end ends, and sends nobody any more.
-constexpr auto front_drain = std::chrono::seconds{2};
+// For so long all goes on, but /readyz says that this front end ends: a balancer that looks twice a second
+// then sends it no new connection, and none is refused. After that kept ones are told to end.
+constexpr auto noticed = std::chrono::milliseconds{1500};
+constexpr auto told_to_end = std::chrono::seconds{1};
 
 // The cache of blobs, and what keeps it from growing.
 struct Cache {
@@ -120,7 +122,7 @@ Result<int> serve(const io::Path& directory, const service::Configuration& confi
   const service::Settings settings{project, configuration};
   TRY_ASSIGN(const auto leader, find_leader(configuration, project, keys.project, hold));
   TRY_ASSIGN(auto options, http_options(configuration, project, port));
-  options.timeouts.drain = front_drain;
+  options.timeouts.drain = told_to_end;
   options.certificate_chain_pem = keys.tls.chain_pem;
   options.private_key_pem = keys.tls.key_pem;
   ThreadPool pool(std::max(4, 2 * static_cast<int>(std::thread::hardware_concurrency())));
@@ -143,6 +145,7 @@ Result<int> serve(const io::Path& directory, const service::Configuration& confi
   wait_for_signals(*server, project, [] {});
   sd_notify(0, "STOPPING=1");
   router.begin_stop();
+  std::this_thread::sleep_for(noticed);
   server->stop(patience);
   // Nobody is answered any more: what is under way ends before what it stands on.
   leader->stop();

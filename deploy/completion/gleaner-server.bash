@@ -11,7 +11,7 @@ _gleaner_server() {
     "") offered="init run front link-key take-keys check backup restore migrate challenge join-code --help --version" ;;
     "init") offered="--help --offline --root-key --name --address --port --public-host --days" ;;
     "run") offered="--help --port --log-level --check-config --accept-loss" ;;
-    "front") offered="--help --port --log-level" ;;
+    "front") offered="--help --port --log-level --hold" ;;
     "link-key") offered="--help" ;;
     "take-keys") offered="--help" ;;
     "check") offered="--help --json --repair --deep --accept-loss" ;;

@@ -38,6 +38,7 @@ complete -c gleaner-server -n '__gleaner_server_at "run"' -l accept-loss -d 'go 
 complete -c gleaner-server -n '__gleaner_server_at "front"' -l help -d 'Print this help message and exit'
 complete -c gleaner-server -n '__gleaner_server_at "front"' -l port -r -d ''
 complete -c gleaner-server -n '__gleaner_server_at "front"' -l log-level -r -d ''
+complete -c gleaner-server -n '__gleaner_server_at "front"' -l hold -r -d ''
 complete -c gleaner-server -n '__gleaner_server_at "link-key"' -l help -d 'Print this help message and exit'
 complete -c gleaner-server -n '__gleaner_server_at "take-keys"' -l help -d 'Print this help message and exit'
 complete -c gleaner-server -n '__gleaner_server_at "check"' -l help -d 'Print this help message and exit'

@@ -115,7 +115,9 @@ void Client::State::open(Socket socket, const Address& address) {
   made->start(
       Stream::Side::client,
       // Not before: what is written while hands are shaken lies there until more is.
-      [self, made] { made->send(beat_id, Kind::hello, pack(Hello{version, self->options.project})); },
+      [self, made] {
+        made->send(beat_id, Kind::hello, pack(Hello{version, self->options.project}));
+      },
       [self](const Frame& frame) { self->receive(frame); },
       [self, &address](const std::string& ended) { self->broken(address.text() + ": " + ended); });
   tick();
