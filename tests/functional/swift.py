@@ -77,6 +77,8 @@ pipeline = catch_errors gatekeeper healthcheck cache listing_formats bulk s3api 
 [app:proxy-server]
 use = egg:swift#proxy
 account_autocreate = true
+# Who asked before the other servers were there is not sent away for a minute.
+error_suppression_interval = 1
 [filter:tempauth]
 use = egg:swift#tempauth
 user_test_tester = testing .admin
