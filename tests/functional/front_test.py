@@ -253,36 +253,35 @@ class RealProxies(unittest.TestCase):
     def test_haproxy_passes_tls_through_or_ends_it(self):
         with Grid('server.proxies = "127.0.0.1"') as grid:
             front, text = self.settings(grid, "haproxy.cfg")
-            ended = free_port()
-            pair = grid.directory / "pair.pem"
+            ended, ending = self.settings(grid, "haproxy-tls.cfg")
+            pair = grid.directory / "grid.pem"
             pair.write_text("".join((grid.project / "keys" / name).read_text() for name in ("tls.pem", "tls.key")))
-            configuration = grid.directory / "haproxy.cfg"
-            configuration.write_text(text + f"""
-listen ended
-    mode http
-    bind 127.0.0.1:{ended} ssl crt {pair}
-    server main 127.0.0.1:{grid.port} ssl verify none send-proxy-v2
-""")
             grid.start("server", "gleaner-server", "run", grid.project)
             grid.wait_until("the server", lambda: "serving" in grid.log("server"))
-            grid.start("haproxy", pathlib.Path(program("haproxy")), "-db", "-f", configuration)
+            for label, settings in (("haproxy", text), ("haproxy-tls", ending.replace("/etc/haproxy", str(grid.directory)))):
+                configuration = grid.directory / f"{label}.cfg"
+                configuration.write_text(settings)
+                grid.start(label, pathlib.Path(program("haproxy")), "-db", "-f", configuration)
             self.look_through(grid, front, "127.0.0.5")
             self.look_through(grid, ended, "127.0.0.6")
             self.assertNotIn("no PROXY protocol header", grid.log("server"))  # nor when it looks at /readyz
 
     @unittest.skipUnless(program("nginx"), "nginx is not installed")
-    def test_nginx_passes_tls_through(self):
+    def test_nginx_passes_tls_through_or_ends_it(self):
         with Grid('server.proxies = "127.0.0.1"') as grid:
-            front, text = self.settings(grid, "nginx.conf")
             nginx = pathlib.Path(program("nginx"))
             modules = nginx.parents[1] / "lib" / "nginx" / "modules"
-            configuration = grid.directory / "nginx.conf"
-            configuration.write_text(text.replace("load_module modules", f"load_module {modules}"))
+            shutil.copy(grid.project / "keys" / "tls.pem", grid.directory / "grid.pem")
+            shutil.copy(grid.project / "keys" / "tls.key", grid.directory / "grid.key")
             grid.start("server", "gleaner-server", "run", grid.project)
             grid.wait_until("the server", lambda: "serving" in grid.log("server"))
-            grid.start("nginx", nginx, "-p", grid.directory, "-c", configuration, "-e", "stderr", "-g",
-                       f"daemon off; pid {grid.directory}/nginx.pid;")
-            self.look_through(grid, front, "127.0.0.7")
+            for name, address in (("nginx.conf", "127.0.0.7"), ("nginx-tls.conf", "127.0.0.8")):
+                front, text = self.settings(grid, name)
+                configuration = grid.directory / name
+                configuration.write_text(text.replace("load_module modules", f"load_module {modules}").replace("/etc/nginx", str(grid.directory)))
+                grid.start(name, nginx, "-p", grid.directory, "-c", configuration, "-e", "stderr", "-g",
+                           f"daemon off; pid {grid.directory}/{name}.pid;")
+                self.look_through(grid, front, address)
 
 
 class Notices(unittest.TestCase):
