@@ -4,6 +4,7 @@ A test is a unittest.TestCase that makes a Grid in a `with` block. All processes
 their ids. The build directory comes from GLEANER_BUILD (set by CTest).
 """
 import base64
+import contextlib
 import hashlib
 import http.client
 import json
@@ -14,6 +15,7 @@ import re
 import shutil
 import signal
 import socket
+import sqlite3
 import ssl
 import struct
 import subprocess
@@ -26,6 +28,7 @@ BUILD = pathlib.Path(os.environ.get("GLEANER_BUILD", "build/release")).resolve()
 PROGRAMS = pathlib.Path(os.environ.get("GLEANER_PROGRAMS") or BUILD).resolve()  # has what BUILD does not build
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 SLOW = float(os.environ.get("GLEANER_SLOW", "1"))  # sanitizer builds are slower
+CLUSTER = os.environ.get("GLEANER_CLUSTER")  # cluster.py: where rows and files are
 
 
 def built(path):
@@ -94,18 +97,45 @@ class Grid:
         self.name = name
         self.processes = {}
         self.failed = False
+        self.database = None  # its name, where it is one of cluster.py's
 
     def __enter__(self):
         self.run("gleaner-server", "init", self.project, "--offline", self.offline, "--address", "127.0.0.1", "--port",
                  self.port, "--name", self.name)
         for settings in (managers_settings(self), self.settings):
             self.change_settings(settings)
+        if CLUSTER:
+            self.use_cluster()
         self.join_code = self.run("gleaner-server", "join-code", self.project).stdout.strip()
         return self
+
+    def use_cluster(self):
+        """A database and a place of files of its own, where the test says nothing of either."""
+        sockets, objects = CLUSTER.split()
+        if not {"store.url", "blobs.url"} & {line.split(" = ")[0].strip() for line in self.settings.splitlines()}:
+            self.database = f"g{os.urandom(6).hex()}"
+            subprocess.run(["createdb", "-h", sockets, "-U", "gleaner", self.database], check=True)
+            self.change_settings(f'store.url = "postgresql:///{self.database}?host={sockets}&user=gleaner"\n'
+                                 f'blobs.url = "{objects}{self.database}"')
+            keys = self.project / "keys" / "blobs.keys"
+            keys.write_text("\n".join(os.environ["GLEANER_BLOBS_KEYS"].split()) + "\n")
+            keys.chmod(0o600)
+
+    def rows(self, sql):
+        """Of the store, beside the server if it runs; bytes by hex(COLUMN), as x'...'."""
+        if self.database:
+            sql = re.sub(r"\bx'(\w*)'", r"decode('\1', 'hex')", re.sub(r"\bhex\((\w+)\)", r"encode(\1, 'hex')", sql))
+            done = subprocess.run(["psql", "-X", "-A", "-t", "-q", "-F", "\t", "-h", CLUSTER.split()[0], "-U", "gleaner", "-d", self.database,
+                                   "-c", sql], check=True, capture_output=True, text=True)
+            return [line.split("\t") for line in done.stdout.splitlines()]
+        with contextlib.closing(sqlite3.connect(self.project / "store.sqlite", timeout=10)) as store, store:
+            return [list(map(str, row)) for row in store.execute(sql).fetchall()]
 
     def __exit__(self, kind, value, trace):
         for name in list(self.processes):
             self.kill(name)
+        if self.database:
+            subprocess.run(["dropdb", "--force", "-h", CLUSTER.split()[0], "-U", "gleaner", self.database], check=True)
         if kind is not None and os.environ.get("GLEANER_KEEP"):
             print(f"kept {self.directory}")
         else:
@@ -421,6 +451,11 @@ def seeded(test):
     test.addCleanup(lambda: None)
     print(f"seed {seed}", flush=True)
     return random.Random(seed)
+
+
+def of_files(why):
+    """For a test whose subject is what a project keeps in its own directory; over PostgreSQL and Swift it is passed over."""
+    return unittest.skipIf(CLUSTER, f"over PostgreSQL and an object store: {why}")
 
 
 def main():
