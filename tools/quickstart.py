@@ -69,7 +69,7 @@ class Demonstration:
         self.admin("problem", "watch", identity, quiet=False)
 
     def start(self, name, *command):
-        log = open(self.directory / f"{name}.log", "w")
+        log = open(self.directory / f"{name}.log", "a")
         process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
         self.processes.append((name, process))
         return process
