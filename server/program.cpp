@@ -202,8 +202,7 @@ int run_program(int argc, char** argv) {
   }
   MigrateOptions migrate;
   auto* migrate_command = app.add_subcommand(
-      "migrate",
-      "while no server runs: move a project's rows into a database, its blobs into an object store, or back");
+      "migrate", "move a project's rows into a database, its blobs into an object store, or back");
   migrate_command->add_option("DIR", directory, "the project's directory")->required();
   auto* rows_option =
       migrate_command->add_option("--to", migrate.to, "the rows: postgresql://HOST/DATABASE, or store.sqlite")
@@ -214,16 +213,12 @@ int run_program(int argc, char** argv) {
       ->needs(rows_option);
   std::string blobs_to;
   bool ahead = false;
-  auto* blobs_option =
-      migrate_command
-          ->add_option("--blobs", blobs_to,
-                       "archives, inputs and large results: s3+https://HOST/BUCKET[/PREFIX], or files")
-          ->check(objection_to_blob_place);
   migrate_command
-      ->add_flag("--ahead", ahead,
-                 "only copy the blobs that there are, while the server runs; the move is shorter then")
-      ->needs(blobs_option)
-      ->excludes(rows_option);
+      ->add_option("--blobs", blobs_to,
+                   "archives, inputs and large results: s3+https://HOST/BUCKET[/PREFIX], or files")
+      ->check(objection_to_blob_place);
+  migrate_command->add_flag("--ahead", ahead,
+                            "only copy what there is, while the server runs; the move is shorter then");
   migrate_command->add_flag("--json", json, "print one JSON document for each: blobs, then rows");
   std::string webroot;
   auto* challenge_command = app.add_subcommand(
@@ -283,13 +278,13 @@ int run_program(int argc, char** argv) {
   if (*migrate_command) {
     const auto configuration = read_configuration(directory);
     if (!configuration.ok()) return fail(configuration.error());
+    migrate.extent = ahead ? Extent::ahead : Extent::all;
     if (blobs_to.empty() && migrate.to.empty()) {
       fmt::print(stderr, "gleaner-server: migrate what? Say --to for rows, --blobs for blobs, or both\n");
       return 2;
     }
     if (!blobs_to.empty()) {
-      const int code =
-          run_move_blobs(directory, *configuration, blobs_to, ahead ? Extent::ahead : Extent::all, format);
+      const int code = run_move_blobs(directory, *configuration, blobs_to, migrate.extent, format);
       if (code != 0 || migrate.to.empty()) return code;
     }
     if (migrate.from.empty())

@@ -17,28 +17,58 @@ namespace {
 using storage::MoveProgress;
 using storage::MoveReport;
 
+const char* name_of(MoveProgress::Step step) {
+  switch (step) {
+    case MoveProgress::Step::finding:
+      return "looked for";
+    case MoveProgress::Step::copying:
+      return "copied";
+    default:
+      return "compared";
+  }
+}
+
 void print_json(const MoveReport& report) {
-  json::Value tables = json::Value::array();
+  json::Value tables = json::Value::array(), steps = json::Value::array();
   for (const auto& table : report.tables)
     tables.push_back({{"name", table.name}, {"rows", table.rows}, {"digest", table.digest}});
-  const json::Value all{{"from", report.from},
-                        {"to", report.to},
-                        {"rows", report.rows},
-                        {"rows_there", report.there},
-                        {"tables", tables}};
+  for (const auto& time : report.times)
+    steps.push_back({{"step", name_of(time.step)},
+                     {"seconds", time.seconds},
+                     {"processor_seconds", time.processor_seconds}});
+  const json::Value all{{"from", report.from},        {"to", report.to},  {"rows", report.rows},
+                        {"rows_there", report.there}, {"tables", tables}, {"steps", steps}};
   fmt::print("{}\n", json::write(all, {.indent = 2}));
 }
 
 void print_text(const MoveReport& report, const MigrateOptions& options) {
   for (const auto& table : report.tables)
     if (table.rows > 0) fmt::print("{:18}{:>14} rows  {:.16}\n", table.name, table.rows, table.digest);
-  fmt::print("{} rows of {} are in {}, each read back and compared", report.rows, report.from, report.to);
-  if (report.there > 0) fmt::print("; {} were there from an earlier attempt", report.there);
+  fmt::print("{} rows of {} are in {}, each read from both and compared", report.rows, report.from,
+             report.to);
+  if (report.there > 0) fmt::print("; {} were there already", report.there);
+  if (options.extent == Extent::ahead) {
+    fmt::print(
+        ".\nOnce more with --ahead copies what has changed since. Then stop the server, and call this "
+        "without "
+        "it.\n");
+    return;
+  }
   const bool file = options.to == storage::store_file;
   fmt::print(
       ".\nNow {} in server.toml, section [store], then start the server. Before that it refuses to start.\n"
       "What is left in {} is not used any more.\n",
       file ? "remove url" : "set url to this database", report.from);
+}
+
+// The new store says in its audit log where its rows are from; the directory, how far it is.
+Status note_move(const io::Path& project, storage::Store& store, const MoveReport& report) {
+  const Timestamp now = system_clock().now();
+  TRY(service::note_act(store, service::server_actor("store migrate", report.to),
+                        fmt::format("{} rows, from {}", report.rows, report.from), now));
+  storage::GenerationNote note = store.generation();
+  note.at = now;
+  return storage::write_generation_note(io::real_files(), project, note);
 }
 
 }  // namespace
@@ -53,19 +83,15 @@ int run_migrate(const io::Path& project, const MigrateOptions& options, Format f
   const bool watched = ::isatty(STDERR_FILENO) == 1;
   const auto progress = [&](const MoveProgress& now) {
     if (!watched) return;
-    const char* const done = now.step == MoveProgress::Step::copying ? "copied" : "compared";
-    bar.draw(now.done, now.all, [&] { return fmt::format("{} of {} rows {}", now.done, now.all, done); });
+    bar.draw(now.done, now.all,
+             [&] { return fmt::format("{} of {} rows {}", now.done, now.all, name_of(now.step)); });
   };
   const auto moved = [&]() -> Result<MoveReport> {
     TRY(check_user(project, "migrate"));
+    if (options.extent == Extent::ahead)
+      return storage::copy_ahead(project, options.from, options.to, progress);
     TRY_ASSIGN(auto made, storage::move_store(project, options.from, options.to, progress));
-    const MoveReport& report = made.report;
-    const Timestamp now = system_clock().now();
-    TRY(service::note_act(*made.store, service::server_actor("store migrate", report.to),
-                          fmt::format("{} rows, from {}", report.rows, report.from), now));
-    storage::GenerationNote note = made.store->generation();
-    note.at = now;
-    TRY(storage::write_generation_note(io::real_files(), project, note));
+    TRY(note_move(project, *made.store, made.report));
     return std::move(made.report);
   }();
   bar.clear();

@@ -7,8 +7,10 @@
 
 namespace gleaner::server {
 
+enum class Extent { all, ahead };  // ahead: what there is, while the server runs
 struct MigrateOptions {
   std::string from, to;  // addresses of databases, or storage::store_file
+  Extent extent = Extent::all;
 };
 
 // What may be said to --from and --to; empty: it is one of them.

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "server/program_check.h"
+#include "server/program_migrate.h"
 #include "server/service/configuration.h"
 #include "server/storage/open_blobs.h"
 #include "shared/io/files.h"
@@ -13,7 +13,6 @@ namespace gleaner::server {
 [[nodiscard]] storage::BlobPlace blob_place(const io::Path& directory,
                                             const service::Configuration& configuration);
 
-enum class Extent { all, ahead };  // ahead: what there is, while the server runs
 // `to`: a url, or "files". The exit code: 0, 1, or 4: blobs are lost where they are.
 [[nodiscard]] int run_move_blobs(const io::Path& directory, const service::Configuration& configuration,
                                  const std::string& to, Extent extent, Format format);

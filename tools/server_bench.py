@@ -152,8 +152,8 @@ class LoadTrial:
         self.hosts_file.write_text("\n".join([title, *known]) + "\n")
         return self.start_server()
 
-    def fill_units(self):
-        """Every host but the first has delivered what the first one has, and holds a unit like it: the rows of that, and a
+    def fill_units(self, delivered=1):
+        """Every host but the first has delivered as many units as the first one's, and holds one like it: the rows of that, and a
         ledger. Hosts that work later know nothing of their unit; the server gives it back then."""
         self.run("--hosts", 1, "--connections", 1, "--warm-up", 0, "--rounds", 2, seconds=60)
         self.stop_server()
@@ -169,18 +169,20 @@ class LoadTrial:
             size = len(contents.model["bytes"])
             ledger.write("gleaner-ledger 1\n")
             for host in hosts:
-                data = secrets.token_bytes(size)
-                digest = hashlib.sha256(data)
-                place = {"range_begin": item, "range_end": item + 1}
                 records.add(host=host)
-                done.add(id=unit, group_unit=unit, host=host, committed=item + 1, finished=item + 1, handed_end=item + 1, **place)
-                segments.add(id=segment, unit=unit, host=host, digest=digest.digest(), **place)
-                contents.add(segment=segment, bytes=data)
-                accepted.add(segment=segment, **place)
-                ledger.write(f"accepted {unit} {host} {item} {item + 1} {digest.hexdigest()}\n")
-                held.add(id=unit + 1, group_unit=unit + 1, host=host, range_begin=item + 1, range_end=item + 2, committed=item + 1,
-                         finished=item + 1, handed_end=item + 2)
-                unit, segment, item = unit + 2, segment + 1, item + 2
+                for _ in range(delivered):
+                    data = secrets.token_bytes(size)
+                    digest = hashlib.sha256(data)
+                    place = {"range_begin": item, "range_end": item + 1}
+                    done.add(id=unit, group_unit=unit, host=host, committed=item + 1, finished=item + 1, handed_end=item + 1, **place)
+                    segments.add(id=segment, unit=unit, host=host, digest=digest.digest(), **place)
+                    contents.add(segment=segment, bytes=data)
+                    accepted.add(segment=segment, **place)
+                    ledger.write(f"accepted {unit} {host} {item} {item + 1} {digest.hexdigest()}\n")
+                    unit, segment, item = unit + 1, segment + 1, item + 1
+                held.add(id=unit, group_unit=unit, host=host, range_begin=item, range_end=item + 1, committed=item, finished=item,
+                         handed_end=item + 1)
+                unit, item = unit + 1, item + 1
             for rows in (records, done, held, segments, contents, accepted):
                 rows.write()
             database.execute("UPDATE sequences SET next = ? WHERE name = 'unit'", (unit,))

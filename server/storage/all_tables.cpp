@@ -1,10 +1,11 @@
 #include "server/storage/all_tables.h"
 
+#include <algorithm>
 #include <bit>
-#include <cstddef>
 
 #include "server/storage/stored_problems.h"
 #include "server/storage/stored_project.h"
+#include "shared/base/check.h"
 #include "shared/base/encoding.h"
 #include "shared/crypto/keys.h"
 
@@ -12,8 +13,6 @@ namespace gleaner::storage {
 namespace {
 
 using Type = Column::Type;
-
-constexpr std::size_t digest_bytes = 32;
 
 // The one table that no struct describes (sql_store_stages.cpp).
 Table stage_costs() {
@@ -65,26 +64,49 @@ void append_number(Bytes& to, std::uint64_t number) {
   for (int shift = 0; shift < 64; shift += 8) to.push_back(static_cast<char>(number >> shift & 0xFF));
 }
 
-void append_column(Type type, Query& row, Bytes& to) {
+void append_text(std::string_view text, Bytes& to) {
+  append_number(to, text.size());
+  to += text;
+}
+
+// The next column, in a form that is alike for every engine.
+void read_column(Type type, Query& row, Bytes& to, Query* put) {
   std::int64_t number = 0;
   double real = 0;
   std::string text;
   switch (type) {
     case Type::integer:
       row.take(number);
-      return append_number(to, static_cast<std::uint64_t>(number));
+      append_number(to, static_cast<std::uint64_t>(number));
+      if (put != nullptr) put->add(number);
+      return;
     case Type::real:
       row.take(real);
-      return append_number(to, std::bit_cast<std::uint64_t>(real == 0 ? 0.0 : real));  // SQLite has no -0
-    case Type::digest:
-      row.take_digest(text);
-      break;
+      append_number(to, std::bit_cast<std::uint64_t>(real == 0 ? 0.0 : real));  // SQLite has no -0
+      if (put != nullptr) put->add(real);
+      return;
     case Type::text:
+      row.take(text);
+      append_text(text, to);
+      if (put != nullptr) put->add(std::string_view(text));
+      return;
     case Type::bytes:
       row.take(text);
+      append_text(text, to);
+      if (put != nullptr) put->add_bytes(text);
+      return;
+    case Type::digest:
+      row.take_digest(text);
+      append_text(text, to);
+      if (put != nullptr) put->add_digest(text);
   }
-  append_number(to, text.size());
-  to += text;
+}
+
+std::int64_t number_at(const Bytes& row, std::size_t index) {
+  std::uint64_t number = 0;
+  for (std::size_t i = 8; i > 0; --i)
+    number = number << 8 | static_cast<unsigned char>(row[8 * index + i - 1]);
+  return static_cast<std::int64_t>(number);
 }
 
 }  // namespace
@@ -96,19 +118,34 @@ WholeTable::WholeTable(Table described, const std::string& which) : table(std::m
   const auto key = [&](std::size_t columns) {
     return std::vector<Column>(first, first + static_cast<std::ptrdiff_t>(columns));
   };
+  CHECK_TRUE(ordered <= Place::numbers_max);
   const std::string where = which.empty() ? "" : " WHERE " + which;
   const std::string by_key = " ORDER BY " + listed(key(table.keys));
   count = "SELECT count(*) FROM " + table.name + where;
   rows = select_text(table) + where + by_key;
-  clear = "DELETE FROM " + table.name;
+  remove = "DELETE FROM " + table.name + where;
   if (ordered == 0) return;
-  std::string places, backwards;
+  std::string places, equal;
   for (const Column& column : key(ordered)) {
     places += places.empty() ? "?" : ", ?";
-    backwards += (backwards.empty() ? " ORDER BY " : ", ") + column.name + " DESC";
+    equal += (equal.empty() ? " WHERE " : " AND ") + column.name + " = ?";
   }
-  rest = select_text(table) + " WHERE (" + listed(key(ordered)) + ") >= (" + places + ")" + by_key;
-  last = "SELECT " + listed(key(ordered)) + " FROM " + table.name + backwards + " LIMIT 1";
+  const std::string place = "(" + listed(key(ordered)) + ")";
+  const std::string between =
+      " WHERE " + place + " >= (" + places + ") AND " + place + " <= (" + places + ")";
+  // The number makes sure that an index is used, whatever is believed of the table.
+  range = select_text(table) + between + by_key + " LIMIT ?";
+  remove += equal;
+  remove_range = "DELETE FROM " + table.name + between;
+}
+
+void TableSum::add(const TableSum& more) {
+  rows += more.rows;
+  for (std::size_t i = 0; i < digest.size(); ++i) digest[i] = static_cast<char>(digest[i] ^ more.digest[i]);
+}
+
+std::string TableSum::digest_text() const {
+  return to_hex({digest.data(), digest.size()});
 }
 
 const std::vector<WholeTable>& all_tables() {
@@ -120,45 +157,30 @@ std::vector<const Table*> numbered_tables() {
   return {&table_of<HostRow>(), &table_of<ApplicationRow>(), &table_of<ProblemRow>()};
 }
 
-void pass_column(Type type, Query& from, Query& to) {
-  std::int64_t number = 0;
-  double real = 0;
-  std::string text;
-  switch (type) {
-    case Type::integer:
-      from.take(number);
-      return (void)to.add(number);
-    case Type::real:
-      from.take(real);
-      return (void)to.add(real);
-    case Type::text:
-      from.take(text);
-      return (void)to.add(std::string_view(text));
-    case Type::bytes:
-      from.take(text);
-      return (void)to.add_bytes(text);
-    case Type::digest:
-      from.take_digest(text);
-      to.add_digest(text);
-  }
+Result<std::optional<Place>> next_row(const WholeTable& table, Query& query, TableSum& sum, Query* put) {
+  TRY_ASSIGN(const bool found, query.step());
+  if (!found) return std::optional<Place>{};
+  Bytes row;
+  for (const Column& column : table.table.columns) read_column(column.type, query, row, put);
+  TableSum of_row{1, {}};
+  const Bytes digest = crypto::sha256(row);
+  CHECK_TRUE(digest.size() == of_row.digest.size());
+  std::copy(digest.begin(), digest.end(), of_row.digest.begin());
+  sum.add(of_row);
+  Place place;
+  for (std::size_t i = 0; i < table.ordered; ++i) place.numbers[i] = number_at(row, i);
+  return std::optional(place);
 }
 
 Result<TableSum> sum_of(Connection& connection, const WholeTable& table,
                         const std::function<void()>& row_read) {
   TableSum sum;
-  Bytes digest(digest_bytes, '\0'), row;
   Query query = connection.query(table.rows);
-  for (;; ++sum.rows) {
-    TRY_ASSIGN(const bool found, query.step());
-    if (!found) break;
-    row.clear();
-    for (const Column& column : table.table.columns) append_column(column.type, query, row);
-    const Bytes of_row = crypto::sha256(row);
-    for (std::size_t i = 0; i < digest_bytes; ++i) digest[i] = static_cast<char>(digest[i] ^ of_row[i]);
+  for (;;) {
+    TRY_ASSIGN(const auto place, next_row(table, query, sum));
+    if (!place) return sum;
     row_read();
   }
-  sum.digest = to_hex(digest);
-  return sum;
 }
 
 Result<std::int64_t> count_rows(Connection& connection, const WholeTable& table) {

@@ -1,20 +1,21 @@
-// Rows of whole tables from one connection to another, of the same engine or not. Private to this module.
+// All tables of a project from one connection to another, of the same engine or not. Private to this module.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 
-#include "server/storage/all_tables.h"
+#include "server/storage/connection.h"
+#include "server/storage/move_store.h"
 
 namespace gleaner::storage {
 
-// In transactions of its own there, of 10,000 rows; goes on behind what is there already. Tells of each row.
-[[nodiscard]] Status copy_table(Connection& from, Connection& to, const WholeTable& table,
-                                const std::function<void()>& row_copied);
-// The numbers that were given, those of rows that are gone included.
-[[nodiscard]] Status copy_numbers(Connection& from, Connection& to);
-// Reads both. invalid: they differ.
-[[nodiscard]] Result<TableSum> compare_table(Connection& from, Connection& to, const WholeTable& table,
-                                             const std::function<void()>& row_read);
+// Makes the tables of `to` hold what those of `from` do, whatever is there: what is the same stays, what is
+// not to be there is removed, the rest is copied, in transactions of 10,000 rows, and read back. So every row
+// was read from both and compared, and what was interrupted goes on. invalid: what was copied is not the
+// same.
+//
+// REQUIRES: nobody writes to either; or a transaction of `from` is open that sees nothing of it. `from` is
+// used by another thread meanwhile.
+[[nodiscard]] Result<MoveReport> copy_tables(Connection& from, Connection& to,
+                                             const std::function<void(const MoveProgress&)>& progress);
 
 }  // namespace gleaner::storage

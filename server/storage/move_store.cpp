@@ -1,12 +1,13 @@
 #include "server/storage/move_store.h"
 
-#include <algorithm>
 #include <optional>
 
+#include "server/storage/all_tables.h"
 #include "server/storage/copy_tables.h"
 #include "server/storage/directory_lock.h"
 #include "server/storage/migrations.h"
 #include "server/storage/open_parts.h"
+#include "server/storage/postgres.h"
 #include "server/storage/sqlite.h"
 #include "shared/base/failpoint.h"
 
@@ -20,69 +21,115 @@ Result<std::optional<std::string>> value_of(Connection& connection, const char* 
   return first_row(query.add(name), [](Query& row) { return take_row<NamedValue>(row).value; });
 }
 
-Status set_value(Connection& connection, const char* name, const std::string& value) {
-  return transact(connection, [&]() -> Status {
-    Query query = connection.put(table_of<NamedValue>());
-    return query.add(std::string_view(name)).add(std::string_view(value)).run();
-  });
+// In an open transaction.
+Status put_value(Connection& connection, const char* name, const std::string& value) {
+  Query query = connection.put(table_of<NamedValue>());
+  return query.add(std::string_view(name)).add(std::string_view(value)).run();
 }
-
 Status drop_value(Connection& connection, const char* name) {
-  return transact(connection, [&]() -> Status {
-    return connection.query("DELETE FROM named_values WHERE name = ?").add(std::string_view(name)).run();
-  });
+  return connection.query("DELETE FROM named_values WHERE name = ?").add(std::string_view(name)).run();
 }
 
-// One call of move_store().
+// One call of move_store() or copy_ahead().
 class Move {
  public:
   Move(const io::Path& directory, const std::function<void(const MoveProgress&)>& progress)
       : directory_(directory), progress_(progress) {}
 
   Result<MovedStore> run(const std::string& from, const std::string& to) {
-    if (from == to) return Error{ErrorKind::conflict, "the rows of this project are there already"};
-    if (from == store_file || to == store_file) {
-      TRY_ASSIGN(lock_, DirectoryLock::take(directory_));
-    }
+    TRY(lock(from, to, from == store_file || to == store_file));
     TRY(open_source(from));
     TRY(open_target(to));
-    TRY(copy());
-    TRY(compare());
-    report_.from = source_.place, report_.to = target_.place;
+    TRY_ASSIGN(auto report, copy());
+    if (source_.check.valid()) TRY(source_.check.get());
     TRY(failpoint("move-compared"));
-    TRY(set_value(*source_.connection, moved_value, report_.to));
-    if (from == store_file) TRY(settle(*source_.connection));
+    Connection& source = *source_.connection;
+    TRY(transact(source, [&] { return put_value(source, moved_value, report.to); }));
+    if (from == store_file) TRY(settle(source));
     TRY(failpoint("move-given-up"));
     if (to == store_file) TRY(put_file_in_place());
     TRY(failpoint("move-in-place"));
-    TRY(drop_value(*target_.connection, moving_value));
+    Connection& target = *target_.connection;
+    TRY(transact(target, [&] { return drop_value(target, moving_value); }));
     TRY_ASSIGN(auto store, serve(std::move(target_), directory_, Loss::refused));
-    return MovedStore{std::move(report_), std::move(store)};
+    return MovedStore{std::move(report), std::move(store)};
+  }
+
+  Result<MoveReport> run_ahead(const std::string& from, const std::string& to) {
+    TRY(lock(from, to, to == store_file));
+    TRY(open_served_source(from));
+    TRY(open_target(to));
+    return copy();
   }
 
  private:
-  [[nodiscard]] Result<Opened> open_url(const std::string& url) const {
+  Status lock(const std::string& from, const std::string& to, bool file) {
+    if (from == to) return Error{ErrorKind::conflict, "the rows of this project are there already"};
+    if (!file) return {};
+    TRY_ASSIGN(lock_, DirectoryLock::take(directory_));
+    return {};
+  }
+
+  [[nodiscard]] static Result<Opened> open_url(const std::string& url, const std::string& meanwhile) {
     StoreOptions options;
     options.waits = [] { return false; };
     auto opened = open_database(url, options);
     if (!opened.ok() && opened.error().kind == ErrorKind::unavailable)
-      return Error{ErrorKind::unavailable,
-                   opened.error().message +
-                       " (while a server runs, nothing can be moved: stop it, and those "
-                       "that stand by)"};
+      return Error{ErrorKind::unavailable, opened.error().message + " (" + meanwhile + ")"};
     return opened;
+  }
+
+  Error nothing_to_move() const {
+    return {ErrorKind::not_found, (directory_ / store_file).string() +
+                                      " is not there: there is nothing to move. For a new project set "
+                                      "store.url in server.toml before its first start"};
   }
 
   Status open_source(const std::string& from) {
     if (from != store_file) {
-      TRY_ASSIGN(source_, open_url(from));
+      TRY_ASSIGN(source_, open_url(from,
+                                   "while a server runs, rows can only be copied ahead: stop it, and those "
+                                   "that stand by"));
     } else if (io::real_files().exists(directory_ / store_file)) {
-      TRY_ASSIGN(source_, open_file(lock_, directory_, OpenCheck::quick_check));
+      TRY_ASSIGN(source_, open_file(lock_, directory_, OpenCheck::beside));
     } else {
-      return Error{ErrorKind::not_found, (directory_ / store_file).string() +
-                                             " is not there: there is nothing to move. For a new project set "
-                                             "store.url in server.toml before its first start"};
+      return nothing_to_move();
     }
+    TRY(read_state());
+    if (moved_away_) return {};  // open_target() says
+    const auto note = read_generation_note(io::real_files(), directory_);
+    if (!note.ok()) return note.error();
+    if (!*note || (*note)->generation <= generation_) return {};
+    return Error{ErrorKind::invalid,
+                 source_.place + " is older than it was: `gleaner-server run` says what to do"};
+  }
+
+  // As it is now, in a transaction that sees nothing of what is committed meanwhile.
+  Status open_served_source(const std::string& from) {
+    if (from != store_file) {
+      TRY_ASSIGN(auto database, Postgres::open(from));
+      TRY(database->only_read());
+      TRY(database->begin());
+      source_ = {database->place(), "", nullptr, std::move(database), nullptr};
+    } else {
+      const io::Path path = directory_ / store_file;
+      if (!io::real_files().exists(path)) return nothing_to_move();
+      TRY_ASSIGN(auto file, Database::open(path.string(), Database::Create::no, Database::Access::read));
+      TRY(file->execute("BEGIN"));
+      source_ = {path.string(), "", nullptr, std::move(file), nullptr};
+    }
+    TRY_ASSIGN(const int version, source_.connection->schema_version());
+    if (version != migrations().back().version)
+      return Error{ErrorKind::invalid,
+                   source_.place + " has not this program's schema yet: start the server once"};
+    TRY(read_state());
+    TRY(check_place(*source_.connection, source_.place));
+    state_ = project_ + " ahead";
+    return {};
+  }
+
+  // What the former store says of itself.
+  Status read_state() {
     Connection& source = *source_.connection;
     TRY_ASSIGN(const auto project, value_of(source, "project"));
     if (!project)
@@ -90,23 +137,17 @@ class Move {
     project_ = *project;
     TRY_ASSIGN(const auto unfinished, value_of(source, moving_value));
     if (unfinished) return check_place(source, source_.place);
-    std::int64_t generation = 0;
     Query query = source.find(table_of<SequenceRow>());
     TRY_ASSIGN(const auto row, first_row(query.add(std::string_view("generation")), take_row<SequenceRow>));
-    if (row) generation = row->next;
-    state_ = project_ + " " + std::to_string(generation);
+    if (row) generation_ = row->next;
+    state_ = project_ + " " + std::to_string(generation_);
     TRY_ASSIGN(moved_away_, value_of(source, moved_value));
-    if (moved_away_) return {};  // open_target() says
-    const auto note = read_generation_note(io::real_files(), directory_);
-    if (!note.ok()) return note.error();
-    if (!*note || (*note)->generation <= generation) return {};
-    return Error{ErrorKind::invalid,
-                 source_.place + " is older than it was: `gleaner-server run` says what to do"};
+    return {};
   }
 
   Status open_target(const std::string& to) {
     if (to != store_file) {
-      TRY_ASSIGN(target_, open_url(to));
+      TRY_ASSIGN(target_, open_url(to, "a server uses it: name an empty database"));
     } else {
       TRY(open_target_file());
     }
@@ -118,10 +159,8 @@ class Move {
     if (goes_on) return {};
     TRY(check_may_be_filled(target, target_.place, moving.has_value()));
     return transact(target, [&]() -> Status {
-      const auto& tables = all_tables();
-      for (auto each = tables.rbegin(); each != tables.rend(); ++each) TRY(target.query(each->clear).run());
-      Query query = target.put(table_of<NamedValue>());
-      return query.add(std::string_view(moving_value)).add(std::string_view(state_)).run();
+      TRY(put_value(target, moving_value, state_));
+      return drop_value(target, moved_value);
     });
   }
 
@@ -145,53 +184,26 @@ class Move {
 
   // What is there is nothing, or nobody's any more.
   Status check_may_be_filled(Connection& target, const std::string& place, bool unfinished) const {
+    TRY_ASSIGN(const auto project, value_of(target, "project"));
+    TRY_ASSIGN(const auto moved, value_of(target, moved_value));
+    const bool ours = !project || *project == project_;
+    if (ours && (moved || unfinished)) return {};
     std::int64_t rows = 0;
     for (const WholeTable& table : all_tables()) {
       TRY_ASSIGN(const std::int64_t more, count_rows(target, table));
       rows += more;
     }
-    TRY_ASSIGN(const auto project, value_of(target, "project"));
-    TRY_ASSIGN(const auto moved, value_of(target, moved_value));
-    const bool ours = !project || *project == project_;
-    if (rows == 0 || (ours && (moved || unfinished))) return {};
+    if (rows == 0) return {};
     return Error{ErrorKind::invalid,
                  place +
                      (ours ? " has rows of this project that are in use" : " has rows of another project") +
                      ": name an empty database"};
   }
 
-  Status copy() {
-    const auto& tables = all_tables();
-    progress_now_ = {MoveProgress::Step::copying, 0, 0};
-    for (const WholeTable& table : tables) {
-      TRY_ASSIGN(const std::int64_t rows, count_rows(*source_.connection, table));
-      TRY_ASSIGN(const std::int64_t there, count_rows(*target_.connection, table));
-      progress_now_.all += rows;
-      progress_now_.done += there;
-    }
-    report_.there = progress_now_.done;
-    const auto row_copied = [this] {
-      progress_now_.done = std::min(progress_now_.done + 1, progress_now_.all);
-      progress_(progress_now_);
-    };
-    for (const WholeTable& table : tables)
-      TRY(copy_table(*source_.connection, *target_.connection, table, row_copied));
-    return copy_numbers(*source_.connection, *target_.connection);
-  }
-
-  Status compare() {
-    progress_now_ = {MoveProgress::Step::comparing, 0, 2 * progress_now_.all};
-    const auto row_read = [&] {
-      ++progress_now_.done;
-      progress_(progress_now_);
-    };
-    for (const WholeTable& table : all_tables()) {
-      TRY_ASSIGN(const TableSum sum,
-                 compare_table(*source_.connection, *target_.connection, table, row_read));
-      report_.tables.push_back({table.table.name, sum.rows, sum.digest});
-      report_.rows += sum.rows;
-    }
-    return {};
+  Result<MoveReport> copy() {
+    TRY_ASSIGN(auto report, copy_tables(*source_.connection, *target_.connection, progress_));
+    report.from = source_.place, report.to = target_.place;
+    return report;
   }
 
   // Everything into the file itself: its log keeps its name when the file is renamed.
@@ -221,8 +233,7 @@ class Move {
   bool beside_ = false;                    // the new store is a file that has not its name yet
   std::optional<std::string> moved_away_;  // where the former store says that its rows are
   std::string project_, state_;            // of the former store: of whom, and how far
-  MoveProgress progress_now_;
-  MoveReport report_;
+  std::int64_t generation_ = 0;
 };
 
 }  // namespace
@@ -230,6 +241,11 @@ class Move {
 Result<MovedStore> move_store(const io::Path& directory, const std::string& from, const std::string& to,
                               const std::function<void(const MoveProgress&)>& progress) {
   return Move(directory, progress).run(from, to);
+}
+
+Result<MoveReport> copy_ahead(const io::Path& directory, const std::string& from, const std::string& to,
+                              const std::function<void(const MoveProgress&)>& progress) {
+  return Move(directory, progress).run_ahead(from, to);
 }
 
 }  // namespace gleaner::storage

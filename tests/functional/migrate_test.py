@@ -1,5 +1,5 @@
-"""`gleaner-server migrate`: a project moves into PostgreSQL and back in the middle of a problem, while its clients compute on and keep
-what they have; the result is that of an undisturbed run. What refuses to be moved, and what is interrupted."""
+"""`gleaner-server migrate`: a project moves into PostgreSQL and back in the middle of a problem, copied ahead while its clients deliver,
+who compute on and keep what they have while it stands still; the result is that of an undisturbed run. What refuses to be moved, and what is interrupted."""
 import json
 import signal
 import time
@@ -41,6 +41,13 @@ class Migrate(unittest.TestCase):
                 accepted = grid.problem(identity)["accepted"]
                 self.assertLess(accepted, PROBLEM["height"])
                 self.assertIn("another" if where == FILE else "while a server runs", self.migrate(grid, to, code=1).stderr)
+                ahead = json.loads(self.migrate(grid, to, "--ahead", "--json").stdout)
+                self.assertEqual(ahead["rows_there"], 0)
+                before = grid.problem(identity)["accepted"]
+                grid.wait_until("more results", lambda: grid.problem(identity)["accepted"] > before)
+                ahead = json.loads(self.migrate(grid, to, "--ahead", "--json").stdout)
+                self.assertGreater(ahead["rows_there"], 10)
+                accepted = grid.problem(identity)["accepted"]
                 grid.kill("server", rng.choice((signal.SIGTERM, signal.SIGKILL)))  # the clients go on
                 began = time.monotonic()
                 told = json.loads(self.migrate(grid, to, "--json").stdout)
@@ -49,6 +56,7 @@ class Migrate(unittest.TestCase):
                 self.assertGreaterEqual(rows["accepted"], 1)
                 self.assertEqual(rows["hosts"], 2)
                 self.assertEqual(told["rows"], sum(rows.values()))
+                self.assertGreater(told["rows_there"], 10)
                 self.assertIn("were moved from", self.refuses_to_run(grid))
                 grid.change_settings(f'store.url = "{to if to != FILE else ""}"')
                 grid.start_server()
@@ -74,7 +82,7 @@ class Migrate(unittest.TestCase):
             self.assertIn("tables of another program", self.migrate(grid, database.url, code=1).stderr)
             database.query("DROP TABLE bookmarks")
             text = self.migrate(grid, database.url).stdout
-            self.assertRegex(text, r"\d+ rows of .*store.sqlite are in the database postgres at .*, each read back and compared")
+            self.assertRegex(text, r"\d+ rows of .*store.sqlite are in the database postgres at .*, each read from both and compared")
             self.assertIn("set url to this database", text)
             # The settings still say the file: once more says where they are.
             self.assertIn("were moved from", self.migrate(grid, database.url, code=1).stderr)
