@@ -131,6 +131,9 @@ Result<int> serve(const io::Path& directory, const service::Configuration& confi
                        options.figures);
   spdlog::info("{}", router.sandbox().describe());
   options.body_bytes_max = [&router](const http::Request& head) { return router.body_bytes_max(head); };
+  options.introduce = [&router](const http::Request& head, const http::Reply& reply) {
+    router.introduce(head, reply);
+  };
   TRY_ASSIGN(const auto server,
              http::Server::start(std::move(options), [&router](http::Request request, http::Reply reply) {
                router.handle(std::move(request), std::move(reply));

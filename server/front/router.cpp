@@ -52,7 +52,13 @@ Router::Router(const Checker::Surroundings& around, std::shared_ptr<http::Connec
       visitors_(around.clock),
       checker_(around) {}
 
-// By its head: who is not known yet keeps a large one, and is known when it asks again.
+void Router::introduce(const http::Request& head, const http::Reply& reply) {
+  const Bytes digest = digest_of_asker(head);
+  if (head.path == "/v1/enrol" || visitors_.find(digest)) return reply({});
+  know({digest, head.peer, head.network}, [reply](const Result<Visitors::Known>&) { reply({}); });
+}
+
+// By its head: who is not known keeps a large one.
 std::int64_t Router::body_bytes_max(const http::Request& head) const {
   if (head.path == "/v1/enrol") return http::small_body_bytes;
   const auto announced = http::parse_number(http::header(head, "content-length"));
@@ -115,16 +121,23 @@ void Router::host_request(const AskedPtr& asked) {
   const auto serve_host = [this, asked](const Visitors::Known& who) {
     serve(asked, who, [this](const AskedPtr& placed, const Load::Account&) { host_operation(placed); });
   };
-  if (const auto known = visitors_.find(asked->token_digest); known && known->host) return serve_host(*known);
-  around_.leader.ask(Kind::who, link::pack(asked->caller()),
-                     [this, asked, serve_host](Kind kind, std::string_view body) {
-                       if (kind == Kind::error) return refuse(asked, link::unpack_error(body));
+  know(asked->caller(), [this, asked, serve_host](const Result<Visitors::Known>& known) {
+    known.ok() ? serve_host(*known) : refuse(asked, known.error());
+  });
+}
+
+void Router::know(const link::Caller& caller, std::function<void(Result<Visitors::Known>)> then) {
+  const Bytes digest(caller.token_digest);
+  if (const auto known = visitors_.find(digest); known && known->host) return then(*known);
+  around_.leader.ask(Kind::who, link::pack(caller),
+                     [this, digest, then = std::move(then)](Kind kind, std::string_view body) {
+                       if (kind == Kind::error) return then(link::unpack_error(body));
                        const auto answer = link::unpack<link::WhoAnswer>(body);
-                       if (!answer.ok()) return refuse(asked, answer.error());
+                       if (!answer.ok()) return then(answer.error());
                        const Visitors::Known known{
                            answer->proven ? Load::Caller::proven : Load::Caller::stranger, answer->host};
-                       visitors_.remember(asked->token_digest, known);
-                       serve_host(known);
+                       visitors_.remember(digest, known);
+                       then(known);
                      });
 }
 

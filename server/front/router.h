@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -19,6 +20,8 @@ class Router {
   explicit Router(const Checker::Surroundings& around, std::shared_ptr<http::ConnectionFigures> connections);
   void handle(http::Request request, http::Reply reply);
   [[nodiscard]] std::int64_t body_bytes_max(const http::Request& head) const;
+  // Answers when it is known, if the leader knows it, who sends a large body.
+  void introduce(const http::Request& head, const http::Reply& reply);
   [[nodiscard]] const service::ManagerSandbox& sandbox() const { return checker_.sandbox(); }
   // From now on /readyz says no.
   void begin_stop() { stopping_ = true; }
@@ -31,6 +34,8 @@ class Router {
   template <typename Use>
   void serve(const AskedPtr& asked, const Visitors::Known& who, Use use);
   void host_request(const AskedPtr& asked);
+  // A host, by its token's digest: of those that are known, or as the leader says.
+  void know(const link::Caller& caller, std::function<void(Result<Visitors::Known>)> then);
   void host_operation(const AskedPtr& asked);
   void work(const AskedPtr& asked);
   void send_work(const AskedPtr& asked, protocol::WorkRequest request,

@@ -111,6 +111,10 @@ struct ServerOptions {
   // is answered 413. 0: a body is left unread, the handler gets the request without it (to answer 404 or 405)
   // and the connection is closed after that.
   std::function<std::int64_t(const Request& head)> body_bytes_max;
+  // Gets the head of a request whose body is larger than small_body_bytes, or of unknown length, before
+  // body_bytes_max is asked, which waits for an answer; what that says is not sent. Null: nobody is waited
+  // for.
+  Handler introduce;
   // Memory for the bodies of requests under way that are larger than small_body_bytes: as much is kept for
   // each as it announces. One network gets a quarter; who finds no room is told to come again (503).
   std::int64_t bodies_bytes_max = 512 << 20;  // 128 pieces of uploads

@@ -65,13 +65,13 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   Task<bool> read_more();
   Task<bool> write(std::string_view bytes);
   Task<bool> wait(Wait what);
-  Task<Response> ask_handler(Request request);
+  Task<Response> ask(const Handler& handler, Request request);
   Task<void> hang_up();
 
   void enter(Phase phase, Duration timeout);
   void hurry();  // the server stops
   void extend_transfer(std::int64_t bytes_so_far);
-  void call_handler(Request request);
+  void call(const Handler& handler, Request request);
   void close_now();
 
   const std::shared_ptr<Core> core_;  // first: destroyed last

@@ -96,8 +96,16 @@ Connection::Task<bool> Connection::serve_request() {
   bool body_unread = false;
   BodyRoom room(*core_, this);
   if (!parser.complete()) {
-    const auto& ask = core_->options.body_bytes_max;
-    const std::int64_t body_bytes_max = ask ? ask(parser.request()) : limits::json_message_bytes_max;
+    const bool small = parser.announced_bytes() > 0 && parser.announced_bytes() <= small_body_bytes;
+    if (core_->options.introduce && !small) {
+      Request introduced = parser.request();
+      introduced.peer = peer_;
+      introduced.network = network_;
+      co_await ask(core_->options.introduce, std::move(introduced));
+      if (closed_) co_return false;
+    }
+    const auto& most = core_->options.body_bytes_max;
+    const std::int64_t body_bytes_max = most ? most(parser.request()) : limits::json_message_bytes_max;
     if (body_bytes_max <= 0) {
       body_unread = true;
     } else if (parser.announced_bytes() > body_bytes_max) {
@@ -119,7 +127,7 @@ Connection::Task<bool> Connection::serve_request() {
   request.network = network_;
   const bool head_only = request.method == "HEAD";
   const auto asked = std::chrono::steady_clock::now();
-  Response response = co_await ask_handler(std::move(request));
+  Response response = co_await ask(core_->handler, std::move(request));
   if (closed_) co_return false;
   response.headers["Server-Timing"] = server_timing(std::chrono::steady_clock::now() - asked);
   keep = keep && !core_->draining();
@@ -157,20 +165,20 @@ Connection::Task<bool> Connection::read_body(RequestParser& parser) {
   }
 }
 
-void Connection::call_handler(Request request) {
+void Connection::call(const Handler& handler, Request request) {
   const auto guard = std::make_shared<ReplyGuard>(weak_from_this(), request_number_);
   try {
-    core_->handler(std::move(request), [guard](Response response) { guard->reply(std::move(response)); });
+    handler(std::move(request), [guard](Response response) { guard->reply(std::move(response)); });
   } catch (const std::exception& exception) {
     log(std::string("a handler failed: ") + exception.what());
   }
 }
 
-Connection::Task<Response> Connection::ask_handler(Request request) {
+Connection::Task<Response> Connection::ask(const Handler& handler, Request request) {
   enter(Phase::answering, core_->options.timeouts.answer);
   ++request_number_;
   answer_.reset();
-  call_handler(std::move(request));
+  call(handler, std::move(request));
   while (!answer_ && !closed_) {
     error_code ec;
     answered_.expires_at(asio::steady_timer::time_point::max());

@@ -2,6 +2,7 @@
 nothing that matters, whenever they are killed."""
 import hashlib
 import http.client
+import json
 import shutil
 import signal
 import socket
@@ -11,7 +12,7 @@ import threading
 import time
 import unittest
 
-from harness import MANDELBROT, SQUARES, FakeHost, Grid, free_port, main, seeded
+from harness import MANDELBROT, SQUARES, FakeHost, Grid, free_port, from_base64url, main, seeded
 
 PROBLEM = {"width": 320, "height": 240, "iterations": 40000}
 SETTINGS = "work.commit_seconds = 1\nwork.heartbeat_seconds = 2\nwork.unit_minimum_seconds = 1\n"
@@ -185,6 +186,15 @@ class OneFront(unittest.TestCase):
                 first = host.commit(grant["unit"], begin, [str((1 + begin) ** 2).encode()], last=False)
                 self.assertEqual(first, host.commit(grant["unit"], begin, [str((1 + begin) ** 2).encode()], last=False))
                 self.assertEqual(grid.problem(identity)["accepted"], 1)
+            with self.subTest("a front end that was just started takes a host's first request although it is large, and no stranger's"):
+                grid.kill("one")
+                grid.start_front("one", grid.port)
+                grid.wait_ready(grid.port)
+                large = json.dumps({"version": 1, **host.commit_body(grant["unit"], begin, [str((1 + begin) ** 2).encode()], last=False)})
+                large += " " * (80 << 10)
+                self.assertEqual(grid.request("POST", "/v1/commit", large, "wrong")[0], 401)
+                status, _, reply = grid.request("POST", "/v1/commit", large, host.token)
+                self.assertEqual((status, json.loads(from_base64url(reply["payload"])) if status == 200 else reply), first)
             with self.subTest("a wrong one is refused, for the manager's reason"):
                 answer = host.commit(grant["unit"], begin + 1, [b"wrong"])
                 self.assertIn("refused", str(answer))
