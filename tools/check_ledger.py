@@ -47,33 +47,36 @@ def stored_segments(store):
     return segments, accepted
 
 
-def bytes_reader(store, blobs):
-    """A function from digests to the bytes of segments; None where they are gone (server/storage/FORMAT.md)."""
-    kept = {digest.lower(): segment for digest, segment in rows(store, "SELECT hex(digest), id FROM segments WHERE place = 2")}
-
-    def read(digest):
-        if segment := kept.get(digest):
-            found = rows(store, f"SELECT hex(bytes) FROM segment_bytes WHERE segment = {segment}")
-            return bytes.fromhex(found[0][0]) if found else None
-        try:
-            return (blobs / digest[:2] / digest).read_bytes()
-        except FileNotFoundError:
-            return None
-    return read
+def stored_bytes(store, blobs, digests):
+    """{digest: bytes of a segment}, without those that are gone (server/storage/FORMAT.md); a thousand with each statement."""
+    kept = {digest.lower(): str(segment) for digest, segment in rows(store, "SELECT hex(digest), id FROM segments WHERE place = 2")}
+    inside = [digest for digest in digests if digest in kept]
+    found = {}
+    for begin in range(0, len(inside), 1000):
+        part = inside[begin:begin + 1000]
+        told = rows(store, f"SELECT segment, hex(bytes) FROM segment_bytes WHERE segment IN ({', '.join(kept[digest] for digest in part)})")
+        data = {str(segment): bytes.fromhex(digits) for segment, digits in told}
+        found |= {digest: data[kept[digest]] for digest in part if kept[digest] in data}
+    for digest in set(digests) - set(inside):
+        path = blobs / digest[:2] / digest
+        if path.exists():
+            found[digest] = path.read_bytes()
+    return found
 
 
 def check_ledger(store, ledgers, bytes_every=1, blobs=None):
     """What is wrong, a sentence each: what was acknowledged is what the store holds, and the store holds nothing else. A
     result that was sent and never answered may be there or not. Bytes are read of every so many-th result."""
     segments, used = stored_segments(store)
-    stored_bytes = bytes_reader(store, blobs or pathlib.Path(store).parent / "blobs")
     faults, told = [], {}
     for ledger in ledgers:
         for outcome, unit, begin, end, digest in read_ledger(ledger):
             place = unit, begin, end
             if outcome in ("accepted", "duplicate") or told.get(place, ("unanswered",))[0] == "unanswered":
                 told[place] = outcome, digest
-    for number, (place, (outcome, digest)) in enumerate(told.items()):
+    looked_at = {digest for outcome, digest in list(told.values())[::bytes_every] if outcome in ("accepted", "duplicate")}
+    data = stored_bytes(store, blobs or pathlib.Path(store).parent / "blobs", sorted(looked_at))
+    for place, (outcome, digest) in told.items():
         name = "unit {}, items {} to {}".format(*place)
         if outcome in ("accepted", "duplicate") and place not in segments:
             faults.append(f"{name}: was acknowledged, and the store does not have it")
@@ -83,10 +86,8 @@ def check_ledger(store, ledgers, bytes_every=1, blobs=None):
             faults.append(f"{name}: was accepted, and the store does not count it")
         elif outcome == "refused" and place in segments:
             faults.append(f"{name}: was refused, and the store has it")
-        elif outcome in ("accepted", "duplicate") and number % bytes_every == 0:
-            data = stored_bytes(digest)
-            if data is None or hashlib.sha256(data).hexdigest() != digest:
-                faults.append(f"{name}: was acknowledged, and its bytes are {'gone' if data is None else 'damaged'}")
+        elif outcome != "unanswered" and digest in looked_at and (digest not in data or hashlib.sha256(data[digest]).hexdigest() != digest):
+            faults.append(f"{name}: was acknowledged, and its bytes are {'damaged' if digest in data else 'gone'}")
     faults += ["unit {}, items {} to {}: the store has it, and it was never sent".format(*place)
                for place in segments if place not in told]
     return faults
