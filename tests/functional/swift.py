@@ -77,7 +77,7 @@ pipeline = catch_errors gatekeeper healthcheck cache listing_formats bulk s3api 
 [app:proxy-server]
 use = egg:swift#proxy
 account_autocreate = true
-# Who asked before the other servers were there is not sent away for a minute.
+# A server that did not answer ten times is asked again after so many seconds; a minute would be usual.
 error_suppression_interval = 1
 [filter:tempauth]
 use = egg:swift#tempauth
