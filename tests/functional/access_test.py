@@ -75,7 +75,7 @@ class Access(unittest.TestCase):
             refused = grid.admin("--token-file", file, "code", "rotate", "default", check=False)
             self.assertEqual(refused.returncode, 5)
             self.assertIn("needs the role operator", refused.stderr)
-            files = b"".join(path.read_bytes() for path in grid.project.glob("store.sqlite*"))
+            files = grid.stored()
             for token in (viewer, operator, brief):
                 self.assertNotIn(token.encode(), files)
 

@@ -9,7 +9,7 @@ import unittest
 
 import yaml
 
-from harness import SQUARES, FakeHost, Grid, main
+from harness import SQUARES, FakeHost, Grid, main, of_files
 
 CONTRACT = yaml.safe_load((pathlib.Path(__file__).parents[2] / "server" / "http" / "openapi.yaml").read_text())
 
@@ -141,6 +141,7 @@ class Audit(unittest.TestCase):
             only = grid.admin_json("audit", "list", "--actor", "ann", "--since", "1h")
             self.assertEqual((only["acts"], {each["actor"] for each in only["refusals"]}), ([], {"ann"}))
 
+    @of_files("it is edited as a file, and put back")
     def test_an_edited_byte_is_found(self):
         with Grid() as grid:
             grid.start_server()

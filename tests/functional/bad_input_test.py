@@ -8,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from harness import MANDELBROT, SQUARES, Calendar, FakeHost, Grid, main
+from harness import CLUSTER, MANDELBROT, SQUARES, Calendar, FakeHost, Grid, main, of_files
 from kernels import kernel_bundle
 
 ROWS = {"width": 100, "height": 60, "iterations": 1000}
@@ -77,17 +77,17 @@ class BadInput(unittest.TestCase):
                 holder.listen()
                 self.assertRegex(start(), f"(?i)port {grid.port} is in use")
 
-            grid.start_server()
-            self.assertRegex(start("--port", "0"), "(?i)another|in use|locked|running")
-            grid.kill("server", 15)
-
-            store = grid.project / "store.sqlite"
-            whole = store.read_bytes()
-            store.write_bytes(b"not a database" * 400)
-            self.assertRegex(start(), "(?i)damaged|backup")
-            store.write_bytes(whole[: len(whole) // 2])
-            self.assertRegex(start(), "(?i)damaged|backup")
-            store.write_bytes(whole)
+            if not CLUSTER:  # where it would stand by
+                grid.start_server()
+                self.assertRegex(start("--port", "0"), "(?i)another|in use|locked|running")
+                grid.kill("server", 15)
+                store = grid.project / "store.sqlite"
+                whole = store.read_bytes()
+                store.write_bytes(b"not a database" * 400)
+                self.assertRegex(start(), "(?i)damaged|backup")
+                store.write_bytes(whole[: len(whole) // 2])
+                self.assertRegex(start(), "(?i)damaged|backup")
+                store.write_bytes(whole)
 
             key = grid.project / "keys" / "work.key"
             key.chmod(0o644)
@@ -189,6 +189,7 @@ class BadInput(unittest.TestCase):
                 done = grid.admin("app", "add", next(signed.glob("*.tar.gz")), check=False)
                 self.assertEqual(done.returncode, 5, done.stderr)
 
+    @of_files("objects_test.py has a store that lies")
     def test_a_blob_damaged_on_the_server_is_never_sent(self):
         with Grid() as grid:
             grid.start_server()

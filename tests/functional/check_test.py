@@ -6,7 +6,7 @@ import shutil
 import sqlite3
 import unittest
 
-from harness import MANDELBROT, Grid, main, seeded
+from harness import MANDELBROT, Grid, main, of_files, seeded
 
 VIEW = {"width": 10240, "height": 160, "iterations": 12000}  # an item has 80 kB: each segment is a blob
 GOOD, FAILED, MENDABLE, SERIOUS = 0, 1, 3, 4
@@ -16,6 +16,7 @@ def blobs_of(grid):
     return {path for path in (grid.project / "blobs").rglob("*") if path.is_file()}
 
 
+@of_files("postgres_test.py and objects_test.py have what is checked there")
 class Check(unittest.TestCase):
     def start(self, grid):
         """A problem that is computed in part, and its segments. The server is down."""

@@ -91,7 +91,7 @@ class OverHttp(unittest.TestCase):
             self.assertIn(("console link", "project"), acts)
             self.assertIn(("console login", "project"), acts)
             # No secret of it is stored.
-            stored = b"".join(path.read_bytes() for path in grid.project.glob("store.sqlite*"))
+            stored = grid.stored()
             for text in (secret, cookie["Cookie"].split("=")[1], guard["X-Gleaner-Guard"]):
                 self.assertNotIn(text.encode(), stored)
 

@@ -1,22 +1,14 @@
 """What is stored is changed or taken away behind the server's back, with real processes: results that are damaged are
 computed again and the answer is right; a store that lost its log is refused until the loss is accepted in words; random
 bits of the store are refused, or make no difference to the answer, but never a wrong one."""
-import contextlib
 import json
 import shutil
-import sqlite3
 import unittest
 
-from harness import MANDELBROT, Grid, main, seeded
+from harness import MANDELBROT, Grid, main, of_files, seeded
 
 VIEW = {"width": 80, "height": 480, "iterations": 480000}  # segments that the store keeps
 WIDE = {"width": 10240, "height": 160, "iterations": 8000}  # an item has 80 kB: each segment is a blob
-
-
-def store_of(grid, sql, *values):
-    """Runs a statement on the store, beside the server if it runs, and returns its rows."""
-    with contextlib.closing(sqlite3.connect(grid.project / "store.sqlite", timeout=10)) as store, store:
-        return store.execute(sql, values).fetchall()
 
 
 def flip(path, rng, bits=1):
@@ -34,8 +26,7 @@ class Damage(unittest.TestCase):
         grid.add_application(MANDELBROT)
         identity = grid.add_problem("mandelbrot", "view", **view)
         grid.add_client("a", share=0.3)
-        grid.wait_until("some segments", lambda: store_of(
-            grid, "SELECT count(*) FROM segments WHERE place = ?", place)[0][0] >= 3)
+        grid.wait_until("some segments", lambda: int(grid.rows(f"SELECT count(*) FROM segments WHERE place = {place}")[0][0]) >= 3)
         grid.kill("a")
         grid.kill("server")
         return identity
@@ -50,22 +41,23 @@ class Damage(unittest.TestCase):
         with Grid("work.commit_seconds = 1\nwork.heartbeat_seconds = 1") as grid:
             expected = grid.run_local(MANDELBROT, **VIEW)
             identity = self.start(grid, VIEW)
-            changed, gone = rng.sample([row[0] for row in store_of(grid, "SELECT segment FROM segment_bytes")], 2)
-            (bytes_of_it,), = store_of(grid, "SELECT bytes FROM segment_bytes WHERE segment = ?", changed)
+            changed, gone = rng.sample([row[0] for row in grid.rows("SELECT segment FROM segment_bytes")], 2)
+            bytes_of_it = bytes.fromhex(grid.rows(f"SELECT hex(bytes) FROM segment_bytes WHERE segment = {changed}")[0][0])
             place = rng.randrange(len(bytes_of_it))
             harmed = bytes_of_it[:place] + bytes([bytes_of_it[place] ^ 1 << rng.randrange(8)]) + bytes_of_it[place + 1:]
-            store_of(grid, "UPDATE segment_bytes SET bytes = ? WHERE segment = ?", harmed, changed)
-            store_of(grid, "DELETE FROM segment_bytes WHERE segment = ?", gone)
+            grid.rows(f"UPDATE segment_bytes SET bytes = x'{harmed.hex()}' WHERE segment = {changed}")
+            grid.rows(f"DELETE FROM segment_bytes WHERE segment = {gone}")
             grid.start_server()
             self.finish(grid, identity, expected)
             self.assertIn("are computed again: their stored results are damaged or gone", grid.log("server"))
 
+    @of_files("objects_test.py has a store that lies")
     def test_damaged_and_deleted_blobs_are_computed_again(self):
         rng = seeded(self)
         with Grid("work.commit_seconds = 1\nwork.heartbeat_seconds = 1") as grid:
             expected = grid.run_local(MANDELBROT, **WIDE)
             identity = self.start(grid, WIDE, place=1)
-            segments = [row[0].hex() for row in store_of(grid, "SELECT digest FROM segments WHERE place = 1")]
+            segments = [row[0].lower() for row in grid.rows("SELECT hex(digest) FROM segments WHERE place = 1")]
             changed, gone = (grid.project / "blobs" / digest[:2] / digest for digest in rng.sample(segments, 2))
             flip(changed, rng)
             gone.unlink()
@@ -74,6 +66,7 @@ class Damage(unittest.TestCase):
             self.assertIn("are computed again: their stored results are damaged or gone", grid.log("server"))
             self.assertTrue((grid.project / "damaged" / changed.name).exists())
 
+    @of_files("the log is SQLite's")
     def test_a_lost_log_is_told_and_accepted_only_in_words(self):
         with Grid("work.commit_seconds = 1\nwork.heartbeat_seconds = 1") as grid:
             expected = grid.run_local(MANDELBROT, **VIEW)
@@ -98,6 +91,7 @@ class Damage(unittest.TestCase):
             grid.kill("server")
             grid.start_server()  # nothing more to accept
 
+    @of_files("bits of the file are flipped")
     def test_flipped_bits_of_the_store_never_make_a_wrong_answer(self):
         rng = seeded(self)
         with Grid("work.commit_seconds = 1\nwork.heartbeat_seconds = 1") as grid:

@@ -39,7 +39,7 @@ class Fronts(Grid):
     def make_front(self, name, servers=None, keys=COPIED):
         directory = self.directory / f"front-{name}"
         (directory / "keys").mkdir(parents=True)
-        for file in keys:
+        for file in {*keys, *(["keys/blobs.keys"] if self.database else [])}:
             shutil.copy2(self.project / file, directory / file)
         text = (directory / "server.toml").read_text()
         text = text.replace('servers = ""', f'servers = "{servers or self.listen}"').replace(f'listen = "{self.listen}"', 'listen = ""')

@@ -121,6 +121,17 @@ class Grid:
             keys.write_text("\n".join(os.environ["GLEANER_BLOBS_KEYS"].split()) + "\n")
             keys.chmod(0o600)
 
+    def stored(self):
+        """All bytes of the store."""
+        if self.database:
+            return subprocess.run(["pg_dump", "-h", CLUSTER.split()[0], "-U", "gleaner", self.database], check=True, capture_output=True).stdout
+        return b"".join(path.read_bytes() for path in self.project.glob("store.sqlite*"))
+
+    @property
+    def store(self):
+        """As tools/check_ledger.py wants it."""
+        return f"postgresql:///{self.database}?host={CLUSTER.split()[0]}&user=gleaner" if self.database else self.project / "store.sqlite"
+
     def rows(self, sql):
         """Of the store, beside the server if it runs; bytes by hex(COLUMN), as x'...'."""
         if self.database:

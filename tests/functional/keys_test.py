@@ -16,7 +16,7 @@ import threading
 import time
 import unittest
 
-from harness import SQUARES, FakeHost, Grid, base64url, free_port, from_base64url, main
+from harness import SQUARES, FakeHost, Grid, base64url, free_port, from_base64url, main, of_files
 
 QUICK = "work.heartbeat_seconds = 1\nwork.commit_seconds = 1\nwork.unit_minimum_seconds = 1"
 
@@ -259,6 +259,7 @@ class Revoked(unittest.TestCase):
             self.assertEqual(grid.kernels_of("one"), [])
             self.assertEqual(grid.failures(), 0)
 
+    @of_files("a copy of the directory is no project of its own")
     def test_a_server_that_lost_its_list_is_refused_and_results_are_kept(self):
         with Project(QUICK) as grid:
             grid.start_server()
@@ -397,6 +398,7 @@ class Stolen(unittest.TestCase):
                 self.runs_nothing(grid, 3)
                 self.assertLess(thief.calls.count("/v1/work"), 2)
 
+    @of_files("a copy of the directory is no project of its own")
     def test_a_whole_stolen_server_is_worth_nothing_once_its_keys_are_revoked(self):
         with self.victim() as grid:
             loot = grid.steal("work.certificate.json", "tls.pem")

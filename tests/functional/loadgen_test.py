@@ -2,7 +2,6 @@
 is what its store then holds."""
 import json
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
@@ -58,28 +57,22 @@ class Load(unittest.TestCase):
         self.assertGreater(whole["repeated"] + whole["spoiled"] + whole["vanished"] + run["hung_up"], 3)
         self.assertEqual((whole["untrusted"], whole["contradictions"], whole["dismissed"]), (0, 0, 0), run["fault"])
         grid.kill("server", signal.SIGTERM)
-        self.assertEqual(check_ledger(grid.project / "store.sqlite", [ledger]), [])
+        self.assertEqual(check_ledger(grid.store, [ledger]), [])
         self.check_finds_losses(grid, ledger)
 
     def check_finds_losses(self, grid, ledger):
         """The comparison itself: of a store that lost a result, or its bytes, or has one too many."""
-        store = grid.project / "store.sqlite"
-        with sqlite3.connect(store) as database:
-            unit, digest = database.execute("SELECT unit, digest FROM segments JOIN accepted ON segment = id LIMIT 1").fetchone()
+        store = grid.store
+        (unit, segment), = grid.rows("SELECT unit, segment FROM segments JOIN accepted ON segment = id LIMIT 1")
         lines = ledger.read_text().splitlines()
         shorter = ledger.with_name("shorter")
         shorter.write_text("\n".join([lines[0], *(line for line in lines[1:] if line.split()[1] != str(unit))]) + "\n")
         self.assertIn(f"unit {unit}, ", check_ledger(store, [shorter])[0])
-        with sqlite3.connect(store) as database:
-            segment, data = database.execute("SELECT id, segment_bytes.bytes FROM segments JOIN segment_bytes ON segment = id WHERE digest = ?",
-                                             (digest,)).fetchone()
-            database.execute("DELETE FROM segment_bytes WHERE segment = ?", (segment,))
-            database.commit()
-            self.assertIn("gone", "".join(check_ledger(store, [ledger])))
-            database.execute("INSERT INTO segment_bytes VALUES (?, ?)", (segment, data))
-            database.commit()
-            database.execute("DELETE FROM accepted WHERE segment = (SELECT id FROM segments WHERE unit = ?)", (unit,))
-            database.commit()
+        (data,), = grid.rows(f"SELECT hex(bytes) FROM segment_bytes WHERE segment = {segment}")
+        grid.rows(f"DELETE FROM segment_bytes WHERE segment = {segment}")
+        self.assertIn("gone", "".join(check_ledger(store, [ledger])))
+        grid.rows(f"INSERT INTO segment_bytes VALUES ({segment}, x'{data}')")
+        grid.rows(f"DELETE FROM accepted WHERE segment = {segment}")
         self.assertIn("does not count it", "".join(check_ledger(store, [ledger])))
         done = subprocess.run([str(SOURCE / "tools" / "check_ledger.py"), store, ledger], capture_output=True, text=True)
         self.assertEqual(done.returncode, 1, done.stdout)

@@ -13,7 +13,7 @@ import unittest
 
 import yaml
 
-from harness import MANDELBROT, SOURCE, SQUARES, FakeHost, Grid, main
+from harness import MANDELBROT, SOURCE, SQUARES, FakeHost, Grid, main, of_files
 
 MONITORING = SOURCE / "deploy" / "monitoring"
 LABEL = r'[a-z_]+="(?:[^"\\\n]|\\\\|\\"|\\n)*"'
@@ -210,6 +210,7 @@ class Backups(unittest.TestCase):
         self.assertLessEqual({finding["kind"] for finding in report["findings"]}, {"orphan"})
         return report
 
+    @of_files("postgres_test.py and objects_test.py have backups of that")
     def test_a_backup_under_load_goes_on_to_the_same_result(self):
         with Grid("work.commit_seconds = 1\nwork.heartbeat_seconds = 1") as grid:
             expected = grid.run_local(MANDELBROT, **VIEW)
@@ -254,6 +255,7 @@ class Backups(unittest.TestCase):
                     shutil.copy(lost / name, grid.project / name)
                 self.refused(grid, "is older than it was", "run", grid.project)
 
+    @of_files("what it makes has no key of the object store, which `check` of it needs")
     def test_the_nightly_unit_makes_one_and_drops_what_is_old(self):
         with Grid() as grid:
             grid.start_server()

@@ -1,7 +1,5 @@
 """Strategies live: problems under mapping strategies, and a problem whose strategy changes while four clients work."""
-import contextlib
 import json
-import sqlite3
 import time
 import unittest
 
@@ -109,9 +107,9 @@ class Strategies(unittest.TestCase):
             self.assertEqual(len(host.units), 1)
 
         def remembered():
-            with contextlib.closing(sqlite3.connect(f"file:{grid.project / 'store.sqlite'}?mode=ro", uri=True)) as store:
-                return store.execute("select memory_units, memory_base, memory_left, used_performance, current_size from "
-                                     "host_records where problem = ?", (identity,)).fetchone()
+            found = grid.rows("select memory_units, memory_base, memory_left, used_performance, current_size from host_records "
+                              f"where problem = {identity}")
+            return tuple(map(float, found[0])) if found else None
 
         for _ in range(3):
             deliver_and_ask()
