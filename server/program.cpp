@@ -183,8 +183,8 @@ int run_program(int argc, char** argv) {
   check_command
       ->add_flag("--accept-loss", accept_loss, "repair a store that is older than it was, as with run")
       ->needs(repair_option);
-  std::string into;
-  bool with_keys = false, copy = false;
+  std::string into, former;
+  bool with_keys = false, copy = false, with_objects = false;
   auto* backup_command = app.add_subcommand(
       "backup", "copy a project as it is at one moment, while its server runs or while it does not");
   backup_command->add_option("DIR", directory, "the project's directory")->required();
@@ -192,10 +192,18 @@ int run_program(int argc, char** argv) {
   backup_command->add_flag("--with-keys", with_keys,
                            "with the server's secret keys and the admin token: keep such a backup as safe as "
                            "the server");
+  auto* objects_option = backup_command->add_flag(
+      "--objects", with_objects, "with the blobs that are in an object store, which stay there otherwise");
+  backup_command
+      ->add_option("--former", former, "an earlier backup with --objects: what it has is not copied again")
+      ->needs(objects_option);
   auto* restore_command =
       app.add_subcommand("restore", "make a project of a backup, in the place of one that is lost");
   restore_command->add_option("BACKUP", into, "the backup's directory")->required();
   restore_command->add_option("DIR", directory, "a new directory for the project")->required();
+  restore_command->add_flag(
+      "--objects", with_objects,
+      "put the blobs of the backup back into the object store, as far as it lacks them");
   for (CLI::App* each : {backup_command, restore_command}) {
     each->add_flag("--copy", copy, "copy stored files; otherwise they are linked where both are on one disk");
     each->add_flag("--json", json, "print one JSON document");
@@ -256,16 +264,18 @@ int run_program(int argc, char** argv) {
   }
   const io::Place place = copy ? io::Place::copy : io::Place::link_or_copy;
   const Format format = json ? Format::json : Format::text;
+  const Objects objects = with_objects ? Objects::copied : Objects::left;
   if (*backup_command) {
     const auto configuration = read_configuration(directory);
     if (!configuration.ok()) return fail(configuration.error());
-    return run_backup(directory, into,
-                      {with_keys ? service::Keys::included : service::Keys::left_out, place,
-                       configuration->store_url, !configuration->blobs_url.empty()},
-                      format);
+    service::BackupOptions backup;
+    backup.keys = with_keys ? service::Keys::included : service::Keys::left_out;
+    backup.place = place;
+    backup.former = former;
+    return run_backup(directory, into, *configuration, backup, objects, format);
   }
   if (*restore_command) {
-    const int code = run_restore(into, directory, place, format);
+    const int code = run_restore(into, directory, place, objects, format);
     const auto configuration = read_configuration(directory);
     if (code == 0 && configuration.ok() && !configuration->store_url.empty())
       fmt::print(stderr,

@@ -3,13 +3,19 @@
 
 #include "server/program_check.h"
 #include "server/service/backup.h"
+#include "server/service/configuration.h"
 
 namespace gleaner::server {
 
-// The exit code: 0 or 1.
+enum class Objects { left, copied };
+// `configuration`: the project's. `objects`: copy its blobs from its object store; `former`: a backup that
+// had that, or empty. The exit code: 0, 1, or 4: some blobs are lost there, all else is copied.
 [[nodiscard]] int run_backup(const io::Path& project, const io::Path& into,
-                             const service::BackupOptions& options, Format format);
+                             const service::Configuration& configuration, service::BackupOptions options,
+                             Objects objects, Format format);
+// The exit code: 0 or 1.
+// `objects`: put its blobs back into the object store that its settings name.
 [[nodiscard]] int run_restore(const io::Path& backup, const io::Path& project, io::Place place,
-                              Format format);
+                              Objects objects, Format format);
 
 }  // namespace gleaner::server

@@ -15,8 +15,8 @@ _gleaner_server() {
     "link-key") offered="--help" ;;
     "take-keys") offered="--help" ;;
     "check") offered="--help --json --repair --deep --accept-loss" ;;
-    "backup") offered="--help --with-keys --copy --json" ;;
-    "restore") offered="--help --copy --json" ;;
+    "backup") offered="--help --with-keys --objects --former --copy --json" ;;
+    "restore") offered="--help --objects --copy --json" ;;
     "migrate") offered="--help --to --from --blobs --ahead --json" ;;
     "challenge") offered="--help" ;;
     "join-code") offered="--help" ;;

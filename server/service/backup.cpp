@@ -81,6 +81,25 @@ class Transfer {
     return {};
   }
 
+  // The same of an object store; of those in a backup that has them, a link or a copy.
+  Status place_objects(const storage::ObjectInventory& inventory, const io::Path& former) {
+    TRY_ASSIGN(const auto there, inventory.list());
+    for (const auto& [digest, bytes] : there.blobs) {
+      const Status placed = place_object(inventory, former, digest, bytes);
+      if (!placed.ok() && !is_lost(placed.error())) return placed;
+    }
+    return {};
+  }
+  // What came in between, or is lost.
+  Status place_named_object(const storage::ObjectInventory& inventory, const io::Path& former,
+                            const std::string& digest) {
+    if (placed_.contains(digest)) return {};
+    const Status placed = place_object(inventory, former, digest, -1);
+    if (placed.ok() || !is_lost(placed.error())) return placed;
+    report_.lost.push_back(digest);
+    return {};
+  }
+
   // An unpacked application; absent where it is not whole: the server unpacks it again.
   Status place_bundle(const std::string& archive) {
     const io::Path root = from_ / "bundles" / archive;
@@ -106,6 +125,30 @@ class Transfer {
   }
 
  private:
+  static bool is_lost(const Error& error) {
+    return error.kind == ErrorKind::not_found || error.kind == ErrorKind::untrusted;
+  }
+
+  // `bytes`: as the store lists it; negative: not known.
+  Status place_object(const storage::ObjectInventory& inventory, const io::Path& former,
+                      const std::string& digest, std::int64_t bytes) {
+    const io::Path name = io::Path("blobs") / digest.substr(0, 2) / digest;
+    TRY(files_.make_directories((to_ / name).parent_path()));
+    const auto before = former.empty() ? Result<std::int64_t>(-1) : files_.size(former / name);
+    if (before.ok() && *before >= 0 && *before == bytes) {
+      TRY_ASSIGN(const io::Placed how, io::place_file(former / name, to_ / name, place_));
+      if (how == io::Placed::linked) ++report_.linked;
+    } else {
+      TRY(inventory.copy(files_, digest, to_ / name));
+      ++report_.fetched;
+    }
+    placed_.insert(digest);
+    TRY_ASSIGN(const std::int64_t size, files_.size(to_ / name));
+    ++report_.blobs;
+    report_.bytes += size;
+    return {};
+  }
+
   io::Files& files_;
   const io::Path from_, to_;
   const io::Place place_;
@@ -146,14 +189,18 @@ Result<BackupReport> back_up(io::Files& files, const io::Path& project, const io
                              const BackupOptions& options, Timestamp now) {
   if (!files.exists(project / "server.toml"))
     return Error{ErrorKind::not_found, project.string() + " holds no project"};
+  if (!options.former.empty()) TRY(check_marker(files, options.former));
   TRY(check_empty(files, into));
   TRY(files.make_directories(into));
   Transfer transfer(files, project, into, options.place);
   if (!options.objects) TRY(transfer.place_all_blobs());
+  if (options.copied != nullptr) TRY(transfer.place_objects(*options.copied, options.former));
   TRY_ASSIGN(const storage::StoreCopy copy, storage::copy_store(options.store_url, project, into));
   for (const auto& digest : copy.blobs)
     if (!options.objects && files.exists(project / "blobs" / digest.substr(0, 2) / digest))
       TRY(transfer.place_blob(digest));
+    else if (options.copied != nullptr)
+      TRY(transfer.place_named_object(*options.copied, options.former, digest));
   for (const auto& archive : copy.archives) TRY(transfer.place_bundle(archive));
   TRY(copy_settings_and_keys(transfer, options.keys));
   TRY(transfer.copy_if_there("server.toml"));

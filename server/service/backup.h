@@ -12,6 +12,7 @@
 
 #include "server/service/project_directory.h"
 #include "server/storage/generation_note.h"
+#include "server/storage/object_inventory.h"
 #include "shared/base/result.h"
 #include "shared/io/files.h"
 #include "shared/io/place_file.h"
@@ -25,19 +26,23 @@ struct BackupOptions {
   io::Place place = io::Place::link_or_copy;
   std::string
       store_url;  // of the project's rows (storage/open_store.h); in the backup they are in store.sqlite
-  bool objects = false;  // blobs are in an object store, and stay there: the backup has none
+  bool objects = false;  // blobs are in an object store: the backup has none, unless
+  const storage::ObjectInventory* copied = nullptr;  // they are copied from there
+  io::Path former;  // a backup that had them copied: what it has is taken from it; empty: none
 };
 
 struct BackupReport {
   storage::GenerationNote at;  // what the backup has
   std::int64_t blobs = 0, bytes = 0, linked = 0;
+  std::int64_t fetched = 0;  // blobs that were copied from an object store, each compared with its digest
+  std::vector<std::string> lost;  // those that rows name, and that are damaged or gone there
   bool with_keys = false;
   std::vector<io::Path> missing;  // of a restored project: the keys that must be put there before it runs
 };
 
 // Was this directory made by back_up()? Then its rows are in store.sqlite, whatever its settings say.
 [[nodiscard]] bool is_backup(const io::Files& files, const io::Path& directory);
-// conflict: there is something at `into` already. not_found: no project.
+// conflict: there is something at `into` already. not_found: no project. invalid: `former` is no backup.
 [[nodiscard]] Result<BackupReport> back_up(io::Files& files, const io::Path& project, const io::Path& into,
                                            const BackupOptions& options, Timestamp now);
 // conflict: there is something at `project` already. invalid: the backup is not whole.

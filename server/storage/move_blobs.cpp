@@ -8,6 +8,7 @@
 #include "server/storage/blob_note.h"
 #include "server/storage/file_blobs.h"
 #include "server/storage/object_blobs.h"
+#include "server/storage/object_inventory.h"
 
 namespace gleaner::storage {
 namespace {
@@ -124,6 +125,22 @@ Result<BlobMoveReport> move_blobs(io::Files& files, const io::Path& directory, s
   if (options.ahead || !report.lost.empty()) return report;
   TRY(write_blob_note(files, directory, to.shown));
   TRY(done.remove());
+  return report;
+}
+
+Result<PutBackReport> put_back_blobs(io::Files& files, const io::Path& directory, const BlobPlace& place,
+                                     const std::string& project, Clock& clock) {
+  TRY_ASSIGN(const Side to, open_side(files, directory, place, project, clock));
+  TRY_ASSIGN(const auto inventory, ObjectInventory::open(files, place, clock));
+  TRY_ASSIGN(const auto there, inventory.list());
+  TRY_ASSIGN(const auto here, list_blobs(files, directory));
+  PutBackReport report;
+  for (const auto& [digest, bytes] : here.blobs) {
+    TRY(to.objects->send(digest));
+    ++report.blobs;
+    if (!there.blobs.contains(digest)) ++report.lacked;
+  }
+  TRY(write_blob_note(files, directory, to.shown));
   return report;
 }
 

@@ -34,4 +34,14 @@ struct BlobMoveReport {
                                                 std::vector<std::string> named, const MoveOptions& options,
                                                 Clock& clock);
 
+struct PutBackReport {
+  std::int64_t blobs = 0, lacked = 0;  // files here; of them, those that the store had not listed
+};
+// The files of a restored directory into the object store that its rows' blobs were in: what that has as it
+// is to be stays. blobs.place says so then. Errors: io (it is away: try again by move_blobs(), from files),
+// invalid.
+[[nodiscard]] Result<PutBackReport> put_back_blobs(io::Files& files, const io::Path& directory,
+                                                   const BlobPlace& place, const std::string& project,
+                                                   Clock& clock);
+
 }  // namespace gleaner::storage

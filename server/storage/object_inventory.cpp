@@ -35,17 +35,38 @@ Result<BlobInventory> ObjectInventory::list(const std::function<void(std::int64_
   return inventory;
 }
 
-Result<std::string> ObjectInventory::digest_of(const std::string& digest,
-                                               const std::function<void(std::int64_t)>& read) const {
+Result<std::string> ObjectInventory::read(
+    const std::string& digest, const std::function<Status(std::int64_t offset, const Bytes&)>& take) const {
   crypto::Sha256 sum;
   for (std::int64_t offset = 0;;) {
     TRY_ASSIGN(const auto piece, bucket_->get(key_of(digest), offset, objects::piece_bytes));
     if (piece.bytes.empty()) return sum.finish_hex();
     sum.update(piece.bytes);
+    TRY(take(offset, piece.bytes));
     offset += static_cast<std::int64_t>(piece.bytes.size());
-    if (read) read(static_cast<std::int64_t>(piece.bytes.size()));
     if (offset >= piece.all) return sum.finish_hex();
   }
+}
+
+Result<std::string> ObjectInventory::digest_of(const std::string& digest,
+                                               const std::function<void(std::int64_t)>& read_bytes) const {
+  return read(digest, [&](std::int64_t, const Bytes& bytes) {
+    if (read_bytes) read_bytes(static_cast<std::int64_t>(bytes.size()));
+    return Status{};
+  });
+}
+
+Status ObjectInventory::copy(io::Files& files, const std::string& digest, const io::Path& to) const {
+  constexpr int tries = 3;
+  for (int left = tries; left > 0; --left) {
+    TRY(files.write_at(to, 0, ""));  // an empty one is a file, too
+    const auto found = read(
+        digest, [&](std::int64_t offset, const Bytes& bytes) { return files.write_at(to, offset, bytes); });
+    if (found.ok() && *found == digest) return {};
+    TRY(files.remove(to));
+    TRY(found);
+  }
+  return Error{ErrorKind::untrusted, "the object of blob " + digest + " is damaged"};
 }
 
 }  // namespace gleaner::storage

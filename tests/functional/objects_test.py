@@ -119,8 +119,9 @@ class OnObjects(unittest.TestCase):
             self.assertEqual((status, said.get("complete")), (200, True), said)
             self.assertEqual(store.request("GET", f"/{swift.BUCKET}/away/blobs/{path.rsplit('/')[-1]}")[2], body)
 
-    def test_a_backup_of_rows_finds_its_blobs(self):
-        with Grid(SETTINGS + f'"{self.store.url("backup")}"') as grid:
+    def test_a_backup_finds_its_blobs_or_has_them(self):
+        store = self.store
+        with swift.Spoiler(store.port) as spoiler, Grid(SETTINGS + f'"{store.url("backup", spoiler.port)}"') as grid:
             self.write_keys(grid)
             grid.start_server()
             grid.add_application(MANDELBROT)
@@ -128,17 +129,65 @@ class OnObjects(unittest.TestCase):
             grid.add_client("a")
             grid.wait_finished(identity)
             expected = grid.results(identity)
-            backup, restored = grid.directory / "backup", grid.directory / "restored"
-            told = grid.run("gleaner-server", "backup", grid.project, backup, "--with-keys").stdout
-            self.assertIn("blobs stay in the object store", told)
-            self.assertFalse((backup / "blobs").exists())
+
+            def backup(name, *arguments, code=0):
+                into = grid.directory / name
+                done = grid.run("gleaner-server", "backup", grid.project, into, "--with-keys", *arguments, check=False)
+                self.assertEqual(done.returncode, code, done.stderr)
+                return into, json.loads(done.stdout) if "--json" in arguments else done
+
+            rows, told = backup("rows")
+            self.assertIn("blobs stay in the object store", told.stdout)
+            self.assertFalse((rows / "blobs").exists())
+            # With all of them, first from a store that lies, then what there is more.
+            spoiler.lie = "bytes"
+            lies, told = backup("of-lies", "--objects", "--json", code=4)
+            self.assertGreater(len(told["lost"]), 0)
+            self.assertEqual((told["blobs"], [path for path in lies.glob("blobs/*/*")]), (0, []), "what is wrong was kept")
+            spoiler.lie = None
+            whole, told = backup("whole", "--objects", "--json")
+            kept = {key for key in store.keys("backup") if key.startswith("blobs/")}
+            self.assertEqual({f"blobs/{blob.name}" for blob in (whole / "blobs").glob("*/*")}, kept)
+            self.assertEqual((told["blobs"], told["fetched"], told["lost"]), (len(kept), len(kept), []))
+            second = grid.add_problem("mandelbrot", "second", **{**SMALL, "iterations": 3000})
+            grid.wait_finished(second)
+            more = {key for key in store.keys("backup") if key.startswith("blobs/")} - kept
+            newest, told = backup("newest", "--objects", "--former", whole, "--json")
+            self.assertEqual((told["linked"], told["fetched"]), (len(kept), len(more)))
+            self.assertGreater(len(more), 0)
+            self.assertIn("0 damaged and 0 gone", grid.run("gleaner-server", "check", rows, "--deep").stdout)
             grid.kill("server")
-            grid.run("gleaner-server", "restore", backup, restored)
+            # Of the rows alone, which find their blobs.
+            restored = grid.directory / "restored"
+            grid.run("gleaner-server", "restore", rows, restored)
+            self.assertIn("0 damaged and 0 gone", grid.run("gleaner-server", "check", "--deep", restored).stdout)
+            shutil.rmtree(restored)
+            # Of all, in place of a store that has lost a part of them, and has another one changed.
+            lost, changed, *_ = sorted(more | kept)
+            store.request("DELETE", f"/{swift.BUCKET}/backup/{lost}")
+            store.request("PUT", f"/{swift.BUCKET}/backup/{changed}", b"not that")
+            done = grid.run("gleaner-server", "restore", newest, restored)
+            self.assertIn("restore it with --objects", done.stderr)
+            shutil.rmtree(restored)
+            spoiler.lie = "stored"  # says so, and does not
+            failed = grid.run("gleaner-server", "restore", "--objects", newest, restored, check=False)
+            self.assertEqual(failed.returncode, 1)
+            self.assertIn("is restored, but its blobs are in files", failed.stderr)
+            spoiler.lie = None
+            shutil.rmtree(restored)
+            done = grid.run("gleaner-server", "restore", "--objects", newest, restored)
+            self.assertIn(f"1 of its {len(kept | more)} blobs were not in the object store", done.stderr)
             self.assertIn("0 damaged and 0 gone", grid.run("gleaner-server", "check", "--deep", restored).stdout)
             shutil.rmtree(grid.project)
             restored.rename(grid.project)
+            for blob in (grid.project / "blobs").glob("*/*"):
+                blob.unlink()  # from the store, then
             grid.start_server()
             self.assertEqual(grid.results(identity), expected)
+            # One that is gone is named, and the rest is there.
+            store.request("DELETE", f"/{swift.BUCKET}/backup/{lost}")
+            _, told = backup("without-one", "--objects", "--json", code=4)
+            self.assertEqual([f"blobs/{digest}" for digest in told["lost"]], [lost])
 
     def test_what_is_lost_is_named(self):
         store = self.store
