@@ -208,6 +208,10 @@ Error Pipeline::describe(const PGresult* result) const {
     return {ErrorKind::io, "cannot read or write " + place_ + ": " + said};
   if (state.starts_with("XX001") || state.starts_with("XX002"))
     return {ErrorKind::invalid, place_ + " is damaged (" + said + "): restore the newest backup"};
+  if (state == "42P05" || state == "26000")  // of a prepared statement: there is one already, or none
+    return {ErrorKind::invalid, "something gives the connection to " + place_ +
+                                    " to others, too, as a pooler of transactions does (" + said +
+                                    "): name the database itself in store.url, or pool sessions"};
   if (state.starts_with("42"))  // our texts are fixed: what does not fit them is the schema
     return {ErrorKind::invalid, "the tables of " + place_ + " are not this program's: " + said};
   if (state == "54000") return {ErrorKind::too_large, "a value is too large for " + place_};

@@ -4,7 +4,12 @@ store learns nothing of them, and whatever it does, or somebody in its place, th
 import hashlib
 import http.client
 import json
+import os
+import pathlib
 import re
+import signal
+import subprocess
+import tempfile
 import time
 import unittest
 import urllib.parse
@@ -71,6 +76,47 @@ class Direct(unittest.TestCase):
                 names = {name.lower() for name in headers}
                 self.assertLessEqual(names, {"host", "accept", "range", "content-length"}, "the store is told more than it needs")
                 self.assertNotIn("gleaner", f"{path}{headers}".lower().replace(f"/{swift.BUCKET}/direct", ""))
+
+    def authority(self, directory):
+        """Files of its certificate, and of a certificate of this computer and its key."""
+        authority, own, chain, key = (directory / name for name in ("authority.pem", "authority.key", "store.pem", "store.key"))
+        make = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
+        subprocess.run([*make, "-subj", "/CN=an authority of one's own", "-keyout", own, "-out", authority], check=True, capture_output=True)
+        subprocess.run([*make, "-subj", "/CN=store", "-addext", "subjectAltName=IP:127.0.0.1", "-addext", "basicConstraints=critical,CA:FALSE",
+                        "-CA", authority, "-CAkey", own, "-keyout", key, "-out", chain], check=True, capture_output=True)
+        return authority, (chain, key)
+
+    def test_a_store_behind_tls_is_believed_by_who_knows_its_authority(self):
+        directory = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        authority, tls = self.authority(directory)
+        knows = {**os.environ, "SSL_CERT_FILE": str(authority)}
+        with swift.Spoiler(self.store.port, tls) as spoiler:
+            address = self.store.url("tls", spoiler.port).replace("s3+http:", "s3+https:")
+            with Grid(f'{SETTINGS}blobs.url = "{address}"\nblobs.public_url = "https://127.0.0.1:{spoiler.port}"\n') as grid:
+                keys = grid.project / "keys" / "blobs.keys"
+                keys.write_text(f"{swift.KEY}\n{swift.SECRET}\n")
+                keys.chmod(0o600)
+                grid.start("doubting", "gleaner-server", "run", grid.project)
+                grid.wait_until("its doubt", lambda: "certificate authorities do not vouch for 127.0.0.1" in grid.log("doubting"))
+                grid.kill("doubting")
+                grid.start_server(env=knows)
+                grid.add_application(MANDELBROT)
+                expected = grid.run_local(MANDELBROT, **PROBLEM)
+                identity = grid.add_problem("mandelbrot", "view", **PROBLEM)
+                grid.join("a")
+                grid.start_client("a", env=knows)
+                grid.wait_finished(identity)
+                self.assertEqual(self.moved(grid, "blobs"), 0, "a host fetched through the server")
+                self.assertTrue(spoiler.seen)
+                self.assertEqual(grid.results(identity), expected)
+                # Who does not know it goes round it.
+                grid.kill("a", signal.SIGTERM)
+                seen, fetched = len(spoiler.seen), self.moved(grid, "blobs")
+                again = grid.add_problem("mandelbrot", "again", **{**PROBLEM, "height": 40})
+                grid.add_client("b")
+                grid.wait_finished(again)
+                self.assertGreater(self.moved(grid, "blobs"), fetched)
+                self.assertEqual(len(spoiler.seen), seen)
 
     def test_a_store_that_lies_to_hosts_costs_a_way_round(self):
         rng = seeded(self)

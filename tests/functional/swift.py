@@ -8,6 +8,7 @@ import http.server
 import os
 import pathlib
 import re
+import ssl
 import shutil
 import signal
 import subprocess
@@ -193,9 +194,9 @@ class Spoiler:
     """A proxy that lies: `lie` may be "bytes" (other ones), "gone" (404), "stored" (says 200 to PUT and forgets it), "slow",
     "error" (503), "cut" (half an answer), "kept" (keeps other bytes than PUT has), "endless" (an answer without end) or
     "redirect" (to `elsewhere`). `direct` has lies for the next requests by presigned addresses, each the first of its method and
-    lie; `seen` what came by such: (method, path, headers, bytes)."""
+    lie; `seen` what came by such: (method, path, headers, bytes). `tls`: files of a certificate and its key, which it then shows."""
 
-    def __init__(self, port):
+    def __init__(self, port, tls=None):
         self.to, self.lie, self.lies = port, None, 0
         self.direct, self.seen, self.elsewhere = [], [], None
         self.lock = threading.Lock()
@@ -214,6 +215,11 @@ class Spoiler:
 
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
+        if tls:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*tls)
+            self.server.handle_error = lambda *_: None  # of who does not believe it
+            self.server.socket = context.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
         self.port = self.server.server_address[1]
 
     def __enter__(self):
