@@ -3,6 +3,7 @@
 // modules of a stage know them.
 #pragma once
 
+#include <algorithm>
 #include <boost/container/small_vector.hpp>
 #include <boost/intrusive/list_hook.hpp>
 #include <utility>
@@ -71,6 +72,10 @@ struct Held : KnownUnit {
   Timestamp lease_end;        // comparison rules: late from then on
   bool taken_over = false;    // counted among those that its host held and did not deliver (Host::taken)
   std::int64_t computed = 0;  // items before it were, says whoever gave the unit back
+  // A relay's, as it says: the first item of the tail that none of its hosts has, and when all is done
+  // (min(): it has not said).
+  std::int64_t begun = 0;
+  Timestamp told_end = Timestamp::min();
 
   [[nodiscard]] bool live() const { return !watch.silent && !watch.stuck; }
 };
@@ -104,6 +109,8 @@ struct Host {
   double pending_cost = 0, pending_seconds = 0;  // pieces too short to be measured alone
   double watts = 0;                              // that a slot draws while it computes; 0: not said
   bool stranger = false;                         // not the project's own: believed as far as it delivers
+  bool relay = false;                            // it delivers any part of its units
+  int lanes = 1;                                 // a relay: slots of its hosts
   // Units of its that others took over, since something of its was accepted; fading [credit.h].
   double taken = 0;
   Timestamp taken_at;
@@ -121,6 +128,11 @@ struct Group {
   Timestamp key;
   double stalled_rest = 0;  // counted in the stalled cost
 };
+
+// Of `rate`, which `lanes` slots of a relay's hosts have together, what as many items can use.
+[[nodiscard]] inline double shared_rate(double rate, std::int64_t items, int lanes) {
+  return rate * std::min(1.0, static_cast<double>(items) / static_cast<double>(lanes));
+}
 
 [[nodiscard]] inline Timestamp later(Timestamp time, double seconds) {
   return time + from_seconds(seconds);

@@ -12,18 +12,25 @@ constexpr int ranges_looked_at = 256;
 
 }  // namespace
 
-Ledger::Ledger(std::int64_t items, const std::vector<double>& hints) : costs_(items, hints) {
-  add_free({0, items});
+Ledger::Ledger(std::int64_t items, const std::vector<double>& hints, bool elsewhere) : costs_(items, hints) {
+  const Range all{0, items};
+  if (elsewhere) {
+    elsewhere_.add(all);
+    elsewhere_cost_ = costs_.total();
+  } else {
+    add_free(all);
+  }
 }
 
 // ---- What is
 
 std::int64_t Ledger::held() const {
-  return items() - accepted_.total() - free_.total() - set_aside_.total() - dropped_.total();
+  return items() - accepted_.total() - free_.total() - set_aside_.total() - elsewhere_.total() -
+         dropped_.total();
 }
 
 bool Ledger::complete() const {
-  return ended_ || (accepted_.total() == items() && disputed_.empty());
+  return ended_ || (accepted_.total() + elsewhere_.total() == items() && disputed_.empty());
 }
 
 std::vector<Range> Ledger::wanted(Range range) const {
@@ -49,6 +56,13 @@ void Ledger::remove_free(Range range) {
   free_.remove(range);
   if (by_cost_) by_cost_->remove(range);
   if (free_.empty()) free_cost_ = 0;
+}
+
+void Ledger::remove_elsewhere(Range range) {
+  if (!elsewhere_.overlaps(range)) return;
+  elsewhere_.visit_within(range, [&](Range part) { elsewhere_cost_ -= costs_.of(part); });
+  elsewhere_.remove(range);
+  if (elsewhere_.empty()) elsewhere_cost_ = 0;
 }
 
 void Ledger::sort_free() {
@@ -107,8 +121,10 @@ void Ledger::release(Range range) {
   cover_.visit_gaps(range, [&](Range gap) {
     accepted_.visit_missing(gap, [&](Range lacking) {
       set_aside_.visit_missing(lacking, [&](Range part) {
-        add_free(part);
-        returned_.push_back(part);
+        elsewhere_.visit_missing(part, [&](Range here) {
+          add_free(here);
+          returned_.push_back(here);
+        });
       });
     });
   });
@@ -118,6 +134,7 @@ void Ledger::accept(Range range) {
   accepted_.visit_missing(range, [&](Range part) { accepted_cost_ += costs_.of(part); });
   accepted_.add(range);
   remove_free(range);
+  remove_elsewhere(range);
   set_aside_.remove(range);
   if (!failures_.empty())
     failures_.erase(failures_.lower_bound(range.begin), failures_.lower_bound(range.end));
@@ -127,7 +144,27 @@ void Ledger::put_aside(Range range) {
   for (const Range part : accepted_.missing(range)) {
     set_aside_.add(part);
     remove_free(part);
+    remove_elsewhere(part);
     failures_.erase(failures_.lower_bound(part.begin), failures_.lower_bound(part.end));
+  }
+}
+
+void Ledger::bring(Range range) {
+  for (const Range part : elsewhere_.within(range)) {
+    remove_elsewhere(part);
+    add_free(part);
+  }
+}
+
+void Ledger::take_away(Range range) {
+  if (ended_) return;
+  for (const Range lacking : accepted_.missing(range)) {
+    for (const Range part : set_aside_.missing(lacking)) {
+      CHECK_TRUE(!cover_.overlaps(part));
+      remove_free(part);
+      elsewhere_.visit_missing(part, [&](Range here) { elsewhere_cost_ += costs_.of(here); });
+      elsewhere_.add(part);
+    }
   }
 }
 
@@ -169,6 +206,7 @@ void Ledger::end() {
   ended_ = true;
   disputed_.clear();
   const Range all{0, items()};
+  remove_elsewhere(all);
   for (const Range part : accepted_.missing(all)) {
     for (const Range rest : set_aside_.missing(part)) dropped_.add(rest);
   }
@@ -194,13 +232,19 @@ void Ledger::check() const {
     all.add(range);
   }
   for (const Range range : held.ranges()) all.add(range);
+  for (const Range range : elsewhere_.ranges()) {
+    CHECK_TRUE(!accepted_.overlaps(range) && !held.overlaps(range) && !set_aside_.overlaps(range) &&
+               !free_.overlaps(range));
+    all.add(range);
+  }
   for (const Range range : dropped_.ranges()) all.add(range);
   CHECK_TRUE(all.total() == items() && all.count() == 1 && all.front() == (Range{0, items()}));
   if (by_cost_) CHECK_TRUE(by_cost_->agrees_with(free_));
 }
 
 void Ledger::check_sums(bool all) const {
-  const std::int64_t not_held = free_.total() + accepted_.total() + set_aside_.total() + dropped_.total();
+  const std::int64_t not_held =
+      free_.total() + accepted_.total() + set_aside_.total() + elsewhere_.total() + dropped_.total();
   CHECK_TRUE(not_held <= items() && (!all || not_held == items()));
 }
 

@@ -1,7 +1,8 @@
 // The items of one stage: which are free, held and by which units, accepted, disputed, set aside. The only
 // place that moves an item from one to another; it knows neither hosts' speeds nor rules. Value semantics of
-// its own invariant, checked by check(): free + held + accepted + set aside + not needed = all items, where
-// an item that is free is nothing else, and disputed items are accepted ones.
+// its own invariant, checked by check(): free + held + accepted + set aside + elsewhere + not needed = all
+// items, where an item that is free or elsewhere is nothing else, and disputed items are accepted ones.
+// Elsewhere are the items of a relay's stage that its parent has not leased to it.
 //
 // What nobody holds and nobody delivered is free again (release()), and ranges that were given back are
 // handed out first, the latest of them before others, then plain order (locality). An item that made a kernel
@@ -30,8 +31,8 @@ class Ledger {
   // Whether a host is on that is none of these, which failed on an item.
   using OthersOn = std::function<bool(const std::set<HostId>& failed)>;
 
-  // All items are free. REQUIRES: as Costs.
-  Ledger(std::int64_t items, const std::vector<double>& hints);
+  // All items are free, or all are elsewhere. REQUIRES: as Costs.
+  Ledger(std::int64_t items, const std::vector<double>& hints, bool elsewhere = false);
   Ledger(const Ledger&) = delete;  // by_cost() points into it
   Ledger& operator=(const Ledger&) = delete;
 
@@ -43,11 +44,14 @@ class Ledger {
   [[nodiscard]] const RangeSet& set_aside() const { return set_aside_; }
   [[nodiscard]] const RangeSet& undecided() const { return undecided_; }  // of these, what give_up() said
   [[nodiscard]] const RangeSet& disputed() const { return disputed_; }    // open, of the accepted
+  [[nodiscard]] const RangeSet& elsewhere() const { return elsewhere_; }
+  [[nodiscard]] double here_cost() const { return costs_.total() - elsewhere_cost_; }  // of all others
   [[nodiscard]] double free_cost() const { return free_cost_; }
   [[nodiscard]] double accepted_cost() const { return accepted_cost_; }
   [[nodiscard]] const Cover& cover() const { return cover_; }
   [[nodiscard]] std::int64_t held() const;  // items that are handed out
-  [[nodiscard]] bool complete() const;      // all accepted, no dispute open; or no more are needed
+  // All that are not elsewhere accepted, no dispute open; or no more are needed.
+  [[nodiscard]] bool complete() const;
   [[nodiscard]] bool ended() const { return ended_; }
   // Parts of `range` that a commit would be the first to bring: not accepted, and not given up as undecided.
   [[nodiscard]] std::vector<Range> wanted(Range range) const;
@@ -67,7 +71,10 @@ class Ledger {
   void let_go(UnitId unit, Range range);  // it has not any more; see release()
   void release(Range range);              // what nobody holds and nobody delivered is free
   void accept(Range range);
-  void put_aside(Range range);    // of what is not accepted
+  void put_aside(Range range);  // of what is not accepted
+  void bring(Range range);      // what is elsewhere of it is free
+  // What is neither accepted nor set aside of it is elsewhere. REQUIRES: nobody holds any of that.
+  void take_away(Range range);
   void dispute(Range range);      // of accepted items
   void end_dispute(Range range);  // decided
   void give_up(Range range);      // accepted items that nobody could decide: set aside for good
@@ -89,8 +96,10 @@ class Ledger {
   [[nodiscard]] bool may_take(std::int64_t item, HostId host, const OthersOn& others) const;
 
   Costs costs_;
-  RangeSet accepted_, free_, set_aside_, undecided_, disputed_, dropped_;
-  double free_cost_ = 0, accepted_cost_ = 0;
+  void remove_elsewhere(Range range);
+
+  RangeSet accepted_, free_, set_aside_, undecided_, disputed_, dropped_, elsewhere_;
+  double free_cost_ = 0, accepted_cost_ = 0, elsewhere_cost_ = 0;
   std::vector<Range> returned_;  // most recent last: hints into free_
   std::map<std::int64_t, std::set<HostId>> failures_;
   std::optional<FreeByCost> by_cost_;

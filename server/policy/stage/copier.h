@@ -36,6 +36,7 @@ class Copier {
   const Timestamp now_;
   const Take& take_;
   const double rate_, rest_;
+  const int lanes_;
 };
 
 }  // namespace gleaner::policy

@@ -151,7 +151,7 @@ CommitOutcome StageState::judge(const KnownUnit* known, UnitId id, Range range) 
                                   range.end, id.value, unit.range.begin, end);
     return outcome;
   }
-  if (range.begin > unit.committed) {
+  if (range.begin > unit.committed && !clock.find(unit.host)->relay) {
     outcome.refusal = fmt::format("items before {} are missing: the next commit of unit {} starts at {}",
                                   range.begin, id.value, unit.committed);
     return outcome;
@@ -178,7 +178,7 @@ CommitOutcome StageState::commit(HostId host_id, UnitId id, Range range, bool la
   if (open != nullptr) heard(*open, now, pace());
 
   const Costs& costs = ledger.costs();
-  const Range fresh{unit.committed, std::max(unit.committed, range.end)};
+  const Range fresh{std::max(range.begin, unit.committed), std::max(unit.committed, range.end)};
   for (const Range part : outcome.accepted) {
     ledger.accept(part);
     items.forget(part);
@@ -196,15 +196,17 @@ CommitOutcome StageState::commit(HostId host_id, UnitId id, Range range, bool la
   record.cost_wasted += wasted;
   totals.wasted_cost += wasted;
 
+  const std::int64_t committed =
+      host.relay ? first_lacking(unit, unit.committed) : std::max(unit.committed, range.end);
   if (open != nullptr && unit.kind != UnitKind::check) {
-    ledger.let_go(id, {unit.committed, std::min(std::max(unit.committed, range.end), unit.range.end)});
+    ledger.let_go(id, {unit.committed, std::min(committed, unit.range.end)});
   }
   if (open != nullptr && range.end > unit.committed) {
     open->watch.undelivered_since = Timestamp::max();
     open->meter.delivered_seconds = open->meter.seen_seconds;
   }
   if (!outcome.accepted.empty()) host.taken = 0;
-  unit.committed = std::max(unit.committed, range.end);
+  unit.committed = committed;
   if (open != nullptr) {
     ItemCosts::finish_up_to(*open, unit.committed);
   } else {
@@ -224,7 +226,7 @@ CommitOutcome StageState::commit(HostId host_id, UnitId id, Range range, bool la
     } else if (last) {
       close(id, UnitState::cancelled, "the host ended it early", now, changes);
     } else {
-      measure(*open, pace(), false, changes);
+      if (!host.relay) measure(*open, pace(), false, changes);
       forecast.estimate(*open->slot, clock.fleet(), now);
     }
   }

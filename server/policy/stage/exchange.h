@@ -68,6 +68,15 @@ struct SlotView {
   double seconds_left = 0;  // until what it holds is expected to be done
 };
 
+// How a unit of a relay stands: its hosts are anywhere in it, so no first item that is not finished says it.
+struct RelayReport {
+  UnitId unit;
+  std::int64_t begun = 0;   // the first item of the tail that none of its hosts has or had
+  double seconds_left = 0;  // until all of it is done, as its own stage expects
+  double rate = 0;          // of all its hosts that are on, hint units a second; 0: none is
+  int slots = 1;            // that these have: what one item takes is what it takes in one of them
+};
+
 struct Grant {
   std::optional<UnitId> unit;  // nothing: see reason
   double retry_after = 0;      // seconds, if nothing

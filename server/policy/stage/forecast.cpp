@@ -26,12 +26,23 @@ void Forecast::estimate(Held& held, const Fleet& fleet, Timestamp now) {
     // Nothing is known of anybody: it may well need as long again as it has been at it.
     estimate.rate = std::max(end_cost - estimate.done_cost, 1e-9) / std::max(1.0, held.meter.seconds);
   }
+  if (held.told_end != Timestamp::min()) {
+    estimate.end = std::max(now, held.told_end);
+    estimate.done_cost =
+        std::max(estimate.done_cost, end_cost - estimate.rate * seconds_between(now, estimate.end));
+    return settle_place(held);
+  }
   if (position < unit.range.end) {
     const double hint = costs_->of({position, position + 1});
     estimate.done_cost += hint - items_->left(held, position, estimate.rate);
   }
   const double seconds = std::max(0.0, end_cost - estimate.done_cost) / estimate.rate;
   estimate.end = later(std::max(now, estimate.starts), seconds);
+  settle_place(held);
+}
+
+// Its group's, after its end may have moved.
+void Forecast::settle_place(Held& held) {
   Group* group = held.group;
   if (group == nullptr) return;
   if (!group->live || !held.live()) return index(*group);

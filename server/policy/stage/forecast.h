@@ -41,6 +41,7 @@ class Forecast {
 
  private:
   void estimate(Held& held, const Fleet& fleet, Timestamp now);
+  void settle_place(Held& held);
   void note_moved(Group& group);
 
   const Costs* costs_;

@@ -88,6 +88,8 @@ void StageState::cut(Held& held, std::int64_t end, const std::string& reason, Ti
   ledger.let_go(unit.id, taken);
   failed = {};
   unit.range.end = end;
+  if (held.told_end != Timestamp::min())
+    held.told_end = std::max(now, later(held.told_end, -ledger.costs().of(taken) / held.estimate.rate));
   unit.cut_unheard = true;
   ++held.host->record.cuts;
   changes.units.push_back(unit.id);
@@ -141,7 +143,7 @@ void StageState::close(UnitId id, UnitState state, const std::string& reason, Ti
   const bool ended = state == UnitState::done && held.live();
   if (ended && meter.runs) meter.seconds += std::max(0.0, seconds_between(meter.at, now));
   if (ended) meter.at = now;
-  measure(held, rules, ended, changes);
+  if (!held.host->relay) measure(held, rules, ended, changes);  // it says how fast its hosts are
   unit.running_seconds = std::max(unit.running_seconds, meter.seconds);
   clock.change(*held.host, [&](Host& changed) {
     changed.record.times.add_unit(meter.measured_cost, meter.measured_seconds,

@@ -16,7 +16,8 @@ Copier::Copier(const StageState& stage, const Requester& requester, Timestamp no
       now_(now),
       take_(take),
       rate_(stage.clock.rate(requester.host)),
-      rest_(stage.ledger.free().empty() ? 0 : stage.seconds_of_rest()) {}
+      rest_(stage.ledger.free().empty() ? 0 : stage.seconds_of_rest()),
+      lanes_(stage.clock.find(requester.host)->lanes) {}
 
 Copier::Holders Copier::holders(const Group& group, std::int64_t end) const {
   Holders holders;
@@ -38,14 +39,14 @@ bool Copier::copy(const Group& group, Range range, bool last) const {
   // Worth it? The item in progress costs what is known of it, those behind it what their hints say.
   const Costs& costs = stage_.ledger.costs();
   const double work = stage_.items.elsewhere(range.begin) + costs.of({range.begin + 1, range.end});
-  const double mine = work / rate_ + rules_.request_delay;
+  const double mine = work / shared_rate(rate_, range.size(), lanes_) + rules_.request_delay;
   if (there.ends <= rest_ + rules_.gain_minimum) return false;
   if (there.live > 0 && (mine >= numbers::clearly * there.ends || there.ends - mine <= rules_.gain_minimum))
     return false;
   // Beyond the budget only what ends last is copied, as long as each copy halves the wait. Where all holders
   // stall nothing is expected to be computed twice.
   const double price = there.live > 0 ? work : 0;
-  if (price > 0 && stage_.totals.copied_cost + price > rules_.copy_budget * costs.total() &&
+  if (price > 0 && stage_.totals.copied_cost + price > rules_.copy_budget * stage_.ledger.here_cost() &&
       (!last || there.live > 1 || mine > numbers::half * there.ends))
     return false;
   Proposal copy{UnitKind::copy, range};
@@ -71,6 +72,8 @@ bool Copier::copy_rest(const Group& group, bool last) const {
   Range rest{unit.range.end, unit.range.end};
   stage_.ledger.accepted().visit_missing(
       {from, unit.range.end}, [&](Range lacking) { rest.begin = std::min(rest.begin, lacking.begin); });
+  // A relay has results anywhere in its unit: copies are for what it lacks in one piece.
+  if (group.members.front()->host->relay && stage_.ledger.accepted().overlaps(rest)) return false;
   return !rest.empty() && copy(group, rest, last);
 }
 

@@ -30,10 +30,9 @@ bool settling(const StageState& stage, const EndgameRules& rules, Timestamp now)
 LongPick pick_long(const StageState& stage, const Requester& requester, const EndgameRules& rules,
                    Timestamp now) {
   const Ledger& ledger = stage.ledger;
-  const Costs& costs = ledger.costs();
   const double rate = stage.clock.rate(requester.host);
   if (rate <= 0) return {};
-  const double all = (costs.total() - ledger.accepted_cost()) / stage.clock.fleet().rate_on();
+  const double all = (ledger.here_cost() - ledger.accepted_cost()) / stage.clock.fleet().rate_on();
   LongPick pick;
   pick.most_cost = rules.fit * all * rate;
   if (settling(stage, rules, now)) pick.most_cost = std::min(pick.most_cost, rules.unit_maximum * rate);

@@ -35,14 +35,23 @@ struct Helper {
     // It keeps the item in progress, whatever its hint says.
     if (live->estimate.starts <= hears)
       safe = std::max(safe, costs.item_at(stage.forecast.work_done(*live, hears))) + 1;
+    // Until a relay hears of it, it hands out more of its tail.
+    const double r = live->estimate.rate;
+    if (live->host->relay) {
+      const double given =
+          r * std::max(0.0, seconds_between(std::max(unit.last_contact, live->estimate.starts), hears));
+      safe = std::max(unit.committed,
+                      costs.item_at(costs.before(std::max(live->begun, unit.range.begin)) + given));
+    }
     if (safe >= unit.range.end) return false;
 
     // Both end together: the holder after left - x / r, the requester after o + x / ri.
-    const double r = live->estimate.rate;
+    const int lanes = stage.clock.find(requester.host)->lanes;
     const double work = rate * r * (left - rules.request_delay) / (rate + r);
     const auto end_with = [&](std::int64_t from) {
       const double moved = costs.of({from, unit.range.end});
-      return std::max(left - moved / r, rules.request_delay + moved / rate);
+      return std::max(left - moved / r,
+                      rules.request_delay + moved / shared_rate(rate, unit.range.end - from, lanes));
     };
     std::int64_t from =
         std::clamp(costs.tail_worth(unit.range, std::max(0.0, work)), safe, unit.range.end - 1);

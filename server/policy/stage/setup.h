@@ -1,6 +1,7 @@
 // How a stage is set up, and the straggler rules that there are. Value types.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -47,6 +48,11 @@ struct StageSetup {
   // what they tell of: a simulation that shows them to nobody does without.
   bool explain = true;
   double commit_seconds = 60;  // at most, between two segments of a unit
+  // Closed units that are remembered, for results that come late; who stores more of them tells of them when
+  // these come (Stage::remember).
+  std::size_t closed_units_max = 50'000;
+  // A relay's: no item is here before its parent leases it (Stage::bring).
+  bool elsewhere = false;
 };
 
 }  // namespace gleaner::policy

@@ -54,6 +54,20 @@ protocol::UnitOrder Stage::report(HostId host, const protocol::UnitReport& repor
   return order;
 }
 
+protocol::UnitOrder Stage::report(HostId host, const RelayReport& report, Timestamp now, Changes& changes) {
+  auto order = state_->report(host, report, now, changes);
+  tidy(changes);
+  return order;
+}
+
+void Stage::admit_relay(HostId host) {
+  state_->clock.host(host).relay = true;
+}
+
+void Stage::relay_offers(HostId host, double rate, int slots) {
+  state_->relay_offers(state_->clock.host(host), rate, slots);
+}
+
 void Stage::expect(const std::vector<IdleHost>& hosts) {
   state_->energy.expect(hosts);
 }

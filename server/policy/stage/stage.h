@@ -55,6 +55,9 @@ class Stage {
   // A host says how a unit stands (heartbeat, or with a request). The answer is the order for that unit.
   [[nodiscard]] protocol::UnitOrder report(HostId host, const protocol::UnitReport& report, Timestamp now,
                                            Changes& changes);
+  // The same of a unit that a relay holds. REQUIRES: admit_relay(host).
+  [[nodiscard]] protocol::UnitOrder report(HostId host, const RelayReport& report, Timestamp now,
+                                           Changes& changes);
   // What commit() would answer, without changing anything: ask before validating and storing the bytes.
   [[nodiscard]] CommitOutcome preview_commit(HostId host, UnitId unit, Range range) const;
   // What a host saved of its item in progress is kept (`share` of it is done), and no less of it than was
@@ -70,6 +73,19 @@ class Stage {
   void give_back(HostId host, UnitId unit, GiveBack why, std::int64_t item, const std::string& reason,
                  Timestamp now, Changes& changes);
   void host_left(HostId host, const std::string& reason, Timestamp now, Changes& changes);  // left or revoked
+
+  // ---- Relays [server/policy/relay/RELAYS.md]
+  // That host is a relay: it delivers any part of its units, not only from their beginning on, and reports as
+  // one. Before its first event, and again after restore().
+  void admit_relay(HostId host);
+  // What its hosts that are on compute together, hint units a second (0: not known yet), in so many slots.
+  void relay_offers(HostId host, double rate, int slots);
+  // This stage is a relay's: its parent leased `range` to it, and takes it away again. Who holds some of what
+  // is taken away ends before it; what was computed of it is welcome for as long as the parent lacks it.
+  // `seconds`: that the whole stage takes, the parent says; 0: it does not know.
+  void bring(Range range, double seconds);
+  void take_away(Range range, const std::string& reason, Timestamp now, Changes& changes);
+
   // Leases that ran out, omission. Call about once a second.
   void tick(Timestamp now, Changes& changes);
 
@@ -105,6 +121,10 @@ class Stage {
   [[nodiscard]] const Ledger& ledger() const;  // items: free, accepted, set aside; what they cost
   [[nodiscard]] std::vector<SlotView> slots_on(Timestamp now) const;
   [[nodiscard]] StageCounts counts(Timestamp now) const;
+  // When all that is held of `range` is delivered, as far as is known: seconds; what is free is not counted.
+  [[nodiscard]] double seconds_held(Range range, Timestamp now) const;
+  // How long the whole stage takes at the present rates, or as a relay's parent said; 0: nothing is known.
+  [[nodiscard]] double seconds_in_all() const;
   // Aborts, with what is wrong, if an invariant does not hold. Costs O(units + ranges).
   void check_invariants() const;
   // The same of what an event changed, and the sums of items. Costs O(log n) a unit.

@@ -14,8 +14,9 @@ constexpr double unknown_length = 200;
 
 StageState::StageState(StageSetup setup_in)
     : setup(std::move(setup_in)),
-      ledger(setup.items, setup.costs),
+      ledger(setup.items, setup.costs, setup.elsewhere),
       items(ledger.costs()),
+      units(setup.closed_units_max),
       forecast(ledger.costs(), items),
       energy(clock) {
   setup.rules.unit_minimum = std::min(setup.rules.unit_minimum, setup.rules.unit_maximum);
@@ -32,7 +33,9 @@ StageState::StageState(StageSetup setup_in)
 
 const EndgameRules& StageState::pace() const {
   const double rate = clock.fleet().rate_on();
-  const double length = rate > 0 ? ledger.costs().total() / rate : unknown_length;
+  const double length = told_seconds > 0 ? told_seconds
+                        : rate > 0       ? ledger.here_cost() / rate
+                                         : unknown_length;
   if (length != paced_for_) {
     paced_for_ = length;
     paced_rules_ = paced(setup.rules, length);

@@ -13,6 +13,7 @@
 //   memory.h            what rules found and did
 //   lifecycle.cpp       a unit's life: opened, cut, closed
 //   events.cpp          reports, commits, failures, leases, omission
+//   relays.cpp          units of relays, and the stage of a relay
 //   checks.cpp          disputes: third opinions
 //   restore.cpp         from what was stored; invariants
 #pragma once
@@ -53,6 +54,7 @@ struct StageState {
   Totals totals;
   Timestamp first_request = Timestamp::max();
   bool omission_done = false;
+  double told_seconds = 0;  // a relay's: how long the stage takes, as its parent says
 
   // The rules for a stage that lasts as long as this one is expected to. They change with what is known of
   // the hosts' rates: whoever changes that, and goes on with them, copies them.
@@ -93,11 +95,18 @@ struct StageState {
   CommitOutcome commit(HostId host, UnitId unit, Range range, bool last, Timestamp now, Changes& changes);
   protocol::UnitOrder report(HostId host, const protocol::UnitReport& report, Timestamp now,
                              Changes& changes);
+  protocol::UnitOrder report(HostId host, const RelayReport& report, Timestamp now, Changes& changes);
   bool save(HostId host, UnitId unit, std::int64_t item, double share);
   void note_failure(HostId host, std::int64_t item, Stage::GiveBack why, const std::string& reason,
                     Timestamp now, Changes& changes);
   void omit(Timestamp now, Changes& changes);
   void expire(Timestamp now, Changes& changes);
+
+  // ---- relays.cpp
+  // The first item from `from` on that nobody has delivered; the end of the unit if all are.
+  [[nodiscard]] std::int64_t first_lacking(const Unit& unit, std::int64_t from) const;
+  void relay_offers(Host& relay, double rate, int slots);
+  void take_away(Range range, const std::string& reason, Timestamp now, Changes& changes);
 
   // ---- checks.cpp
   void drop_checks(Range range, Timestamp now, Changes& changes);

@@ -3,11 +3,6 @@
 #include <algorithm>
 
 namespace gleaner::policy {
-namespace {
-
-constexpr std::size_t closed_units_max = 50'000;
-
-}  // namespace
 
 const KnownUnit* Units::find(UnitId id) const {
   if (const auto found = open_.find(id); found != open_.end()) return &found->second;
@@ -52,7 +47,7 @@ void Units::close(Held& held) {
   const UnitId id = held.unit.id;
   remember(std::move(held));
   open_.erase(id);
-  while (closed_.size() > closed_units_max) {
+  while (closed_.size() > closed_max_) {
     closed_.erase(closed_order_.front());
     closed_order_.pop_front();
   }

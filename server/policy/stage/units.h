@@ -12,6 +12,9 @@ namespace gleaner::policy {
 
 class Units {
  public:
+  // Of the closed ones so many stay known.
+  explicit Units(std::size_t closed_max = 50'000) : closed_max_(closed_max) {}
+
   [[nodiscard]] const std::unordered_map<UnitId, Held>& open() const { return open_; }
   [[nodiscard]] const std::unordered_map<UnitId, KnownUnit>& closed() const { return closed_; }
   [[nodiscard]] const std::map<UnitId, Group>& groups() const { return groups_; }
@@ -34,6 +37,7 @@ class Units {
   void forget(UnitId group) { groups_.erase(group); }
 
  private:
+  std::size_t closed_max_;
   std::unordered_map<UnitId, Held> open_;
   std::unordered_map<UnitId, KnownUnit> closed_;
   std::deque<UnitId> closed_order_;

@@ -94,6 +94,19 @@ StageCounts Stage::counts(Timestamp /*now*/) const {
   return counts;
 }
 
+double Stage::seconds_held(Range range, Timestamp now) const {
+  double seconds = 0;
+  for (const UnitId id : state_->ledger.cover().over(range))
+    seconds = std::max(seconds, Forecast::seconds_left(state_->units.at(id), now));
+  return seconds;
+}
+
+double Stage::seconds_in_all() const {
+  if (state_->told_seconds > 0) return state_->told_seconds;
+  const double rate = state_->clock.fleet().rate_on();
+  return rate > 0 ? state_->ledger.costs().total() / rate : 0;
+}
+
 void Stage::check_invariants() const {
   state_->check_invariants();
 }

@@ -1,0 +1,82 @@
+// Trees: units that relays hold, whose hosts are anywhere in them, and the stage of a relay, whose items its
+// parent leases to it and takes away [server/policy/relay/RELAYS.md].
+#include <algorithm>
+
+#include "server/policy/stage/state.h"
+
+namespace gleaner::policy {
+
+std::int64_t StageState::first_lacking(const Unit& unit, std::int64_t from) const {
+  const Range delivered = ledger.accepted().from(from);
+  return delivered.empty() ? from : std::min(delivered.end, std::max(from, unit.range.end));
+}
+
+void StageState::relay_offers(Host& relay, double rate, int slots) {
+  relay.lanes = std::max(1, slots);
+  const double promised = clock.fleet().promised_rate(relay.record);
+  const double most = promised > 0 ? numbers::believable * promised : rate;
+  clock.change(relay, [&](Host& changed) { changed.record.rate = std::clamp(rate, 0.0, most); });
+}
+
+protocol::UnitOrder StageState::report(HostId host, const RelayReport& report, Timestamp now,
+                                       Changes& changes) {
+  using protocol::RunState;
+  using protocol::UnitAction;
+  refresh(now, changes);
+  Held* held = find_open(report.unit, host);
+  if (held == nullptr) {
+    const KnownUnit* known = find(report.unit, host);
+    return {report.unit, UnitAction::cancel, known == nullptr ? 0 : known->unit.range.end,
+            known == nullptr ? "this stage has no such unit of this host" : "it is over"};
+  }
+  CHECK_TRUE(held->host->relay);
+  Unit& unit = held->unit;
+  heard(*held, now, pace());
+  const RunState state = report.rate > 0 ? RunState::running : RunState::paused;
+  if (state != unit.run_state || unit.cut_unheard) changes.units.push_back(unit.id);
+  unit.run_state = state;
+  unit.pause_reason = state == RunState::paused ? "none of its hosts is on" : "";
+  unit.cut_unheard = false;
+  held->begun = std::clamp(report.begun, std::max(held->begun, unit.range.begin),
+                           std::max(held->begun, unit.range.end));
+  held->told_end = later(now, std::max(0.0, report.seconds_left));
+  relay_offers(*held->host, report.rate, report.slots);
+  const bool stuck = report.rate <= 0;
+  if (stuck && !held->watch.stuck) {
+    held->watch.stuck = true;
+    stall(*held, now);
+  } else if (!stuck && held->watch.stuck) {
+    held->watch.stuck = false;
+    if (held->group != nullptr) forecast.index(*held->group);
+  }
+  clock.update(*held->slot, now);
+  forecast.estimate(*held->slot, clock.fleet(), now);
+  return {unit.id, UnitAction::go_on, unit.range.end, {}};
+}
+
+void StageState::take_away(Range range, const std::string& reason, Timestamp now, Changes& changes) {
+  for (const UnitId id : ledger.cover().over(range)) {
+    Held* held = units.find_open(id);
+    if (held == nullptr) continue;
+    if (range.begin > held->unit.committed) {
+      cut(*held, range.begin, reason, now, changes);
+    } else {
+      close(id, UnitState::cancelled, reason, now, changes);
+    }
+  }
+  ledger.take_away(range);
+  failed = {};
+}
+
+void Stage::bring(Range range, double seconds) {
+  state_->told_seconds = seconds;
+  state_->ledger.bring(range);
+  state_->failed = {};
+}
+
+void Stage::take_away(Range range, const std::string& reason, Timestamp now, Changes& changes) {
+  state_->take_away(range, reason, now, changes);
+  tidy(changes);
+}
+
+}  // namespace gleaner::policy

@@ -1,0 +1,189 @@
+// Units that relays hold, the stage of a relay, and a relay's side of its parent
+// [server/policy/relay/RELAYS.md].
+#include "server/policy/relay/relay.h"
+#include "server/policy/relay/serve.h"
+#include "tests/unit/policy/stage_bench.h"
+
+using namespace gleaner;
+using namespace gleaner::policy;
+
+namespace {
+
+constexpr int relay = 1, other = 2;
+
+// A stage with a relay among its hosts.
+struct Parent : StageBench {
+  explicit Parent(std::int64_t items)
+      : Parent(StageSetup{items, {}, "rts,mode=paper", Straggler::split, true, {}}) {}
+  explicit Parent(const StageSetup& with) : StageBench(with) { stage.admit_relay(HostId{relay}); }
+  // Exactly those items.
+  Unit take(int host, Range range) {
+    Requester requester;
+    requester.host = HostId{host};
+    requester.performance = performance;
+    requester.planned = range;
+    requester.unit = UnitId{next_unit++};
+    const Grant grant = stage.request(requester, now, changes);
+    INFO(grant.reason);
+    REQUIRE(grant.unit);
+    stage.check_invariants();
+    return *stage.unit(*grant.unit);
+  }
+  using StageBench::take;
+  protocol::UnitOrder stands(const Unit& unit, std::int64_t begun, double seconds_left, double rate,
+                             int slots) {
+    auto order =
+        stage.report(unit.host, RelayReport{unit.id, begun, seconds_left, rate, slots}, now, changes);
+    stage.check_invariants();
+    return order;
+  }
+};
+
+// The stage of a relay, with the relay, under a parent.
+struct Below {
+  explicit Below(std::int64_t items) : bench(setup_for(items)), policy(bench.stage, {}) {}
+  static StageSetup setup_for(std::int64_t items) {
+    StageSetup setup{items, {}, "rts,mode=paper", Straggler::split, true, {}};
+    setup.elsewhere = true;
+    return setup;
+  }
+  StageBench bench;
+  Relay policy;
+};
+
+}  // namespace
+
+TEST_CASE("a relay delivers any part of its unit, a host only from its beginning on") {
+  Parent bench(100);
+  const Unit unit = bench.take(relay, {0, 50});
+  CHECK(bench.commit(unit, {10, 15}).accepted == std::vector<Range>{{10, 15}});
+  CHECK(bench.see(unit).committed == 0);
+  CHECK(bench.commit(unit, {10, 15}).overlapping == std::vector<Range>{{10, 15}});
+  // What fills the gap moves the beginning over both.
+  CHECK(bench.commit(unit, {0, 10}).accepted == std::vector<Range>{{0, 10}});
+  CHECK(bench.see(unit).committed == 15);
+  CHECK(bench.see(unit).state == UnitState::open);
+  CHECK(bench.commit(unit, {15, 50}).accepted == std::vector<Range>{{15, 50}});
+  CHECK(bench.see(unit).state == UnitState::done);
+
+  const Unit plain = bench.take(other, {50, 60});
+  CHECK(!bench.commit(plain, {51, 60}).refusal.empty());
+}
+
+TEST_CASE("a relay's unit that is given back frees what it has not delivered, and its late results count") {
+  Parent bench(100);
+  const Unit unit = bench.take(relay, {0, 100});
+  REQUIRE(bench.commit(unit, {30, 80}).refusal.empty());
+  bench.give_back(unit, Stage::GiveBack::returned);
+  CHECK(bench.stage.ledger().free().ranges() == std::vector<Range>{{0, 30}, {80, 100}});
+  CHECK(bench.commit(unit, {98, 100}).accepted == std::vector<Range>{{98, 100}});
+  CHECK(bench.stage.ledger().free().ranges() == std::vector<Range>{{0, 30}, {80, 98}});
+}
+
+TEST_CASE("what no host of a relay has begun is split off for who is idle, and no more") {
+  Parent bench(10'000);
+  bench.stage.admit_relay(HostId{other});
+  const Unit unit = bench.take(relay, {0, 10'000});
+  bench.stage.relay_offers(HostId{other}, 1, 4);
+  static_cast<void>(bench.stands(unit, 6000, 10'000, 1, 4));
+  const Unit split = bench.take(other);
+  CHECK(split.kind == UnitKind::split);
+  CHECK(split.range.begin >= 6000);
+  CHECK(split.range.end == 10'000);
+  CHECK(bench.see(unit).range.end == split.range.begin);
+  // It hears of it with its next report.
+  CHECK(bench.stands(unit, 6000, 5000, 1, 4).end == split.range.begin);
+}
+
+TEST_CASE("a relay whose hosts have begun everything keeps it") {
+  Parent bench(10'000);
+  bench.stage.admit_relay(HostId{other});
+  const Unit unit = bench.take(relay, {0, 10'000});
+  bench.stage.relay_offers(HostId{other}, 1, 4);
+  REQUIRE(bench.commit(unit, {100, 200}).refusal.empty());
+  static_cast<void>(bench.stands(unit, 10'000, 10'000, 1, 4));
+  CHECK(!bench.ask(other).unit);
+}
+
+TEST_CASE("a relay none of whose hosts is on stalls, and what it lacks goes to others") {
+  Parent bench(100);
+  const Unit unit = bench.take(relay, {0, 100});
+  REQUIRE(bench.commit(unit, {95, 100}).refusal.empty());
+  static_cast<void>(bench.stands(unit, 100, 0, 0, 1));
+  const Unit recovered = bench.take(other);
+  CHECK(recovered.kind == UnitKind::recover);
+  CHECK(recovered.range.end == 95);
+}
+
+TEST_CASE("a relay's stage has what was brought to it, and nothing once it is taken away") {
+  StageSetup setup{100, {}, "rts,mode=paper", Straggler::split, true, {}};
+  setup.elsewhere = true;
+  Parent bench(setup);
+  CHECK(!bench.ask(other).unit);
+  bench.stage.bring({20, 60}, 100);
+  CHECK(bench.stage.ledger().free().ranges() == std::vector<Range>{{20, 60}});
+  const Unit unit = bench.take(other, {20, 40});
+  // Taken away from the middle of what a host has on: it keeps the head.
+  bench.stage.take_away({30, 60}, "a test", bench.now, bench.changes);
+  bench.stage.check_invariants();
+  CHECK(bench.stage.ledger().free().empty());
+  CHECK(bench.see(unit).range == Range{20, 30});
+  CHECK(bench.see(unit).state == UnitState::open);
+  // What it computed beyond is welcome: the parent may lack it.
+  CHECK(bench.commit(unit, {20, 33}).accepted == std::vector<Range>{{20, 33}});
+  bench.stage.bring({50, 60}, 100);
+  const Unit second = bench.take(other, {50, 60});
+  bench.stage.take_away({50, 60}, "a test", bench.now, bench.changes);
+  bench.stage.check_invariants();
+  CHECK(bench.see(second).state == UnitState::cancelled);
+  CHECK(bench.stage.ledger().elsewhere().total() == 87);
+  CHECK(bench.stage.complete());
+}
+
+TEST_CASE("one message carries what a relay's hosts did, and an answer that is lost loses nothing") {
+  Parent parent(64);
+  Below below(64);
+  std::vector<UnitId> held;
+  const auto serve = [&](const RelayMessage& message) {
+    auto served = serve_relay(parent.stage, HostId{relay}, message, held, UnitId{parent.next_unit++}, false,
+                              parent.now, parent.changes);
+    parent.stage.check_invariants();
+    return served;
+  };
+  const auto say = [&] { return below.policy.say(4, parent.now); };
+
+  // The grant never arrives: the next request names no unit, and gets the items again.
+  REQUIRE(below.policy.due(parent.now) <= parent.now);
+  const auto lost = serve(say());
+  REQUIRE(lost.reply.grant);
+  below.policy.not_told(parent.now);
+  auto served = serve(say());
+  REQUIRE(served.reply.grant);
+  CHECK(served.reply.grant->range == lost.reply.grant->range);
+  CHECK(held.size() == 1);
+  below.policy.told(served.reply, parent.now, below.bench.changes);
+  CHECK(below.bench.stage.ledger().free().total() == served.reply.grant->range.size());
+
+  // Until all is done: every result is passed up, whatever becomes of the answers.
+  for (int round = 0; !parent.stage.complete(); ++round) {
+    REQUIRE(round < 1000);
+    for (int host = 1; host <= 3; ++host) {
+      const Grant grant = below.bench.ask(host);
+      if (!grant.unit) {
+        below.policy.missed();
+        continue;
+      }
+      below.policy.accepted(below.bench.finish(*below.bench.stage.unit(*grant.unit)).accepted);
+    }
+    parent.wait(30);
+    below.bench.wait(30);
+    served = serve(say());
+    if (round % 3 == 0) {
+      below.policy.not_told(parent.now);
+    } else {
+      below.policy.told(served.reply, parent.now, below.bench.changes);
+    }
+    below.bench.stage.check_invariants();
+  }
+  CHECK(parent.stage.host(HostId{relay})->items_accepted == 64);
+}
