@@ -23,11 +23,29 @@ class Simulator(unittest.TestCase):
             with self.subTest(path.name):
                 small = [] if path.stem in ("four-clients", "office-surplus") else [
                     "--set", "fleet.hosts=15", "--set", "problem.ideal_hours=0.5"]
+                if path.stem == "relays":
+                    small += ["--set", "relays.children=[2,2]"]
                 done = run("run", path, *small, "--json")
                 self.assertEqual(done.returncode, 0, done.stderr)
                 only = json.loads(done.stdout)["strategies"][0]["runs"][0]
                 self.assertTrue(only["complete"], path.name)
                 self.assertGreaterEqual(only["ratio"], 1)
+
+    def test_a_tree_of_relays_spares_its_server(self):
+        scenario = next(path for path in SCENARIOS if path.stem == "relays")
+        runs = {}
+        for children in ("[]", "[4]"):
+            done = run("run", scenario, "--set", "fleet.hosts=400", "--set", "problem.ideal_hours=0.5",
+                       "--set", f"relays.children={children}", "--json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            runs[children] = json.loads(done.stdout)["strategies"][0]["runs"][0]
+            self.assertTrue(runs[children]["complete"])
+        direct, tree = runs["[]"], runs["[4]"]
+        self.assertLess(30 * tree["levels"][0]["messages"], direct["levels"][0]["messages"])
+        self.assertLess(tree["makespan"], 1.05 * direct["makespan"])
+        refused = run("run", scenario, "--set", "problem.checkpoint=true")
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("problem.checkpoint is not modelled together with relays", refused.stderr)
 
     def test_a_log_replays(self):
         with tempfile.TemporaryDirectory() as directory:

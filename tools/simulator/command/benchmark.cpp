@@ -38,12 +38,6 @@ double processor_seconds() {
   return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
 }
 
-double peak_megabytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024;
-}
-
 // A divisible job under the papers' conditions: an event is a result with the request that comes with it.
 Result<Speed> paper_speed(const BenchmarkOptions& options, const std::string& strategy) {
   PaperInstance instance;
@@ -112,6 +106,12 @@ Result<int> benchmark(Console& console, const BenchmarkOptions& options) {
 }
 
 }  // namespace
+
+double peak_megabytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
 
 void add_benchmark_command(CLI::App& program, Action& chosen) {
   auto* command = program.add_subcommand("benchmark", "events per second of processor time, on this machine");

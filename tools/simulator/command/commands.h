@@ -41,6 +41,9 @@ void add_run_command(CLI::App& program, Action& chosen);         // run.cpp
 void add_sizes_command(CLI::App& program, Action& chosen);       // sizes.cpp
 void add_strategies_command(CLI::App& program, Action& chosen);  // strategies.cpp
 
+// That this process ever had.
+[[nodiscard]] double peak_megabytes();
+
 // Parses and runs.
 [[nodiscard]] int run_program(Console& console, std::vector<std::string> arguments);
 

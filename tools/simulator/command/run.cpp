@@ -101,6 +101,16 @@ Result<int> run(Console& console, const RunOptions& options) {
                return contents((std::filesystem::path(options.file).parent_path() / name).string());
              }));
   if (scenario.name.empty()) scenario.name = std::filesystem::path(options.file).stem().string();
+  if (scenario.relays.given) {
+    if (!options.strategies.empty() || !options.stragglers.empty() || !options.csv.empty() ||
+        !options.hosts.empty() || !options.plots.empty() || !options.log.empty())
+      return Error{ErrorKind::invalid,
+                   "a scenario with relays takes --seeds, --set, --jobs, --check-every and --json only"};
+    TRY_ASSIGN(const Seeds seeds, parse_seeds(options.seeds));
+    const unsigned threads =
+        options.jobs > 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency());
+    return run_relays(console, scenario, seeds, static_cast<int>(threads), options.check_every, options.json);
+  }
   Experiment experiment{scenario, {}, 1, 1, 1, options.check_every, false, {}};
   experiment.detail = !options.plots.empty() || !options.hosts.empty();
   TRY_ASSIGN(const Seeds seeds, parse_seeds(options.seeds));

@@ -25,6 +25,9 @@ struct Seeds {
   std::uint64_t first = 1, last = 1;
 };
 [[nodiscard]] Result<Seeds> parse_seeds(const std::string& text);
+// A scenario with relays, with each seed. Errors: make_relay_world's.
+[[nodiscard]] Result<int> run_relays(Console& console, const Scenario& scenario, Seeds seeds, int threads,
+                                     std::int64_t check_every, bool as_json);
 // A bar on a terminal, or nothing.
 [[nodiscard]] std::function<void(std::size_t)> progress_on(Console& console, std::size_t count);
 

@@ -19,7 +19,8 @@ namespace {
 
 constexpr double most = 1e12;
 constexpr std::size_t scenario_bytes_max = 1 << 20;
-constexpr std::int64_t hosts_max = 2'000'000;
+constexpr std::int64_t hosts_max = 20'000'000;
+constexpr std::int64_t lively_max = 2'000'000;
 constexpr double give_up_ideals = 6, give_up_extra = 6 * 3600;  // tools/simulator/MODEL.md
 
 // "mon 10:00" as the hour of the week.
@@ -177,6 +178,12 @@ void read_fleet(TableReader& reader, Scenario& scenario, const ReadFile& read_fi
   reader.number("boasters", fleet.boasters, 0, 1);
   reader.number("watts", fleet.watts, 0, 1e6);
   reader.number("watts_spread", fleet.watts_spread, 0, 10);
+  reader.flag("steady", fleet.steady);
+  if (fleet.steady && (listed || traced))
+    reader.mistake("steady",
+                   "expected together with hosts: listed ones are always on, traces say what befalls them");
+  if (drawn && !fleet.steady && fleet.hosts > lively_max)
+    reader.mistake("hosts", fmt::format("expected at most {}, or steady = true", lively_max));
   const double sum = fleet.mix.always + fleet.mix.office + fleet.mix.home + fleet.mix.lab;
   if (static_cast<int>(drawn) + static_cast<int>(listed) + static_cast<int>(traced) != 1) {
     reader.mistake("hosts", "give one of hosts (with mix), speeds and trace");
@@ -217,6 +224,30 @@ void read_server(TableReader& reader, Scenario& scenario) {
   });
 }
 
+void read_relays(TableReader& reader, RelaysSetup& relays) {
+  relays.given = true;
+  reader.numbers("children", relays.children, 1, 1e6);
+  if (relays.children.size() > 8) reader.mistake("children", "expected at most 8 levels");
+  for (const double count : relays.children)
+    if (count != std::floor(count)) reader.mistake("children", "expected whole numbers");
+  reader.number("horizon", relays.rules.horizon, 0.1, 1e7);
+  reader.number("deliver", relays.rules.deliver, 0, 1e7);
+  std::int64_t pieces = relays.rules.pieces;
+  if (reader.whole("pieces", pieces, 1, 1'000'000)) relays.rules.pieces = static_cast<int>(pieces);
+  reader.number("latency", relays.latency, 0, 3600);
+  reader.number("up_mbit", relays.up_mbit, 0, 1e6);
+  reader.number("down_mbit", relays.down_mbit, 0, 1e6);
+  const auto drawn = [&](const char* gap, const char* length, double& gap_value, double& length_value) {
+    const bool gaps = reader.number(gap, gap_value, 1, most);
+    if (gaps != reader.number(length, length_value, 0.1, most))
+      reader.mistake(gaps ? gap : length, fmt::format("expected both {} and {}", gap, length));
+  };
+  drawn("cut_gap", "cut_length", relays.cut_gap, relays.cut_length);
+  drawn("off_gap", "off_length", relays.off_gap, relays.off_length);
+  reader.number("vanish_mean", relays.vanish_mean, 1, most);
+  reader.number("until", relays.until, 0.1, most);
+}
+
 void read_top(TableReader& reader, Scenario& scenario, const ReadFile& read_file) {
   reader.text("name", scenario.name);
   std::string start;
@@ -229,6 +260,7 @@ void read_top(TableReader& reader, Scenario& scenario, const ReadFile& read_file
   if (!reader.has("fleet")) reader.mistake("fleet", "expected one or more tables [[fleet]]");
   reader.tables("fleet", [&](TableReader& table) { read_fleet(table, scenario, read_file); });
   reader.table("server", [&](TableReader& table) { read_server(table, scenario); });
+  reader.table("relays", [&](TableReader& table) { read_relays(table, scenario.relays); });
   reader.table("network", [&](TableReader& table) {
     table.number("request_delay", scenario.request_delay, 0, 3600);
     table.flag("prefetch", scenario.prefetch);
@@ -301,6 +333,7 @@ void add_fleet(const Scenario& scenario, const FleetSetup& fleet, Random& seeds,
   }
   std::vector<GridHost*> cheats;
   for (GridHost& host : hosts) {
+    if (fleet.steady) host.owner.reset();
     cheats.push_back(&host);
     host.own = fleet.own;
     host.outages = outages;

@@ -13,6 +13,7 @@
 #include "tools/simulator/grid.h"
 #include "tools/simulator/job.h"
 #include "tools/simulator/population.h"
+#include "tools/simulator/relays/world.h"
 
 namespace gleaner::simulator {
 
@@ -37,6 +38,17 @@ struct FleetSetup {
   Cheat cheats = Cheat::none;      // all of its hosts
   double boast = 1, boasters = 1;  // so many times as fast, that share of the hosts says
   double watts = 0, watts_spread = 0;
+  bool steady = false;  // nothing befalls hosts that are drawn
+};
+
+// [relays]: the tree between the server and its hosts.
+struct RelaysSetup {
+  bool given = false;
+  std::vector<double> children;  // of the server, of each of its relays, and so on
+  policy::RelayRules rules;
+  double latency = 0, up_mbit = 0, down_mbit = 0;  // 0: no limit
+  double cut_gap = 0, cut_length = 0, off_gap = 0, off_length = 0, vanish_mean = 0;
+  double until = 0;  // s; 0: to the end
 };
 
 // One [[problem]]: ideal_seconds > 0 sizes it; else `items` of item_seconds each.
@@ -74,6 +86,7 @@ struct Scenario {
   double kernel_failures = 0;  // chance that a unit's kernel crashes somewhere in it
   double lost = 0, lost_retry = 15;
   double late = 0, late_seconds = 300;
+  RelaysSetup relays;
 };
 
 struct Override {
@@ -95,6 +108,10 @@ using ReadFile = std::function<Result<std::string>(const std::string& name)>;
 // A file of costs: a line an item, its cost and, on all lines or none, what the server is told it costs (else
 // the truth). Numbers above 0. Errors: invalid, "FILE:12: ...".
 [[nodiscard]] Result<Work> read_costs(std::string_view text, const std::string& file);
+
+// Of a scenario with relays. Errors: invalid, where the hosts of that seed cannot do the job, or for what is
+// not modelled there.
+[[nodiscard]] Result<RelayWorld> make_relay_world(const Scenario& scenario, std::uint64_t seed);
 
 // Errors: invalid, where the hosts of that seed cannot do the job.
 [[nodiscard]] Result<GridInstance> make_instance(const Scenario& scenario, std::uint64_t seed);
