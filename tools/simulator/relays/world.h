@@ -1,4 +1,4 @@
-// A tree of relays in virtual time: a server, relays under it (and relays under those), and up to ten million
+// A tree of relays in virtual time: a server, relays under it (and relays under those), and millions of
 // hosts under the lowest. Every node is the live server's policy::Stage, every relay's side of its parent the
 // live policy::Relay; only messages and hosts are simulated. Hosts are a few dozen bytes; what befalls them
 // is made on the fly (trace.h), or nothing does.
