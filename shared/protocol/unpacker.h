@@ -3,6 +3,7 @@
 // std::string_view points into the bytes, and has no bound but theirs. One thread.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>

@@ -6,8 +6,10 @@
 
 #include <memory>
 #include <optional>
+#include <tuple>
 #include <vector>
 
+#include "client/policy/prefetch.h"
 #include "server/policy/relay/relay.h"
 #include "server/policy/relay/serve.h"
 #include "shared/base/random.h"
@@ -34,6 +36,17 @@ struct ToRelay {
   std::int64_t number = 0;  // of the message that it answers
   policy::RelayReply reply;
 };
+
+// The id of a node's child, a host or a relay, in its stage.
+[[nodiscard]] inline HostId host_of(std::size_t child) {
+  return {static_cast<std::int64_t>(child) + 1};
+}
+
+// Letters in a heap: the first in time in front; of those of a time, by who says it.
+template <typename Letter>
+[[nodiscard]] bool comes_later(const Letter& a, const Letter& b) {
+  return std::tie(a.at, a.child, a.number) > std::tie(b.at, b.child, b.number);
+}
 
 class RelayNode {
  public:
@@ -81,11 +94,13 @@ class RelayNode {
   void commit_finished(HostId host, Child& child, ChildSlot& slot, bool everything);
   void report_units(HostId host, Child& child, ChildSlot& slot);
   void report(HostId host, Child& child, ChildSlot& slot, const ChildUnit& unit, bool first);
-  void ask(HostId host, std::size_t id, Child& child);
+  void ask(HostId host, Child& child);
+  [[nodiscard]] client_policy::PrefetchView ahead_of(double left) const;
   [[nodiscard]] double bytes_of(const policy::RelayMessage& message) const;
   void serve(ToParent& letter);
   void answered(const ToRelay& letter);
   void speak();
+  void count_message();
   void took(const std::vector<Range>& accepted);
   void check();
   [[nodiscard]] bool in(Spell& spell);
