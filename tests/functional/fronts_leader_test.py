@@ -1,5 +1,5 @@
-"""Whoever leads a project is killed, frozen and upgraded behind front ends that clients compute through; then everything is
-upgraded under load, and no request fails."""
+"""Whoever leads a project is killed, frozen and restarted behind front ends that clients compute through; then everything is
+restarted under load, as for an upgrade whose files are in place, and no request fails."""
 import json
 import pathlib
 import signal
@@ -71,11 +71,11 @@ class Leaders(unittest.TestCase):
             if program("haproxy"):
                 for name in ("a", "b"):
                     grid.kill(name)
-                self.upgrade_under_load(grid, places, projects, ports)
+                self.restart_under_load(grid, places, projects, ports)
             else:
-                print("nothing is upgraded under load: haproxy is not installed", flush=True)
+                print("nothing is restarted under load: haproxy is not installed", flush=True)
 
-    def upgrade_under_load(self, grid, places, projects, ports):
+    def restart_under_load(self, grid, places, projects, ports):
         """One after the other: the server that stands by, the one that leads, the front ends, behind the HAProxy of deploy/fronts."""
         grid.add_application(built("bundles/load"))
         grid.add_problem("load", "load", "--strategy", "ss,mode=paper", "--straggler", "none", count=10**9)
@@ -101,7 +101,7 @@ class Leaders(unittest.TestCase):
         self.assertEqual((load.returncode, run["busy"], run["errors"], run["lost"]), (0, 0, 0, 0), run)
         self.assertEqual((run["whole_run"]["contradictions"], run["whole_run"]["refused_though_right"]), (0, 0), run)
         self.assertGreater(run["answers"], 100)
-        print(f"everything upgraded: {run['answers']} answers, none failed, {run['resent']} sent again on a new connection, "
+        print(f"everything restarted: {run['answers']} answers, none failed, {run['resent']} sent again on a new connection, "
               f"the longest took {run['latency_ms']['longest'] / 1000:.1f} s", flush=True)
 
     def start_proxy(self, grid, ports):

@@ -37,6 +37,7 @@ bool Relay::wants_more(Timestamp now) const {
 
 Timestamp Relay::due(Timestamp now) const {
   if (busy_) return Timestamp::max();
+  if (now < silent_until_) return silent_until_;
   if (wants_more(now)) return now;
   for (const Lease& lease : leases_)
     if (complete(lease)) return now;
@@ -148,7 +149,7 @@ void Relay::not_told(Timestamp again) {
   busy_ = false;
   under_way_.clear();
   idle_ = true;
-  speaks_at_ = asks_at_ = again;
+  speaks_at_ = asks_at_ = silent_until_ = again;
 }
 
 }  // namespace gleaner::policy

@@ -76,7 +76,7 @@ class Relay {
   std::vector<Lease> ended_;   // the latest: late results of them may be welcome
   RangeSet waiting_, under_way_;
   Timestamp speaks_at_ = Timestamp::min(), asks_at_ = Timestamp::min();
-  Timestamp said_at_ = Timestamp::min();
+  Timestamp said_at_ = Timestamp::min(), silent_until_ = Timestamp::min();
   double round_trip_ = 0;   // the latest, seconds
   double latest_cost_ = 0;  // of the latest lease
   bool busy_ = false;       // an answer is awaited

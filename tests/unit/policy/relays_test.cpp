@@ -187,3 +187,21 @@ TEST_CASE("one message carries what a relay's hosts did, and an answer that is l
   }
   CHECK(parent.stage.host(HostId{relay})->items_accepted == 64);
 }
+
+TEST_CASE(
+    "a relay whose message was lost is silent until it may speak again, whatever is finished meanwhile") {
+  Below below(8);
+  StageBench& bench = below.bench;
+  static_cast<void>(below.policy.say(1, bench.now));
+  RelayReply reply;
+  reply.grant = RelayGrant{UnitId{1}, {0, 1}};
+  below.policy.told(reply, bench.now, bench.changes);
+  below.policy.accepted(bench.finish(bench.take(1)).accepted);
+  REQUIRE(below.policy.due(bench.now) == bench.now);  // all of its unit is finished
+  static_cast<void>(below.policy.say(1, bench.now));
+  const Timestamp again = bench.now + std::chrono::seconds{30};
+  below.policy.not_told(again);
+  CHECK(below.policy.due(bench.now) == again);
+  CHECK(below.policy.due(again) == again);
+  CHECK(below.policy.say(1, again).commits.size() == 1);
+}
