@@ -71,8 +71,14 @@ void look_at_descriptors(const io::Path& task, dev_t device, Seen& seen) {
   }
 }
 
+// Programs and libraries that an upgrade has replaced while they ran: nobody confined can write there.
+bool is_of_the_system(std::string_view path, const io::Path& directory) {
+  if (path.starts_with(directory.string())) return false;
+  return path.starts_with("/usr/") || path.starts_with("/lib");
+}
+
 // "ADDRESSES RIGHTS OFFSET MAJOR:MINOR INODE PATH (deleted)".
-bool maps_unseen(const io::Path& process, dev_t device, const Seen& seen) {
+bool maps_unseen(const io::Path& process, dev_t device, const io::Path& directory, const Seen& seen) {
   constexpr std::string_view mark = " (deleted)";
   std::ifstream maps(process / "maps");
   std::size_t count = 0;
@@ -84,7 +90,10 @@ bool maps_unseen(const io::Path& process, dev_t device, const Seen& seen) {
     char colon = 0;
     ino_t inode = 0;
     words >> addresses >> rights >> offset >> std::hex >> major >> colon >> minor >> std::dec >> inode;
-    if (words && makedev(major, minor) == device && !seen.removed.contains(inode)) return true;
+    if (!words || makedev(major, minor) != device || seen.removed.contains(inode)) continue;
+    std::string path;
+    std::getline(words >> std::ws, path);
+    if (!is_of_the_system(path, directory)) return true;
   }
   return false;
 }
@@ -134,7 +143,8 @@ DescriptorUse descriptor_use(const std::vector<int>& processes, const io::Path& 
   }
   DescriptorUse use;
   for (const int process : processes)
-    use.removed_mappings = use.removed_mappings || maps_unseen(proc / std::to_string(process), device, seen);
+    use.removed_mappings =
+        use.removed_mappings || maps_unseen(proc / std::to_string(process), device, directory, seen);
   use.removed_bytes = seen.removed_bytes;
   use.pipes = static_cast<int>(seen.pipes.size());
   return use;

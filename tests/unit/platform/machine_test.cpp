@@ -1,6 +1,8 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,6 +12,7 @@
 
 #include "client/platform/machine_facts.h"
 #include "client/program/state_lock.h"
+#include "shared/sandbox/usage.h"
 #include "tests/catch.h"
 
 namespace gleaner::platform {
@@ -184,6 +187,24 @@ TEST_CASE("Files without a name count as long as somebody holds them, and pipes 
   CHECK(unseen.pipes == before.pipes);
   ::munmap(mapped, 4096);
   CHECK_FALSE(machine->descriptors(::getpid(), slot).removed_mappings);
+}
+
+TEST_CASE("A library that an upgrade replaced is no file that the program removed") {
+  const Roots roots;
+  const io::Path slot = roots.root / "slot";
+  std::filesystem::create_directories(slot);
+  struct stat facts {};
+  REQUIRE(::stat(slot.c_str(), &facts) == 0);
+  const auto maps = [&](const std::string& path) {
+    std::ofstream(roots.root / "proc/42/maps")
+        << std::hex << "7f0000000000-7f0000001000 r-xp 00000000 " << major(facts.st_dev) << ':'
+        << minor(facts.st_dev) << std::dec << " 4711                       " << path << " (deleted)\n";
+    return sandbox::descriptor_use({42}, roots.root / "proc", slot).removed_mappings;
+  };
+  CHECK_FALSE(maps("/usr/lib/x86_64-linux-gnu/libc.so.6"));
+  CHECK_FALSE(maps("/lib/x86_64-linux-gnu/libc.so.6"));  // as it is bound in a sandbox
+  CHECK(maps((slot / "library").string()));
+  CHECK(maps("/work/usr/lib/libc.so.6"));
 }
 
 TEST_CASE("One daemon a state directory") {
