@@ -16,7 +16,6 @@ constexpr Duration check_patience = std::chrono::seconds{10};
 constexpr unsigned own_users_begin = 61184, own_users_end = 65520;
 constexpr const char* devices[] = {"/dev/null", "/dev/full", "/dev/random", "/dev/urandom"};
 constexpr const char* zero_device = "/dev/zero";  // a source of shared memory, too
-constexpr const char* inner_helper = "/gleaner-sandbox";
 
 // From the best on.
 constexpr Walls with_namespaces[] = {

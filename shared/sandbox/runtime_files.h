@@ -9,6 +9,9 @@
 
 namespace gleaner::sandbox {
 
+// Where a sandbox with a file system of its own has the helper.
+inline constexpr const char* inner_helper = "/gleaner-sandbox";
+
 struct RuntimeFile {
   io::Path path;
   std::string link;  // if it is a symbolic link: where it leads

@@ -10,6 +10,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "shared/sandbox/runtime_files.h"
 #include "shared/sandbox/usage.h"
 
 namespace gleaner::sandbox {
@@ -74,7 +75,8 @@ void look_at_descriptors(const io::Path& task, dev_t device, Seen& seen) {
 // Programs and libraries that an upgrade has replaced while they ran: nobody confined can write there.
 bool is_of_the_system(std::string_view path, const io::Path& directory) {
   if (path.starts_with(directory.string())) return false;
-  return path.starts_with("/usr/") || path.starts_with("/lib");
+  return path.starts_with("/usr/") || path.starts_with("/lib") ||
+         path == inner_helper + std::string(" (deleted)");
 }
 
 // "ADDRESSES RIGHTS OFFSET MAJOR:MINOR INODE PATH (deleted)".
