@@ -4,7 +4,9 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -72,11 +74,14 @@ void look_at_descriptors(const io::Path& task, dev_t device, Seen& seen) {
   }
 }
 
-// Programs and libraries that an upgrade has replaced while they ran: nobody confined can write there.
+// Programs and libraries that an upgrade has replaced while they ran. Nobody confined can make a file there:
+// the system tells paths of a sandbox with a file system of its own by that file system's root, and those of
+// others by the machine's.
 bool is_of_the_system(std::string_view path, const io::Path& directory) {
   if (path.starts_with(directory.string())) return false;
-  return path.starts_with("/usr/") || path.starts_with("/lib") ||
-         path == inner_helper + std::string(" (deleted)");
+  if (path == inner_helper + std::string(" (deleted)")) return true;
+  constexpr std::string_view beginnings[] = {"/usr/", "/lib/", "/lib32/", "/lib64/"};
+  return std::ranges::any_of(beginnings, [&](std::string_view one) { return path.starts_with(one); });
 }
 
 // "ADDRESSES RIGHTS OFFSET MAJOR:MINOR INODE PATH (deleted)".
@@ -136,6 +141,8 @@ DescriptorUse descriptor_use(const std::vector<int>& processes, const io::Path& 
                              const io::Path& directory) {
   struct stat facts {};
   const dev_t device = ::stat(directory.c_str(), &facts) == 0 ? facts.st_dev : 0;
+  std::error_code failed;  // it is gone: nothing is on no device
+  const io::Path real = std::filesystem::canonical(directory, failed);
   Seen seen;
   for (const int process : processes) {
     const io::Path tasks = proc / std::to_string(process) / "task";
@@ -146,7 +153,7 @@ DescriptorUse descriptor_use(const std::vector<int>& processes, const io::Path& 
   DescriptorUse use;
   for (const int process : processes)
     use.removed_mappings =
-        use.removed_mappings || maps_unseen(proc / std::to_string(process), device, directory, seen);
+        use.removed_mappings || maps_unseen(proc / std::to_string(process), device, real, seen);
   use.removed_bytes = seen.removed_bytes;
   use.pipes = static_cast<int>(seen.pipes.size());
   return use;
