@@ -108,9 +108,9 @@ Result<io::HeldFile> Managers::open(ProblemId problem, const io::Path& file) con
   const io::Path base = std::filesystem::canonical(directory_.problem(problem), error);
   const io::Path place = std::filesystem::weakly_canonical(file.parent_path(), error);
   auto held = io::HeldFile::open_in(base, place.lexically_relative(base) / file.filename());
-  if (!held)
-    return Error{ErrorKind::unavailable,
-                 "what the application's manager named cannot be read: " + file.string()};
+  if (!held.ok())
+    return Error{ErrorKind::unavailable, "what the application's manager named cannot be read: " +
+                                             file.string() + ": " + held.error().message};
   return *std::move(held);
 }
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 
+#include "shared/base/result.h"
 #include "shared/io/descriptor.h"
 #include "shared/io/files.h"
 
@@ -12,9 +12,9 @@ namespace gleaner::io {
 
 class HeldFile {
  public:
-  // Of the file at `relative` in `directory`, through no link that leads out of it; nothing if there is none,
-  // it is no regular file, or it cannot be read.
-  [[nodiscard]] static std::optional<HeldFile> open_in(const Path& directory, const Path& relative);
+  // Of the file at `relative` in `directory`, through no link that leads out of it. io: there is none, it is
+  // no regular file, or the system does not let it be read, which says why.
+  [[nodiscard]] static Result<HeldFile> open_in(const Path& directory, const Path& relative);
 
   // By which it can be read for as long as it is held.
   [[nodiscard]] Path path() const;
