@@ -59,6 +59,7 @@ void visit(Archive& archive, protocol::codec::Of<Archive, WorkDemand>& demand) {
   log("items", demand.proposal.items);
   log("watts", demand.proposal.watts);
   archive("units", demand.units, all_from_one);
+  log.maybe("relay", demand.relay);
 }
 
 // What came of a search for a plan.

@@ -145,6 +145,7 @@ bool Dispatch::ask(Attempt& attempt, const SlotDemand& slot, ProblemId id, UnitI
   requester.watts = demand.proposal.watts;
   requester.stranger = !attempt.host.terms.own;
   requester.unit = unit;
+  requester.relay = demand.relay;
   if (planned != nullptr) {
     requester.planned = planned->range;
     if (!planned->range.empty()) requester.planned_reason = group(problem.terms.strategy).queues().reason();

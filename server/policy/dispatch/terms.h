@@ -59,6 +59,7 @@ struct WorkDemand {
   HostOffer offer;
   protocol::Proposal proposal;
   std::vector<UnitId> units;  // unused ids, ascending: one a slot
+  std::optional<RelayOffer> relay = {};
 };
 
 struct SlotGrant {

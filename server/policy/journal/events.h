@@ -76,11 +76,26 @@ struct SaveEvent {
 struct ExpectEvent {
   std::vector<IdleHost> hosts;
 };
+struct AdmitRelayEvent {
+  HostId host;
+};
+struct RelayReportEvent {
+  HostId host;
+  RelayReport report;
+};
+struct BringEvent {
+  Range range;
+  double seconds = 0;
+};
+struct TakeAwayEvent {
+  Range range;
+  std::string reason;
+};
 
-using StageEvent =
-    std::variant<RestoreEvent, RequestEvent, ReportEvent, CommitEvent, GiveBackEvent, HostLeftEvent,
-                 TickEvent, DisputeEvent, ResolveEvent, RejectEvent, EnoughEvent, SizingEvent, StragglerEvent,
-                 RememberEvent, SaveEvent, ExpectEvent>;
+using StageEvent = std::variant<RestoreEvent, RequestEvent, ReportEvent, CommitEvent, GiveBackEvent,
+                                HostLeftEvent, TickEvent, DisputeEvent, ResolveEvent, RejectEvent,
+                                EnoughEvent, SizingEvent, StragglerEvent, RememberEvent, SaveEvent,
+                                ExpectEvent, AdmitRelayEvent, RelayReportEvent, BringEvent, TakeAwayEvent>;
 
 // What the stage made of an event, in words that say all that was decided: equal texts are equal decisions.
 struct StageAnswer {

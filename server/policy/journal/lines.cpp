@@ -15,9 +15,10 @@ namespace {
 constexpr int version = 3;
 constexpr const char* no_object = "expected one JSON object on the line";
 constexpr std::int64_t items_max = 1'000'000'000'000;
-const char* const event_names[] = {"restore",   "request",  "report",  "commit", "give_back", "host_left",
-                                   "tick",      "dispute",  "resolve", "reject", "enough",    "sizing",
-                                   "straggler", "remember", "save",    "expect"};
+const char* const event_names[] = {"restore",   "request",     "report",       "commit",   "give_back",
+                                   "host_left", "tick",        "dispute",      "resolve",  "reject",
+                                   "enough",    "sizing",      "straggler",    "remember", "save",
+                                   "expect",    "admit_relay", "relay_report", "bring",    "take_away"};
 static_assert(std::size(event_names) == std::variant_size_v<StageEvent>);
 
 using protocol::codec::JsonReader;
@@ -53,6 +54,7 @@ struct Impossible {
     if (!requester.host.valid() || !requester.unit.valid())
       return "host and unit: expected numbers from 1 on";
     if (requester.slots < 1 || requester.slots > slots_max) return "slots: expected 1 to 100000";
+    if (requester.relay && !possible(requester.relay->rate, requester.relay->slots)) return not_an_offer;
     return requester.planned ? outside(*requester.planned, items) : "";
   }
   std::string operator()(const GiveBackEvent& event) const { return beyond(event.item); }
@@ -70,6 +72,14 @@ struct Impossible {
     if (event.hosts.empty()) return "hosts: expected one or more";
     return outside(event.range, items);
   }
+  std::string operator()(const AdmitRelayEvent& event) const {
+    return event.host.valid() ? "" : "host: expected a number from 1 on";
+  }
+  std::string operator()(const RelayReportEvent& event) const {
+    return possible(event.report.rate, event.report.slots) ? "" : not_an_offer;
+  }
+  std::string operator()(const BringEvent& event) const { return outside(event.range, items); }
+  std::string operator()(const TakeAwayEvent& event) const { return outside(event.range, items); }
   std::string operator()(const CommitEvent& event) const { return outside(event.range, items); }
   std::string operator()(const ResolveEvent& event) const { return outside(event.range, items); }
   std::string operator()(const RejectEvent& event) const { return outside(event.range, items); }
@@ -80,6 +90,10 @@ struct Impossible {
 
  private:
   static constexpr int slots_max = 100'000;
+  static constexpr const char* not_an_offer = "rate and slots: expected 0 or more, and 1 to 100000000";
+  [[nodiscard]] static bool possible(double rate, int slots) {
+    return rate >= 0 && slots >= 1 && slots <= 100'000'000;
+  }
   [[nodiscard]] std::string beyond(std::int64_t item) const {
     return item < items ? "" : "item: expected one of the stage's";
   }
@@ -101,6 +115,7 @@ std::string setup_line(const StageSetup& setup) {
   log("may_split", setup.may_split);
   log("rules", setup.rules);
   log("benchmark_worth", setup.benchmark_worth);
+  if (setup.elsewhere) log("elsewhere", setup.elsewhere);
   writer.close();
   return writer.take();
 }
@@ -130,6 +145,7 @@ Result<StageSetup> read_setup(const json::Value& object) {
   log("may_split", setup.may_split);
   log("rules", setup.rules);
   log("benchmark_worth", setup.benchmark_worth);
+  log.added("elsewhere", setup.elsewhere);
   if (reader.failed()) return invalid(reader.failure());
   if (setup.items < 1 || setup.items > items_max) return invalid("items: expected a whole number from 1 on");
   if (!setup.costs.empty() && static_cast<std::int64_t>(setup.costs.size()) != setup.items)

@@ -169,6 +169,13 @@ void visit(Archive& archive, protocol::codec::Of<Archive, RestoreEvent>& event) 
 }
 
 template <typename Archive>
+void visit(Archive& archive, protocol::codec::Of<Archive, RelayOffer>& offer) {
+  const LogFields log(archive);
+  log("rate", offer.rate);
+  log("slots", offer.slots);
+}
+
+template <typename Archive>
 void visit(Archive& archive, protocol::codec::Of<Archive, RequestEvent>& event) {
   const LogFields log(archive);
   auto& requester = event.requester;
@@ -185,6 +192,7 @@ void visit(Archive& archive, protocol::codec::Of<Archive, RequestEvent>& event) 
   log("unit", requester.unit);
   log("planned", requester.planned);
   log("planned_reason", requester.planned_reason);
+  log.maybe("relay", requester.relay);
 }
 
 template <typename Archive>
@@ -199,6 +207,37 @@ void visit(Archive& archive, protocol::codec::Of<Archive, ReportEvent>& event) {
   log("item_seconds", event.report.item_seconds);
   log.added("item_share", event.report.item_share);
   log("running_seconds", event.report.running_seconds);
+}
+
+template <typename Archive>
+void visit(Archive& archive, protocol::codec::Of<Archive, RelayReportEvent>& event) {
+  const LogFields log(archive);
+  log("host", event.host);
+  log("unit", event.report.unit);
+  log("begun", event.report.begun);
+  log("seconds_left", event.report.seconds_left);
+  log("rate", event.report.rate);
+  log("slots", event.report.slots);
+}
+
+template <typename Archive>
+void visit(Archive& archive, protocol::codec::Of<Archive, AdmitRelayEvent>& event) {
+  const LogFields log(archive);
+  log("host", event.host);
+}
+
+template <typename Archive>
+void visit(Archive& archive, protocol::codec::Of<Archive, BringEvent>& event) {
+  const LogFields log(archive);
+  log("range", event.range);
+  log("seconds", event.seconds);
+}
+
+template <typename Archive>
+void visit(Archive& archive, protocol::codec::Of<Archive, TakeAwayEvent>& event) {
+  const LogFields log(archive);
+  log("range", event.range);
+  log("reason", event.reason);
 }
 
 template <typename Archive>

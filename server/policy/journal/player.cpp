@@ -75,6 +75,21 @@ struct Player {
     stage.expect(event.hosts);
     return {};
   }
+  std::string operator()(const AdmitRelayEvent& event) {
+    stage.admit_relay(event.host);
+    return {};
+  }
+  std::string operator()(const RelayReportEvent& event) {
+    return policy::text_of(stage.report(event.host, event.report, now, changes));
+  }
+  std::string operator()(const BringEvent& event) {
+    stage.bring(event.range, event.seconds);
+    return {};
+  }
+  std::string operator()(const TakeAwayEvent& event) {
+    stage.take_away(event.range, event.reason, now, changes);
+    return {};
+  }
   std::string operator()(const SaveEvent& event) {
     return text_of_save(stage.save(event.host, event.unit, event.item, event.share));
   }

@@ -35,6 +35,15 @@ protocol::UnitOrder RecordedStage::report(HostId host, const protocol::UnitRepor
   return order;
 }
 
+protocol::UnitOrder RecordedStage::report(HostId host, const RelayReport& report, Timestamp now,
+                                          Changes& changes) {
+  const std::size_t before = changes.decisions.size();
+  protocol::UnitOrder order = stage_.report(host, report, now, changes);
+  if (sink_) record(RelayReportEvent{host, report}, text_of(order), now, changes, before);
+  observe(changes, now);
+  return order;
+}
+
 CommitOutcome RecordedStage::commit(HostId host, UnitId unit, Range range, bool last, Timestamp now,
                                     Changes& changes) {
   const std::size_t before = changes.decisions.size();
@@ -105,6 +114,23 @@ void RecordedStage::remember(const Unit& unit, Timestamp now) {
 void RecordedStage::expect(const std::vector<IdleHost>& hosts, Timestamp now) {
   stage_.expect(hosts);
   if (sink_) record(ExpectEvent{hosts}, {}, now, {}, 0);
+}
+
+void RecordedStage::admit_relay(HostId host, Timestamp now) {
+  stage_.admit_relay(host);
+  if (sink_) record(AdmitRelayEvent{host}, {}, now, {}, 0);
+}
+
+void RecordedStage::bring(Range range, double seconds, Timestamp now) {
+  stage_.bring(range, seconds);
+  if (sink_) record(BringEvent{range, seconds}, {}, now, {}, 0);
+}
+
+void RecordedStage::take_away(Range range, const std::string& reason, Timestamp now, Changes& changes) {
+  const std::size_t before = changes.decisions.size();
+  stage_.take_away(range, reason, now, changes);
+  if (sink_) record(TakeAwayEvent{range, reason}, {}, now, changes, before);
+  observe(changes, now);
 }
 
 bool RecordedStage::save(HostId host, UnitId unit, std::int64_t item, double share, Timestamp now) {

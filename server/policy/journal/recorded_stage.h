@@ -52,6 +52,8 @@ class RecordedStage {
   [[nodiscard]] Grant request(const Requester& requester, Timestamp now, Changes& changes);
   [[nodiscard]] protocol::UnitOrder report(HostId host, const protocol::UnitReport& report, Timestamp now,
                                            Changes& changes);
+  [[nodiscard]] protocol::UnitOrder report(HostId host, const RelayReport& report, Timestamp now,
+                                           Changes& changes);
   [[nodiscard]] CommitOutcome commit(HostId host, UnitId unit, Range range, bool last, Timestamp now,
                                      Changes& changes);
   void give_back(HostId host, UnitId unit, Stage::GiveBack why, std::int64_t item, const std::string& reason,
@@ -69,6 +71,9 @@ class RecordedStage {
   void enough(Timestamp now, Changes& changes);
   void remember(const Unit& unit, Timestamp now);
   void expect(const std::vector<IdleHost>& hosts, Timestamp now);
+  void admit_relay(HostId host, Timestamp now);
+  void bring(Range range, double seconds, Timestamp now);
+  void take_away(Range range, const std::string& reason, Timestamp now, Changes& changes);
   bool save(HostId host, UnitId unit, std::int64_t item, double share, Timestamp now);
   [[nodiscard]] Status set_sizing(const std::string& text, Timestamp now);
   void set_straggler(Straggler rule, Timestamp now);

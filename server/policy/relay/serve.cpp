@@ -37,13 +37,13 @@ RelayServed serve_relay(Stage& stage, HostId relay, const RelayMessage& message,
   for (const RelayReport& report : message.reports)
     reply.orders.push_back(stage.report(relay, report, now, changes));
   if (message.ask) {
-    stage.relay_offers(relay, message.ask->rate, message.ask->slots);
     const bool free = !stage.ledger().free().empty();
     Requester requester;
     requester.host = relay;
     requester.urgent = message.ask->urgent && (free || !more_may_come);
     requester.performance = message.ask->performance;
     requester.unit = unit;
+    requester.relay = RelayOffer{message.ask->rate, message.ask->slots};
     const Grant grant = stage.request(requester, now, changes);
     if (grant.unit) {
       reply.grant = RelayGrant{*grant.unit, stage.unit(*grant.unit)->range};

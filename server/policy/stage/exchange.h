@@ -28,6 +28,12 @@ struct Changes {
   std::vector<Decision> decisions;
 };
 
+// What the hosts of a relay have together.
+struct RelayOffer {
+  double rate = 0;  // of those that are on, hint units a second; 0: not known yet
+  int slots = 1;    // that are on
+};
+
 struct Requester {
   HostId host;
   int slot = 0;
@@ -45,6 +51,7 @@ struct Requester {
   // what the sizing strategy would say of the free pool; and why.
   std::optional<Range> planned = {};
   std::string planned_reason = {};
+  std::optional<RelayOffer> relay = {};  // of one, whose performance is that of all slots of its hosts
 };
 
 // When a client that was told to wait so many seconds is back at the latest: it spreads waits by a tenth

@@ -11,11 +11,11 @@ std::int64_t StageState::first_lacking(const Unit& unit, std::int64_t from) cons
   return delivered.empty() ? from : std::min(delivered.end, std::max(from, unit.range.end));
 }
 
-void StageState::relay_offers(Host& relay, double rate, int slots) {
-  relay.lanes = std::max(1, slots);
+void StageState::take_offer(Host& relay, const RelayOffer& offer) {
+  relay.lanes = std::max(1, offer.slots);
   const double promised = clock.fleet().promised_rate(relay.record);
-  const double most = promised > 0 ? numbers::believable * promised : rate;
-  clock.change(relay, [&](Host& changed) { changed.record.rate = std::clamp(rate, 0.0, most); });
+  const double most = promised > 0 ? numbers::believable * promised : offer.rate;
+  clock.change(relay, [&](Host& changed) { changed.record.rate = std::clamp(offer.rate, 0.0, most); });
 }
 
 protocol::UnitOrder StageState::report(HostId host, const RelayReport& report, Timestamp now,
@@ -29,7 +29,7 @@ protocol::UnitOrder StageState::report(HostId host, const RelayReport& report, T
     return {report.unit, UnitAction::cancel, known == nullptr ? 0 : known->unit.range.end,
             known == nullptr ? "this stage has no such unit of this host" : "it is over"};
   }
-  CHECK_TRUE(held->host->relay);
+  held->host->relay = true;
   Unit& unit = held->unit;
   heard(*held, now, pace());
   const RunState state = report.rate > 0 ? RunState::running : RunState::paused;
@@ -40,7 +40,7 @@ protocol::UnitOrder StageState::report(HostId host, const RelayReport& report, T
   held->begun = std::clamp(report.begun, std::max(held->begun, unit.range.begin),
                            std::max(held->begun, unit.range.end));
   held->told_end = later(now, std::max(0.0, report.seconds_left));
-  relay_offers(*held->host, report.rate, report.slots);
+  take_offer(*held->host, {report.rate, report.slots});
   const bool stuck = report.rate <= 0;
   if (stuck && !held->watch.stuck) {
     held->watch.stuck = true;

@@ -129,6 +129,10 @@ Grant StageState::request(const Requester& requester, Timestamp now, Changes& ch
     record.slots = std::max(record.slots, requester.slots);
     record.last_contact = now;
   });
+  if (requester.relay) {
+    host.relay = true;
+    take_offer(host, *requester.relay);
+  }
   Slot& slot = clock.slot({requester.host, requester.slot});
   energy.asks(requester, slot);
   clock.asked(slot, now, pace());

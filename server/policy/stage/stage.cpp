@@ -64,10 +64,6 @@ void Stage::admit_relay(HostId host) {
   state_->clock.host(host).relay = true;
 }
 
-void Stage::relay_offers(HostId host, double rate, int slots) {
-  state_->relay_offers(state_->clock.host(host), rate, slots);
-}
-
 void Stage::expect(const std::vector<IdleHost>& hosts) {
   state_->energy.expect(hosts);
 }

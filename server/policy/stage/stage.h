@@ -55,7 +55,7 @@ class Stage {
   // A host says how a unit stands (heartbeat, or with a request). The answer is the order for that unit.
   [[nodiscard]] protocol::UnitOrder report(HostId host, const protocol::UnitReport& report, Timestamp now,
                                            Changes& changes);
-  // The same of a unit that a relay holds. REQUIRES: admit_relay(host).
+  // The same of a unit that a relay holds.
   [[nodiscard]] protocol::UnitOrder report(HostId host, const RelayReport& report, Timestamp now,
                                            Changes& changes);
   // What commit() would answer, without changing anything: ask before validating and storing the bytes.
@@ -75,11 +75,9 @@ class Stage {
   void host_left(HostId host, const std::string& reason, Timestamp now, Changes& changes);  // left or revoked
 
   // ---- Relays [server/policy/relay/RELAYS.md]
-  // That host is a relay: it delivers any part of its units, not only from their beginning on, and reports as
-  // one. Before its first event, and again after restore().
+  // That host is a relay: it delivers any part of its units, not only from their beginning on. Its requests
+  // and reports say so, too; before its first commit, and again after restore().
   void admit_relay(HostId host);
-  // What its hosts that are on compute together, hint units a second (0: not known yet), in so many slots.
-  void relay_offers(HostId host, double rate, int slots);
   // This stage is a relay's: its parent leased `range` to it, and takes it away again. Who holds some of what
   // is taken away ends before it; what was computed of it is welcome for as long as the parent lacks it.
   // `seconds`: that the whole stage takes, the parent says; 0: it does not know.

@@ -105,7 +105,7 @@ struct StageState {
   // ---- relays.cpp
   // The first item from `from` on that nobody has delivered; the end of the unit if all are.
   [[nodiscard]] std::int64_t first_lacking(const Unit& unit, std::int64_t from) const;
-  void relay_offers(Host& relay, double rate, int slots);
+  void take_offer(Host& relay, const RelayOffer& offer);
   void take_away(Range range, const std::string& reason, Timestamp now, Changes& changes);
 
   // ---- checks.cpp

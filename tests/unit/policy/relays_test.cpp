@@ -30,6 +30,22 @@ struct Parent : StageBench {
     return *stage.unit(*grant.unit);
   }
   using StageBench::take;
+  Grant grant(int host, const RelayOffer& offer) {
+    Requester requester;
+    requester.host = HostId{host};
+    requester.performance = performance;
+    requester.relay = offer;
+    requester.unit = UnitId{next_unit++};
+    const Grant grant = stage.request(requester, now, changes);
+    stage.check_invariants();
+    return grant;
+  }
+  Unit offer_and_take(int host, const RelayOffer& offer) {
+    const Grant granted = grant(host, offer);
+    INFO(granted.reason);
+    REQUIRE(granted.unit);
+    return *stage.unit(*granted.unit);
+  }
   protocol::UnitOrder stands(const Unit& unit, std::int64_t begun, double seconds_left, double rate,
                              int slots) {
     auto order =
@@ -82,11 +98,9 @@ TEST_CASE("a relay's unit that is given back frees what it has not delivered, an
 
 TEST_CASE("what no host of a relay has begun is split off for who is idle, and no more") {
   Parent bench(10'000);
-  bench.stage.admit_relay(HostId{other});
   const Unit unit = bench.take(relay, {0, 10'000});
-  bench.stage.relay_offers(HostId{other}, 1, 4);
   static_cast<void>(bench.stands(unit, 6000, 10'000, 1, 4));
-  const Unit split = bench.take(other);
+  const Unit split = bench.offer_and_take(other, {1, 4});
   CHECK(split.kind == UnitKind::split);
   CHECK(split.range.begin >= 6000);
   CHECK(split.range.end == 10'000);
@@ -97,12 +111,10 @@ TEST_CASE("what no host of a relay has begun is split off for who is idle, and n
 
 TEST_CASE("a relay whose hosts have begun everything keeps it") {
   Parent bench(10'000);
-  bench.stage.admit_relay(HostId{other});
   const Unit unit = bench.take(relay, {0, 10'000});
-  bench.stage.relay_offers(HostId{other}, 1, 4);
   REQUIRE(bench.commit(unit, {100, 200}).refusal.empty());
   static_cast<void>(bench.stands(unit, 10'000, 10'000, 1, 4));
-  CHECK(!bench.ask(other).unit);
+  CHECK(!bench.grant(other, {1, 4}).unit);
 }
 
 TEST_CASE("a relay none of whose hosts is on stalls, and what it lacks goes to others") {
