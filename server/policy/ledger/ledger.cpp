@@ -1,5 +1,6 @@
 #include "server/policy/ledger/ledger.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "shared/base/check.h"
@@ -75,6 +76,7 @@ bool Ledger::may_take(std::int64_t item, HostId host, const OthersOn& others) co
 }
 
 Range Ledger::allowed(Range range, HostId host, const OthersOn& others) const {
+  range = in_one_lease(range);
   if (failures_.empty()) return range;
   for (int looked = 0; looked < ranges_looked_at && !range.empty(); ++looked) {
     const auto suspect = failures_.lower_bound(range.begin);
@@ -84,6 +86,11 @@ Range Ledger::allowed(Range range, HostId host, const OthersOn& others) const {
     ++range.begin;
   }
   return {range.begin, range.begin};
+}
+
+Range Ledger::in_one_lease(Range range) const {
+  const auto seam = seams_.upper_bound(range.begin);
+  return {range.begin, seam == seams_.end() ? range.end : std::min(range.end, *seam)};
 }
 
 void Ledger::forget_taken() {
@@ -96,11 +103,13 @@ Range Ledger::next_free(HostId host, const OthersOn& others) const {
       if (const Range part = allowed(range, host, others); !part.empty()) return part;
     }
   }
-  if (failures_.empty()) return free_.front();
+  if (failures_.empty()) return in_one_lease(free_.front());
   int looked = 0;
   for (const Range range : free_.ranges()) {
-    if (const Range part = allowed(range, host, others); !part.empty()) return part;
-    if (++looked == ranges_looked_at) break;
+    for (Range rest = range; !rest.empty(); rest.begin = in_one_lease(rest).end) {
+      if (const Range part = allowed(rest, host, others); !part.empty()) return part;
+      if (++looked == ranges_looked_at) return {};
+    }
   }
   return {};
 }
@@ -150,6 +159,8 @@ void Ledger::put_aside(Range range) {
 }
 
 void Ledger::bring(Range range) {
+  seams_.erase(seams_.lower_bound(range.begin), seams_.upper_bound(range.end));  // of leases before
+  seams_.insert({range.begin, range.end});
   for (const Range part : elsewhere_.within(range)) {
     remove_elsewhere(part);
     add_free(part);

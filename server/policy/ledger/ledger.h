@@ -58,7 +58,7 @@ class Ledger {
 
   // ---- The free pool
   // The next items for a host, in order; empty: none that it may have. allowed(): what it may have of a range
-  // in one unit.
+  // in one unit, which is a part of one lease.
   [[nodiscard]] Range next_free(HostId host, const OthersOn& others) const;
   [[nodiscard]] Range allowed(Range range, HostId host, const OthersOn& others) const;
   void forget_taken();  // hints to ranges that are not free any more; before next_free()
@@ -72,7 +72,7 @@ class Ledger {
   void release(Range range);              // what nobody holds and nobody delivered is free
   void accept(Range range);
   void put_aside(Range range);  // of what is not accepted
-  void bring(Range range);      // what is elsewhere of it is free
+  void bring(Range range);      // a lease: what is elsewhere of it is free
   // What is neither accepted nor set aside of it is elsewhere. REQUIRES: nobody holds any of that.
   void take_away(Range range);
   void dispute(Range range);      // of accepted items
@@ -93,6 +93,7 @@ class Ledger {
   void add_free(Range range);
   void remove_free(Range range);
   [[nodiscard]] std::vector<Range> unaccept(Range range);  // what was accepted of it
+  [[nodiscard]] Range in_one_lease(Range range) const;     // its beginning
   [[nodiscard]] bool may_take(std::int64_t item, HostId host, const OthersOn& others) const;
 
   Costs costs_;
@@ -100,7 +101,8 @@ class Ledger {
 
   RangeSet accepted_, free_, set_aside_, undecided_, disputed_, dropped_, elsewhere_;
   double free_cost_ = 0, accepted_cost_ = 0, elsewhere_cost_ = 0;
-  std::vector<Range> returned_;  // most recent last: hints into free_
+  std::vector<Range> returned_;   // most recent last: hints into free_
+  std::set<std::int64_t> seams_;  // where leases begin and end
   std::map<std::int64_t, std::set<HostId>> failures_;
   std::optional<FreeByCost> by_cost_;
   Cover cover_;

@@ -140,3 +140,25 @@ TEST_CASE("ledger: its invariant holds whatever is done to it") {
     }
   }
 }
+
+TEST_CASE("ledger: what is handed out at once is a part of one lease") {
+  Ledger ledger(100, {}, true);
+  ledger.bring({10, 30});
+  ledger.bring({30, 50});
+  CHECK(ledger.free() == RangeSet({10, 50}));
+  CHECK(ledger.next_free(a, others) == Range{10, 30});
+  CHECK(ledger.allowed({25, 50}, a, others) == Range{25, 30});
+  ledger.hold(first, {10, 30});
+  CHECK(ledger.next_free(a, others) == Range{30, 50});
+  // A failed item does not hide the lease behind it.
+  ledger.fail(30, a);
+  CHECK(ledger.next_free(a, others) == Range{31, 50});
+  // What was leased before does not count: [20, 40) is one lease now.
+  ledger.let_go(first, {10, 30});
+  ledger.release({10, 30});
+  ledger.take_away({20, 50});
+  ledger.bring({20, 40});
+  CHECK(ledger.allowed({20, 30}, b, others) == Range{20, 30});
+  CHECK(ledger.allowed({31, 45}, b, others) == Range{31, 40});
+  ledger.check();
+}
