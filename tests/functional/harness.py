@@ -297,10 +297,10 @@ class Grid:
         return self.run("gleaner-client", "join", code or self.join_code, "--state", self.state(name), "--name", name,
                         *arguments, check=check)
 
-    def start_client(self, name, *arguments, cores=1, share=1.0, env=None, run="always"):
-        return self.start(name, "gleaner-client", "run", "--state", self.state(name), *sandbox_arguments(self.state(name)),
-                          "--run", run, "--cores", cores, "--cpu-share", share, "--priority", "normal", "--benchmark-mflops",
-                          1000 * share, *arguments, env=env)
+    def start_client(self, name, *arguments, cores=1, share=1.0, env=None, run="always", sandbox=None):
+        confined = ["--sandbox", sandbox] if sandbox else sandbox_arguments(self.state(name))
+        return self.start(name, "gleaner-client", "run", "--state", self.state(name), *confined, "--run", run, "--cores", cores,
+                          "--cpu-share", share, "--priority", "normal", "--benchmark-mflops", 1000 * share, *arguments, env=env)
 
     def add_client(self, name, **options):
         self.join(name)

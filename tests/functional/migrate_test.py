@@ -6,9 +6,10 @@ import time
 import unittest
 
 import postgres
-from harness import MANDELBROT, Grid, main, seeded
+from harness import Grid, main, seeded
+from kernels import Held
 
-PROBLEM = {"width": 160, "height": 480, "iterations": 480000}
+ITEMS = 6000  # five minutes of two clients, if nobody let them go
 SETTINGS = "work.commit_seconds = 1\nwork.heartbeat_seconds = 2\nwork.unit_minimum_seconds = 1"
 FILE = "store.sqlite"
 
@@ -29,17 +30,16 @@ class Migrate(unittest.TestCase):
         rng = seeded(self)
         with postgres.Postgres() as database, Grid(SETTINGS) as grid:
             grid.start_server()
-            grid.add_application(MANDELBROT)
-            expected = grid.run_local(MANDELBROT, **PROBLEM)
-            identity = grid.add_problem("mandelbrot", "view", **PROBLEM)
+            held = Held(grid, ITEMS)
+            identity = held.add()
             for name in ("a", "b"):
-                grid.add_client(name, share=0.5)
+                held.add_client(name)
             accepted = 0
             for where, to in ((FILE, database.url), (database.url, FILE)):
                 grid.wait_until("some results", lambda: grid.problem(identity)["accepted"] >= accepted + 20)
                 time.sleep(rng.uniform(0, 1))
                 accepted = grid.problem(identity)["accepted"]
-                self.assertLess(accepted, PROBLEM["height"])
+                self.assertLess(accepted, ITEMS)
                 self.assertIn("another" if where == FILE else "while a server runs", self.migrate(grid, to, code=1).stderr)
                 ahead = json.loads(self.migrate(grid, to, "--ahead", "--json").stdout)
                 self.assertEqual(ahead["rows_there"], 0)
@@ -61,9 +61,10 @@ class Migrate(unittest.TestCase):
                 grid.change_settings(f'store.url = "{to if to != FILE else ""}"')
                 grid.start_server()
                 self.assertGreaterEqual(grid.problem(identity)["accepted"], accepted, "an acknowledged segment was lost")
+            held.let_go()
             info = grid.wait_finished(identity)
-            self.assertEqual(sum(share["items"] for share in info["shares"]), PROBLEM["height"], "counted twice or lost")
-            self.assertEqual(grid.results(identity), expected)
+            self.assertEqual(sum(share["items"] for share in info["shares"]), ITEMS, "counted twice or lost")
+            self.assertEqual(grid.results(identity), held.expected)
             acts = [act["action"] for act in grid.admin_json("audit", "list")["acts"]]
             self.assertEqual(acts.count("store migrate"), 2)
             grid.admin("audit", "verify")
