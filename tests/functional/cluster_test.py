@@ -10,11 +10,9 @@ import unittest
 import postgres
 import swift
 from front_test import program
-from harness import MANDELBROT, SOURCE, Grid, free_port, main, seeded
+from harness import SOURCE, Grid, free_port, main, seeded
+from kernels import Held
 
-PROBLEM = {"width": 320, "height": 240, "iterations": 40000}
-# Some segments of more than 64 KiB, which become objects.
-LARGE = {"width": 6000, "height": 60, "iterations": 6000}
 SETTINGS = ('work.commit_seconds = 1\nwork.heartbeat_seconds = 2\nwork.unit_minimum_seconds = 1\nserver.proxies = "127.0.0.1"\n'
             "store.url = ")
 
@@ -48,15 +46,12 @@ class BehindOneAddress(unittest.TestCase):
         return grid.log(name)[self.begun.get(name, 0):]
 
     def begin(self, grid):
-        """Both servers behind the proxy, and two clients."""
+        """Both servers behind the proxy."""
         self.ports, self.begun = {"first": free_port(), "second": free_port()}, {}
         for name in self.ports:
             self.start(grid, name)
         self.start_proxy(grid)
         grid.wait_until("an answer", lambda: self.answers(grid))
-        grid.add_application(MANDELBROT)
-        for name in ("a", "b"):
-            grid.add_client(name)
 
     def change(self, grid, how):
         """Ends whoever leads, starts it again, and waits for an answer: seconds until there is one."""
@@ -69,23 +64,26 @@ class BehindOneAddress(unittest.TestCase):
         grid.wait_until("an answer", lambda: self.answers(grid))
         return time.monotonic() - begun
 
-    def compute(self, grid, problem, changes_most):
+    def compute(self, grid, held, changes_wanted):
         """A problem in whose middle the lead changes."""
         rng = seeded(self)
-        expected = grid.run_local(MANDELBROT, **problem)
-        identity = grid.add_problem("mandelbrot", "view", **problem)
+        identity = held.add()
+        for name in ("a", "b"):
+            held.add_client(name)
         accepted, changes = 0, []
         while (info := grid.problem(identity))["state"] != "finished":
             self.assertGreaterEqual(info["accepted"], accepted, "an acknowledged segment was lost")
             accepted = info["accepted"]
             time.sleep(rng.uniform(0.3, 1))
-            if len(changes) < changes_most:
+            if len(changes) < changes_wanted:
                 how = (signal.SIGKILL, signal.SIGTERM)[len(changes) % 2]
                 changes.append((how.name, self.change(grid, how)))
-        self.assertGreaterEqual(len(changes), 2)
+            else:
+                held.let_go()
+        self.assertEqual(len(changes), changes_wanted)
         info = grid.wait_finished(identity)
-        self.assertEqual(sum(share["items"] for share in info["shares"]), problem["height"], "counted twice or lost")
-        self.assertEqual(grid.results(identity), expected)
+        self.assertEqual(sum(share["items"] for share in info["shares"]), held.count, "counted twice or lost")
+        self.assertEqual(grid.results(identity), held.expected)
         grid.admin("audit", "verify")
         print("answered again: " + ", ".join(f"{how} {seconds:.1f} s" for how, seconds in changes), flush=True)
 
@@ -93,7 +91,7 @@ class BehindOneAddress(unittest.TestCase):
         self.directories = {}
         with postgres.Postgres() as database, Grid(SETTINGS + f'"{database.url}"') as grid:
             self.begin(grid)
-            self.compute(grid, PROBLEM, 4)
+            self.compute(grid, Held(grid, 600), 4)
 
     @unittest.skipIf(swift.WHY_NOT, swift.WHY_NOT)
     def test_servers_without_a_directory_in_common(self):
@@ -109,7 +107,7 @@ class BehindOneAddress(unittest.TestCase):
                 shutil.copytree(grid.project / part, elsewhere / part)
             self.directories = {"second": elsewhere}
             self.begin(grid)
-            self.compute(grid, LARGE, 3)
+            self.compute(grid, Held(grid, 200, item_bytes=80000), 3)  # segments become objects
             self.assertFalse((elsewhere / "store.sqlite").exists())
 
 

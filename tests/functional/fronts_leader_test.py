@@ -9,8 +9,9 @@ import unittest
 
 import postgres
 from front_test import program
-from fronts_test import COPIED, PROBLEM, Fronts, Relay
-from harness import MANDELBROT, SLOW, SOURCE, built, free_port, main, seeded
+from fronts_test import COPIED, Fronts, Relay
+from harness import SLOW, SOURCE, built, free_port, main, seeded
+from kernels import Held
 
 PROXY = "127.0.0.2"  # the address that HAProxy connects from
 
@@ -36,17 +37,17 @@ class Leaders(unittest.TestCase):
             self.addCleanup(relay.close)
             for port in ports.values():
                 grid.wait_ready(port)
-            grid.add_application(MANDELBROT)
+            held = Held(grid, 600)
+            identity = held.add()
             for name in ("a", "b"):
-                grid.add_client(name)
-            expected = grid.run_local(MANDELBROT, **PROBLEM)
-            identity = grid.add_problem("mandelbrot", "view", **PROBLEM)
+                held.add_client(name)
             accepted, changes = 0, []
             while (info := self.look(grid, identity))["state"] != "finished":
                 self.assertGreaterEqual(info["accepted"], accepted, "an acknowledged segment was lost")
                 accepted = info["accepted"]
                 time.sleep(rng.uniform(0.3, 1))
                 if len(changes) == 3:
+                    held.let_go()
                     continue
                 leader = grid.wait_until("a leader", lambda: self.leader(grid, places))
                 how = (signal.SIGKILL, signal.SIGSTOP, signal.SIGTERM)[len(changes)]
@@ -62,10 +63,10 @@ class Leaders(unittest.TestCase):
                 changes.append((how.name, time.monotonic() - begun))
                 self.begun[leader] = len(grid.log(leader))
                 self.start(grid, leader, projects[leader])
-            self.assertGreaterEqual(len(changes), 2)
+            self.assertEqual(len(changes), 3)
             info = grid.wait_finished(identity)
-            self.assertEqual(sum(share["items"] for share in info["shares"]), PROBLEM["height"], "counted twice or lost")
-            self.assertEqual(grid.results(identity), expected)
+            self.assertEqual(sum(share["items"] for share in info["shares"]), held.count, "counted twice or lost")
+            self.assertEqual(grid.results(identity), held.expected)
             grid.admin("audit", "verify")
             print("answered again: " + ", ".join(f"{how} {seconds:.1f} s" for how, seconds in changes), flush=True)
             if program("haproxy"):

@@ -39,28 +39,43 @@ def kernel_bundle(grid, name, kernel_unit, *changes, before=KERNEL):
 
 
 class Held:
-    """Squares that take a tenth of a second each, on any machine, until they are let go: what happens before happens in the middle of
-    a problem. The kernels look at a file of the test for that, so that their clients confine nothing."""
-    PAUSE = 0.1
+    """Squares that take `pause` seconds each, on any machine, until they are let go, and of which the last is not computed before: what
+    happens until then happens in the middle of a problem. The kernels look at a file of the test, so their clients confine nothing.
+    `item_bytes`: what an item has with spaces behind it; segments of more than 64 KiB become blobs."""
 
-    def __init__(self, grid, count):
+    def __init__(self, grid, count, pause=0.1, item_bytes=1):
         self.grid, self.count = grid, count
         self.bundle = grid.directory / "held"
         self.free = grid.directory / "free"
-        shutil.copytree(SQUARES, self.bundle)
-        manifest, kernel = self.bundle / "manifest.toml", self.bundle / "kernel.py"
-        manifest.write_text(manifest.read_text().replace('name = "squares"', 'name = "held"'))
-        slow, text = "if pause: time.sleep(pause)", kernel.read_text()
-        assert slow in text
-        kernel.write_text(text.replace(slow, f"if not os.path.exists({str(self.free)!r}): time.sleep({self.PAUSE})").replace("import json", "import json, os"))
         self.expected = {"sum.txt": f"{sum(i * i for i in range(count))}\n".encode()}
+        shutil.copytree(SQUARES, self.bundle)
+        self.change("manifest.toml", ('name = "squares"', 'name = "held"'), ("item_bytes = 64", f"item_bytes = {max(64, item_bytes)}"),
+                    ("item_seconds = 60", "item_seconds = 600"), ("disk_megabytes = 1", "disk_megabytes = 100"))
+        self.change("manager.py", ("value.isdigit()", "value.strip().isdigit()"))
+        self.change("kernel.py", ("import json", "import json, os"), ("            if pause: time.sleep(pause)\n", f"""\
+            while not os.path.exists({str(self.free)!r}):
+                time.sleep({pause})
+                if item < {count - 1}: break
+"""), ("** 2).encode()", f"** 2).ljust({item_bytes}).encode()"))
+
+    def change(self, name, *changes):
+        path = self.bundle / name
+        text = path.read_text()
+        for old, new in changes:
+            assert old in text, old
+            text = text.replace(old, new)
+        path.write_text(text)
 
     def add(self):
         self.grid.add_application(self.bundle)
         return self.grid.add_problem("held", "held", count=self.count)
 
-    def add_client(self, name, **options):
-        self.grid.add_client(name, sandbox=SANDBOX_OFF, **options)
+    def start_client(self, name):
+        self.grid.start_client(name, sandbox=SANDBOX_OFF)
+
+    def add_client(self, name):
+        self.grid.join(name)
+        self.start_client(name)
 
     def let_go(self):
         self.free.touch()

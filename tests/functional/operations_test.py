@@ -13,12 +13,12 @@ import unittest
 
 import yaml
 
-from harness import MANDELBROT, SOURCE, SQUARES, FakeHost, Grid, main, of_files
+from harness import SOURCE, SQUARES, FakeHost, Grid, main, of_files
+from kernels import Held
 
 MONITORING = SOURCE / "deploy" / "monitoring"
 LABEL = r'[a-z_]+="(?:[^"\\\n]|\\\\|\\"|\\n)*"'
 SAMPLE = re.compile(rf"([a-z_][a-z0-9_]*)(?:\{{({LABEL}(?:,{LABEL})*)\}})? (NaN|[+-]Inf|-?[0-9.]+(?:e[+-][0-9]+)?)")
-VIEW = {"width": 10240, "height": 200, "iterations": 12000}  # an item has 80 kB: each segment is a blob
 SECRETS = ("keys/work.key", "keys/tls.key", "keys/enrolment.secret", "admin/token")
 NAME = re.compile(r"\bgleaner_[a-z0-9_]+")
 
@@ -213,12 +213,11 @@ class Backups(unittest.TestCase):
     @of_files("postgres_test.py and objects_test.py have backups of that")
     def test_a_backup_under_load_goes_on_to_the_same_result(self):
         with Grid("work.commit_seconds = 1\nwork.heartbeat_seconds = 1") as grid:
-            expected = grid.run_local(MANDELBROT, **VIEW)
             grid.start_server()
-            grid.add_application(MANDELBROT)
-            identity = grid.add_problem("mandelbrot", "view", **VIEW)
-            grid.add_client("a", share=0.3)
-            grid.add_client("b", share=0.3)
+            held = Held(grid, 400, pause=0.2, item_bytes=80000)  # each segment is a blob
+            identity = held.add()
+            held.add_client("a")
+            held.add_client("b")
             accepted = lambda: grid.problem(identity)["accepted"]
             grid.wait_until("some items", lambda: accepted() >= 4)
             safe = grid.directory / "safe"
@@ -245,8 +244,9 @@ class Backups(unittest.TestCase):
             grid.start_server()
             acts = grid.admin_json("audit", "list")["acts"]
             self.assertIn("store restore", [act["action"] for act in acts])
+            held.let_go()
             grid.wait_finished(identity)
-            self.assertEqual(grid.results(identity), expected)
+            self.assertEqual(grid.results(identity), held.expected)
             grid.admin("audit", "verify")
 
             with self.subTest("the lost store, put back beside the newer note, is refused"):

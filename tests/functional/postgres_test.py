@@ -9,9 +9,10 @@ import unittest
 
 import postgres
 from harness import MANDELBROT, SLOW, Grid, free_port, main, seeded
+from kernels import Held
 
 PROBLEM = {"width": 320, "height": 240, "iterations": 40000}
-LONG = {"width": 160, "height": 320, "iterations": 480000}
+ITEMS = 600
 SETTINGS = "work.commit_seconds = 1\nwork.heartbeat_seconds = 2\nwork.unit_minimum_seconds = 1\nstore.url = "
 
 
@@ -36,30 +37,30 @@ class OnPostgres(unittest.TestCase):
         rng = seeded(self)
         with postgres.Postgres() as database, Grid(SETTINGS + f'"{database.url}"') as grid:
             grid.start_server()
-            grid.add_application(MANDELBROT)
+            held = Held(grid, ITEMS)
+            identity = held.add()
             for name in ("a", "b"):
-                grid.add_client(name)
-            expected = grid.run_local(MANDELBROT, **PROBLEM)
-            identity = grid.add_problem("mandelbrot", "view", **PROBLEM)
+                held.add_client(name)
             accepted = kills = 0
             while grid.problem(identity)["state"] != "finished":
                 time.sleep(rng.uniform(0.2, 1.5))
                 info = grid.problem(identity)
                 self.assertGreaterEqual(info["accepted"], accepted, "an acknowledged segment was lost")
                 accepted = info["accepted"]
-                if kills < 6:
-                    grid.kill("server")
-                    grid.start_server()
-                    kills += 1
+                if kills == 5:
+                    held.let_go()
+                    continue
+                grid.kill("server")
+                grid.start_server()
+                kills += 1
             info = grid.wait_finished(identity)
-            self.assertGreaterEqual(kills, 2)
-            self.assertEqual(sum(share["items"] for share in info["shares"]), PROBLEM["height"], "counted twice or lost")
-            self.assertEqual(grid.results(identity), expected)
+            self.assertEqual(kills, 5)
+            self.assertEqual(sum(share["items"] for share in info["shares"]), ITEMS, "counted twice or lost")
+            self.assertEqual(grid.results(identity), held.expected)
             self.assertFalse((grid.project / "store.sqlite").exists())
-            self.assertEqual(database.query("SELECT sum(range_end - range_begin) FROM accepted"), [[str(PROBLEM["height"])]])
+            self.assertEqual(database.query("SELECT sum(range_end - range_begin) FROM accepted"), [[str(ITEMS)]])
             epoch, = database.query("SELECT epoch FROM leader")
             self.assertEqual(int(epoch[0]), kills + 1)
-            print(f"{kills} kills", flush=True)
 
     def check(self, grid, directory, code, *arguments):
         done = grid.run("gleaner-server", "check", directory, "--json", *arguments, check=False)
@@ -70,10 +71,9 @@ class OnPostgres(unittest.TestCase):
         """Rows that are gone, a page that is not what it was; then the database is lost, and made anew of the backup."""
         with postgres.Postgres() as database, Grid(SETTINGS + f'"{database.url}"') as grid:
             grid.start_server()
-            grid.add_application(MANDELBROT)
-            expected = grid.run_local(MANDELBROT, **LONG)
-            identity = grid.add_problem("mandelbrot", "view", **LONG)
-            grid.add_client("a", share=0.5)
+            held = Held(grid, ITEMS)
+            identity = held.add()
+            held.add_client("a")
             grid.wait_until("some results", lambda: int(database.query("SELECT count(*) FROM segments")[0][0]) > 5)
             backup = grid.directory / "backup"
             grid.run("gleaner-server", "backup", grid.project, backup, "--with-keys")
@@ -109,9 +109,10 @@ class OnPostgres(unittest.TestCase):
             grid.run("gleaner-server", "migrate", grid.project, "--from", "store.sqlite", "--to", database.url_of("anew"))
             grid.change_settings(f'store.url = "{database.url_of("anew")}"')
             grid.start_server()
-            grid.start_client("a")
+            held.let_go()
+            held.start_client("a")
             grid.wait_finished(identity)
-            self.assertEqual(grid.results(identity), expected)
+            self.assertEqual(grid.results(identity), held.expected)
             self.assertTrue(lost.exists())
 
     def test_a_standby_takes_over_from_the_dead_and_the_frozen(self):
