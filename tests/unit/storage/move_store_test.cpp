@@ -137,19 +137,6 @@ TEST_CASE("rows are the same in a database, and back in a file") {
 TEST_CASE("a move that is killed at any step goes on where it was, and neither store is served meanwhile") {
   if (no_postgres()) return;
   const bool into_database = GENERATE(true, false);
-  Random random(19);
-  const ToMove project;
-  std::string from = store_file, to = project.url;
-  std::vector<std::string> expected;
-  {
-    const auto store = must(project.open(store_file));
-    fill(*store, random, 10'500);
-    expected = told(*store);
-  }
-  if (!into_database) {
-    (void)must(project.move(from, to));
-    std::swap(from, to);
-  }
   struct Place {
     const char* name;
     int nth;
@@ -157,6 +144,20 @@ TEST_CASE("a move that is killed at any step goes on where it was, and neither s
   const Place place =
       GENERATE(Place{"move-copied", 3}, Place{"move-copied", 16}, Place{"move-copied", 19},
                Place{"move-compared", 1}, Place{"move-given-up", 1}, Place{"move-in-place", 1});
+  Random random(19);
+  const ToMove project;
+  std::string from = store_file, to = project.url;
+  std::vector<std::string> expected;
+  {
+    const auto store = must(project.open(store_file));
+    // Where a table is copied by more than one piece it needs the rows for that.
+    fill(*store, random, place.nth == 16 ? 10'500 : 1'000);
+    expected = told(*store);
+  }
+  if (!into_database) {
+    (void)must(project.move(from, to));
+    std::swap(from, to);
+  }
   INFO((into_database ? "into the database, " : "into the file, ") << place.name << " " << place.nth);
   {
     Child child([&](const Child::Report& report) {
