@@ -92,6 +92,7 @@ class RelayNode {
   [[nodiscard]] double host_next(std::size_t id);
   void exchange(std::size_t id);
   void commit_finished(HostId host, Child& child, ChildSlot& slot, bool everything);
+  void commit(HostId host, ChildSlot& slot, std::int64_t end, bool last);
   void report_units(HostId host, Child& child, ChildSlot& slot);
   void report(HostId host, Child& child, ChildSlot& slot, const ChildUnit& unit, bool first);
   void ask(HostId host, Child& child);

@@ -105,18 +105,21 @@ void RelayNode::commit_finished(HostId host, Child& child, ChildSlot& slot, bool
   const bool over = finished >= slot.unit.range.end;
   const bool due =
       over || everything || slot.running - slot.at_commit >= static_cast<float>(world_.commit_seconds);
-  if (due && finished > slot.committed) {
-    const auto outcome =
-        stage_.commit(host, {slot.unit.id}, {slot.committed, finished}, over, stamp(), changes_);
-    ++counts_.segments;
-    counts_.bytes_up +=
-        wire_sizes().commit + world_.problem.bytes_out * static_cast<double>(finished - slot.committed);
-    counts_.bytes_down += wire_sizes().acknowledgement;
-    slot.committed = finished;
-    slot.at_commit = slot.running;
-    took(outcome.accepted);
-  }
+  if (due) commit(host, slot, finished, over);
   if (over) children_.next_unit(child, slot, now_);
+}
+
+// What is finished before `end` and not delivered yet. `last`: the unit ends there.
+void RelayNode::commit(HostId host, ChildSlot& slot, std::int64_t end, bool last) {
+  if (end <= slot.committed) return;
+  const Range segment{slot.committed, end};
+  const auto outcome = stage_.commit(host, {slot.unit.id}, segment, last, stamp(), changes_);
+  ++counts_.segments;
+  counts_.bytes_up += wire_sizes().commit + world_.problem.bytes_out * static_cast<double>(segment.size());
+  counts_.bytes_down += wire_sizes().acknowledgement;
+  slot.committed = end;
+  slot.at_commit = slot.running;
+  took(outcome.accepted);
 }
 
 void RelayNode::report_units(HostId host, Child& child, ChildSlot& slot) {
@@ -149,14 +152,7 @@ void RelayNode::report(HostId host, Child& child, ChildSlot& slot, const ChildUn
   mine->range.end = end;
   // What is finished of what was taken away goes with the last segment.
   if (first && (over || report.finished >= end)) {
-    if (report.finished > slot.committed) {
-      const auto outcome =
-          stage_.commit(host, {unit.id}, {slot.committed, report.finished}, true, stamp(), changes_);
-      ++counts_.segments;
-      counts_.bytes_up += wire_sizes().commit;
-      counts_.bytes_down += wire_sizes().acknowledgement;
-      took(outcome.accepted);
-    }
+    commit(host, slot, report.finished, true);
     children_.next_unit(child, slot, now_);
   } else if (!first && mine->range.empty()) {
     children_.drop_waiting(slot);
