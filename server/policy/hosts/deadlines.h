@@ -1,4 +1,5 @@
-// Things that are to be looked at when their time has come, by time and key. Most deadlines are put off again
+// Things that are to be looked at when their time has come, by time and key (Thing::deadline_key(), which
+// stays as it is while it waits). Most deadlines are put off again
 // and again before they come, so putting off costs nothing: a thing is looked up when its first deadline has
 // come, and waits on if it was put off since. A wheel of seconds whose lists are sorted when their second
 // begins, which touches no thing that was put off: an ordered map missed the processor's cache at each step.
@@ -11,6 +12,7 @@
 #include <functional>
 #include <limits>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "shared/base/clock.h"
@@ -26,8 +28,8 @@ class Deadlines {
  public:
   [[nodiscard]] std::size_t size() const { return entries_.size() - vacant_.size() - removed_; }
 
-  // It waits until `at`, or is put off or brought forward to then. REQUIRES: the key is its own.
-  void set(DeadlinePlace& place, const Key& key, Thing& thing, Timestamp at) {
+  // It waits until `at`, or is put off or brought forward to then.
+  void set(DeadlinePlace& place, Thing& thing, Timestamp at) {
     if (place != no_deadline) {
       Entry& entry = entries_[place];
       entry.at = at;
@@ -35,12 +37,15 @@ class Deadlines {
       remove(place);
     }
     if (vacant_.empty()) {
+      // By an eighth: what is reserved for things that never come is memory of every host.
+      if (entries_.size() == entries_.capacity())
+        entries_.reserve(entries_.size() + entries_.size() / 8 + 16);
       vacant_.push_back(static_cast<DeadlinePlace>(entries_.size()));
       entries_.emplace_back();
     }
     place = vacant_.back();
     vacant_.pop_back();
-    entries_[place] = {at, at, key, &thing};
+    entries_[place] = {at, at, &thing};
     insert(place);
   }
   // It waits no more.
@@ -73,7 +78,6 @@ class Deadlines {
  private:
   struct Entry {
     Timestamp at, looked_up;
-    Key key{};
     Thing* thing = nullptr;
   };
   static constexpr std::int64_t seconds_around = 128;  // more than two heartbeats; beyond it goes round again
@@ -89,7 +93,7 @@ class Deadlines {
     const std::int64_t second = second_of(entry.looked_up);
     if (second >= next_second_)
       return list(std::min(second, next_second_ + seconds_around - 1)).push_back(place);
-    soon_.emplace_back(entry.looked_up, entry.key, place);
+    soon_.emplace_back(entry.looked_up, entry.thing->deadline_key(), place);
     std::push_heap(soon_.begin(), soon_.end(), std::greater<>());
   }
   void begin_seconds(std::int64_t last) {
@@ -97,9 +101,8 @@ class Deadlines {
     if (count <= 0) return;
     next_second_ = last + 1;
     for (std::int64_t second = first; second < first + count; ++second) {
-      turn_.clear();
-      turn_.swap(list(second));
-      for (const DeadlinePlace place : turn_) {
+      const std::vector<DeadlinePlace> turn = std::exchange(list(second), {});
+      for (const DeadlinePlace place : turn) {
         Entry& entry = entries_[place];
         if (entry.thing != nullptr) {
           entry.looked_up = entry.at;
@@ -118,7 +121,6 @@ class Deadlines {
   std::array<std::vector<DeadlinePlace>, seconds_around> wheel_;
   std::int64_t next_second_ = 0;                                 // that has not begun
   std::vector<std::tuple<Timestamp, Key, DeadlinePlace>> soon_;  // a heap, of the seconds that have begun
-  std::vector<DeadlinePlace> turn_;
 };
 
 }  // namespace gleaner::policy

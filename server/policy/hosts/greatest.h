@@ -33,8 +33,7 @@ class Greatest {
   static constexpr double none = -std::numeric_limits<double>::infinity();
 
   void grow(std::size_t least) {
-    std::size_t places = std::max<std::size_t>(2, places_);
-    while (places < least) places *= 2;
+    const std::size_t places = std::max(least, places_ + places_ / 8 + 2);
     std::vector<double> best(2 * places, none);
     std::copy(best_.begin() + static_cast<std::ptrdiff_t>(places_), best_.end(),
               best.begin() + static_cast<std::ptrdiff_t>(places));
@@ -43,7 +42,7 @@ class Greatest {
     places_ = places;
   }
 
-  std::size_t places_ = 0;    // a power of two
+  std::size_t places_ = 0;    // two or more, once there are any
   std::vector<double> best_;  // of the pair below; the hosts' own from places_ on
 };
 

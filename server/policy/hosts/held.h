@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <boost/container/small_vector.hpp>
 #include <boost/intrusive/list_hook.hpp>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -22,12 +23,13 @@ struct Group;
 // Heard of when, and standing still? [HostClock]
 struct Watch {
   DeadlinePlace silence = no_deadline;  // when it falls silent if nothing is heard; no_deadline: it is
-  Timestamp told_contact;               // when it was told to report next
   bool silent = false;
-  bool stuck = false;  // answers, but is paused, at <= 2 % of its rate, or delivers nothing
+  bool stuck = false;      // answers, but is paused, at <= 2 % of its rate, or delivers nothing
+  bool withholds = false;  // delivers nothing for too long: what it says of it is not believed
+  bool runs = false;       // is computed: the first of its slot, until its host says otherwise
+  Timestamp told_contact;  // when it was told to report next
   Timestamp stalled_since;
   Timestamp finished_at = Timestamp::max();        // all of it, as reported: only the delivery is missing
-  bool withholds = false;                          // for too long: what it says of it is not believed
   Timestamp undelivered_since = Timestamp::max();  // it says that more is finished than it has delivered
 };
 
@@ -35,7 +37,6 @@ struct Watch {
 struct Meter {
   Timestamp at;        // when `seconds` was right
   double seconds = 0;  // on-time of this unit
-  bool runs = false;
   double measured_seconds = 0, measured_cost = 0;
   double paused_seconds = 0, measured_paused_seconds = 0;  // of the on-time, as reported
   // The server's own count of it while the slot was at this unit; what that was at the last commit.
@@ -63,6 +64,7 @@ struct KnownUnit {
 
 // An open one. Places in the maps below do not move. A check has no group.
 struct Held : KnownUnit {
+  bool taken_over = false;  // counted among those that its host held and did not deliver (Host::taken)
   Host* host = nullptr;
   Slot* slot = nullptr;
   Group* group = nullptr;
@@ -70,7 +72,6 @@ struct Held : KnownUnit {
   Meter meter;
   Estimate estimate;
   Timestamp lease_end;        // comparison rules: late from then on
-  bool taken_over = false;    // counted among those that its host held and did not deliver (Host::taken)
   std::int64_t computed = 0;  // items before it were, says whoever gave the unit back
   // A relay's, as it says: the first item of the tail that none of its hosts has, and when all is done
   // (min(): it has not said).
@@ -78,43 +79,51 @@ struct Held : KnownUnit {
   Timestamp told_end = Timestamp::min();
 
   [[nodiscard]] bool live() const { return !watch.silent && !watch.stuck; }
+  [[nodiscard]] UnitId deadline_key() const { return unit.id; }
 };
 
 struct Slot {
-  SlotKey key;
   Host* host = nullptr;
+  int number = 0;
+  DeadlinePlace off = no_deadline;  // among the slots that may go off
   // Open, in order of issue: the first is computed, the rest wait. In the slot itself: every report looks.
   boost::container::small_vector<Held*, 2> units;
   Timestamp off_at;
-  DeadlinePlace off = no_deadline;  // among the slots that may go off
-  bool on = false;                  // heard of lately, and not stalled
   // Items that proved long here, one right after the other, tell of a slow host and not of long items
   // [ItemCosts].
   std::int64_t items_done = 0;
   std::int64_t told_item = -1, told_after = 0;  // the latest that was told to be long, and items_done then
   bool slow = false;
+  bool on = false;    // heard of lately, and not stalled
   bool idle = false;  // on, without a unit
   // While it is idle and its owner has said what it draws [EnergyFilter]:
   double joules = 0;  // for a hint unit: its key among the idle slots; 0: it is not there
   Timestamp asks_at;  // when it was told to ask again
   UnitId kept_for;    // the group that another slot left to it; none: it may have any
+
+  [[nodiscard]] SlotKey key() const;
+  [[nodiscard]] SlotKey deadline_key() const { return key(); }
 };
 
 struct Host {
   HostRecord record;
   std::size_t listed = 0;  // its place in the lists of Fleet
   int slots_on = 0;
-  std::vector<Slot*> slots;                      // that ever asked, by number
+  int lanes = 1;                                 // a relay: slots of its hosts
   std::size_t units_open = 0;                    // of all its slots
   double pending_cost = 0, pending_seconds = 0;  // pieces too short to be measured alone
   double watts = 0;                              // that a slot draws while it computes; 0: not said
   bool stranger = false;                         // not the project's own: believed as far as it delivers
   bool relay = false;                            // it delivers any part of its units
-  int lanes = 1;                                 // a relay: slots of its hosts
   // Units of its that others took over, since something of its was accepted; fading [credit.h].
   double taken = 0;
   Timestamp taken_at;
+  boost::container::small_vector<std::unique_ptr<Slot>, 1> slots;  // that ever asked, by number
 };
+
+inline SlotKey Slot::key() const {
+  return {host->record.host, number};
+}
 
 // The open units that compute the same items.
 struct Group {

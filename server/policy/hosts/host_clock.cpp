@@ -7,6 +7,17 @@
 #include "shared/base/check.h"
 
 namespace gleaner::policy {
+namespace {
+
+// The first with that number or a greater one.
+template <typename Slots>
+auto place_of(Slots& slots, int number) {
+  return std::lower_bound(slots.begin(), slots.end(), number,
+                          [](const auto& known, int sought) { return known->number < sought; });
+}
+
+}  // namespace
+
 const Host* HostClock::find(HostId id) const {
   const auto found = hosts_.find(id);
   return found == hosts_.end() ? nullptr : &found->second;
@@ -33,24 +44,28 @@ Host& HostClock::host(HostId id) {
   return added;
 }
 
+const Slot* HostClock::find(const SlotKey& key) const {
+  const Host* of = find(key.first);
+  if (of == nullptr) return nullptr;
+  const auto place = place_of(of->slots, key.second);
+  return place != of->slots.end() && (*place)->number == key.second ? place->get() : nullptr;
+}
+
 Slot& HostClock::slot(const SlotKey& key) {
   Host& of = host(key.first);
-  const auto place =
-      std::lower_bound(of.slots.begin(), of.slots.end(), key.second,
-                       [](const Slot* known, int number) { return known->key.second < number; });
-  if (place != of.slots.end() && (*place)->key.second == key.second) return **place;
-  Slot& slot = slots_[key];
-  slot.key = key;
-  slot.host = &of;
-  of.slots.insert(place, &slot);
-  return slot;
+  const auto place = place_of(of.slots, key.second);
+  if (place != of.slots.end() && (*place)->number == key.second) return **place;
+  auto slot = std::make_unique<Slot>();
+  slot->host = &of;
+  slot->number = key.second;
+  return **of.slots.insert(place, std::move(slot));
 }
 
 // ---- What was heard
 
 void HostClock::asked(Slot& slot, Timestamp now, const EndgameRules& rules) {
   slot.off_at = later(now, std::max(rules.silence(rules.heartbeat), 2 * rules.park + 1));
-  off_.set(slot.off, slot.key, slot, slot.off_at);
+  off_.set(slot.off, slot, slot.off_at);
   update(slot, now);
 }
 
@@ -73,7 +88,7 @@ bool HostClock::heard(Held& held, Timestamp now, double heartbeat, const Endgame
   held.unit.last_contact = now;
   held.unit.deadline = later(now, rules.lease);
   watch.told_contact = later(now, heartbeat);
-  silence_.set(watch.silence, held.unit.id, held, later(now, rules.silence(heartbeat)));
+  silence_.set(watch.silence, held, later(now, rules.silence(heartbeat)));
   asked(*held.slot, now, rules);
   return was_silent;
 }
@@ -106,11 +121,11 @@ void HostClock::waits(Slot& slot, Timestamp asks_at, double joules) {
   slot.asks_at = asks_at;
   slot.kept_for = {};
   slot.joules = joules;
-  if (joules > 0) idle_by_joules_.insert({joules, slot.key});
+  if (joules > 0) idle_by_joules_.insert({joules, slot.key()});
 }
 
 void HostClock::stops_waiting(Slot& slot) {
-  if (slot.joules > 0) idle_by_joules_.erase({slot.joules, slot.key});
+  if (slot.joules > 0) idle_by_joules_.erase({slot.joules, slot.key()});
   slot.joules = 0;
 }
 
@@ -189,7 +204,7 @@ void HostClock::check(std::size_t open_units) const {
   for (const auto& [id, host] : hosts_) on += host.slots_on;
   CHECK_TRUE(on == fleet_.slots_on());
   for (const auto& [joules, key] : idle_by_joules_)
-    CHECK_TRUE(slots_.at(key).idle && slots_.at(key).joules == joules);
+    CHECK_TRUE(find(key) != nullptr && find(key)->idle && find(key)->joules == joules);
 }
 
 }  // namespace gleaner::policy

@@ -17,8 +17,8 @@ class HostClock {
  public:
   [[nodiscard]] const Fleet& fleet() const { return fleet_; }
   [[nodiscard]] const IdTable<HostId, Host>& hosts() const { return hosts_; }
-  [[nodiscard]] const std::map<SlotKey, Slot>& slots() const { return slots_; }
-  [[nodiscard]] const Host* find(HostId id) const;  // null: it never asked
+  [[nodiscard]] const Host* find(HostId id) const;           // null: it never asked
+  [[nodiscard]] const Slot* find(const SlotKey& key) const;  // the same
   // Hint units a second of a slot; 0: nothing is known of anybody.
   [[nodiscard]] double rate(HostId id) const { return fleet_.rate(hosts_.at(id).record); }
   // What slots that are on draw together, of owners who said so.
@@ -57,7 +57,7 @@ class HostClock {
   // While it is idle: when it was told to ask again, and what it draws for a hint unit (0: unknown).
   void waits(Slot& slot, Timestamp asks_at, double joules);
   void stops_waiting(Slot& slot);
-  void keep_for(const SlotKey& slot, UnitId group) { slots_.at(slot).kept_for = group; }
+  void keep_for(const SlotKey& key, UnitId group) { slot(key).kept_for = group; }
 
   // ---- What time brings
   // The next unit that falls silent by `now`; null: none.
@@ -78,7 +78,6 @@ class HostClock {
   bool measured(Host& host, double cost, double seconds, const EndgameRules& rules);
 
   IdTable<HostId, Host> hosts_;
-  std::map<SlotKey, Slot> slots_;
   Fleet fleet_;
   double watts_on_ = 0;
   Deadlines<UnitId, Held> silence_;

@@ -14,8 +14,8 @@
 namespace gleaner::policy {
 
 // Numbers are stored; never reuse one. Nobody hands out `flood` any more.
-enum class UnitKind : int { fresh = 1, recover = 2, split = 3, copy = 4, flood = 5, check = 6 };
-enum class UnitState : int { open = 1, done = 2, cancelled = 3, failed = 4, expired = 5 };
+enum class UnitKind : std::uint8_t { fresh = 1, recover = 2, split = 3, copy = 4, flood = 5, check = 6 };
+enum class UnitState : std::uint8_t { open = 1, done = 2, cancelled = 3, failed = 4, expired = 5 };
 [[nodiscard]] const char* name_of(UnitKind kind);
 [[nodiscard]] const char* name_of(UnitState state);
 
@@ -27,10 +27,11 @@ struct Unit {
   int slot = 0;
   UnitKind kind = UnitKind::fresh;
   UnitState state = UnitState::open;
+  bool cut_unheard = false;  // its end changed since the host last asked
+  protocol::RunState run_state = protocol::RunState::waiting;
   Range range;                 // `end` shrinks when it is cut
   std::int64_t committed = 0;  // first item not committed
   std::int64_t finished = 0;   // first item not finished, as reported
-  protocol::RunState run_state = protocol::RunState::waiting;
   std::string pause_reason;
   double rate_minute = 0;      // reported (r60)
   double item_seconds = 0;     // reported: spent in the item in progress
@@ -39,10 +40,9 @@ struct Unit {
   Timestamp last_contact;
   Timestamp deadline;
   Timestamp closed;
-  bool cut_unheard = false;  // its end changed since the host last asked
-  std::string reason;        // why it was handed out with this size
-  double begun_share = 0;    // of its first item: what was saved of it, from which this host goes on
-  HostId begun_by;           // the host that began that item
+  std::string reason;      // why it was handed out with this size
+  double begun_share = 0;  // of its first item: what was saved of it, from which this host goes on
+  HostId begun_by;         // the host that began that item
   std::int64_t handed_end =
       0;  // its end when it was handed out (results up to there are welcome); 0: range.end
 };

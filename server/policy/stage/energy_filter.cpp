@@ -64,7 +64,7 @@ bool EnergyFilter::keeps_free(HostId id, const Ledger& ledger, const EndgameRule
   std::size_t looked = 0;
   for (const auto& [joules, key] : clock_->idle_by_joules()) {
     if (joules > numbers::clearly * mine || better >= free || ++looked > counted) break;
-    const Slot& other = clock_->slots().at(key);
+    const Slot& other = *clock_->find(key);
     if (key.first != id && as_soon(speed_of(other.host->record), other.asks_at)) ++better;
   }
   for (const IdleHost& other : expected_) {
@@ -85,7 +85,7 @@ bool EnergyFilter::keeps(HostId id, const Group& group, double work, Timestamp n
   int looked = 0;
   for (const auto& [joules, key] : clock_->idle_by_joules()) {
     if (joules > numbers::clearly * mine || ++looked > numbers::looked_at) break;
-    const Slot& other = clock_->slots().at(key);
+    const Slot& other = *clock_->find(key);
     if (key.first == id || holds_any(group, key.first)) continue;
     if (other.kept_for.valid() && other.kept_for != group.id) continue;
     const double wait = seconds_between(now, other.asks_at);

@@ -117,7 +117,7 @@ protocol::UnitOrder StageState::report(HostId host, const protocol::UnitReport& 
   if (unit.finished < unit.range.end && !ledger.accepted().contains(unit.finished))
     items.learn(*held, rate, rules);
   meter.at = now;
-  meter.runs = report.state == protocol::RunState::running;
+  watch.runs = report.state == protocol::RunState::running;
   measure(*held, rules, false, changes);
   const bool undelivered =
       watch.finished_at != Timestamp::max() && !HostClock::only_delivery_missing(*held, now, pace());

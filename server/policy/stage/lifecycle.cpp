@@ -68,7 +68,7 @@ Held& StageState::insert_open(Held made, Timestamp now) {
     if (Group& group = units.join(held); group.members.size() > 1) forecast.unindex(group);
     items.handed_out(held.rest(), rate, rules);
   }
-  held.meter.runs = slot.units.empty();
+  held.watch.runs = slot.units.empty();
   slot.units.push_back(&held);
   ++held.host->units_open;
   held.meter.at = now;
@@ -116,7 +116,7 @@ void StageState::cut_group(UnitId id, std::int64_t end, UnitId except, const std
 // The on-time of a unit that ends now; a failure was computing until it was reported.
 double StageState::spent_on(const Held& held, bool failed, Timestamp now) {
   const Meter& meter = held.meter;
-  const double unheard = failed && meter.runs ? seconds_between(meter.at, now) : 0;
+  const double unheard = failed && held.watch.runs ? seconds_between(meter.at, now) : 0;
   return meter.seconds + std::max(0.0, unheard);
 }
 
@@ -141,7 +141,7 @@ void StageState::close(UnitId id, UnitState state, const std::string& reason, Ti
   const EndgameRules rules = pace();
   const Costs& costs = ledger.costs();
   const bool ended = state == UnitState::done && held.live();
-  if (ended && meter.runs) meter.seconds += std::max(0.0, seconds_between(meter.at, now));
+  if (ended && held.watch.runs) meter.seconds += std::max(0.0, seconds_between(meter.at, now));
   if (ended) meter.at = now;
   if (!held.host->relay) measure(held, rules, ended, changes);  // it says how fast its hosts are
   unit.running_seconds = std::max(unit.running_seconds, meter.seconds);
@@ -192,14 +192,14 @@ void StageState::close(UnitId id, UnitState state, const std::string& reason, Ti
   }
   units.close(held);
   if (was_first && !slot.units.empty()) {
-    Meter& next = slot.units.front()->meter;
-    next.at = now;
-    next.runs = true;
+    Held& next = *slot.units.front();
+    next.meter.at = now;
+    next.watch.runs = true;
   }
   clock.update(slot, now);
   if (!slot.units.empty()) forecast.estimate(slot, clock.fleet(), now);
   if (is_check) {
-    check_closed(id, state == UnitState::done, slot.key.first);
+    check_closed(id, state == UnitState::done, slot.key().first);
   } else {
     ledger.release(rest);
   }

@@ -95,7 +95,7 @@ void StageState::check_invariants() const {
     const Unit& unit = held.unit;
     CHECK_TRUE(unit.id == id);
     check_unit(held);
-    CHECK_TRUE(held.slot == &clock.slots().at({unit.host, unit.slot}) && held.host == clock.find(unit.host));
+    CHECK_TRUE(held.slot == clock.find({unit.host, unit.slot}) && held.host == clock.find(unit.host));
     if (unit.kind == UnitKind::check) continue;
     ++covering;
     ++members[unit.group];
@@ -121,10 +121,12 @@ void StageState::check_invariants() const {
   }
   // Items are held twice only by copies.
   CHECK_TRUE(ledger.cover().most_holders() <= largest && largest <= covering);
-  for (const auto& [key, slot] : clock.slots()) in_slots += slot.units.size();
-  CHECK_TRUE(in_slots == units.open().size());
   std::size_t of_hosts = 0;
-  for (const auto& [id, host] : clock.hosts()) of_hosts += host.units_open;
+  for (const auto& [id, host] : clock.hosts()) {
+    of_hosts += host.units_open;
+    for (const auto& slot : host.slots) in_slots += slot->units.size();
+  }
+  CHECK_TRUE(in_slots == units.open().size());
   CHECK_TRUE(of_hosts == in_slots);
 }
 

@@ -84,7 +84,7 @@ std::string propose_copy_ahead(const StageState& stage, const Requester& request
   const Copier copier(stage, requester, now, take);
   if (!stage.setup.may_split || copier.rate() <= 0 || stage.clock.fleet().rate_on() <= 0) return {};
   if (copier.rate() < fast_from(stage)) return {};
-  if (stage.clock.slots().at({requester.host, requester.slot}).slow) return {};
+  if (stage.clock.find({requester.host, requester.slot})->slow) return {};
   const Ledger& ledger = stage.ledger;
   // A free item that is as long comes first; what is shorter can still wait.
   const auto longest = ledger.by_cost() != nullptr ? ledger.by_cost()->longest() : std::nullopt;

@@ -104,8 +104,7 @@ void Stage::host_left(HostId id, const std::string& reason, Timestamp now, Chang
   StageState& state = *state_;
   const Host* host = state.clock.find(id);
   if (host == nullptr) return;
-  const std::vector<Slot*> slots = host->slots;
-  for (Slot* slot : slots) {
+  for (const auto& slot : host->slots) {
     const auto held = slot->units;
     for (const Held* one : held) state.close(one->unit.id, UnitState::cancelled, reason, now, changes);
     state.clock.left(*slot, now);

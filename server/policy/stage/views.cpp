@@ -59,13 +59,15 @@ const Ledger& Stage::ledger() const {
 std::vector<SlotView> Stage::slots_on(Timestamp now) const {
   const StageState& state = *state_;
   std::vector<SlotView> views;
-  for (const auto& [key, slot] : state.clock.slots()) {
-    if (!slot.on) continue;
-    SlotView view{key.first, key.second, 0};
-    // The estimate of a unit that waits counts from the end of the one before it.
-    for (const Held* held : slot.units)
-      view.seconds_left = std::max(view.seconds_left, Forecast::seconds_left(*held, now));
-    views.push_back(view);
+  for (const auto& [id, host] : state.clock.hosts()) {
+    for (const auto& slot : host.slots) {
+      if (!slot->on) continue;
+      SlotView view{id, slot->number, 0};
+      // The estimate of a unit that waits counts from the end of the one before it.
+      for (const Held* held : slot->units)
+        view.seconds_left = std::max(view.seconds_left, Forecast::seconds_left(*held, now));
+      views.push_back(view);
+    }
   }
   return views;
 }

@@ -16,6 +16,8 @@ namespace {
 struct Thing {
   DeadlinePlace place = no_deadline;
   Timestamp at;
+  UnitId id;
+  [[nodiscard]] UnitId deadline_key() const { return id; }
 };
 
 Timestamp second(double seconds) {
@@ -28,10 +30,12 @@ TEST_CASE(
     "deadlines: what is put off waits on, what is brought forward comes sooner, what is removed never") {
   Deadlines<UnitId, Thing> deadlines;
   std::vector<Thing> things(4);
-  for (std::size_t i = 0; i < things.size(); ++i)
-    deadlines.set(things[i].place, UnitId{static_cast<std::int64_t>(i)}, things[i], second(60));
-  deadlines.set(things[0].place, UnitId{0}, things[0], second(90));
-  deadlines.set(things[1].place, UnitId{1}, things[1], second(30));
+  for (std::size_t i = 0; i < things.size(); ++i) {
+    things[i].id = {static_cast<std::int64_t>(i)};
+    deadlines.set(things[i].place, things[i], second(60));
+  }
+  deadlines.set(things[0].place, things[0], second(90));
+  deadlines.set(things[1].place, things[1], second(30));
   deadlines.remove(things[2].place);
   CHECK(things[2].place == no_deadline);
   CHECK(deadlines.size() == 3);
@@ -50,6 +54,7 @@ TEST_CASE("deadlines: in order of time and key, whatever is put off, over jumps 
     Random random(seed);
     Deadlines<UnitId, Thing> deadlines;
     std::vector<Thing> things(60);
+    for (std::size_t i = 0; i < things.size(); ++i) things[i].id = {static_cast<std::int64_t>(i)};
     std::set<std::pair<Timestamp, std::int64_t>> expected;
     double now = 0;
     for (int step = 0; step < 3000; ++step) {
@@ -62,7 +67,7 @@ TEST_CASE("deadlines: in order of time and key, whatever is put off, over jumps 
         // Near and far, in the past, and several at the same time.
         thing.at =
             second(now + 0.5 * static_cast<double>(random.between(-4, random.chance(0.1) ? 900 : 100)));
-        deadlines.set(thing.place, UnitId{key}, thing, thing.at);
+        deadlines.set(thing.place, thing, thing.at);
         expected.insert({thing.at, key});
       }
       now += random.chance(0.01) ? 400 * random.uniform() - 100 : 0.3 * random.uniform();

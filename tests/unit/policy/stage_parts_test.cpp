@@ -189,7 +189,7 @@ TEST_CASE("energy filter: a piece is kept for an idle slot that draws clearly le
   CHECK_FALSE(energy.keeps(HostId{2}, *held.group, 10, parts.now));
   idle(5, 50, 1);
   CHECK(energy.keeps(HostId{2}, *held.group, 10, parts.now));
-  CHECK(parts.clock.slots().at({HostId{5}, 0}).kept_for == held.group->id);
+  CHECK(parts.clock.find({HostId{5}, 0})->kept_for == held.group->id);
   parts.clock.host(HostId{2}).watts = 0;  // who did not say what it draws does not wait
   CHECK_FALSE(energy.keeps(HostId{2}, *held.group, 10, parts.now));
 }

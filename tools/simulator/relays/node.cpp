@@ -20,7 +20,7 @@ Letter take_first(std::vector<Letter>& heap) {
 
 // Closed units that a stage remembers for late results: of a thousand relays, all that they would is too
 // much.
-constexpr std::size_t closed_least = 1000, closed_share = 4;
+constexpr std::size_t closed_least = 1000, closed_share = 10;
 
 policy::StageSetup setup_of(const RelayWorld& world, const RelayNode::Place& place) {
   const GridProblem& problem = world.problem;
