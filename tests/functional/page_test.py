@@ -158,7 +158,7 @@ class Page(unittest.TestCase):
     def test_by_clicks(self):
         with Grid() as grid:
             port, _, address = self.start(grid)
-            grid.add_problem("mandelbrot", "long", width=1200, height=1000, iterations=200000)
+            grid.add_problem("mandelbrot", "long", width=1200, height=1000, iterations=2000000)
             with Browser(grid.directory / "profile") as browser:
                 browser.open(address)
                 wait = lambda what, script: grid.wait_until(what, lambda: browser.run(script), 40)
