@@ -65,11 +65,13 @@ class Blame(unittest.TestCase):
             fractions = self.application(grid, "fractions", first=NEEDS_LIBRARY)
             grid.add_client("alice")
             grid.add_client("bob")
-            self.start_on(grid, "carol", [LIBRARY])
-            self.start_on(grid, "dave", [HARDWARE])
             picture = grid.add_problem(pictures, "picture", count=300, pause=0.05)
             crash = grid.add_problem(crashes, "crash", count=50)
             fraction = grid.add_problem(fractions, "fraction", count=300, pause=0.05)
+            # What fails on the first two that try it is stopped: these are not to be the two that lack something.
+            grid.wait_until("a fraction", lambda: grid.problem(fraction)["accepted"] > 0)
+            self.start_on(grid, "carol", [LIBRARY])
+            self.start_on(grid, "dave", [HARDWARE])
 
             grid.wait_finished(fraction, timeout=150)
 
