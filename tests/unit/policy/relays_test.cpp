@@ -16,36 +16,26 @@ struct Parent : StageBench {
   explicit Parent(std::int64_t items)
       : Parent(StageSetup{items, {}, "rts,mode=paper", Straggler::split, true, {}}) {}
   explicit Parent(const StageSetup& with) : StageBench(with) { stage.admit_relay(HostId{relay}); }
-  // Exactly those items.
-  Unit take(int host, Range range) {
+  Grant grant(int host, const std::optional<Range>& planned, const std::optional<RelayOffer>& offer) {
     Requester requester;
     requester.host = HostId{host};
     requester.performance = performance;
-    requester.planned = range;
-    requester.unit = UnitId{next_unit++};
-    const Grant grant = stage.request(requester, now, changes);
-    INFO(grant.reason);
-    REQUIRE(grant.unit);
-    stage.check_invariants();
-    return *stage.unit(*grant.unit);
-  }
-  using StageBench::take;
-  Grant grant(int host, const RelayOffer& offer) {
-    Requester requester;
-    requester.host = HostId{host};
-    requester.performance = performance;
+    requester.planned = planned;
     requester.relay = offer;
     requester.unit = UnitId{next_unit++};
-    const Grant grant = stage.request(requester, now, changes);
+    const Grant granted = stage.request(requester, now, changes);
     stage.check_invariants();
-    return grant;
+    return granted;
   }
-  Unit offer_and_take(int host, const RelayOffer& offer) {
-    const Grant granted = grant(host, offer);
-    INFO(granted.reason);
-    REQUIRE(granted.unit);
-    return *stage.unit(*granted.unit);
+  Unit granted(const Grant& grant) {
+    INFO(grant.reason);
+    REQUIRE(grant.unit);
+    return *stage.unit(*grant.unit);
   }
+  // Exactly those items.
+  Unit take(int host, Range range) { return granted(grant(host, range, {})); }
+  Unit offer_and_take(int host, const RelayOffer& offer) { return granted(grant(host, {}, offer)); }
+  using StageBench::take;
   protocol::UnitOrder stands(const Unit& unit, std::int64_t begun, double seconds_left, double rate,
                              int slots) {
     auto order =
@@ -114,7 +104,7 @@ TEST_CASE("a relay whose hosts have begun everything keeps it") {
   const Unit unit = bench.take(relay, {0, 10'000});
   REQUIRE(bench.commit(unit, {100, 200}).refusal.empty());
   static_cast<void>(bench.stands(unit, 10'000, 10'000, 1, 4));
-  CHECK(!bench.grant(other, {1, 4}).unit);
+  CHECK(!bench.grant(other, {}, RelayOffer{1, 4}).unit);
 }
 
 TEST_CASE("a relay none of whose hosts is on stalls, and what it lacks goes to others") {
