@@ -24,6 +24,13 @@ void visit(Archive& archive, Of<Archive, HostSpeeds>& message) {
 }
 
 template <>
+inline constexpr const char* title<RelayRequest> = "relay";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, RelayRequest>& message) {
+  archive("tls_key", message.tls_key, Digest{});
+}
+
+template <>
 inline constexpr const char* title<EnrolRequest> = "enrolment";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, EnrolRequest>& message) {
@@ -36,6 +43,8 @@ void visit(Archive& archive, Of<Archive, EnrolRequest>& message) {
   archive("memory_bytes", message.memory_bytes, Whole{0, limits::memory_bytes_max});
   archive("client_version", message.client_version, Text{});
   archive("benchmark", message.benchmark);
+  archive("relay", message.relay);
+  archive("proof", message.proof);
 }
 
 template <>
@@ -44,6 +53,7 @@ template <typename Archive>
 void visit(Archive& archive, Of<Archive, EnrolReply>& message) {
   archive("host", message.host);
   archive("token", message.token, Text{limits::text_length_max});
+  archive("certificate", message.certificate);
 }
 
 template <>

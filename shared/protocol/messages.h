@@ -35,6 +35,10 @@ enum class StatementType : int {
   revocations = 7,           // by the root key
   blob_address = 8,          // by the work key
   put_addresses = 9,         // by the work key
+  relay_certificate = 10,    // by the work key
+  relay_grant = 11,          // by a relay's key
+  delivery = 12,             // by a host key
+  enrolment = 13,            // by a host key
 };
 [[nodiscard]] const char* name_of(StatementType type);
 
@@ -209,8 +213,13 @@ struct HostSpeeds {
   friend bool operator==(const HostSpeeds&, const HostSpeeds&) = default;
 };
 
+// What else a relay says of itself.
+struct RelayRequest {
+  std::string tls_key;  // digest of the SubjectPublicKeyInfo (DER) of the key that it serves its hosts with
+};
+
 struct EnrolRequest {
-  std::string secret;    // from the join code
+  std::string secret;    // from the join code; of a host that joins through a relay: empty
   std::string host_key;  // the host's public key, 32 raw bytes
   std::string machine;   // digest of the machine id: a cloned disk becomes a new host
   std::string name;
@@ -219,11 +228,14 @@ struct EnrolRequest {
   std::int64_t memory_bytes = 0;
   std::string client_version;
   std::optional<Benchmark> benchmark;
+  std::optional<RelayRequest> relay = {};     // it is a relay, and has a code that admits one
+  std::optional<SignedStatement> proof = {};  // an Enrolment (relay_messages.h): it joins through a relay
 };
 
 struct EnrolReply {
   HostId host;
-  std::string token;  // bearer token of every later request
+  std::string token;                                // bearer token of every later request
+  std::optional<SignedStatement> certificate = {};  // a relay's RelayCertificate (relay_messages.h)
 };
 
 // ---- Working ----------------------------------------------------------------------------------------------

@@ -1,0 +1,14 @@
+#include "shared/protocol/codec_parts.h"
+#include "shared/protocol/fields_relay.h"
+
+namespace gleaner::protocol {
+
+GLEANER_INSTANTIATE_CODEC(RelayCertificate);
+GLEANER_INSTANTIATE_CODEC(Enrolment);
+GLEANER_INSTANTIATE_CODEC(RelayHostReply);
+GLEANER_INSTANTIATE_CODEC(RelayHostLeft);
+GLEANER_INSTANTIATE_CODEC(AddRelay);
+GLEANER_INSTANTIATE_CODEC(RelayInfo);
+GLEANER_INSTANTIATE_CODEC(std::vector<RelayInfo>);
+
+}  // namespace gleaner::protocol
