@@ -21,8 +21,8 @@
 namespace gleaner::protocol {
 
 // Every request and reply body also carries "version"; decode() refuses versions this program does not speak.
-// Signed payloads (KeyCertificate, ProjectDocument, ApplicationStatement, Grant, Acknowledgement,
-// RelayCertificate, Enrolment) and GrantContext are encoded by the same functions.
+// Signed payloads (KeyCertificate, ProjectDocument, ApplicationStatement, Grant, Acknowledgement and those of
+// relay_messages.h) and GrantContext are encoded by the same functions.
 template <typename Message>
 [[nodiscard]] std::string encode(const Message& message);
 template <typename Message>

@@ -1,6 +1,7 @@
 // Field lists of relay_messages.h. As fields_signed.h.
 #pragma once
 
+#include "shared/protocol/fields_signed.h"
 #include "shared/protocol/fields_work.h"
 #include "shared/protocol/relay_messages.h"
 
@@ -73,5 +74,37 @@ void visit(Archive& archive, Of<Archive, RelayInfo>& message) {
 
 template <>
 inline constexpr const char* title<std::vector<RelayInfo>> = "list of relays";
+
+// ---- Working through relays
+
+template <>
+inline constexpr const char* title<RelayGrant> = "relay's grant";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, RelayGrant>& message) {
+  archive("parent", message.parent, Digest{});
+  archive("unit", message.unit);
+  archive("host", message.host);
+  archive("range", message.range);
+  archive("cost", message.cost, Number{});
+  archive("begun", message.begun);
+  archive("commit_seconds", message.commit_seconds, period_seconds);
+  archive("issued_at", message.issued_at);
+  archive("deadline", message.deadline);
+  archive("reason", message.reason, Prose{});
+}
+
+template <>
+inline constexpr const char* title<Delivery> = "delivery";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, Delivery>& message) {
+  archive("project", message.project, Digest{});
+  archive("host", message.host);
+  archive("unit", message.unit);
+  archive("problem", message.problem);
+  archive("stage", message.stage, stage_number);
+  archive("range", message.range);
+  archive("digest", message.digest, Digest{});
+  archive("bytes", message.bytes, Whole{0, limits::segment_bytes_max});
+}
 
 }  // namespace gleaner::protocol::codec

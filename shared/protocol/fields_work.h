@@ -67,6 +67,16 @@ void visit(Archive& archive, Of<Archive, CommitRequest>& message) {
   archive("data", message.data, Raw{0, limits::inline_segment_bytes_max});
   archive("compute_seconds", message.compute_seconds, Number{});
   archive("last", message.last);
+  archive("delivery", message.delivery);
+}
+
+template <>
+inline constexpr const char* title<HeldResult> = "held result";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, HeldResult>& message) {
+  archive("unit", message.unit);
+  archive("range", message.range);
+  archive("digest", message.digest, Digest{});
 }
 
 template <>
@@ -118,6 +128,7 @@ void visit(Archive& archive, Of<Archive, HeartbeatReply>& message) {
   archive("units", message.units, List{limits::units_per_host_max});
   archive("interval_seconds", message.interval_seconds, Number{});
   archive("revocations", message.revocations, Whole{});
+  archive("acknowledgements", message.acknowledgements, List{limits::segments_per_request_max});
 }
 
 template <>
@@ -185,6 +196,8 @@ void visit(Archive& archive, Of<Archive, WorkReply>& message) {
   archive("reason", message.reason, Prose{});
   archive("progress", message.progress, List{limits::progress_per_reply_max});
   archive("revocations", message.revocations, Whole{});
+  archive("leases", message.leases, List{limits::units_per_request_max});
+  archive("held", message.held, List{limits::segments_per_request_max});
 }
 
 template <>

@@ -171,6 +171,13 @@ struct Grant {
   std::optional<bool> direct = {};
 };
 
+// What stands behind a relay's grant: the certificate of the relay that signed it, the statement that gave
+// that relay the range, the certificate of that one's signer if it is a relay too, and so on; the last is the
+// project's Grant (shared/crypto/relay_chain.h).
+struct LeaseChain {
+  std::vector<SignedStatement> statements;
+};
+
 // Where a blob can be had without the server, in its object store, by whoever knows this; signed by the work
 // key. What it gives is not believed before it has its digest.
 struct BlobAddress {
@@ -250,6 +257,14 @@ struct CommitRequest {
   std::optional<Bytes> data;
   double compute_seconds = 0;  // CPU time it took: shown, never trusted
   bool last = false;           // the unit is finished (its end, or its trimmed end, is reached)
+  std::optional<SignedStatement> delivery = {};  // to or through a relay: the Delivery of who computed it
+};
+
+// A relay has this on its disk; the project's acknowledgement follows, with any later answer.
+struct HeldResult {
+  UnitId unit;
+  Range range;
+  std::string digest;  // as of the CommitRequest
 };
 
 enum class CommitStatus : int {
@@ -317,6 +332,7 @@ struct HeartbeatReply {
   std::vector<UnitOrder> units;
   double interval_seconds = 60;                  // until the next heartbeat
   std::optional<std::int64_t> revocations = {};  // number of the newest list; absent: there is none
+  std::optional<std::vector<SignedStatement>> acknowledgements = {};  // of results that a relay held
 };
 
 // What the client proposes for a slot by worker-initiated sizing (WIS, spec eq. 10-12).
@@ -369,6 +385,9 @@ struct WorkReply {
   std::string reason;              // why some slots got nothing
   std::optional<std::vector<ProblemProgress>> progress;  // of problems that the host has units of
   std::optional<std::int64_t> revocations = {};          // number of the newest list; absent: there is none
+  // For grants that a relay signed: each names the digest of the second statement of one of them.
+  std::optional<std::vector<LeaseChain>> leases = {};
+  std::optional<std::vector<HeldResult>> held = {};  // of the request's commits
 };
 
 enum class FailureKind : int {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "shared/base/range_set.h"
 #include "shared/protocol/messages.h"
 
 namespace gleaner::protocol {
@@ -64,6 +65,35 @@ struct RelayInfo {
   std::optional<HostId> host = {};   // as which it joined
   std::optional<HostId> relay = {};  // under which it is
   Timestamp last_contact;            // 0: never
+};
+
+// ---- Working through relays -------------------------------------------------------------------------------
+
+// A part of a lease, signed by the relay that has the lease. Problem, stage, application, parameters and
+// inputs are those of the project's Grant at the head of its chain.
+struct RelayGrant {
+  std::string parent;  // digest of the payload of the statement that it is a part of
+  UnitId unit;         // the relay's number
+  HostId host;
+  Range range;
+  double cost = 0;
+  std::optional<BegunItem> begun;
+  std::int64_t commit_seconds = 60;
+  Timestamp issued_at;
+  Timestamp deadline;
+  std::string reason;
+};
+
+// "I computed this": by the key of the host that did, whatever relays the result passes.
+struct Delivery {
+  std::string project;
+  HostId host;
+  UnitId unit;  // as its own grant numbers it
+  ProblemId problem;
+  int stage = 0;
+  Range range;
+  std::string digest;      // of the raw segment bytes
+  std::int64_t bytes = 0;  // raw
 };
 
 }  // namespace gleaner::protocol
