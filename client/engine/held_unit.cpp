@@ -4,21 +4,20 @@
 
 #include "shared/base/limits.h"
 #include "shared/crypto/keys.h"
-#include "shared/crypto/statements.h"
 #include "shared/protocol/codec.h"
 #include "shared/protocol/segment.h"
 
 namespace gleaner::engine {
 namespace {
 constexpr const char* grant_file = "grant.json";
+constexpr const char* lease_file = "lease.json";
 constexpr const char* journal_file = "journal";
 }  // namespace
 
-HeldUnit::HeldUnit(io::Files& files, io::Path directory, protocol::SignedStatement statement,
-                   protocol::Grant grant)
+HeldUnit::HeldUnit(io::Files& files, io::Path directory, Granted granted, protocol::Grant grant)
     : files_(files),
       directory_(std::move(directory)),
-      statement_(std::move(statement)),
+      granted_(std::move(granted)),
       grant_(std::move(grant)),
       journal_(std::make_unique<Journal>(files_, directory_ / journal_file, grant_.unit)),
       finished_(grant_.range.begin),
@@ -26,22 +25,29 @@ HeldUnit::HeldUnit(io::Files& files, io::Path directory, protocol::SignedStateme
       acknowledged_(grant_.range.begin) {}
 
 Result<std::unique_ptr<HeldUnit>> HeldUnit::create(io::Files& files, const io::Path& directory,
-                                                   const protocol::SignedStatement& statement,
-                                                   const protocol::Grant& grant) {
+                                                   const Granted& granted, const protocol::Grant& grant) {
   TRY(files.make_directories(directory));
-  TRY(files.write(directory / grant_file, protocol::encode(statement), io::Mode::secret));
-  std::unique_ptr<HeldUnit> unit(new HeldUnit(files, directory, statement, grant));
+  // The grant last: it is read first, and nothing of it without its lease.
+  if (granted.lease)
+    TRY(files.write(directory / lease_file, protocol::encode(*granted.lease), io::Mode::secret));
+  TRY(files.write(directory / grant_file, protocol::encode(granted.statement), io::Mode::secret));
+  std::unique_ptr<HeldUnit> unit(new HeldUnit(files, directory, granted, grant));
   TRY(unit->journal_->open([&unit](const JournalEntry& entry) { return unit->replay(entry); }));
   return unit;
 }
 
 Result<std::unique_ptr<HeldUnit>> HeldUnit::load(io::Files& files, const io::Path& directory) {
   TRY_ASSIGN(const Bytes text, files.read(directory / grant_file, limits::json_message_bytes_max));
-  TRY_ASSIGN(protocol::SignedStatement statement, protocol::decode<protocol::SignedStatement>(text));
-  TRY_ASSIGN(protocol::Grant grant, crypto::read_grant(statement));
+  Granted granted;
+  TRY_ASSIGN(granted.statement, protocol::decode<protocol::SignedStatement>(text));
+  if (granted.statement.type == protocol::StatementType::relay_grant) {
+    TRY_ASSIGN(const Bytes lease, files.read(directory / lease_file, limits::json_message_bytes_max));
+    TRY_ASSIGN(granted.lease, protocol::decode<protocol::LeaseChain>(lease));
+  }
+  TRY_ASSIGN(protocol::Grant grant, read_granted(granted));
   if (std::to_string(grant.unit.value) != directory.filename())
     return Error{ErrorKind::untrusted, "the grant in " + directory.string() + " is for another unit"};
-  std::unique_ptr<HeldUnit> unit(new HeldUnit(files, directory, std::move(statement), std::move(grant)));
+  std::unique_ptr<HeldUnit> unit(new HeldUnit(files, directory, std::move(granted), std::move(grant)));
   TRY(unit->journal_->open([&unit](const JournalEntry& entry) { return unit->replay(entry); }));
   return unit;
 }

@@ -1,13 +1,14 @@
-// One unit on disk: the grant as received, the items that are finished, what was cut from them for the
-// server, what the server acknowledged. Not thread-safe. Invariant: begin <= acknowledged <= cut <= finished,
-// and at most one cut is waiting for its acknowledgement. An error means the disk did not take it; the unit
-// in memory goes on, and save() tries again.
+// One unit on disk: the grant as received (a relay's with its lease), the items that are finished, what was
+// cut from them for the server, what the server acknowledged. Not thread-safe. Invariant: begin <=
+// acknowledged <= cut <= finished, and at most one cut is waiting for its acknowledgement. An error means the
+// disk did not take it; the unit in memory goes on, and save() tries again.
 #pragma once
 
 #include <deque>
 #include <memory>
 #include <optional>
 
+#include "client/engine/granted.h"
 #include "client/engine/journal.h"
 #include "shared/protocol/messages.h"
 
@@ -17,13 +18,13 @@ class HeldUnit {
  public:
   // A new grant: durable when this returns.
   [[nodiscard]] static Result<std::unique_ptr<HeldUnit>> create(io::Files& files, const io::Path& directory,
-                                                                const protocol::SignedStatement& statement,
+                                                                const Granted& granted,
                                                                 const protocol::Grant& grant);
-  // From disk, where nothing is trusted: the caller checks the statement again. `directory` is named by the
-  // unit's id.
+  // From disk, where nothing is trusted: the caller checks what was granted again. `directory` is named by
+  // the unit's id.
   [[nodiscard]] static Result<std::unique_ptr<HeldUnit>> load(io::Files& files, const io::Path& directory);
 
-  [[nodiscard]] const protocol::SignedStatement& statement() const { return statement_; }
+  [[nodiscard]] const Granted& granted() const { return granted_; }
   [[nodiscard]] const protocol::Grant& grant() const { return grant_; }
   [[nodiscard]] UnitId id() const { return grant_.unit; }
   [[nodiscard]] const io::Path& directory() const { return directory_; }
@@ -64,13 +65,13 @@ class HeldUnit {
     std::int64_t offset;
     std::int64_t bytes;
   };
-  HeldUnit(io::Files& files, io::Path directory, protocol::SignedStatement statement, protocol::Grant grant);
+  HeldUnit(io::Files& files, io::Path directory, Granted granted, protocol::Grant grant);
   [[nodiscard]] Status replay(const JournalEntry& entry);
   [[nodiscard]] Result<Bytes> build(Range range) const;
 
   io::Files& files_;
   io::Path directory_;
-  protocol::SignedStatement statement_;
+  Granted granted_;
   protocol::Grant grant_;
   std::unique_ptr<Journal> journal_;
   std::int64_t finished_ = 0;

@@ -57,9 +57,9 @@ void Membership::load_units(int& next_slot) {
       continue;
     }
     auto unit = std::make_unique<Unit>(std::move(held).value());
-    contexts_.learn(unit->held->statement());
+    contexts_.learn(unit->held->granted().of_project());
     unit->slot = next_slot++ % slots_;
-    if (const Status good = trust_.check_not_revoked(unit->held->statement(), unit->grant()); !good.ok()) {
+    if (const Status good = trust_.check_not_revoked(unit->held->granted(), unit->grant()); !good.ok()) {
       spdlog::warn("unit {} does not go on: {}", unit->id().value, good.error().message);
       unit->stop();
     } else {
@@ -161,7 +161,7 @@ bool Membership::holds(const Unit& unit) const {
 }
 
 Status Membership::check(const Unit& unit) const {
-  const auto trusted = trust_.check_grant(unit.held->statement(), services_.clock.now());
+  const auto trusted = trust_.check_grant(unit.held->granted(), services_.clock.now());
   return trusted.ok() ? Status() : Status(trusted.error());
 }
 

@@ -101,11 +101,12 @@ class Membership {
   void take(HeartbeatAnswered& event, SlotOrders& orders, SteadyTime now);
   void take(CommitAnswered& event, SlotOrders& orders, SteadyTime now);
   void take(HostRevoked& event, SlotOrders& orders, SteadyTime now);
-  void take_grant(const protocol::SignedStatement& statement, int slot, SteadyTime now);
+  void take_grant(const Granted& granted, int slot, SteadyTime now);
   void take_acknowledgement(const protocol::SignedStatement& statement, SteadyTime now);
   // By a work key that the project's document does not know: that is fetched, once for each key, before what
   // the key signed is judged.
   [[nodiscard]] bool must_wait_for_key(const Bytes& key);
+  [[nodiscard]] bool must_wait_for_keys(const Granted& granted);  // REQUIRES: the project is known
   void refuse(UnitId unit, protocol::FailureKind kind, const std::string& message);
   void hear_of_revocations(std::optional<std::int64_t> number);
   void take_revocations(SlotOrders& orders);
@@ -130,7 +131,7 @@ class Membership {
   std::vector<ProblemStatus> problems_;
   Bytes doubted_key_;  // the last that was not known
   bool awaits_document_ = false;
-  std::vector<std::pair<protocol::SignedStatement, int>> doubted_grants_;  // of the last answer; their slots
+  std::vector<std::pair<Granted, int>> doubted_grants_;  // of the last answer; their slots
   std::optional<std::string> revoked_;
 };
 

@@ -33,7 +33,7 @@ void Membership::take_revocations(SlotOrders& orders) {
   state::refuse_tls_keys(identity_.revocations, refused_.get());
   orders.end_idle_kernels = true;
   for (const auto& [id, unit] : units_) {
-    const Status good = trust_.check_not_revoked(unit->held->statement(), unit->grant());
+    const Status good = trust_.check_not_revoked(unit->held->granted(), unit->grant());
     if (good.ok() || unit->held->stopped()) continue;
     spdlog::warn("unit {} of {} ends: {}", id.value, unit->grant().problem_name, good.error().message);
     unit->order_reason = good.error().message;
@@ -51,6 +51,13 @@ bool Membership::must_wait_for_key(const Bytes& key) {
   return true;
 }
 
+// The first of them that is not known decides, so that a relay cannot have the document fetched for ever.
+bool Membership::must_wait_for_keys(const Granted& granted) {
+  for (const Bytes& key : work_keys_of(granted))
+    if (!trust_.knows_work_key(key)) return must_wait_for_key(key);
+  return false;
+}
+
 // One that must wait is asked for again.
 void Membership::take_acknowledgement(const protocol::SignedStatement& statement, SteadyTime now) {
   if (!must_wait_for_key(statement.key)) deliveries_.acknowledged(statement, now);
@@ -64,7 +71,7 @@ void Membership::take(ProjectRenewed& event, SlotOrders&, SteadyTime now) {
   identity_.project = std::move(event.document);
   names_ = state::names_of(directory_, identity_);
   awaits_document_ = false;
-  for (const auto& [statement, slot] : std::exchange(doubted_grants_, {})) take_grant(statement, slot, now);
+  for (const auto& [granted, slot] : std::exchange(doubted_grants_, {})) take_grant(granted, slot, now);
 }
 
 void Membership::take(FailureAnswered& event, SlotOrders&, SteadyTime now) {
@@ -78,10 +85,11 @@ void Membership::take(WorkAnswered& event, SlotOrders& orders, SteadyTime now) {
     doubted_grants_.clear();
     for (const auto& statement : reply.acknowledgements) take_acknowledgement(statement, now);
     std::move(reply.units.begin(), reply.units.end(), std::back_inserter(orders.units));
-    for (const auto& statement : reply.grants) contexts_.learn(statement);
-    for (auto& statement : reply.grants) contexts_.complete(statement);
-    for (std::size_t i = 0; i < reply.grants.size(); ++i)
-      take_grant(reply.grants[i], i < reply.grant_slots.size() ? reply.grant_slots[i] : 0, now);
+    std::vector<Granted> granted = granted_in(reply);
+    for (const Granted& one : granted) contexts_.learn(one.of_project());
+    for (Granted& one : granted) contexts_.complete(one.of_project());
+    for (std::size_t i = 0; i < granted.size(); ++i)
+      take_grant(granted[i], i < reply.grant_slots.size() ? reply.grant_slots[i] : 0, now);
     speeds_.confirm();
     if (reply.progress) take_progress(*reply.progress);
   }
@@ -135,18 +143,15 @@ void Membership::refuse(UnitId unit, protocol::FailureKind kind, const std::stri
   deliveries_.refuse(std::move(report));
 }
 
-void Membership::take_grant(const protocol::SignedStatement& statement, int slot, SteadyTime now) {
+void Membership::take_grant(const Granted& granted, int slot, SteadyTime now) {
   if (!trust_.knows_project()) return;  // the server is not believed at present: it gets the unit back
-  if (must_wait_for_key(statement.key)) {
-    doubted_grants_.emplace_back(statement, slot);
+  if (must_wait_for_keys(granted)) {
+    doubted_grants_.emplace_back(granted, slot);
     return;
   }
-  const auto trusted = trust_.check_grant(statement, services_.clock.now());
-  if (!trusted.ok()) {
-    const auto claimed = protocol::decode<protocol::Grant>(statement.payload);
-    return refuse(claimed.ok() ? claimed->unit : UnitId{}, protocol::FailureKind::untrusted,
-                  trusted.error().message);
-  }
+  const auto trusted = trust_.check_grant(granted, services_.clock.now());
+  if (!trusted.ok())
+    return refuse(claimed_unit(granted), protocol::FailureKind::untrusted, trusted.error().message);
   const UnitId id = trusted->grant.unit;
   if (units_.contains(id)) return;  // an answer that was repeated
   const auto& permitted = services_.settings.applications;
@@ -154,7 +159,7 @@ void Membership::take_grant(const protocol::SignedStatement& statement, int slot
       std::find(permitted.begin(), permitted.end(), trusted->application.name) == permitted.end())
     return refuse(id, protocol::FailureKind::not_executable,
                   "the owner of this computer does not permit the application " + trusted->application.name);
-  auto held = HeldUnit::create(services_.files, directory_.unit(id), statement, trusted->grant);
+  auto held = HeldUnit::create(services_.files, directory_.unit(id), granted, trusted->grant);
   if (!held.ok()) {
     deliveries_.report_disk_trouble(held.error());
     return refuse(id, protocol::FailureKind::resource_limit, held.error().message);

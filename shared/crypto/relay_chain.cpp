@@ -115,4 +115,15 @@ Result<Grant> check_relayed_grant(const SignedStatement& statement, const LeaseC
   return grant;
 }
 
+Status check_not_revoked(const LeaseChain& chain, const Revocations& revocations) {
+  for (const SignedStatement& one : chain.statements) {
+    if (one.type != StatementType::relay_certificate) continue;
+    TRY(revocations.check_key(one.key, "work key"));
+    TRY_ASSIGN(const auto certificate, decode_payload<RelayCertificate>(one));
+    TRY(revocations.check_key(certificate.key, "relay's key"));
+    TRY(revocations.check_tls_key(certificate.tls_key));
+  }
+  return {};
+}
+
 }  // namespace gleaner::crypto

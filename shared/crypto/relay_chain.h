@@ -30,4 +30,7 @@ namespace gleaner::crypto {
                                                           const ProjectTrust& trust, HostId host,
                                                           Timestamp now);
 
+// No relay of it is on the list, and nobody who certified one.
+[[nodiscard]] Status check_not_revoked(const protocol::LeaseChain& chain, const Revocations& revocations);
+
 }  // namespace gleaner::crypto

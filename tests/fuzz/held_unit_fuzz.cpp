@@ -135,7 +135,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   statement.payload = protocol::encode(grant());
   statement.key = Bytes(32, 'k');
   statement.signature = Bytes(64, 's');
-  auto unit = HeldUnit::create(io::real_files(), directory, statement, grant());
+  auto unit = HeldUnit::create(io::real_files(), directory, {statement}, grant());
   CHECK_TRUE(unit.ok());
   const std::string_view rest = fuzz::text_of(data + 1, size - 1);
   if (data[0] == 'r') {

@@ -171,6 +171,10 @@ protocol::Grant FakeServer::make_grant(Range range) {
   return grant;
 }
 
+protocol::SignedStatement FakeServer::sign(StatementType type, std::string payload) const {
+  return crypto::sign_statement(type, std::move(payload), work_key_);
+}
+
 protocol::SignedStatement FakeServer::sign_grant(const protocol::Grant& grant) const {
   return crypto::sign_statement(StatementType::grant, protocol::encode(grant), work_key_);
 }
@@ -245,13 +249,17 @@ io::HttpReply FakeServer::work_reply(const std::string& body) {
   reply.units = std::exchange(orders, {});
   for (const auto& slot : request->slots) {
     if (queue_.empty()) break;
-    reply.grants.push_back(queue_.front());
-    auto& context = reply.grants.back().context;
+    Granted granted = std::move(queue_.front());
+    queue_.pop_front();
+    auto& context = granted.of_project().context;
     if (context && request->contexts &&
         std::ranges::find(*request->contexts, crypto::sha256_hex(*context)) != request->contexts->end())
       context.reset();
+    reply.grants.push_back(std::move(granted.statement));
     reply.grant_slots.push_back(slot.slot);
-    queue_.pop_front();
+    if (!granted.lease) continue;
+    if (!reply.leases) reply.leases.emplace();
+    reply.leases->push_back(std::move(*granted.lease));
   }
   reply.retry_after_seconds = reply.grants.size() < request->slots.size() ? retry_after : 0;
   reply.slowest_performance = 100;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "client/engine/granted.h"
 #include "shared/crypto/keys.h"
 #include "shared/io/http_client.h"
 #include "shared/protocol/join_code.h"
@@ -29,9 +30,12 @@ class FakeServer {
   // The same that names its context, which it has with it.
   protocol::SignedStatement sign_short_grant(protocol::Grant grant) const;
   void queue_unit(Range range) {
-    queue_.push_back(says_once ? sign_short_grant(make_grant(range)) : sign_grant(make_grant(range)));
+    queue_.push_back({says_once ? sign_short_grant(make_grant(range)) : sign_grant(make_grant(range))});
   }
-  void queue_statement(protocol::SignedStatement statement) { queue_.push_back(std::move(statement)); }
+  void queue_statement(protocol::SignedStatement statement) { queue_.push_back({std::move(statement)}); }
+  void queue_granted(Granted granted) { queue_.push_back(std::move(granted)); }
+  // By the present work key.
+  [[nodiscard]] protocol::SignedStatement sign(protocol::StatementType type, std::string payload) const;
   [[nodiscard]] protocol::JoinCode join_code() const;
   [[nodiscard]] protocol::SignedStatement project() const;
   [[nodiscard]] protocol::Acknowledgement acknowledge(const protocol::CommitRequest& commit);
@@ -40,6 +44,7 @@ class FakeServer {
   void revoke(const std::function<void(protocol::RevocationList&)>& change);
   // From now on another work key signs; the one of before is a former one.
   void rotate_work_key();
+  [[nodiscard]] const std::string& project_id() const { return project_id_; }
   [[nodiscard]] Bytes work_key() const { return work_key_.public_key(); }
   [[nodiscard]] Bytes signer_key() const { return signer_.public_key(); }
 
@@ -90,7 +95,7 @@ class FakeServer {
   protocol::SignedStatement application_;
   protocol::SignedStatement signer_certificate_;
   protocol::RevocationList revocation_list_;
-  std::deque<protocol::SignedStatement> queue_;
+  std::deque<Granted> queue_;
   std::map<std::int64_t, std::int64_t> accepted_until_;  // unit -> end of the last commit
   std::set<std::string> taken_;                          // commits seen, for repetitions
   std::int64_t next_unit_ = 1;

@@ -35,7 +35,7 @@ FakeServer& server() {
 std::unique_ptr<HeldUnit> make(const Directory& directory, Range range) {
   auto grant = server().make_grant(range);
   grant.unit = UnitId{1};
-  auto unit = HeldUnit::create(io::real_files(), directory.unit(), server().sign_grant(grant), grant);
+  auto unit = HeldUnit::create(io::real_files(), directory.unit(), {server().sign_grant(grant)}, grant);
   REQUIRE(unit.ok());
   return std::move(unit).value();
 }
