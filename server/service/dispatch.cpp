@@ -126,6 +126,7 @@ void tell_dispatch(Transaction& tx, const Problem& problem) {
 }
 
 void tell_dispatch(Transaction& tx, const Host& host) {
+  if (host.row.relay != HostId{}) return;  // its relay asks for it
   tx.model.dispatch->put_host(host.row.id, terms_of(tx.model, host, tx.now), tx.now);
 }
 

@@ -88,6 +88,7 @@ void load_host(storage::HostRow&& row, Timestamp now, Model& model) {
   note_party(model, host.row);
   if (host.row.state != protocol::HostState::active) return;
   model.contacts.heard({}, host.row.last_contact, now);
+  if (host.row.relay != HostId{}) return;  // its relay asks for it
   model.dispatch->put_host(host.row.id, terms_of(model, host, now), now);
 }
 

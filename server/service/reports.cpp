@@ -118,16 +118,33 @@ std::vector<protocol::ProblemProgress> progress_for(const Transaction& tx, const
   return progress;
 }
 
-Status end_host(Transaction& tx, Host& host, protocol::HostState state, const std::string& reason) {
+Status give_back_all(Transaction& tx, Host& host, const std::string& reason) {
   for (auto& [id, problem] : tx.model.problems) {
     if (!problem.stage) continue;
     policy::Changes changes;
     problem.stage->host_left(host.row.id, reason, tx.now, changes);
     TRY(store_stage(tx, problem, changes));
   }
+  return {};
+}
+
+Status end_hosts_under(Transaction& tx, const Host& relay, const std::string& why) {
+  for (const HostId child : tx.model.index.relays().under(relay.row.id)) {
+    Host& host = tx.model.hosts.at(child);
+    host.row.state_reason =
+        fmt::format("was under the relay {} (host {}), which {}", relay.row.name, relay.row.id.value, why);
+    TRY(end_host(tx, host, protocol::HostState::left, "the host's relay is one no more"));
+  }
+  return {};
+}
+
+Status end_host(Transaction& tx, Host& host, protocol::HostState state, const std::string& reason) {
+  TRY(give_back_all(tx, host, reason));
+  TRY(end_hosts_under(tx, host, state == protocol::HostState::revoked ? "was revoked" : "has left"));
   tx.model.blame.forget_host(host.row.id);
   if (host.row.state == protocol::HostState::active) tx.model.contacts.forget(host.row.last_contact);
   host.row.state = state;
+  host.row.relay = HostId{};
   tx.model.dispatch->drop_host(host.row.id, tx.now);
   TRY(tx.store.update_host(host.row));
   tx.model.index.put(host.row);
