@@ -7,12 +7,14 @@
 
 #include "shared/base/limits.h"
 #include "shared/io/compression.h"
+#include "shared/protocol/codec.h"
 
 namespace gleaner::engine {
 
 using client_policy::UnitState;
 
 namespace {
+constexpr Duration relay_renewal_retry = std::chrono::hours{1};
 constexpr std::size_t outbox_max = 256;  // results without an answer: then no more is taken
 
 transport::Server server_of(const state::Identity& identity) {
@@ -29,9 +31,10 @@ Membership::Membership(Services& services, Joined joined, int slots)
       trust_(identity_.code.root_fingerprint, identity_.host.host, identity_.revocations),
       deliveries_(services_, *joined.workers, directory_, units_, trust_, server_of(identity_)),
       preparation_(services_, *joined.workers, directory_, units_, trust_, server_of(identity_)),
-      session_(services_, *joined.workers, server_of(identity_), trust_),
+      session_(services_, *joined.workers, server_of(identity_), trust_, state::relay_of(identity_)),
       link_(std::move(joined.link)),
-      refused_(std::move(joined.refused)) {}
+      refused_(std::move(joined.refused)),
+      pinned_(std::move(joined.pinned)) {}
 
 Status Membership::open(int& next_slot) {
   TRY(preparation_.open());
@@ -41,6 +44,7 @@ Status Membership::open(int& next_slot) {
     if (const Status known = trust_.accept_project(*identity_.project, services_.clock.now()); !known.ok())
       spdlog::warn("the stored project document is fetched again: {}", known.error().message);
   }
+  plan_relay_renewal();
   load_units(next_slot);
   return {};
 }
@@ -86,7 +90,7 @@ void Membership::deliver(SteadyTime now, SteadyTime piggyback_until, Closing clo
 Exchange Membership::due(bool work_wanted, SteadyTime now, Alarm& alarm) const {
   if (revoked_ || !terms_.no_network.empty()) return Exchange::none;
   Outgoing outgoing;
-  outgoing.project = deliveries_.doubts_project();
+  outgoing.project = deliveries_.doubts_project() || relay_to_be_renewed();
   outgoing.failure = deliveries_.failure_due(now);
   outgoing.work = work_wanted;
   outgoing.units = !units_.empty();
@@ -153,6 +157,21 @@ void Membership::secure_units() {
 
 void Membership::set_cache(std::int64_t cache_bytes_max, std::int64_t free_bytes_min) {
   preparation_.set_cache(cache_bytes_max, free_bytes_min);
+}
+
+// Half of its period, as relays renew theirs; a relay that could not yet is asked again now and then.
+bool Membership::relay_to_be_renewed() const {
+  return relay_renewal_ && services_.clock.now() >= *relay_renewal_;
+}
+
+void Membership::plan_relay_renewal() {
+  if (!identity_.relay) return;
+  const auto certificate = protocol::decode<protocol::RelayCertificate>(identity_.relay->payload);
+  const Timestamp now = services_.clock.now();
+  relay_renewal_ = now;
+  if (!certificate.ok()) return;
+  const Timestamp half = certificate->not_before + (certificate->not_after - certificate->not_before) / 2;
+  relay_renewal_ = std::max(half, now + relay_renewal_retry);
 }
 
 bool Membership::holds(const Unit& unit) const {

@@ -69,9 +69,18 @@ void Membership::take(ProjectRenewed& event, SlotOrders&, SteadyTime now) {
   if (const Status saved = state::save_document(services_.files, directory_, event.document); !saved.ok())
     spdlog::warn("{}", saved.error().message);
   identity_.project = std::move(event.document);
+  if (event.relay) take_relay(std::move(*event.relay));
   names_ = state::names_of(directory_, identity_);
   awaits_document_ = false;
   for (const auto& [granted, slot] : std::exchange(doubted_grants_, {})) take_grant(granted, slot, now);
+}
+
+void Membership::take_relay(transport::Relay relay) {
+  if (pinned_) pinned_->set(relay.certificate.tls_key);
+  identity_.relay = std::move(relay.statement);
+  if (const Status saved = state::save_relay(services_.files, directory_, *identity_.relay); !saved.ok())
+    spdlog::warn("{}", saved.error().message);
+  plan_relay_renewal();
 }
 
 void Membership::take(FailureAnswered& event, SlotOrders&, SteadyTime now) {

@@ -53,6 +53,9 @@ class FakeServer {
   // What a test changes.
   std::optional<protocol::SignedStatement> revocations;  // as published
   std::vector<protocol::SignedStatement> former_work_certificates;
+  std::optional<protocol::SignedStatement> relay;  // the server is a relay: its certificate
+  std::string tls_key;                             // that it shows
+  std::vector<protocol::EnrolRequest> enrolments;  // a test looks at them
   std::string project_name = "Test project";
   HostId host{7};
   Timestamp now{std::chrono::hours{24 * 365 * 56}};
@@ -104,7 +107,11 @@ class FakeServer {
 class FakeServerClient final : public io::HttpClient {
  public:
   explicit FakeServerClient(FakeServer& server) : server_(server) {}
-  Result<io::HttpReply> send(const io::HttpRequest& request) override { return server_.handle(request); }
+  Result<io::HttpReply> send(const io::HttpRequest& request) override {
+    auto reply = server_.handle(request);
+    if (reply.ok()) reply->tls_key = server_.tls_key;
+    return reply;
+  }
 
  private:
   FakeServer& server_;

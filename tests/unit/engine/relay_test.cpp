@@ -193,5 +193,69 @@ TEST_CASE(
   CHECK(fetched() == before + 1);
 }
 
+TEST_CASE("A relay's certificate is renewed when half of its period is over, and its new TLS key with it") {
+  World world;
+  FakeRelay relay(world.server, HostId{90});
+  world.relay = relay.signed_certificate();
+  world.server.relay = world.relay;
+  world.server.tls_key = relay.certificate.tls_key;
+  world.start();
+  const auto asked = [&] {
+    return std::count(world.server.requests.begin(), world.server.requests.end(), "GET /v1/relay");
+  };
+  REQUIRE(world.run_until([&] { return asked() == 1 && !world.server.work.empty(); }, 100ms));
+  CHECK(world.pinned->digest() == relay.certificate.tls_key);
+  world.run_for(14 * 24h, 2h);
+  CHECK(asked() == 1);
+  relay.certificate.tls_key = crypto::sha256_hex("its next TLS key");
+  relay.certificate.not_after = world.clock.now() + 24h * 30;
+  relay.certificate.not_before = world.clock.now();
+  const auto certificate = relay.signed_certificate();
+  SECTION("it brings it") {
+    world.server.tls_key = relay.certificate.tls_key;
+    world.server.relay = certificate;
+    world.run_for(3 * 24h, 2h);
+    CHECK(asked() == 2);
+    CHECK(world.pinned->digest() == relay.certificate.tls_key);
+    CHECK(state::load_identity(world.files, {world.project}).error().kind == ErrorKind::not_found);
+    const auto kept = io::real_files().read(world.project / "identity/relay.json", 1 << 20);
+    CHECK(kept.value() == protocol::encode(certificate));
+  }
+  SECTION("somebody else has another key certified for it, and shows his own") {
+    world.server.tls_key = crypto::sha256_hex("of somebody in between");
+    world.server.relay = certificate;
+    world.run_for(3 * 24h, 2h);
+    CHECK(asked() > 2);
+    CHECK(world.pinned->digest() == crypto::sha256_hex("the key of the relay's port"));
+  }
+  SECTION("another relay is in its place") {
+    FakeRelay other(world.server, HostId{91});
+    world.server.tls_key = other.certificate.tls_key = relay.certificate.tls_key;
+    world.server.relay = other.signed_certificate();
+    world.run_for(3 * 24h, 2h);
+    CHECK(world.pinned->digest() == crypto::sha256_hex("the key of the relay's port"));
+  }
+}
+
+TEST_CASE("A relay that shows another TLS key is asked who it is, and gone on with if the project says so") {
+  World world;
+  FakeRelay relay(world.server, HostId{90});
+  world.relay = relay.signed_certificate();
+  world.server.relay = world.relay;
+  world.server.tls_key = relay.certificate.tls_key;
+  // As the connection's own check: but for what is signed, nothing goes to a key that is not pinned.
+  world.server.before = [&](const io::HttpRequest& request) -> std::optional<Result<io::HttpReply>> {
+    if (request.headers.empty() || world.pinned->digest() == world.server.tls_key) return std::nullopt;
+    return Error{ErrorKind::untrusted, "it does not belong to the project of the join code"};
+  };
+  world.start();
+  REQUIRE(world.run_until([&] { return !world.server.work.empty(); }, 100ms));
+  relay.certificate.tls_key = world.server.tls_key = crypto::sha256_hex("its next TLS key");
+  world.server.relay = relay.signed_certificate();
+  world.server.queue_granted(relay.lease({0, 40}, {5, 8}));
+  world.run_for(10min, 1s);
+  CHECK(world.has_all({5, 8}));
+}
+
 }  // namespace
 }  // namespace gleaner::engine::testing
