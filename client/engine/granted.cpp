@@ -56,6 +56,13 @@ UnitId claimed_unit(const Granted& granted) {
   return grant.ok() ? grant->unit : UnitId{};
 }
 
+HostId relay_of(const Granted& granted) {
+  if (!granted.lease || granted.lease->statements.empty()) return {};
+  const auto certificate =
+      protocol::decode<protocol::RelayCertificate>(granted.lease->statements.front().payload);
+  return certificate.ok() ? certificate->relay : HostId{};
+}
+
 std::vector<Bytes> work_keys_of(const Granted& granted) {
   std::vector<Bytes> keys = {granted.of_project().key};
   if (granted.lease)

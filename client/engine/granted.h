@@ -29,6 +29,8 @@ struct Granted {
 [[nodiscard]] Result<protocol::Grant> read_granted(const Granted& granted);
 // For the report that it is refused; invalid if it cannot be read.
 [[nodiscard]] UnitId claimed_unit(const Granted& granted);
+// Who signed it, as its certificate says; invalid: no relay.
+[[nodiscard]] HostId relay_of(const Granted& granted);
 // Those that must have signed its parts, in the order in which they are to be asked for.
 [[nodiscard]] std::vector<Bytes> work_keys_of(const Granted& granted);
 

@@ -45,6 +45,10 @@ Status Membership::open(int& next_slot) {
       spdlog::warn("the stored project document is fetched again: {}", known.error().message);
   }
   plan_relay_renewal();
+  if (identity_.relay) {
+    TRY_ASSIGN(crypto::PrivateKey key, state::load_or_make_key(services_.files, directory_));
+    deliveries_.sign_as({to_hex(identity_.code.root_fingerprint), identity_.host.host, std::move(key)});
+  }
   load_units(next_slot);
   return {};
 }
@@ -63,6 +67,8 @@ void Membership::load_units(int& next_slot) {
     auto unit = std::make_unique<Unit>(std::move(held).value());
     contexts_.learn(unit->held->granted().of_project());
     unit->slot = next_slot++ % slots_;
+    const bool same = relay_of(unit->held->granted()) == state::relay_of(identity_);
+    deliveries_.resume(*unit, same ? Deliveries::Holder::same : Deliveries::Holder::another);
     if (const Status good = trust_.check_not_revoked(unit->held->granted(), unit->grant()); !good.ok()) {
       spdlog::warn("unit {} does not go on: {}", unit->id().value, good.error().message);
       unit->stop();
@@ -95,11 +101,14 @@ Exchange Membership::due(bool work_wanted, SteadyTime now, Alarm& alarm) const {
   outgoing.work = work_wanted;
   outgoing.units = !units_.empty();
   outgoing.commit = deliveries_.commit_due(now);
-  return session_.due(outgoing, now, alarm);
+  const Exchange due = session_.due(outgoing, now, alarm);
+  // A relay that holds a result says so in the answer to a work request.
+  return due == Exchange::commit && identity_.relay ? Exchange::work : due;
 }
 
 void Membership::request_work(protocol::WorkRequest request, SteadyTime now) {
   request.commits = deliveries_.take_piggybacked(now);
+  if (now < session_.work_at()) request.slots.clear();  // only results are due
   protocol::HostSpeeds speeds = request.speeds.value_or(protocol::HostSpeeds{});
   if (link_) {
     speeds.download_bytes_per_second = link_->download();

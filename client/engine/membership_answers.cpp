@@ -93,6 +93,8 @@ void Membership::take(WorkAnswered& event, SlotOrders& orders, SteadyTime now) {
     hear_of_revocations(reply.revocations);
     doubted_grants_.clear();
     for (const auto& statement : reply.acknowledgements) take_acknowledgement(statement, now);
+    if (reply.held)
+      for (const protocol::HeldResult& one : *reply.held) deliveries_.held(one, now);
     std::move(reply.units.begin(), reply.units.end(), std::back_inserter(orders.units));
     std::vector<Granted> granted = granted_in(reply);
     for (const Granted& one : granted) contexts_.learn(one.of_project());
@@ -105,8 +107,10 @@ void Membership::take(WorkAnswered& event, SlotOrders& orders, SteadyTime now) {
   deliveries_.answered(event.commits, event.reply.ok() ? Status() : Status(event.reply.error()), now);
 }
 
-void Membership::take(HeartbeatAnswered& event, SlotOrders& orders, SteadyTime) {
+void Membership::take(HeartbeatAnswered& event, SlotOrders& orders, SteadyTime now) {
   hear_of_revocations(event.reply.revocations);
+  if (event.reply.acknowledgements)
+    for (const auto& statement : *event.reply.acknowledgements) take_acknowledgement(statement, now);
   std::move(event.reply.units.begin(), event.reply.units.end(), std::back_inserter(orders.units));
 }
 

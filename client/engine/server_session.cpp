@@ -131,6 +131,7 @@ void ServerSession::send(protocol::FailureReport report) {
 void ServerSession::note_work(const protocol::WorkReply& reply, bool urgent, SteadyTime now) {
   pacing_.heartbeat_in(reply.interval_seconds, now);
   if (reply.slowest_performance > 0) slowest_performance_ = reply.slowest_performance;
+  if (asked_.empty()) return;  // it was asked for nothing: results only
   no_work_reason_ = reply.grants.size() < asked_.size() ? reply.reason : std::string();
   pacing_.work_answered(
       {asked_.size(), reply.grants.size(), urgent, !reply.units.empty(), reply.retry_after_seconds}, now,

@@ -240,11 +240,21 @@ io::HttpReply FakeServer::work_reply(const std::string& body) {
   work.push_back(*request);
   protocol::WorkReply reply;
   for (const auto& commit : request->commits) {
+    if (holds) {
+      if (!reply.held) reply.held.emplace();
+      reply.held->push_back({commit.unit, commit.range, commit.digest});
+      to_tell.push_back(sign(StatementType::acknowledgement, protocol::encode(acknowledge(commit))));
+      continue;
+    }
     auto statement = crypto::sign_statement(StatementType::acknowledgement,
                                             protocol::encode(acknowledge(commit)), work_key_);
     std::optional<protocol::SignedStatement> given = std::move(statement);
     if (on_acknowledgement) given = on_acknowledgement(*given);
     if (given) reply.acknowledgements.push_back(*given);
+  }
+  if (tells) {
+    const auto told = std::exchange(to_tell, {});
+    reply.acknowledgements.insert(reply.acknowledgements.end(), told.begin(), told.end());
   }
   reply.units = std::exchange(orders, {});
   for (const auto& slot : request->slots) {
@@ -299,9 +309,14 @@ Result<io::HttpReply> FakeServer::handle(const io::HttpRequest& request) {
     reply.units = std::exchange(orders, {});
     reply.interval_seconds = 10;
     reply.revocations = revocations_number();
+    if (tells && !to_tell.empty()) {
+      reply.acknowledgements.emplace(to_tell.begin(), to_tell.end());
+      to_tell.clear();
+    }
     return reply_with(protocol::encode(reply));
   }
   if (path == "/v1/commit") {
+    if (holds) return problem_reply(503, "a relay acknowledges nothing");
     const auto commit = protocol::decode<protocol::CommitRequest>(request.body).value();
     std::optional<protocol::SignedStatement> given = crypto::sign_statement(
         StatementType::acknowledgement, protocol::encode(acknowledge(commit)), work_key_);

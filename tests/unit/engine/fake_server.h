@@ -65,6 +65,10 @@ class FakeServer {
   std::vector<protocol::UnitOrder> orders;  // given with the next heartbeat or work reply
   double retry_after = 5;
   bool refuse_all = false;
+  // As a relay: work requests' results are held, and acknowledged when it may tell, in this order.
+  bool holds = false;
+  bool tells = false;
+  std::deque<protocol::SignedStatement> to_tell;
   bool names_units = false;  // each unit's problem has another name: "words-BEGIN"
   bool says_once = true;  // what the problem's grants have in common; false: a server that does not know how
   void forget() {         // as if nothing had ever been committed
