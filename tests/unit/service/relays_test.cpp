@@ -2,6 +2,7 @@
 // nor anybody else can make up, keep or take back a host.
 #include "server/service/relays.h"
 
+#include "server/service/trust.h"
 #include "shared/crypto/statements.h"
 #include "shared/protocol/codec.h"
 #include "shared/protocol/join_code.h"
@@ -349,6 +350,25 @@ TEST_CASE("who was under a relay that is put out has left with it, and joins aga
   CHECK(must(world.enrol(b.request(world))).host == other);
   CHECK(show(world, beside).state == protocol::HostState::left);
   CHECK(certificate(world, other, other).error().kind == ErrorKind::forbidden);
+}
+
+TEST_CASE("a host under a relay is none of those that the project can ask for an opinion") {
+  World world;
+  world.add_application();
+  const ProblemId problem = world.add_problem(3);
+  const Computer lab{"lab"}, pc{"pc"};
+  const HostId relay = add_relay(world, lab, 5);
+  must(world.enrol(pc.request(world)));
+  for (const char* name : {"a", "b", "c", "d", "e", "f"}) (void)world.add_host(name);
+  const auto opinions = [&] {
+    return world.look<int>([problem](service::Transaction& tx) {
+      return verdict_terms(tx.model, tx.model.problems.at(problem), tx.now).opinions_max;
+    });
+  };
+  const int before = opinions();
+  world.clock().advance(std::chrono::seconds{1});
+  add_child(world, pc, relay);
+  CHECK(opinions() == before - 1);
 }
 
 TEST_CASE("at most eight relays are above a host") {
