@@ -90,6 +90,7 @@ inline constexpr int list_length_max = 10'000;  // one admin list, or the hosts 
 // Relays above a host: each is a link of the chain that it checks with every lease.
 inline constexpr int relay_depth_max = 8;
 inline constexpr int lease_statements_max = 2 * relay_depth_max;
+inline constexpr int relay_slots_max = 100'000'000;
 inline constexpr std::int64_t relay_children_max = 1'000'000;  // under one relay: as many as a server has
 inline constexpr int codes_max = 10'000;  // enrolment codes: each joining host's is looked for
 inline constexpr int bans_max = 10'000;   // all are in the memory, and one list

@@ -126,4 +126,13 @@ Status check_not_revoked(const LeaseChain& chain, const Revocations& revocations
   return {};
 }
 
+Result<protocol::Delivery> check_delivery(const SignedStatement& statement, std::string_view host_key,
+                                          const std::string& project) {
+  constexpr auto type = StatementType::delivery;
+  TRY(check_signed_by(statement, type, host_key));
+  TRY_ASSIGN(auto delivery, decode_payload<protocol::Delivery>(statement));
+  if (delivery.project != project) return refuse_statement(type, "belongs to project " + delivery.project);
+  return delivery;
+}
+
 }  // namespace gleaner::crypto

@@ -33,4 +33,9 @@ namespace gleaner::crypto {
 // No relay of it is on the list, and nobody who certified one.
 [[nodiscard]] Status check_not_revoked(const protocol::LeaseChain& chain, const Revocations& revocations);
 
+// Signed by the host whose key that is, of this project. What it says of the result is not looked at.
+[[nodiscard]] Result<protocol::Delivery> check_delivery(const protocol::SignedStatement& statement,
+                                                        std::string_view host_key,
+                                                        const std::string& project);
+
 }  // namespace gleaner::crypto

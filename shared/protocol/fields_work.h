@@ -80,6 +80,16 @@ void visit(Archive& archive, Of<Archive, HeldResult>& message) {
 }
 
 template <>
+inline constexpr const char* title<RelayProgress> = "relay's progress";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, RelayProgress>& message) {
+  archive("begun", message.begun, Whole{});
+  archive("seconds_left", message.seconds_left, Number{});
+  archive("rate", message.rate, Number{});
+  archive("slots", message.slots, Whole{1, limits::relay_slots_max});
+}
+
+template <>
 inline constexpr const char* title<UnitReport> = "unit report";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, UnitReport>& message) {
@@ -91,6 +101,7 @@ void visit(Archive& archive, Of<Archive, UnitReport>& message) {
   archive("item_seconds", message.item_seconds, Number{});
   archive.defaulted("item_share", message.item_share, Number{0, 1});
   archive("running_seconds", message.running_seconds, Number{});
+  archive("relay", message.relay);
 }
 
 template <>
@@ -122,6 +133,16 @@ void visit(Archive& archive, Of<Archive, UnitOrder>& message) {
 }
 
 template <>
+inline constexpr const char* title<StageNews> = "stage";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, StageNews>& message) {
+  archive("problem", message.problem);
+  archive("stage", message.stage, stage_number);
+  archive("seconds", message.seconds, Number{});
+  archive("dry", message.dry);
+}
+
+template <>
 inline constexpr const char* title<HeartbeatReply> = "heartbeat reply";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, HeartbeatReply>& message) {
@@ -129,6 +150,7 @@ void visit(Archive& archive, Of<Archive, HeartbeatReply>& message) {
   archive("interval_seconds", message.interval_seconds, Number{});
   archive("revocations", message.revocations, Whole{});
   archive("acknowledgements", message.acknowledgements, List{limits::segments_per_request_max});
+  archive("stages", message.stages, List{limits::progress_per_reply_max});
 }
 
 template <>
@@ -151,6 +173,15 @@ void visit(Archive& archive, Of<Archive, SlotRequest>& message) {
 }
 
 template <>
+inline constexpr const char* title<RelayOffer> = "relay's offer";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, RelayOffer>& message) {
+  archive("performance", message.performance, Number{});
+  archive("rate", message.rate, Number{});
+  archive("slots", message.slots, Whole{1, limits::relay_slots_max});
+}
+
+template <>
 inline constexpr const char* title<WorkRequest> = "work request";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, WorkRequest>& message) {
@@ -166,6 +197,7 @@ void visit(Archive& archive, Of<Archive, WorkRequest>& message) {
   archive("speeds", message.speeds);
   archive.defaulted("proofs", message.proofs);
   archive("contexts", message.contexts, List{limits::contexts_per_request_max, Digest{}});
+  archive("relay", message.relay);
 }
 
 template <>
@@ -198,6 +230,7 @@ void visit(Archive& archive, Of<Archive, WorkReply>& message) {
   archive("revocations", message.revocations, Whole{});
   archive("leases", message.leases, List{limits::units_per_request_max});
   archive("held", message.held, List{limits::segments_per_request_max});
+  archive("stages", message.stages, List{limits::progress_per_reply_max});
 }
 
 template <>

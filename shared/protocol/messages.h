@@ -289,6 +289,14 @@ struct Acknowledgement {
 enum class RunState : int { running = 1, paused = 2, waiting = 3 /* fetched, not started */ };
 [[nodiscard]] const char* name_of(RunState state);
 
+// How a unit of a relay stands, whose hosts are anywhere in it.
+struct RelayProgress {
+  std::int64_t begun = 0;   // the first item of the tail that none of its hosts has or had
+  double seconds_left = 0;  // until all of it is done
+  double rate = 0;          // of all its hosts that are on, hint units a second; 0: none is
+  int slots = 1;            // that these have
+};
+
 // What a client says of one unit it holds.
 struct UnitReport {
   UnitId unit;
@@ -299,6 +307,7 @@ struct UnitReport {
   double item_seconds = 0;     // spent on the item in progress
   double item_share = 0;       // of that item done, as its kernel says: 0 to 1; 0: unknown
   double running_seconds = 0;  // spent on this unit, pauses included, power-off excluded
+  std::optional<RelayProgress> relay = {};  // a relay's: this is what counts, and nothing else of the report
 };
 
 // What a kernel saved of its item in progress, for a host that may go on with it.
@@ -328,11 +337,20 @@ struct UnitOrder {
   std::string reason;
 };
 
+// A problem's present stage, to a relay that has units of it.
+struct StageNews {
+  ProblemId problem;
+  int stage = 0;
+  double seconds = 0;  // that all of it takes; 0: not known
+  bool dry = false;    // nothing of it is free here or above
+};
+
 struct HeartbeatReply {
   std::vector<UnitOrder> units;
   double interval_seconds = 60;                  // until the next heartbeat
   std::optional<std::int64_t> revocations = {};  // number of the newest list; absent: there is none
   std::optional<std::vector<SignedStatement>> acknowledgements = {};  // of results that a relay held
+  std::optional<std::vector<StageNews>> stages = {};                  // of what a relay has units of
 };
 
 // What the client proposes for a slot by worker-initiated sizing (WIS, spec eq. 10-12).
@@ -349,6 +367,13 @@ struct SlotRequest {
   bool urgent = true;  // idle now (false: the unit in hand is ending soon)
 };
 
+// What a relay's hosts have together.
+struct RelayOffer {
+  double performance = 0;  // benchmarks of all their slots, MFLOP/s
+  double rate = 0;         // of those that are on, hint units a second; 0: none has delivered yet
+  int slots = 1;           // that are on
+};
+
 struct WorkRequest {
   std::vector<CommitRequest> commits;  // handled before anything else
   std::vector<UnitReport> units;       // a work request is a heartbeat too
@@ -363,6 +388,7 @@ struct WorkRequest {
   bool proofs = false;                                   // one signature may cover the whole reply
   // Digests of the contexts that the client has; absent: grants must say all of theirs themselves.
   std::optional<std::vector<std::string>> contexts = {};
+  std::optional<RelayOffer> relay = {};  // of a relay, which asks for one unit at a time
 };
 
 // How far a problem's present stage is, with what all computers gave: for people to look at.
@@ -387,7 +413,8 @@ struct WorkReply {
   std::optional<std::int64_t> revocations = {};          // number of the newest list; absent: there is none
   // For grants that a relay signed: each names the digest of the second statement of one of them.
   std::optional<std::vector<LeaseChain>> leases = {};
-  std::optional<std::vector<HeldResult>> held = {};  // of the request's commits
+  std::optional<std::vector<HeldResult>> held = {};   // of the request's commits
+  std::optional<std::vector<StageNews>> stages = {};  // of what a relay has units of
 };
 
 enum class FailureKind : int {

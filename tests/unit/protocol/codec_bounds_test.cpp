@@ -66,6 +66,9 @@ bool may_be_absent(const std::string& title, const std::string& name) {
   if ((name == "applications" || name == "speeds" || name == "proofs") && title == "work request")
     return true;
   if (name == "context" || name == "contexts" || name == "direct") return true;
+  if (name == "stages" ||
+      (name == "relay" && (title == "unit report" || title == "work request" || title == "heartbeat")))
+    return true;
   if (name == "delivery" || name == "leases" || name == "held") return true;
   if (title == "heartbeat reply" && name == "acknowledgements") return true;
   if (name == "proof" || (title == "server status" && name == "stored")) return true;

@@ -35,7 +35,7 @@ using AllMessages = std::tuple<
     ChangeApplication, StrategyInfo, DecisionInfo, TokenInfo, AddToken, MadeToken, Ban, AddBan, RemoveBan,
     Act, ChainPlace, RefusalCount, AuditPage, ConsoleLink, OpenSession, SessionInfo, OverviewSample, DayInfo,
     ProblemSample, LiveView, ItemMap, HostPage, SettingInfo, RelayCertificate, Enrolment, RelayHostReply,
-    RelayHostLeft, AddRelay, RelayInfo, RelayGrant, LeaseChain, Delivery, HeldResult>;
+    RelayHostLeft, AddRelay, RelayInfo, RelayGrant, LeaseChain, Delivery, HeldResult, RelayProgress, StageNews, RelayOffer>;
 
 template <typename T>
 inline constexpr bool is_message =
