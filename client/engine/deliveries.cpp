@@ -8,6 +8,7 @@
 #include "client/transport/upload.h"
 #include "shared/base/limits.h"
 #include "shared/io/compression.h"
+#include "shared/protocol/codec.h"
 
 namespace gleaner::engine {
 
@@ -18,7 +19,10 @@ namespace {
 constexpr Duration save_retry = std::chrono::seconds{10};
 constexpr std::size_t probe_bytes = std::size_t{1} << 16;
 constexpr std::int64_t raw_small_max = 1 << 20;  // larger segments are not tried to be made small
-constexpr std::size_t refused_max = 64;          // reports; more of them tell nothing new
+// A relay has a result until its own parent has it: a day without a network is no reason to send all of it
+// again and again, and one whose disk is gone is mended within a few hours.
+constexpr Duration held_patience = std::chrono::hours{6};
+constexpr std::size_t refused_max = 64;  // reports; more of them tell nothing new
 
 // The server did not look at it.
 bool may_pass(ErrorKind kind) {
@@ -60,6 +64,30 @@ void Deliveries::save(SteadyTime now, Alarm& alarm) {
   if (!disk_trouble_) return;
   save_at_ = now + save_retry;
   alarm.at(save_at_);
+}
+
+void Deliveries::resume(Unit& unit, Holder holder) const {
+  if (holder == Holder::another) unit.delivery.to_recall = unit.held->held().size();
+}
+
+void Deliveries::recall(Unit& unit, SteadyTime now, Alarm& alarm) const {
+  Delivery& delivery = unit.delivery;
+  if (unit.held->held().empty()) {
+    delivery.to_recall = 0;
+    return delivery.recall_at.reset();
+  }
+  if (!delivery.recall_at) delivery.recall_at = now + held_patience;
+  if (now >= *delivery.recall_at) {
+    delivery.to_recall = unit.held->held().size();
+    delivery.recall_at = now + held_patience;
+  }
+  alarm.at(*delivery.recall_at);
+  if (delivery.to_recall == 0 || unit.held->pending()) return;
+  --delivery.to_recall;
+  unit.held->recall();
+  delivery.uploaded = false;
+  delivery.small.reset();
+  delivery.at = now;
 }
 
 void Deliveries::prepare_cut(Unit& unit, SteadyTime now, Closing closing) {
@@ -127,6 +155,7 @@ void Deliveries::tick(SteadyTime now, Closing closing, Alarm& alarm) {
     Unit& unit = *entry->second;
     if (unit.held->complete() && !unit.held->stopped() && unit.state == UnitState::committing)
       unit.held->stop();
+    recall(unit, now, alarm);
     if (!disk_trouble_) prepare_cut(unit, now, closing);
     if (unit.held->pending() && unit.delivery.at > now) alarm.at(unit.delivery.at);
     if (unit.state == UnitState::committing && unit.held->drained() && !unit.delivery.failure &&
@@ -155,6 +184,12 @@ protocol::CommitRequest Deliveries::request(Unit& unit) {
   commit.data = unit.delivery.small;
   commit.compute_seconds = cut.compute_seconds;
   commit.last = cut.last;
+  if (signer_) {
+    const protocol::Delivery delivery{signer_->project,   signer_->host, commit.unit,   unit.grant().problem,
+                                      unit.grant().stage, commit.range,  commit.digest, commit.bytes};
+    commit.delivery =
+        crypto::sign_statement(protocol::StatementType::delivery, protocol::encode(delivery), signer_->key);
+  }
   unit.delivery.in_flight = true;
   return commit;
 }
@@ -172,6 +207,8 @@ std::vector<protocol::CommitRequest> Deliveries::take_piggybacked(SteadyTime now
     commits.push_back(request(*unit));
     if (commits.size() >= static_cast<std::size_t>(limits::segments_per_request_max)) break;
   }
+  // A relay holds what comes with work requests only: there what is to go alone goes so.
+  if (signer_ && commits.empty() && commit_due(now)) commits.push_back(take_one(now));
   return commits;
 }
 
@@ -192,7 +229,8 @@ void Deliveries::refuse(protocol::FailureReport report) {
 }
 
 bool Deliveries::failure_ready(const Unit& unit, SteadyTime now) {
-  return unit.delivery.failure && unit.held->drained() && !unit.delivery.in_flight && now >= unit.delivery.at;
+  return unit.delivery.failure && unit.held->delivered() && !unit.delivery.in_flight &&
+         now >= unit.delivery.at;
 }
 
 bool Deliveries::failure_due(SteadyTime now) const {
@@ -214,6 +252,24 @@ protocol::FailureReport Deliveries::next_failure(SteadyTime now) {
   return *first->second->delivery.failure;
 }
 
+void Deliveries::end_delivery(Unit& unit, SteadyTime now) {
+  unit.delivery.small.reset();
+  unit.delivery.uploaded = unit.delivery.alone = false;
+  unit.delivery.backoff.succeeded();
+  unit.delivery.at = now;
+}
+
+void Deliveries::held(const protocol::HeldResult& result, SteadyTime now) {
+  const auto found = units_.find(result.unit);
+  if (!signer_ || found == units_.end()) return;
+  Unit& unit = *found->second;
+  const auto& pending = unit.held->pending();
+  // Also one that was held before and came again, or that has been acknowledged meanwhile.
+  if (!pending || pending->range != result.range || pending->digest != result.digest) return;
+  unit.held->hold();
+  end_delivery(unit, now);
+}
+
 void Deliveries::acknowledged(const protocol::SignedStatement& statement, SteadyTime now) {
   const auto checked = trust_.check_acknowledgement(statement);
   if (!checked.ok()) {
@@ -224,19 +280,19 @@ void Deliveries::acknowledged(const protocol::SignedStatement& statement, Steady
   const auto found = units_.find(checked->unit);
   if (found == units_.end()) return;
   Unit& unit = *found->second;
-  const auto& pending = unit.held->pending();
-  if (!pending || pending->range != checked->range || pending->digest != checked->digest) {
+  const auto meant = [&checked](const Cut& cut) {
+    return cut.range == checked->range && cut.digest == checked->digest;
+  };
+  const bool pending = unit.held->pending() && meant(*unit.held->pending());
+  if (!pending && std::none_of(unit.held->held().begin(), unit.held->held().end(), meant)) {
     spdlog::warn("unit {}: an acknowledgement for something else was ignored", unit.id().value);
     return;
   }
   // After a power cut between the two the server acknowledges again: better a receipt twice than none.
   if (const Status kept = receipts_.add(statement, *checked, unit.grant()); !kept.ok())
     spdlog::warn("a receipt is not kept: {}", kept.error().message);
-  unit.held->acknowledge();
-  unit.delivery.small.reset();
-  unit.delivery.uploaded = unit.delivery.alone = false;
-  unit.delivery.backoff.succeeded();
-  unit.delivery.at = now;
+  unit.held->acknowledge(checked->range.end);
+  if (pending) end_delivery(unit, now);
   totals_.items_accepted += checked->items_accepted;
   switch (checked->status) {
     case protocol::CommitStatus::accepted:
@@ -305,7 +361,7 @@ bool Deliveries::under_way() const {
 
 std::size_t Deliveries::waiting() const {
   return static_cast<std::size_t>(std::count_if(units_.begin(), units_.end(), [](const auto& entry) {
-    return entry.second->held->pending().has_value();
+    return entry.second->held->pending().has_value() || !entry.second->held->held().empty();
   }));
 }
 

@@ -1,8 +1,10 @@
 // From finished items to signed acknowledgements: cuts segments when they are due, prepares them for the
 // wire (small ones are piggybacked on requests, large ones uploaded on the data queue), and discards a
-// result only on a verified, signed answer that names exactly that unit, range and digest. Not thread-safe.
+// result only on a verified, signed answer that names exactly that unit, range and digest. What a relay holds
+// stays until then, and is delivered again after hours without that. Not thread-safe.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +27,13 @@ struct Totals {
 
 enum class Closing { no, yes };
 
+// Under a relay every result goes with the word of who computed it.
+struct DeliverySigner {
+  std::string project;
+  HostId host;
+  crypto::PrivateKey key;
+};
+
 class Deliveries {
  public:
   Deliveries(Services& services, transport::Workers& workers, const state::ProjectDirectory& directory,
@@ -36,6 +45,12 @@ class Deliveries {
         server_(std::move(server)),
         objects_(services.clock),
         receipts_(services.files, directory) {}
+
+  // The server is a relay.
+  void sign_as(DeliverySigner signer) { signer_ = std::move(signer); }
+  // A unit from an earlier run. `same`: what is held of it is with the relay that is the server now.
+  enum class Holder { same, another };
+  void resume(Unit& unit, Holder holder) const;
 
   // Writes journals, cuts, starts uploads, closes units with nothing left. Closing: everything finished is
   // cut.
@@ -52,6 +67,7 @@ class Deliveries {
   [[nodiscard]] protocol::FailureReport next_failure(SteadyTime now);  // REQUIRES: failure_due(now)
   // What became of them.
   void acknowledged(const protocol::SignedStatement& statement, SteadyTime now);
+  void held(const protocol::HeldResult& result, SteadyTime now);
   void answered(const std::vector<UnitId>& units, const Status& outcome, SteadyTime now);
   void failure_reported(const protocol::FailureReport& report, const Status& outcome, SteadyTime now);
 
@@ -62,7 +78,7 @@ class Deliveries {
   void allow_uploads(bool allowed) { may_upload_ = allowed; }
 
   [[nodiscard]] bool under_way() const;       // something could still be acknowledged soon
-  [[nodiscard]] std::size_t waiting() const;  // cuts without an answer
+  [[nodiscard]] std::size_t waiting() const;  // units with cuts that are not acknowledged
   [[nodiscard]] const Totals& totals() const { return totals_; }
   [[nodiscard]] receipts::Receipts& receipts() { return receipts_; }
   [[nodiscard]] const receipts::Receipts& receipts() const { return receipts_; }
@@ -77,9 +93,11 @@ class Deliveries {
   void save(SteadyTime now, Alarm& alarm);
   [[nodiscard]] Status probe_disk();
   void prepare_cut(Unit& unit, SteadyTime now, Closing closing);
+  void recall(Unit& unit, SteadyTime now, Alarm& alarm) const;
   void start_upload(Unit& unit, Bytes segment);
   [[nodiscard]] bool ready(const Unit& unit, SteadyTime now) const;
   [[nodiscard]] static bool failure_ready(const Unit& unit, SteadyTime now);
+  static void end_delivery(Unit& unit, SteadyTime now);
   [[nodiscard]] protocol::CommitRequest request(Unit& unit);
 
   Services& services_;
@@ -89,6 +107,7 @@ class Deliveries {
   transport::Server server_;
   ObjectAccess objects_;  // used on the data queue only
   receipts::Receipts receipts_;
+  std::optional<DeliverySigner> signer_;
   Totals totals_;
   std::vector<protocol::FailureReport> refused_;  // of units that are not in the book
   std::optional<std::string> disk_trouble_;

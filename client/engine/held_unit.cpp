@@ -4,44 +4,51 @@
 
 #include "shared/base/limits.h"
 #include "shared/crypto/keys.h"
-#include "shared/crypto/statements.h"
 #include "shared/protocol/codec.h"
 #include "shared/protocol/segment.h"
 
 namespace gleaner::engine {
 namespace {
 constexpr const char* grant_file = "grant.json";
+constexpr const char* lease_file = "lease.json";
 constexpr const char* journal_file = "journal";
 }  // namespace
 
-HeldUnit::HeldUnit(io::Files& files, io::Path directory, protocol::SignedStatement statement,
-                   protocol::Grant grant)
+HeldUnit::HeldUnit(io::Files& files, io::Path directory, Granted granted, protocol::Grant grant)
     : files_(files),
       directory_(std::move(directory)),
-      statement_(std::move(statement)),
+      granted_(std::move(granted)),
       grant_(std::move(grant)),
       journal_(std::make_unique<Journal>(files_, directory_ / journal_file, grant_.unit)),
       finished_(grant_.range.begin),
       end_(grant_.range.end),
-      acknowledged_(grant_.range.begin) {}
+      acknowledged_(grant_.range.begin),
+      cut_(grant_.range.begin) {}
 
 Result<std::unique_ptr<HeldUnit>> HeldUnit::create(io::Files& files, const io::Path& directory,
-                                                   const protocol::SignedStatement& statement,
-                                                   const protocol::Grant& grant) {
+                                                   const Granted& granted, const protocol::Grant& grant) {
   TRY(files.make_directories(directory));
-  TRY(files.write(directory / grant_file, protocol::encode(statement), io::Mode::secret));
-  std::unique_ptr<HeldUnit> unit(new HeldUnit(files, directory, statement, grant));
+  // The grant last: it is read first, and nothing of it without its lease.
+  if (granted.lease)
+    TRY(files.write(directory / lease_file, protocol::encode(*granted.lease), io::Mode::secret));
+  TRY(files.write(directory / grant_file, protocol::encode(granted.statement), io::Mode::secret));
+  std::unique_ptr<HeldUnit> unit(new HeldUnit(files, directory, granted, grant));
   TRY(unit->journal_->open([&unit](const JournalEntry& entry) { return unit->replay(entry); }));
   return unit;
 }
 
 Result<std::unique_ptr<HeldUnit>> HeldUnit::load(io::Files& files, const io::Path& directory) {
   TRY_ASSIGN(const Bytes text, files.read(directory / grant_file, limits::json_message_bytes_max));
-  TRY_ASSIGN(protocol::SignedStatement statement, protocol::decode<protocol::SignedStatement>(text));
-  TRY_ASSIGN(protocol::Grant grant, crypto::read_grant(statement));
+  Granted granted;
+  TRY_ASSIGN(granted.statement, protocol::decode<protocol::SignedStatement>(text));
+  if (granted.statement.type == protocol::StatementType::relay_grant) {
+    TRY_ASSIGN(const Bytes lease, files.read(directory / lease_file, limits::json_message_bytes_max));
+    TRY_ASSIGN(granted.lease, protocol::decode<protocol::LeaseChain>(lease));
+  }
+  TRY_ASSIGN(protocol::Grant grant, read_granted(granted));
   if (std::to_string(grant.unit.value) != directory.filename())
     return Error{ErrorKind::untrusted, "the grant in " + directory.string() + " is for another unit"};
-  std::unique_ptr<HeldUnit> unit(new HeldUnit(files, directory, std::move(statement), std::move(grant)));
+  std::unique_ptr<HeldUnit> unit(new HeldUnit(files, directory, std::move(granted), std::move(grant)));
   TRY(unit->journal_->open([&unit](const JournalEntry& entry) { return unit->replay(entry); }));
   return unit;
 }
@@ -56,16 +63,17 @@ Status HeldUnit::replay(const JournalEntry& entry) {
       ++finished_;
       return {};
     case JournalEntry::Kind::cut:
-      if (pending_ || entry.cut.range.begin != acknowledged_ || entry.cut.range.empty() ||
+      if (pending_ || entry.cut.range.begin != cut_ || entry.cut.range.empty() ||
           entry.cut.range.end > finished_)
         return contradiction;
       pending_ = entry.cut;
+      cut_ = entry.cut.range.end;
       return {};
     case JournalEntry::Kind::acknowledged:
+      return release(entry.index) ? Status() : Status(contradiction);
+    case JournalEntry::Kind::held:
       if (!pending_ || entry.index != pending_->range.end) return contradiction;
-      places_.erase(places_.begin(), places_.begin() + (entry.index - acknowledged_));
-      acknowledged_ = entry.index;
-      pending_.reset();
+      held_.push_back(*std::exchange(pending_, std::nullopt));
       return {};
     case JournalEntry::Kind::end:
       end_ = std::clamp(entry.index, grant_.range.begin, end_);
@@ -78,8 +86,20 @@ Status HeldUnit::replay(const JournalEntry& entry) {
 }
 
 std::int64_t HeldUnit::uncut() const {
-  const std::int64_t from = pending_ ? pending_->range.end : acknowledged_;
-  return std::max<std::int64_t>(0, std::min(finished_, end_) - from);
+  return std::max<std::int64_t>(0, std::min(finished_, end_) - cut_);
+}
+
+// Cuts are acknowledged in any order; places are forgotten up to the first that is not.
+bool HeldUnit::release(std::int64_t end) {
+  if (pending_ && pending_->range.end == end)
+    pending_.reset();
+  else if (std::erase_if(held_, [end](const Cut& cut) { return cut.range.end == end; }) == 0)
+    return false;
+  std::int64_t first = pending_ ? pending_->range.begin : cut_;
+  for (const Cut& cut : held_) first = std::min(first, cut.range.begin);
+  places_.erase(places_.begin(), places_.begin() + (first - acknowledged_));
+  acknowledged_ = first;
+  return true;
 }
 
 void HeldUnit::add_item(std::int64_t index, std::string_view bytes) {
@@ -129,7 +149,7 @@ Status HeldUnit::cut(double compute_seconds) {
   CHECK_TRUE(!pending_ && uncut() > 0);
   TRY(journal_->flush());
   Cut cut;
-  cut.range = {acknowledged_, acknowledged_};
+  cut.range = {cut_, cut_};
   std::int64_t total = 0;
   const std::int64_t limit = std::min(finished_, end_);
   while (cut.range.end < limit) {
@@ -145,6 +165,7 @@ Status HeldUnit::cut(double compute_seconds) {
   cut.last = cut.range.end >= end_;
   journal_->add_cut(cut);
   pending_ = cut;
+  cut_ = cut.range.end;
   return journal_->sync();
 }
 
@@ -159,19 +180,39 @@ Result<Bytes> HeldUnit::segment() const {
 
 void HeldUnit::acknowledge() {
   CHECK_TRUE(pending_.has_value());
-  places_.erase(places_.begin(), places_.begin() + pending_->range.size());
-  acknowledged_ = pending_->range.end;
-  pending_.reset();
-  journal_->add_acknowledged(acknowledged_);
+  acknowledge(pending_->range.end);
+}
+
+void HeldUnit::acknowledge(std::int64_t end) {
+  CHECK_TRUE(release(end));
+  journal_->add_acknowledged(end);
+}
+
+void HeldUnit::hold() {
+  CHECK_TRUE(pending_.has_value());
+  // One that was recalled is held in the journal already.
+  if (pending_->range.end != recalled_) journal_->add_held(pending_->range.end);
+  recalled_ = -1;
+  held_.push_back(*std::exchange(pending_, std::nullopt));
+}
+
+// In memory only: a restart finds it held, and in time recalls it again.
+void HeldUnit::recall() {
+  CHECK_TRUE(!pending_ && !held_.empty());
+  pending_ = held_.front();
+  held_.erase(held_.begin());
+  recalled_ = pending_->range.end;
 }
 
 // A kernel may still be at it until its slot is told: an end in front of its items lets them fall.
 void HeldUnit::abandon() {
-  trim(acknowledged_);
-  stop();
   pending_.reset();
-  places_.clear();
-  finished_ = acknowledged_;
+  cut_ = acknowledged_;
+  for (const Cut& cut : held_) cut_ = std::max(cut_, cut.range.end);
+  trim(cut_);
+  stop();
+  places_.resize(static_cast<std::size_t>(cut_ - acknowledged_));
+  finished_ = cut_;
 }
 
 Status HeldUnit::remove() {

@@ -95,8 +95,9 @@ std::optional<JournalEntry> parse(int kind, std::string_view payload, std::int64
       return entry;
     case 3:
     case 4:
+    case 6:
       if (bytes != 8) return std::nullopt;
-      entry.kind = kind == 3 ? JournalEntry::Kind::acknowledged : JournalEntry::Kind::end;
+      entry.kind = static_cast<JournalEntry::Kind>(kind);
       entry.index = get<std::int64_t>(payload, 0);
       return entry;
     case 5:
@@ -207,6 +208,12 @@ void Journal::add_acknowledged(std::int64_t end) {
   Bytes payload;
   put(payload, end);
   append(JournalEntry::Kind::acknowledged, payload, {});
+}
+
+void Journal::add_held(std::int64_t end) {
+  Bytes payload;
+  put(payload, end);
+  append(JournalEntry::Kind::held, payload, {});
 }
 
 void Journal::add_end(std::int64_t end) {

@@ -5,9 +5,10 @@
 // checksum is CRC-32 over kind, length and payload, started from the checksum of the record before (the
 // unit's id for the first), so that bytes which once were valid elsewhere never pass. Kinds and their
 // payloads are numbered for ever:
-//   1 item: index (8), bytes     2 cut: begin (8), end (8), last (1), bytes (8), compute seconds as double
-//   (8), digest (64) 3 acknowledged: end (8)      4 end: new end (8)          5 stopped: nothing more will be
-//   computed
+//   1 item: index (8), bytes
+//   2 cut: begin (8), end (8), last (1), bytes (8), compute seconds as double (8), digest (64)
+//   3 acknowledged: end of the cut (8)      4 end: new end (8)
+//   5 stopped: nothing more will be computed      6 held: end of the cut (8): a relay has it, too
 #pragma once
 
 #include <functional>
@@ -30,8 +31,15 @@ struct Cut {
 };
 
 struct JournalEntry {
-  enum class Kind : int { item = 1, cut = 2, acknowledged = 3, end = 4, stopped = 5 } kind = Kind::item;
-  std::int64_t index = 0;   // item: its index; acknowledged, end: the end
+  enum class Kind : int {
+    item = 1,
+    cut = 2,
+    acknowledged = 3,
+    end = 4,
+    stopped = 5,
+    held = 6
+  } kind = Kind::item;
+  std::int64_t index = 0;   // item: its index; acknowledged, held: the cut's end; end: the end
   std::int64_t offset = 0;  // item: where its bytes are in the file
   std::int64_t bytes = 0;   // item: how many
   Cut cut;
@@ -52,6 +60,7 @@ class Journal {
   void add_acknowledged(std::int64_t end);
   void add_end(std::int64_t end);
   void add_stopped();
+  void add_held(std::int64_t end);
   [[nodiscard]] Status flush();
   [[nodiscard]] Status sync();
   [[nodiscard]] std::int64_t buffered() const { return static_cast<std::int64_t>(buffer_.size()); }

@@ -7,12 +7,14 @@
 
 #include "shared/base/limits.h"
 #include "shared/io/compression.h"
+#include "shared/protocol/codec.h"
 
 namespace gleaner::engine {
 
 using client_policy::UnitState;
 
 namespace {
+constexpr Duration relay_renewal_retry = std::chrono::hours{1};
 constexpr std::size_t outbox_max = 256;  // results without an answer: then no more is taken
 
 transport::Server server_of(const state::Identity& identity) {
@@ -29,9 +31,10 @@ Membership::Membership(Services& services, Joined joined, int slots)
       trust_(identity_.code.root_fingerprint, identity_.host.host, identity_.revocations),
       deliveries_(services_, *joined.workers, directory_, units_, trust_, server_of(identity_)),
       preparation_(services_, *joined.workers, directory_, units_, trust_, server_of(identity_)),
-      session_(services_, *joined.workers, server_of(identity_), trust_),
+      session_(services_, *joined.workers, server_of(identity_), trust_, state::relay_of(identity_)),
       link_(std::move(joined.link)),
-      refused_(std::move(joined.refused)) {}
+      refused_(std::move(joined.refused)),
+      pinned_(std::move(joined.pinned)) {}
 
 Status Membership::open(int& next_slot) {
   TRY(preparation_.open());
@@ -40,6 +43,11 @@ Status Membership::open(int& next_slot) {
     deliveries_.receipts().know_project(*identity_.project);
     if (const Status known = trust_.accept_project(*identity_.project, services_.clock.now()); !known.ok())
       spdlog::warn("the stored project document is fetched again: {}", known.error().message);
+  }
+  plan_relay_renewal();
+  if (identity_.relay) {
+    TRY_ASSIGN(crypto::PrivateKey key, state::load_or_make_key(services_.files, directory_));
+    deliveries_.sign_as({to_hex(identity_.code.root_fingerprint), identity_.host.host, std::move(key)});
   }
   load_units(next_slot);
   return {};
@@ -57,9 +65,11 @@ void Membership::load_units(int& next_slot) {
       continue;
     }
     auto unit = std::make_unique<Unit>(std::move(held).value());
-    contexts_.learn(unit->held->statement());
+    contexts_.learn(unit->held->granted().of_project());
     unit->slot = next_slot++ % slots_;
-    if (const Status good = trust_.check_not_revoked(unit->held->statement(), unit->grant()); !good.ok()) {
+    const bool same = relay_of(unit->held->granted()) == state::relay_of(identity_);
+    deliveries_.resume(*unit, same ? Deliveries::Holder::same : Deliveries::Holder::another);
+    if (const Status good = trust_.check_not_revoked(unit->held->granted(), unit->grant()); !good.ok()) {
       spdlog::warn("unit {} does not go on: {}", unit->id().value, good.error().message);
       unit->stop();
     } else {
@@ -86,16 +96,19 @@ void Membership::deliver(SteadyTime now, SteadyTime piggyback_until, Closing clo
 Exchange Membership::due(bool work_wanted, SteadyTime now, Alarm& alarm) const {
   if (revoked_ || !terms_.no_network.empty()) return Exchange::none;
   Outgoing outgoing;
-  outgoing.project = deliveries_.doubts_project();
+  outgoing.project = deliveries_.doubts_project() || relay_to_be_renewed();
   outgoing.failure = deliveries_.failure_due(now);
   outgoing.work = work_wanted;
   outgoing.units = !units_.empty();
   outgoing.commit = deliveries_.commit_due(now);
-  return session_.due(outgoing, now, alarm);
+  const Exchange due = session_.due(outgoing, now, alarm);
+  // A relay that holds a result says so in the answer to a work request.
+  return due == Exchange::commit && identity_.relay ? Exchange::work : due;
 }
 
 void Membership::request_work(protocol::WorkRequest request, SteadyTime now) {
   request.commits = deliveries_.take_piggybacked(now);
+  if (now < session_.work_at()) request.slots.clear();  // only results are due
   protocol::HostSpeeds speeds = request.speeds.value_or(protocol::HostSpeeds{});
   if (link_) {
     speeds.download_bytes_per_second = link_->download();
@@ -155,13 +168,28 @@ void Membership::set_cache(std::int64_t cache_bytes_max, std::int64_t free_bytes
   preparation_.set_cache(cache_bytes_max, free_bytes_min);
 }
 
+// Half of its period, as relays renew theirs; a relay that could not yet is asked again now and then.
+bool Membership::relay_to_be_renewed() const {
+  return relay_renewal_ && services_.clock.now() >= *relay_renewal_;
+}
+
+void Membership::plan_relay_renewal() {
+  if (!identity_.relay) return;
+  const auto certificate = protocol::decode<protocol::RelayCertificate>(identity_.relay->payload);
+  const Timestamp now = services_.clock.now();
+  relay_renewal_ = now;
+  if (!certificate.ok()) return;
+  const Timestamp half = certificate->not_before + (certificate->not_after - certificate->not_before) / 2;
+  relay_renewal_ = std::max(half, now + relay_renewal_retry);
+}
+
 bool Membership::holds(const Unit& unit) const {
   const auto found = units_.find(unit.id());
   return found != units_.end() && found->second.get() == &unit;
 }
 
 Status Membership::check(const Unit& unit) const {
-  const auto trusted = trust_.check_grant(unit.held->statement(), services_.clock.now());
+  const auto trusted = trust_.check_grant(unit.held->granted(), services_.clock.now());
   return trusted.ok() ? Status() : Status(trusted.error());
 }
 

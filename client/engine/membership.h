@@ -28,6 +28,7 @@ struct Joined {
   transport::Workers* workers;
   std::shared_ptr<const transport::LinkMeter> link = {};  // of its transfers; none: nobody measures
   std::shared_ptr<io::RefusedTlsKeys> refused = {};  // that its connections obey; none: they obey nothing
+  std::shared_ptr<io::PinnedTlsKey> pinned = {};  // of the relay that its connections take; none: of no relay
 };
 
 // What a server's answers ask of slots.
@@ -101,16 +102,20 @@ class Membership {
   void take(HeartbeatAnswered& event, SlotOrders& orders, SteadyTime now);
   void take(CommitAnswered& event, SlotOrders& orders, SteadyTime now);
   void take(HostRevoked& event, SlotOrders& orders, SteadyTime now);
-  void take_grant(const protocol::SignedStatement& statement, int slot, SteadyTime now);
+  void take_relay(transport::Relay relay);
+  void take_grant(const Granted& granted, int slot, SteadyTime now);
   void take_acknowledgement(const protocol::SignedStatement& statement, SteadyTime now);
   // By a work key that the project's document does not know: that is fetched, once for each key, before what
   // the key signed is judged.
   [[nodiscard]] bool must_wait_for_key(const Bytes& key);
+  [[nodiscard]] bool must_wait_for_keys(const Granted& granted);  // REQUIRES: the project is known
   void refuse(UnitId unit, protocol::FailureKind kind, const std::string& message);
   void hear_of_revocations(std::optional<std::int64_t> number);
   void take_revocations(SlotOrders& orders);
   void take_progress(const std::vector<protocol::ProblemProgress>& progress);
   [[nodiscard]] std::vector<protocol::SavedItem> take_saved();
+  [[nodiscard]] bool relay_to_be_renewed() const;
+  void plan_relay_renewal();
 
   Services& services_;
   int slots_;
@@ -126,11 +131,13 @@ class Membership {
   SpeedReporter speeds_;
   std::shared_ptr<const transport::LinkMeter> link_;
   std::shared_ptr<io::RefusedTlsKeys> refused_;
+  std::shared_ptr<io::PinnedTlsKey> pinned_;
   OwnerTerms terms_;
   std::vector<ProblemStatus> problems_;
-  Bytes doubted_key_;  // the last that was not known
+  std::optional<Timestamp> relay_renewal_;  // not before; none: the server is no relay
+  Bytes doubted_key_;                       // the last that was not known
   bool awaits_document_ = false;
-  std::vector<std::pair<protocol::SignedStatement, int>> doubted_grants_;  // of the last answer; their slots
+  std::vector<std::pair<Granted, int>> doubted_grants_;  // of the last answer; their slots
   std::optional<std::string> revoked_;
 };
 

@@ -33,7 +33,7 @@ void Membership::take_revocations(SlotOrders& orders) {
   state::refuse_tls_keys(identity_.revocations, refused_.get());
   orders.end_idle_kernels = true;
   for (const auto& [id, unit] : units_) {
-    const Status good = trust_.check_not_revoked(unit->held->statement(), unit->grant());
+    const Status good = trust_.check_not_revoked(unit->held->granted(), unit->grant());
     if (good.ok() || unit->held->stopped()) continue;
     spdlog::warn("unit {} of {} ends: {}", id.value, unit->grant().problem_name, good.error().message);
     unit->order_reason = good.error().message;
@@ -51,6 +51,13 @@ bool Membership::must_wait_for_key(const Bytes& key) {
   return true;
 }
 
+// The first of them that is not known decides, so that a relay cannot have the document fetched for ever.
+bool Membership::must_wait_for_keys(const Granted& granted) {
+  for (const Bytes& key : work_keys_of(granted))
+    if (!trust_.knows_work_key(key)) return must_wait_for_key(key);
+  return false;
+}
+
 // One that must wait is asked for again.
 void Membership::take_acknowledgement(const protocol::SignedStatement& statement, SteadyTime now) {
   if (!must_wait_for_key(statement.key)) deliveries_.acknowledged(statement, now);
@@ -62,9 +69,18 @@ void Membership::take(ProjectRenewed& event, SlotOrders&, SteadyTime now) {
   if (const Status saved = state::save_document(services_.files, directory_, event.document); !saved.ok())
     spdlog::warn("{}", saved.error().message);
   identity_.project = std::move(event.document);
+  if (event.relay) take_relay(std::move(*event.relay));
   names_ = state::names_of(directory_, identity_);
   awaits_document_ = false;
-  for (const auto& [statement, slot] : std::exchange(doubted_grants_, {})) take_grant(statement, slot, now);
+  for (const auto& [granted, slot] : std::exchange(doubted_grants_, {})) take_grant(granted, slot, now);
+}
+
+void Membership::take_relay(transport::Relay relay) {
+  if (pinned_) pinned_->set(relay.certificate.tls_key);
+  identity_.relay = std::move(relay.statement);
+  if (const Status saved = state::save_relay(services_.files, directory_, *identity_.relay); !saved.ok())
+    spdlog::warn("{}", saved.error().message);
+  plan_relay_renewal();
 }
 
 void Membership::take(FailureAnswered& event, SlotOrders&, SteadyTime now) {
@@ -77,19 +93,24 @@ void Membership::take(WorkAnswered& event, SlotOrders& orders, SteadyTime now) {
     hear_of_revocations(reply.revocations);
     doubted_grants_.clear();
     for (const auto& statement : reply.acknowledgements) take_acknowledgement(statement, now);
+    if (reply.held)
+      for (const protocol::HeldResult& one : *reply.held) deliveries_.held(one, now);
     std::move(reply.units.begin(), reply.units.end(), std::back_inserter(orders.units));
-    for (const auto& statement : reply.grants) contexts_.learn(statement);
-    for (auto& statement : reply.grants) contexts_.complete(statement);
-    for (std::size_t i = 0; i < reply.grants.size(); ++i)
-      take_grant(reply.grants[i], i < reply.grant_slots.size() ? reply.grant_slots[i] : 0, now);
+    std::vector<Granted> granted = granted_in(reply);
+    for (const Granted& one : granted) contexts_.learn(one.of_project());
+    for (Granted& one : granted) contexts_.complete(one.of_project());
+    for (std::size_t i = 0; i < granted.size(); ++i)
+      take_grant(granted[i], i < reply.grant_slots.size() ? reply.grant_slots[i] : 0, now);
     speeds_.confirm();
     if (reply.progress) take_progress(*reply.progress);
   }
   deliveries_.answered(event.commits, event.reply.ok() ? Status() : Status(event.reply.error()), now);
 }
 
-void Membership::take(HeartbeatAnswered& event, SlotOrders& orders, SteadyTime) {
+void Membership::take(HeartbeatAnswered& event, SlotOrders& orders, SteadyTime now) {
   hear_of_revocations(event.reply.revocations);
+  if (event.reply.acknowledgements)
+    for (const auto& statement : *event.reply.acknowledgements) take_acknowledgement(statement, now);
   std::move(event.reply.units.begin(), event.reply.units.end(), std::back_inserter(orders.units));
 }
 
@@ -135,18 +156,15 @@ void Membership::refuse(UnitId unit, protocol::FailureKind kind, const std::stri
   deliveries_.refuse(std::move(report));
 }
 
-void Membership::take_grant(const protocol::SignedStatement& statement, int slot, SteadyTime now) {
+void Membership::take_grant(const Granted& granted, int slot, SteadyTime now) {
   if (!trust_.knows_project()) return;  // the server is not believed at present: it gets the unit back
-  if (must_wait_for_key(statement.key)) {
-    doubted_grants_.emplace_back(statement, slot);
+  if (must_wait_for_keys(granted)) {
+    doubted_grants_.emplace_back(granted, slot);
     return;
   }
-  const auto trusted = trust_.check_grant(statement, services_.clock.now());
-  if (!trusted.ok()) {
-    const auto claimed = protocol::decode<protocol::Grant>(statement.payload);
-    return refuse(claimed.ok() ? claimed->unit : UnitId{}, protocol::FailureKind::untrusted,
-                  trusted.error().message);
-  }
+  const auto trusted = trust_.check_grant(granted, services_.clock.now());
+  if (!trusted.ok())
+    return refuse(claimed_unit(granted), protocol::FailureKind::untrusted, trusted.error().message);
   const UnitId id = trusted->grant.unit;
   if (units_.contains(id)) return;  // an answer that was repeated
   const auto& permitted = services_.settings.applications;
@@ -154,7 +172,7 @@ void Membership::take_grant(const protocol::SignedStatement& statement, int slot
       std::find(permitted.begin(), permitted.end(), trusted->application.name) == permitted.end())
     return refuse(id, protocol::FailureKind::not_executable,
                   "the owner of this computer does not permit the application " + trusted->application.name);
-  auto held = HeldUnit::create(services_.files, directory_.unit(id), statement, trusted->grant);
+  auto held = HeldUnit::create(services_.files, directory_.unit(id), granted, trusted->grant);
   if (!held.ok()) {
     deliveries_.report_disk_trouble(held.error());
     return refuse(id, protocol::FailureKind::resource_limit, held.error().message);

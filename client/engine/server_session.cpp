@@ -23,7 +23,8 @@ Status outcome_of(const Result<Value>& result) {
 Exchange ServerSession::due(const Outgoing& outgoing, SteadyTime now, Alarm& alarm) const {
   if (busy()) return Exchange::none;
   Outgoing told = outgoing;
-  told.project = !trust_.knows_project() || project_wanted_ || (outgoing.project && now >= project_at_);
+  told.project = !trust_.knows_project() || project_wanted_ ||
+                 ((outgoing.project || relay_doubted_) && now >= project_at_);
   const Exchange due = pacing_.due(told, now);
   if (due == Exchange::none) alarm.at(pacing_.next(told, now));
   return due;
@@ -67,6 +68,8 @@ void ServerSession::after_exchange(const transport::Answer& answer, const Status
     fetch_project_soon();
     if (std::exchange(unknown_host_, UnknownHost::said) == UnknownHost::no) return;  // at once
   }
+  // A relay that shows another TLS key may have a new one.
+  if (error.kind == ErrorKind::untrusted && relay_.valid()) relay_doubted_ = true;
   const bool banned = error.kind == ErrorKind::banned;
   pacing_.failed(banned ? std::optional<Duration>(banned_pause) : answer.retry_after, now, services_.random);
   if (trouble_ != error.message) spdlog::warn("{}: {}", server_.base_url, error.message);
@@ -75,17 +78,44 @@ void ServerSession::after_exchange(const transport::Answer& answer, const Status
 
 void ServerSession::fetch_project(SteadyTime now) {
   project_at_ = now + project_retry;
-  exchange(transport::get_request(server_, "/v1/project"),
-           [this](const transport::Answer& answer, SteadyTime at) -> Status {
-             TRY_ASSIGN(auto document, understand<protocol::SignedStatement>(answer));
-             TRY(trust_.accept_project(document, services_.clock.now()));
-             if (unknown_host_ == UnknownHost::said) unknown_host_ = UnknownHost::confirmed;
-             project_fetched_ = true;
-             project_wanted_ = false;
-             events_.push_back(ProjectRenewed{std::move(document)});
-             pacing_.heartbeat_soon(at);  // the first word to a server is what this host holds
-             return {};
-           });
+  if (relay_.valid()) return fetch_from_relay();
+  exchange(
+      transport::get_request(server_, "/v1/project"),
+      [this](const transport::Answer& answer, SteadyTime at) { return take_project(answer, nullptr, at); });
+}
+
+void ServerSession::fetch_from_relay() {
+  CHECK_TRUE(!busy());
+  busy_since_ = services_.clock.steady();
+  auto job = [this, server = server_](transport::JobContext& context) -> transport::Completion {
+    io::HttpClient& client = context.inquiring != nullptr ? *context.inquiring : context.http;
+    auto answers = std::make_shared<transport::RelayAnswers>(transport::inquire(client, server.base_url));
+    return [this, answers] {
+      busy_since_.reset();
+      const SteadyTime now = services_.clock.steady();
+      after_exchange(answers->project, take_project(answers->project, &answers->relay, now), now);
+    };
+  };
+  workers_.submit(transport::Queue::control, std::move(job));
+}
+
+Status ServerSession::take_project(const transport::Answer& answer, const transport::Answer* relay,
+                                   SteadyTime at) {
+  TRY_ASSIGN(auto document, understand<protocol::SignedStatement>(answer));
+  TRY(trust_.accept_project(document, services_.clock.now()));
+  std::optional<transport::Relay> certified;
+  if (relay != nullptr) {
+    TRY_ASSIGN(certified, transport::understand_relay(*relay, trust_.project(), services_.clock.now()));
+    if (certified->certificate.relay != relay_)
+      return Error{ErrorKind::untrusted, "another relay has taken this one's place, \"" +
+                                             certified->certificate.name + "\": join with its code"};
+  }
+  if (unknown_host_ == UnknownHost::said) unknown_host_ = UnknownHost::confirmed;
+  project_fetched_ = true;
+  project_wanted_ = relay_doubted_ = false;
+  events_.push_back(ProjectRenewed{std::move(document), std::move(certified)});
+  pacing_.heartbeat_soon(at);  // the first word to a server is what this host holds
+  return {};
 }
 
 void ServerSession::send(protocol::FailureReport report) {
@@ -101,6 +131,7 @@ void ServerSession::send(protocol::FailureReport report) {
 void ServerSession::note_work(const protocol::WorkReply& reply, bool urgent, SteadyTime now) {
   pacing_.heartbeat_in(reply.interval_seconds, now);
   if (reply.slowest_performance > 0) slowest_performance_ = reply.slowest_performance;
+  if (asked_.empty()) return;  // it was asked for nothing: results only
   no_work_reason_ = reply.grants.size() < asked_.size() ? reply.reason : std::string();
   pacing_.work_answered(
       {asked_.size(), reply.grants.size(), urgent, !reply.units.empty(), reply.retry_after_seconds}, now,

@@ -24,13 +24,16 @@ using client_policy::Outgoing;
 
 class ServerSession {
  public:
-  ServerSession(Services& services, transport::Workers& workers, transport::Server server, Trust& trust)
-      : services_(services), workers_(workers), server_(std::move(server)), trust_(trust) {}
+  // `relay`: that the server is; invalid: it is none.
+  ServerSession(Services& services, transport::Workers& workers, transport::Server server, Trust& trust,
+                HostId relay = {})
+      : services_(services), workers_(workers), server_(std::move(server)), trust_(trust), relay_(relay) {}
 
   // Which exchange is to be made now; `alarm`: when to ask again, if none is. `outgoing.project`: whether its
   // document is in doubt.
   [[nodiscard]] Exchange due(const Outgoing& outgoing, SteadyTime now, Alarm& alarm) const;
-  // REQUIRES, each of them: it is due().
+  // REQUIRES, each of them: it is due(). Of a relay its certificate, too: as both are signed by the project,
+  // anybody who answers may be asked, and a relay with a new TLS key is found again.
   void fetch_project(SteadyTime now);
   void send(protocol::FailureReport report);
   void send(const protocol::WorkRequest& request);
@@ -71,6 +74,9 @@ class ServerSession {
   // Notes the answer; an error if it was not what the protocol says, which counts as a failed exchange.
   using Handler = std::function<Status(const transport::Answer&, SteadyTime)>;
   void exchange(io::HttpRequest request, Handler handler);
+  void fetch_from_relay();
+  [[nodiscard]] Status take_project(const transport::Answer& answer, const transport::Answer* relay,
+                                    SteadyTime at);
   void after_exchange(const transport::Answer& answer, const Status& outcome, SteadyTime now);
   void note_work(const protocol::WorkReply& reply, bool urgent, SteadyTime now);
 
@@ -78,12 +84,14 @@ class ServerSession {
   transport::Workers& workers_;
   transport::Server server_;
   Trust& trust_;
+  HostId relay_;
   std::vector<SessionEvent> events_;
   std::optional<SteadyTime> busy_since_;
   std::vector<protocol::SlotRequest> asked_;
   client_policy::SessionPacing pacing_;
   SteadyTime project_at_{};      // a doubted document is fetched no sooner
   bool project_wanted_ = false;  // until one that holds has come
+  bool relay_doubted_ = false;   // until its certificate has been seen again
   // The server said that it does not know this host: does it still do so with a document that holds?
   enum class UnknownHost { no, said, confirmed } unknown_host_ = UnknownHost::no;
   bool project_fetched_ = false;  // by the exchange that has just ended

@@ -1,18 +1,22 @@
 // What came of an exchange with a server (server_session.h), as plain values.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "client/transport/relay.h"
 #include "shared/base/result.h"
 #include "shared/protocol/messages.h"
 
 namespace gleaner::engine {
 
-// The project's document has been checked and is trusted; all else is as received.
+// The project's document has been checked and is trusted, as is the relay's certificate, if the server is a
+// relay; all else is as received.
 struct ProjectRenewed {
   protocol::SignedStatement document;
+  std::optional<transport::Relay> relay = {};
 };
 struct FailureAnswered {
   protocol::FailureReport report;

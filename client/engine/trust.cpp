@@ -2,6 +2,7 @@
 
 #include "shared/base/limits.h"
 #include "shared/crypto/keys.h"
+#include "shared/crypto/relay_chain.h"
 
 namespace gleaner::engine {
 namespace {
@@ -54,10 +55,16 @@ bool Trust::knows_work_key(std::string_view key) const {
   return key == known.work_key || crypto::former_work_certificate(known, key) != nullptr;
 }
 
-Result<TrustedGrant> Trust::check_grant(const protocol::SignedStatement& statement, Timestamp now) const {
+Result<TrustedGrant> Trust::check_grant(const Granted& granted, Timestamp now) const {
   if (!project_) return Error{ErrorKind::unavailable, "the project's document has not been fetched yet"};
   TrustedGrant trusted;
-  TRY_ASSIGN(trusted.grant, crypto::check_grant(statement, *project_, host_, now));
+  const auto& [statement, lease] = granted;
+  if (statement.type == protocol::StatementType::relay_grant) {
+    TRY_ASSIGN(trusted.grant, crypto::check_relayed_grant(statement, lease.value_or(protocol::LeaseChain{}),
+                                                          *project_, host_, now));
+  } else {
+    TRY_ASSIGN(trusted.grant, crypto::check_grant(statement, *project_, host_, now));
+  }
   TRY(check_contents(trusted.grant));
   TRY_ASSIGN(trusted.application,
              crypto::check_application(trusted.grant.application, trusted.grant.signer, project_->root_key,
@@ -66,9 +73,9 @@ Result<TrustedGrant> Trust::check_grant(const protocol::SignedStatement& stateme
   return trusted;
 }
 
-Status Trust::check_not_revoked(const protocol::SignedStatement& statement,
-                                const protocol::Grant& grant) const {
-  TRY(revocations_.check_key(statement.key, "work key"));
+Status Trust::check_not_revoked(const Granted& granted, const protocol::Grant& grant) const {
+  TRY(revocations_.check_key(granted.of_project().key, "work key"));
+  if (granted.lease) TRY(crypto::check_not_revoked(*granted.lease, revocations_));
   return revocations_.check_signed_application(grant.application);
 }
 

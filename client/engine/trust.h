@@ -7,6 +7,7 @@
 
 #include <optional>
 
+#include "client/engine/granted.h"
 #include "shared/crypto/statements.h"
 
 namespace gleaner::engine {
@@ -37,13 +38,11 @@ class Trust {
   // Is it the work key of the project document, or a former one? REQUIRES: knows_project().
   [[nodiscard]] bool knows_work_key(std::string_view key) const;
 
-  // The whole chain: join code, project, grant, parameters, application, signer. Without a project:
-  // unavailable.
-  [[nodiscard]] Result<TrustedGrant> check_grant(const protocol::SignedStatement& statement,
-                                                 Timestamp now) const;
-  // Nothing of it is on the list: neither what signed it nor its application.
-  [[nodiscard]] Status check_not_revoked(const protocol::SignedStatement& statement,
-                                         const protocol::Grant& grant) const;
+  // The whole chain: join code, project, grant, parameters, application, signer; of a relay's grant also its
+  // lease, up to the project's grant (crypto/relay_chain.h). Without a project: unavailable.
+  [[nodiscard]] Result<TrustedGrant> check_grant(const Granted& granted, Timestamp now) const;
+  // Nothing of it is on the list: neither what signed it, nor a relay of its lease, nor its application.
+  [[nodiscard]] Status check_not_revoked(const Granted& granted, const protocol::Grant& grant) const;
   [[nodiscard]] Result<protocol::Acknowledgement> check_acknowledgement(
       const protocol::SignedStatement& statement) const;
 

@@ -29,6 +29,8 @@ struct Delivery {
   SteadyTime at{};             // not before
   client_policy::Backoff backoff;
   std::optional<protocol::FailureReport> failure;  // to be reported when what was finished is delivered
+  std::optional<SteadyTime> recall_at;  // when what a relay holds is delivered again; none: not decided yet
+  std::size_t to_recall = 0;            // of what it holds, the oldest
 };
 
 struct Unit {

@@ -61,7 +61,7 @@ void UnitPreparation::submit(const Unit& unit, TrustedGrant trusted) {
 }
 
 Status UnitPreparation::begin(Unit& unit, SteadyTime now) {
-  TRY_ASSIGN(TrustedGrant trusted, trust_.check_grant(unit.held->statement(), services_.clock.now()));
+  TRY_ASSIGN(TrustedGrant trusted, trust_.check_grant(unit.held->granted(), services_.clock.now()));
   if (trusted.grant.unit != unit.id())
     return Error{ErrorKind::untrusted, "the stored grant is for another unit"};
   unit.step(UnitEvent::prepare);

@@ -3,7 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include "shared/base/limits.h"
-#include "shared/crypto/statements.h"
+#include "shared/crypto/relay_chain.h"
 #include "shared/protocol/text.h"
 
 namespace gleaner::joining {
@@ -39,19 +39,54 @@ Error explain(const Error& error, const protocol::JoinCode& code) {
   return error.within("cannot join");
 }
 
-Result<state::Identity> enrol(io::HttpClient& http, io::Files& files, const host::Machine& machine,
+// Who answers at the code's address.
+struct Found {
+  protocol::SignedStatement document;
+  crypto::ProjectTrust trust;
+  std::optional<transport::Relay> relay;  // that it is
+};
+
+Result<Found> find_server(const Ways& ways, const protocol::JoinCode& code, const crypto::Revocations& seen,
+                          Timestamp now) {
+  const transport::Server server{code.base_url(), ""};
+  if (ways.pinned) ways.pinned->set({});  // it would hide that a relay answers
+  const auto document = understand<protocol::SignedStatement>(
+      transport::call(ways.http, server, transport::get_request(server, "/v1/project")));
+  if (document.ok()) {
+    TRY_ASSIGN(auto trust, crypto::check_project(*document, code.root_fingerprint, now, seen));
+    return Found{*document, std::move(trust), std::nullopt};
+  }
+  if (document.error().kind != ErrorKind::untrusted || !ways.inquiring || !ways.pinned)
+    return document.error();
+  const transport::RelayAnswers answers = transport::inquire(*ways.inquiring, server.base_url);
+  const auto told = understand<protocol::SignedStatement>(answers.project);
+  if (!told.ok() || !answers.relay.reply.ok()) return document.error();  // no relay of ours
+  TRY_ASSIGN(auto trust, crypto::check_project(*told, code.root_fingerprint, now, seen));
+  TRY_ASSIGN(auto relay, transport::understand_relay(answers.relay, trust, now));
+  ways.pinned->set(relay.certificate.tls_key);
+  return Found{*told, std::move(trust), std::move(relay)};
+}
+
+// So that the project believes the relay that this host is there.
+protocol::SignedStatement proof_of(const protocol::EnrolRequest& request, const Found& found,
+                                   const crypto::PrivateKey& key, Timestamp now) {
+  const protocol::Enrolment enrolment{found.trust.project, found.relay->certificate.relay, request.host_key,
+                                      request.machine, now};
+  return crypto::sign_statement(protocol::StatementType::enrolment, protocol::encode(enrolment), key);
+}
+
+Result<state::Identity> enrol(const Ways& ways, io::Files& files, const host::Machine& machine,
                               const state::ProjectDirectory& project, const protocol::JoinCode& code,
                               const JoinFacts& facts, Timestamp now) {
   const transport::Server server{code.base_url(), ""};
   state::Identity identity;
   identity.code = code;
-  TRY_ASSIGN(const auto document, understand<protocol::SignedStatement>(transport::call(
-                                      http, server, transport::get_request(server, "/v1/project"))));
   // A computer that was here before has not forgotten what was revoked.
-  TRY_ASSIGN(const crypto::ProjectTrust trust,
-             crypto::check_project(document, code.root_fingerprint, now,
-                                   state::load_revocations(files, project, code.root_fingerprint)));
-  identity.project = document;
+  TRY_ASSIGN(const Found found,
+             find_server(ways, code, state::load_revocations(files, project, code.root_fingerprint), now));
+  const crypto::ProjectTrust& trust = found.trust;
+  identity.project = found.document;
+  if (found.relay) identity.relay = found.relay->statement;
   identity.revocations = trust.revocations;
   TRY_ASSIGN(const crypto::PrivateKey key, state::load_or_make_key(files, project));
   identity.machine = machine.machine_digest(trust.project);
@@ -68,16 +103,31 @@ Result<state::Identity> enrol(io::HttpClient& http, io::Files& files, const host
   request.memory_bytes = machine.memory_bytes();
   request.client_version = facts.client_version;
   request.benchmark = facts.benchmark;
-  TRY_ASSIGN(identity.host,
-             understand<protocol::EnrolReply>(transport::call(
-                 http, server, transport::json_request(server, "/v1/enrol", protocol::encode(request)))));
+  if (found.relay) request.proof = proof_of(request, found, key, now);
+  TRY_ASSIGN(identity.host, understand<protocol::EnrolReply>(transport::call(
+                                ways.http, server,
+                                transport::json_request(server, "/v1/enrol", protocol::encode(request)))));
   TRY(state::save_identity(files, project, identity));
   return identity;
 }
 
+// Must a host that has joined enrol at the code's address? What answers there now has no token of it then.
+Result<bool> must_enrol(const Ways& ways, state::Identity& present, const protocol::JoinCode& code,
+                        Timestamp now) {
+  if (!ways.inquiring || code.base_url() == present.code.base_url()) return false;
+  const auto found = find_server(ways, code, present.revocations, now);
+  // A server that moved need not be there yet; where a relay is or was, its answer is needed.
+  if (!found.ok() && found.error().kind == ErrorKind::unavailable && !present.relay) return false;
+  if (!found.ok()) return found.error();
+  const HostId relay = found->relay ? found->relay->certificate.relay : HostId{};
+  if (relay != state::relay_of(present)) return true;
+  if (found->relay) present.relay = found->relay->statement;
+  return false;
+}
+
 }  // namespace
 
-Result<state::Identity> join(io::HttpClient& http, io::Files& files, const host::Machine& machine,
+Result<state::Identity> join(const Ways& ways, io::Files& files, const host::Machine& machine,
                              const state::ProjectDirectory& project, const protocol::JoinCode& code,
                              const JoinFacts& facts, Timestamp now) {
   auto present = state::load_identity(files, project);
@@ -91,18 +141,24 @@ Result<state::Identity> join(io::HttpClient& http, io::Files& files, const host:
               ", which this computer has joined, has a key with the same beginning: use another directory "
               "with --state"};
     if (!present->revoked) {
+      const auto elsewhere = must_enrol(ways, *present, code, now);
+      if (!elsewhere.ok()) return explain(elsewhere.error(), code);
       // The server may have moved: the code is the newest word on where it is.
       present->code = code;
-      TRY(state::save_identity(files, project, *present));
-      return present;
+      if (!*elsewhere) {
+        TRY(state::save_identity(files, project, *present));
+        return present;
+      }
+    } else {
+      // The same computer to the project as before: whether it may return is the administrator's to say.
+      TRY_ASSIGN(const crypto::PrivateKey key, state::load_or_make_key(files, project));
+      TRY(state::forget_membership(files, project));
+      TRY(state::keep_key(files, project, key));
+      if (present->revocations.number() > 0)
+        TRY(state::save_revocations(files, project, present->revocations));
     }
-    // The same computer to the project as before: whether it may return is the administrator's to say.
-    TRY_ASSIGN(const crypto::PrivateKey key, state::load_or_make_key(files, project));
-    TRY(state::forget_membership(files, project));
-    TRY(state::keep_key(files, project, key));
-    if (present->revocations.number() > 0) TRY(state::save_revocations(files, project, present->revocations));
   }
-  auto joined = enrol(http, files, machine, project, code, facts, now);
+  auto joined = enrol(ways, files, machine, project, code, facts, now);
   if (!joined.ok()) return explain(joined.error(), code);
   return joined;
 }
@@ -132,7 +188,7 @@ Result<state::Identity> load_or_pending(const io::Files& files, const state::Pro
   return pending;
 }
 
-Result<state::Identity> confirm_machine(io::HttpClient& http, io::Files& files, const host::Machine& machine,
+Result<state::Identity> confirm_machine(const Ways& ways, io::Files& files, const host::Machine& machine,
                                         const state::ProjectDirectory& project, const JoinFacts& facts,
                                         Timestamp now) {
   TRY_ASSIGN(state::Identity identity, load_or_pending(files, project));
@@ -146,7 +202,7 @@ Result<state::Identity> confirm_machine(io::HttpClient& http, io::Files& files, 
     TRY(files.write(project.identity() / "join-code", protocol::to_text(code), io::Mode::secret));
     if (identity.revocations.number() > 0) TRY(state::save_revocations(files, project, identity.revocations));
   }
-  auto joined = enrol(http, files, machine, project, code, facts, now);
+  auto joined = enrol(ways, files, machine, project, code, facts, now);
   if (!joined.ok()) return explain(joined.error(), code);
   return joined;
 }

@@ -4,7 +4,7 @@
 
 #include "client/host/machine.h"
 #include "client/state/identity.h"
-#include "client/transport/server_call.h"
+#include "client/transport/relay.h"
 
 namespace gleaner::joining {
 
@@ -15,11 +15,20 @@ struct JoinFacts {
   std::optional<protocol::Benchmark> benchmark;
 };
 
+// The ways to the server. Where both are there, the server may be a relay: `inquiring`
+// (client/transport/relay.h) then asks who answers, `pinned`, which `http` obeys, has the relay's key before
+// anything secret is said.
+struct Ways {
+  io::HttpClient& http;
+  io::HttpClient* inquiring = nullptr;
+  io::PinnedTlsKey* pinned = nullptr;
+};
+
 // Verifies the server against the code, enrols, stores the identity. Errors say what to do: unavailable
 // (cannot be reached), untrusted (another server), forbidden (the code is withdrawn), conflict (two projects
-// whose keys begin alike).
-[[nodiscard]] Result<state::Identity> join(io::HttpClient& http, io::Files& files,
-                                           const host::Machine& machine,
+// whose keys begin alike). Who has joined already only takes note of the address, unless a relay is now in
+// the server's place, another one, or none any more: then it enrols there, as the same host.
+[[nodiscard]] Result<state::Identity> join(const Ways& ways, io::Files& files, const host::Machine& machine,
                                            const state::ProjectDirectory& project,
                                            const protocol::JoinCode& code, const JoinFacts& facts,
                                            Timestamp now);
@@ -34,7 +43,7 @@ struct JoinFacts {
 
 // A copied disk makes a new host: if the machine is not the one that joined, joins again under a new key.
 // Returns the identity to use.
-[[nodiscard]] Result<state::Identity> confirm_machine(io::HttpClient& http, io::Files& files,
+[[nodiscard]] Result<state::Identity> confirm_machine(const Ways& ways, io::Files& files,
                                                       const host::Machine& machine,
                                                       const state::ProjectDirectory& project,
                                                       const JoinFacts& facts, Timestamp now);

@@ -232,7 +232,7 @@ Result<bool> serve(const RunOptions& options, const Signals& signals) {
     spdlog::warn("nothing is shown to viewers: {}", opened.error().message);
   std::vector<engine::Joined> members;
   for (const ServedProject& one : projects)
-    members.push_back({one.directory, one.identity, one.workers.get(), one.link, one.refused});
+    members.push_back({one.directory, one.identity, one.workers.get(), one.link, one.refused, one.pinned});
   engine::Engine engine({clock, random, files, *launcher, limiter, *machine, workers, options.state, unpack,
                          settings, activity.get(), &viewers},
                         std::move(members));

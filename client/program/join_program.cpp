@@ -17,14 +17,22 @@ std::string user_agent() {
   return std::string("gleaner-client/") + version;
 }
 
-// With what this computer knows to be revoked.
-std::unique_ptr<io::HttpClient> connect(const protocol::JoinCode& code,
-                                        const state::ProjectDirectory& project) {
-  auto refused = std::make_shared<io::RefusedTlsKeys>();
-  state::refuse_tls_keys(state::load_revocations(io::real_files(), project, code.root_fingerprint),
-                         refused.get());
-  return io::make_curl_client(code.root_fingerprint, user_agent(), {}, std::move(refused));
-}
+// With what this computer knows to be revoked, and the relay that it has joined.
+struct Connection {
+  std::shared_ptr<io::PinnedTlsKey> pinned = std::make_shared<io::PinnedTlsKey>();
+  std::unique_ptr<io::HttpClient> http;
+  std::unique_ptr<io::HttpClient> inquiring = io::make_inquiring_client(user_agent());
+
+  Connection(const protocol::JoinCode& code, const state::ProjectDirectory& project) {
+    auto refused = std::make_shared<io::RefusedTlsKeys>();
+    state::refuse_tls_keys(state::load_revocations(io::real_files(), project, code.root_fingerprint),
+                           refused.get());
+    if (const auto identity = state::load_identity(io::real_files(), project); identity.ok())
+      state::pin_relay(*identity, system_clock().now(), pinned.get());
+    http = io::make_curl_client(code.root_fingerprint, user_agent(), {}, std::move(refused), pinned);
+  }
+  [[nodiscard]] joining::Ways ways() const { return {*http, inquiring.get(), pinned.get()}; }
+};
 
 int complain(const Error& error) {
   fmt::print(stderr, "gleaner-client: {}\n", error.message);
@@ -57,8 +65,8 @@ Status leave_one(const state::StateDirectory& state, const state::ProjectNames& 
   io::Files& files = io::real_files();
   const state::ProjectDirectory directory = state.project(project.key);
   const auto identity = state::load_identity(files, directory);
-  const auto http = connect(identity.ok() ? identity->code : protocol::JoinCode{}, directory);
-  TRY(joining::leave(*http, files, directory));
+  const Connection connection(identity.ok() ? identity->code : protocol::JoinCode{}, directory);
+  TRY(joining::leave(*connection.http, files, directory));
   fmt::print("Left the project {}; its data has been removed from {}.\n", project.name, state.root.string());
   return {};
 }
@@ -95,12 +103,12 @@ int run_join(const JoinCommand& command) {
   if (!lock.ok()) return complain(lock.error());
   const state::ProjectDirectory project = state.project(state::project_key(code->root_fingerprint));
   const bool before = state::load_identity(files, project).ok();
-  const auto http = connect(*code, project);
+  const Connection connection(*code, project);
   joining::JoinFacts facts;
   facts.name = command.name;
   facts.client_version = version;
-  const auto joined =
-      joining::join(*http, files, *platform::make_machine(), project, *code, facts, system_clock().now());
+  const auto joined = joining::join(connection.ways(), files, *platform::make_machine(), project, *code,
+                                    facts, system_clock().now());
   if (!joined.ok()) return complain(joined.error());
   const std::string start =
       owner->empty() ? "gleaner-client run" + (command.named_state ? " --state " + state.root.string() : "")

@@ -14,8 +14,11 @@ Result<state::Identity> confirmed(const state::ProjectDirectory& directory, cons
   TRY_ASSIGN(const state::Identity stored, joining::load_or_pending(files, directory));
   const auto refused = std::make_shared<io::RefusedTlsKeys>();
   state::refuse_tls_keys(stored.revocations, refused.get());
-  const auto http = io::make_curl_client(stored.code.root_fingerprint, agent, {}, refused);
-  return joining::confirm_machine(*http, files, machine, directory, facts, system_clock().now());
+  const auto pinned = std::make_shared<io::PinnedTlsKey>();
+  const auto http = io::make_curl_client(stored.code.root_fingerprint, agent, {}, refused, pinned);
+  const auto inquiring = io::make_inquiring_client(agent);
+  return joining::confirm_machine({*http, inquiring.get(), pinned.get()}, files, machine, directory, facts,
+                                  system_clock().now());
 }
 
 }  // namespace
@@ -40,14 +43,17 @@ Result<std::vector<ServedProject>> served_projects(const state::StateDirectory& 
     }
     ServedProject served{directory, *identity};
     state::refuse_tls_keys(identity->revocations, served.refused.get());
+    state::pin_relay(*identity, system_clock().now(), served.pinned.get());
     served.workers = std::make_unique<transport::ThreadWorkers>(
         [fingerprint = identity->code.root_fingerprint, agent, rates = served.rates, link = served.link,
-         refused = served.refused] {
-          return transport::metered(io::make_curl_client(fingerprint, agent, rates, refused), link);
+         refused = served.refused, pinned = served.pinned] {
+          return transport::metered(io::make_curl_client(fingerprint, agent, rates, refused, pinned), link);
         },
         [rates = served.rates, link = served.link] {
           return transport::metered(io::make_stranger_client(rates), link);
-        });
+        },
+        identity->relay ? [agent] { return io::make_inquiring_client(agent); }
+                        : transport::ThreadWorkers::MakeClient());
     all.push_back(std::move(served));
   }
   if (!all.empty()) return all;

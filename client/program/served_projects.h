@@ -19,6 +19,7 @@ struct ServedProject {
   std::shared_ptr<io::TransferRates> rates = std::make_shared<io::TransferRates>();
   std::shared_ptr<transport::LinkMeter> link = std::make_shared<transport::LinkMeter>();
   std::shared_ptr<io::RefusedTlsKeys> refused = std::make_shared<io::RefusedTlsKeys>();
+  std::shared_ptr<io::PinnedTlsKey> pinned = std::make_shared<io::PinnedTlsKey>();
   std::unique_ptr<transport::ThreadWorkers> workers = {};
 };
 

@@ -1,6 +1,7 @@
 #include "client/state/identity.h"
 
 #include "shared/base/limits.h"
+#include "shared/crypto/relay_chain.h"
 #include "shared/io/secret_file.h"
 #include "shared/protocol/codec.h"
 
@@ -51,6 +52,7 @@ Result<Identity> load_identity(const io::Files& files, const ProjectDirectory& p
   if (files.exists(directory / "host.key")) TRY(read_secret(files, directory / "host.key"));
   identity.revoked = files.exists(directory / "revoked");
   identity.project = read_statement(files, directory / "project.json");
+  identity.relay = read_statement(files, directory / "relay.json");
   identity.revocations = load_revocations(files, project, identity.code.root_fingerprint);
   return identity;
 }
@@ -84,12 +86,36 @@ Status save_identity(io::Files& files, const ProjectDirectory& project, const Id
   TRY(files.write(directory / "name", identity.name, io::Mode::secret));
   if (identity.revocations.number() > 0) TRY(save_revocations(files, project, identity.revocations));
   if (identity.project) TRY(save_document(files, project, *identity.project));
+  if (identity.relay)
+    TRY(save_relay(files, project, *identity.relay));
+  else
+    TRY(files.remove(directory / "relay.json"));
   return files.write(directory / "host.json", protocol::encode(identity.host), io::Mode::secret);
 }
 
 Status save_document(io::Files& files, const ProjectDirectory& project,
                      const protocol::SignedStatement& document) {
   return files.write(project.identity() / "project.json", protocol::encode(document), io::Mode::secret);
+}
+
+Status save_relay(io::Files& files, const ProjectDirectory& project,
+                  const protocol::SignedStatement& certificate) {
+  return files.write(project.identity() / "relay.json", protocol::encode(certificate), io::Mode::secret);
+}
+
+HostId relay_of(const Identity& identity) {
+  if (!identity.relay) return {};
+  const auto certificate = protocol::decode<protocol::RelayCertificate>(identity.relay->payload);
+  return certificate.ok() ? certificate->relay : HostId{};
+}
+
+void pin_relay(const Identity& identity, Timestamp now, io::PinnedTlsKey* pinned) {
+  if (pinned == nullptr || !identity.relay || !identity.project) return;
+  const auto trust =
+      crypto::check_project(*identity.project, identity.code.root_fingerprint, now, identity.revocations);
+  if (!trust.ok()) return;  // both are asked for again, of whoever answers
+  if (const auto relay = crypto::check_relay_certificate(*identity.relay, *trust, now); relay.ok())
+    pinned->set(relay->tls_key);
 }
 
 void refuse_tls_keys(const crypto::Revocations& revocations, io::RefusedTlsKeys* refused) {

@@ -22,6 +22,8 @@ struct Identity {
   std::optional<protocol::SignedStatement> project;  // as last fetched; to be checked before use
   bool revoked = false;                              // the server said so; only joining again helps
   crypto::Revocations revocations;                   // the newest list ever seen of this project
+  // The server is a relay: its RelayCertificate, as last fetched; to be checked before use.
+  std::optional<protocol::SignedStatement> relay = {};
 
   // As its document says, which is checked elsewhere; the server's address while there is none.
   [[nodiscard]] std::string project_name() const;
@@ -34,6 +36,13 @@ struct Identity {
                                    const Identity& identity);
 [[nodiscard]] Status save_document(io::Files& files, const ProjectDirectory& project,
                                    const protocol::SignedStatement& document);
+// REQUIRES: there is one.
+[[nodiscard]] Status save_relay(io::Files& files, const ProjectDirectory& project,
+                                const protocol::SignedStatement& certificate);
+// The host that the stored certificate is of; invalid: there is none, or it cannot be read.
+[[nodiscard]] HostId relay_of(const Identity& identity);
+// Connections take the relay's TLS key from now on, if document and certificate hold; null: there are none.
+void pin_relay(const Identity& identity, Timestamp now, io::PinnedTlsKey* pinned);
 // The newest list that is on the disk; one that is damaged is as good as none (the next document brings it).
 [[nodiscard]] crypto::Revocations load_revocations(const io::Files& files, const ProjectDirectory& project,
                                                    std::string_view root_fingerprint);

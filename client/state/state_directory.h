@@ -15,9 +15,10 @@
 namespace gleaner::state {
 
 //   identity/       join-code, host.key, host.json (EnrolReply: present = joined), machine, name,
-//                   project.json, revocations.json (the newest list ever seen), revoked
-//   units/ID/       grant.json as received, journal (journal.h), segment-BEGIN-END (a cut too large
-//                   to piggyback)
+//                   project.json, relay.json (RelayCertificate, if the server is a relay),
+//                   revocations.json (the newest list ever seen), revoked
+//   units/ID/       grant.json as received, lease.json (what stands behind a relay's), journal (journal.h),
+//                   segment-BEGIN-END (a cut too large to piggyback)
 //   blobs/          DIGEST, DIGEST.partial
 //   bundles/        DIGEST/ unpacked; problems/ID-.../ what kernels read; both are rebuilt at every start
 //   receipts/       what the server acknowledged (receipts.h)

@@ -24,9 +24,8 @@ struct ThreadWorkers::Shared {
     bool ended = false;
   };
 
-  Shared(std::function<std::unique_ptr<io::HttpClient>()> make,
-         std::function<std::unique_ptr<io::HttpClient>()> objects)
-      : make_client(std::move(make)), make_objects(std::move(objects)) {
+  Shared(MakeClient make, MakeClient objects, MakeClient inquiring)
+      : make_client(std::move(make)), make_objects(std::move(objects)), make_inquiring(std::move(inquiring)) {
     event = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     CHECK_TRUE(event >= 0);
   }
@@ -35,7 +34,8 @@ struct ThreadWorkers::Shared {
   void run(QueueState& queue) {
     std::unique_ptr<io::HttpClient> client = make_client();
     std::unique_ptr<io::HttpClient> objects = make_objects ? make_objects() : nullptr;
-    JobContext context{*client, stopping, objects.get()};
+    std::unique_ptr<io::HttpClient> inquiring = make_inquiring ? make_inquiring() : nullptr;
+    JobContext context{*client, stopping, objects.get(), inquiring.get()};
     std::unique_lock lock(mutex);
     while (true) {
       queue.wake.wait(lock, [&] { return stopping.load() || !queue.jobs.empty(); });
@@ -53,13 +53,14 @@ struct ThreadWorkers::Shared {
     queue.jobs.clear();
     lock.unlock();
     objects.reset();
+    inquiring.reset();
     client.reset();  // before anybody hears of the end
     lock.lock();
     queue.ended = true;
     ended.notify_all();
   }
 
-  std::function<std::unique_ptr<io::HttpClient>()> make_client, make_objects;
+  MakeClient make_client, make_objects, make_inquiring;
   int event = -1;
   std::mutex mutex;  // guards everything below but `stopping`
   std::atomic<bool> stopping{false};
@@ -68,9 +69,9 @@ struct ThreadWorkers::Shared {
   std::deque<Completion> completions;
 };
 
-ThreadWorkers::ThreadWorkers(std::function<std::unique_ptr<io::HttpClient>()> make_client,
-                             std::function<std::unique_ptr<io::HttpClient>()> make_objects)
-    : shared_(std::make_shared<Shared>(std::move(make_client), std::move(make_objects))) {}
+ThreadWorkers::ThreadWorkers(MakeClient make_client, MakeClient make_objects, MakeClient make_inquiring)
+    : shared_(std::make_shared<Shared>(std::move(make_client), std::move(make_objects),
+                                       std::move(make_inquiring))) {}
 
 ThreadWorkers::~ThreadWorkers() {
   (void)stop(Duration{0});

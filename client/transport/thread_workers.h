@@ -12,9 +12,10 @@ namespace gleaner::transport {
 
 class ThreadWorkers final : public Workers {
  public:
-  // `make_objects`: for JobContext::objects; empty: none.
-  explicit ThreadWorkers(std::function<std::unique_ptr<io::HttpClient>()> make_client,
-                         std::function<std::unique_ptr<io::HttpClient>()> make_objects = {});
+  using MakeClient = std::function<std::unique_ptr<io::HttpClient>()>;
+  // `make_objects`, `make_inquiring`: for those of JobContext; empty: none.
+  explicit ThreadWorkers(MakeClient make_client, MakeClient make_objects = {},
+                         MakeClient make_inquiring = {});
   ~ThreadWorkers() override;  // stop() without patience
 
   void submit(Queue queue, Job job) override;

@@ -17,8 +17,9 @@ inline constexpr int queue_count = 3;
 
 struct JobContext {
   io::HttpClient& http;
-  const std::atomic<bool>& stopping;  // long jobs look at it between steps
-  io::HttpClient* objects = nullptr;  // to a server's object store; null: only the server is asked
+  const std::atomic<bool>& stopping;    // long jobs look at it between steps
+  io::HttpClient* objects = nullptr;    // to a server's object store; null: only the server is asked
+  io::HttpClient* inquiring = nullptr;  // for what relays say of themselves (relay.h); null: none are asked
 };
 
 using Completion = std::function<void()>;

@@ -3,18 +3,19 @@ _gleaner_admin() {
   local at="" word
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "${at:+$at }$word" in
-      "keys"|"app"|"problem"|"strategy"|"host"|"code"|"token"|"ban"|"audit"|"console"|"status"|"contribution"|"run-local"|"plan"|"keys create"|"keys signer"|"keys work"|"keys rotate"|"keys revoke"|"keys revoked"|"app new"|"app check"|"app sign"|"app add"|"app list"|"app show"|"problem add"|"problem list"|"problem show"|"problem watch"|"problem strategy"|"problem set"|"problem explain"|"problem errors"|"problem pause"|"problem resume"|"problem retry"|"problem upgrade"|"problem cancel"|"problem result"|"problem preview"|"problem delete"|"problem decisions"|"strategy list"|"host list"|"host show"|"host units"|"host hold"|"host release"|"host tag"|"host revoke"|"code add"|"code list"|"code show"|"code rotate"|"code withdraw"|"token add"|"token list"|"token withdraw"|"ban add"|"ban list"|"ban remove"|"audit list"|"audit verify") at="${at:+$at }$word" ;;
+      "keys"|"app"|"problem"|"strategy"|"host"|"code"|"relay"|"token"|"ban"|"audit"|"console"|"status"|"contribution"|"run-local"|"plan"|"keys create"|"keys signer"|"keys work"|"keys rotate"|"keys revoke"|"keys revoked"|"app new"|"app check"|"app sign"|"app add"|"app list"|"app show"|"problem add"|"problem list"|"problem show"|"problem watch"|"problem strategy"|"problem set"|"problem explain"|"problem errors"|"problem pause"|"problem resume"|"problem retry"|"problem upgrade"|"problem cancel"|"problem result"|"problem preview"|"problem delete"|"problem decisions"|"strategy list"|"host list"|"host show"|"host units"|"host hold"|"host release"|"host tag"|"host revoke"|"code add"|"code list"|"code show"|"code rotate"|"code withdraw"|"relay allow"|"relay list"|"token add"|"token list"|"token withdraw"|"ban add"|"ban list"|"ban remove"|"audit list"|"audit verify") at="${at:+$at }$word" ;;
     esac
   done
   local offered=
   case "$at" in
-    "") offered="keys app problem strategy host code token ban audit console status contribution run-local plan --help --project --server --join-code --token-file --json --version" ;;
+    "") offered="keys app problem strategy host code relay token ban audit console status contribution run-local plan --help --project --server --join-code --token-file --json --version" ;;
     "keys") offered="create signer work rotate revoke revoked --help" ;;
     "app") offered="new check sign add list show --help" ;;
     "problem") offered="add list show watch strategy set explain errors pause resume retry upgrade cancel result preview delete decisions --help" ;;
     "strategy") offered="list --help" ;;
     "host") offered="list show units hold release tag revoke --help" ;;
     "code") offered="add list show rotate withdraw --help" ;;
+    "relay") offered="allow list --help" ;;
     "token") offered="add list withdraw --help" ;;
     "ban") offered="add list remove --help" ;;
     "audit") offered="list verify --help" ;;
@@ -65,6 +66,8 @@ _gleaner_admin() {
     "code show") offered="--help" ;;
     "code rotate") offered="--help" ;;
     "code withdraw") offered="--help --with-hosts --yes" ;;
+    "relay allow") offered="--help --children --expires --own --strangers" ;;
+    "relay list") offered="--help" ;;
     "token add") offered="--help --role --expires" ;;
     "token list") offered="--help" ;;
     "token withdraw") offered="--help --yes" ;;

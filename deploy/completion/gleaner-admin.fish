@@ -3,7 +3,7 @@ function __gleaner_admin_at
     set -l at
     for word in (commandline -opc)[2..-1]
         set -l longer (string trim -- "$at $word")
-        if contains -- $longer "keys" "app" "problem" "strategy" "host" "code" "token" "ban" "audit" "console" "status" "contribution" "run-local" "plan" "keys create" "keys signer" "keys work" "keys rotate" "keys revoke" "keys revoked" "app new" "app check" "app sign" "app add" "app list" "app show" "problem add" "problem list" "problem show" "problem watch" "problem strategy" "problem set" "problem explain" "problem errors" "problem pause" "problem resume" "problem retry" "problem upgrade" "problem cancel" "problem result" "problem preview" "problem delete" "problem decisions" "strategy list" "host list" "host show" "host units" "host hold" "host release" "host tag" "host revoke" "code add" "code list" "code show" "code rotate" "code withdraw" "token add" "token list" "token withdraw" "ban add" "ban list" "ban remove" "audit list" "audit verify"
+        if contains -- $longer "keys" "app" "problem" "strategy" "host" "code" "relay" "token" "ban" "audit" "console" "status" "contribution" "run-local" "plan" "keys create" "keys signer" "keys work" "keys rotate" "keys revoke" "keys revoked" "app new" "app check" "app sign" "app add" "app list" "app show" "problem add" "problem list" "problem show" "problem watch" "problem strategy" "problem set" "problem explain" "problem errors" "problem pause" "problem resume" "problem retry" "problem upgrade" "problem cancel" "problem result" "problem preview" "problem delete" "problem decisions" "strategy list" "host list" "host show" "host units" "host hold" "host release" "host tag" "host revoke" "code add" "code list" "code show" "code rotate" "code withdraw" "relay allow" "relay list" "token add" "token list" "token withdraw" "ban add" "ban list" "ban remove" "audit list" "audit verify"
             set at $longer
         end
     end
@@ -15,6 +15,7 @@ complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a problem -d 'Add, watc
 complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a strategy -d 'What may be named as a strategy'
 complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a host -d 'List volunteers\' hosts, hold, tag and revoke them'
 complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a code -d 'Make and withdraw the codes with which hosts join'
+complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a relay -d 'Allow relays, which other hosts join through'
 complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a token -d 'Make and withdraw the tokens of administrators'
 complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a ban -d 'Keep codes, hosts and networks out'
 complete -c gleaner-admin -n '__gleaner_admin_at ""' -f -a audit -d 'Show who changed what, and verify that log'
@@ -78,6 +79,9 @@ complete -c gleaner-admin -n '__gleaner_admin_at "code"' -f -a show -d 'Show one
 complete -c gleaner-admin -n '__gleaner_admin_at "code"' -f -a rotate -d 'Give a code a new secret; its hosts stay'
 complete -c gleaner-admin -n '__gleaner_admin_at "code"' -f -a withdraw -d 'Let nobody join with a code any more'
 complete -c gleaner-admin -n '__gleaner_admin_at "code"' -l help -d 'Print this help message and exit'
+complete -c gleaner-admin -n '__gleaner_admin_at "relay"' -f -a allow -d 'Make a code for one relay and show its join code, once'
+complete -c gleaner-admin -n '__gleaner_admin_at "relay"' -f -a list -d 'List all relays'
+complete -c gleaner-admin -n '__gleaner_admin_at "relay"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "token"' -f -a add -d 'Make a token and show it, once'
 complete -c gleaner-admin -n '__gleaner_admin_at "token"' -f -a list -d 'List all tokens'
 complete -c gleaner-admin -n '__gleaner_admin_at "token"' -f -a withdraw -d 'Let a token count no more'
@@ -234,6 +238,12 @@ complete -c gleaner-admin -n '__gleaner_admin_at "code rotate"' -l help -d 'Prin
 complete -c gleaner-admin -n '__gleaner_admin_at "code withdraw"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "code withdraw"' -l with-hosts -d 'put out the hosts that joined with it, too'
 complete -c gleaner-admin -n '__gleaner_admin_at "code withdraw"' -l yes -d 'do not ask'
+complete -c gleaner-admin -n '__gleaner_admin_at "relay allow"' -l help -d 'Print this help message and exit'
+complete -c gleaner-admin -n '__gleaner_admin_at "relay allow"' -l children -r -d ''
+complete -c gleaner-admin -n '__gleaner_admin_at "relay allow"' -l expires -r -d 'the code is good for so long: 12h, 30d, 8w'
+complete -c gleaner-admin -n '__gleaner_admin_at "relay allow"' -l own -r -d ''
+complete -c gleaner-admin -n '__gleaner_admin_at "relay allow"' -l strangers -r -d ''
+complete -c gleaner-admin -n '__gleaner_admin_at "relay list"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "token add"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "token add"' -l role -r -d 'viewer, operator or owner'
 complete -c gleaner-admin -n '__gleaner_admin_at "token add"' -l expires -r -d 'for so long: 12h, 30d, 8w'

@@ -32,7 +32,7 @@ Checker::Checker(Surroundings around)
           }) {}
 
 bool Checker::can(const protocol::CommitRequest& commit) {
-  return commit.data && commit.bytes <= limits::kept_segment_bytes_max;
+  return commit.data && !commit.delivery && commit.bytes <= limits::kept_segment_bytes_max;
 }
 
 void Checker::learn(const link::WorkAnswer::Unit& unit) {

@@ -10,6 +10,7 @@ namespace gleaner::http {
 namespace {
 
 constexpr std::string_view addresses_path = "/v1/addresses/";
+constexpr std::string_view relay_path = "/v1/relay/";
 
 service::Load::Visitor anybody(const Request& request) {
   return {service::Load::Caller::stranger, request.network};
@@ -119,8 +120,32 @@ void Router::addresses(const Request& request, HostId host, const Reply& reply) 
   });
 }
 
+// Of a relay, for itself and for those under it.
+void Router::relay_operation(const Request& request, HostId relay, const Reply& reply) {
+  service::Relays& relays = service_.relays();
+  const std::string what = request.method + " " + request.path.substr(relay_path.size());
+  if (what == "GET certificate") {
+    const auto asked = request.query.find("host");
+    const auto whose = asked == request.query.end() ? relay.value : parse_number(asked->second);
+    if (!whose) return reply(error_response({ErrorKind::invalid, "host: expected a whole number"}));
+    return relays.certificate(relay, HostId{*whose}, answer<protocol::SignedStatement>(reply));
+  }
+  if (what == "POST hosts") {
+    return with_body<protocol::EnrolRequest>(request, reply, [&](protocol::EnrolRequest message) {
+      relays.join(relay, std::move(message), request.network, answer<protocol::RelayHostReply>(reply));
+    });
+  }
+  if (what == "POST hosts/leave") {
+    return with_body<protocol::RelayHostLeft>(request, reply, [&](const protocol::RelayHostLeft& message) {
+      relays.leave(relay, message.host, answer_done(reply));
+    });
+  }
+  reply(error_response(no_such_operation(request)));
+}
+
 void Router::host_operation(const Request& request, HostId host, const Reply& reply) {
   if (request.path.starts_with(addresses_path)) return addresses(request, host, reply);
+  if (request.path.starts_with(relay_path)) return relay_operation(request, host, reply);
   if (request.method != "POST") return reply(error_response(no_such_operation(request)));
   const auto& path = request.path;
   if (path == "/v1/work") {

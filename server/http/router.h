@@ -49,6 +49,7 @@ class Router {
   void refuse(const Request& request, const Error& why, const Reply& reply);
   void addresses(const Request& request, HostId host, const Reply& reply);
   void host_operation(const Request& request, HostId host, const Reply& reply);
+  void relay_operation(const Request& request, HostId relay, const Reply& reply);
   void blob_operation(const Request& request, const Reply& reply);
   void public_operation(const Request& request, const Reply& reply);
   // Who asks, and may; what is refused is counted. unauthorized, forbidden: why not.
@@ -74,6 +75,7 @@ class Router {
   void one_problem(const AdminCall& call, ProblemId id);
   void host_admin_operation(const AdminCall& call);
   void code_operation(const AdminCall& call);
+  void relay_admin_operation(const AdminCall& call);
   void token_operation(const AdminCall& call);
   void ban_operation(const AdminCall& call);
   void upload(const Request& request, const Reply& reply, std::optional<HostId> host);

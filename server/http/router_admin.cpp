@@ -91,6 +91,7 @@ void Router::admin_operation(const AdminCall& call) {
   if (kind == "problems") return problem_operation(call);
   if (kind == "hosts") return host_admin_operation(call);
   if (kind == "codes") return code_operation(call);
+  if (kind == "relays") return relay_admin_operation(call);
   if (kind == "tokens") return token_operation(call);
   if (kind == "bans") return ban_operation(call);
   if (kind == "events" || kind == "history" || kind == "settings" || kind == "host-pages" || kind == "days" ||
@@ -254,6 +255,14 @@ void Router::code_operation(const AdminCall& call) {
   if (!call.is("POST", "withdraw")) return call.unknown();
   with_body<protocol::WithdrawCode>(call.request, call.reply, [&](protocol::WithdrawCode message) {
     codes.withdraw(name, message, call.change<protocol::CodeInfo>());
+  });
+}
+
+void Router::relay_admin_operation(const AdminCall& call) {
+  if (call.is("GET", 3)) return service_.relays().list(answer<std::vector<protocol::RelayInfo>>(call.reply));
+  if (!call.is("POST", 3)) return call.unknown();
+  with_body<protocol::AddRelay>(call.request, call.reply, [&](const protocol::AddRelay& message) {
+    service_.relays().allow(message, call.change<protocol::MadeCode>());
   });
 }
 

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <set>
 
 #include "server/service/life_cycle.h"
+#include "server/service/reports.h"
 #include "server/service/reviews.h"
 #include "server/service/tokens.h"
 #include "server/service/trust.h"
 #include "server/service/waiting.h"
+#include "shared/protocol/codec.h"
 
 namespace gleaner::service {
 namespace {
@@ -23,6 +26,7 @@ void acknowledge(protocol::Acknowledgement& answer, std::int64_t items_accepted)
 }
 
 // The host's row is the caller's to store.
+// `host` computed it.
 Status record_commit(Transaction& tx, Host& host, Problem& problem, const PreparedCommit& prepared,
                      const policy::CommitOutcome& outcome, protocol::Acknowledgement& acknowledgement) {
   const auto& request = prepared.request;
@@ -68,6 +72,27 @@ Status record_commit(Transaction& tx, Host& host, Problem& problem, const Prepar
   return {};
 }
 
+// Who a relay says computed it, by that host's signature, which is still to be checked. Why it is refused, or
+// nothing.
+std::string read_delivery(const Transaction& tx, HostId relay, const protocol::CommitRequest& request,
+                          std::optional<Computed>& computed) {
+  const auto asker = tx.model.hosts.find(relay);
+  if (asker == tx.model.hosts.end() || asker->second.row.children == 0)
+    return "only a relay delivers what others computed";
+  if (request.delivery->type != protocol::StatementType::delivery)
+    return "its delivery is another kind of statement";
+  const auto delivery = protocol::decode<protocol::Delivery>(request.delivery->payload);
+  if (!delivery.ok()) return "its delivery cannot be read: " + delivery.error().message;
+  if (delivery->range != request.range || delivery->digest != request.digest ||
+      delivery->bytes != request.bytes)
+    return "its delivery is of another result";
+  const auto host = tx.model.hosts.find(delivery->host);
+  if (host == tx.model.hosts.end() || host->second.row.state == protocol::HostState::revoked)
+    return "host " + std::to_string(delivery->host.value) + " is not one of this project's";
+  computed = Computed{delivery->host, delivery->unit, host->second.row.public_key, *request.delivery};
+  return {};
+}
+
 // What its stage says of it. REQUIRES: the problem has one.
 void settle_place(const Transaction& tx, HostId host, const Problem& problem, CommitPlace& place) {
   PreparedCommit& prepared = place.prepared;
@@ -83,6 +108,13 @@ void settle_place(const Transaction& tx, HostId host, const Problem& problem, Co
   place.manager = manager_setup(tx.model, problem);
 }
 
+// The host that computed it: `deliverer`, or one under that.
+Host* computed_by(Transaction& tx, Host& deliverer, const PreparedCommit& prepared) {
+  if (!prepared.computed) return &deliverer;
+  const auto found = tx.model.hosts.find(prepared.computed->host);
+  return found == tx.model.hosts.end() ? nullptr : &found->second;
+}
+
 // Its client computes no more of a unit that a result was refused of: what that cost is waste.
 Status end_refused(Transaction& tx, const Host& host, const protocol::CommitRequest& request,
                    const std::string& why) {
@@ -96,16 +128,24 @@ Status end_refused(Transaction& tx, const Host& host, const protocol::CommitRequ
   return store_stage(tx, problem, changes);
 }
 
-Status apply_commit(Transaction& tx, Host& host, const PreparedCommit& prepared,
-                    protocol::Acknowledgement& acknowledgement) {
+// `changed`: rows of hosts that the caller is to store.
+Status apply_commit(Transaction& tx, Host& deliverer, const PreparedCommit& prepared,
+                    protocol::Acknowledgement& acknowledgement, std::set<HostId>& changed) {
   const auto& request = prepared.request;
   if (prepared.answer) {
     acknowledgement = *prepared.answer;
     return {};
   }
-  acknowledgement = {
-      request.unit,     host.row.id, request.range, request.digest, protocol::CommitStatus::refused,
-      prepared.refusal, 0,           tx.now};
+  Host* const host = computed_by(tx, deliverer, prepared);
+  if (host == nullptr) return Error{ErrorKind::internal, "a host vanished from the model"};
+  acknowledgement = {prepared.computed ? prepared.computed->unit : request.unit,
+                     host->row.id,
+                     request.range,
+                     request.digest,
+                     protocol::CommitStatus::refused,
+                     prepared.refusal,
+                     0,
+                     tx.now};
   const auto found = tx.model.problems.find(prepared.problem);
   if (acknowledgement.reason.empty() &&
       (found == tx.model.problems.end() || !found->second.stage || found->second.row.stage != prepared.stage))
@@ -115,18 +155,24 @@ Status apply_commit(Transaction& tx, Host& host, const PreparedCommit& prepared,
     Problem& problem = found->second;
     policy::Changes changes;
     const auto outcome =
-        problem.stage->commit(host.row.id, request.unit, request.range, request.last, tx.now, changes);
+        problem.stage->commit(deliverer.row.id, request.unit, request.range, request.last, tx.now, changes);
     acknowledgement.reason = outcome.refusal;
-    if (outcome.refusal.empty()) TRY(record_commit(tx, host, problem, prepared, outcome, acknowledgement));
+    if (outcome.refusal.empty()) {
+      if (prepared.computed) TRY(touch_host(tx, *host));  // it is there, as far as its relay is believed
+      TRY(record_commit(tx, *host, problem, prepared, outcome, acknowledgement));
+      changed.insert(host->row.id);
+    }
     TRY(store_stage(tx, problem, changes));
   }
   if (acknowledgement.status == protocol::CommitStatus::refused) {
     tx.effects.warn(fmt::format("refused items {}-{} of unit {} from host {}: {}", request.range.begin,
-                                request.range.end, request.unit.value, host.row.id.value,
+                                request.range.end, request.unit.value, host->row.id.value,
                                 acknowledgement.reason));
     if (prepared.blame) {
-      host.row.health = policy::after_failure(host.row.health, acknowledgement.reason, tx.now);
-      TRY(end_refused(tx, host, request, acknowledgement.reason));
+      host->row.health = policy::after_failure(host->row.health, acknowledgement.reason, tx.now);
+      changed.insert(host->row.id);
+      // A relay's unit goes on without that one.
+      if (!prepared.computed) TRY(end_refused(tx, *host, request, acknowledgement.reason));
     }
   }
   // Refusals are not kept: each sending is judged anew. All else the segment's row says.
@@ -163,24 +209,33 @@ Status find_checking_place(Transaction& tx, HostId host, UnitId id, Result<Check
 
 Result<CommitPlace> find_place(Transaction& tx, HostId host, protocol::CommitRequest request) {
   CommitPlace place;
+  if (request.delivery) {
+    place.prepared.refusal = read_delivery(tx, host, request, place.prepared.computed);
+    if (!place.prepared.refusal.empty()) {
+      place.prepared.request = std::move(request);
+      return place;
+    }
+  }
   if (const auto open = tx.model.open_units.find(request.unit); open != tx.model.open_units.end()) {
     // Goes on where the unit stands: then it cannot have been answered before, and the model says the rest.
     const auto found = tx.model.problems.find(open->second);
     const bool has_stage = found != tx.model.problems.end() && found->second.stage;
     const policy::Unit* unit = has_stage ? found->second.stage->view().unit(request.unit) : nullptr;
-    const bool goes_on = unit != nullptr && unit->host == host && unit->committed == request.range.begin;
+    const bool goes_on =
+        !request.delivery && unit != nullptr && unit->host == host && unit->committed == request.range.begin;
     if (goes_on && !request.range.empty()) {
       place.prepared.request = std::move(request);
       settle_place(tx, host, found->second, place);
       return place;
     }
   }
-  TRY_ASSIGN(const auto before, tx.store.acknowledgement(request.unit, host, request.range, request.digest));
+  const HostId by = place.prepared.computed ? place.prepared.computed->host : host;
+  TRY_ASSIGN(const auto before, tx.store.acknowledgement(request.unit, by, request.range, request.digest));
   place.prepared.request = std::move(request);
   const auto& r = place.prepared.request;
   if (before) {
     protocol::Acknowledgement answer;
-    answer.unit = before->unit;
+    answer.unit = place.prepared.computed ? place.prepared.computed->unit : before->unit;
     answer.host = before->host;
     answer.range = before->range;
     answer.digest = before->digest;
@@ -226,15 +281,14 @@ Status apply_commits(Transaction& tx, HostId host_id, const std::vector<Prepared
   if (commits.empty()) return {};
   const auto found = tx.model.hosts.find(host_id);
   if (found == tx.model.hosts.end()) return Error{ErrorKind::internal, "a host vanished from the model"};
-  bool changed = false;
+  std::set<HostId> changed;
   for (const PreparedCommit& prepared : commits) {
     protocol::Acknowledgement acknowledgement;
-    TRY(apply_commit(tx, found->second, prepared, acknowledgement));
-    const bool refused = acknowledgement.status == protocol::CommitStatus::refused;
-    changed = changed || (!prepared.answer && (!refused || prepared.blame));
+    TRY(apply_commit(tx, found->second, prepared, acknowledgement, changed));
     acknowledgements.push_back(std::move(acknowledgement));
   }
-  return changed ? tx.store.update_host(found->second.row) : Status();
+  for (const HostId id : changed) TRY(tx.store.update_host(tx.model.hosts.at(id).row));
+  return {};
 }
 
 }  // namespace gleaner::service

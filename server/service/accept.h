@@ -11,13 +11,22 @@
 
 namespace gleaner::service {
 
+// Who computed what a relay delivers, by that host's word.
+struct Computed {
+  HostId host;
+  UnitId unit;                          // as its relay numbers it
+  Bytes key;                            // of the host; the statement is not yet known to be its
+  protocol::SignedStatement statement;  // a Delivery
+};
+
 // A commit whose bytes were checked.
 struct PreparedCommit {
   protocol::CommitRequest request;
   Bytes bytes;  // that the store keeps; empty: they are in a blob, durably
   std::optional<protocol::Acknowledgement> answer;  // given before: this is a repeat
   std::string refusal;                              // not empty: refuse it, and why
-  bool blame = false;                               // the refusal is the host's fault
+  bool blame = false;                               // the refusal is the fault of who computed it
+  std::optional<Computed> computed = {};            // absent: the host that delivers it did
   ProblemId problem;
   int stage = 0;
   bool enough = false;  // the manager needs no further items

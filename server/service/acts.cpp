@@ -71,8 +71,10 @@ ActWords words_of(const protocol::HostInfo& info) {
 }
 
 ActWords words_of(const protocol::CodeInfo& info) {
-  return {info.name, info.state + (info.hosts_max > 0 ? fmt::format(", {} hosts", info.hosts_max) : "") +
-                         until(info.expires_at)};
+  const std::string admits = info.children ? fmt::format(", a relay with {} hosts under it", *info.children)
+                             : info.hosts_max > 0 ? fmt::format(", {} hosts", info.hosts_max)
+                                                  : "";
+  return {info.name, info.state + admits + until(info.expires_at)};
 }
 
 ActWords words_of(const protocol::MadeCode& made) {

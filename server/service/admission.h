@@ -9,11 +9,18 @@
 
 namespace gleaner::service {
 
-// The code that a joining host may use: it shows this secret, this key, and is `known` (null: new). All codes
-// are compared, by digests, whichever it is: the time says nothing of the secrets. forbidden, banned: why
-// not, as its owner is told.
-[[nodiscard]] Result<const storage::CodeRow*> admit(const Model& model, const Bytes& secret,
+enum class Joining { host, relay };
+
+// The code that a joining host or relay may use: it shows this secret, this key, and is `known` (null: new).
+// All codes are compared, by digests, whichever it is: the time says nothing of the secrets. forbidden,
+// banned: why not, as its owner is told.
+[[nodiscard]] Result<const storage::CodeRow*> admit(const Model& model, const Bytes& secret, Joining kind,
                                                     const Bytes& host_key, const Host* known, Timestamp now);
+// The host with this key on this machine; null: none. The same key on another machine is a cloned disk: a new
+// host.
+[[nodiscard]] const Host* known_host(const Model& model, const Bytes& host_key, const std::string& machine);
+// banned, forbidden: nobody with this key may join, as its owner is told.
+[[nodiscard]] Status check_key(const Model& model, const Bytes& host_key, Timestamp now);
 // How many hosts joined with it, those that are gone included.
 [[nodiscard]] std::int64_t hosts_of(const Model& model, const storage::CodeRow& code);
 // Absent: hosts may join with it. "full", "expired" or "withdrawn".

@@ -30,6 +30,7 @@ protocol::CodeInfo describe(const Model& model, const storage::CodeRow& row, Tim
   info.made_at = row.made_at;
   info.expires_at = row.expires_at;
   info.withdrawn_at = row.withdrawn_at;
+  if (row.children > 0) info.children = row.children;
   return info;
 }
 
@@ -141,9 +142,20 @@ void Codes::make(std::function<Result<storage::CodeRow>(Transaction&)> change,
 }
 
 void Codes::add(protocol::AddCode request, Done<protocol::MadeCode> done) {
+  add(std::move(request), 0, std::move(done));
+}
+
+void Codes::add_relay(const protocol::AddRelay& request, Done<protocol::MadeCode> done) {
+  if (request.children < 1 || request.children > limits::relay_children_max)
+    return done(Error{ErrorKind::invalid,
+                      fmt::format("children: expected 1 to {} hosts", limits::relay_children_max)});
+  add({request.name, 1, request.lifetime_seconds, request.own, {}}, request.children, std::move(done));
+}
+
+void Codes::add(protocol::AddCode request, std::int64_t children, Done<protocol::MadeCode> done) {
   if (const Status good = check_name(request.name); !good.ok()) return done(good.error());
   make(
-      [request = std::move(request)](Transaction& tx) -> Result<storage::CodeRow> {
+      [request = std::move(request), children](Transaction& tx) -> Result<storage::CodeRow> {
         if (tx.model.codes.contains(request.name))
           return Error{ErrorKind::conflict,
                        "there is an enrolment code " + request.name +
@@ -156,6 +168,7 @@ void Codes::add(protocol::AddCode request, Done<protocol::MadeCode> done) {
         row.hosts_max = request.hosts_max;
         row.own = request.own;
         row.tags = request.tags;
+        row.children = children;
         row.made_at = tx.now;
         if (request.lifetime_seconds > 0)
           row.expires_at = tx.now + std::chrono::seconds{request.lifetime_seconds};

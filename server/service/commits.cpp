@@ -5,6 +5,7 @@
 #include "server/service/round.h"
 #include "server/service/waiting.h"
 #include "shared/base/limits.h"
+#include "shared/crypto/relay_chain.h"
 #include "shared/crypto/statements.h"
 #include "shared/protocol/codec.h"
 
@@ -116,7 +117,18 @@ void Commits::check_aside(HostId host, CommitPlace place, Prepared then) {
   kernel_.on_blob_pool(std::move(job));
 }
 
+void Commits::check_computed(PreparedCommit& prepared) const {
+  if (!prepared.computed || prepared.answer || !prepared.refusal.empty()) return;
+  const auto delivery =
+      crypto::check_delivery(prepared.computed->statement, prepared.computed->key, secrets_.project);
+  if (!delivery.ok())
+    prepared.refusal = delivery.error().message;
+  else if (delivery->problem != prepared.problem || delivery->stage != prepared.stage)
+    prepared.refusal = "its delivery is of another problem or stage than the relay's unit";
+}
+
 void Commits::check(HostId host, CommitPlace place, Prepared then) {
+  check_computed(place.prepared);
   check_.check(std::move(place),
                [this, host, then = std::move(then)](Result<SegmentCheck::Checked> checked) mutable {
                  if (!checked.ok()) return then(checked.error());

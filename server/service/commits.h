@@ -39,6 +39,8 @@ class Commits {
 
  private:
   using Prepared = std::function<void(Result<PreparedCommit>)>;
+  // Refuses what the host that is said to have computed it did not sign.
+  void check_computed(PreparedCommit& prepared) const;
   // What segment_check.h says of it; then large bytes become a blob.
   void check(HostId host, CommitPlace place, Prepared then);
   // The same, where it may wait for an object store on threads that others do not need.

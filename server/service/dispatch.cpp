@@ -14,12 +14,16 @@
 namespace gleaner::service {
 namespace {
 
-policy::WorkDemand demand_of(HostId host, const protocol::WorkRequest& request) {
+policy::WorkDemand demand_of(const Host& host, const protocol::WorkRequest& request) {
   policy::WorkDemand demand;
-  demand.host = host;
+  demand.host = host.row.id;
   demand.slots = request.slots;
   demand.offer = {request.platforms, request.applications, request.memory_bytes, request.cores};
   demand.proposal = request.proposal;
+  if (const auto& offer = request.relay; offer && host.row.children > 0) {
+    demand.relay = policy::RelayOffer{offer->rate, offer->slots};
+    demand.proposal.performance = offer->performance;
+  }
   return demand;
 }
 
@@ -126,6 +130,7 @@ void tell_dispatch(Transaction& tx, const Problem& problem) {
 }
 
 void tell_dispatch(Transaction& tx, const Host& host) {
+  if (host.row.relay != HostId{}) return;  // its relay asks for it
   tx.model.dispatch->put_host(host.row.id, terms_of(tx.model, host, tx.now), tx.now);
 }
 
@@ -137,7 +142,7 @@ Status hand_out(Transaction& tx, Host& host, const protocol::WorkRequest& reques
     TRY_ASSIGN(const UnitId next, tx.store.next_unit());
     spare.push_back(next);
   }
-  policy::WorkDemand demand = demand_of(host.row.id, request);
+  policy::WorkDemand demand = demand_of(host, request);
   demand.units = spare;
   const policy::Served served = tx.model.dispatch->request(demand, tx.now);
   spare.erase(spare.begin(), spare.begin() + static_cast<std::ptrdiff_t>(served.grants.size()));

@@ -2,86 +2,47 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "server/service/admission.h"
 #include "server/service/describe.h"
+#include "server/service/joined.h"
+#include "server/service/relay_certificates.h"
 #include "server/service/reports.h"
-#include "shared/base/limits.h"
 #include "shared/crypto/statements.h"
 #include "shared/protocol/codec.h"
 
 namespace gleaner::service {
 namespace {
 
-Status check_request(const protocol::EnrolRequest& request) {
-  if (request.host_key.size() != 32) return Error{ErrorKind::invalid, "host_key: expected 32 bytes"};
-  if (request.cores < 1 || request.cores > 4096)
-    return Error{ErrorKind::invalid, "cores: expected 1 to 4096"};
-  return {};
-}
-
-void fill(storage::HostRow& row, const protocol::EnrolRequest& request, const std::string& token,
-          Timestamp now) {
-  row.name = request.name.empty() ? "host" : request.name.substr(0, limits::name_length_max);
-  row.public_key = request.host_key;
-  row.machine = request.machine;
-  row.token_digest = crypto::sha256(token);
-  row.platform = request.platform;
-  row.cores = request.cores;
-  row.memory_bytes = request.memory_bytes;
-  row.client_version = request.client_version;
-  if (request.benchmark) {
-    row.mflops = request.benchmark->mflops;
-    row.benchmark_at = request.benchmark->measured_at;
-  }
-  row.state = protocol::HostState::active;
-  row.last_contact = now;
-}
-
-// The same key on the same machine is the same host (its state was lost, or the reply was). The same key on
-// another machine is a cloned disk: a new host.
+// The same key on the same machine is the same host (its state was lost, or the reply was), also if it was
+// under a relay. The reply's certificate is not signed yet.
 Status take_host(Transaction& tx, const protocol::EnrolRequest& request, const std::string& network,
-                 Result<protocol::EnrolReply>& reply) {
-  const Host* known = nullptr;
-  for (const HostId id : tx.model.index.with_key(request.host_key))
-    if (const Host& host = tx.model.hosts.at(id);
-        host.row.public_key == request.host_key && host.row.machine == request.machine)
-      known = &host;
-  const auto admitted = admit(tx.model, request.secret, request.host_key, known, tx.now);
+                 const std::string& project, Result<protocol::EnrolReply>& reply) {
+  const Host* const known = known_host(tx.model, request.host_key, request.machine);
+  const auto admitted = admit(tx.model, request.secret, request.relay ? Joining::relay : Joining::host,
+                              request.host_key, known, tx.now);
   if (!admitted.ok()) {
     reply = admitted.error();
     return {};
   }
-  const storage::CodeRow& code = **admitted;
   const std::string token = to_base64url(crypto::random_secret(32));
-  storage::HostRow row = known != nullptr ? known->row : storage::HostRow{};
-  if (known != nullptr) tx.effects.add(effect::DropToken{row.token_digest});
-  fill(row, request, token, tx.now);
+  const bool again = known != nullptr;
+  storage::HostRow row = again ? known->row : storage::HostRow{};
+  if (again) tx.effects.add(effect::DropToken{row.token_digest});
+  fill(row, request, tx.now);
+  join_with(row, **admitted, request, known, tx.settings.configuration.own_hosts);
+  row.token_digest = crypto::sha256(token);
   row.network = network;
-  if (known == nullptr || row.code != code.name) {
-    row.code = code.name;
-    row.tags = code.tags;
-    row.own = code.own.value_or(tx.settings.configuration.own_hosts);
-  }
-  if (known != nullptr) {
-    TRY(tx.store.renew_host(row));
-  } else {
-    row.enrolled_at = row.last_contact;
-    TRY_ASSIGN(row.id, tx.store.add_host(row));
-  }
+  row.relay = HostId{};
+  row.proved_at = std::max(row.proved_at, tx.now);  // what it said to relays before this counts no more
+  TRY(store_joined(tx, row, known));
   tx.effects.add(effect::AdmitToken{row.token_digest, row.id, is_proven(row)});
-  tx.effects.add(effect::Announce{});
-  tx.effects.info(fmt::format("host {} ({}) {} with the code {}: {} cores, {}", row.id.value, row.name,
-                              known != nullptr ? "joined again" : "joined", row.code, row.cores,
-                              row.platform));
-  tx.model.reputation.set_own(row.id, row.own);
-  note_party(tx.model, row);
-  const bool counted = known != nullptr && known->row.state == protocol::HostState::active;
-  tx.model.contacts.heard(counted ? known->row.last_contact : Timestamp{}, tx.now, tx.now);
-  Host& host = tx.model.hosts[row.id];
-  host.row = row;
-  host.stored_contact = row.last_contact;
-  tx.model.index.put(row);
-  reply = protocol::EnrolReply{row.id, token};
+  tx.effects.info(fmt::format("{} {} ({}) {} with the code {}: {} cores, {}",
+                              row.children > 0 ? "relay" : "host", row.id.value, row.name,
+                              again ? "joined again" : "joined", row.code, row.cores, row.platform));
+  reply = protocol::EnrolReply{row.id, token, {}};
+  if (row.children > 0) reply->certificate = unsigned_certificate(row, project, tx.now);
   return {};
 }
 
@@ -136,14 +97,23 @@ protocol::SignedStatement Enrolment::project() {
 void Enrolment::enrol(protocol::EnrolRequest request, const std::string& network,
                       Done<protocol::EnrolReply> done) {
   // Whatever it shows counts: secrets are not to be tried out.
-  if (const Status room = joins_.admit(network, kernel_.clock().steady()); !room.ok())
-    return done(room.error());
+  if (const Status room = may_try(network); !room.ok()) return done(room.error());
   if (const Status checked = check_request(request); !checked.ok()) return done(checked.error());
+  if (const Status good = check_relay_keys(revocations_.present(), request); !good.ok())
+    return done(good.error());
   kernel_.decide<protocol::EnrolReply>(
-      [request = std::move(request), network](Transaction& tx, Result<protocol::EnrolReply>& reply) {
-        return take_host(tx, request, network, reply);
+      [request = std::move(request), network, project = secrets_.project](
+          Transaction& tx, Result<protocol::EnrolReply>& reply) {
+        return take_host(tx, request, network, project, reply);
       },
-      std::move(done));
+      Done<protocol::EnrolReply>([this, done = std::move(done)](Result<protocol::EnrolReply> reply) {
+        if (reply.ok() && reply->certificate) sign(*reply->certificate, secrets_.work_key);
+        done(std::move(reply));
+      }));
+}
+
+Status Enrolment::may_try(const std::string& network) {
+  return joins_.admit(network, kernel_.clock().steady());
 }
 
 void Enrolment::leave(HostId id, StatusDone done) {

@@ -39,10 +39,12 @@ class Enrolment {
   // What a volunteer's client must know of the project.
   [[nodiscard]] protocol::SignedStatement project();
   // Shows the enrolment secret and its own key, and gets a token. The same key on the same machine is the
-  // same host: it gets a new token, the old one ends.
-  // `network`: where it comes from (Joins).
+  // same host: it gets a new token, the old one ends. A relay gets a certificate, too. Hosts that join
+  // through a relay: relays.h. `network`: where it comes from (Joins).
   void enrol(protocol::EnrolRequest request, const std::string& network, Done<protocol::EnrolReply> done);
   void leave(HostId host, StatusDone done);
+  // Whether a secret may be tried from there. unavailable: not now.
+  [[nodiscard]] Status may_try(const std::string& network);
 
   void hosts(Done<std::vector<protocol::HostInfo>> done);
   void host(HostId id, Done<protocol::HostInfo> done);

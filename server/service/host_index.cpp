@@ -23,6 +23,7 @@ void HostIndex::put(const storage::HostRow& row) {
   ++code->second;
   if (place->second.mflops > 0) speeds_.insert(row.mflops);
   active_ += active ? 1 : 0;
+  relays_.put(row);
 }
 
 void HostIndex::take_out(HostId host, const Counted& counted) {

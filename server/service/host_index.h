@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "server/service/relay_index.h"
 #include "server/storage/store.h"
 #include "shared/base/id_table.h"
 
@@ -22,7 +23,7 @@ class HostIndex {
   HostIndex(HostIndex&&) = default;
   HostIndex& operator=(HostIndex&&) = default;
 
-  // Whenever a host's key, code, state or speed has changed, or it is new.
+  // Whenever a host's key, code, state, relay or speed has changed, or it is new.
   void put(const storage::HostRow& row);
   // Every host with the public key, whatever its state; perhaps some with another one.
   [[nodiscard]] std::vector<HostId> with_key(const Bytes& public_key) const;
@@ -31,6 +32,7 @@ class HostIndex {
   // MFLOP/s of the slowest active host that was measured; 0: none was.
   [[nodiscard]] double slowest() const { return speeds_.empty() ? 0 : *speeds_.begin(); }
   [[nodiscard]] std::int64_t active() const { return active_; }
+  [[nodiscard]] const RelayIndex& relays() const { return relays_; }
 
  private:
   using Codes = std::map<std::string, std::int64_t>;
@@ -47,6 +49,7 @@ class HostIndex {
   Codes codes_;
   std::multiset<double> speeds_;
   std::int64_t active_ = 0;
+  RelayIndex relays_;
 };
 
 // How many active hosts were heard of in the last minutes, to the second.

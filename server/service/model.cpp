@@ -78,6 +78,11 @@ Status load_problem(storage::Store& store, const storage::ProblemRow& row, Times
   return {};
 }
 
+// At a start, once the hosts are read, too.
+void admit_relays(const Model& model, policy::RecordedStage& stage, Timestamp now) {
+  for (const HostId relay : model.index.relays().relays()) stage.admit_relay(relay, now);
+}
+
 void load_host(storage::HostRow&& row, Timestamp now, Model& model) {
   Host& host = model.hosts[row.id];
   host.row = std::move(row);
@@ -88,6 +93,7 @@ void load_host(storage::HostRow&& row, Timestamp now, Model& model) {
   note_party(model, host.row);
   if (host.row.state != protocol::HostState::active) return;
   model.contacts.heard({}, host.row.last_contact, now);
+  if (host.row.relay != HostId{}) return;  // its relay asks for it
   model.dispatch->put_host(host.row.id, terms_of(model, host, now), now);
 }
 
@@ -100,6 +106,8 @@ Status load_many(storage::Store& store, const std::vector<storage::ProblemRow>& 
     TRY(restore_stage(stored, settings, now, model.problems.at(problem), model, &files));
   for (auto hosts = rows.next_hosts(); !hosts.empty(); hosts = rows.next_hosts())
     for (auto& row : hosts) load_host(std::move(row), now, model);
+  for (auto& [id, problem] : model.problems)
+    if (problem.stage) admit_relays(model, *problem.stage, now);
   TRY_ASSIGN(const auto standings, rows.standings());
   for (const auto& row : standings) model.reputation.restore(row.host, row.application, row.standing);
   return {};
@@ -145,6 +153,7 @@ Status restore_stage(const policy::RestoreEvent& stored, const Settings& setting
     policy::Changes changes;
     problem.stage->enough(now, changes);
   }
+  admit_relays(model, *problem.stage, now);
   for (const auto& unit : stored.units) open_unit(model, unit.id, unit.host, row.id);
   for (const auto& record : stored.hosts)
     if (record.items_accepted > 0) model.blame.delivered(record.host, row.application);

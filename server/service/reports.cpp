@@ -20,6 +20,20 @@ std::vector<ProblemId> problems_of(const Model& model, const Host& host) {
   return {problems.begin(), problems.end()};
 }
 
+bool is_relay(const Model& model, HostId host) {
+  const auto found = model.hosts.find(host);
+  return found != model.hosts.end() && found->second.row.children > 0;
+}
+
+protocol::UnitOrder order_for(const Transaction& tx, policy::RecordedStage& stage, HostId host,
+                              const protocol::UnitReport& report, policy::Changes& changes) {
+  if (!report.relay || !is_relay(tx.model, host)) return stage.report(host, report, tx.now, changes);
+  const auto& relay = *report.relay;
+  return stage.report(
+      host, policy::RelayReport{report.unit, relay.begun, relay.seconds_left, relay.rate, relay.slots},
+      tx.now, changes);
+}
+
 }  // namespace
 
 Status touch_host(Transaction& tx, Host& host) {
@@ -66,7 +80,7 @@ Status take_reports(Transaction& tx, HostId host, const std::vector<protocol::Un
     }
     Problem& problem = found->second;
     policy::Changes changes;
-    protocol::UnitOrder order = problem.stage->report(host, report, tx.now, changes);
+    protocol::UnitOrder order = order_for(tx, *problem.stage, host, report, changes);
     if (order.action == protocol::UnitAction::go_on && problem.row.state == protocol::ProblemState::paused) {
       order.action = protocol::UnitAction::pause;
       order.reason = "the problem is paused";
@@ -103,6 +117,19 @@ double heartbeat_interval(const Transaction& tx, const Host& host) {
   return tx.model.dispatch->heartbeat_seconds(problems_of(tx.model, host), tx.now);
 }
 
+std::optional<std::vector<protocol::StageNews>> stages_for(const Transaction& tx, const Host& host) {
+  if (host.row.children == 0) return {};
+  std::vector<protocol::StageNews> news;
+  for (const ProblemId id : problems_of(tx.model, host)) {
+    const auto found = tx.model.problems.find(id);
+    if (found == tx.model.problems.end() || !found->second.stage) continue;
+    if (news.size() == static_cast<std::size_t>(limits::progress_per_reply_max)) break;
+    const policy::Stage& stage = found->second.stage->view();
+    news.push_back({id, found->second.row.stage, stage.seconds_in_all(), stage.ledger().free().empty()});
+  }
+  return news;
+}
+
 std::vector<protocol::ProblemProgress> progress_for(const Transaction& tx, const Host& host) {
   std::vector<protocol::ProblemProgress> progress;
   for (const ProblemId id : problems_of(tx.model, host)) {
@@ -118,16 +145,33 @@ std::vector<protocol::ProblemProgress> progress_for(const Transaction& tx, const
   return progress;
 }
 
-Status end_host(Transaction& tx, Host& host, protocol::HostState state, const std::string& reason) {
+Status give_back_all(Transaction& tx, Host& host, const std::string& reason) {
   for (auto& [id, problem] : tx.model.problems) {
     if (!problem.stage) continue;
     policy::Changes changes;
     problem.stage->host_left(host.row.id, reason, tx.now, changes);
     TRY(store_stage(tx, problem, changes));
   }
+  return {};
+}
+
+Status end_hosts_under(Transaction& tx, const Host& relay, const std::string& why) {
+  for (const HostId child : tx.model.index.relays().under(relay.row.id)) {
+    Host& host = tx.model.hosts.at(child);
+    host.row.state_reason =
+        fmt::format("was under the relay {} (host {}), which {}", relay.row.name, relay.row.id.value, why);
+    TRY(end_host(tx, host, protocol::HostState::left, "the host's relay is one no more"));
+  }
+  return {};
+}
+
+Status end_host(Transaction& tx, Host& host, protocol::HostState state, const std::string& reason) {
+  TRY(give_back_all(tx, host, reason));
+  TRY(end_hosts_under(tx, host, state == protocol::HostState::revoked ? "was revoked" : "has left"));
   tx.model.blame.forget_host(host.row.id);
   if (host.row.state == protocol::HostState::active) tx.model.contacts.forget(host.row.last_contact);
   host.row.state = state;
+  host.row.relay = HostId{};
   tx.model.dispatch->drop_host(host.row.id, tx.now);
   TRY(tx.store.update_host(host.row));
   tx.model.index.put(host.row);

@@ -24,6 +24,7 @@
 #include "server/service/overview.h"
 #include "server/service/previews.h"
 #include "server/service/problems.h"
+#include "server/service/relays.h"
 #include "server/service/revocations.h"
 #include "server/service/scrub.h"
 #include "server/service/ticker.h"
@@ -55,6 +56,7 @@ class Service {
   [[nodiscard]] Audit& audit() { return audit_; }
   [[nodiscard]] Bans& bans() { return bans_; }
   [[nodiscard]] Codes& codes() { return codes_; }
+  [[nodiscard]] Relays& relays() { return relays_; }
   [[nodiscard]] Work& work() { return work_; }
   [[nodiscard]] Commits& commits() { return commits_; }
   [[nodiscard]] Uploads& uploads() { return uploads_; }
@@ -96,6 +98,7 @@ class Service {
   Audit audit_;
   Bans bans_;
   Codes codes_;
+  Relays relays_;
   Commits commits_;
   Work work_;
   Uploads uploads_;

@@ -27,7 +27,7 @@ void Tokens::rebuild(const Model& model) {
   Hosts hosts;
   hosts.reserve(model.hosts.size());
   for (const auto& [id, host] : model.hosts)
-    if (host.row.state == protocol::HostState::active)
+    if (host.row.state == protocol::HostState::active && host.row.relay == HostId{})
       hosts[key_of(host.row.token_digest)] = {id, is_proven(host.row)};
   const std::unique_lock lock(mutex_);
   hosts_ = std::move(hosts);

@@ -26,6 +26,12 @@ Random draw_for(const Model& model, std::string_view what, std::int64_t number) 
   return Random(seed);
 }
 
+// It could be asked for an opinion now. One under a relay is not asked by the project.
+bool is_here(const Host& host, Timestamp now) {
+  return host.row.state == protocol::HostState::active && host.row.relay == HostId{} &&
+         now - host.row.last_contact < here_for;
+}
+
 // Where the project has hosts of its own that are here, these alone make spot checks; else none is barred.
 std::vector<HostId> strangers(const Model& model, Timestamp now) {
   std::vector<HostId> others;
@@ -35,7 +41,7 @@ std::vector<HostId> strangers(const Model& model, Timestamp now) {
     if (!model.reputation.is_own(id))
       others.push_back(id);
     else
-      own_here = own_here || now - host.row.last_contact < here_for;
+      own_here = own_here || is_here(host, now);
   }
   return own_here ? others : std::vector<HostId>{};
 }
@@ -44,8 +50,7 @@ std::vector<HostId> strangers(const Model& model, Timestamp now) {
 std::vector<HostId> hosts_here(const Model& model, Timestamp now) {
   std::vector<HostId> here;
   for (const auto& [id, host] : model.hosts)
-    if (host.row.state == protocol::HostState::active && now - host.row.last_contact < here_for)
-      here.push_back(id);
+    if (is_here(host, now)) here.push_back(id);
   return here;
 }
 
@@ -212,7 +217,7 @@ policy::VerdictTerms verdict_terms(const Model& model, const Problem& problem, T
   policy::VerdictTerms terms{rules.odds, rules.coincidence, quorum};
   std::size_t here = 0;
   for (const auto& [id, host] : model.hosts) {
-    if (host.row.state == protocol::HostState::active && now - host.row.last_contact < here_for) ++here;
+    if (is_here(host, now)) ++here;
     if (here == policy::opinions_most) break;
   }
   terms.opinions_max = policy::opinions_max(here, quorum);

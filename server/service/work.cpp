@@ -48,6 +48,7 @@ Status decide_work(Transaction& tx, HostId id, const protocol::WorkRequest& requ
   outcome.reply.slowest_performance = tx.model.index.slowest();
   if (tx.model.revocations.number() > 0) outcome.reply.revocations = tx.model.revocations.number();
   if (auto progress = progress_for(tx, host); !progress.empty()) outcome.reply.progress = std::move(progress);
+  outcome.reply.stages = stages_for(tx, host);
   result = std::move(outcome);
   return {};
 }
@@ -64,6 +65,7 @@ Status take_heartbeat(Transaction& tx, HostId id, protocol::HeartbeatRequest req
   TRY(take_reports(tx, id, request.units, reply.units));
   if (request.saved) keep_saved(tx, found->second, *request.saved);
   reply.interval_seconds = heartbeat_interval(tx, found->second);
+  reply.stages = stages_for(tx, found->second);
   if (tx.model.revocations.number() > 0) reply.revocations = tx.model.revocations.number();
   result = std::move(reply);
   return {};

@@ -409,6 +409,15 @@ DROP INDEX units_by_stage;
 CREATE INDEX open_units ON units (problem, stage) WHERE state = 1;
 )";
 
+// Relays. All hosts of before speak to the project themselves.
+constexpr const char* relays = R"(
+ALTER TABLE codes ADD COLUMN children INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE hosts ADD COLUMN relay INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE hosts ADD COLUMN proved_at INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE hosts ADD COLUMN children INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE hosts ADD COLUMN tls_key TEXT NOT NULL DEFAULT '';
+)";
+
 constexpr std::array steps{
     Migration{1, "first schema", first_schema},
     Migration{2, "units remember the end they were handed out with", handed_out_end},
@@ -425,6 +434,7 @@ constexpr std::array steps{
     Migration{13, "what was contributed on each day", days},
     Migration{14, "hosts on hold, and a host's units", holds},
     Migration{15, "acknowledgements of segments in their rows, an index of open units", fewer_rows},
+    Migration{16, "relays, and the hosts under them", relays},
 };
 
 }  // namespace

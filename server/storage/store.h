@@ -64,6 +64,10 @@ struct HostRow {
   std::vector<std::string> tags;
   std::string network;  // from which: an IPv4 address or an IPv6 /64; empty: not known
   std::string on_hold;  // why it gets no new unit until an administrator releases it; empty: it does
+  HostId relay;         // under which it is, with a token of nobody's; 0: it speaks to the project itself
+  Timestamp proved_at;  // when it said last that it joins, directly or through a relay; 0: before schema 16
+  std::int64_t children = 0;  // how many hosts may be under it; 0: it is no relay
+  std::string tls_key;        // of a relay: the digest of its TLS key; empty: it is none
 };
 
 // What hosts join with. Of its secret only the digest is kept.
@@ -74,8 +78,9 @@ struct CodeRow {
   std::optional<bool> own;     // absent: as the settings say
   std::vector<std::string> tags;
   Timestamp made_at;
-  Timestamp expires_at;    // 0: never
-  Timestamp withdrawn_at;  // 0: it is not
+  Timestamp expires_at;       // 0: never
+  Timestamp withdrawn_at;     // 0: it is not
+  std::int64_t children = 0;  // 0: it admits hosts; else a relay, and so many hosts under that
 };
 
 // With what an administrator shows who it is; only the digest is kept.

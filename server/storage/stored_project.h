@@ -74,6 +74,10 @@ struct Stored<HostDescription> {
     to("tags", AsList{row.tags});
     to("network", row.network);
     to("on_hold", row.on_hold);
+    to("relay", row.relay);
+    to("proved_at", row.proved_at);
+    to("children", row.children);
+    to("tls_key", row.tls_key);
   }
 };
 
@@ -101,6 +105,7 @@ struct Stored<CodeRow> {
     to("made_at", row.made_at);
     to("expires_at", row.expires_at);
     to("withdrawn_at", row.withdrawn_at);
+    to("children", row.children);
   }
 };
 

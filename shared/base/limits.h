@@ -87,8 +87,13 @@ inline constexpr std::int64_t contexts_bytes_max = 4 << 20;  // in its memory; t
 inline constexpr int progress_per_reply_max = 16;            // problems whose progress one reply reports
 inline constexpr int hosts_per_page_max = 1000;
 inline constexpr int list_length_max = 10'000;  // one admin list, or the hosts of one problem
-inline constexpr int codes_max = 10'000;        // enrolment codes: each joining host's is looked for
-inline constexpr int bans_max = 10'000;         // all are in the memory, and one list
+// Relays above a host: each is a link of the chain that it checks with every lease.
+inline constexpr int relay_depth_max = 8;
+inline constexpr int lease_statements_max = 2 * relay_depth_max;
+inline constexpr int relay_slots_max = 100'000'000;
+inline constexpr std::int64_t relay_children_max = 1'000'000;  // under one relay: as many as a server has
+inline constexpr int codes_max = 10'000;  // enrolment codes: each joining host's is looked for
+inline constexpr int bans_max = 10'000;   // all are in the memory, and one list
 inline constexpr int ban_reason_length_max = 500;
 inline constexpr int tags_max = 16;                                    // of an enrolment code and its hosts
 inline constexpr std::int64_t code_seconds_max = 10LL * 365 * 86'400;  // the life of a code or an admin token

@@ -2,6 +2,7 @@
 
 #include "shared/crypto/hash_tree.h"
 #include "shared/crypto/periods.h"
+#include "shared/crypto/statement_parts.h"
 #include "shared/protocol/codec.h"
 
 namespace gleaner::crypto {
@@ -22,53 +23,13 @@ std::string signed_root(std::string_view root) {
   return "gleaner-1\nreply\n" + std::string(root);
 }
 
-Error untrusted(StatementType type, const std::string& reason) {
-  return {ErrorKind::untrusted, std::string("the ") + protocol::name_of(type) + " statement " + reason};
-}
-
-// The signature is by `key`, and nobody else's.
-Status check_signed_by(const SignedStatement& statement, StatementType type, std::string_view key) {
-  if (!equal_constant_time(statement.key, key))
-    return untrusted(
-        type, "is not signed by the key that must have signed it: it may be of another project, or forged");
-  return check_signature(statement, type);
-}
-
-// REQUIRES: the signature was checked. What a trusted key signed and we cannot read is still not to be used.
-template <typename Payload>
-Result<Payload> decode_payload(const SignedStatement& statement) {
-  auto payload = protocol::decode<Payload>(statement.payload);
-  if (payload.ok()) return payload;
-  return untrusted(statement.type, "cannot be read (" + payload.error().message +
-                                       "): the server may be newer than this program; update it");
-}
-
-Status check_period(StatementType type, const protocol::KeyCertificate& certificate, Timestamp now) {
-  if (certificate.not_after < certificate.not_before) return untrusted(type, "ends before it begins");
-  if (now + clock_skew_forgiven < certificate.not_before)
-    return untrusted(type, "of key \"" + certificate.name + "\" is valid only from " +
-                               to_rfc3339(certificate.not_before) +
-                               " on: check this computer's date and time");
-  if (now - clock_skew_forgiven > certificate.not_after)
-    return untrusted(type,
-                     "of key \"" + certificate.name + "\" expired at " + to_rfc3339(certificate.not_after) +
-                         ": the project's administrator must renew it (or this computer's date is wrong)");
-  return {};
-}
-
-Status check_host(StatementType type, HostId said, HostId host) {
-  if (said == host) return {};
-  return untrusted(type, "is for host " + std::to_string(said.value) + ", and this is host " +
-                             std::to_string(host.value) + ": join again if the problem stays");
-}
-
 // The list that a server brings must not let go what the root key took back before.
 Status check_not_older(const Revocations& brought, const Revocations& seen) {
   if (brought.number() >= seen.number()) return {};
   const auto text = [](const Revocations& list) {
     return "number " + std::to_string(list.number()) + " of " + to_rfc3339(list.list().issued_at);
   };
-  return untrusted(
+  return refuse_statement(
       StatementType::project,
       std::string("brings ") +
           (brought.number() == 0 ? "no revocation list" : "the revocation list " + text(brought)) +
@@ -78,6 +39,52 @@ Status check_not_older(const Revocations& brought, const Revocations& seen) {
 }
 
 }  // namespace
+
+Error refuse_statement(StatementType type, const std::string& reason) {
+  return {ErrorKind::untrusted, std::string("the ") + protocol::name_of(type) + " statement " + reason};
+}
+
+Status check_signed_by(const SignedStatement& statement, StatementType type, std::string_view key) {
+  if (!equal_constant_time(statement.key, key))
+    return refuse_statement(
+        type, "is not signed by the key that must have signed it: it may be of another project, or forged");
+  return check_signature(statement, type);
+}
+
+Status check_validity(StatementType type, const std::string& name, Timestamp not_before, Timestamp not_after,
+                      Timestamp now) {
+  if (not_after < not_before) return refuse_statement(type, "ends before it begins");
+  if (now + clock_skew_forgiven < not_before)
+    return refuse_statement(type, "of key \"" + name + "\" is valid only from " + to_rfc3339(not_before) +
+                                      " on: check this computer's date and time");
+  if (now - clock_skew_forgiven > not_after)
+    return refuse_statement(
+        type, "of key \"" + name + "\" expired at " + to_rfc3339(not_after) +
+                  ": the project's administrator must renew it (or this computer's date is wrong)");
+  return {};
+}
+
+Status check_host(StatementType type, HostId said, HostId host) {
+  if (said == host) return {};
+  return refuse_statement(type, "is for host " + std::to_string(said.value) + ", and this is host " +
+                                    std::to_string(host.value) + ": join again if the problem stays");
+}
+
+Status check_deadline(StatementType type, Timestamp deadline, Timestamp now) {
+  if (now - clock_skew_forgiven <= deadline) return {};
+  return refuse_statement(type, "ran out at " + to_rfc3339(deadline) +
+                                    ": an old one was sent again, or this computer's date is wrong");
+}
+
+// Trust may have been established long ago: the work key must still be good today.
+Result<Bytes> trusted_work_key(std::string_view key, const ProjectTrust& trust, Timestamp now) {
+  const SignedStatement* former = key == trust.work_key ? nullptr : former_work_certificate(trust, key);
+  TRY_ASSIGN(const auto certificate,
+             check_key_certificate(former != nullptr ? *former : trust.document.work_certificate,
+                                   StatementType::work_key_certificate, trust.root_key, trust.project, now));
+  TRY(trust.revocations.check_key(certificate.key, "work key"));
+  return certificate.key;
+}
 
 SignedStatement sign_statement(StatementType type, std::string payload, const PrivateKey& key) {
   SignedStatement statement;
@@ -145,16 +152,17 @@ Result<SignedStatement> sign_statement(StatementType type, std::string payload, 
 
 Status check_signature(const SignedStatement& statement, StatementType type) {
   if (statement.type != type)
-    return untrusted(type, std::string("is missing: there is a ") + protocol::name_of(statement.type) +
-                               " statement in its place");
+    return refuse_statement(type, std::string("is missing: there is a ") + protocol::name_of(statement.type) +
+                                      " statement in its place");
   std::string text = signed_bytes(type, statement.payload);
   if (statement.proof) {
     const auto root = root_of(text, *statement.proof);
-    if (!root.ok()) return untrusted(type, root.error().message);
+    if (!root.ok()) return refuse_statement(type, root.error().message);
     text = signed_root(*root);
   }
   if (!verify(statement.key, text, statement.signature))
-    return untrusted(type, "does not carry a valid signature: it was changed on its way, do not use it");
+    return refuse_statement(type,
+                            "does not carry a valid signature: it was changed on its way, do not use it");
   return {};
 }
 
@@ -163,8 +171,9 @@ Result<protocol::KeyCertificate> check_key_certificate(const SignedStatement& st
                                                        Timestamp now) {
   TRY(check_signed_by(statement, type, root_key));
   TRY_ASSIGN(auto certificate, decode_payload<protocol::KeyCertificate>(statement));
-  if (certificate.project != project) return untrusted(type, "belongs to project " + certificate.project);
-  TRY(check_period(type, certificate, now));
+  if (certificate.project != project)
+    return refuse_statement(type, "belongs to project " + certificate.project);
+  TRY(check_validity(type, certificate.name, certificate.not_before, certificate.not_after, now));
   return certificate;
 }
 
@@ -175,14 +184,15 @@ Result<ProjectTrust> check_project(const SignedStatement& statement, std::string
   TRY_ASSIGN(auto document, decode_payload<protocol::ProjectDocument>(statement));
   const Bytes root = fingerprint(document.root_key);
   if (!equal_constant_time(root, root_fingerprint))
-    return untrusted(type,
-                     "is of another project than the join code's: check the code and the server's address");
-  if (document.project != to_hex(root)) return untrusted(type, "contradicts itself about the project's id");
+    return refuse_statement(
+        type, "is of another project than the join code's: check the code and the server's address");
+  if (document.project != to_hex(root))
+    return refuse_statement(type, "contradicts itself about the project's id");
   TRY_ASSIGN(const auto certificate,
              check_key_certificate(document.work_certificate, StatementType::work_key_certificate,
                                    document.root_key, document.project, now));
   if (!equal_constant_time(certificate.key, statement.key))
-    return untrusted(type, "is not signed by the work key that the project's root key certified");
+    return refuse_statement(type, "is not signed by the work key that the project's root key certified");
   Revocations revocations;
   if (document.revocations) {
     TRY_ASSIGN(revocations, Revocations::from(*document.revocations, root_fingerprint));
@@ -207,13 +217,15 @@ Result<protocol::Grant> read_grant(const SignedStatement& statement) {
   TRY_ASSIGN(auto grant, decode_payload<protocol::Grant>(statement));
   if (!grant.context) return grant;
   if (!statement.context)
-    return untrusted(type, "names a context that this computer does not have: ask for work again");
+    return refuse_statement(type, "names a context that this computer does not have: ask for work again");
   if (sha256_hex(*statement.context) != *grant.context)
-    return untrusted(type,
-                     "came with another context than it names: it was changed on its way, do not use it");
+    return refuse_statement(
+        type, "came with another context than it names: it was changed on its way, do not use it");
   auto context = protocol::decode<protocol::GrantContext>(*statement.context);
-  if (!context.ok()) return untrusted(type, "has a context that cannot be read: " + context.error().message);
-  if (context->problem != grant.problem) return untrusted(type, "names the context of another problem");
+  if (!context.ok())
+    return refuse_statement(type, "has a context that cannot be read: " + context.error().message);
+  if (context->problem != grant.problem)
+    return refuse_statement(type, "names the context of another problem");
   grant.application = std::move(context->application);
   grant.signer = std::move(context->signer);
   grant.parameters_digest = sha256_hex(context->parameters);
@@ -221,23 +233,21 @@ Result<protocol::Grant> read_grant(const SignedStatement& statement) {
   return grant;
 }
 
+Result<protocol::Grant> check_project_grant(const SignedStatement& statement, const ProjectTrust& trust,
+                                            Timestamp now) {
+  constexpr auto type = StatementType::grant;
+  TRY_ASSIGN(const Bytes work_key, trusted_work_key(statement.key, trust, now));
+  TRY(check_signed_by(statement, type, work_key));
+  TRY_ASSIGN(auto grant, read_grant(statement));
+  if (grant.range.empty()) return refuse_statement(type, "is for no items");
+  TRY(check_deadline(type, grant.deadline, now));
+  return grant;
+}
+
 Result<protocol::Grant> check_grant(const SignedStatement& statement, const ProjectTrust& trust, HostId host,
                                     Timestamp now) {
-  constexpr auto type = StatementType::grant;
-  // Trust may have been established long ago: the work key must still be good today.
-  const SignedStatement* former =
-      statement.key == trust.work_key ? nullptr : former_work_certificate(trust, statement.key);
-  TRY_ASSIGN(const auto certificate,
-             check_key_certificate(former != nullptr ? *former : trust.document.work_certificate,
-                                   StatementType::work_key_certificate, trust.root_key, trust.project, now));
-  TRY(trust.revocations.check_key(certificate.key, "work key"));
-  TRY(check_signed_by(statement, type, certificate.key));
-  TRY_ASSIGN(auto grant, read_grant(statement));
-  TRY(check_host(type, grant.host, host));
-  if (grant.range.empty()) return untrusted(type, "is for no items");
-  if (now - clock_skew_forgiven > grant.deadline)
-    return untrusted(type, "ran out at " + to_rfc3339(grant.deadline) +
-                               ": an old one was sent again, or this computer's date is wrong");
+  TRY_ASSIGN(auto grant, check_project_grant(statement, trust, now));
+  TRY(check_host(StatementType::grant, grant.host, host));
   return grant;
 }
 
@@ -260,10 +270,8 @@ Result<Addresses> check_addresses(StatementType type, const SignedStatement& sta
   TRY(check_signed_by(statement, type, work_key));
   TRY_ASSIGN(auto addresses, decode_payload<Addresses>(statement));
   TRY(check_host(type, addresses.host, host));
-  if (addresses.digest != digest) return untrusted(type, "is of another blob than was asked for");
-  if (now - clock_skew_forgiven > addresses.ends_at)
-    return untrusted(type, "ran out at " + to_rfc3339(addresses.ends_at) +
-                               ": an old one was sent again, or this computer's date is wrong");
+  if (addresses.digest != digest) return refuse_statement(type, "is of another blob than was asked for");
+  TRY(check_deadline(type, addresses.ends_at, now));
   return addresses;
 }
 
@@ -282,10 +290,10 @@ Result<protocol::PutAddresses> check_put_addresses(const SignedStatement& statem
   constexpr auto type = StatementType::put_addresses;
   TRY_ASSIGN(auto addresses,
              check_addresses<protocol::PutAddresses>(type, statement, work_key, host, digest, now));
-  if (addresses.bytes != bytes) return untrusted(type, "is of another length than was asked for");
+  if (addresses.bytes != bytes) return refuse_statement(type, "is of another length than was asked for");
   for (const auto& part : addresses.parts)
     if (part.bytes < 1 || part.offset > bytes - part.bytes)
-      return untrusted(type, "has a part that is not one");
+      return refuse_statement(type, "has a part that is not one");
   return addresses;
 }
 
@@ -298,11 +306,11 @@ Result<protocol::ApplicationStatement> check_application(const SignedStatement& 
              check_key_certificate(signer, StatementType::signer_certificate, root_key, project, now));
   TRY(check_signed_by(application, type, certificate.key));
   TRY_ASSIGN(auto statement, decode_payload<protocol::ApplicationStatement>(application));
-  if (statement.project != project) return untrusted(type, "belongs to project " + statement.project);
+  if (statement.project != project) return refuse_statement(type, "belongs to project " + statement.project);
   if (statement.signed_at + clock_skew_forgiven < certificate.not_before ||
       statement.signed_at - clock_skew_forgiven > certificate.not_after)
-    return untrusted(type, "was signed at " + to_rfc3339(statement.signed_at) +
-                               ", when its signer's certificate was not valid: sign it again");
+    return refuse_statement(type, "was signed at " + to_rfc3339(statement.signed_at) +
+                                      ", when its signer's certificate was not valid: sign it again");
   TRY(revocations.check_key(certificate.key, "signer"));
   TRY(revocations.check_application(statement));
   return statement;

@@ -140,13 +140,15 @@ class Receiver {
 
 class CurlClient final : public HttpClient {
  public:
-  CurlClient(Bytes root_fingerprint, std::string user_agent, std::shared_ptr<const TransferRates> rates,
-             std::shared_ptr<const RefusedTlsKeys> refused, Schemes schemes = Schemes::https)
+  CurlClient(TrustRules rules, std::string user_agent, std::shared_ptr<const TransferRates> rates = {},
+             Schemes schemes = Schemes::https)
       : schemes_(schemes),
-        trust_(std::move(root_fingerprint), refused),
+        inquiring_(rules.anybody),
         user_agent_(std::move(user_agent)),
         rates_(std::move(rates)),
-        refused_(std::move(refused)) {
+        refused_(rules.refused),
+        pinned_(rules.pinned),
+        trust_(std::move(rules)) {
     static std::once_flag once;
     std::call_once(once, [] { CHECK_TRUE(curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK); });
     handle_.reset(curl_easy_init());
@@ -155,9 +157,11 @@ class CurlClient final : public HttpClient {
 
   Result<HttpReply> send(const HttpRequest& request) override {
     TRY_ASSIGN(const Target target, parse_url(request.url, schemes_));
+    if (inquiring_ && (request.method != "GET" || !request.headers.empty() || !request.body.empty()))
+      return Error{ErrorKind::invalid, "a server that nobody vouches for is told nothing"};
     TRY_ASSIGN(const HeaderList headers, header_list(request));
     trust_.expect_host(target.host);
-    forget_if_refused();
+    forget_if_changed();
     nearest_ = request.nearest;
     too_near_ = false;
     Receiver receiver(request.reply_bytes_max);
@@ -178,6 +182,7 @@ class CurlClient final : public HttpClient {
     receiver.reply.status = static_cast<int>(info<long>(CURLINFO_RESPONSE_CODE));
     const char* address = info<const char*>(CURLINFO_PRIMARY_IP);
     receiver.reply.reach = reach_of(std::string(address == nullptr ? "" : address));
+    if (inquiring_) receiver.reply.tls_key = trust_.shown();
     receiver.reply.round_trip =
         Duration{info<curl_off_t>(CURLINFO_TOTAL_TIME_T) - info<curl_off_t>(CURLINFO_PRETRANSFER_TIME_T)};
     return std::move(receiver.reply);
@@ -185,9 +190,11 @@ class CurlClient final : public HttpClient {
 
  private:
   // A handle has connections and TLS sessions, whose keys are not looked at again.
-  void forget_if_refused() {
-    if (!refused_ || refused_->changes() == refused_seen_) return;
-    refused_seen_ = refused_->changes();
+  void forget_if_changed() {
+    const std::uint64_t changes =
+        (refused_ ? refused_->changes() : 0) + (pinned_ ? pinned_->changes() : 0);  // each only grows
+    if (changes == changes_seen_) return;
+    changes_seen_ = changes;
     handle_.reset(curl_easy_init());
     CHECK_TRUE(handle_ != nullptr);
   }
@@ -222,6 +229,11 @@ class CurlClient final : public HttpClient {
     if (nearest_ != Reach::computer) {
       set(CURLOPT_OPENSOCKETFUNCTION, &CurlClient::on_open_socket);
       set(CURLOPT_OPENSOCKETDATA, static_cast<void*>(this));
+    }
+    if (inquiring_) {  // whose key it is is only looked at in a handshake
+      set(CURLOPT_FRESH_CONNECT, 1L);
+      set(CURLOPT_FORBID_REUSE, 1L);
+      set(CURLOPT_SSL_SESSIONID_CACHE, 0L);
     }
     if (is_loopback(target.host)) set(CURLOPT_PROXY, "");  // a proxy's loopback is another machine's
     // The chain and the name are ServerTrust's to judge; curl must neither load the system's authorities (a
@@ -314,11 +326,13 @@ class CurlClient final : public HttpClient {
   }
 
   const Schemes schemes_;
-  ServerTrust trust_;
+  const bool inquiring_;
   const std::string user_agent_;
   const std::shared_ptr<const TransferRates> rates_;
   const std::shared_ptr<const RefusedTlsKeys> refused_;
-  std::uint64_t refused_seen_ = 0;
+  const std::shared_ptr<const PinnedTlsKey> pinned_;
+  ServerTrust trust_;
+  std::uint64_t changes_seen_ = 0;
   Reach nearest_ = Reach::computer;
   bool too_near_ = false;  // an address of the last request was
   mutable std::array<char, CURL_ERROR_SIZE> detail_{};
@@ -343,19 +357,44 @@ std::uint64_t RefusedTlsKeys::changes() const {
   return changes_;
 }
 
+void PinnedTlsKey::set(std::string digest) {
+  const std::lock_guard lock(mutex_);
+  if (digest == digest_) return;
+  digest_ = std::move(digest);
+  ++changes_;
+}
+
+std::string PinnedTlsKey::digest() const {
+  const std::lock_guard lock(mutex_);
+  return digest_;
+}
+
+std::uint64_t PinnedTlsKey::changes() const {
+  const std::lock_guard lock(mutex_);
+  return changes_;
+}
+
 std::unique_ptr<HttpClient> make_curl_client(Bytes root_fingerprint, std::string user_agent,
                                              std::shared_ptr<const TransferRates> rates,
-                                             std::shared_ptr<const RefusedTlsKeys> refused) {
-  return std::make_unique<CurlClient>(std::move(root_fingerprint), std::move(user_agent), std::move(rates),
-                                      std::move(refused));
+                                             std::shared_ptr<const RefusedTlsKeys> refused,
+                                             std::shared_ptr<const PinnedTlsKey> pinned) {
+  return std::make_unique<CurlClient>(
+      TrustRules{std::move(root_fingerprint), std::move(refused), std::move(pinned)}, std::move(user_agent),
+      std::move(rates));
+}
+
+std::unique_ptr<HttpClient> make_inquiring_client(std::string user_agent) {
+  TrustRules rules;
+  rules.anybody = true;
+  return std::make_unique<CurlClient>(std::move(rules), std::move(user_agent));
 }
 
 std::unique_ptr<HttpClient> make_stranger_client(std::shared_ptr<const TransferRates> rates) {
-  return std::make_unique<CurlClient>(Bytes{}, "", std::move(rates), nullptr, Schemes::http_here);
+  return std::make_unique<CurlClient>(TrustRules{}, "", std::move(rates), Schemes::http_here);
 }
 
 std::unique_ptr<HttpClient> make_plain_client(std::string user_agent) {
-  return std::make_unique<CurlClient>(Bytes{}, std::move(user_agent), nullptr, nullptr, Schemes::http_too);
+  return std::make_unique<CurlClient>(TrustRules{}, std::move(user_agent), nullptr, Schemes::http_too);
 }
 
 }  // namespace gleaner::io

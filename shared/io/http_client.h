@@ -39,6 +39,9 @@ struct HttpReply {
   Bytes body;
   Duration round_trip{0};         // request sent to last byte
   Reach reach = Reach::computer;  // of the address that answered, or of the proxy on the way
+  // SHA-256 of the SubjectPublicKeyInfo of the TLS key that the server showed, in hex. Of an inquiring client
+  // only.
+  std::string tls_key = {};
 };
 
 class HttpClient {
@@ -71,10 +74,31 @@ class RefusedTlsKeys {
   std::uint64_t changes_ = 0;
 };
 
+// The one TLS key that is trusted without a chain: somebody else vouched for it. SHA-256 of its
+// SubjectPublicKeyInfo, in hex; empty: none. May be changed from any thread; holds from the next request on,
+// which uses no connection and no TLS session of before.
+class PinnedTlsKey {
+ public:
+  void set(std::string digest);
+  [[nodiscard]] std::string digest() const;
+  // Grows with each set() of another one.
+  [[nodiscard]] std::uint64_t changes() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::string digest_;
+  std::uint64_t changes_ = 0;
+};
+
 // `root_fingerprint`: 32 raw bytes, or empty for the system's authorities only.
-[[nodiscard]] std::unique_ptr<HttpClient> make_curl_client(
-    Bytes root_fingerprint, std::string user_agent, std::shared_ptr<const TransferRates> rates = {},
-    std::shared_ptr<const RefusedTlsKeys> refused = {});
+[[nodiscard]] std::unique_ptr<HttpClient> make_curl_client(Bytes root_fingerprint, std::string user_agent,
+                                                           std::shared_ptr<const TransferRates> rates = {},
+                                                           std::shared_ptr<const RefusedTlsKeys> refused = {},
+                                                           std::shared_ptr<const PinnedTlsKey> pinned = {});
+
+// To ask anybody what is signed: it takes every server, says in the reply whose key that one showed, and
+// sends nothing but GET without headers and body (else invalid), each over a connection of its own.
+[[nodiscard]] std::unique_ptr<HttpClient> make_inquiring_client(std::string user_agent);
 
 // For addresses that somebody else named: it does not say what program it is, trusts the system's
 // authorities, and takes http:// only of this computer.

@@ -42,6 +42,7 @@ std::vector<std::string> peer_chain(X509_STORE_CTX* context) {
 void ServerTrust::expect_host(std::string host) {
   host_ = std::move(host);
   refusal_.clear();
+  shown_.clear();
 }
 
 void ServerTrust::install(SSL_CTX* context) {
@@ -57,16 +58,19 @@ int ServerTrust::verify(X509_STORE_CTX* context, void* self) {
   return decided.ok() ? 1 : 0;
 }
 
-Status ServerTrust::decide(X509_STORE_CTX* context) const {
-  if (refused_) {
-    TRY_ASSIGN(const std::string digest, crypto::tls_key_digest(der_of(X509_STORE_CTX_get0_cert(context))));
-    if (refused_->contains(digest))
-      return Error{ErrorKind::untrusted,
-                   "the server's TLS key was revoked by the project's root key: who has it now is not to be "
-                   "trusted; the project's server must show a new one"};
+Status ServerTrust::decide(X509_STORE_CTX* context) {
+  if (rules_.refused || rules_.pinned || rules_.anybody) {
+    TRY_ASSIGN(shown_, crypto::tls_key_digest(der_of(X509_STORE_CTX_get0_cert(context))));
   }
-  if (root_fingerprint_.empty()) return ask_system(context);
-  const Status pinned = crypto::check_chain(peer_chain(context), root_fingerprint_, system_clock().now());
+  if (rules_.anybody) return {};
+  if (rules_.refused && rules_.refused->contains(shown_))
+    return Error{ErrorKind::untrusted,
+                 "the server's TLS key was revoked by the project's root key: who has it now is not to be "
+                 "trusted; the project's server must show a new one"};
+  if (rules_.pinned && rules_.pinned->digest() == shown_) return {};
+  if (rules_.root_fingerprint.empty()) return ask_system(context);
+  const Status pinned =
+      crypto::check_chain(peer_chain(context), rules_.root_fingerprint, system_clock().now());
   if (pinned.ok()) return {};
   const Status system = ask_system(context);
   if (system.ok()) return {};

@@ -1,5 +1,5 @@
-// Whether a TLS server is trusted: by the pinned root key, else by the system's authorities and its host
-// name. Private to this module. One thread at a time.
+// Whether a TLS server is trusted: by its own key if that is pinned, by the pinned root key, else by the
+// system's authorities and its host name. Private to this module. One thread at a time.
 #pragma once
 
 #include <openssl/ssl.h>
@@ -14,11 +14,16 @@
 
 namespace gleaner::io {
 
+struct TrustRules {
+  Bytes root_fingerprint = {};                         // 32 raw bytes or empty
+  std::shared_ptr<const RefusedTlsKeys> refused = {};  // keys that no server may show; null: none
+  std::shared_ptr<const PinnedTlsKey> pinned = {};     // null: none
+  bool anybody = false;                                // every server will do
+};
+
 class ServerTrust {
  public:
-  // `root_fingerprint`: 32 raw bytes or empty. `refused`: keys that no server may show; null: none.
-  ServerTrust(Bytes root_fingerprint, std::shared_ptr<const RefusedTlsKeys> refused)
-      : root_fingerprint_(std::move(root_fingerprint)), refused_(std::move(refused)) {}
+  explicit ServerTrust(TrustRules rules) : rules_(std::move(rules)) {}
 
   // Before each request: the name or address (without brackets) of its server.
   void expect_host(std::string host);
@@ -27,16 +32,18 @@ class ServerTrust {
   void install(SSL_CTX* context);
   // Why the last handshake since expect_host() was refused; empty if none was.
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
+  // Digest of the key that the server of the last handshake showed, if the rules ask for it; else empty.
+  [[nodiscard]] const std::string& shown() const { return shown_; }
 
  private:
   static int verify(X509_STORE_CTX* context, void* self);
-  [[nodiscard]] Status decide(X509_STORE_CTX* context) const;
+  [[nodiscard]] Status decide(X509_STORE_CTX* context);
   [[nodiscard]] Status ask_system(X509_STORE_CTX* context) const;
 
-  const Bytes root_fingerprint_;
-  const std::shared_ptr<const RefusedTlsKeys> refused_;
+  const TrustRules rules_;
   std::string host_;
   std::string refusal_;
+  std::string shown_;
 };
 
 }  // namespace gleaner::io

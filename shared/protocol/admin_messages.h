@@ -200,8 +200,9 @@ struct CodeInfo {
   std::optional<bool> own = {};   // its hosts are the project's own, or strangers; absent: as hosts.own says
   std::vector<std::string> tags;  // of its hosts
   Timestamp made_at;
-  Timestamp expires_at;    // 0: never
-  Timestamp withdrawn_at;  // 0: it is not
+  Timestamp expires_at;                       // 0: never
+  Timestamp withdrawn_at;                     // 0: it is not
+  std::optional<std::int64_t> children = {};  // it admits a relay: how many hosts may be under that
 };
 
 // POST /v1/admin/codes.
@@ -265,6 +266,7 @@ struct HostInfo {
   std::vector<std::string> tags = {};
   std::string on_hold = {};  // why it gets no new unit until it is released; empty: it does
   double trust = -1;         // that a result of it is right, where it is believed least; negative: not told
+  std::optional<HostId> relay = {};  // under which it is; absent: it speaks to the project itself
 };
 
 // A unit that a host has or had, of any problem: GET /v1/admin/hosts/ID/units, the newest first.

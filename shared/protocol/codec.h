@@ -16,20 +16,21 @@
 #include "shared/protocol/admin_messages.h"
 #include "shared/protocol/console_messages.h"
 #include "shared/protocol/messages.h"
+#include "shared/protocol/relay_messages.h"
 
 namespace gleaner::protocol {
 
 // Every request and reply body also carries "version"; decode() refuses versions this program does not speak.
-// Signed payloads (KeyCertificate, ProjectDocument, ApplicationStatement, Grant, Acknowledgement) and
-// GrantContext are encoded by the same functions.
+// Signed payloads (KeyCertificate, ProjectDocument, ApplicationStatement, Grant, Acknowledgement and those of
+// relay_messages.h) and GrantContext are encoded by the same functions.
 template <typename Message>
 [[nodiscard]] std::string encode(const Message& message);
 template <typename Message>
 [[nodiscard]] Result<Message> decode(std::string_view text);
 
-// Instantiated for every struct of messages.h, admin_messages.h, access_messages.h and console_messages.h,
-// and for std::vector of ApplicationInfo, ProblemInfo, HostInfo, CodeInfo, TokenInfo, Ban, DecisionInfo,
-// OverviewSample, ProblemSample and SettingInfo (as
+// Instantiated for every struct of messages.h, admin_messages.h, access_messages.h, console_messages.h and
+// relay_messages.h, and for std::vector of ApplicationInfo, ProblemInfo, HostInfo, CodeInfo, TokenInfo, Ban,
+// DecisionInfo, OverviewSample, ProblemSample, SettingInfo and RelayInfo (as
 // {"version":1,"items":[...]}).
 
 // Is this one bounded JSON object? For parameters, which only the application understands.

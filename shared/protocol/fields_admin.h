@@ -237,6 +237,7 @@ void visit(Archive& archive, Of<Archive, HostInfo>& message) {
   archive.defaulted("tags", message.tags, tags);
   archive.defaulted("on_hold", message.on_hold, Prose{});
   archive.defaulted("trust", message.trust, Number{-1, 1});
+  archive("relay", message.relay);
 }
 
 template <>
@@ -285,6 +286,7 @@ void visit(Archive& archive, Of<Archive, CodeInfo>& message) {
   archive("made_at", message.made_at);
   archive("expires_at", message.expires_at);
   archive("withdrawn_at", message.withdrawn_at);
+  archive("children", message.children, Whole{1, limits::relay_children_max});
 }
 
 template <>

@@ -164,6 +164,13 @@ void visit(Archive& archive, Of<Archive, Grant>& message) {
 }
 
 template <>
+inline constexpr const char* title<LeaseChain> = "chain of a lease";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, LeaseChain>& message) {
+  archive("statements", message.statements, List{limits::lease_statements_max});
+}
+
+template <>
 inline constexpr const char* title<BlobAddress> = "address of a blob";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, BlobAddress>& message) {

@@ -24,6 +24,13 @@ void visit(Archive& archive, Of<Archive, HostSpeeds>& message) {
 }
 
 template <>
+inline constexpr const char* title<RelayRequest> = "relay";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, RelayRequest>& message) {
+  archive("tls_key", message.tls_key, Digest{});
+}
+
+template <>
 inline constexpr const char* title<EnrolRequest> = "enrolment";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, EnrolRequest>& message) {
@@ -36,6 +43,8 @@ void visit(Archive& archive, Of<Archive, EnrolRequest>& message) {
   archive("memory_bytes", message.memory_bytes, Whole{0, limits::memory_bytes_max});
   archive("client_version", message.client_version, Text{});
   archive("benchmark", message.benchmark);
+  archive("relay", message.relay);
+  archive("proof", message.proof);
 }
 
 template <>
@@ -44,6 +53,7 @@ template <typename Archive>
 void visit(Archive& archive, Of<Archive, EnrolReply>& message) {
   archive("host", message.host);
   archive("token", message.token, Text{limits::text_length_max});
+  archive("certificate", message.certificate);
 }
 
 template <>
@@ -57,6 +67,26 @@ void visit(Archive& archive, Of<Archive, CommitRequest>& message) {
   archive("data", message.data, Raw{0, limits::inline_segment_bytes_max});
   archive("compute_seconds", message.compute_seconds, Number{});
   archive("last", message.last);
+  archive("delivery", message.delivery);
+}
+
+template <>
+inline constexpr const char* title<HeldResult> = "held result";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, HeldResult>& message) {
+  archive("unit", message.unit);
+  archive("range", message.range);
+  archive("digest", message.digest, Digest{});
+}
+
+template <>
+inline constexpr const char* title<RelayProgress> = "relay's progress";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, RelayProgress>& message) {
+  archive("begun", message.begun, Whole{});
+  archive("seconds_left", message.seconds_left, Number{});
+  archive("rate", message.rate, Number{});
+  archive("slots", message.slots, Whole{1, limits::relay_slots_max});
 }
 
 template <>
@@ -71,6 +101,7 @@ void visit(Archive& archive, Of<Archive, UnitReport>& message) {
   archive("item_seconds", message.item_seconds, Number{});
   archive.defaulted("item_share", message.item_share, Number{0, 1});
   archive("running_seconds", message.running_seconds, Number{});
+  archive("relay", message.relay);
 }
 
 template <>
@@ -102,12 +133,24 @@ void visit(Archive& archive, Of<Archive, UnitOrder>& message) {
 }
 
 template <>
+inline constexpr const char* title<StageNews> = "stage";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, StageNews>& message) {
+  archive("problem", message.problem);
+  archive("stage", message.stage, stage_number);
+  archive("seconds", message.seconds, Number{});
+  archive("dry", message.dry);
+}
+
+template <>
 inline constexpr const char* title<HeartbeatReply> = "heartbeat reply";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, HeartbeatReply>& message) {
   archive("units", message.units, List{limits::units_per_host_max});
   archive("interval_seconds", message.interval_seconds, Number{});
   archive("revocations", message.revocations, Whole{});
+  archive("acknowledgements", message.acknowledgements, List{limits::segments_per_request_max});
+  archive("stages", message.stages, List{limits::progress_per_reply_max});
 }
 
 template <>
@@ -130,6 +173,15 @@ void visit(Archive& archive, Of<Archive, SlotRequest>& message) {
 }
 
 template <>
+inline constexpr const char* title<RelayOffer> = "relay's offer";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, RelayOffer>& message) {
+  archive("performance", message.performance, Number{});
+  archive("rate", message.rate, Number{});
+  archive("slots", message.slots, Whole{1, limits::relay_slots_max});
+}
+
+template <>
 inline constexpr const char* title<WorkRequest> = "work request";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, WorkRequest>& message) {
@@ -145,6 +197,7 @@ void visit(Archive& archive, Of<Archive, WorkRequest>& message) {
   archive("speeds", message.speeds);
   archive.defaulted("proofs", message.proofs);
   archive("contexts", message.contexts, List{limits::contexts_per_request_max, Digest{}});
+  archive("relay", message.relay);
 }
 
 template <>
@@ -175,6 +228,9 @@ void visit(Archive& archive, Of<Archive, WorkReply>& message) {
   archive("reason", message.reason, Prose{});
   archive("progress", message.progress, List{limits::progress_per_reply_max});
   archive("revocations", message.revocations, Whole{});
+  archive("leases", message.leases, List{limits::units_per_request_max});
+  archive("held", message.held, List{limits::segments_per_request_max});
+  archive("stages", message.stages, List{limits::progress_per_reply_max});
 }
 
 template <>

@@ -35,6 +35,10 @@ enum class StatementType : int {
   revocations = 7,           // by the root key
   blob_address = 8,          // by the work key
   put_addresses = 9,         // by the work key
+  relay_certificate = 10,    // by the work key
+  relay_grant = 11,          // by a relay's key
+  delivery = 12,             // by a host key
+  enrolment = 13,            // by a host key
 };
 [[nodiscard]] const char* name_of(StatementType type);
 
@@ -167,6 +171,13 @@ struct Grant {
   std::optional<bool> direct = {};
 };
 
+// What stands behind a relay's grant: the certificate of the relay that signed it, the statement that gave
+// that relay the range, the certificate of that one's signer if it is a relay too, and so on; the last is the
+// project's Grant (shared/crypto/relay_chain.h).
+struct LeaseChain {
+  std::vector<SignedStatement> statements;
+};
+
 // Where a blob can be had without the server, in its object store, by whoever knows this; signed by the work
 // key. What it gives is not believed before it has its digest.
 struct BlobAddress {
@@ -209,8 +220,13 @@ struct HostSpeeds {
   friend bool operator==(const HostSpeeds&, const HostSpeeds&) = default;
 };
 
+// What else a relay says of itself.
+struct RelayRequest {
+  std::string tls_key;  // digest of the SubjectPublicKeyInfo (DER) of the key that it serves its hosts with
+};
+
 struct EnrolRequest {
-  std::string secret;    // from the join code
+  std::string secret;    // from the join code; of a host that joins through a relay: empty
   std::string host_key;  // the host's public key, 32 raw bytes
   std::string machine;   // digest of the machine id: a cloned disk becomes a new host
   std::string name;
@@ -219,11 +235,14 @@ struct EnrolRequest {
   std::int64_t memory_bytes = 0;
   std::string client_version;
   std::optional<Benchmark> benchmark;
+  std::optional<RelayRequest> relay = {};     // it is a relay, and has a code that admits one
+  std::optional<SignedStatement> proof = {};  // an Enrolment (relay_messages.h): it joins through a relay
 };
 
 struct EnrolReply {
   HostId host;
-  std::string token;  // bearer token of every later request
+  std::string token;                                // bearer token of every later request
+  std::optional<SignedStatement> certificate = {};  // a relay's RelayCertificate (relay_messages.h)
 };
 
 // ---- Working ----------------------------------------------------------------------------------------------
@@ -238,6 +257,14 @@ struct CommitRequest {
   std::optional<Bytes> data;
   double compute_seconds = 0;  // CPU time it took: shown, never trusted
   bool last = false;           // the unit is finished (its end, or its trimmed end, is reached)
+  std::optional<SignedStatement> delivery = {};  // to or through a relay: the Delivery of who computed it
+};
+
+// A relay has this on its disk; the project's acknowledgement follows, with any later answer.
+struct HeldResult {
+  UnitId unit;
+  Range range;
+  std::string digest;  // as of the CommitRequest
 };
 
 enum class CommitStatus : int {
@@ -262,6 +289,14 @@ struct Acknowledgement {
 enum class RunState : int { running = 1, paused = 2, waiting = 3 /* fetched, not started */ };
 [[nodiscard]] const char* name_of(RunState state);
 
+// How a unit of a relay stands, whose hosts are anywhere in it.
+struct RelayProgress {
+  std::int64_t begun = 0;   // the first item of the tail that none of its hosts has or had
+  double seconds_left = 0;  // until all of it is done
+  double rate = 0;          // of all its hosts that are on, hint units a second; 0: none is
+  int slots = 1;            // that these have
+};
+
 // What a client says of one unit it holds.
 struct UnitReport {
   UnitId unit;
@@ -272,6 +307,7 @@ struct UnitReport {
   double item_seconds = 0;     // spent on the item in progress
   double item_share = 0;       // of that item done, as its kernel says: 0 to 1; 0: unknown
   double running_seconds = 0;  // spent on this unit, pauses included, power-off excluded
+  std::optional<RelayProgress> relay = {};  // a relay's: this is what counts, and nothing else of the report
 };
 
 // What a kernel saved of its item in progress, for a host that may go on with it.
@@ -301,10 +337,20 @@ struct UnitOrder {
   std::string reason;
 };
 
+// A problem's present stage, to a relay that has units of it.
+struct StageNews {
+  ProblemId problem;
+  int stage = 0;
+  double seconds = 0;  // that all of it takes; 0: not known
+  bool dry = false;    // nothing of it is free here or above
+};
+
 struct HeartbeatReply {
   std::vector<UnitOrder> units;
   double interval_seconds = 60;                  // until the next heartbeat
   std::optional<std::int64_t> revocations = {};  // number of the newest list; absent: there is none
+  std::optional<std::vector<SignedStatement>> acknowledgements = {};  // of results that a relay held
+  std::optional<std::vector<StageNews>> stages = {};                  // of what a relay has units of
 };
 
 // What the client proposes for a slot by worker-initiated sizing (WIS, spec eq. 10-12).
@@ -321,6 +367,13 @@ struct SlotRequest {
   bool urgent = true;  // idle now (false: the unit in hand is ending soon)
 };
 
+// What a relay's hosts have together.
+struct RelayOffer {
+  double performance = 0;  // benchmarks of all their slots, MFLOP/s
+  double rate = 0;         // of those that are on, hint units a second; 0: none has delivered yet
+  int slots = 1;           // that are on
+};
+
 struct WorkRequest {
   std::vector<CommitRequest> commits;  // handled before anything else
   std::vector<UnitReport> units;       // a work request is a heartbeat too
@@ -335,6 +388,7 @@ struct WorkRequest {
   bool proofs = false;                                   // one signature may cover the whole reply
   // Digests of the contexts that the client has; absent: grants must say all of theirs themselves.
   std::optional<std::vector<std::string>> contexts = {};
+  std::optional<RelayOffer> relay = {};  // of a relay, which asks for one unit at a time
 };
 
 // How far a problem's present stage is, with what all computers gave: for people to look at.
@@ -357,6 +411,10 @@ struct WorkReply {
   std::string reason;              // why some slots got nothing
   std::optional<std::vector<ProblemProgress>> progress;  // of problems that the host has units of
   std::optional<std::int64_t> revocations = {};          // number of the newest list; absent: there is none
+  // For grants that a relay signed: each names the digest of the second statement of one of them.
+  std::optional<std::vector<LeaseChain>> leases = {};
+  std::optional<std::vector<HeldResult>> held = {};   // of the request's commits
+  std::optional<std::vector<StageNews>> stages = {};  // of what a relay has units of
 };
 
 enum class FailureKind : int {

@@ -23,6 +23,14 @@ const char* name_of(StatementType type) {
       return "blob-address";
     case StatementType::put_addresses:
       return "put-addresses";
+    case StatementType::relay_certificate:
+      return "relay-certificate";
+    case StatementType::relay_grant:
+      return "relay-grant";
+    case StatementType::delivery:
+      return "delivery";
+    case StatementType::enrolment:
+      return "enrolment";
   }
   return "unknown";
 }

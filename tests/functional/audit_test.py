@@ -86,6 +86,7 @@ class Audit(unittest.TestCase):
             call("POST", "/v1/admin/codes", body={"name": "lab", "hosts_max": 3}, summary="valid, 3 hosts")
             call("POST", "/v1/admin/codes/{name}/rotate", "lab")
             call("POST", "/v1/admin/codes/{name}/withdraw", "lab", summary="withdrawn")
+            call("POST", "/v1/admin/relays", body={"name": "b12", "children": 9}, action="relay allow", summary="a relay with 9 hosts under it")
             call("POST", "/v1/admin/tokens", body={"name": "ann", "role": "viewer"}, summary="viewer, valid")
             call("POST", "/v1/admin/tokens/{name}/withdraw", "ann", summary="viewer, withdrawn")
             self.more_changes(call)

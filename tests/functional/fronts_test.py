@@ -12,7 +12,7 @@ import threading
 import time
 import unittest
 
-from harness import MANDELBROT, SQUARES, FakeHost, Grid, free_port, from_base64url, main, seeded
+from harness import MANDELBROT, SQUARES, FakeHost, Grid, HostKey, free_port, from_base64url, main, seeded
 from kernels import Held
 
 SETTINGS = "work.commit_seconds = 1\nwork.heartbeat_seconds = 2\nwork.unit_minimum_seconds = 1\n"
@@ -201,6 +201,21 @@ class OneFront(unittest.TestCase):
                 self.assertIn("refused", str(answer))
                 self.assertIn("the application finds it invalid", str(answer))
                 self.assertEqual(grid.problem(identity)["accepted"], 1)
+            with self.subTest("a relay's word for itself and for a host under it"):
+                code = grid.admin_json("relay", "allow", "lab", "--children", "3")["join_code"]
+                relay, child = HostKey(grid), HostKey(grid)
+                request = relay.request("lab", secret=from_base64url(code.rsplit("/", 1)[1])[33:49],
+                                        relay={"tls_key": hashlib.sha256(b"tls").hexdigest()})
+                status, _, joined = grid.request("POST", "/v1/enrol", request)
+                self.assertEqual((status, joined.get("certificate", {}).get("type")), (200, "relay-certificate"), joined)
+                self.assertEqual(grid.request("GET", "/v1/relay/certificate", token=joined["token"])[0], 200)
+                self.assertEqual(grid.request("GET", "/v1/relay/certificate", token=host.token)[0], 403)
+                project = json.loads(from_base64url(joined["certificate"]["payload"]))["project"]
+                body = child.request("bench", proof=child.proof(project, joined["host"]))
+                self.assertEqual(grid.request("POST", "/v1/relay/hosts", body, host.token)[0], 403)
+                status, _, under = grid.request("POST", "/v1/relay/hosts", body, joined["token"])
+                self.assertEqual(status, 200, under)
+                self.assertEqual(grid.request("POST", "/v1/relay/hosts/leave", {"host": under["host"]}, joined["token"])[0], 200)
             with self.subTest("a token that is none"):
                 status, _, answer = grid.request("POST", "/v1/heartbeat", {"units": []}, "wrong")
                 self.assertEqual((status, answer["type"]), (401, "urn:gleaner:error:unauthorized"))

@@ -373,6 +373,40 @@ def made_up_dna(source, length):
     return "".join(source.choices("ACGT", k=length))
 
 
+def signed_bytes(kind, payload):
+    """What a statement's signature is over (shared/protocol/messages.h)."""
+    return f"gleaner-1\n{kind}\n".encode() + payload
+
+
+class HostKey:
+    """A host's key, and what it says with it; of a host that joins through a relay, or is one."""
+    DER = bytes.fromhex("302a300506032b6570032100")  # what an Ed25519 public key begins with
+
+    def __init__(self, grid):
+        self.file, self.machine = grid.directory / f"{os.urandom(4).hex()}.key", hashlib.sha256(os.urandom(8)).hexdigest()
+        subprocess.run(["openssl", "genpkey", "-algorithm", "ed25519", "-out", self.file], check=True, capture_output=True)
+        der = subprocess.run(["openssl", "pkey", "-in", self.file, "-pubout", "-outform", "DER"], check=True, capture_output=True).stdout
+        assert der.startswith(self.DER)
+        self.key = base64url(der[len(self.DER):])
+
+    def sign(self, kind, message):
+        payload = json.dumps({"version": 1, **message}).encode()
+        text = self.file.with_suffix(".signed")
+        text.write_bytes(signed_bytes(kind, payload))
+        signature = subprocess.run(["openssl", "pkeyutl", "-sign", "-rawin", "-inkey", self.file, "-in", text], check=True,
+                                   capture_output=True).stdout
+        return {"type": kind, "payload": base64url(payload), "key": self.key, "signature": base64url(signature)}
+
+    def proof(self, project, relay, at=None):
+        """That it joins through that relay."""
+        return self.sign("enrolment", {"project": project, "relay": relay, "host_key": self.key, "machine": self.machine,
+                                       "at": int((at or time.time()) * 1e6)})
+
+    def request(self, name, secret=b"", **more):
+        return {"secret": base64url(secret), "host_key": self.key, "machine": self.machine, "name": name, "platform": "x86_64-linux",
+                "cores": 1, "memory_bytes": 1 << 32, "client_version": "test", **more}
+
+
 class FakeHost:
     """A host that says what the test wants, in the published protocol."""
 

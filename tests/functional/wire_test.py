@@ -5,13 +5,14 @@ import os
 import pathlib
 import re
 import shutil
+import subprocess
 import unittest
 import zlib
 
 import jsonschema
 import yaml
 
-from harness import CLUSTER, SOURCE, SQUARES, FakeHost, Grid, main
+from harness import CLUSTER, SOURCE, SQUARES, FakeHost, Grid, HostKey, from_base64url, main, signed_bytes
 
 CONTRACT = yaml.safe_load((SOURCE / "server" / "http" / "openapi.yaml").read_text())
 
@@ -205,6 +206,7 @@ class Wire(unittest.TestCase):
         self.call("POST", "/v1/admin/codes/none/withdraw", {}, admin, expect=404)
         self.assertEqual(self.call("GET", "/v1/admin/codes/lab", token=admin)["state"], "withdrawn")
         self.assertEqual(len(self.call("GET", "/v1/admin/codes", token=admin)["items"]), 2)
+        self.relays(admin)
         made = self.call("POST", "/v1/admin/tokens", {"name": "ann", "role": "viewer", "lifetime_seconds": 3600}, admin)
         self.call("POST", "/v1/admin/tokens", {"name": "ann", "role": "owner"}, admin, expect=409)
         self.call("POST", "/v1/admin/tokens", {"name": "eve", "role": "king"}, admin, expect=400)
@@ -230,6 +232,61 @@ class Wire(unittest.TestCase):
         published = {(method, path) for path, operations in CONTRACT["paths"].items()
                      for method in operations if method != "parameters"}
         self.assertEqual(published - self.covered, set(), "operations that no test called")
+
+    def certificate(self, statement, project):
+        """What a relay's certificate says; the work key of the project must have signed it."""
+        self.assertEqual(statement["type"], "relay-certificate")
+        work = json.loads(from_base64url(project["work_certificate"]["payload"]))["key"]
+        self.assertEqual(statement["key"], work)
+        payload = from_base64url(statement["payload"])
+        files = {name: self.grid.directory / f"certificate.{name}" for name in ("key", "text", "signature")}
+        files["key"].write_bytes(HostKey.DER + from_base64url(work))
+        files["text"].write_bytes(signed_bytes("relay-certificate", payload))
+        files["signature"].write_bytes(from_base64url(statement["signature"]))
+        subprocess.run(["openssl", "pkeyutl", "-verify", "-rawin", "-pubin", "-keyform", "DER", "-inkey", files["key"], "-in", files["text"],
+                        "-sigfile", files["signature"]], check=True, capture_output=True)
+        said = json.loads(payload)
+        jsonschema.validate(said, resolve(CONTRACT["components"]["schemas"]["RelayCertificate"]))
+        return said
+
+    def relays(self, admin):
+        """A relay is admitted, and a host through it; who is under whom is told."""
+        made = self.call("POST", "/v1/admin/relays", {"name": "lab-b12", "children": 2}, admin)
+        self.call("POST", "/v1/admin/relays", {"name": "lab-b12", "children": 2}, admin, expect=409)
+        self.call("POST", "/v1/admin/relays", {"name": "x", "children": 0}, admin, expect=400)
+        project = json.loads(from_base64url(self.call("GET", "/v1/project")["payload"]))
+        relay, child = HostKey(self.grid), HostKey(self.grid)
+        body = relay.request("named by its owner", secret=from_base64url(made["join_code"].rsplit("/", 1)[1])[33:49])
+        self.call("POST", "/v1/enrol", body, expect=403)  # it does not say that it is a relay
+        body["relay"] = {"tls_key": hashlib.sha256(b"tls").hexdigest()}
+        joined = self.call("POST", "/v1/enrol", body)
+        certificate = self.certificate(joined["certificate"], project)
+        self.assertEqual((certificate["relay"], certificate["name"], certificate["children"]), (joined["host"], "lab-b12", 2))
+        self.assertEqual(certificate["key"], body["host_key"])
+        fresh = self.call("GET", "/v1/relay/certificate", token=joined["token"])
+        self.assertEqual(self.certificate(fresh, project)["tls_key"], body["relay"]["tls_key"])
+        self.call("GET", "/v1/relay/certificate?host=999999", token=joined["token"], expect=403)
+        self.call("GET", "/v1/relay/certificate?host=x", token=joined["token"], expect=400)
+        plain = FakeHost(self.grid, "no relay")
+        self.call("GET", "/v1/relay/certificate", token=plain.token, expect=403)
+
+        host = child.request("bench 7", proof=child.proof(project["project"], joined["host"]))
+        self.call("POST", "/v1/relay/hosts", host, expect=401)
+        self.call("POST", "/v1/relay/hosts", host, plain.token, expect=403)
+        self.call("POST", "/v1/relay/hosts", {**host, "host_key": relay.key}, joined["token"], expect=422)
+        under = self.call("POST", "/v1/relay/hosts", host, joined["token"])["host"]
+        self.assertEqual(self.call("GET", f"/v1/admin/hosts/{under}", token=admin)["relay"], joined["host"])
+        told = self.grid.admin("host", "show", str(under)).stdout
+        self.assertRegex(told, rf"under relay +host {joined['host']}\n")
+        [told] = self.call("GET", "/v1/admin/relays", token=admin)["items"]
+        self.assertEqual((told["state"], told["host"], told["hosts"], told["children"]), ("active", joined["host"], 1, 2))
+        self.assertRegex(self.grid.admin("relay", "list").stdout, rf"lab-b12 +active +{joined['host']} +- +1 of 2 ")
+        self.call("POST", "/v1/relay/hosts/leave", {"host": under}, joined["token"])
+        self.assertEqual(self.call("GET", f"/v1/admin/hosts/{under}", token=admin)["state"], "left")
+        code = self.grid.admin("relay", "allow", "second", "--children", "5", "--strangers").stdout.strip()
+        self.assertNotEqual(code, made["join_code"])
+        self.assertEqual(self.call("GET", "/v1/admin/codes/second", token=admin)["children"], 5)
+        self.assertIn("relay allow", [act["action"] for act in self.call("GET", "/v1/admin/audit", token=admin)["acts"]])
 
     def console(self, admin, identity):
         """What its page asks; the rest is console_test.py's."""

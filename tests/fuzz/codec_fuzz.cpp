@@ -40,7 +40,9 @@ constexpr auto checks =
               StrategyInfo, std::vector<StrategyInfo>, std::vector<ApplicationInfo>, std::vector<ProblemInfo>,
               std::vector<HostInfo>, std::vector<DecisionInfo>, ProblemProgress, AuditPage, AddBan, RemoveBan,
               std::vector<Ban>, GrantContext, ProblemEstimate, HoldHost, TagHost, std::vector<UnitInfo>,
-              BlobAddress, PutAddresses, PutRequest>();
+              BlobAddress, PutAddresses, PutRequest, RelayCertificate, RelayGrant, LeaseChain, Delivery,
+              HeldResult, Enrolment, RelayHostReply, RelayHostLeft, AddRelay, RelayInfo,
+              std::vector<RelayInfo>>();
 
 }  // namespace
 

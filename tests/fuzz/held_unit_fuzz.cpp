@@ -39,7 +39,11 @@ Bytes item(std::int64_t index) {
 }
 
 void check(const HeldUnit& unit) {
-  const std::int64_t cut = unit.pending() ? unit.pending()->range.end : unit.acknowledged();
+  std::int64_t cut = unit.pending() ? unit.pending()->range.end : unit.acknowledged();
+  for (const auto& held : unit.held()) {
+    CHECK_TRUE(unit.acknowledged() <= held.range.begin && !held.range.empty());
+    cut = std::max(cut, held.range.end);
+  }
   CHECK_TRUE(range.begin <= unit.acknowledged() && unit.acknowledged() <= cut && cut <= unit.finished());
   CHECK_TRUE(unit.finished() <= range.end && unit.end() >= range.begin && unit.end() <= range.end);
   CHECK_TRUE(unit.uncut() >= 0);
@@ -53,6 +57,7 @@ void check(const HeldUnit& unit) {
 void finish(HeldUnit& unit) {
   CHECK_TRUE(unit.save().ok());
   if (unit.pending()) unit.acknowledge();
+  while (!unit.held().empty()) unit.acknowledge(unit.held().back().range.end);
   if (!unit.stopped())
     while (!unit.complete()) unit.add_item(unit.finished(), item(unit.finished()));
   CHECK_TRUE(unit.save().ok());
@@ -88,7 +93,7 @@ void damage(const fs::path& journal, fuzz::Dice& dice) {
 
 void live(const fs::path& directory, std::unique_ptr<HeldUnit> unit, fuzz::Dice dice) {
   while (dice.more()) {
-    switch (dice.below(8)) {
+    switch (dice.below(11)) {
       case 0:
       case 1:
         if (!unit->complete()) unit->add_item(unit->finished(), item(unit->finished()));
@@ -112,6 +117,17 @@ void live(const fs::path& directory, std::unique_ptr<HeldUnit> unit, fuzz::Dice 
         CHECK_TRUE(unit->finished() == finished);
         break;
       }
+      case 7:
+        if (unit->pending()) unit->hold();
+        break;
+      case 8:
+        if (!unit->pending() && !unit->held().empty()) unit->recall();
+        break;
+      case 9:
+        if (!unit->held().empty())
+          unit->acknowledge(
+              unit->held()[static_cast<std::size_t>(dice.below(2)) % unit->held().size()].range.end);
+        break;
       default: {
         const std::int64_t finished = unit->finished();
         unit.reset();
@@ -135,7 +151,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   statement.payload = protocol::encode(grant());
   statement.key = Bytes(32, 'k');
   statement.signature = Bytes(64, 's');
-  auto unit = HeldUnit::create(io::real_files(), directory, statement, grant());
+  auto unit = HeldUnit::create(io::real_files(), directory, {statement}, grant());
   CHECK_TRUE(unit.ok());
   const std::string_view rest = fuzz::text_of(data + 1, size - 1);
   if (data[0] == 'r') {

@@ -1,7 +1,9 @@
 // Signed statements: the first byte says which, the second how it is signed (rightly, by another key, or with
 // a bit flipped), the rest is the payload. Nothing but the right key's own signature opens it, and what opens
-// is for this project and this host. 'x': a chain of TLS certificates; 'p': a private key.
+// is for this project and this host. 'x': a chain of TLS certificates; 'p': a private key; 'l': a part of a
+// relay's lease.
 #include "shared/crypto/keys.h"
+#include "shared/crypto/relay_chain.h"
 #include "shared/crypto/statements.h"
 #include "shared/crypto/tls_identity.h"
 #include "shared/protocol/codec.h"
@@ -51,6 +53,41 @@ protocol::SignedStatement made(StatementType type, std::string payload, const cr
   return statement;
 }
 
+// The payload is what a relay grants on of its ten items; what opens is inside what it was given.
+void check_lease(const std::string& payload, const Keys& keys, const crypto::ProjectTrust& trust, int how,
+                 Timestamp now) {
+  protocol::RelayCertificate relay;
+  relay.project = trust.project;
+  relay.relay = HostId{9};
+  relay.name = "lab";
+  relay.key = keys.other.public_key();
+  relay.tls_key = std::string(64, 'a');
+  relay.children = 1;
+  relay.not_before = now - std::chrono::hours{1};
+  relay.not_after = now + std::chrono::hours{1};
+  protocol::Grant grant;
+  grant.host = relay.relay;
+  grant.range = {0, 10};
+  grant.parameters_digest = std::string(64, 'a');
+  grant.application.key = grant.signer.key = Bytes(32, 'k');
+  grant.application.signature = grant.signer.signature = Bytes(64, 's');
+  grant.deadline = now + std::chrono::hours{1};
+  protocol::LeaseChain chain;
+  chain.statements = {
+      crypto::sign_statement(StatementType::relay_certificate, protocol::encode(relay), keys.work),
+      crypto::sign_statement(StatementType::grant, protocol::encode(grant), keys.work)};
+  std::string whole = payload;
+  if (auto part = protocol::decode<protocol::RelayGrant>(payload); part.ok()) {
+    part->parent = crypto::sha256_hex(chain.statements[1].payload);  // so that more is reached
+    whole = protocol::encode(*part);
+  }
+  const auto statement = made(StatementType::relay_grant, whole, keys.other, keys.work, how);
+  const auto opened = crypto::check_relayed_grant(statement, chain, trust, HostId{1}, now);
+  if (!opened.ok()) return;
+  CHECK_TRUE(how == 0 && opened->host == HostId{1} && opened->deadline <= grant.deadline);
+  CHECK_TRUE(opened->range.begin >= 0 && opened->range.end <= 10 && !opened->range.empty());
+}
+
 }  // namespace
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -82,6 +119,10 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   };
   crypto::ProjectTrust trust{project, root, keys.work.public_key(), {}, {}};
   trust.document.work_certificate = certificate();
+  if (data[0] == 'l') {
+    check_lease(payload, keys, trust, how, now);
+    return 0;
+  }
   switch (data[0] % 4) {
     case 0: {
       auto statement = made(StatementType::grant, payload, keys.work, keys.other, how);

@@ -25,6 +25,15 @@ Result<protocol::TokenInfo> withdraw_token(Api& api, const std::string& name) {
                                        Api::Repeat::yes);
 }
 
+Result<std::vector<protocol::RelayInfo>> get_relays(Api& api) {
+  return api.get<std::vector<protocol::RelayInfo>>("/v1/admin/relays");
+}
+
+Result<protocol::MadeCode> add_relay(Api& api, const protocol::AddRelay& relay) {
+  // A lost answer had the only copy of the secret.
+  return api.post<protocol::MadeCode>("/v1/admin/relays", protocol::encode(relay), Api::Repeat::no);
+}
+
 Result<std::vector<protocol::Ban>> get_bans(Api& api) {
   return api.get<std::vector<protocol::Ban>>("/v1/admin/bans");
 }

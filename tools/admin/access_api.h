@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "shared/protocol/access_messages.h"
+#include "shared/protocol/relay_messages.h"
 #include "tools/admin/api.h"
 
 namespace gleaner::admin {
@@ -12,6 +13,9 @@ namespace gleaner::admin {
 [[nodiscard]] Result<std::vector<protocol::TokenInfo>> get_tokens(Api& api);
 [[nodiscard]] Result<protocol::MadeToken> add_token(Api& api, const protocol::AddToken& token);
 [[nodiscard]] Result<protocol::TokenInfo> withdraw_token(Api& api, const std::string& name);
+
+[[nodiscard]] Result<std::vector<protocol::RelayInfo>> get_relays(Api& api);
+[[nodiscard]] Result<protocol::MadeCode> add_relay(Api& api, const protocol::AddRelay& relay);
 
 [[nodiscard]] Result<std::vector<protocol::Ban>> get_bans(Api& api);
 [[nodiscard]] Result<protocol::Ban> add_ban(Api& api, const protocol::AddBan& ban);

@@ -21,7 +21,8 @@ struct CodeChoice {
 };
 
 std::string quota_text(const protocol::CodeInfo& code) {
-  return count_text(code.hosts) + (code.hosts_max > 0 ? " of " + count_text(code.hosts_max) : "");
+  return count_text(code.hosts) +
+         (code.hosts_max > 0 && !code.children ? " of " + count_text(code.hosts_max) : "");
 }
 
 std::string end_text(const protocol::CodeInfo& code) {
@@ -31,6 +32,10 @@ std::string end_text(const protocol::CodeInfo& code) {
 std::string kind_text(const protocol::CodeInfo& code) {
   if (!code.own) return "as hosts.own says";
   return *code.own ? "own" : "strangers";
+}
+
+std::string admits_text(const protocol::CodeInfo& code) {
+  return code.children ? "one relay, with " + count_text(*code.children) + " hosts under it" : "hosts";
 }
 
 Tint code_tint(const protocol::CodeInfo& code) {
@@ -65,6 +70,7 @@ Result<ExitCode> show_code(Session& session, const CodeChoice& choice) {
   }
   session.people() << render_fields({{"code", {code.name, Tint::bold}},
                                      {"state", {code.state, code_tint(code)}},
+                                     {"admits", admits_text(code)},
                                      {"hosts", quota_text(code)},
                                      {"they are", kind_text(code)},
                                      {"tags", joined(code.tags)},

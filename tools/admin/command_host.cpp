@@ -142,6 +142,7 @@ std::string host_text(const protocol::HostInfo& host, Timestamp now, const Displ
        {"trust", host.trust < 0 ? "-" : percent_text(host.trust, 1) + " that a result is right"},
        {"enrolled", time_text(host.enrolled_at)},
        {"with code", host.code},
+       {"under relay", host.relay ? "host " + std::to_string(host.relay->value) : "-"},
        {"tags", joined(host.tags)},
        {"last contact", contact_text(host, now)}},
       display);

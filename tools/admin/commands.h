@@ -21,6 +21,7 @@ void add_errors_command(CLI::App& problems, Action& chosen);
 void add_contribution_command(CLI::App& program, Action& chosen);
 void add_host_commands(CLI::App& program, Action& chosen);
 void add_code_commands(CLI::App& program, Action& chosen);
+void add_relay_commands(CLI::App& program, Action& chosen);
 void add_token_commands(CLI::App& program, Action& chosen);
 void add_audit_commands(CLI::App& program, Action& chosen);
 void add_ban_commands(CLI::App& program, Action& chosen);

@@ -70,6 +70,7 @@ int run_program(Outside& outside, std::vector<std::string> arguments) {
   add_problem_commands(program, chosen);
   add_host_commands(program, chosen);
   add_code_commands(program, chosen);
+  add_relay_commands(program, chosen);
   add_token_commands(program, chosen);
   add_ban_commands(program, chosen);
   add_audit_commands(program, chosen);

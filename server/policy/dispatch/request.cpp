@@ -137,7 +137,7 @@ bool Dispatch::ask(Attempt& attempt, const SlotDemand& slot, ProblemId id, UnitI
   requester.host = demand.host;
   requester.slot = slot.slot;
   requester.urgent = slot.urgent;
-  requester.slots = std::max(1, demand.offer.cores);
+  requester.slots = demand.relay ? 1 : std::max(1, demand.offer.cores);  // a relay is one slot
   requester.performance = attempt.host.performance;
   requester.queue_unloaded = demand.proposal.queue_unloaded;
   requester.queue_current = demand.proposal.queue_current;

@@ -171,6 +171,10 @@ protocol::Grant FakeServer::make_grant(Range range) {
   return grant;
 }
 
+protocol::SignedStatement FakeServer::sign(StatementType type, std::string payload) const {
+  return crypto::sign_statement(type, std::move(payload), work_key_);
+}
+
 protocol::SignedStatement FakeServer::sign_grant(const protocol::Grant& grant) const {
   return crypto::sign_statement(StatementType::grant, protocol::encode(grant), work_key_);
 }
@@ -236,22 +240,36 @@ io::HttpReply FakeServer::work_reply(const std::string& body) {
   work.push_back(*request);
   protocol::WorkReply reply;
   for (const auto& commit : request->commits) {
+    if (holds) {
+      if (!reply.held) reply.held.emplace();
+      reply.held->push_back({commit.unit, commit.range, commit.digest});
+      to_tell.push_back(sign(StatementType::acknowledgement, protocol::encode(acknowledge(commit))));
+      continue;
+    }
     auto statement = crypto::sign_statement(StatementType::acknowledgement,
                                             protocol::encode(acknowledge(commit)), work_key_);
     std::optional<protocol::SignedStatement> given = std::move(statement);
     if (on_acknowledgement) given = on_acknowledgement(*given);
     if (given) reply.acknowledgements.push_back(*given);
   }
+  if (tells) {
+    const auto told = std::exchange(to_tell, {});
+    reply.acknowledgements.insert(reply.acknowledgements.end(), told.begin(), told.end());
+  }
   reply.units = std::exchange(orders, {});
   for (const auto& slot : request->slots) {
     if (queue_.empty()) break;
-    reply.grants.push_back(queue_.front());
-    auto& context = reply.grants.back().context;
+    Granted granted = std::move(queue_.front());
+    queue_.pop_front();
+    auto& context = granted.of_project().context;
     if (context && request->contexts &&
         std::ranges::find(*request->contexts, crypto::sha256_hex(*context)) != request->contexts->end())
       context.reset();
+    reply.grants.push_back(std::move(granted.statement));
     reply.grant_slots.push_back(slot.slot);
-    queue_.pop_front();
+    if (!granted.lease) continue;
+    if (!reply.leases) reply.leases.emplace();
+    reply.leases->push_back(std::move(*granted.lease));
   }
   reply.retry_after_seconds = reply.grants.size() < request->slots.size() ? retry_after : 0;
   reply.slowest_performance = 100;
@@ -267,7 +285,10 @@ Result<io::HttpReply> FakeServer::handle(const io::HttpRequest& request) {
   if (before)
     if (auto instead = before(request)) return *instead;
   if (path == "/v1/project") return reply_with(protocol::encode(project()));
+  if (path == "/v1/relay")
+    return relay ? reply_with(protocol::encode(*relay)) : problem_reply(404, "this is no relay");
   if (path == "/v1/enrol") {
+    enrolments.push_back(protocol::decode<protocol::EnrolRequest>(request.body).value());
     protocol::EnrolReply reply{host, "token"};
     return reply_with(protocol::encode(reply));
   }
@@ -288,9 +309,14 @@ Result<io::HttpReply> FakeServer::handle(const io::HttpRequest& request) {
     reply.units = std::exchange(orders, {});
     reply.interval_seconds = 10;
     reply.revocations = revocations_number();
+    if (tells && !to_tell.empty()) {
+      reply.acknowledgements.emplace(to_tell.begin(), to_tell.end());
+      to_tell.clear();
+    }
     return reply_with(protocol::encode(reply));
   }
   if (path == "/v1/commit") {
+    if (holds) return problem_reply(503, "a relay acknowledges nothing");
     const auto commit = protocol::decode<protocol::CommitRequest>(request.body).value();
     std::optional<protocol::SignedStatement> given = crypto::sign_statement(
         StatementType::acknowledgement, protocol::encode(acknowledge(commit)), work_key_);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "client/engine/granted.h"
 #include "shared/crypto/keys.h"
 #include "shared/io/http_client.h"
 #include "shared/protocol/join_code.h"
@@ -29,9 +30,12 @@ class FakeServer {
   // The same that names its context, which it has with it.
   protocol::SignedStatement sign_short_grant(protocol::Grant grant) const;
   void queue_unit(Range range) {
-    queue_.push_back(says_once ? sign_short_grant(make_grant(range)) : sign_grant(make_grant(range)));
+    queue_.push_back({says_once ? sign_short_grant(make_grant(range)) : sign_grant(make_grant(range))});
   }
-  void queue_statement(protocol::SignedStatement statement) { queue_.push_back(std::move(statement)); }
+  void queue_statement(protocol::SignedStatement statement) { queue_.push_back({std::move(statement)}); }
+  void queue_granted(Granted granted) { queue_.push_back(std::move(granted)); }
+  // By the present work key.
+  [[nodiscard]] protocol::SignedStatement sign(protocol::StatementType type, std::string payload) const;
   [[nodiscard]] protocol::JoinCode join_code() const;
   [[nodiscard]] protocol::SignedStatement project() const;
   [[nodiscard]] protocol::Acknowledgement acknowledge(const protocol::CommitRequest& commit);
@@ -40,6 +44,7 @@ class FakeServer {
   void revoke(const std::function<void(protocol::RevocationList&)>& change);
   // From now on another work key signs; the one of before is a former one.
   void rotate_work_key();
+  [[nodiscard]] const std::string& project_id() const { return project_id_; }
   [[nodiscard]] Bytes work_key() const { return work_key_.public_key(); }
   [[nodiscard]] Bytes signer_key() const { return signer_.public_key(); }
 
@@ -48,6 +53,9 @@ class FakeServer {
   // What a test changes.
   std::optional<protocol::SignedStatement> revocations;  // as published
   std::vector<protocol::SignedStatement> former_work_certificates;
+  std::optional<protocol::SignedStatement> relay;  // the server is a relay: its certificate
+  std::string tls_key;                             // that it shows
+  std::vector<protocol::EnrolRequest> enrolments;  // a test looks at them
   std::string project_name = "Test project";
   HostId host{7};
   Timestamp now{std::chrono::hours{24 * 365 * 56}};
@@ -57,6 +65,10 @@ class FakeServer {
   std::vector<protocol::UnitOrder> orders;  // given with the next heartbeat or work reply
   double retry_after = 5;
   bool refuse_all = false;
+  // As a relay: work requests' results are held, and acknowledged when it may tell, in this order.
+  bool holds = false;
+  bool tells = false;
+  std::deque<protocol::SignedStatement> to_tell;
   bool names_units = false;  // each unit's problem has another name: "words-BEGIN"
   bool says_once = true;  // what the problem's grants have in common; false: a server that does not know how
   void forget() {         // as if nothing had ever been committed
@@ -90,7 +102,7 @@ class FakeServer {
   protocol::SignedStatement application_;
   protocol::SignedStatement signer_certificate_;
   protocol::RevocationList revocation_list_;
-  std::deque<protocol::SignedStatement> queue_;
+  std::deque<Granted> queue_;
   std::map<std::int64_t, std::int64_t> accepted_until_;  // unit -> end of the last commit
   std::set<std::string> taken_;                          // commits seen, for repetitions
   std::int64_t next_unit_ = 1;
@@ -99,7 +111,11 @@ class FakeServer {
 class FakeServerClient final : public io::HttpClient {
  public:
   explicit FakeServerClient(FakeServer& server) : server_(server) {}
-  Result<io::HttpReply> send(const io::HttpRequest& request) override { return server_.handle(request); }
+  Result<io::HttpReply> send(const io::HttpRequest& request) override {
+    auto reply = server_.handle(request);
+    if (reply.ok()) reply->tls_key = server_.tls_key;
+    return reply;
+  }
 
  private:
   FakeServer& server_;

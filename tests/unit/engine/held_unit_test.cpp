@@ -35,7 +35,7 @@ FakeServer& server() {
 std::unique_ptr<HeldUnit> make(const Directory& directory, Range range) {
   auto grant = server().make_grant(range);
   grant.unit = UnitId{1};
-  auto unit = HeldUnit::create(io::real_files(), directory.unit(), server().sign_grant(grant), grant);
+  auto unit = HeldUnit::create(io::real_files(), directory.unit(), {server().sign_grant(grant)}, grant);
   REQUIRE(unit.ok());
   return std::move(unit).value();
 }
@@ -212,6 +212,84 @@ TEST_CASE("Large units are cut into pieces of bounded size") {
   CHECK(unit->pending()->bytes <= HeldUnit::cut_bytes_max);
   CHECK(unit->pending()->range.end < 20);
   CHECK(reload(directory)->finished() == 20);
+}
+
+TEST_CASE("Cuts that a relay holds read back, are acknowledged in any order, and can be recalled") {
+  const Directory directory;
+  auto unit = make(directory, {100, 120});
+  const auto compute = [&unit](std::int64_t count) {
+    for (; count > 0; --count) unit->add_item(unit->finished(), expected_item(unit->finished()));
+  };
+  for (int i = 0; i < 3; ++i) {
+    compute(5);
+    REQUIRE(unit->cut(1).ok());
+    check_segment(*unit);
+    unit->hold();
+  }
+  compute(2);
+  REQUIRE(unit->cut(1).ok());
+  REQUIRE(unit->save().ok());
+  const auto restart = [&] {
+    REQUIRE(unit->save().ok());
+    unit = reload(directory);
+  };
+  restart();
+  REQUIRE(unit->held().size() == 3);
+  CHECK(unit->pending()->range == Range{115, 117});
+  CHECK(unit->uncut() == 0);
+  CHECK(unit->acknowledged() == 100);
+  unit->acknowledge(110);  // the second
+  CHECK(unit->acknowledged() == 100);
+  restart();
+  CHECK(unit->held().size() == 2);
+  check_segment(*unit);
+  unit->acknowledge();
+  unit->recall();
+  CHECK(unit->pending()->range == Range{100, 105});
+  check_segment(*unit);
+  restart();  // in memory only
+  CHECK_FALSE(unit->pending());
+  CHECK(unit->held().size() == 2);
+  unit->recall();
+  unit->hold();
+  restart();
+  REQUIRE(unit->held().size() == 2);
+  unit->acknowledge(105);
+  CHECK(unit->acknowledged() == 110);
+  compute(3);
+  REQUIRE(unit->cut(1).ok());
+  CHECK(unit->pending()->range == Range{117, 120});
+  CHECK(unit->pending()->last);
+  check_segment(*unit);
+  unit->acknowledge();
+  CHECK(unit->delivered());
+  CHECK_FALSE(unit->drained());
+  restart();
+  CHECK(unit->delivered());
+  CHECK_FALSE(unit->drained());
+  unit->acknowledge(115);
+  CHECK(unit->drained());
+}
+
+TEST_CASE("A unit that is abandoned keeps what a relay holds of it") {
+  const Directory directory;
+  auto unit = make(directory, {100, 120});
+  for (int i = 0; i < 4; ++i) {
+    unit->add_item(unit->finished(), expected_item(unit->finished()));
+    REQUIRE(unit->cut(1).ok());
+    if (i < 3) unit->hold();
+  }
+  unit->add_item(104, expected_item(104));
+  unit->acknowledge(101);
+  unit->abandon();
+  CHECK(unit->delivered());
+  CHECK(unit->held().size() == 2);
+  unit->add_item(105, "dropped");
+  unit->recall();
+  check_segment(*unit);
+  unit->acknowledge();
+  unit->acknowledge(103);
+  CHECK(unit->drained());
 }
 
 }  // namespace

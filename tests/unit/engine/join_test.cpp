@@ -4,7 +4,10 @@
 
 #include <algorithm>
 
+#include "shared/crypto/statements.h"
+#include "shared/protocol/codec.h"
 #include "tests/catch.h"
+#include "tests/unit/engine/fake_relay.h"
 #include "tests/unit/engine/world.h"
 
 namespace gleaner::engine::testing {
@@ -15,7 +18,7 @@ struct Joining {
   FakeServerClient http{world.server};
   state::ProjectDirectory state{world.project};
   Result<state::Identity> join(const protocol::JoinCode& code) {
-    return joining::join(http, world.files, world.machine, state, code, {}, world.clock.now());
+    return joining::join({http}, world.files, world.machine, state, code, {}, world.clock.now());
   }
 };
 
@@ -103,7 +106,7 @@ TEST_CASE("A copied disk becomes a new host, also if the first try fails") {
   REQUIRE(joining.join(joining.world.server.join_code()).ok());
   std::filesystem::create_directories(joining.world.project / "units/5");
   const auto confirm = [&] {
-    return joining::confirm_machine(joining.http, joining.world.files, joining.world.machine, joining.state,
+    return joining::confirm_machine({joining.http}, joining.world.files, joining.world.machine, joining.state,
                                     {}, joining.world.clock.now());
   };
   const auto before = joining.world.server.requests.size();
@@ -134,6 +137,133 @@ TEST_CASE("Leaving forgets everything, even if the server is away") {
   CHECK_FALSE(std::filesystem::exists(joining.world.project / "identity"));
   CHECK(joining::leave(joining.http, joining.world.files, joining.state).error().kind ==
         ErrorKind::not_found);
+}
+
+// The connection's own check, as a client does it that pins the project's root and a relay's key.
+class CheckedClient final : public io::HttpClient {
+ public:
+  CheckedClient(FakeServer& server, const io::PinnedTlsKey& pinned) : server_(server), pinned_(pinned) {}
+  Result<io::HttpReply> send(const io::HttpRequest& request) override {
+    if (server_.relay && pinned_.digest() != server_.tls_key)
+      return Error{ErrorKind::untrusted, "its chain does not end in the project's root"};
+    return server_.handle(request);
+  }
+
+ private:
+  FakeServer& server_;
+  const io::PinnedTlsKey& pinned_;
+};
+
+struct JoiningRelay {
+  World world;
+  FakeRelay relay{world.server, HostId{90}};
+  io::PinnedTlsKey pinned;
+  FakeServerClient inquiring{world.server};
+  CheckedClient http{world.server, pinned};
+  state::ProjectDirectory state{world.project};
+
+  JoiningRelay() { appear(); }
+  void appear() {
+    world.server.relay = relay.signed_certificate();
+    world.server.tls_key = relay.certificate.tls_key;
+  }
+  Result<state::Identity> join() { return join(world.server.join_code()); }
+  Result<state::Identity> join(const protocol::JoinCode& code) {
+    return joining::join({http, &inquiring, &pinned}, world.files, world.machine, state, code, {},
+                         world.clock.now());
+  }
+};
+
+TEST_CASE("Who joins a relay pins its key before it says the secret, and proves to the project who joins") {
+  JoiningRelay joining;
+  const auto joined = joining.join();
+  INFO((joined.ok() ? "" : joined.error().message));
+  REQUIRE(joined.ok());
+  CHECK(joining.pinned.digest() == joining.relay.certificate.tls_key);
+  REQUIRE(joining.world.server.enrolments.size() == 1);
+  const protocol::EnrolRequest& request = joining.world.server.enrolments[0];
+  REQUIRE(request.proof);
+  CHECK(crypto::check_signature(*request.proof, protocol::StatementType::enrolment).ok());
+  CHECK(request.proof->key == request.host_key);
+  const auto enrolment = protocol::decode<protocol::Enrolment>(request.proof->payload).value();
+  CHECK(enrolment.project == joining.world.server.project_id());
+  CHECK(enrolment.relay == HostId{90});
+  CHECK(enrolment.host_key == request.host_key);
+  CHECK(enrolment.machine == request.machine);
+  CHECK(enrolment.at == joining.world.clock.now());
+  // What is kept is what a start pins, for as long as it holds.
+  const auto loaded = state::load_identity(joining.world.files, joining.state);
+  REQUIRE(loaded.ok());
+  CHECK(state::relay_of(*loaded) == HostId{90});
+  io::PinnedTlsKey again;
+  state::pin_relay(*loaded, joining.world.clock.now(), &again);
+  CHECK(again.digest() == joining.relay.certificate.tls_key);
+  io::PinnedTlsKey late;
+  state::pin_relay(*loaded, joining.world.clock.now() + std::chrono::hours{24 * 31}, &late);
+  CHECK(late.digest().empty());
+}
+
+TEST_CASE("Nothing secret is said to who is no relay of the project") {
+  JoiningRelay joining;
+  SECTION("a certificate of another project") {
+    FakeServer stranger;
+    joining.world.server.relay = FakeRelay(stranger, HostId{90}).signed_certificate();
+  }
+  SECTION("a certificate that ran out") {
+    joining.relay.certificate.not_after = joining.world.server.now - std::chrono::minutes{6};
+    joining.appear();
+  }
+  SECTION("a certificate for another TLS key than is shown") {
+    joining.world.server.tls_key = crypto::sha256_hex("of somebody in between");
+  }
+  SECTION("a relay whose key was revoked") {
+    joining.world.server.revoke([&](auto& list) { list.keys = {{joining.relay.certificate.key, "stolen"}}; });
+  }
+  SECTION("a document of another project") {
+    FakeServer stranger;
+    joining.world.server.before =
+        [&, document = protocol::encode(stranger.project())](
+            const io::HttpRequest& request) -> std::optional<Result<io::HttpReply>> {
+      if (!request.url.ends_with("/v1/project")) return std::nullopt;
+      io::HttpReply reply;
+      reply.status = 200;
+      reply.body = document;
+      return reply;
+    };
+  }
+  SECTION("somebody who speaks another protocol") {
+    joining.world.server.before = [](const io::HttpRequest&) -> std::optional<Result<io::HttpReply>> {
+      io::HttpReply reply;
+      reply.status = 200;
+      reply.body = "<html>";
+      return reply;
+    };
+  }
+  const auto joined = joining.join();
+  REQUIRE_FALSE(joined.ok());
+  CHECK(joined.error().kind == ErrorKind::untrusted);
+  CHECK(joining.pinned.digest().empty());
+  CHECK(joining.world.server.enrolments.empty());
+}
+
+TEST_CASE("A host that goes from its relay to the server, or back, enrols there under its key") {
+  JoiningRelay joining;
+  REQUIRE(joining.join().ok());
+  auto elsewhere = joining.world.server.join_code();
+  elsewhere.host = "127.0.0.2";           // as long, as the test's server tells paths by it
+  REQUIRE(joining.join(elsewhere).ok());  // the same relay has moved
+  CHECK(joining.world.server.enrolments.size() == 1);
+  joining.world.server.relay.reset();
+  const auto direct = joining.join();
+  REQUIRE(direct.ok());
+  REQUIRE(joining.world.server.enrolments.size() == 2);
+  CHECK_FALSE(joining.world.server.enrolments[1].proof);
+  CHECK(joining.world.server.enrolments[1].host_key == joining.world.server.enrolments[0].host_key);
+  CHECK_FALSE(state::load_identity(joining.world.files, joining.state)->relay);
+  joining.appear();
+  REQUIRE(joining.join(elsewhere).ok());
+  CHECK(joining.world.server.enrolments.size() == 3);
+  CHECK(state::relay_of(*state::load_identity(joining.world.files, joining.state)) == HostId{90});
 }
 
 }  // namespace

@@ -201,7 +201,7 @@ void write_old_state(World& world) {
   FakeServerClient http(world.server);
   const state::ProjectDirectory old{world.directory};
   REQUIRE(
-      joining::join(http, world.files, world.machine, old, world.server.join_code(), {}, world.clock.now())
+      joining::join({http}, world.files, world.machine, old, world.server.join_code(), {}, world.clock.now())
           .ok());
   for (const char* file : {"units/7/grant.json", "units/7/journal", "blobs/abc", "bundles/abc/kernel",
                            "problems/3-0/parameters.json", "receipts/log", "preferences"}) {

@@ -32,7 +32,7 @@ struct Bench {
     server.set_application(script_kernel());
     protocol::Grant grant = server.make_grant({0, 10});
     grant.begun = begun;
-    auto held = HeldUnit::create(io::real_files(), root / "1", server.sign_grant(grant), grant);
+    auto held = HeldUnit::create(io::real_files(), root / "1", {server.sign_grant(grant)}, grant);
     REQUIRE(held.ok());
     unit = std::make_unique<Unit>(std::move(held).value());
     unit->prepared.emplace().manifest.checkpoint = true;

@@ -67,6 +67,8 @@ void World::start() {
   };
   std::vector<Joined> projects = {joined(project, server, workers)};
   projects.front().link = link;
+  projects.front().identity.relay = relay;
+  projects.front().pinned = pinned;
   for (const auto& one : neighbours) projects.push_back(joined(one->project, one->server, one->workers));
   engine = std::make_unique<Engine>(Services{clock,
                                              random,

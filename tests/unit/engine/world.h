@@ -172,6 +172,8 @@ class World {
   PlainLauncher launcher;
   RecordingGate gate;
   FixedMachine machine;
+  std::optional<protocol::SignedStatement> relay;  // the client has joined a relay: its certificate, as kept
+  std::shared_ptr<io::PinnedTlsKey> pinned = std::make_shared<io::PinnedTlsKey>();
   std::shared_ptr<transport::LinkMeter> link = std::make_shared<transport::LinkMeter>();
   ImmediateWorkers workers{server};
   EngineSettings settings;

@@ -200,6 +200,53 @@ TEST_CASE("a refused TLS key ends connections and is accepted from nobody") {
   CHECK(client->send(get(renewed.url("/"))).ok());
 }
 
+TEST_CASE("a pinned TLS key is trusted without a chain, it alone, and over no connection of before") {
+  const Fixture fixture, other;
+  const auto identity = other.identity();
+  TlsServer server(identity, echo);
+  TlsServer another(other.identity(), echo);
+  const auto pinned = std::make_shared<PinnedTlsKey>();
+  const auto refused = std::make_shared<RefusedTlsKeys>();
+  const auto client = make_curl_client(fixture.pin(), "gleaner-test/1", {}, refused, pinned);
+  says(failure_of(*client, get(server.url("/")), ErrorKind::untrusted), "join code");
+  pinned->set(crypto::tls_key_digest(identity.certificate_chain_pem).value());
+  CHECK(client->send(get(server.url("/"))).ok());
+  says(failure_of(*client, get(another.url("/")), ErrorKind::untrusted), "join code");
+  // The project's own server is what it was.
+  TlsServer own(fixture.identity(), echo);
+  CHECK(client->send(get(own.url("/"))).ok());
+  pinned->set(crypto::sha256_hex("another"));
+  says(failure_of(*client, get(server.url("/")), ErrorKind::untrusted), "join code");
+  pinned->set(crypto::tls_key_digest(identity.certificate_chain_pem).value());
+  CHECK(client->send(get(server.url("/"))).ok());
+  refused->set({pinned->digest()});
+  says(failure_of(*client, get(server.url("/")), ErrorKind::untrusted), "revoked");
+}
+
+TEST_CASE("an inquiring client says whose key it was shown, and tells nobody anything") {
+  const Fixture fixture, other;
+  const auto identity = fixture.identity();
+  TlsServer server(identity, echo);
+  const auto client = make_inquiring_client("gleaner-test/1");
+  for (int i = 1; i <= 3; ++i) {
+    const auto reply = client->send(get(server.url("/v1/relay")));
+    REQUIRE(reply.ok());
+    CHECK(reply->tls_key == crypto::tls_key_digest(identity.certificate_chain_pem).value());
+    CHECK(server.connections() == i);  // a handshake for each, or there was no key to see
+  }
+  TlsServer second(other.identity(), echo);
+  CHECK(client->send(get(second.url("/")))->tls_key != client->send(get(server.url("/")))->tls_key);
+  HttpRequest request = get(server.url("/"));
+  request.headers = {{"Authorization", "Bearer t"}};
+  says(failure_of(*client, request, ErrorKind::invalid), "told nothing");
+  request = get(server.url("/"));
+  request.method = "POST";
+  request.body = "secret";
+  says(failure_of(*client, request, ErrorKind::invalid), "told nothing");
+  const auto trusting = fixture.client();
+  CHECK(trusting->send(get(server.url("/")))->tls_key.empty());
+}
+
 TEST_CASE("an unpinned client trusts no unknown authority") {
   const Fixture fixture;
   TlsServer server(fixture.identity(), echo);

@@ -36,7 +36,8 @@ bool may_be_absent(const std::string& title, const std::string& name) {
   if (name == "done" && (title == "progress" || title == "work reply")) return true;
   if (title == "group of errors") return name == "words";
   if (title == "host")
-    return name == "code" || name == "tags" || name == "on_hold" || name == "speeds" || name == "trust";
+    return name == "code" || name == "tags" || name == "on_hold" || name == "speeds" || name == "trust" ||
+           name == "relay";
   if (title == "parameter" || title == "application")
     return name == "default_value" || name == "required" || name == "low" || name == "high" ||
            name == "length" || name == "choices" || name == "parameters" || name == "inputs" ||
@@ -48,7 +49,12 @@ bool may_be_absent(const std::string& title, const std::string& name) {
   if (title == "event") return may_be_absent("problem", name) || name == "stored";
   if (title == "page of hosts") return may_be_absent("host", name) || name == "cost_accepted";
   if (title == "new enrolment code") return name != "name";
-  if (title == "enrolment code" || title == "join code") return name == "own";
+  if (title == "enrolment code" || title == "join code") return name == "own" || name == "children";
+  if (title == "new relay") return name == "lifetime_seconds" || name == "own";
+  if (title == "relay of the project") return name == "host" || name == "relay";
+  if (title == "enrolment reply" || title == "enrolment reply to a relay") return name == "certificate";
+  if (title == "enrolment")
+    return name == "relay" || name == "benchmark" || name == "proof" || name == "context";
   if (title == "withdrawal of an enrolment code" || title == "revocation of a host") return true;
   if (title == "new admin token") return name == "lifetime_seconds";
   if (title == "new ban") return name == "lifetime_seconds" || name == "force";
@@ -60,6 +66,11 @@ bool may_be_absent(const std::string& title, const std::string& name) {
   if ((name == "applications" || name == "speeds" || name == "proofs") && title == "work request")
     return true;
   if (name == "context" || name == "contexts" || name == "direct") return true;
+  if (name == "stages" ||
+      (name == "relay" && (title == "unit report" || title == "work request" || title == "heartbeat")))
+    return true;
+  if (name == "delivery" || name == "leases" || name == "held") return true;
+  if (title == "heartbeat reply" && name == "acknowledgements") return true;
   if (name == "proof" || (title == "server status" && name == "stored")) return true;
   return name == "range" && (title == "input" || title == "grant");
 }

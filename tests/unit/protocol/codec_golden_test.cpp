@@ -68,6 +68,43 @@ TEST_CASE("golden: revocation list") {
   CHECK(std::string(name_of(StatementType::revocations)) == "revocations");
 }
 
+TEST_CASE("golden: what is signed in a tree of relays") {
+  RelayCertificate certificate;
+  certificate.project = certificate.tls_key = zeros;
+  certificate.relay = {9};
+  certificate.name = "lab";
+  certificate.key = std::string(32, 'k');
+  certificate.children = 200;
+  certificate.not_after = from_microseconds(1'763'676'000'123'456);
+  check_golden(
+      certificate,
+      R"({"version":1,"project":")" + zeros +
+          R"(","relay":9,"name":"lab","key":"a2tra2tra2tra2tra2tra2tra2tra2tra2tra2tra2s","tls_key":")" +
+          zeros + R"(","children":200,"not_before":0,"not_after":1763676000123456})");
+  RelayGrant grant;
+  grant.parent = zeros;
+  grant.unit = {7};
+  grant.host = {3};
+  grant.range = {100, 120};
+  grant.cost = 2.5;
+  grant.begun = {0.5, "x"};
+  grant.deadline = from_microseconds(1'763'676'000'123'456);
+  grant.reason = "a fifth";
+  check_golden(grant, R"({"version":1,"parent":")" + zeros +
+                          R"(","unit":7,"host":3,"range":{"begin":100,"end":120},"cost":2.5,)"
+                          R"("begun":{"share":0.5,"data":"eA"},"commit_seconds":60,"issued_at":0,)"
+                          R"("deadline":1763676000123456,"reason":"a fifth"})");
+  const Delivery delivery{zeros, HostId{3}, UnitId{7}, ProblemId{2}, 1, {100, 120}, zeros, 25};
+  check_golden(delivery, R"({"version":1,"project":")" + zeros +
+                             R"(","host":3,"unit":7,"problem":2,"stage":1,"range":{"begin":100,"end":120},)"
+                             R"("digest":")" +
+                             zeros + R"(","bytes":25})");
+  CHECK(std::string(name_of(StatementType::relay_certificate)) == "relay-certificate");
+  CHECK(std::string(name_of(StatementType::relay_grant)) == "relay-grant");
+  CHECK(std::string(name_of(StatementType::delivery)) == "delivery");
+  CHECK(std::string(name_of(StatementType::enrolment)) == "enrolment");
+}
+
 TEST_CASE("golden: heartbeat and its reply") {
   UnitReport report;
   report.unit = {7};

@@ -32,7 +32,7 @@ TEMPLATE_LIST_TEST_CASE("every member of a message is in its field list", "", co
 }
 
 TEMPLATE_TEST_CASE("lists survive the wire", "", ApplicationInfo, ProblemInfo, HostInfo, CodeInfo, TokenInfo,
-                   Ban, DecisionInfo, StrategyInfo) {
+                   Ban, DecisionInfo, StrategyInfo, RelayInfo) {
   INFO("seed " << seed);
   Random random(seed);
   for (int round = 0; round < 20; ++round) {

@@ -16,6 +16,7 @@
 #include "shared/protocol/fields_access.h"
 #include "shared/protocol/fields_admin.h"
 #include "shared/protocol/fields_console.h"
+#include "shared/protocol/fields_relay.h"
 #include "shared/protocol/fields_work.h"
 #include "shared/protocol/json_reader.h"
 
@@ -25,16 +26,18 @@ namespace gleaner::protocol::codec {
 using AllMessages =
     std::tuple<SignedStatement, KeyCertificate, RevokedKey, RevokedTlsKey, RevokedArchive, MinimumVersion,
                RevocationList, ProjectDocument, ApplicationStatement, Input, BegunItem, GrantContext, Grant,
-               Acknowledgement, Benchmark, HostSpeeds, EnrolRequest, EnrolReply, CommitRequest, UnitReport,
-               SavedItem, HeartbeatRequest, UnitOrder, HeartbeatReply, Proposal, SlotRequest, WorkRequest,
-               ProblemProgress, WorkReply, FailureReport, BlobAddress, PartAddress, PutAddresses, PutRequest,
-               UploadState, ProblemDocument, ParameterInfo, InputInfo, ApplicationInfo, AddApplication,
-               AddProblem, ProblemEstimate, ResultFile, Preview, HostShare, SetAside, ErrorGroup, ProblemInfo,
-               HostInfo, HoldHost, TagHost, UnitInfo, CodeInfo, AddCode, MadeCode, WithdrawCode, RevokeHost,
-               ServerStatus, ChangeStrategy, ChangeApplication, StrategyInfo, DecisionInfo, TokenInfo,
-               AddToken, MadeToken, Ban, AddBan, RemoveBan, Act, ChainPlace, RefusalCount, AuditPage,
-               ConsoleLink, OpenSession, SessionInfo, OverviewSample, DayInfo, ProblemSample, LiveView,
-               ItemMap, HostPage, SettingInfo>;
+               Acknowledgement, Benchmark, HostSpeeds, RelayRequest, EnrolRequest, EnrolReply, CommitRequest,
+               UnitReport, SavedItem, HeartbeatRequest, UnitOrder, HeartbeatReply, Proposal, SlotRequest,
+               WorkRequest, ProblemProgress, WorkReply, FailureReport, BlobAddress, PartAddress, PutAddresses,
+               PutRequest, UploadState, ProblemDocument, ParameterInfo, InputInfo, ApplicationInfo,
+               AddApplication, AddProblem, ProblemEstimate, ResultFile, Preview, HostShare, SetAside,
+               ErrorGroup, ProblemInfo, HostInfo, HoldHost, TagHost, UnitInfo, CodeInfo, AddCode, MadeCode,
+               WithdrawCode, RevokeHost, ServerStatus, ChangeStrategy, ChangeApplication, StrategyInfo,
+               DecisionInfo, TokenInfo, AddToken, MadeToken, Ban, AddBan, RemoveBan, Act, ChainPlace,
+               RefusalCount, AuditPage, ConsoleLink, OpenSession, SessionInfo, OverviewSample, DayInfo,
+               ProblemSample, LiveView, ItemMap, HostPage, SettingInfo, RelayCertificate, Enrolment,
+               RelayHostReply, RelayHostLeft, AddRelay, RelayInfo, RelayGrant, LeaseChain, Delivery,
+               HeldResult, RelayProgress, StageNews, RelayOffer>;
 
 template <typename T>
 inline constexpr bool is_message =

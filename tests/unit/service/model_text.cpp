@@ -35,6 +35,8 @@ std::string text_of(const Host& host) {
       row.cores, row.mflops, row.items_accepted, row.cost_accepted, row.health.failures, row.disagreements);
   text += fmt::format(" own {} code {} tags {} network {} on hold {}", row.own, row.code,
                       fmt::join(row.tags, ","), row.network, row.on_hold);
+  text += fmt::format(" relay {} proved {} children {} tls {}", row.relay.value,
+                      to_microseconds(row.proved_at), row.children, row.tls_key);
   for (const UnitId unit : host.units) text += fmt::format(" {}", unit.value);
   return text + "\n";
 }
@@ -64,8 +66,9 @@ std::string text_of(const Model& model) {
   std::string text = fmt::format("revocations {}\n", model.revocations.number());
   for (const auto& [id, host] : model.hosts) text += text_of(host);
   for (const auto& [name, code] : model.codes)
-    text += fmt::format("code {} {} at most {} expires {} withdrawn {}\n", name, to_hex(code.secret_digest),
-                        code.hosts_max, to_microseconds(code.expires_at), to_microseconds(code.withdrawn_at));
+    text += fmt::format("code {} {} at most {} expires {} withdrawn {} children {}\n", name,
+                        to_hex(code.secret_digest), code.hosts_max, to_microseconds(code.expires_at),
+                        to_microseconds(code.withdrawn_at), code.children);
   for (const auto& [name, token] : model.admin_tokens)
     text += fmt::format("admin {} {} {} expires {} withdrawn {}\n", name, to_hex(token.digest),
                         protocol::name_of(token.role), to_microseconds(token.expires_at),

@@ -4,6 +4,7 @@
 #include "shared/crypto/statements.h"
 #include "shared/crypto/tls_identity.h"
 #include "shared/protocol/codec.h"
+#include "shared/protocol/join_code.h"
 #include "tests/unit/service/world.h"
 
 using namespace gleaner;
@@ -203,4 +204,34 @@ TEST_CASE("whatever fails while a list is taken, memory and store agree") {
     }));
   });
   CHECK(world.look<std::int64_t>([](Transaction& tx) { return tx.model.revocations.number(); }) == 1);
+}
+
+TEST_CASE("a relay whose key or TLS key is revoked is neither admitted nor certified again") {
+  World world;
+  Root root(world);
+  world.service().overview().set_listening_port(8443);
+  const auto made = must(World::wait<protocol::MadeCode>(
+      [&](auto done) { world.service().relays().allow({.name = "lab", .children = 2}, std::move(done)); }));
+  auto request = world.enrol_request("lab");
+  request.secret = must(protocol::parse_join_code(made.join_code)).enrolment_secret;
+  request.relay = protocol::RelayRequest{crypto::sha256_hex("its TLS key")};
+  const HostId relay = must(world.enrol(request)).host;
+  const auto certified = [&] {
+    return World::wait<protocol::SignedStatement>(
+        [&](auto done) { world.service().relays().certificate(relay, relay, std::move(done)); });
+  };
+  must(certified());
+  const bool tls = GENERATE(true, false);
+  root.publish(5, [&](protocol::RevocationList& list) {
+    if (tls)
+      list.tls_keys.push_back({request.relay->tls_key, "stolen"});
+    else
+      list.keys.push_back({request.host_key, "stolen"});
+  });
+  world.tick();
+  CHECK(certified().error().kind == ErrorKind::untrusted);
+  CHECK(world.enrol(request).error().kind == ErrorKind::untrusted);
+  request.relay->tls_key = crypto::sha256_hex("a new one");
+  CHECK(world.enrol(request).ok() == tls);
+  CHECK(certified().ok() == tls);
 }

@@ -28,6 +28,8 @@ TEST_CASE("every earlier schema is taken forward with its rows") {
     CHECK(must(store->hosts()).front().mflops == 12.5);
     CHECK(must(store->hosts()).front().code == "default");
     CHECK(must(store->hosts()).front().on_hold.empty());
+    CHECK(must(store->hosts()).front().relay == HostId{});
+    CHECK(must(store->hosts()).front().children == 0);
     CHECK(must(store->host_units(HostId{1}, 9)).front().unit.id == UnitId{17});
     CHECK(must(store->codes()).empty());
     CHECK(must(store->tokens()).empty());

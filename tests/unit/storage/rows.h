@@ -91,11 +91,11 @@ template <typename Visitor>
 void fields(Visitor& visit, HostRow& value) {
   auto& [id, name, public_key, machine, token, platform, cores, memory, version, mflops, benchmark_at, speeds,
          state, state_reason, health, enrolled_at, last_contact, items, cost, disagreements, own, code, tags,
-         network, on_hold] = value;
+         network, on_hold, relay, proved_at, children, tls_key] = value;
   auto& [together, memory_rate, download, upload] = speeds;
   visit(id, name, public_key, machine, token, platform, cores, memory, version, mflops, benchmark_at,
         together, memory_rate, download, upload, state, state_reason, health, enrolled_at, last_contact,
-        items, cost, disagreements, own, code, tags, network, on_hold);
+        items, cost, disagreements, own, code, tags, network, on_hold, relay, proved_at, children, tls_key);
 }
 
 template <typename Visitor>
@@ -106,8 +106,8 @@ void fields(Visitor& visit, TokenRow& value) {
 
 template <typename Visitor>
 void fields(Visitor& visit, CodeRow& value) {
-  auto& [name, digest, hosts_max, own, tags, made_at, expires_at, withdrawn_at] = value;
-  visit(name, digest, hosts_max, own, tags, made_at, expires_at, withdrawn_at);
+  auto& [name, digest, hosts_max, own, tags, made_at, expires_at, withdrawn_at, children] = value;
+  visit(name, digest, hosts_max, own, tags, made_at, expires_at, withdrawn_at, children);
 }
 
 template <typename Visitor>

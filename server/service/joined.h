@@ -1,0 +1,20 @@
+// What joining makes of a host's row and of the model, whichever way it joins. Writer thread only.
+#pragma once
+
+#include "server/service/transaction.h"
+#include "shared/protocol/relay_messages.h"
+
+namespace gleaner::service {
+
+// invalid: what no host may say of itself.
+[[nodiscard]] Status check_request(const protocol::EnrolRequest& request);
+// What it says of itself; it is active, and was heard of now. Not how it is known, nor under what.
+void fill(storage::HostRow& row, const protocol::EnrolRequest& request, Timestamp now);
+// It joined with this code (`known`: which host it was before; null: new): its name, tags and whose it is,
+// and whether it is a relay. `own`: unless the code says.
+void join_with(storage::HostRow& row, const storage::CodeRow& code, const protocol::EnrolRequest& request,
+               const Host* known, bool own);
+// Into store and model; a new one gets its number. Hosts under one that is a relay no more have left.
+[[nodiscard]] Status store_joined(Transaction& tx, storage::HostRow& row, const Host* known);
+
+}  // namespace gleaner::service

@@ -1,0 +1,268 @@
+#include "server/service/relays.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "server/service/admission.h"
+#include "server/service/ban_registry.h"
+#include "server/service/joined.h"
+#include "server/service/relay_certificates.h"
+#include "server/service/reports.h"
+#include "shared/base/limits.h"
+#include "shared/crypto/statements.h"
+#include "shared/protocol/codec.h"
+
+namespace gleaner::service {
+namespace {
+
+// Clocks of hosts may be wrong by a time zone; a proof of another day is an old one.
+constexpr Duration proof_valid = std::chrono::hours{24};
+// So often all hosts under a relay may be replaced by new ones, for labs are: without a bound a relay could
+// fill the store with hosts that it makes up and lets leave.
+constexpr std::int64_t replaced_times = 10;
+
+Error forbidden(std::string why) {
+  return {ErrorKind::forbidden, std::move(why)};
+}
+
+std::string named(const storage::HostRow& row) {
+  return fmt::format("the relay {} (host {})", row.name, row.id.value);
+}
+
+// What the host signed, whichever relay it is for. untrusted: what is wrong with it.
+Result<protocol::Enrolment> read_proof(const protocol::EnrolRequest& request, const std::string& project,
+                                       Timestamp now) {
+  const auto untrusted = [](const std::string& why) {
+    return Error{ErrorKind::untrusted, "the proof that a host joins through a relay " + why};
+  };
+  if (!request.proof) return untrusted("is missing: the host signs one for the relay");
+  TRY(crypto::check_signature(*request.proof, protocol::StatementType::enrolment));
+  if (request.proof->key != request.host_key) return untrusted("is not signed by the host's key");
+  auto proof = protocol::decode<protocol::Enrolment>(request.proof->payload);
+  if (!proof.ok()) return untrusted("cannot be read: " + proof.error().message);
+  if (proof->project != project) return untrusted("is for another project");
+  if (proof->host_key != request.host_key || proof->machine != request.machine)
+    return untrusted("is of another host");
+  if (proof->at < now - proof_valid || proof->at > now + proof_valid)
+    return untrusted("was made at " + to_rfc3339(proof->at) +
+                     ", by its clock: it is an old one, or that computer's date is wrong");
+  return proof;
+}
+
+const Host* active_relay(const Model& model, HostId id) {
+  const auto found = model.hosts.find(id);
+  const bool good = found != model.hosts.end() && found->second.row.children > 0 &&
+                    found->second.row.state == protocol::HostState::active;
+  return good ? &found->second : nullptr;
+}
+
+bool is_under(const Model& model, HostId host, HostId relay) {
+  const auto above = model.index.relays().above(host);
+  return std::find(above.begin(), above.end(), relay) != above.end();
+}
+
+// The relay of whom `asker` speaks: itself, or one under it. forbidden: it may not.
+Result<const Host*> relay_of(const Model& model, HostId asker, HostId relay) {
+  if (active_relay(model, asker) == nullptr)
+    return forbidden(
+        "this host is not a relay: an administrator allows one with `gleaner-admin relay allow`");
+  const Host* const found = active_relay(model, relay);
+  if (found != nullptr && (relay == asker || is_under(model, relay, asker))) return found;
+  return forbidden(fmt::format("host {} is not this relay, nor a relay under it", relay.value));
+}
+
+// Whether `known` (null: a new host) fits under the relay and all that are above that.
+Status check_place(const Model& model, const Host& relay, const Host* known) {
+  const RelayIndex& index = model.index.relays();
+  std::vector<HostId> above = index.above(relay.row.id);
+  above.insert(above.begin(), relay.row.id);
+  if (known != nullptr && std::find(above.begin(), above.end(), known->row.id) != above.end())
+    return forbidden(named(known->row) + " cannot be under itself");
+  const int below = known == nullptr ? 0 : index.height(known->row.id);
+  if (std::ssize(above) + below > limits::relay_depth_max)
+    return forbidden(fmt::format("there are {} relays above each other already, as many as may be",
+                                 limits::relay_depth_max));
+  const auto counts = index.counts();
+  const auto count_of = [&](HostId id) { return counts.contains(id) ? counts.at(id) : 0; };
+  const std::int64_t more = known == nullptr ? 1 : 1 + count_of(known->row.id);
+  for (const HostId id : above) {
+    const auto& row = model.hosts.at(id).row;
+    const bool counted = known != nullptr && is_under(model, known->row.id, id);
+    if (!counted && count_of(id) + more > row.children)
+      return forbidden(fmt::format("{} has {} hosts under it, of {} that the administrator allowed",
+                                   named(row), count_of(id), row.children));
+  }
+  return {};
+}
+
+// As whom the host joins under the relay. forbidden, banned: why not.
+Result<storage::HostRow> admit_under(const Transaction& tx, const Host& relay, const Host* known,
+                                     const protocol::EnrolRequest& request,
+                                     const protocol::Enrolment& proof) {
+  const Model& model = tx.model;
+  const auto code = model.codes.find(relay.row.code);
+  if (code == model.codes.end()) return forbidden(named(relay.row) + " has no code any more");
+  if (const auto* ban = ban_of_code(model, relay.row.code, tx.now); ban != nullptr) return banned(*ban);
+  TRY(check_key(model, request.host_key, tx.now));
+  if (known != nullptr) {
+    const bool same = known->row.relay == relay.row.id && known->row.proved_at == proof.at;
+    if (!same && proof.at <= known->row.proved_at)
+      return Error{
+          ErrorKind::untrusted,
+          "the proof that a host joins through a relay is older than when that host joined last, at " +
+              to_rfc3339(known->row.proved_at) + ": it makes a new one (is its date right?)"};
+  } else if (hosts_of(model, code->second) > replaced_times * relay.row.children) {
+    return forbidden(fmt::format("{} hosts have joined through {}: allow another relay",
+                                 hosts_of(model, code->second), named(relay.row)));
+  }
+  TRY(check_place(model, relay, known));
+  const bool own = tx.settings.configuration.own_hosts;
+  storage::HostRow row = known != nullptr ? known->row : storage::HostRow{};
+  fill(row, request, tx.now);
+  if (request.relay) {
+    TRY_ASSIGN(const auto* const its,
+               admit(model, request.secret, Joining::relay, request.host_key, known, tx.now));
+    join_with(row, *its, request, known, own);
+  } else if (known == nullptr) {
+    join_with(row, code->second, request, known, own);
+  }
+  row.relay = relay.row.id;
+  row.network = relay.row.network;
+  row.proved_at = std::max(row.proved_at, proof.at);
+  row.token_digest = crypto::random_secret(32);  // of no token
+  return row;
+}
+
+Status take_under(Transaction& tx, HostId asker, const protocol::EnrolRequest& request,
+                  const protocol::Enrolment& proof, Result<protocol::RelayHostReply>& reply) {
+  const auto relay = relay_of(tx.model, asker, proof.relay);
+  if (!relay.ok()) {
+    reply = relay.error();
+    return {};
+  }
+  const Host* const known = known_host(tx.model, request.host_key, request.machine);
+  auto row = admit_under(tx, **relay, known, request, proof);
+  if (!row.ok()) {
+    reply = row.error();
+    return {};
+  }
+  const std::string above = named((*relay)->row);
+  if (known != nullptr && known->row.relay == HostId{} && known->row.state == protocol::HostState::active) {
+    Host& host = tx.model.hosts.at(known->row.id);
+    TRY(give_back_all(tx, host, "the host works for a relay now"));
+    tx.model.dispatch->drop_host(host.row.id, tx.now);
+    tx.effects.add(effect::DropToken{host.row.token_digest});
+  }
+  const bool again = known != nullptr;
+  TRY(store_joined(tx, *row, known));
+  tx.effects.info(fmt::format("{} {} ({}) {} through {}: {} cores, {}", row->children > 0 ? "relay" : "host",
+                              row->id.value, row->name, again ? "joined again" : "joined", above, row->cores,
+                              row->platform));
+  reply = protocol::RelayHostReply{row->id, {}};
+  if (row->children > 0) reply->certificate = unsigned_certificate(*row, proof.project, tx.now);
+  return {};
+}
+
+protocol::RelayInfo describe(const Model& model, const storage::CodeRow& code, const Host* host,
+                             const std::map<HostId, std::int64_t>& counts, Timestamp now) {
+  protocol::RelayInfo info;
+  info.name = code.name;
+  info.children = code.children;
+  info.state = closed(model, code, now).value_or("allowed");
+  if (host == nullptr) {
+    if (info.state == "full") info.state = protocol::name_of(protocol::HostState::left);
+    return info;
+  }
+  const auto& row = host->row;
+  info.state = protocol::name_of(row.state);
+  if (const auto hosts = counts.find(row.id); hosts != counts.end()) info.hosts = hosts->second;
+  info.host = row.id;
+  if (row.relay != HostId{}) info.relay = row.relay;
+  info.last_contact = row.last_contact;
+  return info;
+}
+
+}  // namespace
+
+void Relays::list(Done<std::vector<protocol::RelayInfo>> done) {
+  kernel_.decide<std::vector<protocol::RelayInfo>>(
+      [](Transaction& tx, Result<std::vector<protocol::RelayInfo>>& list) -> Status {
+        const RelayIndex& index = tx.model.index.relays();
+        std::map<std::string, const Host*> by_code;
+        for (const HostId id : index.relays()) {
+          const Host& host = tx.model.hosts.at(id);
+          by_code[host.row.code] = &host;
+        }
+        const auto counts = index.counts();
+        std::vector<protocol::RelayInfo> all;
+        for (const auto& [name, code] : tx.model.codes)
+          if (code.children > 0)
+            all.push_back(describe(tx.model, code, by_code.contains(name) ? by_code.at(name) : nullptr,
+                                   counts, tx.now));
+        list = std::move(all);
+        return {};
+      },
+      std::move(done));
+}
+
+void Relays::allow(const protocol::AddRelay& request, Done<protocol::MadeCode> done) {
+  codes_.add_relay(request, std::move(done));
+}
+
+void Relays::certificate(HostId asker, HostId relay, Done<protocol::SignedStatement> done) {
+  kernel_.decide<protocol::SignedStatement>(
+      [asker, relay, project = secrets_.project, revocations = revocations_.present()](
+          Transaction& tx, Result<protocol::SignedStatement>& certificate) -> Status {
+        const auto found = relay_of(tx.model, asker, relay);
+        if (!found.ok()) {
+          certificate = found.error();
+          return {};
+        }
+        const auto& row = (*found)->row;
+        const Status good = check_relay_keys(revocations, row.public_key, row.tls_key);
+        certificate = good.ok() ? Result(unsigned_certificate(row, project, tx.now)) : good.error();
+        return {};
+      },
+      Done<protocol::SignedStatement>(
+          [this, done = std::move(done)](Result<protocol::SignedStatement> statement) {
+            if (statement.ok()) sign(*statement, secrets_.work_key);
+            done(std::move(statement));
+          }));
+}
+
+void Relays::join(HostId asker, protocol::EnrolRequest request, const std::string& network,
+                  Done<protocol::RelayHostReply> done) {
+  if (const Status checked = check_request(request); !checked.ok()) return done(checked.error());
+  if (request.relay)  // it shows a secret
+    if (const Status room = enrolment_.may_try(network); !room.ok()) return done(room.error());
+  if (const Status good = check_relay_keys(revocations_.present(), request); !good.ok())
+    return done(good.error());
+  kernel_.on_pool([this, asker, request = std::move(request), done = std::move(done)]() mutable {
+    auto proof = read_proof(request, secrets_.project, kernel_.clock().now());
+    if (!proof.ok()) return done(proof.error());
+    kernel_.decide<protocol::RelayHostReply>(
+        [asker, request = std::move(request), proof = std::move(*proof)](
+            Transaction& tx, Result<protocol::RelayHostReply>& reply) {
+          return take_under(tx, asker, request, proof, reply);
+        },
+        Done<protocol::RelayHostReply>([this, done](Result<protocol::RelayHostReply> reply) {
+          if (reply.ok() && reply->certificate) sign(*reply->certificate, secrets_.work_key);
+          done(std::move(reply));
+        }));
+  });
+}
+
+void Relays::leave(HostId asker, HostId id, StatusDone done) {
+  kernel_.decide<bool>(
+      [asker, id](Transaction& tx, Result<bool>& left) -> Status {
+        left = true;
+        const auto found = tx.model.hosts.find(id);
+        if (found == tx.model.hosts.end() || !is_under(tx.model, id, asker)) return {};
+        found->second.row.state_reason = "left by itself, as its relay says";
+        return end_host(tx, found->second, protocol::HostState::left, "the host left the project");
+      },
+      [done = std::move(done)](Result<bool> left) { done(left.ok() ? Status{} : Status{left.error()}); });
+}
+
+}  // namespace gleaner::service

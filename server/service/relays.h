@@ -1,0 +1,48 @@
+// Relays, and the hosts under them: who may be under whom, and what the project says of it. A host that joins
+// through a relay signs that it does; its row names the relay, and it has no token: what it delivers comes
+// through its relay, which can neither make up such a host nor take one that does not want to be there. A
+// host that is known by its key and machine stays the same host with its record, whichever way it joins.
+//
+// A relay that leaves or is put out takes those under it with it (reports.h). Thread-safe.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/service/codes.h"
+#include "server/service/enrolment.h"
+
+namespace gleaner::service {
+
+class Relays {
+ public:
+  Relays(Kernel& kernel, Enrolment& enrolment, Codes& codes, const ProjectSecrets& secrets,
+         const PublishedRevocations& revocations)
+      : kernel_(kernel), enrolment_(enrolment), codes_(codes), secrets_(secrets), revocations_(revocations) {}
+
+  // Those that were allowed, by name.
+  void list(Done<std::vector<protocol::RelayInfo>> done);
+  // A code that admits one, once. conflict: there was a code of this name.
+  void allow(const protocol::AddRelay& request, Done<protocol::MadeCode> done);
+
+  // A fresh RelayCertificate of `relay`, which asks for it itself or through the relay `asker` that it is
+  // under. forbidden: it is no relay, or not of that one. untrusted: its key is revoked.
+  void certificate(HostId asker, HostId relay, Done<protocol::SignedStatement> done);
+  // A host joins through the relay `asker`, or through one under it, with the proof that it wants to. Again
+  // with the same proof is the same. A relay shows the secret of a code that admits one, too. `network`: of
+  // `asker`. forbidden, banned, invalid, untrusted: why not, as its owner is told.
+  void join(HostId asker, protocol::EnrolRequest request, const std::string& network,
+            Done<protocol::RelayHostReply> done);
+  // A host under `asker` left the project. One that is not under it, any more, is no mistake.
+  void leave(HostId asker, HostId host, StatusDone done);
+
+ private:
+  Kernel& kernel_;
+  Enrolment& enrolment_;
+  Codes& codes_;
+  const ProjectSecrets& secrets_;
+  const PublishedRevocations& revocations_;
+};
+
+}  // namespace gleaner::service

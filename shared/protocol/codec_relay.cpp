@@ -1,0 +1,16 @@
+#include "shared/protocol/codec_parts.h"
+#include "shared/protocol/fields_relay.h"
+
+namespace gleaner::protocol {
+
+GLEANER_INSTANTIATE_CODEC(RelayCertificate);
+GLEANER_INSTANTIATE_CODEC(Enrolment);
+GLEANER_INSTANTIATE_CODEC(RelayHostReply);
+GLEANER_INSTANTIATE_CODEC(RelayHostLeft);
+GLEANER_INSTANTIATE_CODEC(AddRelay);
+GLEANER_INSTANTIATE_CODEC(RelayInfo);
+GLEANER_INSTANTIATE_CODEC(std::vector<RelayInfo>);
+GLEANER_INSTANTIATE_CODEC(RelayGrant);
+GLEANER_INSTANTIATE_CODEC(Delivery);
+
+}  // namespace gleaner::protocol

@@ -1,0 +1,175 @@
+// Results that a relay holds: kept until the project acknowledges them, whatever becomes of relay and client.
+#include <algorithm>
+
+#include "shared/crypto/statements.h"
+#include "shared/protocol/codec.h"
+#include "tests/catch.h"
+#include "tests/unit/engine/fake_relay.h"
+#include "tests/unit/engine/world.h"
+
+namespace gleaner::engine::testing {
+namespace {
+using namespace std::chrono_literals;
+
+// A client that has joined a relay, which holds what it is given.
+struct Relayed {
+  World world;
+  FakeRelay relay{world.server, HostId{90}};
+
+  Relayed() {
+    world.relay = relay.signed_certificate();
+    world.server.relay = world.relay;
+    world.server.tls_key = relay.certificate.tls_key;
+    world.server.holds = true;
+    world.server.commit_seconds = 1;
+    world.server.set_application(script_kernel(at_a_pace));
+  }
+  // Computes 100 items, of which the relay then has all.
+  void compute() {
+    world.server.queue_granted(relay.lease({0, 200}, {50, 150}));
+    world.start();
+    REQUIRE(world.run_until([&] { return world.has_all({50, 150}); }));
+    world.run_for(20s, 500ms);
+  }
+  [[nodiscard]] std::size_t sent() const { return world.server.commits.size(); }
+};
+
+TEST_CASE("What a relay holds stays until the project's acknowledgements come, in any order, by any answer") {
+  Relayed relayed;
+  World& world = relayed.world;
+  relayed.compute();
+  const std::size_t sent = relayed.sent();
+  CHECK(sent >= 2);
+  CHECK(world.engine->status().outbox == 1);
+  CHECK(std::count(world.server.requests.begin(), world.server.requests.end(), "POST /v1/commit") == 0);
+  world.run_for(1h, 10s);
+  CHECK(relayed.sent() == sent);  // the relay has it
+  CHECK(std::filesystem::exists(world.project / "units/1001/journal"));
+  std::reverse(world.server.to_tell.begin(), world.server.to_tell.end());
+  const auto last = world.server.to_tell.back();
+  world.server.to_tell.pop_back();
+  world.server.tells = true;
+  world.run_for(1min, 1s);
+  CHECK_FALSE(world.nothing_in_hand());  // all but one
+  world.server.to_tell.push_back(last);
+  REQUIRE(world.run_until([&] { return world.nothing_in_hand(); }, 1s));
+  CHECK(relayed.sent() == sent);
+  CHECK(world.has_all({50, 150}));
+  CHECK(world.engine->status().commits_accepted == static_cast<std::int64_t>(sent));
+}
+
+TEST_CASE("Every result under a relay goes with the word of the host that computed it") {
+  Relayed relayed;
+  World& world = relayed.world;
+  relayed.compute();
+  const auto key = state::load_or_make_key(world.files, {world.project}).value();
+  for (const protocol::CommitRequest& commit : world.server.commits) {
+    REQUIRE(commit.delivery);
+    CHECK(crypto::check_signature(*commit.delivery, protocol::StatementType::delivery).ok());
+    CHECK(commit.delivery->key == key.public_key());
+    const auto delivery = protocol::decode<protocol::Delivery>(commit.delivery->payload).value();
+    CHECK(delivery.project == world.server.project_id());
+    CHECK(delivery.host == world.server.host);
+    CHECK(delivery.unit == commit.unit);
+    CHECK(delivery.problem == ProblemId{3});
+    CHECK(delivery.range == commit.range);
+    CHECK(delivery.digest == commit.digest);
+    CHECK(delivery.bytes == commit.bytes);
+  }
+}
+
+TEST_CASE("Without a relay there is no such word, and nothing is held for a server's saying so") {
+  Relayed relayed;
+  World& world = relayed.world;
+  world.relay.reset();
+  world.server.queue_unit({0, 8});
+  world.start();
+  REQUIRE(world.run_until([&] { return relayed.sent() >= 1; }, 100ms));
+  CHECK_FALSE(world.server.commits[0].delivery);
+  world.server.holds = false;
+  REQUIRE(world.run_until([&] { return world.nothing_in_hand(); }, 500ms));  // it was sent again
+  CHECK(relayed.sent() >= 2);
+}
+
+TEST_CASE("What a relay holds is held after a kill, too, and not sent again for hours") {
+  Relayed relayed;
+  World& world = relayed.world;
+  relayed.compute();
+  const std::size_t sent = relayed.sent();
+  world.kill();
+  SECTION("the same relay") {
+    world.start();
+    world.run_for(5h, 30s);
+    CHECK(relayed.sent() == sent);
+    world.server.tells = true;
+    REQUIRE(world.run_until([&] { return world.nothing_in_hand(); }, 1s));
+    CHECK(relayed.sent() == sent);
+  }
+  SECTION("which has lost it, and everything that it would have told") {
+    world.server.to_tell.clear();
+    world.server.forget();
+    world.server.times.clear();
+    world.start();
+    world.run_for(7h, 30s);
+    CHECK(relayed.sent() == 2 * sent);
+    CHECK(world.has_all({50, 150}));
+    world.kill();
+    world.start();
+    world.run_for(5h, 30s);
+    CHECK(relayed.sent() == 2 * sent);
+    world.server.tells = true;
+    REQUIRE(world.run_until([&] { return world.nothing_in_hand(); }, 1s));
+  }
+  SECTION("another relay") {
+    FakeRelay other(world.server, HostId{91});
+    world.relay = other.signed_certificate();
+    world.server.relay = world.relay;
+    world.server.to_tell.clear();
+    world.start();
+    world.run_for(5min, 1s);
+    CHECK(relayed.sent() == 2 * sent);
+    world.server.tells = true;
+    REQUIRE(world.run_until([&] { return world.nothing_in_hand(); }, 1s));
+  }
+}
+
+TEST_CASE("A refused part of what is held takes nothing else of it along") {
+  Relayed relayed;
+  World& world = relayed.world;
+  relayed.compute();
+  const std::size_t sent = relayed.sent();
+  auto refusal = protocol::decode<protocol::Acknowledgement>(world.server.to_tell.front().payload).value();
+  refusal.status = protocol::CommitStatus::refused;
+  refusal.reason = "for the test";
+  auto others = std::exchange(world.server.to_tell, {});
+  others.pop_front();
+  world.server.to_tell = {
+      world.server.sign(protocol::StatementType::acknowledgement, protocol::encode(refusal))};
+  world.server.tells = true;
+  REQUIRE(world.run_until([&] { return world.engine->status().commits_refused == 1; }, 1s));
+  world.run_for(1min, 1s);
+  CHECK_FALSE(world.nothing_in_hand());
+  world.server.to_tell = others;
+  REQUIRE(world.run_until([&] { return world.nothing_in_hand(); }, 1s));
+  CHECK(world.engine->status().commits_accepted == static_cast<std::int64_t>(sent - 1));
+}
+
+TEST_CASE("A forged acknowledgement of what a relay holds deletes nothing") {
+  Relayed relayed;
+  World& world = relayed.world;
+  relayed.compute();
+  const auto genuine = std::exchange(world.server.to_tell, {});
+  world.server.tells = true;
+  for (auto forged : genuine) {
+    forged =
+        crypto::sign_statement(protocol::StatementType::acknowledgement, forged.payload, relayed.relay.key);
+    world.server.to_tell.push_back(forged);
+  }
+  world.run_for(10min, 1s);
+  CHECK_FALSE(world.nothing_in_hand());
+  world.server.to_tell = genuine;
+  REQUIRE(world.run_until([&] { return world.nothing_in_hand(); }, 1s));
+}
+
+}  // namespace
+}  // namespace gleaner::engine::testing

@@ -1,0 +1,391 @@
+// Relays and the hosts under them: who is admitted by what, who may be under whom, and that neither a relay
+// nor anybody else can make up, keep or take back a host.
+#include "server/service/relays.h"
+
+#include "server/service/trust.h"
+#include "shared/crypto/statements.h"
+#include "shared/protocol/codec.h"
+#include "shared/protocol/join_code.h"
+#include "tests/unit/service/world.h"
+
+using namespace gleaner;
+using namespace gleaner::service::testing;
+using protocol::StatementType;
+
+namespace {
+
+// A computer with a key of its own.
+struct Computer {
+  std::string name;
+  crypto::PrivateKey key = crypto::PrivateKey::generate();
+
+  [[nodiscard]] protocol::EnrolRequest request(const World& world) const {
+    auto request = world.enrol_request(name);
+    request.host_key = key.public_key();
+    request.machine = crypto::sha256_hex(name);
+    return request;
+  }
+};
+
+protocol::ProjectDocument document(World& world) {
+  return must(protocol::decode<protocol::ProjectDocument>(world.service().enrolment().project().payload));
+}
+
+protocol::Enrolment enrolment(World& world, const Computer& computer, HostId relay) {
+  return {document(world).project, relay, computer.key.public_key(), crypto::sha256_hex(computer.name),
+          world.clock().now()};
+}
+
+protocol::SignedStatement proof(const protocol::Enrolment& said, const crypto::PrivateKey& key) {
+  return crypto::sign_statement(StatementType::enrolment, protocol::encode(said), key);
+}
+
+// As its relay passes it on.
+protocol::EnrolRequest passed_on(World& world, const Computer& computer, HostId relay) {
+  auto request = computer.request(world);
+  request.secret.clear();
+  request.proof = proof(enrolment(world, computer, relay), computer.key);
+  return request;
+}
+
+Result<protocol::MadeCode> allow(World& world, const protocol::AddRelay& relay) {
+  world.service().overview().set_listening_port(8443);
+  return World::wait<protocol::MadeCode>(
+      [&](auto done) { world.service().relays().allow(relay, std::move(done)); });
+}
+
+Bytes secret_for_relay(World& world, const std::string& name, std::int64_t children) {
+  return must(protocol::parse_join_code(must(allow(world, {.name = name, .children = children})).join_code))
+      .enrolment_secret;
+}
+
+protocol::EnrolRequest relay_request(World& world, const Computer& computer, const Bytes& secret) {
+  auto request = computer.request(world);
+  request.secret = secret;
+  request.relay = protocol::RelayRequest{crypto::sha256_hex("tls of " + computer.name)};
+  return request;
+}
+
+HostId add_relay(World& world, const Computer& computer, std::int64_t children) {
+  return must(world.enrol(relay_request(world, computer, secret_for_relay(world, computer.name, children))))
+      .host;
+}
+
+Result<protocol::RelayHostReply> join(World& world, HostId asker, const protocol::EnrolRequest& request) {
+  return World::wait<protocol::RelayHostReply>(
+      [&](auto done) { world.service().relays().join(asker, request, "192.0.2.1", std::move(done)); });
+}
+
+Error refusal(World& world, HostId asker, const protocol::EnrolRequest& request) {
+  const auto reply = join(world, asker, request);
+  REQUIRE(!reply.ok());
+  return reply.error();
+}
+
+// A child of that relay.
+HostId add_child(World& world, const Computer& computer, HostId relay) {
+  return must(join(world, relay, passed_on(world, computer, relay))).host;
+}
+
+protocol::HostInfo show(World& world, HostId host) {
+  return must(World::wait<protocol::HostInfo>(
+      [&](auto done) { world.service().enrolment().host(host, std::move(done)); }));
+}
+
+std::vector<protocol::RelayInfo> relays(World& world) {
+  return must(World::wait<std::vector<protocol::RelayInfo>>(
+      [&](auto done) { world.service().relays().list(std::move(done)); }));
+}
+
+Result<protocol::SignedStatement> certificate(World& world, HostId asker, HostId relay) {
+  return World::wait<protocol::SignedStatement>(
+      [&](auto done) { world.service().relays().certificate(asker, relay, std::move(done)); });
+}
+
+void revoke(World& world, HostId host, bool may_return) {
+  must(World::wait<protocol::HostInfo>(
+      [&](auto done) { world.service().enrolment().revoke_host(host, {may_return}, std::move(done)); }));
+}
+
+// What it says, once it is seen to be the work key's.
+protocol::RelayCertificate checked(World& world, const protocol::SignedStatement& statement) {
+  const auto work =
+      must(protocol::decode<protocol::KeyCertificate>(document(world).work_certificate.payload));
+  CHECK(statement.key == work.key);
+  must(crypto::check_signature(statement, StatementType::relay_certificate));
+  return must(protocol::decode<protocol::RelayCertificate>(statement.payload));
+}
+
+}  // namespace
+
+TEST_CASE("a relay joins with a code for one, once, and gets a certificate of the work key") {
+  World world;
+  const Computer lab{"lab"}, other{"other"};
+  const Bytes secret = secret_for_relay(world, "b12", 20);
+  CHECK(allow(world, {.name = "b12", .children = 20}).error().kind == ErrorKind::conflict);
+  CHECK(allow(world, {.name = "none", .children = 0}).error().kind == ErrorKind::invalid);
+  CHECK(relays(world).front().state == "allowed");
+  auto host = lab.request(world);
+  host.secret = secret;
+  CHECK(says(world.enrol(host).error().message, "admits a relay, not a host"));
+  CHECK(says(world.enrol(relay_request(world, lab, world.secret())).error().message,
+             "admits hosts, not relays"));
+
+  const auto reply = must(world.enrol(relay_request(world, lab, secret)));
+  const auto said = checked(world, reply.certificate.value());
+  CHECK(said.project == document(world).project);
+  CHECK(said.relay == reply.host);
+  CHECK(said.name == "b12");
+  CHECK(said.key == lab.key.public_key());
+  CHECK(said.tls_key == crypto::sha256_hex("tls of lab"));
+  CHECK(said.children == 20);
+  CHECK(said.not_after - said.not_before == std::chrono::hours{30 * 24});
+  CHECK(!must(world.enrol(other.request(world))).certificate);
+
+  // Once, also after a restart; but it may have lost the reply.
+  world.restart();
+  CHECK(says(world.enrol(relay_request(world, other, secret)).error().message, "so many have joined"));
+  CHECK(must(world.enrol(relay_request(world, lab, secret))).host == reply.host);
+  const auto told = relays(world);
+  REQUIRE(told.size() == 1);
+  CHECK(told.front().state == "active");
+  CHECK(told.front().host == reply.host);
+  CHECK(!told.front().relay);
+
+  world.clock().advance(std::chrono::hours{20 * 24});
+  const auto fresh = checked(world, must(certificate(world, reply.host, reply.host)));
+  CHECK(fresh.not_before == world.clock().now());
+  CHECK(fresh.tls_key == said.tls_key);
+  const HostId plain = must(world.enrol(other.request(world))).host;
+  CHECK(certificate(world, plain, plain).error().kind == ErrorKind::forbidden);
+  CHECK(certificate(world, plain, reply.host).error().kind == ErrorKind::forbidden);
+  revoke(world, reply.host, true);
+  CHECK(certificate(world, reply.host, reply.host).error().kind == ErrorKind::forbidden);
+  CHECK(relays(world).front().state == "left");
+  CHECK(must(world.enrol(relay_request(world, lab, secret))).host == reply.host);
+}
+
+TEST_CASE("a host joins through a relay with its own word, and with nothing less") {
+  World world;
+  const Computer lab{"lab"}, b{"b"}, pc{"pc"}, other{"other"};
+  const HostId relay = add_relay(world, lab, 5), second = add_relay(world, b, 5);
+  const auto good = passed_on(world, pc, relay);
+  const auto refused = [&](const std::function<void(protocol::Enrolment&)>& change,
+                           const crypto::PrivateKey& key, const char* why) {
+    auto said = enrolment(world, pc, relay);
+    change(said);
+    auto request = good;
+    request.proof = proof(said, key);
+    const Error error = refusal(world, relay, request);
+    CHECK(says(error.message, why));
+    return error.kind;
+  };
+  const auto nothing = [](protocol::Enrolment&) {};
+  CHECK(refused(nothing, other.key, "not signed by the host's key") == ErrorKind::untrusted);
+  CHECK(refused([](auto& said) { said.project = std::string(64, '0'); }, pc.key, "another project") ==
+        ErrorKind::untrusted);
+  CHECK(refused([&](auto& said) { said.host_key = other.key.public_key(); }, pc.key, "of another host") ==
+        ErrorKind::untrusted);
+  CHECK(refused([](auto& said) { said.machine = crypto::sha256_hex("x"); }, pc.key, "of another host") ==
+        ErrorKind::untrusted);
+  for (const int hours : {-25, 25})
+    CHECK(refused([&](auto& said) { said.at += std::chrono::hours{hours}; }, pc.key, "an old one") ==
+          ErrorKind::untrusted);
+  auto none = good;
+  none.proof.reset();
+  CHECK(says(refusal(world, relay, none).message, "is missing"));
+  auto changed = good;
+  changed.proof->payload.back() = ' ';
+  CHECK(refusal(world, relay, changed).kind == ErrorKind::untrusted);
+  auto stands_in = good;  // what it signed for another purpose
+  stands_in.proof = crypto::sign_statement(StatementType::delivery, good.proof->payload, pc.key);
+  CHECK(refusal(world, relay, stands_in).kind == ErrorKind::untrusted);
+  // For one relay, and used by another.
+  CHECK(says(refusal(world, second, good).message, "is not this relay"));
+  const TestHost plain = world.add_host("plain");
+  CHECK(says(refusal(world, plain.id, passed_on(world, pc, plain.id)).message, "not a relay"));
+
+  const HostId host = must(join(world, relay, good)).host;
+  CHECK(must(join(world, relay, good)).host == host);  // the reply was lost
+  const auto info = show(world, host);
+  CHECK(info.relay == relay);
+  CHECK(info.code == "lab");
+  CHECK(relays(world).at(1).hosts == 1);
+  world.restart();
+  CHECK(show(world, host).relay == relay);
+  (void)world.memory();
+  // It has no token: nobody has.
+  CHECK(world.look<bool>([host](service::Transaction& tx) {
+    return tx.model.hosts.at(host).row.token_digest != crypto::sha256("");
+  }));
+  // It left; what it said before does not bring it back.
+  must(World::wait_done([&](auto done) { world.service().relays().leave(second, host, std::move(done)); }));
+  CHECK(show(world, host).state == protocol::HostState::active);
+  must(World::wait_done([&](auto done) { world.service().relays().leave(relay, host, std::move(done)); }));
+  CHECK(show(world, host).state == protocol::HostState::left);
+  CHECK(says(refusal(world, relay, good).message, "older than when that host joined last"));
+  world.clock().advance(std::chrono::seconds{1});
+  CHECK(add_child(world, pc, relay) == host);
+}
+
+TEST_CASE("a known host moves under a relay, and comes back with its record when it joins itself") {
+  World world;
+  world.add_application();
+  const Computer lab{"lab"}, pc{"pc"};
+  const auto first = must(world.enrol(pc.request(world)));
+  const ProblemId problem = world.add_problem(9);
+  auto request = world.work_request(1);
+  auto grants = world.grants(first.host);
+  world.finish(grants.front());
+  const auto items = show(world, first.host).items_accepted;
+  REQUIRE(items > 0);
+  if (world.show(problem).free > 0) (void)world.grants(first.host);
+  const HostId relay = add_relay(world, lab, 5);
+
+  world.clock().advance(std::chrono::seconds{1});
+  const auto moving = passed_on(world, pc, relay);
+  with_each_failure(world, [&](World& w) -> Status {
+    CHECK(w.service().enrolment().authenticate_host(first.token).ok());
+    return status_of(join(w, relay, moving));
+  });
+  CHECK(!world.service().enrolment().authenticate_host(first.token).ok());
+  CHECK(show(world, first.host).relay == relay);
+  CHECK(show(world, first.host).code == "default");
+  CHECK(show(world, first.host).items_accepted == items);
+  CHECK(show(world, first.host).open_units == 0);
+  CHECK(world.show(problem).free == 9 - items);
+  world.restart();
+  CHECK(!world.service().enrolment().authenticate_host(first.token).ok());
+
+  world.clock().advance(std::chrono::seconds{1});
+  const auto back = must(world.enrol(pc.request(world)));
+  CHECK(back.host == first.host);
+  CHECK(world.service().enrolment().authenticate_host(back.token).ok());
+  CHECK(!show(world, back.host).relay);
+  CHECK(show(world, back.host).items_accepted == items);
+  CHECK(relays(world).front().hosts == 0);
+  // Its relay has still what it said then, and cannot take it back with that.
+  CHECK(says(refusal(world, relay, moving).message, "older than when that host joined last"));
+  CHECK(world.service().enrolment().authenticate_host(back.token).ok());
+  // Nor is who may not join let in through a relay.
+  revoke(world, back.host, false);
+  world.clock().advance(std::chrono::seconds{1});
+  CHECK(says(refusal(world, relay, passed_on(world, pc, relay)).message, "revoked this computer"));
+}
+
+TEST_CASE("a relay has as many hosts under it as were allowed, those under relays under it included") {
+  World world;
+  const Computer top{"top"}, low{"low"};
+  const HostId relay = add_relay(world, top, 3);
+  const Bytes secret = secret_for_relay(world, "low", 5);
+  auto joining = passed_on(world, low, relay);
+  joining.relay = protocol::RelayRequest{crypto::sha256_hex("its TLS key")};
+  CHECK(says(refusal(world, relay, joining).message, "secret of this join code is not valid"));
+  joining.secret = secret;
+  const auto reply = must(join(world, relay, joining));
+  const HostId below = reply.host;
+  CHECK(checked(world, reply.certificate.value()).relay == below);
+  CHECK(checked(world, must(certificate(world, relay, below))).name == "low");
+  CHECK(certificate(world, below, relay).error().kind == ErrorKind::forbidden);
+
+  // What the lower one passes up comes from the upper one.
+  const Computer a{"a"}, b{"b"}, c{"c"}, d{"d"};
+  CHECK(must(join(world, relay, passed_on(world, a, below))).host != below);
+  add_child(world, b, relay);
+  for (const HostId place : {below, relay})
+    CHECK(says(refusal(world, relay, passed_on(world, c, place)).message, "has 3 hosts under it, of 3"));
+  // Moving within it takes no more room.
+  world.clock().advance(std::chrono::seconds{1});
+  add_child(world, a, relay);
+  const auto told = relays(world);
+  CHECK(told.at(0).name == "low");
+  CHECK(told.at(0).hosts == 0);
+  CHECK(told.at(0).relay == relay);
+  CHECK(told.at(1).hosts == 3);
+  // Who left makes room, but not for ever: a relay could make up hosts without end.
+  const auto leave = [&](HostId host) {
+    must(World::wait_done([&](auto done) { world.service().relays().leave(relay, host, std::move(done)); }));
+  };
+  HostId last = add_child(world, b, relay);
+  for (int i = 0; i < 29; ++i) {
+    leave(last);
+    last = add_child(world, Computer{"made up " + std::to_string(i)}, relay);
+  }
+  leave(last);
+  CHECK(says(refusal(world, relay, passed_on(world, d, relay)).message, "allow another relay"));
+
+  // A relay is not under itself, whoever says so.
+  auto circle = relay_request(world, top, {});
+  circle.proof = proof(enrolment(world, top, below), top.key);
+  CHECK(says(refusal(world, relay, circle).message, "cannot be under itself"));
+}
+
+TEST_CASE("who was under a relay that is put out has left with it, and joins again") {
+  World world;
+  const Computer top{"top"}, low{"low"}, pc{"pc"}, more{"more"}, b{"b"};
+  const HostId relay = add_relay(world, top, 9);
+  auto joining = passed_on(world, low, relay);
+  joining.secret = secret_for_relay(world, "low", 5);
+  joining.relay = protocol::RelayRequest{crypto::sha256_hex("its TLS key")};
+  const HostId below = must(join(world, relay, joining)).host;
+  const HostId host = must(join(world, relay, passed_on(world, pc, below))).host;
+  const HostId beside = add_child(world, more, relay);
+  with_each_failure(world, [&](World& w) -> Status {
+    return status_of(World::wait<protocol::HostInfo>(
+        [&](auto done) { w.service().enrolment().revoke_host(relay, {false}, std::move(done)); }));
+  });
+  for (const HostId each : {below, host, beside}) {
+    CHECK(show(world, each).state == protocol::HostState::left);
+    CHECK(!show(world, each).relay);
+    CHECK(says(show(world, each).state_reason, "was under the relay"));
+  }
+  CHECK(says(show(world, beside).state_reason, "was under the relay top (host 1), which was revoked"));
+  world.restart();
+  world.clock().advance(std::chrono::seconds{1});
+  CHECK(says(refusal(world, relay, passed_on(world, more, relay)).message, "not a relay"));
+  const HostId other = add_relay(world, b, 3);
+  CHECK(add_child(world, more, other) == beside);
+  CHECK(must(world.enrol(pc.request(world))).host == host);
+  // One that joins as an ordinary host is no relay any more.
+  CHECK(must(world.enrol(b.request(world))).host == other);
+  CHECK(show(world, beside).state == protocol::HostState::left);
+  CHECK(certificate(world, other, other).error().kind == ErrorKind::forbidden);
+}
+
+TEST_CASE("a host under a relay is none of those that the project can ask for an opinion") {
+  World world;
+  world.add_application();
+  const ProblemId problem = world.add_problem(3);
+  const Computer lab{"lab"}, pc{"pc"};
+  const HostId relay = add_relay(world, lab, 5);
+  must(world.enrol(pc.request(world)));
+  for (const char* name : {"a", "b", "c", "d", "e", "f"}) (void)world.add_host(name);
+  const auto opinions = [&] {
+    return world.look<int>([problem](service::Transaction& tx) {
+      return verdict_terms(tx.model, tx.model.problems.at(problem), tx.now).opinions_max;
+    });
+  };
+  const int before = opinions();
+  world.clock().advance(std::chrono::seconds{1});
+  add_child(world, pc, relay);
+  CHECK(opinions() == before - 1);
+}
+
+TEST_CASE("at most eight relays are above a host") {
+  World world;
+  HostId top, above;
+  for (int depth = 1; depth <= 10; ++depth) {
+    const Computer computer{"relay " + std::to_string(depth)};
+    const Bytes secret = secret_for_relay(world, "r" + std::to_string(depth), 100);
+    if (depth == 1) {
+      top = above = must(world.enrol(relay_request(world, computer, secret))).host;
+      continue;
+    }
+    auto joining = relay_request(world, computer, secret);
+    joining.proof = proof(enrolment(world, computer, above), computer.key);
+    const auto reply = join(world, top, joining);
+    CHECK(reply.ok() == (depth <= 9));
+    if (reply.ok()) above = reply->host;
+    if (!reply.ok()) CHECK(says(reply.error().message, "8 relays above each other"));
+  }
+}

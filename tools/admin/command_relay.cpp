@@ -1,0 +1,113 @@
+// relay allow, list: who others join through.
+#include <algorithm>
+
+#include "shared/base/limits.h"
+#include "shared/protocol/codec.h"
+#include "tools/admin/access_api.h"
+#include "tools/admin/commands.h"
+#include "tools/admin/figures.h"
+
+namespace gleaner::admin {
+namespace {
+
+struct NewRelay {
+  protocol::AddRelay relay;
+  std::string lifetime;
+  bool own = false;
+  bool strangers = false;
+};
+
+std::string contact_text(const protocol::RelayInfo& relay, Timestamp now) {
+  if (to_microseconds(relay.last_contact) <= 0) return "never";
+  return ago_text(std::max(to_seconds(now - relay.last_contact), 0.0));
+}
+
+std::string number_text(const std::optional<HostId>& host) {
+  return host ? std::to_string(host->value) : "-";
+}
+
+Tint relay_tint(const protocol::RelayInfo& relay) {
+  return relay.state == "active" ? Tint::good : relay.state == "allowed" ? Tint::none : Tint::dim;
+}
+
+Result<ExitCode> allow(Session& session, const NewRelay& options) {
+  protocol::AddRelay relay = options.relay;
+  if (!options.lifetime.empty()) {
+    TRY_ASSIGN(relay.lifetime_seconds, seconds_of("--expires", options.lifetime));
+  }
+  if (options.own || options.strangers) relay.own = options.own;
+  TRY_ASSIGN(Api* const api, session.api());
+  const auto made = add_relay(*api, relay);
+  if (!made.ok() && made.error().kind == ErrorKind::unavailable)
+    return Error{ErrorKind::unavailable, made.error().message +
+                                             " (if `gleaner-admin relay list` shows it, `code rotate " +
+                                             relay.name + "` tells a join code)"};
+  if (!made.ok()) return made.error();
+  if (session.json()) {
+    session.print_json(protocol::encode(*made));
+    return ExitCode::ok;
+  }
+  session.people() << made->join_code << '\n';
+  session.outside().error
+      << "One relay may join with it, as " << relay.name << ", and " << count_text(relay.children)
+      << " hosts under that. The join code is shown this once: the server keeps no copy.\n";
+  return ExitCode::ok;
+}
+
+Result<ExitCode> list(Session& session, const NoOptions&) {
+  TRY_ASSIGN(Api* const api, session.api());
+  TRY_ASSIGN(const auto relays, get_relays(*api));
+  if (session.json()) {
+    session.print_json(protocol::encode(relays));
+    return ExitCode::ok;
+  }
+  if (relays.empty()) {
+    session.people() << "no relays: `gleaner-admin relay allow NAME --children N` allows one\n";
+    return ExitCode::ok;
+  }
+  Table table({{"NAME"},
+               {"STATE"},
+               {"HOST", Align::right},
+               {"UNDER", Align::right},
+               {"HOSTS UNDER IT", Align::right},
+               {"LAST CONTACT"}});
+  const Timestamp now = session.outside().clock.now();
+  for (const auto& relay : relays)
+    table.add({{relay.name, Tint::bold},
+               {relay.state, relay_tint(relay)},
+               number_text(relay.host),
+               number_text(relay.relay),
+               count_text(relay.hosts) + " of " + count_text(relay.children),
+               contact_text(relay, now)});
+  session.people() << table.render(session.people_display());
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+void add_relay_commands(CLI::App& program, Action& chosen) {
+  CLI::App* relays = program.add_subcommand("relay", "Allow relays, which other hosts join through");
+  relays->require_subcommand(1);
+  const auto options = std::make_shared<NewRelay>();
+  CLI::App* command =
+      relays->add_subcommand("allow", "Make a code for one relay and show its join code, once");
+  command->add_option("name", options->relay.name, "letters, digits, '.', '_' and '-'")
+      ->required()
+      ->type_name("NAME");
+  command->add_option("--children", options->relay.children, "so many hosts may be under it")
+      ->required()
+      ->check(CLI::Range(std::int64_t{1}, limits::relay_children_max))
+      ->type_name("N");
+  command->add_option("--expires", options->lifetime, "the code is good for so long: 12h, 30d, 8w")
+      ->type_name("TIME");
+  auto* own = command->add_flag("--own", options->own,
+                                "new hosts under it are the project's own: their results are believed");
+  command
+      ->add_flag("--strangers", options->strangers,
+                 "new hosts under it are strangers: their results are audited")
+      ->excludes(own);
+  on_parse(command, chosen, options, allow);
+  on_parse(relays->add_subcommand("list", "List all relays"), chosen, std::make_shared<NoOptions>(), list);
+}
+
+}  // namespace gleaner::admin
