@@ -10,6 +10,7 @@
 
 #include "server/service/acts.h"
 #include "server/service/managers.h"
+#include "server/service/parent.h"
 #include "server/service/writer.h"
 #include "server/storage/blob_store.h"
 #include "shared/base/clock.h"
@@ -44,6 +45,7 @@ struct Dependencies {
   io::ProcessRunner& processes;
   Clock& clock;
   std::unique_ptr<storage::BlobStore> blobs = {};  // none: files of the project's directory
+  Parent* parent = nullptr;                        // of a relay; null: it is the project's server
 };
 
 class Kernel {
@@ -74,6 +76,7 @@ class Kernel {
   [[nodiscard]] storage::Store& store() { return *store_; }
   [[nodiscard]] storage::BlobStore& blobs() { return *blobs_; }
   [[nodiscard]] Managers& managers() { return managers_; }
+  [[nodiscard]] Parent* parent() const { return dependencies_.parent; }
   [[nodiscard]] Writer& writer() { return writer_; }
   // error: less than `reserves` times the disk's reserve is free.
   [[nodiscard]] Status has_room(int reserves = 1) const;

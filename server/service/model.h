@@ -37,6 +37,7 @@ namespace gleaner::service {
 struct Settings {
   ProjectDirectory directory;
   Configuration configuration;
+  HostId relay = {};  // as which host its parent knows it; 0: it is the project's server
 };
 
 struct Application {

@@ -12,5 +12,6 @@ GLEANER_INSTANTIATE_CODEC(RelayInfo);
 GLEANER_INSTANTIATE_CODEC(std::vector<RelayInfo>);
 GLEANER_INSTANTIATE_CODEC(RelayGrant);
 GLEANER_INSTANTIATE_CODEC(Delivery);
+GLEANER_INSTANTIATE_CODEC(StageDescription);
 
 }  // namespace gleaner::protocol

@@ -107,4 +107,20 @@ void visit(Archive& archive, Of<Archive, Delivery>& message) {
   archive("bytes", message.bytes, Whole{0, limits::segment_bytes_max});
 }
 
+template <>
+inline constexpr const char* title<StageDescription> = "description of a stage";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, StageDescription>& message) {
+  archive("problem", message.problem);
+  archive("stage", message.stage, stage_number);
+  archive("name", message.name, Text{});
+  archive("manifest", message.manifest, Document{});
+  archive("items", message.items, Whole{0, limits::items_max});
+  archive("costs", message.costs);
+  archive("strategy", message.strategy, Text{});
+  archive("straggler", message.straggler, Text{});
+  archive("weight", message.weight, Number{});
+  archive("priority", message.priority, Whole{-1000, 1000});
+}
+
 }  // namespace gleaner::protocol::codec

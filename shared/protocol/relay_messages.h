@@ -96,4 +96,21 @@ struct Delivery {
   std::int64_t bytes = 0;  // raw
 };
 
+// GET /v1/relay/stages/PROBLEM/STAGE: what a relay must know of a stage to decide for its own hosts. It is
+// not signed: what hosts compute is in the project's Grant.
+struct StageDescription {
+  ProblemId problem;
+  int stage = 0;
+  std::string name;      // of the problem
+  std::string manifest;  // of its application (shared/bundle/manifest.h)
+  std::int64_t items = 0;
+  // Their hints differ: GET of the same path with "/costs" has them, zlib of one little-endian double an
+  // item.
+  bool costs = false;
+  std::string strategy;
+  std::string straggler;
+  double weight = 1;
+  int priority = 0;
+};
+
 }  // namespace gleaner::protocol

@@ -1,0 +1,25 @@
+// A relay's parent (server/relay), as far as use cases need its answer before they give theirs. Calls block
+// for the network: not on the writer thread. Thread-safe. Errors: as the parent said, unavailable: try again.
+#pragma once
+
+#include "shared/base/result.h"
+#include "shared/protocol/relay_messages.h"
+
+namespace gleaner::service {
+
+class Parent {
+ public:
+  virtual ~Parent() = default;
+
+  // Both as last heard, at once: the project's document, and the word of the project that this is a relay.
+  [[nodiscard]] virtual protocol::SignedStatement project() = 0;
+  [[nodiscard]] virtual protocol::SignedStatement certificate() = 0;
+
+  // A host joins through this relay, or through one under it.
+  [[nodiscard]] virtual Result<protocol::RelayHostReply> join(const protocol::EnrolRequest& request) = 0;
+  [[nodiscard]] virtual Status left(HostId host) = 0;
+  // Of a relay under this one.
+  [[nodiscard]] virtual Result<protocol::SignedStatement> certificate_of(HostId relay) = 0;
+};
+
+}  // namespace gleaner::service
