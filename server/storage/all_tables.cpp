@@ -5,6 +5,7 @@
 
 #include "server/storage/stored_problems.h"
 #include "server/storage/stored_project.h"
+#include "server/storage/stored_relays.h"
 #include "shared/base/check.h"
 #include "shared/base/encoding.h"
 #include "shared/crypto/keys.h"
@@ -57,6 +58,8 @@ std::vector<WholeTable> make_tables() {
       WholeTable(table_of<VerdictRow>()),
       WholeTable(table_of<FailureRow>()),
       WholeTable(table_of<DecisionRow>()),
+      WholeTable(table_of<LeaseRow>()),
+      WholeTable(table_of<DeliveryRow>()),
   };
 }
 

@@ -418,6 +418,39 @@ ALTER TABLE hosts ADD COLUMN children INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE hosts ADD COLUMN tls_key TEXT NOT NULL DEFAULT '';
 )";
 
+// What a relay has of its parent (relay_rows.h); empty at a project's server.
+constexpr const char* leases = R"(
+CREATE TABLE leases (
+  unit INTEGER PRIMARY KEY,
+  problem INTEGER NOT NULL REFERENCES problems (id),
+  stage INTEGER NOT NULL,
+  range_begin INTEGER NOT NULL,
+  range_end INTEGER NOT NULL,
+  handed_end INTEGER NOT NULL,
+  deadline INTEGER NOT NULL,
+  open INTEGER NOT NULL,
+  chain BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE deliveries (
+  unit INTEGER NOT NULL,
+  host INTEGER NOT NULL,
+  range_begin INTEGER NOT NULL,
+  range_end INTEGER NOT NULL,
+  digest ANY NOT NULL,
+  segment INTEGER NOT NULL,
+  problem INTEGER NOT NULL REFERENCES problems (id),
+  stage INTEGER NOT NULL,
+  lease INTEGER NOT NULL,
+  last INTEGER NOT NULL,
+  statement BLOB NOT NULL,
+  acknowledgement BLOB NOT NULL,
+  answered_at INTEGER NOT NULL,
+  PRIMARY KEY (unit, host, range_begin, range_end, digest)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX deliveries_by_answer ON deliveries (answered_at);
+)";
+
 constexpr std::array steps{
     Migration{1, "first schema", first_schema},
     Migration{2, "units remember the end they were handed out with", handed_out_end},
@@ -435,6 +468,7 @@ constexpr std::array steps{
     Migration{14, "hosts on hold, and a host's units", holds},
     Migration{15, "acknowledgements of segments in their rows, an index of open units", fewer_rows},
     Migration{16, "relays, and the hosts under them", relays},
+    Migration{17, "a relay's leases, and what its hosts delivered", leases},
 };
 
 }  // namespace

@@ -109,6 +109,14 @@ class SqlStore final : public Store {
   Result<std::optional<AcknowledgementRow>> acknowledgement(UnitId unit, HostId host, Range range,
                                                             const std::string& digest) override;
 
+  Status put_lease(const LeaseRow& row) override;
+  Result<std::vector<LeaseRow>> leases() override;
+  Status put_delivery(const DeliveryRow& row) override;
+  Result<std::vector<DeliveryRow>> deliveries(Timestamp answered_after) override;
+  Result<std::optional<DeliveryRow>> delivery(UnitId unit, HostId host, Range range,
+                                              const std::string& digest) override;
+  Status pass_segment(SegmentId segment) override;
+
   Status add_decision(const DecisionRow& row) override;
   Result<std::vector<DecisionRow>> decisions(ProblemId problem, int count_max) override;
 

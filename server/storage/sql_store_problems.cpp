@@ -34,7 +34,8 @@ Status SqlStore::delete_problem(ProblemId id) {
   TRY(write_host_records());
   // Whatever refers to the problem first, the problem last.
   for (const char* sql :
-       {"DELETE FROM acknowledgements WHERE unit IN (SELECT id FROM units WHERE problem = ?)",
+       {"DELETE FROM leases WHERE problem = ?", "DELETE FROM deliveries WHERE problem = ?",
+        "DELETE FROM acknowledgements WHERE unit IN (SELECT id FROM units WHERE problem = ?)",
         "DELETE FROM decisions WHERE problem = ?", "DELETE FROM failures WHERE problem = ?",
         "DELETE FROM verdicts WHERE problem = ?", "DELETE FROM accepted WHERE problem = ?",
         "DELETE FROM segment_bytes WHERE segment IN (SELECT id FROM segments WHERE problem = ?)",

@@ -28,6 +28,7 @@
 #include "server/policy/stage/stage.h"
 #include "server/policy/trust/reputation.h"
 #include "server/storage/generation_note.h"
+#include "server/storage/relay_rows.h"
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
 #include "shared/base/range_set.h"
@@ -155,8 +156,8 @@ struct StageRow {
 };
 
 // Where a segment's bytes are: a small one's in the store itself, durable with the row by the same sync; a
-// large one's in the blob of its digest.
-enum class SegmentPlace : int { blob = 1, store = 2 };
+// large one's in the blob of its digest; what a relay has passed on, with its parent.
+enum class SegmentPlace : int { blob = 1, store = 2, parent = 3 };
 
 struct SegmentRow {
   SegmentId id;
@@ -363,6 +364,17 @@ class Store {
 
   [[nodiscard]] virtual Result<std::optional<AcknowledgementRow>> acknowledgement(
       UnitId unit, HostId host, Range range, const std::string& digest) = 0;
+
+  // ---- A relay's (relay_rows.h)
+  [[nodiscard]] virtual Status put_lease(const LeaseRow& row) = 0;  // adds or replaces
+  [[nodiscard]] virtual Result<std::vector<LeaseRow>> leases() = 0;
+  [[nodiscard]] virtual Status put_delivery(const DeliveryRow& row) = 0;  // adds or replaces
+  // Those that the project has not answered, or has after that; in the order of their segments.
+  [[nodiscard]] virtual Result<std::vector<DeliveryRow>> deliveries(Timestamp answered_after) = 0;
+  [[nodiscard]] virtual Result<std::optional<DeliveryRow>> delivery(UnitId unit, HostId host, Range range,
+                                                                    const std::string& digest) = 0;
+  // Its bytes are with the parent, and not here any more.
+  [[nodiscard]] virtual Status pass_segment(SegmentId segment) = 0;
 
   [[nodiscard]] virtual Status add_decision(const DecisionRow& row) = 0;
   [[nodiscard]] virtual Result<std::vector<DecisionRow>> decisions(ProblemId problem,

@@ -20,7 +20,7 @@ inline constexpr int last_number<policy::UnitState> = 5;
 template <>
 inline constexpr int last_number<policy::Straggler> = 8;
 template <>
-inline constexpr int last_number<SegmentPlace> = 2;
+inline constexpr int last_number<SegmentPlace> = 3;
 template <>
 inline constexpr int last_number<protocol::RunState> = 3;
 template <>

@@ -19,6 +19,22 @@ void Relay::accepted(const std::vector<Range>& ranges) {
   for (const Range range : ranges) waiting_.add(range);
 }
 
+void Relay::restore(std::vector<RelayLease> leases, RangeSet waiting) {
+  for (const RelayLease& lease : leases) leases_.push_back({lease});
+  waiting_ = std::move(waiting);
+}
+
+const RelayLease* Relay::lease_of(std::int64_t item) const {
+  const auto of_it = [item](const Lease& lease) {
+    return lease.range.begin <= item && item < lease.handed_end;
+  };
+  // The latest first: what was cut off may have come again with another one.
+  for (const auto* const list : {&leases_, &ended_})
+    if (const auto found = std::find_if(list->rbegin(), list->rend(), of_it); found != list->rend())
+      return &*found;
+  return nullptr;
+}
+
 bool Relay::complete(const Lease& lease) const {
   return stage_->ledger().accepted().contains(lease.range);
 }
@@ -101,6 +117,16 @@ RelayMessage Relay::say(double performance, Timestamp now) {
   return message;
 }
 
+void Relay::bring(Range range, double seconds, Timestamp now) {
+  if (recorded_ != nullptr) return recorded_->bring(range, seconds, now);
+  plain_->bring(range, seconds);
+}
+
+void Relay::take_away(Range range, const std::string& reason, Timestamp now, Changes& changes) {
+  if (recorded_ != nullptr) return recorded_->take_away(range, reason, now, changes);
+  plain_->take_away(range, reason, now, changes);
+}
+
 void Relay::end(std::size_t place) {
   if (ended_.size() == ended_max) ended_.erase(ended_.begin());
   ended_.push_back(leases_[place]);
@@ -114,8 +140,8 @@ void Relay::obey(const protocol::UnitOrder& order, Timestamp now, Changes& chang
   const bool over = order.action == protocol::UnitAction::cancel;
   const std::int64_t end = over ? found->range.begin : std::max(order.end, found->range.begin);
   if (end < found->range.end) {
-    stage_->take_away({end, found->range.end}, order.reason.empty() ? "its parent cut it" : order.reason, now,
-                      changes);
+    take_away({end, found->range.end}, order.reason.empty() ? "its parent cut it" : order.reason, now,
+              changes);
     found->range.end = end;
   }
   if (over) this->end(static_cast<std::size_t>(found - leases_.begin()));
@@ -136,8 +162,8 @@ void Relay::told(const RelayReply& reply, Timestamp now, Changes& changes) {
   if (reply.grant) {
     const RelayGrant& grant = *reply.grant;
     latest_cost_ = stage_->ledger().costs().of(grant.range);
-    leases_.push_back({grant.unit, grant.range, grant.range.end});
-    stage_->bring(grant.range, reply.stage_seconds);
+    leases_.push_back({{grant.unit, grant.range, grant.range.end}});
+    bring(grant.range, reply.stage_seconds, now);
     accepted(stage_->ledger().accepted().within(grant.range));  // late results of an earlier lease
   }
   if (reply.retry_after > 0) asks_at_ = later(now, reply.retry_after);

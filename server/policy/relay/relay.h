@@ -8,8 +8,8 @@
 
 #include <vector>
 
+#include "server/policy/journal/recorded_stage.h"
 #include "server/policy/relay/messages.h"
-#include "server/policy/stage/stage.h"
 
 namespace gleaner::policy {
 
@@ -23,10 +23,21 @@ struct RelayRules {
   double deliver = 1800;
 };
 
+struct RelayLease {
+  UnitId unit;
+  Range range;                  // `end` shrinks when it is cut
+  std::int64_t handed_end = 0;  // results up to there are welcome
+};
+
 class Relay {
  public:
   // `stage`, which must outlive it, was set up with nothing here (StageSetup::elsewhere).
-  Relay(Stage& stage, const RelayRules& rules) : stage_(&stage), rules_(rules) {}
+  Relay(Stage& stage, const RelayRules& rules) : stage_(&stage), plain_(&stage), rules_(rules) {}
+  Relay(RecordedStage& stage, const RelayRules& rules)
+      : stage_(&stage.view()), recorded_(&stage), rules_(rules) {}
+  // After a restart: what it holds, and what was accepted here and may not have been passed up. REQUIRES: the
+  // stage was told what the leases bring.
+  void restore(std::vector<RelayLease> leases, RangeSet waiting);
 
   // ---- What its hosts do
   // Results of these were accepted here for the first time.
@@ -50,13 +61,12 @@ class Relay {
 
   // ---- For people and tests
   [[nodiscard]] std::size_t leases() const { return leases_.size(); }
+  // The one that an item is, or was, leased with; null: none.
+  [[nodiscard]] const RelayLease* lease_of(std::int64_t item) const;
   [[nodiscard]] const RangeSet& waiting() const { return waiting_; }  // accepted here, not passed up yet
 
  private:
-  struct Lease {
-    UnitId unit;
-    Range range;                            // `end` shrinks when it is cut
-    std::int64_t handed_end = 0;            // results up to there are welcome
+  struct Lease : RelayLease {
     Timestamp spent_at = Timestamp::max();  // nothing has been free of it since
   };
   // Seconds that what is free is to last.
@@ -70,7 +80,12 @@ class Relay {
   void drop_complete();
   void end(std::size_t place);
 
-  Stage* stage_;
+  void bring(Range range, double seconds, Timestamp now);
+  void take_away(Range range, const std::string& reason, Timestamp now, Changes& changes);
+
+  const Stage* stage_;
+  Stage* plain_ = nullptr;             // the same, if nothing is recorded of it
+  RecordedStage* recorded_ = nullptr;  // else this, which holds it
   RelayRules rules_;
   std::vector<Lease> leases_;  // in order of grant
   std::vector<Lease> ended_;   // the latest: late results of them may be welcome

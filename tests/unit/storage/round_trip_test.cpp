@@ -425,6 +425,82 @@ TEST_CASE("what was answered to a segment survives it") {
       });
 }
 
+TEST_CASE("what a relay has of its parent survives") {
+  check_round_trip(
+      [](Store& store, const Grid& grid, Random& random) {
+        std::vector<LeaseRow> rows;
+        for (int i = 0; i < 40; ++i) {
+          auto row = random_row<LeaseRow>(random);
+          row.unit = UnitId{i + 1};
+          row.problem = grid.problem;
+          must(store.put_lease(row));
+          row.open = !row.open;
+          row.range.end -= 1;
+          must(store.put_lease(row));
+          rows.push_back(row);
+        }
+        return rows;
+      },
+      [](Store& store, const Grid&) { return must(store.leases()); });
+}
+
+TEST_CASE("deliveries survive until they were answered for long, and are found by what they are of") {
+  const Timestamp noon = from_microseconds(1'000'000'000);
+  check_round_trip(
+      [&](Store& store, const Grid& grid, Random& random) {
+        std::vector<DeliveryRow> rows;
+        for (int i = 0; i < 40; ++i) {
+          auto row = random_row<DeliveryRow>(random);
+          row.problem = grid.problem;
+          row.segment = SegmentId{i + 1};
+          make_key(row.digest);
+          row.answered_at = i % 3 == 0 ? Timestamp{} : noon + std::chrono::seconds{i % 3};
+          must(store.put_delivery(row));
+          check_same(std::vector{must(store.delivery(row.unit, row.host, row.range, row.digest)).value()},
+                     std::vector{row});
+          CHECK(!must(store.delivery(row.unit, row.host, row.range, std::string(64, '0'))));
+          if (i % 3 != 1) rows.push_back(row);
+        }
+        return rows;
+      },
+      [&](Store& store, const Grid&) { return must(store.deliveries(noon + std::chrono::seconds{1})); });
+}
+
+TEST_CASE("of a segment that was passed on, only its bytes are gone") {
+  ON_EVERY_ENGINE;
+  const TemporaryDirectory directory;
+  auto store = open_store(directory.path());
+  Grid grid;
+  SegmentId kept, blob;
+  in_transaction(*store, [&] {
+    grid = add_grid(*store);
+    SegmentRow row = simple_segment(grid, {0, 10});
+    row.place = SegmentPlace::store;
+    kept = must(store->add_segment(row, "bytes"));
+    must(store->accept(grid.problem, 0, row.range, kept));
+    row = simple_segment(grid, {10, 20});
+    row.place = SegmentPlace::blob;
+    row.digest = std::string(64, 'd');
+    blob = must(store->add_segment(row, {}));
+    must(store->accept(grid.problem, 0, row.range, blob));
+  });
+  CHECK(must(store->segment_bytes(kept)) == "bytes");
+  const auto refers = [&] {
+    const auto all = must(store->referenced_blobs());
+    return std::find(all.begin(), all.end(), std::string(64, 'd')) != all.end();
+  };
+  CHECK(refers());
+  in_transaction(*store, [&] {
+    must(store->pass_segment(kept));
+    must(store->pass_segment(blob));
+  });
+  CHECK(store->segment_bytes(kept).error().kind == ErrorKind::not_found);
+  CHECK(!refers());
+  CHECK(must(store->kept_segments({}, 10)).empty());
+  CHECK(must(store->accepted(grid.problem, 0)).size() == 2);
+  CHECK(must(store->segments_over(grid.problem, 0, {0, 20})).size() == 2);
+}
+
 TEST_CASE("decisions survive, newest first") {
   check_round_trip(
       [](Store& store, const Grid& grid, Random& random) {

@@ -163,6 +163,18 @@ void fields(Visitor& visit, AcknowledgementRow& value) {
 }
 
 template <typename Visitor>
+void fields(Visitor& visit, LeaseRow& value) {
+  auto& [unit, problem, stage, range, handed_end, deadline, open, chain] = value;
+  visit(unit, problem, stage, range, handed_end, deadline, open, chain);
+}
+
+template <typename Visitor>
+void fields(Visitor& visit, DeliveryRow& value) {
+  auto& [unit, host, range, digest, segment, problem, stage, lease, last, statement, answer, at] = value;
+  visit(unit, host, range, digest, segment, problem, stage, lease, last, statement, answer, at);
+}
+
+template <typename Visitor>
 void fields(Visitor& visit, DecisionRow& value) {
   auto& [problem, stage, decision] = value;
   visit(problem, stage, decision);

@@ -1,5 +1,6 @@
 // Transactions: all or nothing, ids that never come twice, names that are taken, and what deleting a problem
 // leaves.
+#include <algorithm>
 #include <set>
 
 #include "server/storage/all_tables.h"
@@ -36,7 +37,16 @@ void add_one_of_each(Store& store, const Grid& grid, UnitId unit) {
   stage.stage = 1;
   stage.costs = {1, 2, 3};
   must(store.put_stage(stage));
+  must(store.put_lease({unit, grid.problem, 0, {0, 10}, 10, {}, true, "chain"}));
+  must(store.put_delivery(
+      {unit, grid.hosts[0], {0, 10}, row.digest, segment, grid.problem, 0, unit, true, "said", "", {}}));
   must(store.put_results(grid.problem, {{"a", std::string(64, 'c'), 1, "image/png"}}));
+}
+
+template <typename Row>
+std::size_t of_problem(const std::vector<Row>& rows, ProblemId problem) {
+  return static_cast<std::size_t>(
+      std::count_if(rows.begin(), rows.end(), [&](const Row& row) { return row.problem == problem; }));
 }
 
 // How many rows of each kind there are, seen through the interface.
@@ -53,6 +63,8 @@ std::vector<std::size_t> counts(Store& store, ProblemId problem, UnitId unit) {
           must(store.acknowledgement(unit, host, {0, 10}, std::string(64, 'b'))).has_value(),
           must(store.decisions(problem, 10)).size(),
           must(store.stage(problem, 1)).has_value(),
+          of_problem(must(store.leases()), problem),
+          of_problem(must(store.deliveries({})), problem),
           must(store.results(problem)).size()};
 }
 
@@ -64,7 +76,7 @@ TEST_CASE("a rollback drops everything, a commit keeps everything") {
   auto store = open_store(directory.path());
   Grid grid;
   in_transaction(*store, [&] { grid = add_grid(*store); });
-  const std::vector<std::size_t> nothing(11, 0), one_each(11, 1);
+  const std::vector<std::size_t> nothing(13, 0), one_each(13, 1);
   CHECK(counts(*store, grid.problem, UnitId{1}) == nothing);
 
   SECTION("rolled back") {
@@ -99,7 +111,7 @@ TEST_CASE("a transaction that fails at any of its tables leaves nothing of it, a
   auto store = open_store(directory.path());
   Grid grid;
   in_transaction(*store, [&] { grid = add_grid(*store); });
-  const std::vector<std::size_t> nothing(11, 0), one_each(11, 1);
+  const std::vector<std::size_t> nothing(13, 0), one_each(13, 1);
   HostRow host = simple_host(0);
   host.id = grid.hosts[0];
   ProblemRow problem = must(store->problems()).front();
@@ -139,6 +151,10 @@ TEST_CASE("a transaction that fails at any of its tables leaves nothing of it, a
     TRY_ASSIGN(const SegmentId wrong, store->add_segment(segment, "other"));
     TRY(store->drop_segment(wrong));
     TRY(store->add_decision({grid.problem, 0, {}}));
+    TRY(store->put_lease({unit, grid.problem, 0, {0, 10}, 10, {}, true, "chain"}));
+    TRY(store->put_delivery(
+        {unit, grid.hosts[0], {0, 10}, segment.digest, id, grid.problem, 0, unit, true, "said", "", {}}));
+    TRY(store->pass_segment(id));
     TRY(store->put_stage(stage));
     TRY(store->put_results(grid.problem, {{"a", std::string(64, 'c'), 1, "image/png"}}));
     return store->commit();
@@ -259,9 +275,9 @@ TEST_CASE("deleting a problem removes all of it and nothing else") {
     add_one_of_each(*store, other, UnitId{2});
   });
   in_transaction(*store, [&] { must(store->delete_problem(grid.problem)); });
-  CHECK(counts(*store, grid.problem, UnitId{1}) == std::vector<std::size_t>(11, 0));
+  CHECK(counts(*store, grid.problem, UnitId{1}) == std::vector<std::size_t>(13, 0));
   CHECK(!must(store->stage(grid.problem, 0)));
-  CHECK(counts(*store, other.problem, UnitId{2}) == std::vector<std::size_t>(11, 1));
+  CHECK(counts(*store, other.problem, UnitId{2}) == std::vector<std::size_t>(13, 1));
   CHECK(must(store->problems()).size() == 1);
   CHECK(must(store->hosts()).size() == 2);
   // Its number is not given again, even if it was the highest.
