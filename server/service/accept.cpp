@@ -10,6 +10,7 @@
 #include "server/service/reviews.h"
 #include "server/service/tokens.h"
 #include "server/service/trust.h"
+#include "server/service/upstream_results.h"
 #include "server/service/waiting.h"
 #include "shared/protocol/codec.h"
 
@@ -208,6 +209,7 @@ Status find_checking_place(Transaction& tx, HostId host, UnitId id, Result<Check
 }
 
 Result<CommitPlace> find_place(Transaction& tx, HostId host, protocol::CommitRequest request) {
+  if (tx.model.upstream) return find_leased_place(tx, host, std::move(request));
   CommitPlace place;
   if (request.delivery) {
     place.prepared.refusal = read_delivery(tx, host, request, place.prepared.computed);

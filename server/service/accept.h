@@ -19,6 +19,13 @@ struct Computed {
   protocol::SignedStatement statement;  // a Delivery
 };
 
+// Of a result that is delivered to a relay.
+struct LeasedCommit {
+  UnitId lease;                                       // that it is a part of
+  bool known = false;                                 // it is here already
+  std::optional<protocol::SignedStatement> answered;  // by the project
+};
+
 // A commit whose bytes were checked.
 struct PreparedCommit {
   protocol::CommitRequest request;
@@ -29,7 +36,8 @@ struct PreparedCommit {
   std::optional<Computed> computed = {};            // absent: the host that delivers it did
   ProblemId problem;
   int stage = 0;
-  bool enough = false;  // the manager needs no further items
+  bool enough = false;                      // the manager needs no further items
+  std::optional<LeasedCommit> leased = {};  // of a relay
 };
 
 // What the pool needs to know of a unit, copied from the model.
@@ -37,6 +45,7 @@ struct CommitPlace {
   PreparedCommit prepared;
   std::int64_t item_bytes_max = 0;
   ManagerSetup manager;
+  bool checked_above = false;  // a relay's: its form is looked at, the manager is the project's to ask
 };
 
 // What anybody needs to check results of a unit, and the application that does.

@@ -25,6 +25,8 @@ Status apply_one(Transaction& tx, HostId host, const std::vector<PreparedCommit>
 }  // namespace
 
 void Commits::commit(HostId host, protocol::CommitRequest request, Done<protocol::SignedStatement> done) {
+  if (kernel_.parent() != nullptr)
+    return done(Error{ErrorKind::invalid, "a relay takes results with requests for work (POST /v1/work)"});
   std::vector<protocol::CommitRequest> requests;
   requests.push_back(std::move(request));
   prepare(host, std::move(requests), [this, host, done](Result<std::vector<PreparedCommit>> prepared) {

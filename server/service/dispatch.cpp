@@ -8,6 +8,7 @@
 #include "server/policy/dispatch/dispatch.h"
 #include "server/service/describe.h"
 #include "server/service/life_cycle.h"
+#include "server/service/upstream_grants.h"
 #include "shared/crypto/keys.h"
 #include "shared/protocol/codec.h"
 
@@ -95,6 +96,13 @@ Status grant_unit(Transaction& tx, const protocol::WorkRequest& request, const p
   return tx.store.update_problem(problem.row);
 }
 
+bool some_idle_got_nothing(const protocol::WorkRequest& request, const policy::Served& served) {
+  return std::any_of(request.slots.begin(), request.slots.end(), [&](const protocol::SlotRequest& slot) {
+    return slot.urgent && std::none_of(served.grants.begin(), served.grants.end(),
+                                       [&](const auto& grant) { return grant.slot == slot.slot; });
+  });
+}
+
 void start_plans(Transaction& tx) {
   for (policy::PlanJob& job : tx.model.dispatch->take_jobs()) tx.effects.add(effect::Map{std::move(job)});
 }
@@ -144,13 +152,16 @@ Status hand_out(Transaction& tx, Host& host, const protocol::WorkRequest& reques
   }
   policy::WorkDemand demand = demand_of(host, request);
   demand.units = spare;
+  if (tx.model.upstream) demand.awaited = problems_that_wait(*tx.model.upstream);
   const policy::Served served = tx.model.dispatch->request(demand, tx.now);
   spare.erase(spare.begin(), spare.begin() + static_cast<std::ptrdiff_t>(served.grants.size()));
   start_plans(tx);
   if (tx.model.log) tx.effects.add(effect::SettleDecisions{tx.model.log});
   for (const auto& [problem, changes] : served.changes)
     TRY(store_stage(tx, tx.model.problems.at(problem), changes));
-  for (const auto& granted : served.grants) TRY(grant_unit(tx, request, granted, outcome));
+  for (const auto& granted : served.grants)
+    TRY(tx.model.upstream ? grant_part(tx, granted, outcome) : grant_unit(tx, request, granted, outcome));
+  if (tx.model.upstream && some_idle_got_nothing(request, served)) note_missed(*tx.model.upstream);
   outcome.reply.retry_after_seconds = served.retry_after;
   outcome.reply.reason = served.reason;
   if (served.grants.empty())

@@ -47,17 +47,6 @@ void keep_totals(Transaction& tx, Problem& problem) {
   row.cost_wasted = counts.cost_wasted;
 }
 
-Status close_units(Transaction& tx, Problem& problem) {
-  for (const policy::Unit* unit : problem.stage->view().open_units()) {
-    policy::Unit closed = *unit;
-    closed.state = policy::UnitState::cancelled;
-    closed.closed = tx.now;
-    TRY(tx.store.put_unit(problem.row.id, problem.row.stage, closed));
-    close_unit(tx.model, unit->id, unit->host);
-  }
-  return {};
-}
-
 Status start_combining(Transaction& tx, Problem& problem) {
   TRY_ASSIGN(auto pieces, tx.store.accepted_segments(problem.row.id, problem.row.stage));
   tx.model.underway.jobs.insert(problem.row.id);
@@ -79,6 +68,17 @@ bool awaits_combining(const Problem& problem) {
 }
 
 }  // namespace
+
+Status close_units(Transaction& tx, Problem& problem) {
+  for (const policy::Unit* unit : problem.stage->view().open_units()) {
+    policy::Unit closed = *unit;
+    closed.state = policy::UnitState::cancelled;
+    closed.closed = tx.now;
+    TRY(tx.store.put_unit(problem.row.id, problem.row.stage, closed));
+    close_unit(tx.model, unit->id, unit->host);
+  }
+  return {};
+}
 
 ManagerSetup manager_setup(const Model& model, const Problem& problem) {
   const Application& application = model.applications.at(problem.row.application);
@@ -105,6 +105,7 @@ Status store_stage(Transaction& tx, Problem& problem, const policy::Changes& cha
 }
 
 Status advance(Transaction& tx, ProblemId id) {
+  if (tx.model.upstream) return {};  // what comes next is the project's to plan
   const auto found = tx.model.problems.find(id);
   if (found == tx.model.problems.end()) return {};
   Problem& problem = found->second;
@@ -153,9 +154,8 @@ Status begin_stage(Transaction& tx, Problem& problem, PlannedStage planned) {
   problem.unreviewed = {};
   tx.model.blame.forget_items(problem.row.id);  // numbers of its items begin anew
   tell_dispatch(tx, problem);
-  problem.stage =
-      &tx.model.dispatch->begin_stage(problem.row.id, stage_setup(problem, tx.settings.configuration), tx.now,
-                                      open_log(problem, tx.settings));
+  problem.stage = &tx.model.dispatch->begin_stage(problem.row.id, stage_setup(problem, tx.settings), tx.now,
+                                                  open_log(problem, tx.settings));
   begin_audits(problem);
   problem.row.service = tx.model.dispatch->shares().service(problem.row.id, tx.now);
   tx.effects.add(effect::Announce{});
@@ -228,6 +228,7 @@ Status take_combined(Transaction& tx, ProblemId id, int stage, const Result<Comb
 }
 
 Status resume_problems(Transaction& tx) {
+  if (tx.model.upstream) return {};
   for (auto& [id, problem] : tx.model.problems) {
     TRY(restore_audits(tx, problem));
     TRY(resume_reviews(tx, problem));
@@ -244,7 +245,7 @@ Status tick_problems(Transaction& tx) {
     problem.stage->tick(tx.now, changes);
     if (problem.log) tx.effects.add(effect::SettleDecisions{problem.log, true});
     TRY(store_stage(tx, problem, changes));
-    if (problem.row.state != protocol::ProblemState::running || !problem.stage) continue;
+    if (problem.row.state != protocol::ProblemState::running || !problem.stage || tx.model.upstream) continue;
     if (only_failed_items_left(problem.stage->view(), problem.stage_row.items)) {
       TRY(finish_problem(
           tx, problem, protocol::ProblemState::failed,

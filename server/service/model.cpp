@@ -147,8 +147,8 @@ Status restore_stage(const policy::RestoreEvent& stored, const Settings& setting
   const auto& row = problem.row;
   policy::LogSink log = open_log(problem, settings);
   if (problem.log && files != nullptr) problem.log->open(*files);
-  problem.stage = &model.dispatch->restore_stage(row.id, stage_setup(problem, settings.configuration), stored,
-                                                 now, std::move(log));
+  problem.stage =
+      &model.dispatch->restore_stage(row.id, stage_setup(problem, settings), stored, now, std::move(log));
   if (problem.stage_row.enough) {
     policy::Changes changes;
     problem.stage->enough(now, changes);
@@ -175,7 +175,7 @@ policy::EndgameRules endgame_rules(const Configuration& configuration) {
   return rules;
 }
 
-policy::StageSetup stage_setup(const Problem& problem, const Configuration& configuration) {
+policy::StageSetup stage_setup(const Problem& problem, const Settings& settings) {
   policy::StageSetup setup;
   setup.items = problem.stage_row.items;
   setup.costs = problem.stage_row.costs;
@@ -183,7 +183,8 @@ policy::StageSetup stage_setup(const Problem& problem, const Configuration& conf
   setup.straggler = problem.row.straggler;
   setup.commit_seconds = static_cast<double>(problem.row.commit_seconds);
   setup.may_split = problem.manifest.split;
-  setup.rules = endgame_rules(configuration);
+  setup.rules = endgame_rules(settings.configuration);
+  setup.elsewhere = settings.relay.valid();
   return setup;
 }
 
@@ -213,6 +214,9 @@ Result<Model> load_model(storage::Store& store, io::Files& files, const Settings
   TRY_ASSIGN(const auto problems, store.problems());
   for (const auto& row : problems) TRY(load_problem(store, row, now, model));
   TRY(load_many(store, problems, files, settings, now, model));
+  if (!settings.relay.valid()) return model;
+  model.upstream = std::make_unique<Upstream>();
+  TRY(load_upstream(store, model, now - std::chrono::hours{1}));
   return model;
 }
 

@@ -25,6 +25,7 @@
 #include "server/service/host_index.h"
 #include "server/service/project_directory.h"
 #include "server/service/saved_items.h"
+#include "server/service/upstream.h"
 #include "server/storage/store.h"
 #include "shared/base/id_table.h"
 #include "shared/base/result.h"
@@ -133,6 +134,7 @@ struct Model {
   std::optional<Duration> calendar_offset;  // from the steady clock, at the last tick; absent: none since
   crypto::Revocations revocations;
   Underway underway;
+  std::unique_ptr<Upstream> upstream;  // of a relay; null: this is the project's server
 };
 
 // The note of a verdict that opens a dispute; those that end one say otherwise.
@@ -141,7 +143,7 @@ inline constexpr const char* dispute_note = "they differ: another host is asked"
 [[nodiscard]] bool over(protocol::ProblemState state);
 [[nodiscard]] policy::EndgameRules endgame_rules(const Configuration& configuration);
 // The row's rules for the pure stage.
-[[nodiscard]] policy::StageSetup stage_setup(const Problem& problem, const Configuration& configuration);
+[[nodiscard]] policy::StageSetup stage_setup(const Problem& problem, const Settings& settings);
 // Where the log of the problem's present stage goes (Problem::log); empty: it is not wanted.
 [[nodiscard]] policy::RecordedStage::Sink open_log(Problem& problem, const Settings& settings);
 // The stage anew from what read_stage() found (read_ahead.h), as after a restart: accepted items stay

@@ -18,6 +18,7 @@ Result<policy::RestoreEvent> read_stage(storage::Store& store, const storage::St
   for (const auto& piece : accepted) stored.accepted.push_back(piece.range);
   TRY_ASSIGN(stored.units, store.open_units(row.problem, row.stage));
   TRY_ASSIGN(stored.hosts, store.host_records(row.problem, row.stage));
+  TRY_ASSIGN(stored.leased, leased_ranges(store, row));
   stored.set_aside = row.set_aside;
   if (stored.set_aside.empty()) return stored;
   // What was disputed to the end: nothing that is set aside for another reason has an open verdict.

@@ -29,7 +29,8 @@ Result<std::shared_ptr<const Bytes>> examine(storage::BlobStore& blobs, CommitPl
     refuse(prepared, std::move(why));
     return nothing;
   };
-  if (prepared.answer || !prepared.refusal.empty()) return nothing;
+  const bool known = prepared.leased && prepared.leased->known;
+  if (prepared.answer || known || !prepared.refusal.empty()) return nothing;
   const auto& request = prepared.request;
   // Before anything is inflated or read: what cannot be a result takes no memory.
   if (request.bytes > protocol::segment_bytes_bound(request.range.size(), place.item_bytes_max))
@@ -59,6 +60,7 @@ void SegmentCheck::check(CommitPlace place, Then then) {
   auto bytes = examine(blobs_, place);
   if (!bytes.ok()) return then(bytes.error());
   if (!*bytes) return then(Checked{std::move(place.prepared), nullptr});  // it is answered already
+  if (place.checked_above) return then(Checked{std::move(place.prepared), std::move(*bytes)});
   const bool large = (*bytes)->size() > static_cast<std::size_t>(limits::kept_segment_bytes_max);
   Validations::Question question{
       std::move(place.manager), place.prepared.stage, place.prepared.request.range, *bytes, {}};

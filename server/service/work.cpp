@@ -6,6 +6,8 @@
 #include "server/service/dispatch.h"
 #include "server/service/failures.h"
 #include "server/service/reports.h"
+#include "server/service/upstream_results.h"
+#include "shared/base/limits.h"
 #include "shared/crypto/statements.h"
 #include "shared/protocol/codec.h"
 
@@ -38,7 +40,12 @@ Status decide_work(Transaction& tx, HostId id, const protocol::WorkRequest& requ
   Host& host = found->second;
   host.cores_offered = request.cores;
   WorkOutcome outcome;
-  TRY(apply_commits(tx, id, commits, outcome.acknowledgements));
+  if (tx.model.upstream) {
+    TRY(take_deliveries(tx, id, commits, outcome));
+    note_offer(*tx.model.upstream, id, request);
+  } else {
+    TRY(apply_commits(tx, id, commits, outcome.acknowledgements));
+  }
   TRY(touch_host(tx, host));
   TRY(note_speed(tx, host, request));
   TRY(give_back_unknown(tx, host, request));
@@ -49,6 +56,14 @@ Status decide_work(Transaction& tx, HostId id, const protocol::WorkRequest& requ
   if (tx.model.revocations.number() > 0) outcome.reply.revocations = tx.model.revocations.number();
   if (auto progress = progress_for(tx, host); !progress.empty()) outcome.reply.progress = std::move(progress);
   outcome.reply.stages = stages_for(tx, host);
+  if (tx.model.upstream &&
+      outcome.passed.size() < static_cast<std::size_t>(limits::segments_per_request_max)) {
+    auto answers = answers_for(tx, id);
+    const std::size_t room =
+        static_cast<std::size_t>(limits::segments_per_request_max) - outcome.passed.size();
+    if (answers.size() > room) answers.resize(room);
+    for (auto& answer : answers) outcome.passed.push_back(std::move(answer));
+  }
   result = std::move(outcome);
   return {};
 }
@@ -66,6 +81,8 @@ Status take_heartbeat(Transaction& tx, HostId id, protocol::HeartbeatRequest req
   if (request.saved) keep_saved(tx, found->second, *request.saved);
   reply.interval_seconds = heartbeat_interval(tx, found->second);
   reply.stages = stages_for(tx, found->second);
+  if (tx.model.upstream)
+    if (auto answers = answers_for(tx, id); !answers.empty()) reply.acknowledgements = std::move(answers);
   if (tx.model.revocations.number() > 0) reply.revocations = tx.model.revocations.number();
   result = std::move(reply);
   return {};
@@ -78,6 +95,8 @@ std::vector<crypto::UnsignedStatement> statements_of(const WorkOutcome& outcome)
     statements.push_back({protocol::StatementType::acknowledgement, protocol::encode(acknowledgement)});
   for (const auto& grant : outcome.grants)
     statements.push_back({protocol::StatementType::grant, protocol::encode(grant)});
+  for (const auto& grant : outcome.relay_grants)
+    statements.push_back({protocol::StatementType::relay_grant, protocol::encode(grant)});
   return statements;
 }
 
@@ -86,6 +105,8 @@ void take_signed(WorkOutcome& outcome, std::vector<protocol::SignedStatement> si
   outcome.reply.acknowledgements.assign(std::make_move_iterator(signed_ones.begin()),
                                         std::make_move_iterator(grants));
   outcome.reply.grants.assign(std::make_move_iterator(grants), std::make_move_iterator(signed_ones.end()));
+  for (auto& statement : outcome.passed) outcome.reply.acknowledgements.push_back(std::move(statement));
+  if (!outcome.leases.empty()) outcome.reply.leases = std::move(outcome.leases);
   for (const auto& context : outcome.contexts)
     outcome.reply.grants[context.grant].context = context.text->text;
 }
@@ -139,6 +160,10 @@ void Work::work_checked(HostId host, protocol::WorkRequest request, std::vector<
 }
 
 void Work::answer(WorkOutcome outcome, bool proofs, const Done<protocol::WorkReply>& done) {
+  if (!outcome.leases.empty()) {
+    const protocol::SignedStatement certificate = kernel_.parent()->certificate();
+    for (auto& lease : outcome.leases) lease.statements.insert(lease.statements.begin(), certificate);
+  }
   auto statements = statements_of(outcome);
   auto finish = [outcome = std::move(outcome), done](std::vector<protocol::SignedStatement> all) mutable {
     take_signed(outcome, std::move(all));

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "server/service/model.h"
-#include "shared/protocol/messages.h"
+#include "shared/protocol/relay_messages.h"
 
 namespace gleaner::service {
 
@@ -25,8 +25,11 @@ struct WorkOutcome {
   };
   protocol::WorkReply reply;
   std::vector<protocol::Acknowledgement> acknowledgements;
+  std::vector<protocol::SignedStatement> passed;  // of a relay: what the project has answered
   std::vector<protocol::Grant> grants;
-  std::vector<Context> contexts;  // that the host does not have yet
+  std::vector<protocol::RelayGrant> relay_grants;  // of a relay, in place of grants
+  std::vector<protocol::LeaseChain> leases;        // of these; the relay's own certificate is still to come
+  std::vector<Context> contexts;                   // that the host does not have yet
 };
 
 }  // namespace gleaner::service

@@ -26,18 +26,22 @@ struct LeaseRow {
 
 // A result that a host signed, until the project has answered it, and what was answered.
 struct DeliveryRow {
-  UnitId unit;  // of the host, as this relay numbers it
-  HostId host;  // that delivered it here: it computed it, or is a relay
+  // As the Delivery has them: the host that computed it, and its unit as its own relay numbers it.
+  UnitId unit;
+  HostId host;
   Range range;
   std::string digest;
+  HostId via;  // that delivered it here: that host, or a relay above it
   SegmentId segment;
   ProblemId problem;
   int stage = 0;
-  UnitId lease;           // that it is a part of
-  bool last = false;      // as of its CommitRequest
-  Bytes statement;        // protocol::SignedStatement: the Delivery
-  Bytes acknowledgement;  // the same, of the project; empty: none yet
-  Timestamp answered_at;  // when that came
+  UnitId lease;  // that it is a part of
+  std::int64_t bytes = 0;
+  bool in_store = false;  // its bytes are the segment's in the store; else those of the blob of its digest
+  double compute_seconds = 0;  // as of its CommitRequest
+  Bytes statement;             // protocol::SignedStatement: the Delivery
+  Bytes acknowledgement;       // the same, of the project; empty: none yet
+  Timestamp answered_at;       // when that came
 };
 
 }  // namespace gleaner::storage

@@ -30,11 +30,14 @@ struct Stored<DeliveryRow> {
     to("host", row.host);
     to("range", row.range);
     to("digest", AsDigest{row.digest});
+    to("via", row.via);
     to("segment", row.segment);
     to("problem", row.problem);
     to("stage", row.stage);
     to("lease", row.lease);
-    to("last", row.last);
+    to("bytes", row.bytes);
+    to("in_store", row.in_store);
+    to("compute_seconds", row.compute_seconds);
     to("statement", AsBytes{row.statement});
     to("acknowledgement", AsBytes{row.acknowledgement});
     to("answered_at", row.answered_at);

@@ -102,6 +102,7 @@ RecordedStage& Dispatch::restore_stage(ProblemId id, const StageSetup& setup, co
     log_(log::stage(id, setup, &stored, now));
   const Deciding deciding(deciding_);
   RecordedStage& stage = make_stage(id, setup, now, std::move(log));
+  for (const Range range : stored.leased) stage.bring(range, 0, now);
   stage.restore(stored.accepted, stored.units, stored.hosts, stored.set_aside, stored.undecided, now);
   for (const Unit* unit : stage.view().open_units()) shares_.took(id, *unit, false, now);
   Problem& problem = problems_.at(id);

@@ -60,6 +60,7 @@ void visit(Archive& archive, protocol::codec::Of<Archive, WorkDemand>& demand) {
   log("watts", demand.proposal.watts);
   archive("units", demand.units, all_from_one);
   log.maybe("relay", demand.relay);
+  archive.defaulted("awaited", demand.awaited, all_from_one);
 }
 
 // What came of a search for a plan.

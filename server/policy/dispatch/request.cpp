@@ -96,6 +96,7 @@ void Dispatch::serve_slot(Attempt& attempt, const SlotDemand& slot, UnitId unit)
   for (const auto& [id, problem] : problems_) {
     if (!problem.terms.running || !problem.stage || !can_compute(attempt.host, id, problem, attempt.demand))
       continue;
+    if (contains(attempt.demand.awaited, id) && problem.stage->view().ledger().free().empty()) continue;
     if (problem.stage->view().has_work_for(attempt.demand.host, attempt.now)) candidates.push_back(id);
   }
   std::set<std::string> asked;  // mapping strategies, each once

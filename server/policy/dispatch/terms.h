@@ -60,6 +60,8 @@ struct WorkDemand {
   protocol::Proposal proposal;
   std::vector<UnitId> units;  // unused ids, ascending: one a slot
   std::optional<RelayOffer> relay = {};
+  // Of these its server, a relay, may get more from above: until it does, hosts get free items only.
+  std::vector<ProblemId> awaited = {};
 };
 
 struct SlotGrant {

@@ -17,7 +17,8 @@ struct RestoreEvent {
   std::vector<Unit> units;
   std::vector<HostRecord> hosts;
   std::vector<Range> set_aside;
-  std::vector<Range> undecided;  // of these
+  std::vector<Range> undecided;    // of these
+  std::vector<Range> leased = {};  // a relay's stage: what its parent leases to it
 };
 struct RequestEvent {
   Requester requester;

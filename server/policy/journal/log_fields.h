@@ -166,6 +166,7 @@ void visit(Archive& archive, protocol::codec::Of<Archive, RestoreEvent>& event) 
   log("hosts", event.hosts);
   log("set_aside", event.set_aside);
   log.added("undecided", event.undecided);
+  log.added("leased", event.leased);
 }
 
 template <typename Archive>

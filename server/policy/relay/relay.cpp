@@ -24,15 +24,9 @@ void Relay::restore(std::vector<RelayLease> leases, RangeSet waiting) {
   waiting_ = std::move(waiting);
 }
 
-const RelayLease* Relay::lease_of(std::int64_t item) const {
-  const auto of_it = [item](const Lease& lease) {
-    return lease.range.begin <= item && item < lease.handed_end;
-  };
-  // The latest first: what was cut off may have come again with another one.
-  for (const auto* const list : {&leases_, &ended_})
-    if (const auto found = std::find_if(list->rbegin(), list->rend(), of_it); found != list->rend())
-      return &*found;
-  return nullptr;
+bool Relay::holds(UnitId unit) const {
+  return std::any_of(leases_.begin(), leases_.end(),
+                     [unit](const Lease& lease) { return lease.unit == unit; });
 }
 
 bool Relay::complete(const Lease& lease) const {

@@ -61,8 +61,8 @@ class Relay {
 
   // ---- For people and tests
   [[nodiscard]] std::size_t leases() const { return leases_.size(); }
-  // The one that an item is, or was, leased with; null: none.
-  [[nodiscard]] const RelayLease* lease_of(std::int64_t item) const;
+  // Whether it speaks for that unit: something of it is lacking, or was not passed up.
+  [[nodiscard]] bool holds(UnitId unit) const;
   [[nodiscard]] const RangeSet& waiting() const { return waiting_; }  // accepted here, not passed up yet
 
  private:

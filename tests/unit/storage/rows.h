@@ -170,8 +170,10 @@ void fields(Visitor& visit, LeaseRow& value) {
 
 template <typename Visitor>
 void fields(Visitor& visit, DeliveryRow& value) {
-  auto& [unit, host, range, digest, segment, problem, stage, lease, last, statement, answer, at] = value;
-  visit(unit, host, range, digest, segment, problem, stage, lease, last, statement, answer, at);
+  auto& [unit, host, range, digest, via, segment, problem, stage, lease, bytes, in_store, seconds, statement,
+         answer, at] = value;
+  visit(unit, host, range, digest, via, segment, problem, stage, lease, bytes, in_store, seconds, statement,
+        answer, at);
 }
 
 template <typename Visitor>

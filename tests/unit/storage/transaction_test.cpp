@@ -38,8 +38,21 @@ void add_one_of_each(Store& store, const Grid& grid, UnitId unit) {
   stage.costs = {1, 2, 3};
   must(store.put_stage(stage));
   must(store.put_lease({unit, grid.problem, 0, {0, 10}, 10, {}, true, "chain"}));
-  must(store.put_delivery(
-      {unit, grid.hosts[0], {0, 10}, row.digest, segment, grid.problem, 0, unit, true, "said", "", {}}));
+  must(store.put_delivery({unit,
+                           grid.hosts[0],
+                           {0, 10},
+                           row.digest,
+                           grid.hosts[0],
+                           segment,
+                           grid.problem,
+                           0,
+                           unit,
+                           5,
+                           true,
+                           1.5,
+                           "said",
+                           "",
+                           {}}));
   must(store.put_results(grid.problem, {{"a", std::string(64, 'c'), 1, "image/png"}}));
 }
 
@@ -152,8 +165,21 @@ TEST_CASE("a transaction that fails at any of its tables leaves nothing of it, a
     TRY(store->drop_segment(wrong));
     TRY(store->add_decision({grid.problem, 0, {}}));
     TRY(store->put_lease({unit, grid.problem, 0, {0, 10}, 10, {}, true, "chain"}));
-    TRY(store->put_delivery(
-        {unit, grid.hosts[0], {0, 10}, segment.digest, id, grid.problem, 0, unit, true, "said", "", {}}));
+    TRY(store->put_delivery({unit,
+                             grid.hosts[0],
+                             {0, 10},
+                             segment.digest,
+                             grid.hosts[0],
+                             id,
+                             grid.problem,
+                             0,
+                             unit,
+                             5,
+                             true,
+                             1.5,
+                             "said",
+                             "",
+                             {}}));
     TRY(store->pass_segment(id));
     TRY(store->put_stage(stage));
     TRY(store->put_results(grid.problem, {{"a", std::string(64, 'c'), 1, "image/png"}}));

@@ -1,0 +1,110 @@
+#include "server/service/upstream.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "server/service/model.h"
+#include "shared/protocol/codec.h"
+#include "shared/protocol/relay_messages.h"
+
+namespace gleaner::service {
+namespace {
+
+bool is_present(const Model& model, ProblemId problem, int stage) {
+  const auto found = model.problems.find(problem);
+  return found != model.problems.end() && found->second.stage != nullptr && found->second.row.stage == stage;
+}
+
+// Accepted here, and in no answer yet: policy::Relay passes it up anew, which costs a repetition at most.
+Result<RangeSet> waiting_of(storage::Store& store, const Upstream& upstream, ProblemId problem, int stage) {
+  TRY_ASSIGN(const auto accepted, store.accepted(problem, stage));
+  RangeSet waiting;
+  for (const auto& piece : accepted)
+    if (upstream.owed.contains(piece.segment)) waiting.add(piece.range);
+  return waiting;
+}
+
+Status load_owed(storage::Store& store, Upstream& upstream, Timestamp hour_ago) {
+  TRY_ASSIGN(auto rows, store.deliveries(hour_ago));
+  for (auto& row : rows) {
+    if (!row.acknowledgement.empty()) {
+      TRY_ASSIGN(auto statement, protocol::decode<protocol::SignedStatement>(row.acknowledgement));
+      upstream.answers[row.via].push_back({std::move(statement), 0});
+      continue;
+    }
+    owe(upstream, std::move(row));
+  }
+  return {};
+}
+
+}  // namespace
+
+ResultName name_of(const storage::DeliveryRow& row) {
+  return {row.host, row.unit, row.range.begin, row.range.end, row.digest};
+}
+
+void owe(Upstream& upstream, storage::DeliveryRow row) {
+  const SegmentId id = row.segment;
+  upstream.by_name[name_of(row)] = id;
+  upstream.owed[id] = Owed{std::move(row), {}};
+}
+
+Result<std::vector<Range>> leased_ranges(storage::Store& store, const storage::StageRow& row) {
+  TRY_ASSIGN(const auto leases, store.leases());
+  std::vector<Range> ranges;
+  for (const auto& lease : leases)
+    if (lease.open && lease.problem == row.problem && lease.stage == row.stage) ranges.push_back(lease.range);
+  return ranges;
+}
+
+Status load_upstream(storage::Store& store, Model& model, Timestamp hour_ago) {
+  Upstream& upstream = *model.upstream;
+  TRY(load_owed(store, upstream, hour_ago));
+  TRY_ASSIGN(auto leases, store.leases());
+  std::map<ProblemId, std::vector<policy::RelayLease>> open;
+  for (auto& lease : leases) {
+    if (lease.open && is_present(model, lease.problem, lease.stage))
+      open[lease.problem].push_back({lease.unit, lease.range, lease.handed_end});
+    upstream.leases[lease.unit] = std::move(lease);
+  }
+  for (auto& [id, problem] : model.problems) {
+    if (problem.stage == nullptr) continue;
+    policy::Relay& relay =
+        upstream.relays.try_emplace(id, *problem.stage, policy::RelayRules{}).first->second;
+    TRY_ASSIGN(auto waiting, waiting_of(store, upstream, id, problem.row.stage));
+    relay.restore(std::move(open[id]), std::move(waiting));
+  }
+  // Of stages that are over nothing else says when they go up.
+  for (const auto& [segment, owed] : upstream.owed)
+    if (!is_present(model, owed.row.problem, owed.row.stage)) upstream.to_send.insert(segment);
+  return {};
+}
+
+const storage::LeaseRow* find_lease(const Upstream& upstream, ProblemId problem, int stage, Range range) {
+  const storage::LeaseRow* ended = nullptr;
+  for (const auto& [unit, lease] : upstream.leases) {
+    if (lease.problem != problem || lease.stage != stage) continue;
+    if (lease.open && lease.range.contains(range)) return &lease;
+    if (Range{lease.range.begin, lease.handed_end}.contains(range)) ended = &lease;
+  }
+  return ended;
+}
+
+std::vector<ProblemId> problems_that_wait(const Upstream& upstream) {
+  std::vector<ProblemId> waiting;
+  for (const auto& [id, relay] : upstream.relays)
+    if (relay.more_may_come()) waiting.push_back(id);
+  return waiting;
+}
+
+void note_missed(Upstream& upstream) {
+  upstream.missed = true;
+  for (auto& [id, relay] : upstream.relays) relay.missed();
+}
+
+void note_offer(Upstream& upstream, HostId host, const protocol::WorkRequest& request) {
+  upstream.offers[host] = {request.platforms, request.applications, request.memory_bytes, request.cores};
+  if (request.relay) upstream.performances[host] = request.relay->performance;
+}
+
+}  // namespace gleaner::service

@@ -1,0 +1,74 @@
+// What a relay has of its parent and owes it: a part of the model, null at a project's server. How a relay
+// decides is the business of policy::Relay, one for each stage; this is what the live relay adds: which
+// statements grant what it leases, whose signed results wait, and what the project answered to them. Writer
+// thread. [server/policy/relay/RELAYS.md]
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "server/policy/dispatch/terms.h"
+#include "server/policy/relay/relay.h"
+#include "server/storage/store.h"
+#include "shared/protocol/messages.h"
+
+namespace gleaner::service {
+
+struct Host;
+struct Model;
+struct Settings;
+
+// What is answered to a result is found by this: what its Delivery says of it.
+using ResultName = std::tuple<HostId, UnitId, std::int64_t, std::int64_t, std::string>;
+
+[[nodiscard]] ResultName name_of(const storage::DeliveryRow& row);
+
+// A result that the project has not answered.
+struct Owed {
+  storage::DeliveryRow row;
+  Timestamp held_since;  // by the parent, which is a relay; 0: it is not, as far as is known
+};
+
+struct Upstream {
+  std::map<ProblemId, policy::Relay> relays;   // of problems with a stage
+  std::map<UnitId, storage::LeaseRow> leases;  // of those problems
+  std::map<SegmentId, Owed> owed;
+  std::map<ResultName, SegmentId> by_name;  // of these
+  std::set<SegmentId> to_send;              // of these: no message has brought them up yet
+  // Answers for hosts, until they were told them so many times: a reply may be lost.
+  struct Answer {
+    protocol::SignedStatement statement;
+    int told = 0;
+  };
+  std::map<HostId, std::vector<Answer>> answers;
+  std::map<HostId, policy::HostOffer> offers;  // of hosts, with their last requests since the start
+  std::map<HostId, double> performances;       // of relays among them, as they said
+  bool missed = false;                         // a host found nothing, and there may be no stage to say so
+  Timestamp asks_at;                           // not before, while there is no stage
+  Timestamp sends_at;                          // what is to be sent, after it was in vain
+  Timestamp heard_at;                          // the parent, last; 0: not since the start
+  std::string trouble;                         // why it is not heard; empty: it is
+};
+
+// The parent has not answered it from now on.
+void owe(Upstream& upstream, storage::DeliveryRow row);
+// Of its stages, which must have their accepted items and units. `hour_ago`: what was answered since is
+// passed to its hosts again.
+[[nodiscard]] Status load_upstream(storage::Store& store, Model& model, Timestamp hour_ago);
+// Of that stage: what its parent leases to it now, for restoring the stage.
+[[nodiscard]] Result<std::vector<Range>> leased_ranges(storage::Store& store, const storage::StageRow& row);
+
+// The lease that these items are a part of, or were: the latest that is open, else any. Null: there is none.
+[[nodiscard]] const storage::LeaseRow* find_lease(const Upstream& upstream, ProblemId problem, int stage,
+                                                  Range range);
+// Of problems that may get more from above, what is free is all that hosts get.
+[[nodiscard]] std::vector<ProblemId> problems_that_wait(const Upstream& upstream);
+// A host asked, for slots that are idle, and found nothing.
+void note_missed(Upstream& upstream);
+void note_offer(Upstream& upstream, HostId host, const protocol::WorkRequest& request);
+
+}  // namespace gleaner::service

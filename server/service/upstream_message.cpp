@@ -1,0 +1,358 @@
+#include "server/service/upstream_message.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "server/service/dispatch.h"
+#include "server/service/life_cycle.h"
+#include "server/service/upstream_results.h"
+#include "server/service/upstream_stage.h"
+#include "shared/base/limits.h"
+#include "shared/crypto/keys.h"
+#include "shared/crypto/relay_chain.h"
+#include "shared/protocol/codec.h"
+
+namespace gleaner::service {
+namespace {
+
+// A parent that holds a result and never brings an answer is told it again.
+constexpr Duration held_patience = std::chrono::hours{6};
+
+struct Subtree {
+  double performance = 0;  // benchmarks of all slots of the hosts that are on
+  std::int64_t hosts = 0;
+};
+
+Subtree subtree_of(const Model& model, Timestamp now) {
+  constexpr Duration on_for = std::chrono::minutes{10};
+  Subtree all;
+  for (const auto& [id, host] : model.hosts) {
+    if (host.row.state != protocol::HostState::active || host.row.last_contact + on_for < now) continue;
+    ++all.hosts;
+    const auto said = model.upstream->performances.find(id);
+    all.performance +=
+        said != model.upstream->performances.end() ? said->second : host.row.mflops * host.usable_cores();
+  }
+  return all;
+}
+
+void add_all(std::vector<std::string>& to, const std::vector<std::string>& more) {
+  for (const auto& each : more)
+    if (std::find(to.begin(), to.end(), each) == to.end()) to.push_back(each);
+}
+
+// What some host under it offers, it offers: its own hosts get what they can compute.
+void offer(const Upstream& upstream, protocol::WorkRequest& request) {
+  std::optional<std::vector<std::string>> only;
+  bool any = upstream.offers.empty();
+  for (const auto& [host, its] : upstream.offers) {
+    add_all(request.platforms, its.platforms);
+    request.memory_bytes = std::max(request.memory_bytes, its.memory_bytes);
+    request.cores = std::max(request.cores, its.cores);
+    if (!its.applications) {
+      any = true;
+    } else {
+      if (!only) only.emplace();
+      add_all(*only, *its.applications);
+    }
+  }
+  if (!any) request.applications = std::move(only);
+}
+
+protocol::UnitReport report_of(const policy::RelayReport& said, const storage::LeaseRow& lease) {
+  protocol::UnitReport report;
+  report.unit = said.unit;
+  report.finished = lease.range.begin;
+  report.state = said.rate > 0 ? protocol::RunState::running : protocol::RunState::paused;
+  report.rate = said.rate;
+  report.relay = protocol::RelayProgress{said.begun, said.seconds_left, said.rate, said.slots};
+  return report;
+}
+
+// All that is done, and only has to be passed up.
+protocol::UnitReport report_of_done(const storage::LeaseRow& lease) {
+  return report_of({lease.unit, lease.range.end, 0, 1, 1}, lease);
+}
+
+void say_results(Transaction& tx, UpMessage& message) {
+  Upstream& upstream = *tx.model.upstream;
+  if (tx.now < upstream.sends_at) return;
+  for (const SegmentId segment : upstream.to_send) {
+    if (message.results.size() == static_cast<std::size_t>(limits::segments_per_request_max)) break;
+    const storage::DeliveryRow& row = upstream.owed.at(segment).row;
+    const auto statement = protocol::decode<protocol::SignedStatement>(row.statement);
+    if (!statement.ok()) continue;
+    protocol::CommitRequest commit;
+    commit.unit = row.lease;
+    commit.range = row.range;
+    commit.digest = row.digest;
+    commit.bytes = row.bytes;
+    commit.compute_seconds = row.compute_seconds;
+    commit.delivery = *statement;
+    message.request.commits.push_back(std::move(commit));
+    message.results.push_back({segment, row.in_store});
+  }
+}
+
+// What one stage has to say.
+void say(Transaction& tx, ProblemId id, policy::Relay& relay, const Subtree& subtree, UpMessage& message) {
+  Upstream& upstream = *tx.model.upstream;
+  policy::RelayMessage said = relay.say(subtree.performance, tx.now);
+  message.said.push_back(id);
+  std::set<UnitId> goes_up;
+  for (const auto& commit : said.commits) goes_up.insert(commit.unit);
+  for (const auto& [segment, owed] : upstream.owed)
+    if (goes_up.contains(owed.row.lease) && owed.held_since == Timestamp{}) upstream.to_send.insert(segment);
+  for (const auto& report : said.reports)
+    message.request.units.push_back(report_of(report, upstream.leases.at(report.unit)));
+  if (!said.ask) return;
+  message.asked.push_back(id);
+  if (message.request.slots.empty()) {
+    message.request.slots.push_back({0, false});
+    message.request.relay = protocol::RelayOffer{subtree.performance, said.ask->rate, said.ask->slots};
+  }
+  auto& slot = message.request.slots.front();
+  slot.urgent = slot.urgent || said.ask->urgent;
+}
+
+Timestamp due(const Transaction& tx) {
+  const Upstream& upstream = *tx.model.upstream;
+  Timestamp first = Timestamp::max();
+  for (const auto& [id, relay] : upstream.relays) first = std::min(first, relay.due(tx.now));
+  if (upstream.relays.empty() && upstream.missed) first = std::min(first, upstream.asks_at);
+  if (!upstream.to_send.empty()) first = std::min(first, upstream.sends_at);
+  for (const auto& [segment, owed] : upstream.owed)
+    if (owed.held_since != Timestamp{}) first = std::min(first, owed.held_since + held_patience);
+  return first;
+}
+
+UpMessage compose(Transaction& tx) {
+  Upstream& upstream = *tx.model.upstream;
+  UpMessage message;
+  const Subtree subtree = subtree_of(tx.model, tx.now);
+  for (auto& [segment, owed] : upstream.owed)
+    if (owed.held_since != Timestamp{} && owed.held_since + held_patience <= tx.now) {
+      owed.held_since = {};
+      upstream.to_send.insert(segment);
+    }
+  for (auto& [id, relay] : upstream.relays)
+    if (relay.due(tx.now) != Timestamp::max()) say(tx, id, relay, subtree, message);
+  if (upstream.relays.empty() && upstream.missed && tx.now >= upstream.asks_at) {
+    message.request.slots.push_back({0, true});
+    message.request.relay = protocol::RelayOffer{subtree.performance, 0, 1};
+  }
+  upstream.missed = false;
+  say_results(tx, message);
+  std::set<UnitId> named;
+  for (const auto& report : message.request.units) named.insert(report.unit);
+  for (const auto& [unit, lease] : upstream.leases)
+    if (lease.open && !named.contains(unit)) message.request.units.push_back(report_of_done(lease));
+  offer(upstream, message.request);
+  message.request.proposal.performance = subtree.performance;
+  return message;
+}
+
+// ---- The answer
+
+Status cut_lease(Transaction& tx, storage::LeaseRow& lease, const protocol::UnitOrder& order) {
+  const bool over = order.action == protocol::UnitAction::cancel;
+  const std::int64_t end = over ? lease.range.begin : std::max(order.end, lease.range.begin);
+  if (!over && end >= lease.range.end) return {};
+  lease.range.end = std::min(lease.range.end, end);
+  lease.open = !over;
+  return tx.store.put_lease(lease);
+}
+
+// Its administrator paused it above, or lets it go on.
+Status pause(Transaction& tx, Problem& problem, bool paused) {
+  using protocol::ProblemState;
+  const ProblemState state = paused ? ProblemState::paused : ProblemState::running;
+  if (problem.row.state == state) return {};
+  problem.row.state = state;
+  problem.row.message = paused ? "the project has paused it" : "";
+  tell_dispatch(tx, problem);
+  return tx.store.update_problem(problem.row);
+}
+
+Status take_orders(Transaction& tx, const protocol::WorkReply& reply,
+                   std::map<ProblemId, policy::RelayReply>& replies) {
+  Upstream& upstream = *tx.model.upstream;
+  for (const protocol::UnitOrder& order : reply.units) {
+    const auto found = upstream.leases.find(order.unit);
+    if (found == upstream.leases.end() || !found->second.open) continue;
+    storage::LeaseRow& lease = found->second;
+    TRY(cut_lease(tx, lease, order));
+    const auto problem = tx.model.problems.find(lease.problem);
+    if (problem == tx.model.problems.end() || problem->second.stage == nullptr ||
+        problem->second.row.stage != lease.stage)
+      continue;
+    replies[lease.problem].orders.push_back(order);
+    if (order.action != protocol::UnitAction::cancel)
+      TRY(pause(tx, problem->second, order.action == protocol::UnitAction::pause));
+  }
+  return {};
+}
+
+const LeasedStage* find_stage(const std::vector<LeasedStage>& stages, const protocol::Grant& grant) {
+  const auto found = std::find_if(stages.begin(), stages.end(), [&](const LeasedStage& stage) {
+    return stage.description.problem == grant.problem && stage.description.stage == grant.stage;
+  });
+  return found == stages.end() ? nullptr : &*found;
+}
+
+Status take_lease(Transaction& tx, const LeasedUnit& leased, const std::vector<LeasedStage>& stages,
+                  std::map<ProblemId, policy::RelayReply>& replies) {
+  const protocol::Grant& grant = leased.grant;
+  const LeasedStage* const stage = find_stage(stages, grant);
+  if (stage == nullptr) {
+    tx.effects.warn(
+        fmt::format("unit {} of the parent is not taken: what its stage is was not told", grant.unit.value));
+    return {};
+  }
+  TRY_ASSIGN(const bool taken, begin_leased_stage(tx, *stage, grant));
+  if (!taken) return {};
+  storage::LeaseRow row;
+  row.unit = grant.unit;
+  row.problem = grant.problem;
+  row.stage = grant.stage;
+  row.range = grant.range;
+  row.handed_end = grant.range.end;
+  row.deadline = grant.deadline;
+  protocol::LeaseChain chain{{leased.statement}};
+  chain.statements.insert(chain.statements.end(), leased.above.begin(), leased.above.end());
+  row.chain = protocol::encode(chain);
+  TRY(tx.store.put_lease(row));
+  tx.model.upstream->leases[row.unit] = std::move(row);
+  replies[grant.problem].grant = policy::RelayGrant{grant.unit, grant.range};
+  tx.effects.info(fmt::format("unit {}: items {}-{} of problem {} ({}) are leased: {}", grant.unit.value,
+                              grant.range.begin, grant.range.end, grant.problem.value, grant.problem_name,
+                              grant.reason));
+  return {};
+}
+
+// Of those that were sent, some are answered or held; the others are said again, not at once.
+void take_held(Transaction& tx, const UpMessage& message, const protocol::WorkReply& reply) {
+  Upstream& upstream = *tx.model.upstream;
+  std::set<std::tuple<UnitId, std::int64_t, std::int64_t, std::string>> held;
+  if (reply.held)
+    for (const auto& one : *reply.held) held.insert({one.unit, one.range.begin, one.range.end, one.digest});
+  bool left = false;
+  for (std::size_t i = 0; i < message.results.size(); ++i) {
+    const auto owed = upstream.owed.find(message.results[i].segment);
+    if (owed == upstream.owed.end()) continue;
+    const auto& commit = message.request.commits[i];
+    if (held.contains({commit.unit, commit.range.begin, commit.range.end, commit.digest})) {
+      owed->second.held_since = tx.now;
+      upstream.to_send.erase(owed->first);
+    } else {
+      left = true;
+    }
+  }
+  constexpr Duration again = std::chrono::seconds{10};
+  upstream.sends_at = left ? tx.now + again : tx.now;
+}
+
+// As policy::Relay has let it go: nothing of it is lacking, or its parent ended it.
+Status end_complete(Transaction& tx, ProblemId id) {
+  Upstream& upstream = *tx.model.upstream;
+  const auto problem = tx.model.problems.find(id);
+  if (problem == tx.model.problems.end() || problem->second.stage == nullptr) return {};
+  const auto& accepted = problem->second.stage->view().ledger().accepted();
+  for (auto& [unit, lease] : upstream.leases) {
+    if (!lease.open || lease.problem != id || lease.stage != problem->second.row.stage ||
+        !accepted.contains(lease.range))
+      continue;
+    const bool owes = std::any_of(upstream.owed.begin(), upstream.owed.end(),
+                                  [&](const auto& entry) { return entry.second.row.lease == unit; });
+    if (owes) continue;
+    lease.open = false;
+    TRY(tx.store.put_lease(lease));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<LeasedUnit>> read_leases(const protocol::WorkReply& reply) {
+  std::vector<LeasedUnit> units;
+  for (const auto& statement : reply.grants) {
+    LeasedUnit unit{statement, {}, {}};
+    if (statement.type == protocol::StatementType::grant) {
+      TRY_ASSIGN(unit.grant, protocol::decode<protocol::Grant>(statement.payload));
+    } else {
+      TRY_ASSIGN(const auto grant, protocol::decode<protocol::RelayGrant>(statement.payload));
+      const auto chain = std::find_if(
+          reply.leases ? reply.leases->begin() : std::vector<protocol::LeaseChain>::const_iterator{},
+          reply.leases ? reply.leases->end() : std::vector<protocol::LeaseChain>::const_iterator{},
+          [&](const protocol::LeaseChain& each) {
+            return each.statements.size() > 1 &&
+                   crypto::sha256_hex(each.statements[1].payload) == grant.parent;
+          });
+      if (!reply.leases || chain == reply.leases->end())
+        return Error{ErrorKind::untrusted, "a relay granted what it does not say it has"};
+      TRY_ASSIGN(unit.grant, crypto::read_relayed_grant(statement, *chain));
+      unit.above = chain->statements;
+    }
+    units.push_back(std::move(unit));
+  }
+  return units;
+}
+
+Status next_message(Transaction& tx, NextMessage& next) {
+  next.until = due(tx);
+  if (next.until > tx.now) return {};
+  next.message = compose(tx);
+  return {};
+}
+
+Status take_reply(Transaction& tx, const UpMessage& message, const protocol::WorkReply& reply,
+                  const std::vector<LeasedUnit>& leases, const std::vector<LeasedStage>& stages) {
+  Upstream& upstream = *tx.model.upstream;
+  upstream.heard_at = tx.now;
+  upstream.trouble.clear();
+  for (const auto& statement : reply.acknowledgements) TRY(take_answer(tx, statement));
+  take_held(tx, message, reply);
+  std::map<ProblemId, policy::RelayReply> replies;
+  for (const ProblemId id : message.said) replies[id];
+  TRY(take_orders(tx, reply, replies));
+  for (const auto& leased : leases) TRY(take_lease(tx, leased, stages, replies));
+  const bool got = !leases.empty();
+  // Another problem's turn: what this one wants it asks again soon.
+  constexpr double turn_seconds = 2;
+  if (!got) upstream.asks_at = tx.now + from_seconds(std::max(1.0, reply.retry_after_seconds));
+  for (auto& [id, answer] : replies) {
+    const auto relay = upstream.relays.find(id);
+    if (relay == upstream.relays.end()) continue;
+    const auto problem = tx.model.problems.find(id);
+    const bool asked = std::find(message.asked.begin(), message.asked.end(), id) != message.asked.end();
+    answer.interval = reply.interval_seconds;
+    if (asked && !answer.grant) answer.retry_after = got ? turn_seconds : reply.retry_after_seconds;
+    const protocol::StageNews* news = nullptr;
+    if (reply.stages)
+      for (const auto& each : *reply.stages)
+        if (each.problem == id && each.stage == problem->second.row.stage) news = &each;
+    answer.stage_seconds = news != nullptr ? news->seconds : 0;
+    answer.dry = news != nullptr ? news->dry : asked && !got;
+    policy::Changes changes;
+    relay->second.told(answer, tx.now, changes);
+    TRY(store_stage(tx, problem->second, changes));
+    TRY(end_complete(tx, id));
+  }
+  return {};
+}
+
+void take_silence(Transaction& tx, const UpMessage& message, const std::string& why, Timestamp again) {
+  Upstream& upstream = *tx.model.upstream;
+  if (upstream.trouble.empty()) tx.effects.warn("the parent is not heard: " + why);
+  upstream.trouble = why;
+  upstream.asks_at = upstream.sends_at = again;
+  upstream.missed = true;
+  for (const ProblemId id : message.said)
+    if (const auto relay = upstream.relays.find(id); relay != upstream.relays.end())
+      relay->second.not_told(again);
+}
+
+}  // namespace gleaner::service
