@@ -7,8 +7,8 @@
 
 #include "client/host/machine.h"
 #include "client/state/state_directory.h"
-#include "client/transport/workers.h"
 #include "shared/protocol/messages.h"
+#include "shared/transport/workers.h"
 
 namespace gleaner::benchmark {
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "client/policy/delivery.h"
-#include "client/transport/upload.h"
 #include "shared/base/limits.h"
 #include "shared/io/compression.h"
 #include "shared/protocol/codec.h"
+#include "shared/transport/upload.h"
 
 namespace gleaner::engine {
 

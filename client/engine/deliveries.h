@@ -13,7 +13,7 @@
 #include "client/engine/trust.h"
 #include "client/engine/unit.h"
 #include "client/receipts/receipts.h"
-#include "client/transport/server_call.h"
+#include "shared/transport/server_call.h"
 
 namespace gleaner::engine {
 

@@ -12,9 +12,9 @@
 #include "client/engine/object_access.h"
 #include "client/engine/trust.h"
 #include "client/state/state_directory.h"
-#include "client/transport/server_call.h"
-#include "client/transport/workers.h"
 #include "shared/bundle/bundle.h"
+#include "shared/transport/server_call.h"
+#include "shared/transport/workers.h"
 
 namespace gleaner::engine {
 

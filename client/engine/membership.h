@@ -17,7 +17,7 @@
 #include "client/engine/unit_preparation.h"
 #include "client/state/identity.h"
 #include "client/state/projects.h"
-#include "client/transport/link_meter.h"
+#include "shared/transport/link_meter.h"
 
 namespace gleaner::engine {
 

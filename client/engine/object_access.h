@@ -13,11 +13,11 @@
 #include <string>
 #include <string_view>
 
-#include "client/transport/server_call.h"
-#include "client/transport/workers.h"
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
 #include "shared/base/range_set.h"
+#include "shared/transport/server_call.h"
+#include "shared/transport/workers.h"
 
 namespace gleaner::engine {
 

@@ -15,7 +15,7 @@
 #include "client/engine/trust.h"
 #include "client/policy/prefetch.h"
 #include "client/policy/session_pacing.h"
-#include "client/transport/server_call.h"
+#include "shared/transport/server_call.h"
 
 namespace gleaner::engine {
 

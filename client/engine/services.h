@@ -11,9 +11,9 @@
 #include "client/host/launcher.h"
 #include "client/host/machine.h"
 #include "client/state/state_directory.h"
-#include "client/transport/workers.h"
 #include "shared/base/random.h"
 #include "shared/bundle/bundle.h"
+#include "shared/transport/workers.h"
 
 namespace gleaner::engine {
 

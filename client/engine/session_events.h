@@ -6,9 +6,9 @@
 #include <variant>
 #include <vector>
 
-#include "client/transport/relay.h"
 #include "shared/base/result.h"
 #include "shared/protocol/messages.h"
+#include "shared/transport/relay.h"
 
 namespace gleaner::engine {
 

@@ -8,7 +8,7 @@
 #include "client/engine/trust.h"
 #include "client/engine/unit.h"
 #include "client/policy/prefetch.h"
-#include "client/transport/server_call.h"
+#include "shared/transport/server_call.h"
 
 namespace gleaner::engine {
 

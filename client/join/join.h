@@ -4,7 +4,7 @@
 
 #include "client/host/machine.h"
 #include "client/state/identity.h"
-#include "client/transport/relay.h"
+#include "shared/transport/relay.h"
 
 namespace gleaner::joining {
 
@@ -16,7 +16,7 @@ struct JoinFacts {
 };
 
 // The ways to the server. Where both are there, the server may be a relay: `inquiring`
-// (client/transport/relay.h) then asks who answers, `pinned`, which `http` obeys, has the relay's key before
+// (shared/transport/relay.h) then asks who answers, `pinned`, which `http` obeys, has the relay's key before
 // anything secret is said.
 struct Ways {
   io::HttpClient& http;

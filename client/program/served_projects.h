@@ -8,8 +8,8 @@
 #include "client/join/join.h"
 #include "client/settings/owner_settings.h"
 #include "client/state/projects.h"
-#include "client/transport/link_meter.h"
-#include "client/transport/thread_workers.h"
+#include "shared/transport/link_meter.h"
+#include "shared/transport/thread_workers.h"
 
 namespace gleaner::program {
 

@@ -1,9 +1,9 @@
 // A server's answer, as a client understands it: two bytes of status, a line that is the Retry-After header,
 // the body. Whatever a server or something on the way says, the client gets an error of few kinds, with a
 // printable sentence and a bounded wait, or a message of the protocol.
-#include "client/transport/server_call.h"
 #include "shared/base/limits.h"
 #include "shared/protocol/text.h"
+#include "shared/transport/server_call.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace gleaner;

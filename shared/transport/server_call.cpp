@@ -1,4 +1,4 @@
-#include "client/transport/server_call.h"
+#include "shared/transport/server_call.h"
 
 #include <charconv>
 

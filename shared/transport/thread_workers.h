@@ -6,7 +6,7 @@
 #include <functional>
 #include <memory>
 
-#include "client/transport/workers.h"
+#include "shared/transport/workers.h"
 
 namespace gleaner::transport {
 

@@ -1,4 +1,4 @@
-#include "client/transport/relay.h"
+#include "shared/transport/relay.h"
 
 namespace gleaner::transport {
 

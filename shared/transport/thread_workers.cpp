@@ -1,4 +1,4 @@
-#include "client/transport/thread_workers.h"
+#include "shared/transport/thread_workers.h"
 
 #include <sys/eventfd.h>
 #include <unistd.h>

@@ -3,8 +3,8 @@
 // next call asks again.
 #pragma once
 
-#include "client/transport/server_call.h"
-#include "client/transport/workers.h"
+#include "shared/transport/server_call.h"
+#include "shared/transport/workers.h"
 
 namespace gleaner::transport {
 

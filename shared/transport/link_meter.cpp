@@ -1,4 +1,4 @@
-#include "client/transport/link_meter.h"
+#include "shared/transport/link_meter.h"
 
 #include <algorithm>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "client/transport/upload.h"
+#include "shared/transport/upload.h"
 
 #include <algorithm>
 #include <optional>

@@ -3,8 +3,8 @@
 // thread.
 #pragma once
 
-#include "client/transport/server_call.h"
 #include "shared/crypto/relay_chain.h"
+#include "shared/transport/server_call.h"
 
 namespace gleaner::transport {
 
