@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::string_view addresses_path = "/v1/addresses/";
 constexpr std::string_view relay_path = "/v1/relay/";
+constexpr std::string_view stages_path = "/v1/relay/stages/";
 
 service::Load::Visitor anybody(const Request& request) {
   return {service::Load::Caller::stranger, request.network};
@@ -120,8 +121,34 @@ void Router::addresses(const Request& request, HostId host, const Reply& reply) 
   });
 }
 
+// /v1/relay/stages/PROBLEM/STAGE[/costs?from=ITEM]
+void Router::stage_operation(const Request& request, HostId relay, const Reply& reply) {
+  const auto pieces = split_path(request.path);
+  const bool costs = pieces.size() == 7 && pieces[6] == "costs";
+  if (request.method != "GET" || (pieces.size() != 6 && !costs))
+    return reply(error_response(no_such_operation(request)));
+  const auto asked = request.query.find("from");
+  const auto problem = parse_number(pieces[4]), stage = parse_number(pieces[5]),
+             from = asked == request.query.end() ? 0 : parse_number(asked->second);
+  if (!problem || !stage || !from || *stage >= limits::stages_max)
+    return reply(
+        error_response({ErrorKind::invalid, "expected stages/PROBLEM/STAGE and from=ITEM, numbers"}));
+  const auto which = static_cast<int>(*stage);
+  if (!costs)
+    return service_.stages().describe(relay, ProblemId{*problem}, which,
+                                      answer<protocol::StageDescription>(reply));
+  service_.stages().costs(relay, ProblemId{*problem}, which, *from, [reply](Result<Bytes> bytes) {
+    if (!bytes.ok()) return reply(error_response(bytes.error()));
+    Response response;
+    response.headers["Content-Type"] = "application/octet-stream";
+    response.body = std::move(*bytes);
+    reply(std::move(response));
+  });
+}
+
 // Of a relay, for itself and for those under it.
 void Router::relay_operation(const Request& request, HostId relay, const Reply& reply) {
+  if (request.path.starts_with(stages_path)) return stage_operation(request, relay, reply);
   service::Relays& relays = service_.relays();
   const std::string what = request.method + " " + request.path.substr(relay_path.size());
   if (what == "GET certificate") {

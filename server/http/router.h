@@ -50,6 +50,7 @@ class Router {
   void addresses(const Request& request, HostId host, const Reply& reply);
   void host_operation(const Request& request, HostId host, const Reply& reply);
   void relay_operation(const Request& request, HostId relay, const Reply& reply);
+  void stage_operation(const Request& request, HostId relay, const Reply& reply);
   void blob_operation(const Request& request, const Reply& reply);
   void public_operation(const Request& request, const Reply& reply);
   // Who asks, and may; what is refused is counted. unauthorized, forbidden: why not.

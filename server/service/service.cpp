@@ -39,6 +39,7 @@ Service::Service(Settings settings, ProjectSecrets secrets, Dependencies depende
       bans_(kernel_, ban_registry_, secrets_),
       codes_(kernel_, overview_, secrets_),
       relays_(kernel_, enrolment_, codes_, secrets_, published_),
+      stages_(kernel_),
       commits_(kernel_, upload_accounts_, secrets_),
       work_(kernel_, commits_, secrets_),
       uploads_(kernel_, upload_accounts_),

@@ -27,6 +27,7 @@
 #include "server/service/relays.h"
 #include "server/service/revocations.h"
 #include "server/service/scrub.h"
+#include "server/service/stages.h"
 #include "server/service/ticker.h"
 #include "server/service/tokens.h"
 #include "server/service/uploads.h"
@@ -57,6 +58,7 @@ class Service {
   [[nodiscard]] Bans& bans() { return bans_; }
   [[nodiscard]] Codes& codes() { return codes_; }
   [[nodiscard]] Relays& relays() { return relays_; }
+  [[nodiscard]] Stages& stages() { return stages_; }
   [[nodiscard]] Work& work() { return work_; }
   [[nodiscard]] Commits& commits() { return commits_; }
   [[nodiscard]] Uploads& uploads() { return uploads_; }
@@ -99,6 +101,7 @@ class Service {
   Bans bans_;
   Codes codes_;
   Relays relays_;
+  Stages stages_;
   Commits commits_;
   Work work_;
   Uploads uploads_;

@@ -104,8 +104,7 @@ struct StageDescription {
   std::string name;      // of the problem
   std::string manifest;  // of its application (shared/bundle/manifest.h)
   std::int64_t items = 0;
-  // Their hints differ: GET of the same path with "/costs" has them, zlib of one little-endian double an
-  // item.
+  // Their hints differ: GET of the same path with "/costs" has them (stage_costs.h, compressed with zlib).
   bool costs = false;
   std::string strategy;
   std::string straggler;

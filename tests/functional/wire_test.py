@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 import unittest
 import zlib
@@ -270,6 +271,7 @@ class Wire(unittest.TestCase):
         plain = FakeHost(self.grid, "no relay")
         self.call("GET", "/v1/relay/certificate", token=plain.token, expect=403)
 
+        self.stages(joined["token"], plain.token)
         host = child.request("bench 7", proof=child.proof(project["project"], joined["host"]))
         self.call("POST", "/v1/relay/hosts", host, expect=401)
         self.call("POST", "/v1/relay/hosts", host, plain.token, expect=403)
@@ -287,6 +289,23 @@ class Wire(unittest.TestCase):
         self.assertNotEqual(code, made["join_code"])
         self.assertEqual(self.call("GET", "/v1/admin/codes/second", token=admin)["children"], 5)
         self.assertIn("relay allow", [act["action"] for act in self.call("GET", "/v1/admin/audit", token=admin)["acts"]])
+
+    def stages(self, relay, plain):
+        """What a relay is told of a stage that is under way, and no other host."""
+        uneven = self.grid.add_problem("squares", "uneven", count=5, uneven=True)
+        path = f"/v1/relay/stages/{uneven}/0"
+        told = self.call("GET", path, token=relay)
+        self.assertEqual((told["name"], told["items"], told["costs"]), ("uneven", 5, True))
+        self.assertIn('name = "squares"', told["manifest"])
+        costs = zlib.decompress(self.call("GET", path + "/costs", token=relay))
+        self.assertEqual(struct.unpack("<5d", costs), (1, 2, 3, 4, 5))
+        self.assertEqual(zlib.decompress(self.call("GET", path + "/costs?from=3", token=relay)), costs[24:])
+        self.call("GET", path + "/costs?from=5", token=relay, expect=404)
+        self.call("GET", path + "/costs?from=x", token=relay, expect=400)
+        self.call("GET", path, token=plain, expect=403)
+        self.call("GET", path + "/costs", token=plain, expect=403)
+        self.call("GET", f"/v1/relay/stages/{uneven}/1", token=relay, expect=404)
+        self.grid.admin("problem", "cancel", uneven)
 
     def console(self, admin, identity):
         """What its page asks; the rest is console_test.py's."""

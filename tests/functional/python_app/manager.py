@@ -18,6 +18,11 @@ def verdict(data, begin, end):
         at += 4 + length
     return "valid" if at == len(data) else "invalid more bytes than items"
 
+def hints():
+    if not parameters.get("uneven"): return ""
+    open("hints.txt", "w").writelines(f"{item + 1}\n" for item in range(int(parameters["count"])))
+    return "hints hints.txt\n"
+
 def answer(text): print(text, flush=True)
 
 while (words := stdin.readline().decode().rstrip("\n").split(" "))[0] not in ("quit", ""):
@@ -25,7 +30,7 @@ while (words := stdin.readline().decode().rstrip("\n").split(" "))[0] not in ("q
     elif words[0] == "problem":
         parameters = json.load(open(" ".join(words[1:]) + "/parameters.json"))
         answer("ok" if int(parameters.get("count", 0)) > 0 else "error count: must be a whole number above 0")
-    elif words[0] == "plan": answer("end" if words[1] != "0" else f"items {parameters['count']}\nname squares\nok")
+    elif words[0] == "plan": answer("end" if words[1] != "0" else f"items {parameters['count']}\nname squares\n{hints()}ok")
     elif words[0] == "validate": answer(verdict(stdin.read(int(words[4])), int(words[2]), int(words[3])))
     elif words[0] in ("combine", "preview"):
         pieces = [line.rstrip("\n").split(" ", 3) for line in open(" ".join(words[2:]))]
