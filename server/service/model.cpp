@@ -16,13 +16,18 @@
 namespace gleaner::service {
 namespace {
 
-Status load_application(const storage::ApplicationRow& row, io::Files& files,
-                        const ProjectDirectory& directory, Model& model) {
+Status load_application(const storage::ApplicationRow& row, io::Files& files, const Settings& settings,
+                        storage::Store& store, Model& model) {
   Application application;
   application.row = row;
-  const auto path = directory.bundle(row.archive) / "manifest.toml";
-  TRY_ASSIGN(const Bytes text, files.read(path, limits::parameters_bytes_max));
-  TRY_ASSIGN(application.manifest, bundle::parse_manifest(text, path.string()));
+  if (settings.relay.valid()) {
+    TRY_ASSIGN(const auto text, store.get_value(manifest_value(row.archive)));
+    TRY_ASSIGN(application.manifest, bundle::parse_manifest(text.value_or(""), row.name));
+  } else {
+    const auto path = settings.directory.bundle(row.archive) / "manifest.toml";
+    TRY_ASSIGN(const Bytes text, files.read(path, limits::parameters_bytes_max));
+    TRY_ASSIGN(application.manifest, bundle::parse_manifest(text, path.string()));
+  }
   TRY_ASSIGN(const auto certificate, protocol::decode<protocol::KeyCertificate>(row.signer.payload));
   application.signer_name = certificate.name;
   application.signer_expires = certificate.not_after;
@@ -210,7 +215,7 @@ Result<Model> load_model(storage::Store& store, io::Files& files, const Settings
   model.audit_key = audit_key.value_or("");
   TRY_ASSIGN(model.revocations, stored_revocations(store));
   TRY_ASSIGN(const auto applications, store.applications());
-  for (const auto& row : applications) TRY(load_application(row, files, settings.directory, model));
+  for (const auto& row : applications) TRY(load_application(row, files, settings, store, model));
   TRY_ASSIGN(const auto problems, store.problems());
   for (const auto& row : problems) TRY(load_problem(store, row, now, model));
   TRY(load_many(store, problems, files, settings, now, model));

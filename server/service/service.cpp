@@ -68,6 +68,7 @@ Status Service::check_project() {
   if (!project) TRY(store.set_value("project", secrets_.project));
   TRY_ASSIGN(const auto audit_key, store.get_value("audit_key"));
   if (!audit_key) TRY(store.set_value("audit_key", to_base64url(crypto::random_secret(32))));
+  if (kernel_.settings().relay.valid()) TRY(number_units(store, kernel_.settings().relay));
   TRY(store_project_token(store, secrets_, kernel_.clock().now()));
   TRY(store_default_code(store, secrets_, kernel_.clock().now()));
   return store.commit();

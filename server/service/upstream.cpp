@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "server/service/model.h"
+#include "shared/crypto/keys.h"
 #include "shared/protocol/codec.h"
 #include "shared/protocol/relay_messages.h"
 
@@ -41,6 +42,21 @@ Status load_owed(storage::Store& store, Upstream& upstream, Timestamp hour_ago) 
 
 ResultName name_of(const storage::DeliveryRow& row) {
   return {row.host, row.unit, row.range.begin, row.range.end, row.digest};
+}
+
+Status number_units(storage::Store& store, HostId relay) {
+  constexpr const char* done = "units numbered";
+  TRY_ASSIGN(const auto before, store.get_value(done));
+  if (before) return {};
+  // Some hundred million for each, below what a log's whole number may be.
+  constexpr int bits = 28;
+  constexpr std::int64_t relays = std::int64_t{1} << 21;
+  const Bytes random = crypto::random_secret(4);
+  std::int64_t start = 0;
+  for (const char byte : random) start = start << 8 | static_cast<unsigned char>(byte);
+  start &= (std::int64_t{1} << (bits - 1)) - 1;
+  TRY(store.start_units(UnitId{((relay.value % relays) << bits) + start + 1}));
+  return store.set_value(done, std::to_string(relay.value));
 }
 
 void owe(Upstream& upstream, storage::DeliveryRow row) {

@@ -54,6 +54,14 @@ struct Upstream {
   std::string trouble;                         // why it is not heard; empty: it is
 };
 
+// Under which name the store has an application's manifest: a relay has no bundles.
+[[nodiscard]] inline std::string manifest_value(const std::string& archive) {
+  return "manifest " + archive;
+}
+
+// Once: units of this relay have numbers that no other relay gives, nor this one after it lost its store, for
+// a host is told of both. In the store's open transaction.
+[[nodiscard]] Status number_units(storage::Store& store, HostId relay);
 // The parent has not answered it from now on.
 void owe(Upstream& upstream, storage::DeliveryRow row);
 // Of its stages, which must have their accepted items and units. `hour_ago`: what was answered since is

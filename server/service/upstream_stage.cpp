@@ -34,6 +34,7 @@ Result<ApplicationId> take_application(Transaction& tx, const LeasedStage& stage
   row.signer = grant.signer;
   row.added_at = tx.now;
   TRY_ASSIGN(row.id, tx.store.add_application(row));
+  TRY(tx.store.set_value(manifest_value(row.archive), stage.description.manifest));
   const ApplicationId id = row.id;
   tx.model.applications[id] = std::move(application);
   return id;

@@ -137,6 +137,12 @@ Result<std::int64_t> SqlStore::take_id(Sequence& sequence) {
   return sequence.next++;
 }
 
+Status SqlStore::start_units(UnitId first) {
+  if (first.value <= unit_ids_.next) return {};
+  unit_ids_.next = first.value;
+  return reserve(unit_ids_);
+}
+
 Result<UnitId> SqlStore::next_unit() {
   TRY_ASSIGN(const std::int64_t id, take_id(unit_ids_));
   return UnitId{id};

@@ -43,6 +43,7 @@ class SqlStore final : public Store {
   Result<std::optional<std::string>> get_value(const std::string& name) override;
   Status set_value(const std::string& name, const std::string& value) override;
   Result<UnitId> next_unit() override;
+  Status start_units(UnitId first) override;
 
   Result<HostId> add_host(const HostRow& row) override;
   Status update_host(const HostRow& row) override;

@@ -259,6 +259,8 @@ class Store {
   // The next ids, monotonic over the store's whole life. Reserved in blocks: unused ones are never given
   // again.
   [[nodiscard]] virtual Result<UnitId> next_unit() = 0;
+  // No number below this is given from now on.
+  [[nodiscard]] virtual Status start_units(UnitId first) = 0;
 
   [[nodiscard]] virtual Result<HostId> add_host(const HostRow& row) = 0;
   // All but what it is known by (public key, machine, token), which renew_host() replaces, too.

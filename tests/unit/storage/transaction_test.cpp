@@ -285,6 +285,29 @@ TEST_CASE("rows of what does not exist are refused") {
   CHECK(must(store->problems()).size() == 1);
 }
 
+TEST_CASE("numbers of units begin where they are told to, and never before") {
+  ON_EVERY_ENGINE;
+  const TemporaryDirectory directory;
+  auto store = open_store(directory.path());
+  const UnitId far{std::int64_t{7} << 28};
+  in_transaction(*store, [&] {
+    must(store->start_units(far));
+    CHECK(must(store->next_unit()) == far);
+    must(store->start_units(UnitId{5}));
+    CHECK(must(store->next_unit()) == UnitId{far.value + 1});
+  });
+  must(store->begin());
+  must(store->start_units(UnitId{far.value * 2}));
+  store->rollback();
+  store.reset();
+  store = open_store(directory.path());
+  in_transaction(*store, [&] {
+    const UnitId next = must(store->next_unit());
+    CHECK(next > UnitId{far.value + 1});
+    CHECK(next < UnitId{far.value * 2});
+  });
+}
+
 TEST_CASE("deleting a problem removes all of it and nothing else") {
   ON_EVERY_ENGINE;
   const TemporaryDirectory directory;

@@ -1,0 +1,214 @@
+#include "server/relay/uplink.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <future>
+#include <random>
+#include <set>
+#include <utility>
+
+#include "shared/base/limits.h"
+#include "shared/base/thread_name.h"
+#include "shared/crypto/statements.h"
+#include "shared/io/compression.h"
+#include "shared/protocol/stage_costs.h"
+#include "shared/transport/upload.h"
+
+namespace gleaner::relay {
+namespace {
+
+constexpr Duration glance = std::chrono::milliseconds{200};  // that a host's word may wait for the uplink
+constexpr Duration first_silence = std::chrono::seconds{1}, longest_silence = std::chrono::minutes{2};
+// base64 makes a third more of it, and statements stand beside.
+constexpr std::int64_t message_bytes_max = limits::json_message_bytes_max / 2;
+
+}  // namespace
+
+Uplink::Uplink(service::Service& service, ParentCalls& parent, Bytes root_fingerprint)
+    : service_(service),
+      parent_(parent),
+      root_fingerprint_(std::move(root_fingerprint)),
+      random_(std::random_device{}()) {}
+
+Uplink::~Uplink() {
+  stop();
+}
+
+void Uplink::start() {
+  http_ = parent_.make_client();
+  thread_ = std::thread([this] {
+    name_this_thread("uplink");
+    run();
+  });
+}
+
+void Uplink::stop() {
+  stopping_ = true;
+  wake_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Uplink::run() {
+  while (!stopping_) {
+    const Duration pause = speak();
+    std::unique_lock lock(mutex_);
+    wake_.wait_for(lock, pause, [this] { return stopping_.load(); });
+  }
+}
+
+template <typename Value>
+Result<Value> Uplink::decide(std::function<Status(service::Transaction&, Result<Value>&)> operation) {
+  std::promise<Result<Value>> answer;
+  service_.kernel().decide<Value>(std::move(operation),
+                                  [&answer](Result<Value> value) { answer.set_value(std::move(value)); });
+  return answer.get_future().get();
+}
+
+Duration Uplink::speak() {
+  using service::NextMessage;
+  auto next = decide<NextMessage>([](service::Transaction& tx, Result<NextMessage>& value) -> Status {
+    NextMessage found;
+    TRY(service::next_message(tx, found));
+    value = std::move(found);
+    return {};
+  });
+  if (!next.ok()) return std::chrono::seconds{1};
+  if (!next->message) return glance;
+  const Status heard = exchange(*next->message);
+  if (heard.ok()) {
+    silences_ = 0;
+    return Duration{0};
+  }
+  const Duration longest = std::min(longest_silence, first_silence * (1 << std::min(silences_, 7)));
+  ++silences_;
+  const Duration pause = longest / 2 + from_seconds(random_.uniform() * to_seconds(longest) / 2);
+  const auto told = decide<bool>([&](service::Transaction& tx, Result<bool>& value) -> Status {
+    service::take_silence(tx, *next->message, heard.error().message, tx.now + pause);
+    value = true;
+    return {};
+  });
+  static_cast<void>(told);  // a model that was read back knows of no message
+  return glance;
+}
+
+Status Uplink::exchange(service::UpMessage& message) {
+  add_bytes(message);
+  const auto request =
+      transport::json_request(parent_.server(), "/v1/work", protocol::encode(message.request));
+  for (auto& commit : message.request.commits) commit.data.reset();
+  TRY_ASSIGN(const auto reply,
+             transport::understand<protocol::WorkReply>(transport::call(*http_, parent_.server(), request)));
+  parent_.heard(reply.revocations.value_or(0));
+  TRY(check_answers(reply));
+  TRY_ASSIGN(const auto leases, service::read_leases(reply));
+  std::vector<service::LeasedStage> stages;
+  std::set<std::pair<ProblemId, int>> seen;
+  for (const auto& lease : leases) {
+    if (!seen.insert({lease.grant.problem, lease.grant.stage}).second) continue;
+    auto stage = look_up(lease.grant.problem, lease.grant.stage);
+    if (stage.ok())
+      stages.push_back(std::move(*stage));
+    else
+      spdlog::warn("problem {}, stage {}: {}", lease.grant.problem.value, lease.grant.stage,
+                   stage.error().message);
+  }
+  const auto taken = decide<bool>([&](service::Transaction& tx, Result<bool>& value) -> Status {
+    TRY(service::take_reply(tx, message, reply, leases, stages));
+    value = true;
+    return {};
+  });
+  return taken.ok() ? Status{} : taken.error();
+}
+
+Status Uplink::check_answers(const protocol::WorkReply& reply) {
+  if (reply.acknowledgements.empty()) return {};
+  TRY_ASSIGN(const auto trust,
+             crypto::check_project(parent_.project(), root_fingerprint_, service_.kernel().clock().now()));
+  for (const auto& statement : reply.acknowledgements) {
+    // Whose it is says itself; of which result, is looked up.
+    TRY_ASSIGN(const auto said, protocol::decode<protocol::Acknowledgement>(statement.payload));
+    const auto checked = crypto::check_acknowledgement(statement, trust, said.host);
+    if (!checked.ok()) return checked.error().within("an acknowledgement is not the project's");
+  }
+  return {};
+}
+
+// ---- Results
+
+Result<Bytes> Uplink::bytes_of(const protocol::CommitRequest& commit,
+                               const service::UpMessage::Result& result) {
+  service::Kernel& kernel = service_.kernel();
+  return result.in_store ? kernel.store().segment_bytes(result.segment)
+                         : kernel.blobs().read(commit.digest, commit.bytes);
+}
+
+void Uplink::add_bytes(service::UpMessage& message) {
+  transport::JobContext context{*http_, stopping_, nullptr, nullptr};
+  auto& commits = message.request.commits;
+  std::vector<protocol::CommitRequest> kept;
+  std::vector<service::UpMessage::Result> results;
+  std::int64_t all = 0;
+  for (std::size_t i = 0; i < commits.size(); ++i) {
+    auto& commit = commits[i];
+    auto bytes = bytes_of(commit, message.results[i]);
+    if (!bytes.ok()) {
+      spdlog::error("a result that was to go up cannot be read: {}", bytes.error().message);
+      continue;
+    }
+    if (Bytes packed = io::compress(*bytes);
+        static_cast<std::int64_t>(packed.size()) <= limits::inline_segment_bytes_max) {
+      all += static_cast<std::int64_t>(packed.size());
+      if (all > message_bytes_max) break;
+      commit.data = std::move(packed);
+    } else if (const Status up = transport::upload(context, parent_.server(), commit.digest, *bytes);
+               !up.ok()) {
+      spdlog::warn("a result of {} bytes is not with the parent yet: {}", bytes->size(), up.error().message);
+      continue;
+    }
+    kept.push_back(std::move(commit));
+    results.push_back(message.results[i]);
+  }
+  commits = std::move(kept);
+  message.results = std::move(results);
+}
+
+// ---- Stages
+
+Result<service::LeasedStage> Uplink::look_up(ProblemId problem, int stage) {
+  const auto path = fmt::format("/v1/relay/stages/{}/{}", problem.value, stage);
+  service::LeasedStage found;
+  TRY_ASSIGN(found.description,
+             transport::understand<protocol::StageDescription>(
+                 transport::call(*http_, parent_.server(), transport::get_request(parent_.server(), path))));
+  const auto& description = found.description;
+  if (description.problem != problem || description.stage != stage)
+    return Error{ErrorKind::unavailable, "the parent described another stage"};
+  TRY_ASSIGN(found.manifest, bundle::parse_manifest(description.manifest, "the parent's manifest"));
+  if (description.costs) {
+    TRY_ASSIGN(found.costs, costs(problem, stage, description.items));
+  }
+  return found;
+}
+
+Result<std::vector<double>> Uplink::costs(ProblemId problem, int stage, std::int64_t items) {
+  if (items > limits::hinted_items_max)
+    return Error{ErrorKind::too_large, "the parent names costs of more items than there may be"};
+  std::vector<double> all;
+  while (static_cast<std::int64_t>(all.size()) < items) {
+    const auto path = fmt::format("/v1/relay/stages/{}/{}/costs?from={}", problem.value, stage, all.size());
+    const auto answer =
+        transport::call(*http_, parent_.server(), transport::get_request(parent_.server(), path));
+    if (!answer.reply.ok()) return answer.reply.error();
+    constexpr auto bytes_max = static_cast<std::int64_t>(protocol::costs_per_reply_max * sizeof(double));
+    TRY_ASSIGN(const Bytes raw, io::decompress(answer.reply->body, bytes_max));
+    TRY_ASSIGN(const auto some, protocol::unpack_costs(raw));
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  if (static_cast<std::int64_t>(all.size()) != items)
+    return Error{ErrorKind::unavailable, "the parent told the costs of more items than there are"};
+  return all;
+}
+
+}  // namespace gleaner::relay

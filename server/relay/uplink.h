@@ -1,0 +1,58 @@
+// What goes up from a relay and comes down to it: a thread that carries the service's one message to the
+// parent (service/upstream_message.h), with the bytes of results, looks up what a relay must know of a stage,
+// and brings the answer back. Everything that is decided is decided by operations of the service.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "server/relay/parent_calls.h"
+#include "server/service/service.h"
+#include "server/service/upstream_message.h"
+#include "shared/base/random.h"
+
+namespace gleaner::relay {
+
+class Uplink {
+ public:
+  // Both must outlive it. `root_fingerprint`: of the project's root key.
+  Uplink(service::Service& service, ParentCalls& parent, Bytes root_fingerprint);
+  ~Uplink();  // stop()
+  void start();
+  // A call that is under way is waited for.
+  void stop();
+
+ private:
+  void run();
+  // How long nothing is to be said.
+  [[nodiscard]] Duration speak();
+  [[nodiscard]] Status exchange(service::UpMessage& message);
+  // The bytes of results into their commits, or to the parent; of those that find no room there, or that
+  // fail, the commits leave the message.
+  void add_bytes(service::UpMessage& message);
+  [[nodiscard]] Result<Bytes> bytes_of(const protocol::CommitRequest& commit,
+                                       const service::UpMessage::Result& result);
+  [[nodiscard]] Result<service::LeasedStage> look_up(ProblemId problem, int stage);
+  [[nodiscard]] Result<std::vector<double>> costs(ProblemId problem, int stage, std::int64_t items);
+  [[nodiscard]] Status check_answers(const protocol::WorkReply& reply);
+  template <typename Value>
+  [[nodiscard]] Result<Value> decide(std::function<Status(service::Transaction&, Result<Value>&)> operation);
+
+  service::Service& service_;
+  ParentCalls& parent_;
+  const Bytes root_fingerprint_;
+  std::unique_ptr<io::HttpClient> http_;
+  Random random_;
+  std::atomic<bool> stopping_ = false;
+  int silences_ = 0;  // in a row
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::thread thread_;
+};
+
+}  // namespace gleaner::relay
