@@ -64,6 +64,10 @@ class FailingStore final : public Store {
     TRY(next("next_unit"));
     return inner_->next_unit();
   }
+  Status start_units(UnitId first) override {
+    TRY(next("start_units"));
+    return inner_->start_units(first);
+  }
   Result<HostId> add_host(const HostRow& row) override {
     TRY(next("add_host"));
     return inner_->add_host(row);
@@ -265,6 +269,31 @@ class FailingStore final : public Store {
                                                             const std::string& digest) override {
     TRY(next("acknowledgement"));
     return inner_->acknowledgement(unit, host, range, digest);
+  }
+  Status put_lease(const LeaseRow& row) override {
+    TRY(next("put_lease"));
+    return inner_->put_lease(row);
+  }
+  Result<std::vector<LeaseRow>> leases() override {
+    TRY(next("leases"));
+    return inner_->leases();
+  }
+  Status put_delivery(const DeliveryRow& row) override {
+    TRY(next("put_delivery"));
+    return inner_->put_delivery(row);
+  }
+  Result<std::vector<DeliveryRow>> deliveries(Timestamp answered_after) override {
+    TRY(next("deliveries"));
+    return inner_->deliveries(answered_after);
+  }
+  Result<std::optional<DeliveryRow>> delivery(UnitId unit, HostId host, Range range,
+                                              const std::string& digest) override {
+    TRY(next("delivery"));
+    return inner_->delivery(unit, host, range, digest);
+  }
+  Status pass_segment(SegmentId segment) override {
+    TRY(next("pass_segment"));
+    return inner_->pass_segment(segment);
   }
   Status add_decision(const DecisionRow& row) override {
     TRY(next("add_decision"));

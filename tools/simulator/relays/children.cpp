@@ -1,12 +1,14 @@
 #include "tools/simulator/relays/children.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace gleaner::simulator {
 namespace {
 
-// Work is a sum of many small differences: an item counts as finished when so little of it is left.
-constexpr double finished_share = 1e-9;
+// Work is a sum of many small differences: an item counts as finished when so little of its unit is left to it,
+// or less than what a sum that is counted from item 0 cannot tell.
+constexpr double finished_share = 1e-9, untold_share = 8 * std::numeric_limits<double>::epsilon();
 
 }  // namespace
 
@@ -75,7 +77,8 @@ bool Children::befall(Child& child, double now) {
 }
 
 std::int64_t Children::finished(const ChildSlot& slot) const {
-  const double slack = finished_share * (1 + slot.work);
+  const double own = slot.work - costs_->before(slot.unit.range.begin);
+  const double slack = finished_share * (1 + own) + untold_share * slot.work;
   return std::clamp(costs_->item_at(slot.work + slack), slot.unit.range.begin, slot.unit.range.end);
 }
 
