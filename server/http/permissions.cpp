@@ -60,6 +60,7 @@ constexpr std::array rows{
     Row{"POST", "codes", 3, "", Role::operate, "code add"},
     Row{"POST", "codes", 5, "rotate", Role::operate, "code rotate"},
     Row{"POST", "codes", 5, "withdraw", Role::operate, "code withdraw"},
+    Row{"GET", "relay", 3, "", Role::view},
     Row{"GET", "relays", 3, "", Role::view},
     Row{"POST", "relays", 3, "", Role::operate, "relay allow"},
     Row{"GET", "audit", 3, "", Role::view},

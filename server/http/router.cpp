@@ -57,7 +57,8 @@ void Router::route(const Request& request, const Reply& reply) {
     });
   }
   if (moves_blob(path)) return blob_operation(request, reply);
-  if (!path.starts_with("/v1/") || path == "/v1/project") return public_operation(request, reply);
+  if (!path.starts_with("/v1/") || path == "/v1/project" || path == "/v1/relay")
+    return public_operation(request, reply);
   const auto host = service_.enrolment().visitor(bearer_token(request), request.network);
   if (!host.ok()) return refuse(request, host.error(), reply);
   serve(request, *host, reply,
@@ -85,6 +86,8 @@ void Router::public_operation(const Request& request, const Reply& reply) {
         [this](const Request& its, const Reply& placed, const service::Load::Account&) {
           if (its.path == "/v1/project" && its.method == "GET")
             return placed(json_response(protocol::encode(service_.enrolment().project())));
+          if (its.path == "/v1/relay" && its.method == "GET")
+            return answer<protocol::SignedStatement>(placed)(service_.relays().own_certificate());
           status_page(its, placed);
         });
 }

@@ -68,6 +68,9 @@ Result<service::Admin> Router::admit(const Request& request, const std::vector<s
       TRY(service_.admins().note_wrong_token(request.network));
     return admin;
   }
+  if (service_.kernel().parent() != nullptr && permission.least != protocol::Role::view)
+    return Error{ErrorKind::forbidden,
+                 "this is a relay, where nothing can be changed: ask the project's server"};
   if (const Status may = check_role(admin->name, admin->role, permission.least); !may.ok()) {
     service_.audit().refused(admin->name, may.error().kind, permission.act, request.network);
     return may.error();
@@ -104,6 +107,7 @@ void Router::admin_operation(const AdminCall& call) {
   }
   if (kind == "status" && list)
     return service_.overview().status(answer<protocol::ServerStatus>(call.reply), call.role);
+  if (kind == "relay" && list) return service_.relays().status(answer<protocol::RelayStatus>(call.reply));
   if (kind == "strategies" && list)
     return answer<std::vector<protocol::StrategyInfo>>(call.reply)(service::strategies());
   if (kind == "audit" && list) {

@@ -35,16 +35,16 @@ Status keep(Transaction& tx, const storage::TokenRow& row) {
 
 }  // namespace
 
-Status store_project_token(storage::Store& store, const ProjectSecrets& secrets, Timestamp now) {
-  const storage::TokenRow row{
-      project_token, secrets.admin_token_digest, protocol::Role::own, now, Timestamp{}, Timestamp{}};
+Status store_project_token(storage::Store& store, const ProjectSecrets& secrets, protocol::Role role,
+                           Timestamp now) {
+  const storage::TokenRow row{project_token, secrets.admin_token_digest, role, now, Timestamp{}, Timestamp{}};
   TRY_ASSIGN(const auto tokens, store.tokens());
   const auto known =
       std::find_if(tokens.begin(), tokens.end(), [](const auto& each) { return each.name == project_token; });
   if (known != tokens.end() && known->digest == row.digest) return {};
   TRY(store.put_token(row));
-  return append_act(store, server_actor("token change", project_token), {"", "owner, as admin/token says"},
-                    now);
+  return append_act(store, server_actor("token change", project_token),
+                    {"", std::string(protocol::name_of(role)) + ", as admin/token says"}, now);
 }
 
 Result<Admin> Admins::authenticate(const std::string& token) const {

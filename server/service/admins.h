@@ -18,7 +18,8 @@ namespace gleaner::service {
 
 inline constexpr const char* project_token = "project";
 // At each start, before the model is read: the project's token as its file says.
-[[nodiscard]] Status store_project_token(storage::Store& store, const ProjectSecrets& secrets, Timestamp now);
+[[nodiscard]] Status store_project_token(storage::Store& store, const ProjectSecrets& secrets,
+                                         protocol::Role role, Timestamp now);
 
 class Admins {
  public:

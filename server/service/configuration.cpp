@@ -36,11 +36,7 @@ Result<std::vector<policy::Prefix>> prefixes(const std::string& text) {
   return all;
 }
 
-void declare(io::Settings& settings, Configuration& c) {
-  settings.add("project.name", &c.name, "What volunteers see.", [](const std::string& name) -> Status {
-    if (!name.empty() && name.size() <= limits::name_length_max) return {};
-    return Error{ErrorKind::invalid, "expected 1 to 64 bytes"};
-  });
+void declare_serving(io::Settings& settings, Configuration& c) {
   settings.add("server.address", &c.address,
                "Address to listen on; 0.0.0.0 or :: for all of this machine's.");
   settings.add("server.port", &c.port, 1, 65535, "TCP port.");
@@ -70,6 +66,42 @@ void declare(io::Settings& settings, Configuration& c) {
   settings.add(
       "server.megabytes_per_second_per_network", &c.network_megabytes_per_second, 1, 1'000'000,
       "The same of what they send and fetch. A line that carries less is shared better if this says so.");
+}
+
+void declare_limits(io::Settings& settings, Configuration& c) {
+  settings.add("hosts.joins_per_hour", &c.joins_per_hour, 1, 1'000'000,
+               "So often may be tried to join from one IPv4 address or IPv6 /64.");
+  settings.add("hosts.requests_per_second", &c.host_requests_per_second, 1, 1'000'000,
+               "Of one host, on average; a minute's worth may come at once. A client makes a few a minute.");
+  settings.add("hosts.megabytes_per_second", &c.host_megabytes_per_second, 1, 1'000'000,
+               "The same of what it sends and fetches.");
+}
+
+void declare_log(io::Settings& settings, Configuration& c) {
+  settings.add(
+      "log.decisions_megabytes", &c.decisions_megabytes, 0, 1 << 20,
+      "Each stage's events and decisions are written to decisions/problem-N/stage-M.jsonl up to this\n"
+      "size, and those of the whole server to decisions/project.jsonl, for `gleaner-sim replay`. 0: not\n"
+      "at all.");
+  settings.add("log.level", &c.log_level, "trace, debug, info, warning or error.",
+               [](const std::string& level) -> Status {
+                 for (const char* known : {"trace", "debug", "info", "warning", "error"})
+                   if (level == known) return {};
+                 return Error{ErrorKind::invalid, "expected trace, debug, info, warning or error"};
+               });
+  settings.add("log.format", &c.log_format, "text, or json: a JSON document a line.",
+               [](const std::string& format) -> Status {
+                 if (format == "text" || format == "json") return {};
+                 return Error{ErrorKind::invalid, "expected text or json"};
+               });
+}
+
+void declare(io::Settings& settings, Configuration& c) {
+  settings.add("project.name", &c.name, "What volunteers see.", [](const std::string& name) -> Status {
+    if (!name.empty() && name.size() <= limits::name_length_max) return {};
+    return Error{ErrorKind::invalid, "expected 1 to 64 bytes"};
+  });
+  declare_serving(settings, c);
   settings.add(
       "server.public_page", &c.public_page,
       "Anyone may see problems, applications and the names of hosts on the status page, without logging in.");
@@ -77,12 +109,7 @@ void declare(io::Settings& settings, Configuration& c) {
                "Hosts that join, with codes that do not say, are the project's own computers, whose results "
                "are believed. false: they\n"
                "are strangers, and items of theirs are computed again by others until they are known.");
-  settings.add("hosts.joins_per_hour", &c.joins_per_hour, 1, 1'000'000,
-               "So often may be tried to join from one IPv4 address or IPv6 /64.");
-  settings.add("hosts.requests_per_second", &c.host_requests_per_second, 1, 1'000'000,
-               "Of one host, on average; a minute's worth may come at once. A client makes a few a minute.");
-  settings.add("hosts.megabytes_per_second", &c.host_megabytes_per_second, 1, 1'000'000,
-               "The same of what it sends and fetches.");
+  declare_limits(settings, c);
   settings.add("work.heartbeat_seconds", &c.heartbeat_seconds, 1, 3600,
                "How often a computing client reports, at most; shorter near the end of a problem.");
   settings.add("work.commit_seconds", &c.commit_seconds, 1, 3600,
@@ -162,22 +189,7 @@ void declare(io::Settings& settings, Configuration& c) {
   settings.add(
       "link.servers", &c.link_servers,
       "Of a front end: where the project's servers are, apart by commas, as they have it in listen.");
-  settings.add(
-      "log.decisions_megabytes", &c.decisions_megabytes, 0, 1 << 20,
-      "Each stage's events and decisions are written to decisions/problem-N/stage-M.jsonl up to this\n"
-      "size, and those of the whole server to decisions/project.jsonl, for `gleaner-sim replay`. 0: not\n"
-      "at all.");
-  settings.add("log.level", &c.log_level, "trace, debug, info, warning or error.",
-               [](const std::string& level) -> Status {
-                 for (const char* known : {"trace", "debug", "info", "warning", "error"})
-                   if (level == known) return {};
-                 return Error{ErrorKind::invalid, "expected trace, debug, info, warning or error"};
-               });
-  settings.add("log.format", &c.log_format, "text, or json: a JSON document a line.",
-               [](const std::string& format) -> Status {
-                 if (format == "text" || format == "json") return {};
-                 return Error{ErrorKind::invalid, "expected text or json"};
-               });
+  declare_log(settings, c);
   settings.add(
       "notices.mail", &c.notices_mail,
       "Addresses, apart by commas, that hear when a problem finishes or fails, when no host is heard of,\n"
@@ -198,6 +210,18 @@ void declare(io::Settings& settings, Configuration& c) {
   settings.add("notices.sendmail", &c.sendmail, "The program that takes mail on its standard input.");
 }
 
+// What a relay has of it. All else is the project's, and comes with its document and with each lease.
+void declare_relay(io::Settings& settings, Configuration& c) {
+  settings.add("relay.name", &c.name, "What this relay is called where it is looked at.");
+  declare_serving(settings, c);
+  declare_limits(settings, c);
+  settings.add("store.disk_reserve_megabytes", &c.disk_reserve_megabytes, 0, 1 << 20,
+               "Results are refused (clients keep them and try again) below this much free space.");
+  settings.add("blobs.cache_megabytes", &c.blobs_cache_megabytes, 0, 1 << 30,
+               "So much of the project's archives and inputs stays here, and what was used within the hour.");
+  declare_log(settings, c);
+}
+
 }  // namespace
 
 std::function<bool(const std::string& address)> proxy_check(const Configuration& configuration) {
@@ -209,6 +233,21 @@ std::function<bool(const std::string& address)> proxy_check(const Configuration&
     return address && std::any_of(all.begin(), all.end(),
                                   [&](const policy::Prefix& each) { return each.contains(*address); });
   };
+}
+
+Result<Configuration> parse_relay_configuration(std::string_view text, const std::string& file) {
+  Configuration configuration;
+  io::Settings settings;
+  declare_relay(settings, configuration);
+  TRY(settings.parse(text, file));
+  return configuration;
+}
+
+std::string render_relay_configuration(const Configuration& configuration) {
+  Configuration copy = configuration;
+  io::Settings settings;
+  declare_relay(settings, copy);
+  return settings.render();
 }
 
 Result<Configuration> parse_configuration(std::string_view text, const std::string& file) {

@@ -1,4 +1,5 @@
-// The server's one settings file, server.toml: typed, commented, every mistake reported with its line.
+// The server's one settings file, server.toml, and a relay's, relay.toml: typed, commented, every mistake
+// reported with its line.
 #pragma once
 
 #include <cstdint>
@@ -61,5 +62,8 @@ struct Configuration {
 // Whether an address is one of `proxies`; null where there are none.
 [[nodiscard]] std::function<bool(const std::string& address)> proxy_check(const Configuration& configuration);
 [[nodiscard]] std::string render_configuration(const Configuration& configuration);
+// Of a relay, relay.toml: it has a part of these settings; the others stay as they are.
+[[nodiscard]] Result<Configuration> parse_relay_configuration(std::string_view text, const std::string& file);
+[[nodiscard]] std::string render_relay_configuration(const Configuration& configuration);
 
 }  // namespace gleaner::service

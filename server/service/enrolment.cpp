@@ -68,6 +68,7 @@ Result<Load::Visitor> Enrolment::visitor_of(const Bytes& digest, const std::stri
 }
 
 protocol::SignedStatement Enrolment::project() {
+  if (kernel_.parent() != nullptr) return kernel_.parent()->project();
   const crypto::Revocations revocations = revocations_.present();
   const std::lock_guard lock(mutex_);
   if (!project_ || revocations.number() > project_revocations_) {
@@ -101,6 +102,7 @@ void Enrolment::enrol(protocol::EnrolRequest request, const std::string& network
   if (const Status checked = check_request(request); !checked.ok()) return done(checked.error());
   if (const Status good = check_relay_keys(revocations_.present(), request); !good.ok())
     return done(good.error());
+  if (kernel_.parent() != nullptr) return subtree_.enrol(std::move(request), network, std::move(done));
   kernel_.decide<protocol::EnrolReply>(
       [request = std::move(request), network, project = secrets_.project](
           Transaction& tx, Result<protocol::EnrolReply>& reply) {
@@ -123,9 +125,13 @@ void Enrolment::leave(HostId id, StatusDone done) {
         const auto found = tx.model.hosts.find(id);
         if (found == tx.model.hosts.end()) return {};
         found->second.row.state_reason = "left by itself";
-        return end_host(tx, found->second, protocol::HostState::left, "the host left the project");
+        TRY(end_host(tx, found->second, protocol::HostState::left, "the host left the project"));
+        return note_departure(tx, id);
       },
-      [done = std::move(done)](Result<bool> left) { done(left.ok() ? Status{} : Status{left.error()}); });
+      [this, id, done = std::move(done)](Result<bool> left) {
+        if (left.ok()) subtree_.departed(id);
+        done(left.ok() ? Status{} : Status{left.error()});
+      });
 }
 
 void Enrolment::hosts(Done<std::vector<protocol::HostInfo>> done) {

@@ -11,6 +11,7 @@
 #include "server/service/kernel.h"
 #include "server/service/load.h"
 #include "server/service/revocations.h"
+#include "server/service/subtree.h"
 #include "server/service/tokens.h"
 #include "shared/protocol/admin_messages.h"
 #include "shared/protocol/messages.h"
@@ -20,12 +21,13 @@ namespace gleaner::service {
 class Enrolment {
  public:
   Enrolment(Kernel& kernel, const Tokens& tokens, const BanRegistry& bans, const ProjectSecrets& secrets,
-            const PublishedRevocations& revocations)
+            const PublishedRevocations& revocations, Subtree& subtree)
       : kernel_(kernel),
         tokens_(tokens),
         bans_(bans),
         secrets_(secrets),
         revocations_(revocations),
+        subtree_(subtree),
         joins_(kernel.settings().configuration.joins_per_hour) {}
 
   // Which host is it? From memory. unauthorized, banned: why it is none.
@@ -62,6 +64,7 @@ class Enrolment {
   const BanRegistry& bans_;
   const ProjectSecrets& secrets_;
   const PublishedRevocations& revocations_;
+  Subtree& subtree_;
   Joins joins_;
   std::mutex mutex_;
   std::optional<protocol::SignedStatement> project_;  // signed once for each revocation list

@@ -43,6 +43,14 @@ void join_with(storage::HostRow& row, const storage::CodeRow& code, const protoc
   row.tls_key = request.relay->tls_key;
 }
 
+Status let_go(Transaction& tx, const Host& known, const std::string& reason) {
+  Host& host = tx.model.hosts.at(known.row.id);
+  TRY(give_back_all(tx, host, reason));
+  tx.model.dispatch->drop_host(host.row.id, tx.now);
+  tx.effects.add(effect::DropToken{host.row.token_digest});
+  return {};
+}
+
 Status store_joined(Transaction& tx, storage::HostRow& row, const Host* known) {
   if (known != nullptr) {
     if (known->row.children > 0 && row.children == 0)

@@ -14,7 +14,10 @@ void fill(storage::HostRow& row, const protocol::EnrolRequest& request, Timestam
 // and whether it is a relay. `own`: unless the code says.
 void join_with(storage::HostRow& row, const storage::CodeRow& code, const protocol::EnrolRequest& request,
                const Host* known, bool own);
-// Into store and model; a new one gets its number. Hosts under one that is a relay no more have left.
+// An active host's own connection counts no more: its units are given back, its token ends.
+[[nodiscard]] Status let_go(Transaction& tx, const Host& known, const std::string& reason);
+// Into store and model; a new one gets its number, unless it has one. Hosts under one that is a relay no more
+// have left.
 [[nodiscard]] Status store_joined(Transaction& tx, storage::HostRow& row, const Host* known);
 
 }  // namespace gleaner::service

@@ -1,7 +1,10 @@
 // A relay's parent (server/relay), as far as use cases need its answer before they give theirs. Calls block
-// for the network: not on the writer thread. Thread-safe. Errors: as the parent said, unavailable: try again.
+// for the network: on the thread of Subtree. Thread-safe. Errors: as the parent said, unavailable: try again.
 #pragma once
 
+#include <string>
+
+#include "shared/base/clock.h"
 #include "shared/base/result.h"
 #include "shared/protocol/relay_messages.h"
 
@@ -14,6 +17,10 @@ class Parent {
   // Both as last heard, at once: the project's document, and the word of the project that this is a relay.
   [[nodiscard]] virtual protocol::SignedStatement project() = 0;
   [[nodiscard]] virtual protocol::SignedStatement certificate() = 0;
+
+  // HOST:PORT, and when it answered last (0: not yet). At once.
+  [[nodiscard]] virtual std::string place() = 0;
+  [[nodiscard]] virtual Timestamp heard_at() = 0;
 
   // A host joins through this relay, or through one under it.
   [[nodiscard]] virtual Result<protocol::RelayHostReply> join(const protocol::EnrolRequest& request) = 0;

@@ -30,7 +30,8 @@ std::string named(const storage::HostRow& row) {
   return fmt::format("the relay {} (host {})", row.name, row.id.value);
 }
 
-// What the host signed, whichever relay it is for. untrusted: what is wrong with it.
+}  // namespace
+
 Result<protocol::Enrolment> read_proof(const protocol::EnrolRequest& request, const std::string& project,
                                        Timestamp now) {
   const auto untrusted = [](const std::string& why) {
@@ -50,6 +51,8 @@ Result<protocol::Enrolment> read_proof(const protocol::EnrolRequest& request, co
   return proof;
 }
 
+namespace {
+
 const Host* active_relay(const Model& model, HostId id) {
   const auto found = model.hosts.find(id);
   const bool good = found != model.hosts.end() && found->second.row.children > 0 &&
@@ -57,12 +60,13 @@ const Host* active_relay(const Model& model, HostId id) {
   return good ? &found->second : nullptr;
 }
 
+}  // namespace
+
 bool is_under(const Model& model, HostId host, HostId relay) {
   const auto above = model.index.relays().above(host);
   return std::find(above.begin(), above.end(), relay) != above.end();
 }
 
-// The relay of whom `asker` speaks: itself, or one under it. forbidden: it may not.
 Result<const Host*> relay_of(const Model& model, HostId asker, HostId relay) {
   if (active_relay(model, asker) == nullptr)
     return forbidden(
@@ -71,6 +75,8 @@ Result<const Host*> relay_of(const Model& model, HostId asker, HostId relay) {
   if (found != nullptr && (relay == asker || is_under(model, relay, asker))) return found;
   return forbidden(fmt::format("host {} is not this relay, nor a relay under it", relay.value));
 }
+
+namespace {
 
 // Whether `known` (null: a new host) fits under the relay and all that are above that.
 Status check_place(const Model& model, const Host& relay, const Host* known) {
@@ -148,12 +154,8 @@ Status take_under(Transaction& tx, HostId asker, const protocol::EnrolRequest& r
     return {};
   }
   const std::string above = named((*relay)->row);
-  if (known != nullptr && known->row.relay == HostId{} && known->row.state == protocol::HostState::active) {
-    Host& host = tx.model.hosts.at(known->row.id);
-    TRY(give_back_all(tx, host, "the host works for a relay now"));
-    tx.model.dispatch->drop_host(host.row.id, tx.now);
-    tx.effects.add(effect::DropToken{host.row.token_digest});
-  }
+  if (known != nullptr && known->row.relay == HostId{} && known->row.state == protocol::HostState::active)
+    TRY(let_go(tx, *known, "the host works for a relay now"));
   const bool again = known != nullptr;
   TRY(store_joined(tx, *row, known));
   tx.effects.info(fmt::format("{} {} ({}) {} through {}: {} cores, {}", row->children > 0 ? "relay" : "host",
@@ -185,6 +187,27 @@ protocol::RelayInfo describe(const Model& model, const storage::CodeRow& code, c
 
 }  // namespace
 
+void Relays::status(Done<protocol::RelayStatus> done) {
+  Parent* const parent = kernel_.parent();
+  if (parent == nullptr)
+    return done(Error{ErrorKind::not_found, "this is the project's server, and no relay"});
+  const auto certificate = protocol::decode<protocol::RelayCertificate>(parent->certificate().payload);
+  if (!certificate.ok()) return done(certificate.error());
+  protocol::RelayStatus status;
+  status.host = certificate->relay;
+  status.name = certificate->name;
+  status.parent = parent->place();
+  status.heard_at = parent->heard_at();
+  kernel_.decide<protocol::RelayStatus>(
+      [status](Transaction& tx, Result<protocol::RelayStatus>& reply) -> Status {
+        reply = status;
+        reply->hosts = tx.model.index.active();
+        reply->units = std::ssize(tx.model.open_units);
+        return {};
+      },
+      std::move(done));
+}
+
 void Relays::list(Done<std::vector<protocol::RelayInfo>> done) {
   kernel_.decide<std::vector<protocol::RelayInfo>>(
       [](Transaction& tx, Result<std::vector<protocol::RelayInfo>>& list) -> Status {
@@ -210,7 +233,13 @@ void Relays::allow(const protocol::AddRelay& request, Done<protocol::MadeCode> d
   codes_.add_relay(request, std::move(done));
 }
 
+Result<protocol::SignedStatement> Relays::own_certificate() const {
+  if (kernel_.parent() != nullptr) return kernel_.parent()->certificate();
+  return Error{ErrorKind::not_found, "this is the project's server, and no relay"};
+}
+
 void Relays::certificate(HostId asker, HostId relay, Done<protocol::SignedStatement> done) {
+  if (kernel_.parent() != nullptr) return subtree_.certificate(asker, relay, std::move(done));
   kernel_.decide<protocol::SignedStatement>(
       [asker, relay, project = secrets_.project, revocations = revocations_.present()](
           Transaction& tx, Result<protocol::SignedStatement>& certificate) -> Status {
@@ -233,6 +262,7 @@ void Relays::certificate(HostId asker, HostId relay, Done<protocol::SignedStatem
 
 void Relays::join(HostId asker, protocol::EnrolRequest request, const std::string& network,
                   Done<protocol::RelayHostReply> done) {
+  if (kernel_.parent() != nullptr) return subtree_.join(asker, std::move(request), network, std::move(done));
   if (const Status checked = check_request(request); !checked.ok()) return done(checked.error());
   if (request.relay)  // it shows a secret
     if (const Status room = enrolment_.may_try(network); !room.ok()) return done(room.error());
@@ -260,9 +290,13 @@ void Relays::leave(HostId asker, HostId id, StatusDone done) {
         const auto found = tx.model.hosts.find(id);
         if (found == tx.model.hosts.end() || !is_under(tx.model, id, asker)) return {};
         found->second.row.state_reason = "left by itself, as its relay says";
-        return end_host(tx, found->second, protocol::HostState::left, "the host left the project");
+        TRY(end_host(tx, found->second, protocol::HostState::left, "the host left the project"));
+        return note_departure(tx, id);
       },
-      [done = std::move(done)](Result<bool> left) { done(left.ok() ? Status{} : Status{left.error()}); });
+      [this, id, done = std::move(done)](Result<bool> left) {
+        if (left.ok()) subtree_.departed(id);
+        done(left.ok() ? Status{} : Status{left.error()});
+      });
 }
 
 }  // namespace gleaner::service

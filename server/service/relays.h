@@ -3,7 +3,8 @@
 // through its relay, which can neither make up such a host nor take one that does not want to be there. A
 // host that is known by its key and machine stays the same host with its record, whichever way it joins.
 //
-// A relay that leaves or is put out takes those under it with it (reports.h). Thread-safe.
+// A relay that leaves or is put out takes those under it with it (reports.h). A relay itself passes on what
+// it is asked of those under it (subtree.h). Thread-safe.
 #pragma once
 
 #include <optional>
@@ -12,14 +13,33 @@
 
 #include "server/service/codes.h"
 #include "server/service/enrolment.h"
+#include "server/service/subtree.h"
 
 namespace gleaner::service {
 
+// What a host signed of where it joins, whichever relay it names. untrusted: what is wrong with it.
+[[nodiscard]] Result<protocol::Enrolment> read_proof(const protocol::EnrolRequest& request,
+                                                     const std::string& project, Timestamp now);
+[[nodiscard]] bool is_under(const Model& model, HostId host, HostId relay);
+// The relay of whom `asker` speaks: itself, or one under it. forbidden: it may not.
+[[nodiscard]] Result<const Host*> relay_of(const Model& model, HostId asker, HostId relay);
+
 class Relays {
  public:
-  Relays(Kernel& kernel, Enrolment& enrolment, Codes& codes, const ProjectSecrets& secrets,
+  Relays(Kernel& kernel, Enrolment& enrolment, Codes& codes, Subtree& subtree, const ProjectSecrets& secrets,
          const PublishedRevocations& revocations)
-      : kernel_(kernel), enrolment_(enrolment), codes_(codes), secrets_(secrets), revocations_(revocations) {}
+      : kernel_(kernel),
+        enrolment_(enrolment),
+        codes_(codes),
+        subtree_(subtree),
+        secrets_(secrets),
+        revocations_(revocations) {}
+
+  // The project's word that this is a relay. not_found: it is the project's server.
+  [[nodiscard]] Result<protocol::SignedStatement> own_certificate() const;
+
+  // Of itself. not_found: it is the project's server.
+  void status(Done<protocol::RelayStatus> done);
 
   // Those that were allowed, by name.
   void list(Done<std::vector<protocol::RelayInfo>> done);
@@ -41,6 +61,7 @@ class Relays {
   Kernel& kernel_;
   Enrolment& enrolment_;
   Codes& codes_;
+  Subtree& subtree_;
   const ProjectSecrets& secrets_;
   const PublishedRevocations& revocations_;
 };

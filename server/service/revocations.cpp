@@ -75,7 +75,18 @@ crypto::Revocations PublishedRevocations::present() const {
   return list_;
 }
 
+std::optional<crypto::Revocations> RevocationWatch::look_above() {
+  const protocol::SignedStatement document = kernel_.parent()->project();
+  if (document.payload == document_) return std::nullopt;
+  document_ = document.payload;
+  auto list = crypto::revocations_in(document, crypto::fingerprint(secrets_.root_key));
+  if (list.ok() && list->number() > 0) return std::move(*list);
+  if (!list.ok()) spdlog::error("{}; the list of before holds", list.error().message);
+  return std::nullopt;
+}
+
 std::optional<crypto::Revocations> RevocationWatch::look() {
+  if (kernel_.parent() != nullptr) return look_above();
   const io::Path path = kernel_.settings().directory.revocations();
   std::error_code failure;
   const auto changed = std::filesystem::last_write_time(path, failure);

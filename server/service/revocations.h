@@ -39,16 +39,19 @@ class RevocationWatch {
   RevocationWatch(Kernel& kernel, const ProjectSecrets& secrets) : kernel_(kernel), secrets_(secrets) {}
 
   // The file's list, if the file is there, whole, and has changed since the last call. What is wrong with it
-  // is logged once, and nothing else comes of it.
+  // is logged once, and nothing else comes of it. Of a relay: that of the document that its parent gave it.
   [[nodiscard]] std::optional<crypto::Revocations> look();
   // look(), and what it finds is taken by the writer.
   void tick();
 
  private:
+  [[nodiscard]] std::optional<crypto::Revocations> look_above();
+
   Kernel& kernel_;
   const ProjectSecrets& secrets_;
   std::filesystem::file_time_type changed_{};
   std::uintmax_t size_ = 0;
+  std::string document_;
 };
 
 // The server's own keys must not be on it: with them nothing that it signs is believed.

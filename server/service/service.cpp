@@ -32,13 +32,14 @@ Service::Service(Settings settings, ProjectSecrets secrets, Dependencies depende
       views_(kernel_, overview_, notices_),
       vitals_(kernel_, overview_, views_, load_),
       jobs_(kernel_, tokens_, admin_tokens_, ban_registry_, overview_, published_),
-      enrolment_(kernel_, tokens_, ban_registry_, secrets_, published_),
+      subtree_(kernel_, secrets_),
+      enrolment_(kernel_, tokens_, ban_registry_, secrets_, published_, subtree_),
       admins_(kernel_, admin_tokens_),
       logins_(kernel_, admin_tokens_),
       audit_(kernel_),
       bans_(kernel_, ban_registry_, secrets_),
       codes_(kernel_, overview_, secrets_),
-      relays_(kernel_, enrolment_, codes_, secrets_, published_),
+      relays_(kernel_, enrolment_, codes_, subtree_, secrets_, published_),
       stages_(kernel_),
       commits_(kernel_, upload_accounts_, secrets_),
       work_(kernel_, commits_, secrets_),
@@ -48,7 +49,7 @@ Service::Service(Settings settings, ProjectSecrets secrets, Dependencies depende
       applications_(kernel_, secrets_),
       problems_(kernel_),
       previews_(kernel_),
-      ticker_(kernel_, upload_accounts_, audit_, revocation_watch_, scrub_, views_, problems_) {}
+      ticker_(kernel_, upload_accounts_, audit_, revocation_watch_, scrub_, views_, problems_, subtree_) {}
 
 Service::~Service() {
   stop();
@@ -69,7 +70,9 @@ Status Service::check_project() {
   TRY_ASSIGN(const auto audit_key, store.get_value("audit_key"));
   if (!audit_key) TRY(store.set_value("audit_key", to_base64url(crypto::random_secret(32))));
   if (kernel_.settings().relay.valid()) TRY(number_units(store, kernel_.settings().relay));
-  TRY(store_project_token(store, secrets_, kernel_.clock().now()));
+  // Nobody can change anything at a relay but through the project.
+  const protocol::Role role = kernel_.parent() == nullptr ? protocol::Role::own : protocol::Role::view;
+  TRY(store_project_token(store, secrets_, role, kernel_.clock().now()));
   TRY(store_default_code(store, secrets_, kernel_.clock().now()));
   return store.commit();
 }
@@ -85,7 +88,7 @@ Status Service::open_revocations() {
     TRY(store.begin());
     TRY(store_revocations(store, newest));
     TRY(store.commit());
-  } else if (stored > 0 && (!has_file || (list && list->number() < stored))) {
+  } else if (kernel_.parent() == nullptr && stored > 0 && (!has_file || (list && list->number() < stored))) {
     spdlog::warn("keys/revocations.json is {}, and list {} is known here: the newer one holds; put it back",
                  has_file ? "an older list" : "gone", stored);
   }
@@ -97,21 +100,34 @@ Status Service::open_revocations() {
   return {};
 }
 
-Status Service::start() {
+// A relay checks and combines nothing.
+Status Service::prepare_managers() {
+  if (kernel_.parent() != nullptr) return {};
+  TRY_ASSIGN(const auto restored,
+             restore_bundles(kernel_.store(), kernel_.blobs(), kernel_.settings().directory));
+  for (const auto& line : restored) spdlog::warn("{}", line);
+  return {};
+}
+
+void Service::tell_of_sandbox() {
+  if (kernel_.parent() != nullptr) return;
   const ManagerSandbox& sandbox = kernel_.managers().sandbox();
   if (sandbox.refusal().empty())
     spdlog::info("{}", sandbox.describe());
   else
     spdlog::warn("{}", sandbox.refusal());
+}
+
+Status Service::start() {
+  tell_of_sandbox();
   TRY(kernel_.blobs().open(secrets_.project));
   if (const Status there = kernel_.blobs().health(); !there.ok())
     spdlog::warn("{}: results of more than 64 KiB wait until it is back", there.error().message);
   TRY(check_project());
   TRY(open_revocations());
   TRY(scrub_.restore(kernel_.store()));
-  TRY_ASSIGN(const auto restored,
-             restore_bundles(kernel_.store(), kernel_.blobs(), kernel_.settings().directory));
-  for (const auto& line : restored) spdlog::warn("{}", line);
+  TRY(subtree_.restore(kernel_.store()));
+  TRY(prepare_managers());
   const Status loaded = kernel_.writer().reload();
   TRY(kernel_.store().checked());  // of a damaged store it says more than what could not be read
   TRY(loaded);
@@ -122,6 +138,7 @@ Status Service::start() {
                          [this](std::vector<Writer::Answer> answers) { kernel_.answer(std::move(answers)); },
                          resume_problems);
   kernel_.writer().submit_surely(stop_revoked);
+  subtree_.tell();
   return {};
 }
 
@@ -129,6 +146,7 @@ void Service::stop() {
   ticker_.stop();
   notices_.stop();
   audit_.store_refusals();
+  subtree_.stop();
   kernel_.stop();
   ticker_.note_generation();
 }

@@ -28,6 +28,7 @@
 #include "server/service/revocations.h"
 #include "server/service/scrub.h"
 #include "server/service/stages.h"
+#include "server/service/subtree.h"
 #include "server/service/ticker.h"
 #include "server/service/tokens.h"
 #include "server/service/uploads.h"
@@ -78,6 +79,8 @@ class Service {
   Status start();
   Status check_project();
   Status open_revocations();
+  void tell_of_sandbox();
+  Status prepare_managers();
 
   const ProjectSecrets secrets_;
   Kernel kernel_;
@@ -94,6 +97,7 @@ class Service {
   Views views_;
   Vitals vitals_;
   Jobs jobs_;
+  Subtree subtree_;
   Enrolment enrolment_;
   Admins admins_;
   Logins logins_;

@@ -17,7 +17,8 @@ namespace gleaner::service {
 namespace {
 
 constexpr int garbage_ticks = 600;  // every ten minutes
-constexpr int account_ticks = 30;   // what a crash may forget of a problem's fair share
+constexpr int departure_ticks = 60;
+constexpr int account_ticks = 30;  // what a crash may forget of a problem's fair share
 constexpr Duration calendar_jump = std::chrono::seconds{10};
 constexpr auto garbage_age = std::chrono::hours{24};
 constexpr auto abandoned_age = std::chrono::hours{1};  // of what a host uploads
@@ -71,6 +72,7 @@ void Ticker::tick() {
     problems_.remove_old();
     collect_garbage();
   }
+  if (ticks_ % departure_ticks == 0) subtree_.tell();
   revocations_.tick();
   note_generation();
   audit_.store_refusals();

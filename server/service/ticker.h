@@ -1,7 +1,7 @@
 // What time alone brings about, once a second: hosts fall silent, plans grow old, accounts are kept, a newer
 // revocation list is looked for, the store's generation is noted, jobs whose results could not be stored are
 // tried again, curves get their samples, problems that ended long ago and blobs that nothing refers to are
-// removed, and other blobs read again.
+// removed, and other blobs read again; a relay's parent hears of who left.
 #pragma once
 
 #include <atomic>
@@ -14,6 +14,7 @@
 #include "server/service/problems.h"
 #include "server/service/revocations.h"
 #include "server/service/scrub.h"
+#include "server/service/subtree.h"
 #include "server/service/upload_accounts.h"
 #include "server/service/views.h"
 
@@ -22,14 +23,15 @@ namespace gleaner::service {
 class Ticker {
  public:
   Ticker(Kernel& kernel, UploadAccounts& uploads, Audit& audit, RevocationWatch& revocations, Scrub& scrub,
-         Views& views, Problems& problems)
+         Views& views, Problems& problems, Subtree& subtree)
       : kernel_(kernel),
         uploads_(uploads),
         audit_(audit),
         revocations_(revocations),
         scrub_(scrub),
         views_(views),
-        problems_(problems) {}
+        problems_(problems),
+        subtree_(subtree) {}
   ~Ticker();  // stop()
   // A thread that ticks once a second.
   void start();
@@ -52,6 +54,7 @@ class Ticker {
   Scrub& scrub_;
   Views& views_;
   Problems& problems_;
+  Subtree& subtree_;
   int ticks_ = 0;
   storage::GenerationNote noted_;
   std::shared_ptr<std::atomic<bool>> pending_ = std::make_shared<std::atomic<bool>>(false);

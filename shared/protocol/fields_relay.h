@@ -75,6 +75,18 @@ void visit(Archive& archive, Of<Archive, RelayInfo>& message) {
 template <>
 inline constexpr const char* title<std::vector<RelayInfo>> = "list of relays";
 
+template <>
+inline constexpr const char* title<RelayStatus> = "status of a relay";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, RelayStatus>& message) {
+  archive("host", message.host);
+  archive("name", message.name, Text{});
+  archive("parent", message.parent, Text{});
+  archive("heard_at", message.heard_at);
+  archive("hosts", message.hosts, Whole{});
+  archive("units", message.units, Whole{});
+}
+
 // ---- Working through relays
 
 template <>

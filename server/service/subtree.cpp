@@ -1,0 +1,258 @@
+#include "server/service/subtree.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <sstream>
+#include <utility>
+
+#include "server/service/admission.h"
+#include "server/service/codes.h"
+#include "server/service/joined.h"
+#include "server/service/relays.h"
+#include "server/service/reports.h"
+#include "server/service/tokens.h"
+#include "shared/crypto/keys.h"
+#include "shared/protocol/codec.h"
+
+namespace gleaner::service {
+namespace {
+
+// The stored value that has the numbers of hosts that left, apart by spaces.
+constexpr const char* departures = "departures";
+
+Result<std::set<HostId>> stored_departures(storage::Store& store) {
+  TRY_ASSIGN(const auto text, store.get_value(departures));
+  std::set<HostId> hosts;
+  std::istringstream numbers(text.value_or(""));
+  for (std::int64_t number = 0; numbers >> number;) hosts.insert(HostId{number});
+  return hosts;
+}
+
+Status store_departures(storage::Store& store, const std::set<HostId>& hosts) {
+  std::string text;
+  for (const HostId host : hosts) text += std::to_string(host.value) + " ";
+  return store.set_value(departures, text);
+}
+
+Status forget_departure(Transaction& tx, HostId host) {
+  TRY_ASSIGN(auto hosts, stored_departures(tx.store));
+  return hosts.erase(host) > 0 ? store_departures(tx.store, hosts) : Status{};
+}
+
+// Why it may not join with this relay's own code. A relay shows the project's, which the project looks at.
+Status check_admission(const Transaction& tx, const protocol::EnrolRequest& request) {
+  if (request.relay) return {};
+  const Host* const known = known_host(tx.model, request.host_key, request.machine);
+  const auto code = admit(tx.model, request.secret, Joining::host, request.host_key, known, tx.now);
+  return code.ok() ? Status{} : Status{code.error()};
+}
+
+// Whom the project has admitted.
+struct Admitted {
+  const protocol::EnrolRequest& request;
+  const protocol::RelayHostReply& reply;
+  HostId relay;  // under which it is here; 0: it joined here
+  const std::string& network;
+  Bytes token_digest;
+};
+
+// The same computer under another number, and another computer under this one, are of a project that was
+// restored from a backup.
+Status make_room(Transaction& tx, const Admitted& host) {
+  const Host* const same = known_host(tx.model, host.request.host_key, host.request.machine);
+  if (same != nullptr && same->row.id != host.reply.host && same->row.state == protocol::HostState::active) {
+    Host& other = tx.model.hosts.at(same->row.id);
+    other.row.state_reason = fmt::format("the project knows it as host {} now", host.reply.host.value);
+    TRY(end_host(tx, other, protocol::HostState::left, "the host has another number now"));
+  }
+  const auto found = tx.model.hosts.find(host.reply.host);
+  if (found == tx.model.hosts.end() || found->second.row.state != protocol::HostState::active) return {};
+  const Host& known = found->second;
+  if (host.relay == HostId{} && known.row.public_key == host.request.host_key) {
+    tx.effects.add(effect::DropToken{known.row.token_digest});
+    return {};
+  }
+  if (known.row.relay != HostId{} && host.relay != HostId{}) return {};
+  return let_go(tx, known, "the host is under another relay now");
+}
+
+Status store_admitted(Transaction& tx, const Admitted& host) {
+  TRY(make_room(tx, host));
+  const auto found = tx.model.hosts.find(host.reply.host);
+  const Host* const known = found == tx.model.hosts.end() ? nullptr : &found->second;
+  storage::HostRow row = known != nullptr ? known->row : storage::HostRow{};
+  row.id = host.reply.host;
+  fill(row, host.request, tx.now);
+  row.code = default_code;
+  row.own = tx.settings.configuration.own_hosts;
+  if (host.reply.certificate) {
+    TRY_ASSIGN(const auto certificate,
+               protocol::decode<protocol::RelayCertificate>(host.reply.certificate->payload));
+    row.name = certificate.name;
+    row.children = certificate.children;
+    row.tls_key = certificate.tls_key;
+  }
+  row.relay = host.relay;
+  row.network = host.network;
+  row.proved_at = tx.now;
+  row.token_digest = host.token_digest;
+  TRY(store_joined(tx, row, known));
+  TRY(forget_departure(tx, row.id));
+  tx.effects.info(fmt::format(
+      "{} {} ({}) {}{}", row.children > 0 ? "relay" : "host", row.id.value, row.name,
+      known != nullptr ? "joined again" : "joined",
+      host.relay == HostId{} ? std::string() : fmt::format(" through relay {}", host.relay.value)));
+  return {};
+}
+
+}  // namespace
+
+Status note_departure(Transaction& tx, HostId host) {
+  if (tx.settings.relay == HostId{}) return {};
+  TRY_ASSIGN(auto hosts, stored_departures(tx.store));
+  hosts.insert(host);
+  return store_departures(tx.store, hosts);
+}
+
+Subtree::Subtree(Kernel& kernel, const ProjectSecrets& secrets)
+    : kernel_(kernel),
+      secrets_(secrets),
+      thread_(kernel.parent() != nullptr ? std::make_unique<ThreadPool>(1) : nullptr) {}
+
+void Subtree::stop() {
+  stopping_ = true;
+  if (thread_) thread_->stop();
+}
+
+Status Subtree::restore(storage::Store& store) {
+  TRY_ASSIGN(departed_, stored_departures(store));
+  return {};
+}
+
+void Subtree::on_thread(std::function<void()> job) {
+  auto shared = std::make_shared<std::function<void()>>(std::move(job));
+  if (!thread_->submit([shared] { (*shared)(); })) (*shared)();  // which is then told that it is too late
+}
+
+void Subtree::ask(protocol::EnrolRequest request, Store store, std::function<void(const Error&)> refuse) {
+  on_thread(
+      [this, request = std::move(request), store = std::move(store), refuse = std::move(refuse)]() mutable {
+        if (stopping_) return refuse({ErrorKind::unavailable, "this relay is stopping"});
+        if (!request.relay) request.secret.clear();  // which is this relay's own
+        auto reply = kernel_.parent()->join(request);
+        if (!reply.ok()) return refuse(reply.error());
+        departed_.erase(reply->host);
+        store(request, std::move(*reply));
+      });
+}
+
+void Subtree::enrol(protocol::EnrolRequest request, const std::string& network,
+                    Done<protocol::EnrolReply> done) {
+  kernel_.on_pool([this, request = std::move(request), network, done = std::move(done)]() mutable {
+    const auto proof = read_proof(request, secrets_.project, kernel_.clock().now());
+    if (!proof.ok()) return done(proof.error());
+    if (proof->relay != kernel_.settings().relay)
+      return done(Error{ErrorKind::untrusted, "the host signed that it joins through another relay"});
+    auto store = [this, network, done](const protocol::EnrolRequest& asked, protocol::RelayHostReply given) {
+      kernel_.decide<protocol::EnrolReply>(
+          [asked, given = std::move(given), network](Transaction& tx,
+                                                     Result<protocol::EnrolReply>& reply) -> Status {
+            const std::string token = to_base64url(crypto::random_secret(32));
+            const Bytes digest = crypto::sha256(token);
+            TRY(store_admitted(tx, {asked, given, HostId{}, network, digest}));
+            tx.effects.add(
+                effect::AdmitToken{digest, given.host, is_proven(tx.model.hosts.at(given.host).row)});
+            reply = protocol::EnrolReply{given.host, token, given.certificate};
+            return {};
+          },
+          done);
+    };
+    kernel_.decide<bool>(
+        [request](Transaction& tx, Result<bool>& admitted) -> Status {
+          const Status may = check_admission(tx, request);
+          admitted = may.ok() ? Result(true) : may.error();
+          return {};
+        },
+        Done<bool>([this, request, done, store](const Result<bool>& admitted) {
+          if (!admitted.ok()) return done(admitted.error());
+          ask(request, store, [done](const Error& error) { done(error); });
+        }));
+  });
+}
+
+void Subtree::join(HostId asker, protocol::EnrolRequest request, const std::string& network,
+                   Done<protocol::RelayHostReply> done) {
+  kernel_.on_pool([this, asker, request = std::move(request), network, done = std::move(done)]() mutable {
+    const auto proof = read_proof(request, secrets_.project, kernel_.clock().now());
+    if (!proof.ok()) return done(proof.error());
+    auto store = [this, relay = proof->relay, network, done](const protocol::EnrolRequest& asked,
+                                                             protocol::RelayHostReply given) {
+      kernel_.decide<protocol::RelayHostReply>(
+          [asked, given = std::move(given), relay, network](
+              Transaction& tx, Result<protocol::RelayHostReply>& reply) -> Status {
+            TRY(store_admitted(tx, {asked, given, relay, network, crypto::random_secret(32)}));
+            reply = given;
+            return {};
+          },
+          done);
+    };
+    kernel_.decide<bool>(
+        [asker, relay = proof->relay](Transaction& tx, Result<bool>& may) -> Status {
+          const auto found = relay_of(tx.model, asker, relay);
+          may = found.ok() ? Result(true) : found.error();
+          return {};
+        },
+        Done<bool>([this, request, done, store](const Result<bool>& may) {
+          if (!may.ok()) return done(may.error());
+          ask(request, store, [done](const Error& error) { done(error); });
+        }));
+  });
+}
+
+void Subtree::certificate(HostId asker, HostId relay, Done<protocol::SignedStatement> done) {
+  kernel_.decide<bool>(
+      [asker, relay](Transaction& tx, Result<bool>& may) -> Status {
+        const auto found = relay_of(tx.model, asker, relay);
+        may = found.ok() ? Result(true) : found.error();
+        return {};
+      },
+      Done<bool>([this, relay, done = std::move(done)](const Result<bool>& may) {
+        if (!may.ok()) return done(may.error());
+        on_thread([this, relay, done] {
+          if (stopping_) return done(Error{ErrorKind::unavailable, "this relay is stopping"});
+          done(kernel_.parent()->certificate_of(relay));
+        });
+      }));
+}
+
+void Subtree::departed(HostId host) {
+  if (!thread_) return;
+  on_thread([this, host] {
+    if (!stopping_) departed_.insert(host);  // else the next start reads it
+  });
+  tell();
+}
+
+void Subtree::tell() {
+  if (!thread_ || telling_.exchange(true)) return;
+  on_thread([this] {
+    telling_ = false;
+    if (!stopping_) tell_all();
+  });
+}
+
+void Subtree::tell_all() {
+  while (!departed_.empty()) {
+    const HostId host = *departed_.begin();
+    if (const Status told = kernel_.parent()->left(host); !told.ok()) {
+      spdlog::warn("that host {} left cannot be told to the parent yet: {}", host.value,
+                   told.error().message);
+      return;
+    }
+    departed_.erase(host);
+    kernel_.writer().submit_surely([host](Transaction& tx) { return forget_departure(tx, host); });
+  }
+}
+
+}  // namespace gleaner::service
