@@ -40,13 +40,12 @@ int fail(const Error& error) {
   return 1;
 }
 
-Status check_user(const io::Path& directory, const std::string& command) {
+Status check_user(const io::Path& directory, const std::string& command, const std::string& program) {
   struct stat status {};
   if (::stat(directory.c_str(), &status) != 0 || ::geteuid() != 0 || status.st_uid == 0) return {};
   return Error{ErrorKind::invalid,
-               fmt::format("{} belongs to another user: do this as that one, `sudo -u '#{}' gleaner-server "
-                           "{} {}`",
-                           directory.string(), status.st_uid, command, directory.string())};
+               fmt::format("{} belongs to another user: do this as that one, `sudo -u '#{}' {} {} {}`",
+                           directory.string(), status.st_uid, program, command, directory.string())};
 }
 
 namespace {

@@ -132,31 +132,26 @@ int run_server(const io::Path& directory, int port_override, const std::string& 
       {io::real_files(), io::real_processes(), system_clock(), std::move(*blobs)}, std::move(*store));
   if (!service.ok()) return fail(service.error());
   (*service)->start_ticking();
-  http::Router router(**service, configuration->public_page ? http::PublicPage::on : http::PublicPage::off,
-                      options->figures);
-  options->body_bytes_max = [&router](const http::Request& head) { return router.body_bytes_max(head); };
   const auto figures = options->figures;
-  auto server = http::Server::start(std::move(*options), [&router](http::Request request, http::Reply reply) {
-    router.handle(std::move(request), std::move(reply));
-  });
-  if (!server.ok()) return fail(server.error());
-  (*service)->overview().set_listening_port((*server)->port());
+  auto serving = Serving::start(**service, std::move(*options),
+                                configuration->public_page ? http::PublicPage::on : http::PublicPage::off);
+  if (!serving.ok()) return fail(serving.error());
+  http::Server& server = (*serving)->server();
   tell_certificate_end((*service)->overview(), *figures);
-  backend::Backend backend(**service, router, code_secrets.project);
+  backend::Backend backend(**service, (*serving)->router(), code_secrets.project);
   auto listener = listen_for_fronts(*configuration, project, backend);
   if (!listener.ok()) return fail(listener.error());
-  spdlog::info("serving {} on https://{}:{}", configuration->name, configuration->address, (*server)->port());
+  spdlog::info("serving {} on https://{}:{}", configuration->name, configuration->address, server.port());
   spdlog::info("join code {}",
                code_secrets.enrolment_secret.empty()
                    ? "not shown (gleaner-admin code)"
                    : protocol::to_text(service::join_code(*configuration, code_secrets.root_key,
-                                                          code_secrets.enrolment_secret, (*server)->port())));
+                                                          code_secrets.enrolment_secret, server.port())));
   sd_notify(0, "READY=1");
 
-  wait_for_signals(**server, project, [&] { tell_certificate_end((*service)->overview(), *figures); });
+  wait_for_signals(server, project, [&] { tell_certificate_end((*service)->overview(), *figures); });
   sd_notify(0, "STOPPING=1");
-  router.stop();
-  (*server)->stop(leads_no_longer ? Duration{} : patience);
+  (*serving)->stop(leads_no_longer ? Duration{} : patience);
   if (*listener) {
     if (!leads_no_longer) (*listener)->hand_over(link_patience);
     (*listener)->stop();

@@ -76,6 +76,24 @@ Result<http::ServerOptions> http_options(const service::Configuration& configura
   return options;
 }
 
+Result<std::unique_ptr<Serving>> Serving::start(service::Service& service, http::ServerOptions options,
+                                                http::PublicPage page) {
+  std::unique_ptr<Serving> serving(new Serving(service, page, options.figures));
+  http::Router& router = serving->router_;
+  options.body_bytes_max = [&router](const http::Request& head) { return router.body_bytes_max(head); };
+  TRY_ASSIGN(serving->server_,
+             http::Server::start(std::move(options), [&router](http::Request request, http::Reply reply) {
+               router.handle(std::move(request), std::move(reply));
+             }));
+  service.overview().set_listening_port(serving->server_->port());
+  return serving;
+}
+
+void Serving::stop(Duration longest) {
+  router_.stop();
+  server_->stop(longest);
+}
+
 void wait_for_signals(http::Server& server, const service::ProjectDirectory& project,
                       const std::function<void()>& renewed) {
   const sigset_t signals = awaited_signals();

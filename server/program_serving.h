@@ -1,9 +1,11 @@
-// What the two programs that serve HTTPS (run and front) have in common.
+// What the programs that serve HTTPS (run and front of the server, the relay) have in common.
 #pragma once
 
 #include <chrono>
 #include <functional>
+#include <memory>
 
+#include "server/http/router.h"
 #include "server/http/server.h"
 #include "server/service/project_directory.h"
 
@@ -18,6 +20,26 @@ void block_signals();
 // to the caller.
 [[nodiscard]] Result<http::ServerOptions> http_options(const service::Configuration& configuration,
                                                        const service::ProjectDirectory& project, int port);
+// HTTPS in front of a service, which outlives it.
+class Serving {
+ public:
+  // From this on whoever asks is answered.
+  [[nodiscard]] static Result<std::unique_ptr<Serving>> start(service::Service& service,
+                                                              http::ServerOptions options,
+                                                              http::PublicPage page);
+  [[nodiscard]] http::Router& router() { return router_; }
+  [[nodiscard]] http::Server& server() { return *server_; }
+  // What was received is answered, for at most so long.
+  void stop(Duration longest);
+
+ private:
+  Serving(service::Service& service, http::PublicPage page,
+          std::shared_ptr<const http::ConnectionFigures> figures)
+      : router_(service, page, std::move(figures)) {}
+  http::Router router_;
+  std::unique_ptr<http::Server> server_;
+};
+
 // Until the program is to end. A certificate that was renewed is taken (SIGHUP), then `renewed` is called.
 void wait_for_signals(http::Server& server, const service::ProjectDirectory& project,
                       const std::function<void()>& renewed);

@@ -1,0 +1,169 @@
+#include "server/program_relay.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <systemd/sd-daemon.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "server/program_log.h"
+#include "server/program_relay_commands.h"
+#include "server/program_serving.h"
+#include "server/relay/join.h"
+#include "server/relay/parent_calls.h"
+#include "server/service/service.h"
+#include "server/storage/open_store.h"
+#include "shared/base/version.h"
+#include "shared/protocol/codec.h"
+#include "shared/usage/usage.h"
+
+namespace gleaner::server {
+namespace {
+
+constexpr const char* default_directory = "/var/lib/gleaner-relay";
+
+struct RunOptions {
+  int port = -1;  // -1: as the settings say
+  std::string log_level;
+  storage::Loss loss = storage::Loss::refused;
+};
+
+// What is the project's to say, of what a server has in its settings.
+Status take_from_project(service::Configuration& configuration, const relay::Membership& membership) {
+  TRY_ASSIGN(const auto document, protocol::decode<protocol::ProjectDocument>(membership.project.payload));
+  configuration.heartbeat_seconds = document.heartbeat_seconds;
+  configuration.commit_seconds = document.commit_seconds;
+  return {};
+}
+
+Status run(const relay::RelayDirectory& directory, const RunOptions& options) {
+  io::Files& files = io::real_files();
+  TRY(check_user(directory.root(), "run --relay", "gleaner-relay"));
+  TRY_ASSIGN(auto configuration, relay::read_settings(files, directory));
+  if (!options.log_level.empty()) configuration.log_level = options.log_level;
+  set_up_log(configuration.log_level, configuration.log_format);
+  block_signals();
+  TRY_ASSIGN(const auto membership, relay::load_membership(files, directory));
+  TRY_ASSIGN(const auto keys, relay::load_or_make_keys(files, directory, {}, system_clock().now()));
+  TRY_ASSIGN(auto secrets, relay::secrets_of(keys, membership));
+  TRY(take_from_project(configuration, membership));
+  const int port = options.port >= 0 ? options.port : static_cast<int>(configuration.port);
+  TRY_ASSIGN(auto http, http_options(configuration, directory.project(), port));
+  http.certificate_chain_pem = secrets.tls_chain_pem;
+  http.private_key_pem = secrets.tls_key_pem;
+  const Bytes root_key = secrets.root_key;
+
+  TRY_ASSIGN(auto store, storage::open_store({}, directory.root(),
+                                             {configuration.check_store_at_start ? storage::OpenCheck::beside
+                                                                                 : storage::OpenCheck::none,
+                                              options.loss,
+                                              {},
+                                              {}}));
+  relay::ParentCalls parent(files, directory, membership, system_clock(),
+                            [](const std::string& line) { spdlog::info("{}", line); });
+  auto blobs = std::make_unique<relay::RelayBlobs>(
+      files, directory.root(),
+      [&parent](const std::string& digest, std::int64_t offset, std::int64_t bytes_max) {
+        return parent.blob(digest, offset, bytes_max);
+      },
+      system_clock(), configuration.blobs_cache_megabytes * 1'000'000);
+  TRY_ASSIGN(const auto service,
+             service::Service::open({directory.project(), configuration, membership.host}, std::move(secrets),
+                                    {files, io::real_processes(), system_clock(), std::move(blobs), &parent},
+                                    std::move(store)));
+  parent.start();
+  service->start_ticking();
+  TRY_ASSIGN(const auto serving, Serving::start(*service, std::move(http), http::PublicPage::off));
+  // The uplink (server/relay/uplink.h) begins here: it takes `*service` and `parent`.
+
+  const int listening = serving->server().port();
+  spdlog::info("host {} of the project at {}, serving its hosts on https://{}:{}", membership.host.value,
+               parent.place(), configuration.address, listening);
+  spdlog::info("join code {}", protocol::to_text(service::join_code(configuration, root_key,
+                                                                    keys.enrolment_secret, listening)));
+  sd_notify(0, "READY=1");
+  wait_for_signals(serving->server(), directory.project(), [] {});
+  sd_notify(0, "STOPPING=1");
+  serving->stop(patience);
+  // And ends here.
+  service->stop();
+  parent.stop();
+  spdlog::info("stopped");
+  return {};
+}
+
+int finish(const Status& status) {
+  if (status.ok()) return 0;
+  fmt::print(stderr, "gleaner-relay: {}\n", status.error().message);
+  return 1;
+}
+
+}  // namespace
+
+int run_relay_program(int argc, char** argv) {
+  CLI::App app{"A relay of a Gleaner project: one host to its project, a server to the hosts under it.",
+               "gleaner-relay"};
+  app.set_version_flag("--version", std::string("gleaner-relay ") + version_text);
+  app.require_subcommand(1);
+  app.fallthrough();
+  app.footer("Exit codes: 0 success, 1 failure, 2 wrong usage.  Manual: man gleaner-relay");
+  std::string root = default_directory;
+  app.add_option("--relay", root, "the relay's directory")->envname("GLEANER_RELAY")->capture_default_str();
+
+  RelayJoin join;
+  auto* join_command = app.add_subcommand("join", "join a project as a relay, or move to another parent");
+  join_command->add_option("CODE", join.code, "a join code of `gleaner-admin relay allow`")->required();
+  join_command->add_option(
+      "--via", join.via,
+      "HOST[:PORT] of the relay under which this one is to be (default: the code's server)");
+  join_command->add_option("--name", join.name, "what it is called where it is looked at");
+  join_command->add_option("--address", join.address, "address to listen on (default: 0.0.0.0)");
+  join_command->add_option("--port", join.port, "port to listen on (default: 8443)")
+      ->check(CLI::Range(1, 65535));
+  join_command->add_option("--public-host", join.public_host,
+                           "name or address that its hosts can reach (default: this machine's name)");
+
+  RunOptions run_options;
+  bool accept_loss = false;
+  auto* run_command = app.add_subcommand("run", "serve the hosts under it until SIGTERM");
+  run_command->add_option("--port", run_options.port, "another port than the settings say (0: any free one)")
+      ->check(CLI::Range(0, 65535));
+  run_command->add_option("--log-level", run_options.log_level, "trace, debug, info, warning or error")
+      ->check(CLI::IsMember({"trace", "debug", "info", "warning", "error"}));
+  run_command->add_flag(
+      "--accept-loss", accept_loss,
+      "go on with a store that is older than it was: its log is gone, or an old copy is back");
+
+  auto* code_command = app.add_subcommand("code", "print the join code of the hosts under it");
+  bool json = false;
+  auto* status_command = app.add_subcommand("status", "how the running relay is");
+  status_command->add_flag("--json", json, "print one JSON document");
+  bool force = false;
+  auto* leave_command =
+      app.add_subcommand("leave", "leave the project; hosts under it have to join elsewhere");
+  leave_command->add_flag("--force", force, "also if results are lost that the project does not have yet");
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {  // --help, --version
+    return app.exit(success);
+  } catch (const CLI::ParseError& mistake) {
+    fmt::print(stderr, "gleaner-relay: {}\n", usage::explain(app, mistake));
+    return 2;
+  }
+  const relay::RelayDirectory directory(root);
+  if (*join_command) return finish(join_relay(directory, join));
+  if (*leave_command) return finish(leave_relay(directory, force ? Undelivered::dropped : Undelivered::kept));
+  if (*status_command) return finish(print_relay_status(directory, json ? Format::json : Format::text));
+  if (*code_command) {
+    const auto code = relay_join_code(directory);
+    if (!code.ok()) return finish(code.error());
+    fmt::print("{}\n", *code);
+    return 0;
+  }
+  if (accept_loss) run_options.loss = storage::Loss::accepted;
+  return finish(run(directory, run_options));
+}
+
+}  // namespace gleaner::server
