@@ -48,6 +48,10 @@ Result<ProfileDocument> parse_profile(std::string_view text) {
   const auto fingerprint = from_hex(profile.root_fingerprint);
   if (!fingerprint || fingerprint->size() != 32)
     return Error{ErrorKind::invalid, "\"root_fingerprint\" is not 64 hex digits"};
+  if (object["tls_key"].is_null()) return profile;
+  TRY_ASSIGN(profile.tls_key, text_field(object, "tls_key"));
+  const auto digest = from_hex(profile.tls_key);
+  if (!digest || digest->size() != 32) return Error{ErrorKind::invalid, "\"tls_key\" is not 64 hex digits"};
   return profile;
 }
 

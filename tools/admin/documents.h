@@ -13,11 +13,12 @@
 
 namespace gleaner::admin {
 
-// admin.json, as `gleaner-server init` writes it.
+// admin.json, as `gleaner-server init` and `gleaner-relay join` write it.
 struct ProfileDocument {
   std::string url;               // https://HOST:PORT
   std::string root_fingerprint;  // 64 hex digits
   std::string token_file;        // relative to the profile
+  std::string tls_key;           // of a relay: SHA-256 of its SubjectPublicKeyInfo in hex; else empty
 };
 [[nodiscard]] Result<ProfileDocument> parse_profile(std::string_view text);
 

@@ -23,6 +23,12 @@ struct Display {
   int columns = 80;
 };
 
+// What vouches for the server of a connection, besides the system's authorities.
+struct Trusted {
+  Bytes root_fingerprint;    // 32 raw bytes; empty: nothing else
+  std::string tls_key = {};  // of a relay, by crypto::tls_key_digest; empty: it is a server
+};
+
 struct Outside {
   std::ostream& out;
   std::ostream& error;
@@ -34,8 +40,7 @@ struct Outside {
   // Gleaner's own files are below it (share/gleaner, libexec/gleaner): the parent of the program's directory,
   // installed and in a build tree alike.
   io::Path installation;
-  // A connection that trusts `root_fingerprint` (32 raw bytes; empty: the system's authorities only).
-  std::function<std::unique_ptr<io::HttpClient>(const Bytes& root_fingerprint)> connect;
+  std::function<std::unique_ptr<io::HttpClient>(const Trusted& trusted)> connect;
   // Returns earlier when interrupted.
   std::function<void(Duration)> wait;
   // Has the person pressed Control-C?

@@ -88,8 +88,12 @@ Outside real_outside() {
           io::real_processes(),
           system_clock(),
           installation(),
-          [](const Bytes& root_fingerprint) {
-            return io::make_curl_client(root_fingerprint, std::string("gleaner-admin/") + version_text);
+          [](const Trusted& trusted) {
+            auto pinned = std::make_shared<io::PinnedTlsKey>();
+            pinned->set(trusted.tls_key);
+            return io::make_curl_client(trusted.root_fingerprint,
+                                        std::string("gleaner-admin/") + version_text, {}, {},
+                                        std::move(pinned));
           },
           wait,
           [] { return interruption != 0; },

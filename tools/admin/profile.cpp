@@ -56,6 +56,7 @@ Status read_profile(const io::Path& path, const Outside& outside, Connection& co
   connection.url = profile->url;
   connection.root_fingerprint = from_hex(profile->root_fingerprint).value_or("");
   connection.token_file = path.parent_path() / profile->token_file;
+  connection.tls_key = profile->tls_key;
   return {};
 }
 
@@ -76,6 +77,7 @@ Result<Connection> find_connection(const ConnectionOptions& options, const Outsi
     TRY_ASSIGN(const protocol::JoinCode code, protocol::parse_join_code(options.join_code));
     connection.url = code.base_url();
     connection.root_fingerprint = code.root_fingerprint;
+    connection.tls_key.clear();
   }
   if (!options.server.empty()) connection.url = options.server;
   if (!options.token_file.empty()) connection.token_file = options.token_file;

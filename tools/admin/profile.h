@@ -22,7 +22,8 @@ struct Connection {
   std::string url;         // without a slash at the end
   Bytes root_fingerprint;  // 32 bytes; empty: the system's authorities vouch for the server
   std::string token;
-  io::Path token_file;  // for messages
+  io::Path token_file;       // for messages
+  std::string tls_key = {};  // of a relay, which is trusted by it; empty: a server
 };
 
 // Errors: not_found (no profile: says where it looked), invalid (a file or option is wrong), forbidden

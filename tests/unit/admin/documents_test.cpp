@@ -55,6 +55,13 @@ TEST_CASE("profiles are read strictly", "[documents]") {
             .error()
             .message == "\"url\" is missing or not a text");
   CHECK_FALSE(parse_profile(R"({"url":"u","root_fingerprint":"aa","token_file":"t"})").ok());
+  CHECK(good->tls_key.empty());
+  const auto with_key = [&](const std::string& key) {
+    return parse_profile(R"({"url":"https://h:1","root_fingerprint":")" + fingerprint +
+                         R"(","token_file":"t","tls_key":")" + key + R"("})");
+  };
+  CHECK(with_key(fingerprint)->tls_key == fingerprint);
+  CHECK_FALSE(with_key("aa").ok());
   CHECK_FALSE(parse_profile("nonsense").ok());
 }
 

@@ -75,8 +75,8 @@ Outside TestWorld::outside() {
           io::real_processes(),
           clock,
           GLEANER_INSTALLATION,
-          [this](const Bytes& fingerprint) {
-            connected_to = fingerprint;
+          [this](const Trusted& trusted) {
+            connected_to = trusted.root_fingerprint;
             return std::make_unique<ScriptedClient>(server);
           },
           [this](Duration duration) {
