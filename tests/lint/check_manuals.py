@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGES = {"gleaner-server": 8, "gleaner-client": 8, "gleaner": 1, "gleaner-agent": 1, "gleaner-admin": 1, "gleaner-sim": 1,
+PAGES = {"gleaner-server": 8, "gleaner-relay": 8, "gleaner-client": 8, "gleaner": 1, "gleaner-agent": 1, "gleaner-admin": 1, "gleaner-sim": 1,
          "gleaner-screensaver": 1, "gleaner-loadgen": 1}
 
 
