@@ -332,10 +332,10 @@ class Grid:
 
     # ---- the bare wire
 
-    def request(self, method, path, body=None, token=None, headers=None, raw=False, address=None):
+    def request(self, method, path, body=None, token=None, headers=None, raw=False, address=None, port=None):
         """(status, headers, body) over TLS without any client of ours, from an address of this machine; JSON bodies get the version."""
         context = ssl._create_unverified_context()
-        connection = http.client.HTTPSConnection("127.0.0.1", self.port, context=context, timeout=30 * SLOW,
+        connection = http.client.HTTPSConnection("127.0.0.1", port or self.port, context=context, timeout=30 * SLOW,
                                                  source_address=(address, 0) if address else None)
         fields = dict(headers or {})
         if token:
@@ -382,18 +382,20 @@ class HostKey:
     """A host's key, and what it says with it; of a host that joins through a relay, or is one."""
     DER = bytes.fromhex("302a300506032b6570032100")  # what an Ed25519 public key begins with
 
-    def __init__(self, grid):
-        self.file, self.machine = grid.directory / f"{os.urandom(4).hex()}.key", hashlib.sha256(os.urandom(8)).hexdigest()
-        subprocess.run(["openssl", "genpkey", "-algorithm", "ed25519", "-out", self.file], check=True, capture_output=True)
+    def __init__(self, grid, file=None):
+        """`file`: of a key that is there, as PEM."""
+        self.file, self.machine = file or grid.directory / f"{os.urandom(4).hex()}.key", hashlib.sha256(os.urandom(8)).hexdigest()
+        self.scratch = grid.directory / f"{os.urandom(4).hex()}.signed"
+        if not file:
+            subprocess.run(["openssl", "genpkey", "-algorithm", "ed25519", "-out", self.file], check=True, capture_output=True)
         der = subprocess.run(["openssl", "pkey", "-in", self.file, "-pubout", "-outform", "DER"], check=True, capture_output=True).stdout
         assert der.startswith(self.DER)
         self.key = base64url(der[len(self.DER):])
 
     def sign(self, kind, message):
         payload = json.dumps({"version": 1, **message}).encode()
-        text = self.file.with_suffix(".signed")
-        text.write_bytes(signed_bytes(kind, payload))
-        signature = subprocess.run(["openssl", "pkeyutl", "-sign", "-rawin", "-inkey", self.file, "-in", text], check=True,
+        self.scratch.write_bytes(signed_bytes(kind, payload))
+        signature = subprocess.run(["openssl", "pkeyutl", "-sign", "-rawin", "-inkey", self.file, "-in", self.scratch], check=True,
                                    capture_output=True).stdout
         return {"type": kind, "payload": base64url(payload), "key": self.key, "signature": base64url(signature)}
 

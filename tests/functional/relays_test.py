@@ -1,0 +1,143 @@
+"""A tree of relays whose relays and links fail at random: every item is counted once, for the host that computed it, and the result is
+byte for byte what one process computes.
+
+GLEANER_LONG=1 has the long form: relays three deep, 100 clients and at least 200 kills. GLEANER_SEED repeats a run.
+"""
+import os
+import signal
+import time
+import unittest
+
+from harness import main, seeded
+from kernels import Held
+from tree import Tree
+
+LONG = os.environ.get("GLEANER_LONG")
+# By name: under which relay.
+RELAYS = {"lab": None, "bench": "lab"} if not LONG else {
+    "east": None, "west": None, "e1": "east", "e2": "east", "w1": "west", "w2": "west", "e11": "e1", "e21": "e2", "w11": "w1", "w21": "w2"}
+CLIENTS = 100 if LONG else 8
+TROUBLES = 250 if LONG else 9  # kills and cuts
+KILLS = 200 if LONG else 4  # of these, at least
+
+
+class Trouble:
+    """What befalls a tree, by chance."""
+
+    def __init__(self, grid, held, rng, clients):
+        self.grid, self.held, self.rng, self.clients = grid, held, rng, clients
+        self.happened = {"relay": 0, "server": 0, "client": 0, "cut": 0, "silence": 0}
+
+    @property
+    def kills(self):
+        return sum(self.happened[what] for what in ("relay", "server", "client"))
+
+    def strike(self):
+        kinds = ("relay", "relay", "relay", "client", "server") if self.kills < KILLS and self.rng.random() < 0.8 else ("cut", "silence")
+        what = self.rng.choice(kinds)
+        self.happened[what] += 1
+        getattr(self, what)()
+
+    def relay(self):
+        name = self.rng.choice(sorted(self.grid.links))
+        assert self.grid.kill(name) == -signal.SIGKILL
+        time.sleep(self.rng.choice((0, 0, 0.5)))
+        self.grid.start_relay(name)
+
+    def server(self):
+        self.grid.kill("server")
+        self.grid.start_server()
+
+    def client(self):
+        name = self.rng.choice(self.clients)
+        self.grid.kill(name)
+        self.held.start_client(name)
+
+    def cut(self, silent=False):
+        link = self.grid.links[self.rng.choice(sorted(self.grid.links))]
+        link.cut(silent)
+        time.sleep(self.rng.uniform(0.2, 1.5))
+        link.restore()
+
+    def silence(self):
+        self.cut(silent=True)
+
+
+class Relays(unittest.TestCase):
+    def test_kills_and_cuts_cost_nothing(self):
+        rng = seeded(self)
+        with Tree() as grid:
+            grid.start_server()
+            held = Held(grid, 40000 if LONG else 800, pause=0.4 if LONG else 0.1)
+            for name, parent in RELAYS.items():
+                grid.add_relay(name, parent, children=2 * CLIENTS)
+            identity = held.add()
+            clients = {f"pc-{i}": sorted(RELAYS)[i % len(RELAYS)] for i in range(CLIENTS)}
+            for name, relay in clients.items():
+                grid.add_under(relay, held, name)
+            grid.wait_until("first results", lambda: grid.problem(identity)["accepted"] > 0, 60)
+            self.check_who_is_heard(grid, clients)
+            self.check_that_an_outage_stops_nobody(grid, identity, clients)
+            self.play(grid, held, identity, Trouble(grid, held, rng, sorted(clients)))
+            self.check_ledger(grid, held, identity, clients)
+            self.assertEqual(grid.results(identity), held.expected)
+            self.assertEqual(grid.run_local(held.bundle, count=held.count), held.expected)
+            grid.admin("audit", "verify")
+
+    def play(self, grid, held, identity, trouble):
+        accepted = 0
+        while (info := grid.problem(identity))["state"] != "finished":
+            self.assertIn(info["state"], ("running", "combining"), info["message"])
+            self.assertGreaterEqual(info["accepted"], accepted, "an acknowledged segment was lost")
+            accepted = info["accepted"]
+            time.sleep(trouble.rng.uniform(0.2, 0.6))
+            if sum(trouble.happened.values()) < TROUBLES or trouble.kills < KILLS:
+                trouble.strike()
+            else:
+                held.let_go()
+        print(trouble.happened, flush=True)
+
+    def check_that_an_outage_stops_nobody(self, grid, identity, clients):
+        """While a relay's parent is out of reach, its hosts compute what it leased; what they finish flows when the link is back."""
+        top = next(name for name, parent in RELAYS.items() if parent is None)
+        below = [name for name, relay in clients.items() if relay == top]
+        link = grid.links[top]
+        link.cut()
+        before = grid.figures(top)["gleaner_items_accepted_total"]
+        grid.wait_until("hosts that deliver to their relay meanwhile", lambda: grid.figures(top)["gleaner_items_accepted_total"] > before + len(below), 20)
+        accepted = grid.problem(identity)["accepted"]
+        link.restore()
+        grid.wait_until("what was held to flow", lambda: grid.problem(identity)["accepted"] > accepted, 20)
+
+    def check_who_is_heard(self, grid, clients):
+        """The server hears the relays below it, and those hear their hosts: far fewer requests come to it, and none from a host."""
+        def heard(relay=None):
+            figures = grid.figures(relay)
+            return sum(value for name, value in figures.items() if name.startswith(('gleaner_requests_total{kind="work"', 'gleaner_requests_total{kind="heartbeat"')))
+
+        places = [None, *RELAYS]
+        before = {place: heard(place) for place in places}
+        time.sleep(2)
+        asked = {place: heard(place) - before[place] for place in places}
+        print(f"requests in 2 s: {asked}", flush=True)
+        self.assertLess(asked[None], sum(asked[relay] for relay in RELAYS) / 2)
+        enrolled = sum(value for name, value in grid.figures().items() if name.startswith('gleaner_requests_total{kind="enrol"'))
+        self.assertEqual(enrolled, len([name for name, parent in RELAYS.items() if parent is None]), "a host joined at the server")
+
+    def check_ledger(self, grid, held, identity, clients):
+        """Counted once, for who computed it; nothing waits anywhere."""
+        info = grid.problem(identity)
+        hosts = {host["name"]: host for host in grid.admin_json("host", "list")["items"]}
+        self.assertEqual(set(hosts), {*clients, *RELAYS})
+        self.assertEqual(sum(share["items"] for share in info["shares"]), held.count, "counted twice or lost")
+        self.assertEqual(sum(hosts[name]["items_accepted"] for name in clients), held.count, "counted for others than who computed it")
+        self.assertEqual([name for name in RELAYS if hosts[name]["items_accepted"]], [], "a relay was credited")
+        self.assertGreater(len([name for name in clients if hosts[name]["items_accepted"]]), len(clients) // 2)
+        for name, relay in {**clients, **RELAYS}.items():
+            self.assertEqual(hosts[name].get("relay"), hosts[relay]["id"] if relay else None, name)
+        for name in clients:
+            grid.wait_until(f"{name} to have nothing more", lambda name=name: not grid.kept_units(name))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,115 @@
+"""Trees: relays on top of a Grid, each behind a link of its own, and hosts that join by relays' codes."""
+import http.client
+import json
+import socket
+import ssl
+import struct
+import zlib
+
+from harness import Grid, HostKey, base64url, free_port, from_base64url
+from link_proxy import Link
+
+SETTINGS = "work.commit_seconds = 1\nwork.heartbeat_seconds = 1\nwork.unit_minimum_seconds = 1\n"
+
+
+def code_via(code, port):
+    """The same join code for another port of this machine: it names no address that keys would depend on."""
+    address = f"127.0.0.1:{port}"
+    rest = from_base64url(code.strip().rsplit("/", 1)[1])[:-4]
+    return f"gleaner://{address}/{base64url(rest + struct.pack('>I', zlib.crc32(address.encode() + rest)))}"
+
+
+class Tree(Grid):
+    """`links`: by the name of the relay below. A relay's log and process have its name."""
+
+    def __init__(self, settings="", **options):
+        super().__init__(SETTINGS + settings, **options)
+        self.links, self.relay_ports, self.codes = {}, {}, {}
+
+    def __exit__(self, *error):
+        for link in self.links.values():
+            link.close()
+        super().__exit__(*error)
+
+    def relay_directory(self, name):
+        return self.directory / f"relay-{name}"
+
+    def relay(self, name, *arguments, check=True):
+        return self.run("gleaner-relay", *arguments, "--relay", self.relay_directory(name), check=check)
+
+    def add_relay(self, name, parent=None, children=20, through=None, **shape):
+        """Allowed, joined through a link of that shape (link_proxy.py), and running. `through`: the port to which its link leads."""
+        self.links[name] = Link(through or (self.relay_ports[parent] if parent else self.port), **shape)
+        self.relay_ports[name] = free_port()
+        code = self.admin("relay", "allow", name, "--children", children).stdout.strip()
+        self.relay(name, "join", code_via(code, self.links[name].port), "--name", name, "--port", self.relay_ports[name],
+                   "--address", "127.0.0.1")
+        self.start_relay(name)
+
+    def start_relay(self, name, before=()):
+        process = self.start(name, "gleaner-relay", "run", "--relay", self.relay_directory(name), before=before)
+
+        def listening():
+            if process.poll() is not None:
+                raise AssertionError(f"relay {name} ended: " + self.log(name)[-2000:])
+            try:
+                socket.create_connection(("127.0.0.1", self.relay_ports[name]), timeout=1).close()
+                return True
+            except OSError:
+                return False
+
+        self.wait_until(f"relay {name}", listening)
+        return process
+
+    def relay_code(self, name):
+        if name not in self.codes:
+            self.codes[name] = self.relay(name, "code").stdout.strip()
+        return self.codes[name]
+
+    def relay_status(self, name):
+        return json.loads(self.relay(name, "status", "--json").stdout)
+
+    def add_under(self, relay, held, name):
+        """A client that computes `held` under a relay."""
+        self.join(name, code=self.relay_code(relay))
+        held.start_client(name)
+
+    def figures(self, relay=None):
+        """Of /metrics of the server or of a relay: the sum of a figure over its labels, by name; that of one of them with its labels."""
+        port, directory = (self.relay_ports[relay], self.relay_directory(relay)) if relay else (self.port, self.project)
+        token = (directory / "admin" / "token").read_text().strip()
+        connection = http.client.HTTPSConnection("127.0.0.1", port, context=ssl._create_unverified_context(), timeout=30)
+        try:
+            connection.request("GET", "/metrics", headers={"Authorization": f"Bearer {token}"})
+            text = connection.getresponse().read().decode()
+        finally:
+            connection.close()
+        sums = {}
+        for line in text.splitlines():
+            if line and not line.startswith("#"):
+                name, value = line.rsplit(" ", 1)
+                for key in {name, name.split("{")[0]}:
+                    sums[key] = sums.get(key, 0) + float(value)
+        return sums
+
+    def kept_units(self, client):
+        """Directories of units whose results the client still keeps."""
+        return sorted(self.membership(client).glob("units/*"))
+
+
+class HostUnder:
+    """A host under a relay that says what the test wants, in the published protocol."""
+
+    def __init__(self, grid, relay, name, key=None):
+        self.grid, self.port, self.key = grid, grid.relay_ports[relay], key or HostKey(grid)
+        certificate = json.loads(from_base64url(self.call("GET", "/v1/relay")["payload"]))
+        secret = from_base64url(grid.relay_code(relay).rsplit("/", 1)[1])[33:49]
+        self.token = None
+        reply = self.call("POST", "/v1/enrol", self.key.request(name, secret, proof=self.key.proof(certificate["project"], certificate["relay"])))
+        self.host, self.token = reply["host"], reply["token"]
+
+    def call(self, method, path, body=None, headers=None, raw=False):
+        """The answer, which must be a good one."""
+        status, _, answer = self.grid.request(method, path, body, getattr(self, "token", None), headers, raw, port=self.port)
+        assert status in (200, 206), answer
+        return answer
