@@ -74,12 +74,13 @@ Status record_commit(Transaction& tx, Host& host, Problem& problem, const Prepar
 }
 
 // Who a relay says computed it, by that host's signature, which is still to be checked. Why it is refused, or
-// nothing.
-std::string read_delivery(const Transaction& tx, HostId relay, const protocol::CommitRequest& request,
+// nothing. A relay has computed nothing itself: it would have the credit of a host under it.
+std::string read_delivery(const Transaction& tx, HostId deliverer, const protocol::CommitRequest& request,
                           std::optional<Computed>& computed) {
-  const auto asker = tx.model.hosts.find(relay);
-  if (asker == tx.model.hosts.end() || asker->second.row.children == 0)
-    return "only a relay delivers what others computed";
+  const auto asker = tx.model.hosts.find(deliverer);
+  const bool relay = asker != tx.model.hosts.end() && asker->second.row.children > 0;
+  if (!request.delivery) return relay ? "a relay delivers only what a host says that it computed" : "";
+  if (!relay) return "only a relay delivers what others computed";
   if (request.delivery->type != protocol::StatementType::delivery)
     return "its delivery is another kind of statement";
   const auto delivery = protocol::decode<protocol::Delivery>(request.delivery->payload);
@@ -211,12 +212,10 @@ Status find_checking_place(Transaction& tx, HostId host, UnitId id, Result<Check
 Result<CommitPlace> find_place(Transaction& tx, HostId host, protocol::CommitRequest request) {
   if (tx.model.upstream) return find_leased_place(tx, host, std::move(request));
   CommitPlace place;
-  if (request.delivery) {
-    place.prepared.refusal = read_delivery(tx, host, request, place.prepared.computed);
-    if (!place.prepared.refusal.empty()) {
-      place.prepared.request = std::move(request);
-      return place;
-    }
+  place.prepared.refusal = read_delivery(tx, host, request, place.prepared.computed);
+  if (!place.prepared.refusal.empty()) {
+    place.prepared.request = std::move(request);
+    return place;
   }
   if (const auto open = tx.model.open_units.find(request.unit); open != tx.model.open_units.end()) {
     // Goes on where the unit stands: then it cannot have been answered before, and the model says the rest.

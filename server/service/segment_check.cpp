@@ -32,6 +32,13 @@ Result<std::shared_ptr<const Bytes>> examine(storage::BlobStore& blobs, CommitPl
   const bool known = prepared.leased && prepared.leased->known;
   if (prepared.answer || known || !prepared.refusal.empty()) return nothing;
   const auto& request = prepared.request;
+  // The host that computed it signed for other bytes: the answer is its relay's, and it keeps its result.
+  const auto changed = [&](std::string why) {
+    if (!prepared.computed) return refused(std::move(why));
+    prepared.computed.reset();
+    prepared.refusal = std::move(why);
+    return nothing;
+  };
   // Before anything is inflated or read: what cannot be a result takes no memory.
   if (request.bytes > protocol::segment_bytes_bound(request.range.size(), place.item_bytes_max))
     return refused("its bytes are more than so many items of this problem can have");
@@ -41,14 +48,14 @@ Result<std::shared_ptr<const Bytes>> examine(storage::BlobStore& blobs, CommitPl
         (bytes.error().kind == ErrorKind::not_found || bytes.error().kind == ErrorKind::untrusted))
       return Error{ErrorKind::conflict, "upload the segment " + request.digest + " first, then commit it"};
     if (bytes.error().kind == ErrorKind::io) return Error{ErrorKind::unavailable, bytes.error().message};
-    return refused("its data cannot be read: " + bytes.error().message);
+    return changed("its data cannot be read: " + bytes.error().message);
   }
   const bool as_named = crypto::sha256_hex(*bytes) == request.digest;
   // What was uploaded had that digest.
   if (!as_named && !request.data && !blobs.verify(request.digest).ok())
     return Error{ErrorKind::conflict, "the segment " + request.digest + " was damaged here: upload it again"};
   if (static_cast<std::int64_t>(bytes->size()) != request.bytes || !as_named)
-    return refused("its bytes do not have the length and digest it names");
+    return changed("its bytes do not have the length and digest it names");
   const auto items = protocol::split_segment(*bytes, request.range.size(), place.item_bytes_max);
   if (!items.ok()) return refused(items.error().message);
   return std::make_shared<const Bytes>(std::move(*bytes));

@@ -163,7 +163,16 @@ TEST_CASE("what a relay says that a host computed counts only if that host signe
   auto beyond = World::results(lease.unit, {35, 45});
   Lab::sign(beyond, lab.delivery(child, beyond), child.key);
   refuses(beyond, "");
+  refuses(plain, "only what a host says");  // its own it would be
+  // Bytes that are not those of the digest were changed by the relay: the answer is not for the host.
+  for (const Bytes& data : {*swapped.data, plain.data->substr(0, 5)}) {
+    auto changed = with(nothing, child.key);
+    changed.data = data;
+    refuses(changed, "its ");
+    CHECK(lab.commit(changed).host == lab.relay);
+  }
   CHECK(lab.show(child.id).failures == 0);
+  CHECK(lab.show(lab.relay).failures == 0);
   // Only a relay delivers for others.
   const TestHost stranger = lab.world.add_host("stranger");
   const auto answer = must(lab.world.commit(stranger.id, with(nothing, child.key)));
