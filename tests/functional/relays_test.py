@@ -135,6 +135,9 @@ class Relays(unittest.TestCase):
         self.assertGreater(len([name for name in clients if hosts[name]["items_accepted"]]), len(clients) // 2)
         for name, relay in {**clients, **RELAYS}.items():
             self.assertEqual(hosts[name].get("relay"), hosts[relay]["id"] if relay else None, name)
+        for name in RELAYS:
+            owed = "SELECT count(*) FROM deliveries WHERE length(acknowledgement) = 0"
+            grid.wait_until(f"{name} to owe nothing", lambda name=name, owed=owed: grid.relay_rows(name, owed) == [(0,)])
         for name in clients:
             grid.wait_until(f"{name} to have nothing more", lambda name=name: not grid.kept_units(name))
 

@@ -1,7 +1,9 @@
 """Trees: relays on top of a Grid, each behind a link of its own, and hosts that join by relays' codes."""
+import contextlib
 import http.client
 import json
 import socket
+import sqlite3
 import ssl
 import struct
 import zlib
@@ -91,6 +93,11 @@ class Tree(Grid):
                 for key in {name, name.split("{")[0]}:
                     sums[key] = sums.get(key, 0) + float(value)
         return sums
+
+    def relay_rows(self, name, sql):
+        """Of a relay's store, beside it if it runs."""
+        with contextlib.closing(sqlite3.connect(self.relay_directory(name) / "store.sqlite", timeout=10)) as store, store:
+            return store.execute(sql).fetchall()
 
     def kept_units(self, client):
         """Directories of units whose results the client still keeps."""
