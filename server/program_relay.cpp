@@ -12,6 +12,7 @@
 #include "server/program_serving.h"
 #include "server/relay/join.h"
 #include "server/relay/parent_calls.h"
+#include "server/relay/uplink.h"
 #include "server/service/service.h"
 #include "server/storage/open_store.h"
 #include "shared/base/version.h"
@@ -75,7 +76,8 @@ Status run(const relay::RelayDirectory& directory, const RunOptions& options) {
   parent.start();
   service->start_ticking();
   TRY_ASSIGN(const auto serving, Serving::start(*service, std::move(http), http::PublicPage::off));
-  // The uplink (server/relay/uplink.h) begins here: it takes `*service` and `parent`.
+  relay::Uplink uplink(*service, parent, crypto::fingerprint(root_key));
+  uplink.start();
 
   const int listening = serving->server().port();
   spdlog::info("host {} of the project at {}, serving its hosts on https://{}:{}", membership.host.value,
@@ -86,7 +88,7 @@ Status run(const relay::RelayDirectory& directory, const RunOptions& options) {
   wait_for_signals(serving->server(), directory.project(), [] {});
   sd_notify(0, "STOPPING=1");
   serving->stop(patience);
-  // And ends here.
+  uplink.stop();
   service->stop();
   parent.stop();
   spdlog::info("stopped");

@@ -23,6 +23,8 @@ struct TestParent final : Parent {
   protocol::SignedStatement document, word;
   protocol::SignedStatement project() override { return document; }
   protocol::SignedStatement certificate() override { return word; }
+  std::string place() override { return "the project"; }
+  Timestamp heard_at() override { return {}; }
   Result<protocol::RelayHostReply> join(const protocol::EnrolRequest&) override { return away(); }
   Status left(HostId) override { return away(); }
   Result<protocol::SignedStatement> certificate_of(HostId) override { return away(); }
