@@ -9,72 +9,6 @@
 namespace gleaner::joining {
 namespace {
 
-std::string place(const protocol::JoinCode& code) {
-  return code.host + ":" + std::to_string(code.port);
-}
-
-Error explain(const Error& error, const protocol::JoinCode& code) {
-  switch (error.kind) {
-    case ErrorKind::unavailable:
-      return {error.kind, "cannot join: no valid answer from the server " + place(code) + " (" +
-                              error.message +
-                              "): check the network and that the server is running, then try again"};
-    case ErrorKind::untrusted:
-      return {error.kind,
-              "cannot join: " + place(code) + " is not the server of this join code (" + error.message +
-                  "): ask for the current join code; if it is current, do not trust this network"};
-    case ErrorKind::unauthorized:
-    case ErrorKind::forbidden:
-      return {ErrorKind::forbidden, "cannot join: " + error.message};
-    case ErrorKind::banned:
-      return {error.kind, "cannot join: " + error.message};
-    case ErrorKind::invalid:
-    case ErrorKind::not_found:
-    case ErrorKind::conflict:
-    case ErrorKind::too_large:
-    case ErrorKind::io:
-    case ErrorKind::internal:
-      break;
-  }
-  return error.within("cannot join");
-}
-
-// Who answers at the code's address.
-struct Found {
-  protocol::SignedStatement document;
-  crypto::ProjectTrust trust;
-  std::optional<transport::Relay> relay;  // that it is
-};
-
-Result<Found> find_server(const Ways& ways, const protocol::JoinCode& code, const crypto::Revocations& seen,
-                          Timestamp now) {
-  const transport::Server server{code.base_url(), ""};
-  if (ways.pinned) ways.pinned->set({});  // it would hide that a relay answers
-  const auto document = understand<protocol::SignedStatement>(
-      transport::call(ways.http, server, transport::get_request(server, "/v1/project")));
-  if (document.ok()) {
-    TRY_ASSIGN(auto trust, crypto::check_project(*document, code.root_fingerprint, now, seen));
-    return Found{*document, std::move(trust), std::nullopt};
-  }
-  if (document.error().kind != ErrorKind::untrusted || !ways.inquiring || !ways.pinned)
-    return document.error();
-  const transport::RelayAnswers answers = transport::inquire(*ways.inquiring, server.base_url);
-  const auto told = understand<protocol::SignedStatement>(answers.project);
-  if (!told.ok() || !answers.relay.reply.ok()) return document.error();  // no relay of ours
-  TRY_ASSIGN(auto trust, crypto::check_project(*told, code.root_fingerprint, now, seen));
-  TRY_ASSIGN(auto relay, transport::understand_relay(answers.relay, trust, now));
-  ways.pinned->set(relay.certificate.tls_key);
-  return Found{*told, std::move(trust), std::move(relay)};
-}
-
-// So that the project believes the relay that this host is there.
-protocol::SignedStatement proof_of(const protocol::EnrolRequest& request, const Found& found,
-                                   const crypto::PrivateKey& key, Timestamp now) {
-  const protocol::Enrolment enrolment{found.trust.project, found.relay->certificate.relay, request.host_key,
-                                      request.machine, now};
-  return crypto::sign_statement(protocol::StatementType::enrolment, protocol::encode(enrolment), key);
-}
-
 Result<state::Identity> enrol(const Ways& ways, io::Files& files, const host::Machine& machine,
                               const state::ProjectDirectory& project, const protocol::JoinCode& code,
                               const JoinFacts& facts, Timestamp now) {
@@ -82,8 +16,9 @@ Result<state::Identity> enrol(const Ways& ways, io::Files& files, const host::Ma
   state::Identity identity;
   identity.code = code;
   // A computer that was here before has not forgotten what was revoked.
-  TRY_ASSIGN(const Found found,
-             find_server(ways, code, state::load_revocations(files, project, code.root_fingerprint), now));
+  TRY_ASSIGN(const transport::Found found,
+             transport::find_server(ways, code,
+                                    state::load_revocations(files, project, code.root_fingerprint), now));
   const crypto::ProjectTrust& trust = found.trust;
   identity.project = found.document;
   if (found.relay) identity.relay = found.relay->statement;
@@ -103,7 +38,7 @@ Result<state::Identity> enrol(const Ways& ways, io::Files& files, const host::Ma
   request.memory_bytes = machine.memory_bytes();
   request.client_version = facts.client_version;
   request.benchmark = facts.benchmark;
-  if (found.relay) request.proof = proof_of(request, found, key, now);
+  if (found.relay) request.proof = transport::proof_of(request, found, key, now);
   TRY_ASSIGN(identity.host, understand<protocol::EnrolReply>(transport::call(
                                 ways.http, server,
                                 transport::json_request(server, "/v1/enrol", protocol::encode(request)))));
@@ -115,7 +50,7 @@ Result<state::Identity> enrol(const Ways& ways, io::Files& files, const host::Ma
 Result<bool> must_enrol(const Ways& ways, state::Identity& present, const protocol::JoinCode& code,
                         Timestamp now) {
   if (!ways.inquiring || code.base_url() == present.code.base_url()) return false;
-  const auto found = find_server(ways, code, present.revocations, now);
+  const auto found = transport::find_server(ways, code, present.revocations, now);
   // A server that moved need not be there yet; where a relay is or was, its answer is needed.
   if (!found.ok() && found.error().kind == ErrorKind::unavailable && !present.relay) return false;
   if (!found.ok()) return found.error();
@@ -137,12 +72,12 @@ Result<state::Identity> join(const Ways& ways, io::Files& files, const host::Mac
     if (!same)
       return Error{
           ErrorKind::conflict,
-          "the project at " + place(present->code) +
+          "the project at " + transport::place_of(present->code) +
               ", which this computer has joined, has a key with the same beginning: use another directory "
               "with --state"};
     if (!present->revoked) {
       const auto elsewhere = must_enrol(ways, *present, code, now);
-      if (!elsewhere.ok()) return explain(elsewhere.error(), code);
+      if (!elsewhere.ok()) return transport::why_not_joined(elsewhere.error(), code);
       // The server may have moved: the code is the newest word on where it is.
       present->code = code;
       if (!*elsewhere) {
@@ -159,7 +94,7 @@ Result<state::Identity> join(const Ways& ways, io::Files& files, const host::Mac
     }
   }
   auto joined = enrol(ways, files, machine, project, code, facts, now);
-  if (!joined.ok()) return explain(joined.error(), code);
+  if (!joined.ok()) return transport::why_not_joined(joined.error(), code);
   return joined;
 }
 
@@ -203,7 +138,7 @@ Result<state::Identity> confirm_machine(const Ways& ways, io::Files& files, cons
     if (identity.revocations.number() > 0) TRY(state::save_revocations(files, project, identity.revocations));
   }
   auto joined = enrol(ways, files, machine, project, code, facts, now);
-  if (!joined.ok()) return explain(joined.error(), code);
+  if (!joined.ok()) return transport::why_not_joined(joined.error(), code);
   return joined;
 }
 

@@ -4,7 +4,7 @@
 
 #include "client/host/machine.h"
 #include "client/state/identity.h"
-#include "shared/transport/relay.h"
+#include "shared/transport/find_server.h"
 
 namespace gleaner::joining {
 
@@ -15,14 +15,7 @@ struct JoinFacts {
   std::optional<protocol::Benchmark> benchmark;
 };
 
-// The ways to the server. Where both are there, the server may be a relay: `inquiring`
-// (shared/transport/relay.h) then asks who answers, `pinned`, which `http` obeys, has the relay's key before
-// anything secret is said.
-struct Ways {
-  io::HttpClient& http;
-  io::HttpClient* inquiring = nullptr;
-  io::PinnedTlsKey* pinned = nullptr;
-};
+using transport::Ways;
 
 // Verifies the server against the code, enrols, stores the identity. Errors say what to do: unavailable
 // (cannot be reached), untrusted (another server), forbidden (the code is withdrawn), conflict (two projects

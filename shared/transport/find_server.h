@@ -1,0 +1,43 @@
+// Joining, as hosts and relays do it: who answers at the address of a join code, the project's server or a
+// relay of it, and whether the project vouches for it. Nothing secret is said before that is known. Blocks;
+// on any thread.
+#pragma once
+
+#include <optional>
+
+#include "shared/crypto/keys.h"
+#include "shared/protocol/join_code.h"
+#include "shared/transport/relay.h"
+
+namespace gleaner::transport {
+
+// The ways to the server. Where both are there, the server may be a relay: `inquiring` (relay.h) then asks
+// who answers, `pinned`, which `http` obeys, has the relay's key before anything secret is said.
+struct Ways {
+  io::HttpClient& http;
+  io::HttpClient* inquiring = nullptr;
+  io::PinnedTlsKey* pinned = nullptr;
+};
+
+// Who answers at the code's address.
+struct Found {
+  protocol::SignedStatement document;
+  crypto::ProjectTrust trust;
+  std::optional<Relay> relay;  // that it is
+};
+
+// `seen`: what is known to be revoked. Errors: as in server_call.h; untrusted: it is not of this project.
+[[nodiscard]] Result<Found> find_server(const Ways& ways, const protocol::JoinCode& code,
+                                        const crypto::Revocations& seen, Timestamp now);
+
+// The word of who joins through the relay that was found, by its key, so that the project believes the relay.
+// REQUIRES: it was one.
+[[nodiscard]] protocol::SignedStatement proof_of(const protocol::EnrolRequest& request, const Found& found,
+                                                 const crypto::PrivateKey& key, Timestamp now);
+
+// HOST:PORT, for messages.
+[[nodiscard]] std::string place_of(const protocol::JoinCode& code);
+// The same error for people: why joining failed, and what to do.
+[[nodiscard]] Error why_not_joined(const Error& error, const protocol::JoinCode& code);
+
+}  // namespace gleaner::transport
