@@ -46,7 +46,7 @@ class LinuxMachine final : public host::Machine {
   std::string machine_digest(const std::string& project) const override {
     std::string id = first_line(roots_.etc / "machine-id");
     if (id.empty()) id = "name:" + host_name();
-    return crypto::sha256_hex("gleaner-machine-1\n" + project + "\n" + id);
+    return crypto::machine_digest(project, id);
   }
 
   std::vector<std::string> platforms() const override {

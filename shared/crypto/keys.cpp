@@ -157,6 +157,10 @@ bool verify(std::string_view public_key, std::string_view message, std::string_v
   return result == 1;
 }
 
+std::string machine_digest(const std::string& project, const std::string& machine_id) {
+  return sha256_hex("gleaner-machine-1\n" + project + "\n" + machine_id);
+}
+
 Bytes fingerprint(std::string_view public_key) {
   return sha256(public_key);
 }

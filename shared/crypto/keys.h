@@ -54,6 +54,9 @@ class PrivateKey {
 // False for malformed keys and signatures too.
 [[nodiscard]] bool verify(std::string_view public_key, std::string_view message, std::string_view signature);
 
+// How a project knows a computer by its id (/etc/machine-id), which it cannot be traced by between projects.
+[[nodiscard]] std::string machine_digest(const std::string& project, const std::string& machine_id);
+
 // SHA-256 of the raw public key: what a join code pins.
 [[nodiscard]] Bytes fingerprint(std::string_view public_key);
 

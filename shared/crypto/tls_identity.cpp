@@ -103,6 +103,25 @@ Status sign(X509* certificate, const RootKey& root) {
   return {};
 }
 
+void add_server_extensions(X509* leaf, X509* issuer, const std::vector<std::string>& names) {
+  add_extension(leaf, issuer, NID_basic_constraints, "critical,CA:FALSE");
+  add_extension(leaf, issuer, NID_key_usage, "critical,digitalSignature");
+  add_extension(leaf, issuer, NID_ext_key_usage, "serverAuth");
+  add_extension(leaf, issuer, NID_subject_key_identifier, "hash");
+  add_extension(leaf, issuer, NID_authority_key_identifier, "keyid:always");
+  add_names(leaf, names);
+}
+
+TlsIdentity written(const std::vector<const X509*>& certificates, const EVP_PKEY* private_key) {
+  const BioOwner chain(BIO_new(BIO_s_mem()));
+  const BioOwner key(BIO_new(BIO_s_mem()));
+  CHECK_TRUE(chain != nullptr && key != nullptr);
+  for (const X509* each : certificates) CHECK_TRUE(PEM_write_bio_X509(chain.get(), each) == 1);
+  CHECK_TRUE(PEM_write_bio_PKCS8PrivateKey(key.get(), private_key, nullptr, nullptr, 0, nullptr, nullptr) ==
+             1);
+  return TlsIdentity{content_of(chain.get()), content_of(key.get())};
+}
+
 std::vector<CertificateOwner> read_chain(std::string_view pem) {
   std::vector<CertificateOwner> chain;
   const BioOwner memory(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
@@ -191,22 +210,21 @@ Result<TlsIdentity> make_tls_identity(const RootKey& root, const std::vector<std
 
   const CertificateOwner leaf =
       make_certificate(leaf_name.get(), root_name.get(), leaf_key.get(), from, until);
-  add_extension(leaf.get(), authority.get(), NID_basic_constraints, "critical,CA:FALSE");
-  add_extension(leaf.get(), authority.get(), NID_key_usage, "critical,digitalSignature");
-  add_extension(leaf.get(), authority.get(), NID_ext_key_usage, "serverAuth");
-  add_extension(leaf.get(), authority.get(), NID_subject_key_identifier, "hash");
-  add_extension(leaf.get(), authority.get(), NID_authority_key_identifier, "keyid:always");
-  add_names(leaf.get(), names);
+  add_server_extensions(leaf.get(), authority.get(), names);
   TRY(sign(leaf.get(), root));
 
-  const BioOwner chain(BIO_new(BIO_s_mem()));
-  const BioOwner key(BIO_new(BIO_s_mem()));
-  CHECK_TRUE(chain != nullptr && key != nullptr);
-  CHECK_TRUE(PEM_write_bio_X509(chain.get(), leaf.get()) == 1);
-  CHECK_TRUE(PEM_write_bio_X509(chain.get(), authority.get()) == 1);
-  CHECK_TRUE(
-      PEM_write_bio_PKCS8PrivateKey(key.get(), leaf_key.get(), nullptr, nullptr, 0, nullptr, nullptr) == 1);
-  return TlsIdentity{content_of(chain.get()), content_of(key.get())};
+  return written({leaf.get(), authority.get()}, leaf_key.get());
+}
+
+TlsIdentity make_self_signed_identity(const std::vector<std::string>& names, Timestamp from,
+                                      Timestamp until) {
+  const KeyOwner key(EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", "P-256"));
+  CHECK_TRUE(key != nullptr);
+  const NameOwner name = make_name("Gleaner relay");
+  const CertificateOwner leaf = make_certificate(name.get(), name.get(), key.get(), from, until);
+  add_server_extensions(leaf.get(), leaf.get(), names);
+  CHECK_TRUE(X509_sign(leaf.get(), key.get(), EVP_sha256()) > 0);
+  return written({leaf.get()}, key.get());
 }
 
 }  // namespace gleaner::crypto

@@ -14,7 +14,7 @@
 namespace gleaner::crypto {
 
 struct TlsIdentity {
-  std::string certificate_chain_pem;  // leaf, then the self-signed root certificate
+  std::string certificate_chain_pem;  // leaf, then the self-signed root certificate, if there is one
   std::string private_key_pem;        // of the leaf, P-256
 };
 
@@ -23,6 +23,10 @@ struct TlsIdentity {
                                             Timestamp from, Timestamp until);
 [[nodiscard]] Result<TlsIdentity> make_tls_identity(const RootKey& root,
                                                     const std::vector<std::string>& names, Timestamp from,
+                                                    Timestamp until);
+// One that nobody vouches for by its chain: a relay's, whose key the project certifies by its digest
+// (tls_key_digest).
+[[nodiscard]] TlsIdentity make_self_signed_identity(const std::vector<std::string>& names, Timestamp from,
                                                     Timestamp until);
 // The key is the certificate's, and the chain is what clients of the project trust (check_chain).
 [[nodiscard]] Status check_tls_identity(const TlsIdentity& identity, std::string_view root_fingerprint,
