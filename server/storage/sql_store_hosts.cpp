@@ -6,7 +6,7 @@
 namespace gleaner::storage {
 
 Result<HostId> SqlStore::add_host(const HostRow& row) {
-  return add_numbered(row, HostId{});
+  return add_numbered(row, row.id);
 }
 
 Status SqlStore::update_host(const HostRow& row) {

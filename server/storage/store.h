@@ -262,6 +262,7 @@ class Store {
   // No number below this is given from now on.
   [[nodiscard]] virtual Status start_units(UnitId first) = 0;
 
+  // Under its own number, if it has one: a relay is told it by its project.
   [[nodiscard]] virtual Result<HostId> add_host(const HostRow& row) = 0;
   // All but what it is known by (public key, machine, token), which renew_host() replaces, too.
   [[nodiscard]] virtual Status update_host(const HostRow& row) = 0;

@@ -428,3 +428,18 @@ TEST_CASE("a problem's number can be known before it is added, and is not used u
     CHECK(must(store->next_problem()).value == row.id.value + 1);  // never twice
   });
 }
+
+TEST_CASE("a host that has a number keeps it, and nobody else gets it") {
+  ON_EVERY_ENGINE;
+  const TemporaryDirectory directory;
+  auto store = open_store(directory.path());
+  HostRow row = simple_host(0);
+  row.id = HostId{1000};
+  in_transaction(*store, [&] {
+    CHECK(must(store->add_host(row)) == row.id);
+    CHECK(must(store->add_host(simple_host(1))).value == 1001);
+  });
+  HostRow same_number = simple_host(2);
+  same_number.id = row.id;
+  in_transaction(*store, [&] { CHECK(store->add_host(same_number).error().kind == ErrorKind::conflict); });
+}
