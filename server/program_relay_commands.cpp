@@ -157,9 +157,12 @@ Status join_relay(const relay::RelayDirectory& directory, const RelayJoin& comma
 Status leave_relay(const relay::RelayDirectory& directory, Undelivered undelivered) {
   io::Files& files = io::real_files();
   TRY_ASSIGN(const auto membership, relay::load_membership(files, directory));
-  TRY(check_user(directory.root(), "leave --relay", "gleaner-relay"));
-  if (undelivered == Undelivered::kept) TRY(check_delivered(directory));  // locks the directory itself
-  TRY_ASSIGN(const auto lock, take(directory, "leave"));
+  TRY_ASSIGN(auto lock, take(directory, "leave"));
+  if (undelivered == Undelivered::kept) {
+    lock.reset();  // the store takes it
+    TRY(check_delivered(directory));
+    TRY_ASSIGN(lock, take(directory, "leave"));
+  }
   const Connection connection(membership.code, &membership);
   TRY(relay::leave(*connection.http, files, directory,
                    [](const std::string& line) { fmt::print(stderr, "gleaner-relay: {}\n", line); }));

@@ -1,5 +1,7 @@
 """Relays join, in a tree of two; computers join through them; all of them leave. Real programs throughout."""
+import hashlib
 import json
+import os
 import signal
 import socket
 import unittest
@@ -35,8 +37,27 @@ class Relay:
     def status(self):
         return json.loads(self.run("status", "--json").stdout)
 
+    def request(self, *arguments, **more):
+        """As Grid.request, of this relay."""
+        port, self.grid.port = self.grid.port, self.port
+        try:
+            return self.grid.request(*arguments, **more)
+        finally:
+            self.grid.port = port
+
     def admin(self, *arguments, check=True):
         return self.grid.run("gleaner-admin", "--project", self.directory, *arguments, check=check)
+
+
+def upload(grid, data):
+    """Its digest, of a blob that the server has now."""
+    digest, piece = hashlib.sha256(data).hexdigest(), 1 << 20
+    for offset in range(0, len(data), piece):
+        status, _, reply = grid.request("PATCH", f"/v1/uploads/{digest}", data[offset:offset + piece], grid.admin_token,
+                                        {"Upload-Offset": str(offset), "Upload-Length": str(len(data)),
+                                         "Content-Type": "application/octet-stream"})
+        assert status == 200, reply
+    return digest
 
 
 class RelayJoin(unittest.TestCase):
@@ -76,6 +97,14 @@ class RelayJoin(unittest.TestCase):
             self.assertEqual({name: host["id"] for name, host in listed.items()},
                              {name: hosts()[name]["id"] for name in ("pc1", "pc2", "room")})
             self.assertIn("this is a relay", lab.admin("host", "revoke", listed["pc1"]["id"], "--yes", check=False).stderr)
+
+            # Three pieces at least, through both, with the token that the second gave.
+            data = os.urandom(9 << 20)
+            digest = upload(grid, data)
+            token = json.loads((grid.membership("pc2") / "identity" / "host.json").read_text())["token"]
+            status, _, body = room.request("GET", f"/v1/blobs/{digest}", token=token, raw=True)
+            self.assertTrue(status == 200 and body == data, status)
+            self.assertEqual(lab.request("GET", f"/v1/blobs/{digest}", token=token)[0], 401)
 
             # Who leaves while the server is away has left when it is back, whatever happens to the relays meanwhile.
             grid.kill("server")

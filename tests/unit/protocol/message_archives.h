@@ -36,8 +36,8 @@ using AllMessages =
                DecisionInfo, TokenInfo, AddToken, MadeToken, Ban, AddBan, RemoveBan, Act, ChainPlace,
                RefusalCount, AuditPage, ConsoleLink, OpenSession, SessionInfo, OverviewSample, DayInfo,
                ProblemSample, LiveView, ItemMap, HostPage, SettingInfo, RelayCertificate, Enrolment,
-               RelayHostReply, RelayHostLeft, AddRelay, RelayInfo, RelayGrant, LeaseChain, Delivery,
-               HeldResult, RelayProgress, StageNews, RelayOffer, StageDescription>;
+               RelayHostReply, RelayHostLeft, AddRelay, RelayInfo, RelayStatus, RelayGrant, LeaseChain,
+               Delivery, HeldResult, RelayProgress, StageNews, RelayOffer, StageDescription>;
 
 template <typename T>
 inline constexpr bool is_message =
