@@ -97,13 +97,13 @@ Status load_upstream(storage::Store& store, Model& model, Timestamp hour_ago) {
 }
 
 const storage::LeaseRow* find_lease(const Upstream& upstream, ProblemId problem, int stage, Range range) {
-  const storage::LeaseRow* ended = nullptr;
+  const storage::LeaseRow *open = nullptr, *any = nullptr;
   for (const auto& [unit, lease] : upstream.leases) {
     if (lease.problem != problem || lease.stage != stage) continue;
-    if (lease.open && lease.range.contains(range)) return &lease;
-    if (Range{lease.range.begin, lease.handed_end}.contains(range)) ended = &lease;
+    if (lease.open && lease.range.contains(range)) open = &lease;
+    if (Range{lease.range.begin, lease.handed_end}.contains(range)) any = &lease;
   }
-  return ended;
+  return open != nullptr ? open : any;
 }
 
 std::vector<ProblemId> problems_that_wait(const Upstream& upstream) {

@@ -101,11 +101,19 @@ void say_results(Transaction& tx, UpMessage& message) {
 void say(Transaction& tx, ProblemId id, policy::Relay& relay, const Subtree& subtree, UpMessage& message) {
   Upstream& upstream = *tx.model.upstream;
   policy::RelayMessage said = relay.say(subtree.performance, tx.now);
+  const int stage = tx.model.problems.at(id).row.stage;
   message.said.push_back(id);
-  std::set<UnitId> goes_up;
-  for (const auto& commit : said.commits) goes_up.insert(commit.unit);
-  for (const auto& [segment, owed] : upstream.owed)
-    if (goes_up.contains(owed.row.lease) && owed.held_since == Timestamp{}) upstream.to_send.insert(segment);
+  for (auto& [segment, owed] : upstream.owed) {
+    if (said.commits.empty()) break;
+    if (owed.row.problem != id || owed.row.stage != stage || owed.held_since != Timestamp{}) continue;
+    for (const policy::RelayCommit& commit : said.commits) {
+      if (!commit.range.overlaps(owed.row.range)) continue;
+      upstream.to_send.insert(segment);
+      // Of an earlier lease it may be, of which the parent wants no more.
+      const auto& lease = upstream.leases.at(commit.unit);
+      if (Range{lease.range.begin, lease.handed_end}.contains(owed.row.range)) owed.row.lease = commit.unit;
+    }
+  }
   for (const auto& report : said.reports)
     message.request.units.push_back(report_of(report, upstream.leases.at(report.unit)));
   if (!said.ask) return;
