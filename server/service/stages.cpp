@@ -30,8 +30,6 @@ protocol::StageDescription describe_stage(const Problem& problem) {
   stage.manifest = bundle::render_manifest(problem.manifest);
   stage.items = problem.stage_row.items;
   stage.costs = !problem.stage_row.costs.empty();
-  stage.strategy = row.strategy;
-  stage.straggler = policy::name_of(row.straggler);
   stage.weight = row.weight;
   stage.priority = row.priority;
   return stage;

@@ -40,11 +40,6 @@ Result<ApplicationId> take_application(Transaction& tx, const LeasedStage& stage
   return id;
 }
 
-Result<policy::Straggler> rule_of(const std::string& name) {
-  auto rule = policy::straggler_from(name);
-  return rule.ok() ? rule : policy::Straggler::split;  // of a newer server
-}
-
 Status take_problem(Transaction& tx, const LeasedStage& stage, const protocol::Grant& grant) {
   TRY_ASSIGN(const ApplicationId application, take_application(tx, stage, grant));
   const auto& description = stage.description;
@@ -53,8 +48,8 @@ Status take_problem(Transaction& tx, const LeasedStage& stage, const protocol::G
   problem.row.id = grant.problem;
   problem.row.name = description.name;
   problem.row.application = application;
-  problem.row.strategy = description.strategy;
-  TRY_ASSIGN(problem.row.straggler, rule_of(description.straggler));
+  // How the project hands its items out is no rule for who has few of them at a time.
+  problem.row.strategy = Configuration{}.strategy;
   problem.row.weight = description.weight;
   problem.row.priority = description.priority;
   problem.row.commit_seconds = grant.commit_seconds;

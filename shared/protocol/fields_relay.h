@@ -129,8 +129,6 @@ void visit(Archive& archive, Of<Archive, StageDescription>& message) {
   archive("manifest", message.manifest, Document{});
   archive("items", message.items, Whole{0, limits::items_max});
   archive("costs", message.costs);
-  archive("strategy", message.strategy, Text{});
-  archive("straggler", message.straggler, Text{});
   archive("weight", message.weight, Number{});
   archive("priority", message.priority, Whole{-1000, 1000});
 }

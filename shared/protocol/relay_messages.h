@@ -116,8 +116,6 @@ struct StageDescription {
   std::int64_t items = 0;
   // Their hints differ: GET of the same path with "/costs" has them (stage_costs.h, compressed with zlib).
   bool costs = false;
-  std::string strategy;
-  std::string straggler;
   double weight = 1;
   int priority = 0;
 };
