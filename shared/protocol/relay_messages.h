@@ -69,12 +69,12 @@ struct RelayInfo {
 
 // GET /v1/admin/relay, of a relay: what it says of itself.
 struct RelayStatus {
-  HostId host;              // as which the project knows it
-  std::string name;         // as an administrator allowed it
-  std::string parent;       // HOST:PORT
-  Timestamp heard_at;       // when the parent answered last; 0: not since the start
-  std::int64_t hosts = 0;   // that are under it, those under relays under it included
-  std::int64_t units = 0;   // that hosts directly under it hold
+  HostId host;             // as which the project knows it
+  std::string name;        // as an administrator allowed it
+  std::string parent;      // HOST:PORT
+  Timestamp heard_at;      // when the parent answered last; 0: not since the start
+  std::int64_t hosts = 0;  // that are under it, those under relays under it included
+  std::int64_t units = 0;  // that hosts directly under it hold
 };
 
 // ---- Working through relays -------------------------------------------------------------------------------

@@ -162,3 +162,16 @@ TEST_CASE("a server certificate cannot act as an authority") {
                                fingerprint(root.public_key()), now)),
            "broken");
 }
+
+TEST_CASE("a self-signed identity is one key that no root vouches for") {
+  const TlsIdentity identity = make_self_signed_identity(names, now, now + 100 * day);
+  const auto chain = read(identity.certificate_chain_pem);
+  REQUIRE(chain.size() == 1);
+  CHECK(X509_verify(chain.front().get(), X509_get0_pubkey(chain.front().get())) == 1);
+  CHECK(X509_check_host(chain.front().get(), "grid.example.org", 0, 0, nullptr) == 1);
+  CHECK(X509_check_ca(chain.front().get()) == 0);
+  CHECK_FALSE(check_chain(der_chain(identity), fingerprint(PrivateKey::generate().public_key()), now).ok());
+  const auto digest = tls_key_digest(identity.certificate_chain_pem);
+  REQUIRE(digest.ok());
+  CHECK(*digest != *tls_key_digest(make_self_signed_identity(names, now, now + day).certificate_chain_pem));
+}

@@ -1,0 +1,34 @@
+# Completion for gleaner-relay, written by tools/completion.
+function __gleaner_relay_at
+    set -l at
+    for word in (commandline -opc)[2..-1]
+        set -l longer (string trim -- "$at $word")
+        if contains -- $longer "join" "run" "code" "status" "leave"
+            set at $longer
+        end
+    end
+    test "$at" = "$argv[1]"
+end
+complete -c gleaner-relay -n '__gleaner_relay_at ""' -f -a join -d 'join a project as a relay, or move to another parent'
+complete -c gleaner-relay -n '__gleaner_relay_at ""' -f -a run -d 'serve the hosts under it until SIGTERM'
+complete -c gleaner-relay -n '__gleaner_relay_at ""' -f -a code -d 'print the join code of the hosts under it'
+complete -c gleaner-relay -n '__gleaner_relay_at ""' -f -a status -d 'how the running relay is'
+complete -c gleaner-relay -n '__gleaner_relay_at ""' -f -a leave -d 'leave the project; hosts under it have to join elsewhere'
+complete -c gleaner-relay -n '__gleaner_relay_at ""' -l help -d 'Print this help message and exit'
+complete -c gleaner-relay -n '__gleaner_relay_at ""' -l version -d 'Display program version information and exit'
+complete -c gleaner-relay -n '__gleaner_relay_at ""' -l relay -r -d ''
+complete -c gleaner-relay -n '__gleaner_relay_at "join"' -l help -d 'Print this help message and exit'
+complete -c gleaner-relay -n '__gleaner_relay_at "join"' -l via -r -d 'HOST[:PORT] of the relay under which this one is to be (default: the code\'s server)'
+complete -c gleaner-relay -n '__gleaner_relay_at "join"' -l name -r -d 'what it is called where it is looked at'
+complete -c gleaner-relay -n '__gleaner_relay_at "join"' -l address -r -d 'address to listen on (default: 0.0.0.0)'
+complete -c gleaner-relay -n '__gleaner_relay_at "join"' -l port -r -d ''
+complete -c gleaner-relay -n '__gleaner_relay_at "join"' -l public-host -r -d 'name or address that its hosts can reach (default: this machine\'s name)'
+complete -c gleaner-relay -n '__gleaner_relay_at "run"' -l help -d 'Print this help message and exit'
+complete -c gleaner-relay -n '__gleaner_relay_at "run"' -l port -r -d ''
+complete -c gleaner-relay -n '__gleaner_relay_at "run"' -l log-level -r -d ''
+complete -c gleaner-relay -n '__gleaner_relay_at "run"' -l accept-loss -d 'go on with a store that is older than it was: its log is gone, or an old copy is back'
+complete -c gleaner-relay -n '__gleaner_relay_at "code"' -l help -d 'Print this help message and exit'
+complete -c gleaner-relay -n '__gleaner_relay_at "status"' -l help -d 'Print this help message and exit'
+complete -c gleaner-relay -n '__gleaner_relay_at "status"' -l json -d 'print one JSON document'
+complete -c gleaner-relay -n '__gleaner_relay_at "leave"' -l help -d 'Print this help message and exit'
+complete -c gleaner-relay -n '__gleaner_relay_at "leave"' -l force -d 'also if results are lost that the project does not have yet'
