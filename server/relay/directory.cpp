@@ -161,6 +161,12 @@ Status forget_membership(io::Files& files, const RelayDirectory& directory) {
 
 Result<service::ProjectSecrets> secrets_of(const RelayKeys& keys, const Membership& membership) {
   TRY_ASSIGN(const auto document, protocol::decode<protocol::ProjectDocument>(membership.project.payload));
+  TRY_ASSIGN(const auto relay, protocol::decode<protocol::RelayCertificate>(membership.certificate.payload));
+  if (relay.key != keys.host.public_key() || relay.tls_key != keys.tls_digest)
+    return Error{
+        ErrorKind::untrusted,
+        "keys/host.key and keys/tls.pem are not those that the project certified: put them back from "
+        "a backup, or `gleaner-relay leave` and join again"};
   TRY_ASSIGN(const auto certificate,
              protocol::decode<protocol::KeyCertificate>(document.work_certificate.payload));
   return service::ProjectSecrets{

@@ -68,7 +68,7 @@ struct Membership {
 // Nothing of the membership stays: identity, store, blobs. Keys and settings do, for another joining.
 [[nodiscard]] Status forget_membership(io::Files& files, const RelayDirectory& directory);
 
-// What the service stands on. Errors name the file.
+// What the service stands on. untrusted: the keys are not those that the project certified.
 [[nodiscard]] Result<service::ProjectSecrets> secrets_of(const RelayKeys& keys, const Membership& membership);
 
 }  // namespace gleaner::relay

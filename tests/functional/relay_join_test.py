@@ -125,6 +125,11 @@ class RelayJoin(unittest.TestCase):
 
             self.assertIn("is running", room.run("leave", check=False).stderr)
             self.assertEqual(grid.kill("room", signal.SIGTERM), 0)
+            key = room.directory / "keys" / "host.key"
+            kept = key.read_bytes()
+            key.unlink()
+            self.assertIn("not those that the project certified", room.run("code", check=False).stderr)
+            key.write_bytes(kept)
             room.run("leave")
             grid.wait_until("the good-bye", lambda: hosts()["room"]["state"] == "left")
             self.assertEqual(hosts()["pc4"]["state"], "left")
