@@ -5,9 +5,11 @@
 #include "shared/base/limits.h"
 #include "shared/protocol/codec.h"
 #include "shared/protocol/text.h"
+#include "tools/admin/access_api.h"
 #include "tools/admin/commands.h"
 #include "tools/admin/documents.h"
 #include "tools/admin/figures.h"
+#include "tools/admin/host_tree.h"
 #include "tools/admin/problem_views.h"
 
 namespace gleaner::admin {
@@ -70,6 +72,48 @@ std::string link_text(const protocol::HostSpeeds& speeds) {
          speed_text(speeds.upload_bytes_per_second, "B/s up");
 }
 
+// Hosts under relays behind these; how many there are only where there are relays.
+Table host_table(const std::vector<protocol::HostInfo>& hosts, Timestamp now) {
+  std::vector<TreeMember> members;
+  bool relays = false;
+  for (const auto& host : hosts) {
+    members.push_back({host.id, host.relay, host.state == protocol::HostState::active});
+    relays = relays || host.relay;
+  }
+  std::vector<Table::Column> columns{{"ID", Align::right},
+                                     {"NAME"},
+                                     {"STATE"},
+                                     {"PLATFORM"},
+                                     {"CORES", Align::right},
+                                     {"MFLOP/S", Align::right},
+                                     {"UNITS", Align::right},
+                                     {"ITEMS", Align::right},
+                                     {"FAILURES", Align::right},
+                                     {"LAST CONTACT"},
+                                     {"TAGS"},
+                                     {"REMARK"}};
+  if (relays) columns.insert(columns.begin() + 2, {"UNDER IT", Align::right});
+  Table table(std::move(columns));
+  for (const TreePlace& place : in_tree(members)) {
+    const auto& host = hosts[place.member];
+    std::vector<Cell> row{std::to_string(host.id.value),
+                          {indented(place, host.name), Tint::bold},
+                          {protocol::name_of(host.state), host_tint(host.state)},
+                          host.platform,
+                          std::to_string(host.cores),
+                          rate_text(host.mflops),
+                          std::to_string(host.open_units),
+                          count_text(host.items_accepted),
+                          count_text(host.failures),
+                          contact_text(host, now),
+                          joined(host.tags),
+                          reason_of(host)};
+    if (relays) row.insert(row.begin() + 2, place.under > 0 ? count_text(place.under) : "");
+    table.add(std::move(row));
+  }
+  return table;
+}
+
 Result<ExitCode> list_hosts(Session& session, const ListOptions& options) {
   TRY_ASSIGN(Api* const api, session.api());
   TRY_ASSIGN(auto hosts, api->hosts());
@@ -90,37 +134,31 @@ Result<ExitCode> list_hosts(Session& session, const ListOptions& options) {
     session.people() << "no hosts yet: `gleaner-admin status` shows the join code to give to volunteers\n";
     return ExitCode::ok;
   }
-  Table table({{"ID", Align::right},
-               {"NAME"},
-               {"STATE"},
-               {"PLATFORM"},
-               {"CORES", Align::right},
-               {"MFLOP/S", Align::right},
-               {"UNITS", Align::right},
-               {"ITEMS", Align::right},
-               {"FAILURES", Align::right},
-               {"LAST CONTACT"},
-               {"TAGS"},
-               {"REMARK"}});
-  const Timestamp now = session.outside().clock.now();
-  for (const auto& host : hosts)
-    table.add({std::to_string(host.id.value),
-               {host.name, Tint::bold},
-               {protocol::name_of(host.state), host_tint(host.state)},
-               host.platform,
-               std::to_string(host.cores),
-               rate_text(host.mflops),
-               std::to_string(host.open_units),
-               count_text(host.items_accepted),
-               count_text(host.failures),
-               contact_text(host, now),
-               joined(host.tags),
-               reason_of(host)});
-  session.people() << table.render(session.people_display());
+  session.people() << host_table(hosts, session.outside().clock.now()).render(session.people_display());
   return ExitCode::ok;
 }
 
-std::string host_text(const protocol::HostInfo& host, Timestamp now, const Display& display) {
+// Of a relay itself how many hosts are under it; empty: it is none.
+struct RelayWords {
+  std::string under;
+  std::string hosts;
+};
+
+Result<RelayWords> relay_words(Api& api, const protocol::HostInfo& host) {
+  const auto relays = get_relays(api);
+  if (!relays.ok() && relays.error().kind != ErrorKind::not_found) return relays.error();
+  RelayWords words{"-", ""};
+  if (host.relay) words.under = "host " + std::to_string(host.relay->value);
+  if (!relays.ok()) return words;  // a server of before relays
+  for (const auto& relay : *relays) {
+    if (host.relay && relay.host == host.relay) words.under = relay.name + " (" + words.under + ")";
+    if (relay.host == host.id) words.hosts = count_text(relay.hosts) + " of " + count_text(relay.children);
+  }
+  return words;
+}
+
+std::string host_text(const protocol::HostInfo& host, const RelayWords& relay, Timestamp now,
+                      const Display& display) {
   const protocol::HostSpeeds speeds = host.speeds.value_or(protocol::HostSpeeds{});
   return render_fields(
       {{"host", {std::to_string(host.id.value) + " " + host.name, Tint::bold}},
@@ -142,7 +180,8 @@ std::string host_text(const protocol::HostInfo& host, Timestamp now, const Displ
        {"trust", host.trust < 0 ? "-" : percent_text(host.trust, 1) + " that a result is right"},
        {"enrolled", time_text(host.enrolled_at)},
        {"with code", host.code},
-       {"under relay", host.relay ? "host " + std::to_string(host.relay->value) : "-"},
+       {"under relay", relay.under},
+       {"hosts under it", relay.hosts},
        {"tags", joined(host.tags)},
        {"last contact", contact_text(host, now)}},
       display);
@@ -151,10 +190,12 @@ std::string host_text(const protocol::HostInfo& host, Timestamp now, const Displ
 Result<ExitCode> show(Session& session, const HostChoice& choice) {
   TRY_ASSIGN(Api* const api, session.api());
   TRY_ASSIGN(const auto host, find_host(*api, choice.which));
-  if (session.json())
+  if (session.json()) {
     session.print_json(protocol::encode(host));
-  else
-    session.people() << host_text(host, session.outside().clock.now(), session.people_display());
+    return ExitCode::ok;
+  }
+  TRY_ASSIGN(const auto relay, relay_words(*api, host));
+  session.people() << host_text(host, relay, session.outside().clock.now(), session.people_display());
   return ExitCode::ok;
 }
 

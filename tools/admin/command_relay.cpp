@@ -1,4 +1,4 @@
-// relay allow, list: who others join through.
+// relay allow, list, explain: who others join through.
 #include <algorithm>
 
 #include "shared/base/limits.h"
@@ -6,6 +6,8 @@
 #include "tools/admin/access_api.h"
 #include "tools/admin/commands.h"
 #include "tools/admin/figures.h"
+#include "tools/admin/host_tree.h"
+#include "tools/admin/relay_explanation.h"
 
 namespace gleaner::admin {
 namespace {
@@ -72,14 +74,63 @@ Result<ExitCode> list(Session& session, const NoOptions&) {
                {"HOSTS UNDER IT", Align::right},
                {"LAST CONTACT"}});
   const Timestamp now = session.outside().clock.now();
-  for (const auto& relay : relays)
-    table.add({{relay.name, Tint::bold},
+  std::vector<TreeMember> members;
+  for (const auto& relay : relays) members.push_back({relay.host, relay.relay});
+  for (const TreePlace& place : in_tree(members)) {
+    const auto& relay = relays[place.member];
+    table.add({{indented(place, relay.name), Tint::bold},
                {relay.state, relay_tint(relay)},
                number_text(relay.host),
                number_text(relay.relay),
                count_text(relay.hosts) + " of " + count_text(relay.children),
                contact_text(relay, now)});
+  }
   session.people() << table.render(session.people_display());
+  return ExitCode::ok;
+}
+
+struct RelayQuestion {
+  std::string name;
+  std::optional<double> item_bytes, result_bytes;
+};
+// Of which problem it computes, and what it has left of it; more is not looked at.
+constexpr int units_looked_at = 50;
+
+Result<RelayFigures> figures_of(Api& api, const RelayQuestion& options) {
+  RelayFigures figures;
+  TRY_ASSIGN(figures.relays, get_relays(api));
+  const auto found = std::find_if(figures.relays.begin(), figures.relays.end(),
+                                  [&](const auto& relay) { return relay.name == options.name; });
+  if (found == figures.relays.end())
+    return Error{ErrorKind::not_found, "there is no relay called " + options.name +
+                                           ": `gleaner-admin relay list` shows what there is"};
+  figures.relay = *found;
+  figures.item_bytes = options.item_bytes;
+  figures.result_bytes = options.result_bytes;
+  if (!figures.relay.host) return figures;
+  TRY_ASSIGN(figures.hosts, api.hosts());
+  TRY_ASSIGN(figures.units, api.host_units(*figures.relay.host, units_looked_at));
+  if (figures.units.empty()) return figures;
+  auto problem = api.problem(figures.units.front().problem, Api::Shares::all);
+  if (problem.ok()) {
+    figures.problem = std::move(*problem);
+  } else if (problem.error().kind != ErrorKind::not_found) {  // it was deleted
+    return problem.error();
+  }
+  return figures;
+}
+
+Result<ExitCode> explain_relay_limit(Session& session, const RelayQuestion& options) {
+  TRY_ASSIGN(Api* const api, session.api());
+  TRY_ASSIGN(const auto figures, figures_of(*api, options));
+  TRY_ASSIGN(const auto explanation, explain_relay(figures));
+  if (session.json()) {
+    session.print_json(explanation_document(explanation));
+    return ExitCode::ok;
+  }
+  session.people() << explanation.sentence << '\n';
+  if (!explanation.never_measured.empty())
+    session.people() << "Never measured: " << joined(explanation.never_measured) << ".\n";
   return ExitCode::ok;
 }
 
@@ -108,6 +159,19 @@ void add_relay_commands(CLI::App& program, Action& chosen) {
       ->excludes(own);
   on_parse(command, chosen, options, allow);
   on_parse(relays->add_subcommand("list", "List all relays"), chosen, std::make_shared<NoOptions>(), list);
+  const auto explained = std::make_shared<RelayQuestion>();
+  command = relays->add_subcommand(
+      "explain", "Say what limits the hosts under a relay, and whom it would do as well without");
+  command->add_option("name", explained->name, "the relay's name")->required()->type_name("NAME");
+  command
+      ->add_option("--item-bytes", explained->item_bytes,
+                   "what is fetched for one item, on the average; else nothing")
+      ->check(CLI::Range(0.0, limits::plan_number_max));
+  command
+      ->add_option("--result-bytes", explained->result_bytes,
+                   "how large the result of one item is; else nothing")
+      ->check(CLI::Range(0.0, limits::plan_number_max));
+  on_parse(command, chosen, explained, explain_relay_limit);
 }
 
 }  // namespace gleaner::admin
