@@ -127,11 +127,11 @@ void Router::addresses(const Request& request, HostId host, const Reply& reply) 
 // /v1/relay/stages/PROBLEM/STAGE[/costs?from=ITEM]
 void Router::stage_operation(const Request& request, HostId relay, const Reply& reply) {
   const auto pieces = split_path(request.path);
-  const bool costs = pieces.size() == 7 && pieces[6] == "costs";
-  if (request.method != "GET" || (pieces.size() != 6 && !costs))
+  const bool costs = pieces.size() == 6 && pieces[5] == "costs";
+  if (request.method != "GET" || (pieces.size() != 5 && !costs))
     return reply(error_response(no_such_operation(request)));
   const auto asked = request.query.find("from");
-  const auto problem = parse_number(pieces[4]), stage = parse_number(pieces[5]),
+  const auto problem = parse_number(pieces[3]), stage = parse_number(pieces[4]),
              from = asked == request.query.end() ? 0 : parse_number(asked->second);
   if (!problem || !stage || !from || *stage >= limits::stages_max)
     return reply(
