@@ -118,6 +118,7 @@ TEST_CASE("hosts survive, added and updated") {
           for (std::string* key : {&row.public_key, &row.machine, &row.token_digest}) make_key(*key);
           row.public_key += std::to_string(i);
           row.token_digest += std::to_string(i);
+          row.id = {};  // the store's choice
           row.id = must(store.add_host(row));
           rows.push_back(row);
         }
