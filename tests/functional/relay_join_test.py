@@ -6,7 +6,10 @@ import signal
 import socket
 import unittest
 
+import jsonschema
+
 from harness import Grid, free_port, main
+from wire_test import CONTRACT, resolve
 
 
 class Relay:
@@ -97,6 +100,13 @@ class RelayJoin(unittest.TestCase):
             self.assertEqual({name: host["id"] for name, host in listed.items()},
                              {name: hosts()[name]["id"] for name in ("pc1", "pc2", "room")})
             self.assertIn("this is a relay", lab.admin("host", "revoke", listed["pc1"]["id"], "--yes", check=False).stderr)
+
+            # As published. Anyone may hear that it is a relay.
+            jsonschema.validate(status, resolve(CONTRACT["components"]["schemas"]["RelayStatus"]))
+            certificate = lab.request("GET", "/v1/relay")
+            self.assertEqual(certificate[0], 200)
+            jsonschema.validate(certificate[2], resolve(CONTRACT["components"]["schemas"]["SignedStatement"]))
+            self.assertEqual(lab.request("GET", "/v1/project")[2], grid.request("GET", "/v1/project")[2])
 
             # Three pieces at least, through both, with the token that the second gave.
             data = os.urandom(9 << 20)

@@ -258,6 +258,7 @@ class Wire(unittest.TestCase):
         project = json.loads(from_base64url(self.call("GET", "/v1/project")["payload"]))
         self.call("GET", "/v1/relay", expect=404)  # of a relay only (relay_join_test.py)
         self.call("GET", "/v1/admin/relay", token=admin, expect=404)
+        self.covered |= {("get", "/v1/relay"), ("get", "/v1/admin/relay")}
         relay, child = HostKey(self.grid), HostKey(self.grid)
         body = relay.request("named by its owner", secret=from_base64url(made["join_code"].rsplit("/", 1)[1])[33:49])
         self.call("POST", "/v1/enrol", body, expect=403)  # it does not say that it is a relay
