@@ -84,8 +84,9 @@ Duration Uplink::speak() {
   const Duration longest = std::min(longest_silence, first_silence * (1 << std::min(silences_, 7)));
   ++silences_;
   const Duration pause = longest / 2 + from_seconds(random_.uniform() * to_seconds(longest) / 2);
-  const auto told = decide<bool>([&](service::Transaction& tx, Result<bool>& value) -> Status {
-    service::take_silence(tx, *next->message, heard.error().message, tx.now + pause);
+  const auto told = decide<bool>([message = std::move(*next->message), why = heard.error().message, pause](
+                                     service::Transaction& tx, Result<bool>& value) -> Status {
+    service::take_silence(tx, message, why, tx.now + pause);
     value = true;
     return {};
   });
@@ -98,11 +99,11 @@ Status Uplink::exchange(service::UpMessage& message) {
   const auto request =
       transport::json_request(parent_.server(), "/v1/work", protocol::encode(message.request));
   for (auto& commit : message.request.commits) commit.data.reset();
-  TRY_ASSIGN(const auto reply,
+  TRY_ASSIGN(auto reply,
              transport::understand<protocol::WorkReply>(transport::call(*http_, parent_.server(), request)));
   parent_.heard(reply.revocations.value_or(0));
   TRY(check_answers(reply));
-  TRY_ASSIGN(const auto leases, service::read_leases(reply));
+  TRY_ASSIGN(auto leases, service::read_leases(reply));
   std::vector<service::LeasedStage> stages;
   std::set<std::pair<ProblemId, int>> seen;
   for (const auto& lease : leases) {
@@ -114,11 +115,13 @@ Status Uplink::exchange(service::UpMessage& message) {
       spdlog::warn("problem {}, stage {}: {}", lease.grant.problem.value, lease.grant.stage,
                    stage.error().message);
   }
-  const auto taken = decide<bool>([&](service::Transaction& tx, Result<bool>& value) -> Status {
-    TRY(service::take_reply(tx, message, reply, leases, stages));
-    value = true;
-    return {};
-  });
+  const auto taken =
+      decide<bool>([message, reply = std::move(reply), leases = std::move(leases),
+                    stages = std::move(stages)](service::Transaction& tx, Result<bool>& value) -> Status {
+        TRY(service::take_reply(tx, message, reply, leases, stages));
+        value = true;
+        return {};
+      });
   return taken.ok() ? Status{} : taken.error();
 }
 

@@ -6,8 +6,8 @@
 namespace gleaner::simulator {
 namespace {
 
-// Work is a sum of many small differences: an item counts as finished when so little of its unit is left to it,
-// or less than what a sum that is counted from item 0 cannot tell.
+// Work is a sum of many small differences: an item counts as finished when so little of its unit is left to
+// it, or less than what a sum that is counted from item 0 cannot tell.
 constexpr double finished_share = 1e-9, untold_share = 8 * std::numeric_limits<double>::epsilon();
 
 }  // namespace
