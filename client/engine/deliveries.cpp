@@ -248,8 +248,19 @@ protocol::FailureReport Deliveries::next_failure(SteadyTime now) {
   const auto first = std::find_if(units_.begin(), units_.end(),
                                   [now](const auto& entry) { return failure_ready(*entry.second, now); });
   CHECK_TRUE(first != units_.end());
-  first->second->delivery.in_flight = true;
-  return *first->second->delivery.failure;
+  Unit& unit = *first->second;
+  unit.delivery.in_flight = true;
+  // Once: when it is sent again it is the same, and counts once.
+  if (signer_ && !unit.delivery.failure->statement) unit.delivery.failure->statement = signed_failure(unit);
+  return *unit.delivery.failure;
+}
+
+protocol::SignedStatement Deliveries::signed_failure(const Unit& unit) const {
+  const protocol::FailureReport& report = *unit.delivery.failure;
+  const protocol::Failure failure{signer_->project,     signer_->host,      report.unit,
+                                  unit.grant().problem, unit.grant().stage, report.kind,
+                                  report.item,          report.message,     services_.clock.now()};
+  return crypto::sign_statement(protocol::StatementType::failure, protocol::encode(failure), signer_->key);
 }
 
 void Deliveries::end_delivery(Unit& unit, SteadyTime now) {

@@ -27,8 +27,8 @@ struct Totals {
 
 enum class Closing { no, yes };
 
-// Under a relay every result goes with the word of who computed it.
-struct DeliverySigner {
+// Under a relay every result, and every kernel that failed, goes with the word of the host itself.
+struct HostSigner {
   std::string project;
   HostId host;
   crypto::PrivateKey key;
@@ -47,7 +47,7 @@ class Deliveries {
         receipts_(services.files, directory) {}
 
   // The server is a relay.
-  void sign_as(DeliverySigner signer) { signer_ = std::move(signer); }
+  void sign_as(HostSigner signer) { signer_ = std::move(signer); }
   // A unit from an earlier run. `same`: what is held of it is with the relay that is the server now.
   enum class Holder { same, another };
   void resume(Unit& unit, Holder holder) const;
@@ -99,6 +99,7 @@ class Deliveries {
   [[nodiscard]] static bool failure_ready(const Unit& unit, SteadyTime now);
   static void end_delivery(Unit& unit, SteadyTime now);
   [[nodiscard]] protocol::CommitRequest request(Unit& unit);
+  [[nodiscard]] protocol::SignedStatement signed_failure(const Unit& unit) const;
 
   Services& services_;
   transport::Workers& workers_;
@@ -107,7 +108,7 @@ class Deliveries {
   transport::Server server_;
   ObjectAccess objects_;  // used on the data queue only
   receipts::Receipts receipts_;
-  std::optional<DeliverySigner> signer_;
+  std::optional<HostSigner> signer_;
   Totals totals_;
   std::vector<protocol::FailureReport> refused_;  // of units that are not in the book
   std::optional<std::string> disk_trouble_;

@@ -136,7 +136,10 @@ void Router::look_operation(const AdminCall& call) {
   };
   const auto after = asked("after").empty() ? std::optional<std::int64_t>(0) : parse_number(asked("after"));
   if (!after) return call.reply(error_response({ErrorKind::invalid, "after: expected a whole number"}));
+  const auto relay = asked("relay").empty() ? std::optional<std::int64_t>(0) : parse_number(asked("relay"));
+  if (!relay) return call.reply(error_response({ErrorKind::invalid, "relay: expected a whole number"}));
   service::HostQuery hosts{HostId{*after}, asked("text"), {}, asked("tag")};
+  hosts.relay = HostId{*relay};
   for (const auto state :
        {protocol::HostState::active, protocol::HostState::revoked, protocol::HostState::left})
     if (asked("state") == protocol::name_of(state)) hosts.state = state;

@@ -15,7 +15,7 @@
 namespace gleaner::link {
 
 // Raised when an old leader and a new front end would not understand each other.
-inline constexpr std::int64_t version = 2;
+inline constexpr std::int64_t version = 3;
 
 struct Hello {
   std::int64_t version = link::version;

@@ -123,6 +123,68 @@ Status apply(Transaction& tx, Host& host, Problem& problem, const Ruling& ruling
   return {};
 }
 
+// What a kernel ended with.
+struct Ending {
+  protocol::FailureKind kind;
+  std::int64_t item;
+  std::string message;
+};
+
+std::string text_of(const Ending& ending) {
+  return std::string(protocol::name_of(ending.kind)) + ": " + ending.message;
+}
+
+// Clocks of hosts may be wrong by a time zone.
+constexpr Duration said_valid = std::chrono::hours{24};
+
+// Why it is not believed that the host of `said` failed so with the unit of `holder`; empty: it is.
+std::string doubt(const Transaction& tx, const Host& holder, const Problem& problem, const policy::Unit& unit,
+                  const protocol::SignedStatement& statement, const protocol::Failure& said) {
+  const auto host = tx.model.hosts.find(said.host);
+  if (host == tx.model.hosts.end() || host->second.row.public_key != statement.key)
+    return fmt::format("is not signed by host {}", said.host.value);
+  if (said.problem != problem.row.id || said.stage != problem.row.stage)
+    return "is of another problem or stage than the unit";
+  if (said.host == holder.row.id) return {};  // its own unit ends with it, whatever else it says
+  const auto above = tx.model.index.relays().above(said.host);
+  if (std::find(above.begin(), above.end(), holder.row.id) == above.end())
+    return fmt::format("is of host {}, which is not under it", said.host.value);
+  if (!unit.range.contains(said.item)) return "is of an item that the unit does not have";
+  if (said.at < tx.now - said_valid || said.at > tx.now + said_valid)
+    return "was made at " + to_rfc3339(said.at) + ", by its clock";
+  return {};
+}
+
+// Counts it, and says what follows.
+Status count_failure(Transaction& tx, Host& failed, Problem& problem, UnitId unit, const Ending& ending,
+                     std::int64_t item, std::vector<Ruling>& rulings) {
+  const HostId host = failed.row.id;
+  TRY(keep_failure(
+      tx, problem,
+      {unit, host, problem.row.id, problem.row.stage, ending.kind, ending.item, ending.message, tx.now}));
+  tx.effects.warn(fmt::format("unit {} of problem {} failed on host {}: {}", unit.value, problem.row.id.value,
+                              host.value, text_of(ending)));
+  ++failed.row.health.failures;
+  TRY(tx.store.update_host(failed.row));
+  rulings = tx.model.blame.failed(
+      {host, problem.row.application, problem.row.id, item, text_of(ending), computed(ending.kind),
+       policy::credence_of(tx.model.reputation.is_own(host), failed.row.items_accepted,
+                           failed.row.health.failures)},
+      hosts_computing(tx.model, problem.row.application), tx.now);
+  return {};
+}
+
+// Not of items and applications, over which a relay does not rule.
+bool is_of_hosts(const Ruling& ruling) {
+  return ruling.kind == Ruling::Kind::hold_pair || ruling.kind == Ruling::Kind::hold_host;
+}
+
+void pass_up(Model& model, const Problem& problem, const protocol::FailureReport& report) {
+  if (model.failures_below.size() == failures_below_max) return;
+  model.failures_below.push_back({problem.row.id, problem.row.stage, report});
+  model.failures_below.back().report.unit = {};
+}
+
 // Where a problem that failed goes on: with what it was doing then.
 Status reopen_problem(Transaction& tx, Problem& problem) {
   auto& row = problem.row;
@@ -134,39 +196,53 @@ Status reopen_problem(Transaction& tx, Problem& problem) {
 
 }  // namespace
 
-Status take_failure(Transaction& tx, HostId host_id, const protocol::FailureReport& report) {
+Status take_failure(Transaction& tx, HostId host_id, const protocol::FailureReport& report,
+                    const std::optional<protocol::Failure>& said, Result<bool>& taken) {
+  taken = true;
   const auto host_found = tx.model.hosts.find(host_id);
   const auto place = tx.model.open_units.find(report.unit);
   if (host_found == tx.model.hosts.end() || place == tx.model.open_units.end()) return {};  // over already
-  Host& host = host_found->second;
+  Host& holder = host_found->second;
   Problem& problem = tx.model.problems.at(place->second);
-  if (!problem.stage || !host.units.contains(report.unit)) return {};
-  TRY(touch_host(tx, host));
-  TRY(keep_failure(tx, problem,
-                   {report.unit, host_id, problem.row.id, problem.row.stage, report.kind, report.item,
-                    report.message, tx.now}));
-  const std::string text = std::string(protocol::name_of(report.kind)) + ": " + report.message;
-  tx.effects.warn(fmt::format("unit {} of problem {} failed on host {}: {}", report.unit.value,
-                              problem.row.id.value, host_id.value, text));
-  ++host.row.health.failures;
-  TRY(tx.store.update_host(host.row));
-
+  if (!problem.stage || !holder.units.contains(report.unit)) return {};
   const policy::Unit* unit = problem.stage->view().unit(report.unit);
+  TRY(touch_host(tx, holder));
+  const bool below = said && said->host != host_id;
+  if (said) {
+    if (std::string why = doubt(tx, holder, problem, *unit, *report.statement, *said); !why.empty()) {
+      tx.effects.warn(fmt::format("a failure that {} (host {}) reports is not believed: {}", holder.row.name,
+                                  host_id.value, why));
+      taken = Error{ErrorKind::untrusted, "the statement of a host whose kernel failed " + why};
+      return {};
+    }
+  }
+  Host& failed = below ? tx.model.hosts.at(said->host) : holder;
+  if (below) {
+    if (said->at <= failed.row.proved_at) return {};  // it counted already
+    failed.row.proved_at = said->at;
+    TRY(touch_host(tx, failed));  // it is there
+  }
   const Range rest{unit->committed, unit->range.end};
-  const std::int64_t item = rest.contains(report.item) ? report.item : rest.begin;
-  const auto rulings = tx.model.blame.failed(
-      {host_id, problem.row.application, problem.row.id, item, text, computed(report.kind),
-       policy::credence_of(tx.model.reputation.is_own(host_id), host.row.items_accepted,
-                           host.row.health.failures)},
-      hosts_computing(tx.model, problem.row.application), tx.now);
+  const Ending ending =
+      said ? Ending{said->kind, said->item, said->message} : Ending{report.kind, report.item, report.message};
+  const std::int64_t item = below || rest.contains(ending.item) ? ending.item : rest.begin;
+  std::vector<Ruling> rulings;
+  TRY(count_failure(tx, failed, problem, report.unit, ending, item, rulings));
+  if (tx.settings.relay != HostId{}) {
+    std::erase_if(rulings, [](const Ruling& ruling) { return !is_of_hosts(ruling); });
+    if (said) pass_up(tx.model, problem, report);
+  }
+
   const Ruling* aside = find(rulings, Ruling::Kind::set_aside, item);
-  policy::Changes changes;
-  problem.stage->give_back(
-      host_id, report.unit,
-      aside != nullptr ? policy::Stage::GiveBack::set_aside : policy::Stage::GiveBack::failed, item,
-      aside != nullptr ? aside->reason : text, tx.now, changes);
-  TRY(store_stage(tx, problem, changes));
-  for (const Ruling& ruling : rulings) TRY(apply(tx, host, problem, ruling));
+  if (!below || aside != nullptr) {
+    policy::Changes changes;
+    problem.stage->give_back(
+        host_id, report.unit,
+        aside != nullptr ? policy::Stage::GiveBack::set_aside : policy::Stage::GiveBack::failed, item,
+        aside != nullptr ? aside->reason : text_of(ending), tx.now, changes);
+    TRY(store_stage(tx, problem, changes));
+  }
+  for (const Ruling& ruling : rulings) TRY(apply(tx, failed, problem, ruling));
   return {};
 }
 

@@ -2,13 +2,21 @@
 // have what failed tried again. Writer thread only.
 #pragma once
 
+#include <optional>
+
 #include "server/service/transaction.h"
 #include "shared/protocol/admin_messages.h"
 #include "shared/protocol/messages.h"
+#include "shared/protocol/relay_messages.h"
 
 namespace gleaner::service {
 
-[[nodiscard]] Status take_failure(Transaction& tx, HostId host, const protocol::FailureReport& report);
+// Of a unit that `host` holds. `said`: what report.statement says, whose signature and project were checked.
+// It counts against the host that says it, that one or one under it, once; a relay's unit goes on, unless the
+// item is set aside. At a relay only hosts are held back, and it is to be passed up (Model::failures_below).
+// `taken`: untrusted, why a relay is not believed.
+[[nodiscard]] Status take_failure(Transaction& tx, HostId host, const protocol::FailureReport& report,
+                                  const std::optional<protocol::Failure>& said, Result<bool>& taken);
 
 // How the message of a problem begins that waits for its administrator: it survives a restart.
 inline constexpr std::string_view stopped_mark = "stopped: ";

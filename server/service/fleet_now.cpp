@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "server/service/trust.h"
+#include "shared/base/limits.h"
 
 namespace gleaner::service {
 namespace {
@@ -22,15 +23,28 @@ std::string ago_text(Duration passed) {
   return minutes < 48 * 60 ? std::to_string(minutes / 60) + " h" : std::to_string(minutes / 1440) + " days";
 }
 
+// Who speaks to the project for it: the relay above all others that it is under, or itself.
+const Host& speaker_of(const Model& model, const Host& host) {
+  const Host* speaker = &host;
+  for (int depth = 0; depth < limits::relay_depth_max && speaker->row.relay != HostId{}; ++depth) {
+    const auto above = model.hosts.find(speaker->row.relay);
+    if (above == model.hosts.end()) break;
+    speaker = &above->second;
+  }
+  return *speaker;
+}
+
 }  // namespace
 
 FleetNow fleet_now(const Model& model, Timestamp now) {
   FleetNow fleet;
   for (const auto& [id, host] : model.hosts) {
-    if (host.row.state != protocol::HostState::active) continue;
+    if (host.row.state != protocol::HostState::active || host.row.children > 0) continue;
     ++fleet.joined;
-    fleet.last_contact = std::max(fleet.last_contact, host.row.last_contact);
-    if (now - host.row.last_contact > online_within) continue;
+    const Host& speaker = speaker_of(model, host);
+    const Timestamp heard = std::max(host.row.last_contact, speaker.row.last_contact);
+    fleet.last_contact = std::max(fleet.last_contact, heard);
+    if (now - heard > online_within) continue;
     ++fleet.online;
     const bool on_hold = !host.row.on_hold.empty();
     if (!on_hold) fleet.cores += host.usable_cores();
@@ -38,7 +52,7 @@ FleetNow fleet_now(const Model& model, Timestamp now) {
       fleet.cores_measured += host.usable_cores();
       fleet.mflops_measured += host.row.mflops * host.usable_cores();
     }
-    if (!host.units.empty()) {
+    if (!speaker.units.empty()) {
       ++fleet.busy;
       continue;
     }

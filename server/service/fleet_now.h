@@ -8,7 +8,9 @@
 
 namespace gleaner::service {
 
-// What the hosts of the project do, for as many problems as are asked about: one pass over the hosts.
+// What the hosts of the project do, for as many problems as are asked about: one pass over the hosts. A relay
+// computes nothing, and speaks for the hosts under it: they are online when the one above them all is, and at
+// work when that has a unit.
 struct FleetNow {
   std::int64_t joined = 0;          // and neither left nor revoked
   std::int64_t online = 0;          // of them, heard of within a quarter of an hour

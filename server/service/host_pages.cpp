@@ -19,6 +19,7 @@ std::string lower(std::string_view text) {
 
 bool matches(const storage::HostRow& row, const HostQuery& query) {
   if (query.state && row.state != *query.state) return false;
+  if (query.relay != HostId{} && row.relay != query.relay) return false;
   if (!query.tag.empty() && std::find(row.tags.begin(), row.tags.end(), query.tag) == row.tags.end())
     return false;
   if (query.text.empty()) return true;

@@ -22,6 +22,7 @@ struct HostQuery {
   std::optional<protocol::HostState> state;  // absent: any
   std::string tag = {};                      // that it has; empty: any
   HostOrder order = HostOrder::number;
+  HostId relay = {};  // directly under which it is; 0: any
 };
 
 class HostPages {

@@ -109,6 +109,14 @@ struct Underway {
   std::map<ProblemId, std::string> drafts;  // problems that are planned before they are stored: their names
 };
 
+// A host under this relay said it, signed. `report` names no unit of the parent's yet.
+struct FailureBelow {
+  ProblemId problem;
+  int stage = 0;
+  protocol::FailureReport report;
+};
+inline constexpr std::size_t failures_below_max = 256;  // more of them tell nothing new
+
 struct Model {
   IdTable<HostId, Host> hosts;
   std::map<std::string, storage::CodeRow> codes;                            // what hosts join with, by name
@@ -125,6 +133,7 @@ struct Model {
   HostIndex index;                             // of `hosts`
   std::int64_t items_accepted = 0;             // of all hosts, ever
   std::int64_t failures = 0;                   // that hosts reported, since the model was read
+  std::deque<FailureBelow> failures_below;     // of a relay: to be passed up, the oldest first
   Contacts contacts;                           // of the active ones
   Contribution contribution;
   policy::Blame blame;  // after a restart it knows what worked, and learns anew what fails

@@ -8,6 +8,7 @@
 #include "server/service/reports.h"
 #include "server/service/upstream_results.h"
 #include "shared/base/limits.h"
+#include "shared/crypto/relay_chain.h"
 #include "shared/crypto/statements.h"
 #include "shared/protocol/codec.h"
 
@@ -185,12 +186,19 @@ void Work::heartbeat(HostId host, protocol::HeartbeatRequest request, Done<proto
 }
 
 void Work::failure(HostId host, protocol::FailureReport report, StatusDone done) {
-  kernel_.decide<bool>(
-      [host, report = std::move(report)](Transaction& tx, Result<bool>& taken) {
-        taken = true;
-        return take_failure(tx, host, report);
-      },
-      [done = std::move(done)](Result<bool> taken) { done(taken.ok() ? Status{} : Status{taken.error()}); });
+  kernel_.on_pool([this, host, report = std::move(report), done = std::move(done)]() mutable {
+    std::optional<protocol::Failure> said;
+    if (const auto& statement = report.statement) {
+      auto checked = crypto::check_failure(*statement, statement->key, secrets_.project);
+      if (!checked.ok()) return done(checked.error());
+      said = std::move(*checked);
+    }
+    kernel_.decide<bool>(
+        [host, report = std::move(report), said = std::move(said)](Transaction& tx, Result<bool>& taken) {
+          return take_failure(tx, host, report, said, taken);
+        },
+        [done](Result<bool> taken) { done(taken.ok() ? Status{} : Status{taken.error()}); });
+  });
 }
 
 }  // namespace gleaner::service

@@ -66,6 +66,16 @@ Status check_receiver(HostId said, const RelayCertificate& relay) {
                               ", which grants on what relay " + std::to_string(said.value) + " was given");
 }
 
+// By a host's key, of this project.
+template <typename Message>
+Result<Message> check_said(const SignedStatement& statement, StatementType type, std::string_view host_key,
+                           const std::string& project) {
+  TRY(check_signed_by(statement, type, host_key));
+  TRY_ASSIGN(auto said, decode_payload<Message>(statement));
+  if (said.project != project) return refuse_statement(type, "belongs to project " + said.project);
+  return said;
+}
+
 }  // namespace
 
 Result<RelayCertificate> check_relay_certificate(const SignedStatement& statement, const ProjectTrust& trust,
@@ -128,11 +138,12 @@ Status check_not_revoked(const LeaseChain& chain, const Revocations& revocations
 
 Result<protocol::Delivery> check_delivery(const SignedStatement& statement, std::string_view host_key,
                                           const std::string& project) {
-  constexpr auto type = StatementType::delivery;
-  TRY(check_signed_by(statement, type, host_key));
-  TRY_ASSIGN(auto delivery, decode_payload<protocol::Delivery>(statement));
-  if (delivery.project != project) return refuse_statement(type, "belongs to project " + delivery.project);
-  return delivery;
+  return check_said<protocol::Delivery>(statement, StatementType::delivery, host_key, project);
+}
+
+Result<protocol::Failure> check_failure(const SignedStatement& statement, std::string_view host_key,
+                                        const std::string& project) {
+  return check_said<protocol::Failure>(statement, StatementType::failure, host_key, project);
 }
 
 }  // namespace gleaner::crypto

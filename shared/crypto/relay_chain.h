@@ -38,4 +38,8 @@ namespace gleaner::crypto {
                                                         std::string_view host_key,
                                                         const std::string& project);
 
+// The same of what it says of a kernel that failed.
+[[nodiscard]] Result<protocol::Failure> check_failure(const protocol::SignedStatement& statement,
+                                                      std::string_view host_key, const std::string& project);
+
 }  // namespace gleaner::crypto

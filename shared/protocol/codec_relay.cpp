@@ -13,6 +13,7 @@ GLEANER_INSTANTIATE_CODEC(std::vector<RelayInfo>);
 GLEANER_INSTANTIATE_CODEC(RelayStatus);
 GLEANER_INSTANTIATE_CODEC(RelayGrant);
 GLEANER_INSTANTIATE_CODEC(Delivery);
+GLEANER_INSTANTIATE_CODEC(Failure);
 GLEANER_INSTANTIATE_CODEC(StageDescription);
 
 }  // namespace gleaner::protocol

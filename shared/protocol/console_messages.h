@@ -82,7 +82,7 @@ struct ItemMap {
   std::vector<HostId> holders;  // who holds most of the cell; 0: nobody
 };
 
-// GET /v1/admin/host-pages?after=ID&text=TEXT&state=STATE&tag=TAG&order=ORDER.
+// GET /v1/admin/host-pages?after=ID&text=TEXT&state=STATE&tag=TAG&relay=ID&order=ORDER.
 struct HostPage {
   std::vector<HostInfo> hosts;
   HostId next;  // ask after it for more; 0: there are no more

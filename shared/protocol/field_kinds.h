@@ -99,7 +99,7 @@ inline constexpr std::int64_t values_max = limits::json_values_max;
 template <typename Enumeration>
 inline constexpr int count_of = 0;
 template <>
-inline constexpr int count_of<StatementType> = 13;
+inline constexpr int count_of<StatementType> = 14;
 template <>
 inline constexpr int count_of<CommitStatus> = 3;
 template <>

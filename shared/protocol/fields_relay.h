@@ -120,6 +120,21 @@ void visit(Archive& archive, Of<Archive, Delivery>& message) {
 }
 
 template <>
+inline constexpr const char* title<Failure> = "failure of a host";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, Failure>& message) {
+  archive("project", message.project, Digest{});
+  archive("host", message.host);
+  archive("unit", message.unit);
+  archive("problem", message.problem);
+  archive("stage", message.stage, stage_number);
+  archive("kind", message.kind);
+  archive("item", message.item, Whole{});
+  archive("message", message.message, Prose{});
+  archive("at", message.at);
+}
+
+template <>
 inline constexpr const char* title<StageDescription> = "description of a stage";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, StageDescription>& message) {

@@ -241,6 +241,7 @@ void visit(Archive& archive, Of<Archive, FailureReport>& message) {
   archive("kind", message.kind);
   archive("item", message.item, Whole{});
   archive("message", message.message, Prose{});
+  archive("statement", message.statement);
 }
 
 template <>

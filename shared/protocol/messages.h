@@ -39,6 +39,7 @@ enum class StatementType : int {
   relay_grant = 11,          // by a relay's key
   delivery = 12,             // by a host key
   enrolment = 13,            // by a host key
+  failure = 14,              // by a host key
 };
 [[nodiscard]] const char* name_of(StatementType type);
 
@@ -434,6 +435,9 @@ struct FailureReport {
   FailureKind kind = FailureKind::kernel_error;
   std::int64_t item = 0;  // where
   std::string message;
+  // To or through a relay: a Failure by the key of the host whose kernel failed. What the others say counts
+  // on the way there only.
+  std::optional<SignedStatement> statement = {};
 };
 
 // ---- Uploads ----------------------------------------------------------------------------------------------

@@ -31,6 +31,8 @@ const char* name_of(StatementType type) {
       return "delivery";
     case StatementType::enrolment:
       return "enrolment";
+    case StatementType::failure:
+      return "failure";
   }
   return "unknown";
 }

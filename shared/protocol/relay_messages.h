@@ -106,6 +106,20 @@ struct Delivery {
   std::int64_t bytes = 0;  // raw
 };
 
+// A host says, signed, that its kernel failed: passed up unchanged, so that it counts against that host and
+// the item, and no relay can say it for a host.
+struct Failure {
+  std::string project;
+  HostId host;
+  UnitId unit;  // as the relay that it came from numbers it
+  ProblemId problem;
+  int stage = 0;
+  FailureKind kind = FailureKind::kernel_error;
+  std::int64_t item = 0;  // where
+  std::string message;
+  Timestamp at;  // by the host's clock; each is later than the one before
+};
+
 // GET /v1/relay/stages/PROBLEM/STAGE: what a relay must know of a stage to decide for its own hosts. It is
 // not signed: what hosts compute is in the project's Grant.
 struct StageDescription {

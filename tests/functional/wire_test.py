@@ -7,6 +7,7 @@ import re
 import shutil
 import struct
 import subprocess
+import time
 import unittest
 import zlib
 
@@ -274,7 +275,7 @@ class Wire(unittest.TestCase):
         plain = FakeHost(self.grid, "no relay")
         self.call("GET", "/v1/relay/certificate", token=plain.token, expect=403)
 
-        self.stages(joined["token"], plain.token)
+        problem = self.stages(joined["token"], plain.token)
         host = child.request("bench 7", proof=child.proof(project["project"], joined["host"]))
         self.call("POST", "/v1/relay/hosts", host, expect=401)
         self.call("POST", "/v1/relay/hosts", host, plain.token, expect=403)
@@ -282,10 +283,11 @@ class Wire(unittest.TestCase):
         under = self.call("POST", "/v1/relay/hosts", host, joined["token"])["host"]
         self.assertEqual(self.call("GET", f"/v1/admin/hosts/{under}", token=admin)["relay"], joined["host"])
         told = self.grid.admin("host", "show", str(under)).stdout
-        self.assertRegex(told, rf"under relay +host {joined['host']}\n")
+        self.assertRegex(told, rf"under relay +lab-b12 \(host {joined['host']}\)\n")
         [told] = self.call("GET", "/v1/admin/relays", token=admin)["items"]
         self.assertEqual((told["state"], told["host"], told["hosts"], told["children"]), ("active", joined["host"], 1, 2))
         self.assertRegex(self.grid.admin("relay", "list").stdout, rf"lab-b12 +active +{joined['host']} +- +1 of 2 ")
+        self.failed_below(joined["token"], problem, under, child, project, admin)
         self.call("POST", "/v1/relay/hosts/leave", {"host": under}, joined["token"])
         self.assertEqual(self.call("GET", f"/v1/admin/hosts/{under}", token=admin)["state"], "left")
         code = self.grid.admin("relay", "allow", "second", "--children", "5", "--strangers").stdout.strip()
@@ -308,14 +310,34 @@ class Wire(unittest.TestCase):
         self.call("GET", path, token=plain, expect=403)
         self.call("GET", path + "/costs", token=plain, expect=403)
         self.call("GET", f"/v1/relay/stages/{uneven}/1", token=relay, expect=404)
-        self.grid.admin("problem", "cancel", uneven)
+        return uneven
+
+    def failed_below(self, relay, problem, host, key, project, admin):
+        """A host under a relay says that its kernel failed: it is blamed, once, and the relay keeps its unit."""
+        body = {"commits": [], "units": [], "slots": [{"slot": 0, "urgent": True}], "platforms": ["any"], "memory_bytes": 1 << 32, "cores": 4,
+                "proposal": {"performance": 1000, "queue_unloaded": 1, "queue_current": 1, "items": 0},
+                "relay": {"performance": 1000, "rate": 0, "slots": 4}}
+        [grant] = self.call("POST", "/v1/work", body, relay)["grants"]
+        grant = json.loads(from_base64url(grant["payload"]))
+        said = {"project": project["project"], "host": host, "unit": 7, "problem": problem, "stage": 0, "kind": "kernel-crashed",
+                "item": grant["range"]["begin"], "message": "signal 11", "at": int(time.time() * 1e6)}
+        jsonschema.validate({"version": 1, **said}, resolve(CONTRACT["components"]["schemas"]["Failure"]))
+        report = {"unit": grant["unit"], "kind": "kernel-error", "item": 0, "message": "as a relay would like it"}
+        self.call("POST", "/v1/failure", {**report, "statement": HostKey(self.grid).sign("failure", said)}, relay, expect=422)
+        for _ in range(2):
+            self.call("POST", "/v1/failure", {**report, "statement": key.sign("failure", said)}, relay)
+        self.assertEqual(self.call("GET", f"/v1/admin/hosts/{host}", token=admin)["failures"], 1)
+        [told] = self.call("GET", f"/v1/admin/problems/{problem}", token=admin)["errors"]
+        self.assertEqual((told["message"], told["times"]), ("signal 11", 1))
+        self.grid.admin("problem", "cancel", problem)
 
     def console(self, admin, identity):
         """What its page asks; the rest is console_test.py's."""
-        for path in (f"problems/{identity}/map", f"problems/{identity}/history", "history", "days", "errors", "settings", "host-pages?text=e&state=left"):
+        for path in (f"problems/{identity}/map", f"problems/{identity}/history", "history", "days", "errors", "settings", "host-pages?text=e&state=left", "host-pages?relay=1"):
             self.call("GET", f"/v1/admin/{path}", token=admin)
         self.call("GET", "/v1/admin/problems/999999/map", token=admin, expect=404)
         self.call("GET", "/v1/admin/host-pages?state=asleep", token=admin, expect=400)
+        self.call("GET", "/v1/admin/host-pages?relay=x", token=admin, expect=400)
         self.covered.add(("get", "/v1/admin/events"))  # it has no end: console_test.py follows it
         link = self.call("POST", "/v1/console/links", {}, admin)
         self.call("POST", "/v1/console/links", {}, expect=401)

@@ -89,7 +89,7 @@ void Stage::give_back(HostId host, UnitId unit, GiveBack why, std::int64_t item,
   state.refresh(now, changes);
   Held* held = state.find_open(unit, host);
   if (held == nullptr) return;
-  held->computed = item;
+  if (!held->host->relay) held->computed = item;  // whose hosts are anywhere in it
   const Range rest{held->unit.committed, held->unit.range.end};
   const bool is_check = held->unit.kind == UnitKind::check;
   if (why != GiveBack::returned && !is_check) {

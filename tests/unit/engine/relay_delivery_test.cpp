@@ -78,6 +78,40 @@ TEST_CASE("Every result under a relay goes with the word of the host that comput
   }
 }
 
+TEST_CASE("A kernel that fails under a relay is reported with the word of its host, once") {
+  Relayed relayed;
+  World& world = relayed.world;
+  world.server.set_application(script_kernel("[ $i -ge 52 ] && exit 3"));
+  world.server.tells = true;
+  world.server.queue_granted(relayed.relay.lease({0, 200}, {50, 150}));
+  std::vector<std::string> unheard;
+  world.server.before = [&](const io::HttpRequest& request) -> std::optional<Result<io::HttpReply>> {
+    if (request.url.find("/v1/failure") == std::string::npos || unheard.size() == 2) return {};
+    unheard.push_back(request.body);
+    return Result<io::HttpReply>(Error{ErrorKind::unavailable, "the answer was lost"});
+  };
+  world.start();
+  REQUIRE(world.run_until([&] { return !world.server.failures.empty(); }, 500ms));
+  const auto& report = world.server.failures.front();
+  REQUIRE(report.statement);
+  REQUIRE(unheard.size() == 2);
+  CHECK(unheard[0] == unheard[1]);
+  CHECK(unheard[1] == protocol::encode(report));
+  const auto key = state::load_or_make_key(world.files, {world.project}).value();
+  CHECK(report.statement->key == key.public_key());
+  CHECK(crypto::check_signature(*report.statement, protocol::StatementType::failure).ok());
+  const auto said = protocol::decode<protocol::Failure>(report.statement->payload).value();
+  CHECK(said.project == world.server.project_id());
+  CHECK(said.host == world.server.host);
+  CHECK(said.unit == report.unit);
+  CHECK(said.problem == ProblemId{3});
+  CHECK(said.kind == report.kind);
+  CHECK(said.item == report.item);
+  CHECK(said.message == report.message);
+  CHECK(said.at > Timestamp{});
+  CHECK(said.at < world.clock.now());
+}
+
 TEST_CASE("Without a relay there is no such word, and nothing is held for a server's saying so") {
   Relayed relayed;
   World& world = relayed.world;

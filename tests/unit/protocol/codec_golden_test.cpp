@@ -99,6 +99,13 @@ TEST_CASE("golden: what is signed in a tree of relays") {
                              R"(","host":3,"unit":7,"problem":2,"stage":1,"range":{"begin":100,"end":120},)"
                              R"("digest":")" +
                              zeros + R"(","bytes":25})");
+  const Failure failure{zeros,        HostId{3},   UnitId{7},
+                        ProblemId{2}, 1,           FailureKind::kernel_crashed,
+                        104,          "signal 11", from_microseconds(1'763'676'000'123'456)};
+  check_golden(failure, R"({"version":1,"project":")" + zeros +
+                            R"(","host":3,"unit":7,"problem":2,"stage":1,"kind":"kernel-crashed","item":104,)"
+                            R"("message":"signal 11","at":1763676000123456})");
+  CHECK(std::string(name_of(StatementType::failure)) == "failure");
   CHECK(std::string(name_of(StatementType::relay_certificate)) == "relay-certificate");
   CHECK(std::string(name_of(StatementType::relay_grant)) == "relay-grant");
   CHECK(std::string(name_of(StatementType::delivery)) == "delivery");

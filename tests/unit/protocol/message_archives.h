@@ -37,7 +37,7 @@ using AllMessages =
                RefusalCount, AuditPage, ConsoleLink, OpenSession, SessionInfo, OverviewSample, DayInfo,
                ProblemSample, LiveView, ItemMap, HostPage, SettingInfo, RelayCertificate, Enrolment,
                RelayHostReply, RelayHostLeft, AddRelay, RelayInfo, RelayStatus, RelayGrant, LeaseChain,
-               Delivery, HeldResult, RelayProgress, StageNews, RelayOffer, StageDescription>;
+               Delivery, HeldResult, RelayProgress, StageNews, RelayOffer, StageDescription, Failure>;
 
 template <typename T>
 inline constexpr bool is_message =

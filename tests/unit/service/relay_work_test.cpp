@@ -1,5 +1,6 @@
 // What a relay asks, reports and delivers for the hosts under it: they are credited and answered by name, and
 // a relay that lies about them is refused.
+#include "server/service/fleet_now.h"
 #include "server/service/relays.h"
 #include "shared/crypto/statements.h"
 #include "shared/protocol/codec.h"
@@ -7,6 +8,7 @@
 #include "tests/unit/service/world.h"
 
 using namespace gleaner;
+using namespace gleaner::service;
 using namespace gleaner::service::testing;
 using protocol::CommitStatus;
 using protocol::StatementType;
@@ -218,4 +220,207 @@ TEST_CASE("a relay's reports say how all its hosts stand, and it hears how the s
   auto request = lab.asks();
   request.units.clear();
   CHECK(must(lab.world.work(host.id, request)).stages == std::nullopt);
+}
+
+namespace {
+
+protocol::Failure failure(Lab& lab, const Child& child, std::int64_t item) {
+  lab.world.clock().advance(std::chrono::seconds{1});
+  return {lab.project, child.id,    UnitId{7},
+          lab.problem, 0,           protocol::FailureKind::kernel_crashed,
+          item,        "signal 11", lab.world.clock().now()};
+}
+
+// As the host that says it signs it, and who holds the unit passes it up.
+protocol::FailureReport report(UnitId unit, const protocol::Failure& said, const crypto::PrivateKey& by) {
+  protocol::FailureReport report{unit, said.kind, said.item, said.message};
+  report.statement = crypto::sign_statement(StatementType::failure, protocol::encode(said), by);
+  return report;
+}
+
+Status tell(World& world, HostId holder, const protocol::FailureReport& report) {
+  return World::wait_done(
+      [&](StatusDone done) { world.service().work().failure(holder, report, std::move(done)); });
+}
+
+protocol::UnitAction order_for(Lab& lab, UnitId unit) {
+  protocol::HeartbeatRequest heartbeat;
+  protocol::UnitReport report;
+  report.unit = unit;
+  report.relay = protocol::RelayProgress{25, 100, 2, 4};
+  heartbeat.units.push_back(report);
+  return must(World::wait<protocol::HeartbeatReply>([&](auto done) {
+           lab.world.service().work().heartbeat(lab.relay, heartbeat, std::move(done));
+         }))
+      .units.front()
+      .action;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a failure under a relay counts against the host that says so, once, and the relay's unit goes on") {
+  Lab lab;
+  const auto lease = lab.lease();
+  const Child& child = lab.children[0];
+  const auto passed_up = report(lease.unit, failure(lab, child, 25), child.key);
+  with_each_failure(lab.world, [&](World& world) { return tell(world, lab.relay, passed_up); });
+  must(tell(lab.world, lab.relay, passed_up));  // its answer was lost
+  CHECK(lab.show(child.id).failures == 1);
+  CHECK(lab.show(lab.relay).failures == 0);
+  CHECK(order_for(lab, lease.unit) == protocol::UnitAction::go_on);
+  const auto told = lab.world.show(lab.problem).set_aside;
+  REQUIRE(told.size() == 1);
+  CHECK(says(told.front().message, "signal 11"));
+  lab.world.restart();
+  must(tell(lab.world, lab.relay, passed_up));
+  CHECK(lab.show(child.id).failures == 1);
+  must(tell(lab.world, lab.relay, report(lease.unit, failure(lab, child, 26), child.key)));
+  CHECK(lab.show(child.id).failures == 2);
+  CHECK(lab.commit(lab.result(lease, {20, 30}, lab.children[1])).status == CommitStatus::accepted);
+  // What is its own is its own fault, and gives the unit back.
+  must(tell(lab.world, lab.relay, {lease.unit, protocol::FailureKind::download_failed, 0, "no network"}));
+  CHECK(lab.show(lab.relay).failures == 1);
+  CHECK(order_for(lab, lease.unit) == protocol::UnitAction::cancel);
+}
+
+TEST_CASE("a relay cannot say for a host that its kernel failed, nor use what it said for anything else") {
+  Lab lab;
+  const auto lease = lab.lease();
+  const Child& child = lab.children[0];
+  const auto refused = [&](const std::function<void(protocol::Failure&)>& change,
+                           const crypto::PrivateKey& by, const std::string& why) {
+    auto said = failure(lab, child, 25);
+    change(said);
+    const auto answer = tell(lab.world, lab.relay, report(lease.unit, said, by));
+    INFO(why);
+    REQUIRE(!answer.ok());
+    CHECK(answer.error().kind == ErrorKind::untrusted);
+    INFO(answer.error().message);
+    CHECK(says(answer.error().message, why));
+  };
+  const auto nothing = [](auto&) {};
+  refused(nothing, lab.key, "is not signed by host");
+  refused(nothing, lab.children[1].key, "is not signed by host");
+  refused([](auto& said) { said.host = HostId{99}; }, child.key, "is not signed by host 99");
+  refused([](auto& said) { said.project = std::string(64, '0'); }, child.key, "belongs to project");
+  refused([](auto& said) { said.problem = ProblemId{2}; }, child.key, "of another problem or stage");
+  refused([](auto& said) { said.stage = 1; }, child.key, "of another problem or stage");
+  refused([](auto& said) { said.item = 40; }, child.key, "an item that the unit does not have");
+  refused([](auto& said) { said.at += std::chrono::hours{25}; }, child.key, "by its clock");
+  refused([](auto& said) { said.at -= std::chrono::hours{25}; }, child.key, "by its clock");
+  auto swapped = report(lease.unit, failure(lab, child, 25), child.key);
+  swapped.statement->payload = protocol::encode(failure(lab, child, 26));
+  CHECK(tell(lab.world, lab.relay, swapped).error().kind == ErrorKind::untrusted);
+  swapped.statement = crypto::sign_statement(StatementType::delivery, swapped.statement->payload, child.key);
+  CHECK(tell(lab.world, lab.relay, swapped).error().kind == ErrorKind::untrusted);
+  CHECK(lab.show(child.id).failures == 0);
+  CHECK(lab.show(lab.relay).failures == 0);
+  CHECK(lab.world.show(lab.problem).set_aside.empty());
+  // Nor can another host, of one that is not under it.
+  const TestHost other = lab.world.add_host("other");
+  const ProblemId second = lab.world.add_problem(40);
+  const auto own = lab.world.grants(other.id).front();
+  REQUIRE(own.problem == second);
+  auto said = failure(lab, child, own.range.begin);
+  said.problem = own.problem;
+  CHECK(
+      says(tell(lab.world, other.id, report(own.unit, said, child.key)).error().message, "is not under it"));
+}
+
+TEST_CASE(
+    "an item that fails on hosts under a relay is set aside, which ends the relay's unit, and no more") {
+  Lab lab;
+  const auto lease = lab.lease();
+  CHECK(lab.commit(lab.result(lease, {0, 5}, lab.children[0])).status == CommitStatus::accepted);
+  CHECK(lab.commit(lab.result(lease, {5, 10}, lab.children[1])).status == CommitStatus::accepted);
+  must(
+      tell(lab.world, lab.relay, report(lease.unit, failure(lab, lab.children[0], 25), lab.children[0].key)));
+  CHECK(order_for(lab, lease.unit) == protocol::UnitAction::go_on);
+  const auto second = report(lease.unit, failure(lab, lab.children[1], 25), lab.children[1].key);
+  must(tell(lab.world, lab.relay, second));
+  CHECK(order_for(lab, lease.unit) == protocol::UnitAction::cancel);
+  CHECK(lab.show(lab.children[1].id).failures == 1);
+  // What they had computed by then is of use.
+  CHECK(lab.commit(lab.result(lease, {30, 40}, lab.children[0])).status == CommitStatus::accepted);
+  CHECK(lab.world.show(lab.problem).accepted == 20);
+  CHECK(lab.world.look<bool>([&lab](Transaction& tx) {
+    const auto& ledger = tx.model.problems.at(lab.problem).stage->view().ledger();
+    return ledger.set_aside().contains(25) && ledger.free().contains(10) && ledger.free().contains(29);
+  }));
+}
+
+TEST_CASE("at a relay a failure is kept to be passed up, and no item is set aside") {
+  World world;
+  world.relay = HostId{90};
+  world.restart();
+  world.add_application();
+  const ProblemId problem = world.add_problem(10, "", "ss");
+  const std::string project =
+      must(protocol::decode<protocol::ProjectDocument>(world.service().enrolment().project().payload))
+          .project;
+  const auto failures = [&] {
+    return world.look<std::vector<std::int64_t>>([](Transaction& tx) {
+      std::vector<std::int64_t> items;
+      for (const auto& each : tx.model.failures_below) items.push_back(each.report.item);
+      return items;
+    });
+  };
+  std::vector<std::int64_t> expected;
+  for (const char* name : {"a", "b", "c"}) {
+    const auto key = crypto::PrivateKey::generate();
+    auto request = world.enrol_request(name);
+    request.host_key = key.public_key();
+    request.machine = crypto::sha256_hex(name);
+    const HostId host = must(world.enrol(request)).host;
+    const auto done = world.grants(host).front();
+    (void)must(world.commit(host, World::results(done.unit, done.range)));
+    const auto grant = world.grants(host).front();
+    world.clock().advance(std::chrono::seconds{1});
+    const protocol::Failure said{project,           host, grant.unit,
+                                 problem,           0,    protocol::FailureKind::kernel_error,
+                                 grant.range.begin, "no", world.clock().now()};
+    must(tell(world, host, report(grant.unit, said, key)));
+    expected.push_back(grant.range.begin);
+    CHECK(failures() == expected);
+    must(tell(world, host, report(grant.unit, said, key)));  // the unit is over
+    CHECK(failures() == expected);
+  }
+  CHECK(world.show(problem).state == protocol::ProblemState::running);
+  CHECK(world.look<bool>([problem](Transaction& tx) {
+    return tx.model.problems.at(problem).stage->view().ledger().set_aside().empty();
+  }));
+  // Without the host's word there is nothing to pass up.
+  const TestHost other = world.add_host("d");
+  const auto grant = world.grants(other.id).front();
+  must(tell(world, other.id, {grant.unit, protocol::FailureKind::untrusted, 0, "no"}));
+  CHECK(failures() == expected);
+}
+
+TEST_CASE("hosts under a relay count as hosts, and the relay speaks for them") {
+  Lab lab;
+  const auto fleet = [&] {
+    return lab.world.look<FleetNow>([](Transaction& tx) { return fleet_now(tx.model, tx.now); });
+  };
+  const auto before = fleet();
+  CHECK(before.joined == 2);
+  CHECK(before.online == 2);
+  CHECK(before.busy == 0);
+  (void)lab.lease();
+  CHECK(fleet().busy == 2);
+  CHECK(fleet().cores == 2 * lab.show(lab.children[0].id).cores);
+  lab.world.clock().advance(std::chrono::minutes{14});
+  (void)must(lab.world.work(lab.relay, lab.asks()));
+  lab.world.clock().advance(std::chrono::minutes{14});
+  CHECK(fleet().online == 2);
+  lab.world.clock().advance(std::chrono::minutes{2});
+  CHECK(fleet().online == 0);
+
+  service::HostQuery query;
+  query.relay = lab.relay;
+  const auto page = must(World::wait<protocol::HostPage>(
+      [&](auto done) { lab.world.service().views().host_pages().page(query, std::move(done)); }));
+  REQUIRE(page.hosts.size() == 2);
+  CHECK(page.hosts.front().id == lab.children[0].id);
+  CHECK(page.hosts.front().relay == lab.relay);
 }
