@@ -1,8 +1,10 @@
 """Hosts at the console, by clicks, and what holds for all its pages: accessible, dark, on a phone, for who may only look."""
+import hashlib
+import json
 import unittest
 
 from browser import CHROMIUM
-from harness import MANDELBROT, SQUARES, Grid, main
+from harness import MANDELBROT, SQUARES, Grid, HostKey, from_base64url, main
 from person import Person
 
 TABLE = "[...document.querySelectorAll('.rows > .row')].map(row => [...row.children].map(cell => cell.innerText))"
@@ -25,12 +27,15 @@ class Hosts(unittest.TestCase):
                 self.list(person)
                 self.one(grid, person)
                 self.look_for(person)
+                self.tree(grid, person)
+                person.look_at("#/hosts")
+                person.wait("all hosts again", person.has("kitchen-pc"))
                 person.follow("kitchen-pc")
                 person.push("Revoke")
                 person.push("Revoke it")
                 person.heading_says("revoked")
                 states = {host["name"]: host["state"] for host in grid.admin_json("host", "list")["items"]}
-                self.assertEqual(states, {"idle-pc": "active", "kitchen-pc": "revoked"})
+                self.assertEqual((states["idle-pc"], states["kitchen-pc"]), ("active", "revoked"))
                 self.assertEqual(person.complaints(), [])
                 self.pages(grid, person, slow)
                 self.viewer(grid, person)
@@ -90,6 +95,33 @@ class Hosts(unittest.TestCase):
         person.wait("none", person.has("No host fits"))
         person.type("#text", "KITCHEN")
         person.wait("it again", person.has("kitchen-pc"))
+        person.accessible()
+
+    def tree(self, grid, person):
+        """Relays with who is under them, and the hosts of one of them."""
+        def ask(path, body=None, token=None):
+            status, _, reply = grid.request("POST" if body else "GET", path, body, token)
+            self.assertEqual(status, 200, reply)
+            return reply
+
+        project = json.loads(from_base64url(ask("/v1/project")["payload"]))["project"]
+        code = grid.admin_json("relay", "allow", "lab-b12", "--children", "9")["join_code"]
+        relay, child = HostKey(grid), HostKey(grid)
+        lab = ask("/v1/enrol", relay.request("lab", secret=from_base64url(code.rsplit("/", 1)[1])[33:49],
+                                             relay={"tls_key": hashlib.sha256(b"tls").hexdigest()}))
+        ask("/v1/relay/hosts", child.request("bench-7", proof=child.proof(project, lab["host"])), lab["token"])
+        person.look_at("#/")
+        person.look_at("#/hosts")
+        person.wait("the relay", person.has("lab-b12 active 1 host of 9"))
+        person.wait("who is under it", person.has("under lab-b12"))
+        person.accessible()
+        person.push("1 host of 9")
+        person.wait("its hosts", person.has("1 host shown") + " && " + person.has("bench-7"))
+        person.accessible()
+        person.follow("bench-7")
+        person.wait("its relay", person.has("under the relay"))
+        person.follow("lab-b12")
+        person.wait("the relay's page", person.has("hosts under it") + " && " + person.has("1 of 9"))
         person.accessible()
 
     def pages(self, grid, person, problem):

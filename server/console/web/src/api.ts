@@ -35,8 +35,9 @@ export interface Estimate {
 export interface Host {
   id: number; name: string; state: string; platform: string; cores: number; memory_bytes: number; client_version: string;
   mflops: number; items_accepted: number; cost_accepted: number; failures: number; disagreements: number; enrolled_at: number; last_contact: number;
-  open_units: number; state_reason: string; code: string; tags: string[]; on_hold?: string; trust?: number;
+  open_units: number; state_reason: string; code: string; tags: string[]; on_hold?: string; trust?: number; relay?: number;
 }
+export interface Relay { name: string; state: string; children: number; hosts: number; host?: number; relay?: number; last_contact: number }
 export interface Unit {
   id: number; problem: number; problem_name: string; stage: number; slot: number; kind: string; state: string;
   range: { begin: number; end: number }; delivered: number; running_seconds: number; issued: number; closed: number; reason: string;

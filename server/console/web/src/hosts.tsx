@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ask, change, list, may, type Host, type Unit } from "./api";
 import { Ask, attempt, Card, Figure, Heading, Missing, State, usePolled } from "./parts";
+import { Relays, relayOf, useRelays } from "./relays";
 import { Timeline } from "./timeline";
 import { bytes, count, duration, figure, percent, plural, time } from "./words";
 
@@ -20,6 +21,8 @@ export function Hosts() {
   const [state, setState] = useState("active");
   const [tag, setTag] = useState("");
   const [order, setOrder] = useState("number");
+  const [relay, setRelay] = useState(0);
+  const [relays, noRelays] = useRelays();
   const [hosts, setHosts] = useState<Host[]>([]);
   const [page, setPage] = useState<Page>();
   const [wrong, setWrong] = useState("");
@@ -32,7 +35,7 @@ export function Hosts() {
     const number = ++asked.current;
     loading.current = true;
     try {
-      const query = new URLSearchParams({ after: `${after}`, text, order, ...(state ? { state } : {}), ...(tag ? { tag } : {}) });
+      const query = new URLSearchParams({ after: `${after}`, text, order, ...(state ? { state } : {}), ...(tag ? { tag } : {}), ...(relay ? { relay: `${relay}` } : {}) });
       const got = await ask<Page>(`/v1/admin/host-pages?${query.toString().replaceAll("+", "%20")}`);
       if (number !== asked.current) return;
       const known = new Set(so_far.map(each => each.id));  // the order may have moved on in between
@@ -45,7 +48,7 @@ export function Hosts() {
   useEffect(() => {
     const timer = window.setTimeout(() => { if (place.current) place.current.scrollTop = 0; void load(0, []); }, text ? 250 : 0);
     return () => clearTimeout(timer);
-  }, [text, state, tag, order]);
+  }, [text, state, tag, order, relay]);
 
   const height = 560;
   const first = Math.max(0, Math.floor(top / rowHeight) - 10);
@@ -62,6 +65,7 @@ export function Hosts() {
   return (
     <>
       <Heading>Hosts</Heading>
+      <Relays relays={relays} wrong={noRelays} chosen={relay} choose={setRelay} />
       <form class="filter" onSubmit={event => event.preventDefault()}>
         <label for="text">Name, tag or version</label>
         <input id="text" type="search" value={text} onInput={event => setText(event.currentTarget.value)} />
@@ -93,6 +97,7 @@ export function Hosts() {
             {shown.map((host, i) => (
               <div role="row" class="row" key={host.id} aria-rowindex={first + i + 2}>
                 <span role="cell"><a href={`#/hosts/${host.id}`}>{host.name}</a>
+                  {host.relay && <button type="button" class="tag" aria-label={`hosts under ${relayOf(relays, host.relay)}`} onClick={() => setRelay(host.relay!)}>under {relayOf(relays, host.relay)}</button>}
                   {host.tags.map(each => <button type="button" class="tag" key={each} aria-label={`hosts with the tag ${each}`} onClick={() => setTag(each)}>{each}</button>)}</span>
                 <span role="cell"><State of={host.on_hold && host.state === "active" ? "on hold" : host.state} /></span>
                 <span role="cell" title={idle(host)}>{idle(host)}</span>
@@ -115,6 +120,8 @@ export function Hosts() {
 export function HostPage({ id }: { id: number }) {
   const path = `/v1/admin/hosts/${id}`;
   const [host, wrong, again] = usePolled<Host>(() => ask(path), 5, [id]);
+  const [relays] = useRelays();
+  const own = relays.find(each => each.host === id);
   const [units, noUnits] = usePolled<Unit[]>(() => list(`${path}/units?count=200`), 5, [id]);
   if (!host) return <><Heading>Host {id}</Heading><Missing wrong={wrong} /></>;
   return (
@@ -140,6 +147,8 @@ export function HostPage({ id }: { id: number }) {
             <dt>platform</dt><dd>{host.platform}</dd>
             <dt>client</dt><dd>{host.client_version}</dd>
             <dt>joined</dt><dd>{time(host.enrolled_at)} with the code {host.code || "of before"}</dd>
+            {host.relay && <><dt>under the relay</dt><dd><a href={`#/hosts/${host.relay}`}>{relayOf(relays, host.relay)}</a></dd></>}
+            {own && <><dt>hosts under it</dt><dd>{count(own.hosts)} of {count(own.children)}</dd></>}
             <dt>heard of</dt><dd>{time(host.last_contact)}</dd>
             <dt>tags</dt><dd>{host.tags.join(", ") || "none"}</dd>
           </dl>
