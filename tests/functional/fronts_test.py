@@ -328,7 +328,7 @@ class Attacks(unittest.TestCase):
         with Fronts(listen=f"127.0.0.1:{free_port()}") as grid:
             self.start(grid)
             own = grid.project / "keys" / "link.pem"
-            hello = frame(0, HELLO, number(2) + text(b"0" * 64))
+            hello = frame(0, HELLO, number(3) + text(b"0" * 64))
             with self.subTest("who holds the key is answered; of another project, with a refusal"):
                 with self.connect(grid, own) as link:
                     self.assertEqual(link.version(), "TLSv1.3")
