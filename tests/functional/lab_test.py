@@ -15,8 +15,10 @@ FLEET = SOURCE / "deploy" / "fleet"
 STAND_INS = {
     # The package has the program, which is there.
     "apt-get": '[ "$1 $2 $3" = "install -y ./packages/gleaner-relay_1.0.0_amd64.deb" ] && [ -e "$3" ]',
-    "systemctl": '[ "$*" = "enable --now gleaner-relay" ] && (setsid gleaner-relay run >relay.log 2>&1 & echo $! >relay.pid)',
+    "systemctl": '[ "$*" = "start gleaner-relay" ] && (setsid gleaner-relay run >relay.log 2>&1 & echo $! >relay.pid) && '
+                 "until gleaner-relay status >status 2>&1; do sleep 0.1; done",  # Type=notify
     "ansible-playbook": 'grep -q gleaner-client "$3" && echo "${5#gleaner_join_code=}" >pcs.code',
+    "runuser": '[ "$1 $2 $3" = "-u gleaner-relay --" ] && shift 3 && exec "$@"',
     "hostname": "echo 127.0.0.1",
 }
 
@@ -41,7 +43,7 @@ class Lab(unittest.TestCase):
             environment = {**os.environ, "PATH": f"{stand_ins}:{os.path.dirname(grid.program('gleaner-relay'))}:{os.environ['PATH']}",
                            "GLEANER_RELAY": str(here / "relay"), "GLEANER_PROJECT": str(grid.project / "admin")}
             # As the package's directory would be; the port is what this machine has free.
-            commands = block.replace("gleaner-relay join", f"gleaner-relay join --port {free_port()}")
+            commands = block.replace("gleaner-relay join", f"gleaner-relay join --address 127.0.0.1 --port {free_port()}")
             done = subprocess.run(["sh", "-e", "-c", commands], cwd=here, env=environment, capture_output=True, text=True, timeout=60 * SLOW)
             if (here / "relay.pid").exists():
                 relay = int((here / "relay.pid").read_text())

@@ -85,6 +85,8 @@ class Link:
             finally:
                 self.open.discard(parent[1])
                 parent[1].transport.abort()
+        except asyncio.CancelledError:
+            pass  # close()
         finally:
             self.open.discard(writer)
             writer.transport.abort()

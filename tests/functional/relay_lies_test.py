@@ -236,6 +236,9 @@ class MaliciousRelay(unittest.TestCase):
             for name in HOSTS:
                 self.assertTrue(self.grid.kept_units(name), f"{name} deleted what was not acknowledged")
             self.below.tell()
+            # An honest relay says an answer three times; one that is started again, all answers of the last hour.
+            self.grid.kill("lab")
+            self.grid.start_relay("lab")
 
     # ---- up: results
 

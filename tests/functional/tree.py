@@ -45,7 +45,7 @@ class Tree(Grid):
         self.relay_ports[name] = free_port()
         code = self.admin("relay", "allow", name, "--children", children).stdout.strip()
         self.relay(name, "join", code_via(code, self.links[name].port), "--name", name, "--port", self.relay_ports[name],
-                   "--address", "127.0.0.1")
+                   "--address", "127.0.0.1", "--public-host", "127.0.0.1")
         self.start_relay(name)
 
     def start_relay(self, name, before=()):
