@@ -10,7 +10,7 @@ _gleaner_loadgen() {
   case "$at" in
     "") offered="enrol run --help --version" ;;
     "enrol") offered="--help --join-code --server --hosts --hosts-file --connections --networks --opening --server-pid --seed --stubborn --json" ;;
-    "run") offered="--help --join-code --server --hosts --hosts-file --connections --networks --opening --server-pid --seed --stubborn --json --mode --reconnect --units-per-request --heartbeats --compute --think --payload --same-bytes --errors --verify-every --rounds --seconds --warm-up --drain --ledger" ;;
+    "run") offered="--help --join-code --server --hosts --hosts-file --connections --networks --opening --server-pid --seed --stubborn --json --mode --reconnect --units-per-request --heartbeats --compute --item --think --payload --same-bytes --errors --verify-every --rounds --seconds --warm-up --drain --ledger" ;;
   esac
   mapfile -t COMPREPLY < <(compgen -W "$offered" -- "${COMP_WORDS[COMP_CWORD]}")
 }

@@ -202,9 +202,9 @@ class Grid:
 
     # ---- server
 
-    def change_settings(self, lines):
-        """`lines`: "table.key = value" each; replaces the value in server.toml."""
-        path = self.project / "server.toml"
+    def change_settings(self, lines, path=None):
+        """`lines`: "table.key = value" each; replaces the value in server.toml, or in another such file."""
+        path = path or self.project / "server.toml"
         text = path.read_text().splitlines()
         for line in lines.strip().splitlines():
             dotted, value = line.strip().split(" = ", 1)

@@ -1,10 +1,13 @@
-// Hosts that join, each with a key and a machine of its own. One thread.
+// Hosts that join, each with a key and a machine of its own; through a relay, with their word that they do.
+// One thread.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "shared/crypto/keys.h"
 #include "shared/protocol/join_code.h"
+#include "shared/transport/find_server.h"
 #include "tools/loadgen/hosts_file.h"
 #include "tools/loadgen/script.h"
 
@@ -12,7 +15,9 @@ namespace gleaner::loadgen {
 
 class Enrolment final : public Script {
  public:
-  Enrolment(const protocol::JoinCode& code, std::string authority, std::int64_t hosts);
+  // `found`: who answers at the code's address.
+  Enrolment(const protocol::JoinCode& code, transport::Found found, std::string authority,
+            std::int64_t hosts);
   std::size_t hosts() const override { return machines_.size(); }
   Request request(std::size_t host) override;
   Next answered(std::size_t host, const Response& response) override;
@@ -20,8 +25,13 @@ class Enrolment final : public Script {
 
  private:
   const protocol::JoinCode code_;
+  const transport::Found found_;
   const std::string authority_;
-  std::vector<Bytes> machines_;  // 32 random bytes each: its key, from which its machine is made
+  struct Machine {
+    Bytes key;                              // public; what its machine is made from, too
+    std::optional<crypto::PrivateKey> own;  // its private half, of a host that signs: under a relay
+  };
+  std::vector<Machine> machines_;
   std::vector<EnrolledHost> enrolled_;
 };
 

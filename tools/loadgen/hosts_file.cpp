@@ -26,7 +26,11 @@ std::string_view take_line(std::string_view& rest) {
 Status write_hosts(io::Files& files, const io::Path& path, const std::string& project,
                    const std::vector<EnrolledHost>& hosts) {
   std::string text = std::string(title) + project + "\n";
-  for (const auto& host : hosts) text += std::to_string(host.id.value) + " " + host.token + "\n";
+  for (const auto& host : hosts) {
+    text += std::to_string(host.id.value) + " " + host.token;
+    if (!host.key.empty()) text += " " + to_base64url(host.key);
+    text += '\n';
+  }
   return files.write(path, text, io::Mode::secret);
 }
 
@@ -46,7 +50,13 @@ Result<std::vector<EnrolledHost>> read_hosts(const io::Files& files, const io::P
     const auto used = static_cast<std::size_t>(end - line.data());
     if (error != std::errc{} || used + 1 >= line.size() || line[used] != ' ')
       return mistake(path, number, "expected a host's number and its token");
-    host.token = line.substr(used + 1);
+    const std::size_t blank = line.find(' ', used + 1);
+    host.token = line.substr(used + 1, blank == std::string_view::npos ? blank : blank - used - 1);
+    if (blank != std::string_view::npos) {
+      const auto key = from_base64url(line.substr(blank + 1));
+      if (!key || key->empty()) return mistake(path, number, "its third word is no key");
+      host.key = *key;
+    }
     hosts.push_back(std::move(host));
   }
   return hosts;

@@ -1,5 +1,6 @@
-// Hosts that were enrolled, as a file: a line "gleaner-hosts 1 PROJECT", then "HOST TOKEN" for each. Tokens
-// are secrets: the file is for its owner only. Errors: io, not_found, invalid (with the line).
+// Hosts that were enrolled, as a file: a line "gleaner-hosts 1 PROJECT", then "HOST TOKEN" for each, or "HOST
+// TOKEN KEY" under a relay (the private key as PEM in base64url). Tokens and keys are secrets: the file is
+// for its owner only. Errors: io, not_found, invalid (with the line).
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,7 @@ namespace gleaner::loadgen {
 struct EnrolledHost {
   HostId id;
   std::string token;
+  std::string key = {};  // under a relay: its private key, PEM
   friend bool operator==(const EnrolledHost&, const EnrolledHost&) = default;
 };
 

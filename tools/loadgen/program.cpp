@@ -39,6 +39,7 @@ using Action = std::function<Result<ExitCode>(Console& console)>;
 // Milliseconds on the command line.
 struct Milliseconds {
   double compute = 0;
+  double item = 0;
   double think = 0;
 };
 
@@ -117,6 +118,9 @@ void add_load_options(CLI::App& command, Line& line) {
   command.add_option("--compute", line.times.compute, "milliseconds from a unit to its result")
       ->check(CLI::Range(0.0, 1e9))
       ->type_name("MS");
+  command.add_option("--item", line.times.item, "milliseconds on top for each of its items")
+      ->check(CLI::Range(0.0, 1e9))
+      ->type_name("MS");
   command.add_option("--think", line.times.think, "milliseconds on top, on average (exponential)")
       ->check(CLI::Range(0.0, 1e9))
       ->type_name("MS");
@@ -164,6 +168,7 @@ void raise_descriptor_limit() {
 
 Result<ExitCode> run_line(Line& line, Console& console) {
   line.run.work.compute = from_seconds(line.times.compute / 1000);
+  line.run.work.item = from_seconds(line.times.item / 1000);
   line.run.work.think = from_seconds(line.times.think / 1000);
   TRY_ASSIGN(const Report report, run(line.run));
   console.out << (line.json ? json_of(report) : text_of(report));

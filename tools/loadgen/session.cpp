@@ -2,11 +2,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "shared/base/version.h"
 #include "shared/io/http_client.h"
 #include "shared/protocol/codec.h"
+#include "shared/transport/find_server.h"
 #include "tools/loadgen/enrolment.h"
 
 namespace gleaner::loadgen {
@@ -18,20 +20,21 @@ struct Server {
   protocol::JoinCode code;
   std::string authority;  // HOST:PORT
   Endpoint endpoint;
-  crypto::ProjectTrust trust;
+  transport::Found found;
 };
 
-Result<crypto::ProjectTrust> fetch_project(const protocol::JoinCode& code) {
-  const auto http =
-      io::make_curl_client(code.root_fingerprint, std::string("gleaner-loadgen/") + version_text);
-  io::HttpRequest request;
-  request.url = code.base_url() + "/v1/project";
-  TRY_ASSIGN(const io::HttpReply reply, http->send(request));
-  if (reply.status != 200)
-    return Error{ErrorKind::unavailable,
-                 "the server answers " + std::to_string(reply.status) + " when it is asked for its project"};
-  TRY_ASSIGN(const auto statement, protocol::decode<protocol::SignedStatement>(reply.body));
-  return crypto::check_project(statement, code.root_fingerprint, system_clock().now());
+// The project's server, or a relay of it.
+Result<transport::Found> find_out_who(const protocol::JoinCode& code) {
+  const std::string agent = std::string("gleaner-loadgen/") + version_text;
+  const auto pinned = std::make_shared<io::PinnedTlsKey>();
+  const auto http = io::make_curl_client(code.root_fingerprint, agent, {}, {}, pinned);
+  const auto inquiring = io::make_inquiring_client(agent);
+  return transport::find_server({*http, inquiring.get(), pinned.get()}, code, {}, system_clock().now());
+}
+
+TlsClient tls_client(const Server& server) {
+  const auto& relay = server.found.relay;
+  return TlsClient(server.code.root_fingerprint, relay ? relay->certificate.tls_key : std::string());
 }
 
 Result<Server> find_server(const ServerOptions& options) {
@@ -47,7 +50,7 @@ Result<Server> find_server(const ServerOptions& options) {
   }
   server.authority = server.code.base_url().substr(std::string("https://").size());
   TRY_ASSIGN(server.endpoint, resolve(server.code.host, server.code.port));
-  TRY_ASSIGN(server.trust, fetch_project(server.code));
+  TRY_ASSIGN(server.found, find_out_who(server.code));
   return server;
 }
 
@@ -94,8 +97,8 @@ class Meter {
 
 Result<Enrolled> enrol_at(const Server& server, const ServerOptions& options, std::int64_t hosts,
                           std::int64_t process) {
-  TlsClient tls(server.code.root_fingerprint);
-  Enrolment enrolment(server.code, server.authority, hosts);
+  TlsClient tls = tls_client(server);
+  Enrolment enrolment(server.code, server.found, server.authority, hosts);
   Engine engine(engine_options(options, server, Reconnect::kept), tls, enrolment);
   Meter meter(process);
   TRY(meter.begin());
@@ -118,11 +121,17 @@ Result<std::vector<EnrolledHost>> find_hosts(const Server& server, const RunOpti
     return std::move(enrolled.hosts);
   }
   TRY_ASSIGN(auto hosts,
-             read_hosts(io::real_files(), options.hosts_file, server.trust.project, options.hosts));
+             read_hosts(io::real_files(), options.hosts_file, server.found.trust.project, options.hosts));
   if (std::cmp_less(hosts.size(), options.hosts))
     return Error{ErrorKind::invalid, options.hosts_file + " holds only " + std::to_string(hosts.size()) +
                                          " hosts: enrol more, or say --hosts " +
                                          std::to_string(hosts.size())};
+  const bool signs = server.found.relay.has_value();
+  if (std::any_of(hosts.begin(), hosts.end(),
+                  [signs](const auto& host) { return host.key.empty() == signs; }))
+    return Error{ErrorKind::invalid,
+                 options.hosts_file + " holds hosts that enrolled " +
+                     (signs ? "at the server, and this is a relay" : "at a relay, and this is the server")};
   return hosts;
 }
 
@@ -133,22 +142,26 @@ Result<Enrolled> enrol(const ServerOptions& options, std::int64_t hosts, const s
   TRY_ASSIGN(const Server server, find_server(options));
   TRY_ASSIGN(Enrolled enrolled, enrol_at(server, options, hosts, server_process));
   if (!hosts_file.empty())
-    TRY(write_hosts(io::real_files(), hosts_file, server.trust.project, enrolled.hosts));
+    TRY(write_hosts(io::real_files(), hosts_file, server.found.trust.project, enrolled.hosts));
   return enrolled;
 }
 
 Result<Report> run(const RunOptions& options) {
   TRY_ASSIGN(const Server server, find_server(options.server));
+  if (server.found.relay && (!options.ledger_file.empty() || options.work.errors > 0))
+    return Error{ErrorKind::invalid,
+                 "--ledger and --errors are for hosts of the server: a relay numbers units for itself, and "
+                 "answers later"};
   TRY_ASSIGN(std::vector<EnrolledHost> hosts, find_hosts(server, options));
   Ledger ledger;
   if (!options.ledger_file.empty()) {
-    TRY_ASSIGN(ledger, Ledger::create(options.ledger_file, server.trust.project));
+    TRY_ASSIGN(ledger, Ledger::create(options.ledger_file, server.found.trust.project));
   }
-  TlsClient tls(server.code.root_fingerprint);
+  TlsClient tls = tls_client(server);
   WorkOptions work = options.work;
   work.stubborn = options.server.stubborn;
   work.results.seed = options.server.seed;
-  Working working(work, std::move(hosts), server.authority, server.trust, ledger);
+  Working working(work, std::move(hosts), server.authority, server.found.trust, ledger);
   Engine engine(engine_options(options.server, server, options.reconnect), tls, working);
 
   TRY(engine.run_until(system_clock().steady() + from_seconds(options.warm_up_seconds)));

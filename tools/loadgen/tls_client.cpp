@@ -26,8 +26,10 @@ Bytes der_of(const X509* certificate) {
 
 }  // namespace
 
-TlsClient::TlsClient(Bytes root_fingerprint)
-    : root_fingerprint_(std::move(root_fingerprint)), context_(SSL_CTX_new(TLS_client_method())) {
+TlsClient::TlsClient(Bytes root_fingerprint, std::string relay_key)
+    : root_fingerprint_(std::move(root_fingerprint)),
+      relay_key_(std::move(relay_key)),
+      context_(SSL_CTX_new(TLS_client_method())) {
   CHECK_TRUE(context_ != nullptr);
   SSL_CTX* context = context_.get();
   CHECK_TRUE(SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1);
@@ -67,6 +69,13 @@ Status TlsClient::decide(X509_STORE_CTX* context) {
   std::vector<std::string> chain = {der_of(leaf)};
   const Bytes digest = crypto::sha256(chain.front());
   if (known_leaves_.contains(digest)) return {};
+  if (!relay_key_.empty()) {
+    TRY_ASSIGN(const std::string shown, crypto::tls_key_digest(chain.front()));
+    if (shown != relay_key_)
+      return Error{ErrorKind::untrusted, "the relay shows another TLS key than the project vouches for"};
+    known_leaves_.insert(digest);
+    return {};
+  }
   const STACK_OF(X509)* others = X509_STORE_CTX_get0_untrusted(context);
   for (int i = 0; i < sk_X509_num(others); ++i)
     if (sk_X509_value(others, i) != leaf) chain.push_back(der_of(sk_X509_value(others, i)));

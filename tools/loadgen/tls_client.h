@@ -1,6 +1,7 @@
 // What all connections of the generator share: OpenSSL's context, and whether the server is the one that the
-// join code names (its chain ends in the pinned root key). A chain that was found right is not checked again,
-// so that the generator does not spend on it what a thousand computers would spend. One thread.
+// join code names (its chain ends in the pinned root key, or it is the relay that the project vouches for). A
+// chain that was found right is not checked again, so that the generator does not spend on it what a thousand
+// computers would spend. One thread.
 #pragma once
 
 #include <openssl/ssl.h>
@@ -24,8 +25,8 @@ using SessionOwner = std::unique_ptr<SSL_SESSION, FreeSsl>;
 
 class TlsClient {
  public:
-  // `root_fingerprint`: 32 raw bytes.
-  explicit TlsClient(Bytes root_fingerprint);
+  // `root_fingerprint`: 32 raw bytes. `relay_key`: of a relay, the digest of its TLS key (tls_identity.h).
+  explicit TlsClient(Bytes root_fingerprint, std::string relay_key = {});
   TlsClient(const TlsClient&) = delete;
   TlsClient& operator=(const TlsClient&) = delete;
 
@@ -41,6 +42,7 @@ class TlsClient {
   [[nodiscard]] Status decide(X509_STORE_CTX* context);
 
   const Bytes root_fingerprint_;
+  const std::string relay_key_;
   std::unique_ptr<SSL_CTX, FreeSsl> context_;
   std::unordered_set<Bytes> known_leaves_;  // digests of server certificates found right
   std::string refusal_;

@@ -24,12 +24,22 @@ Outcome outcome_of(protocol::CommitStatus status) {
   return Outcome::refused;
 }
 
+std::vector<std::optional<crypto::PrivateKey>> keys_of(const std::vector<EnrolledHost>& hosts) {
+  std::vector<std::optional<crypto::PrivateKey>> keys;
+  for (const EnrolledHost& host : hosts) {
+    auto key = crypto::PrivateKey::from_pem(host.key);
+    keys.push_back(key.ok() ? std::optional(std::move(key).value()) : std::nullopt);
+  }
+  return keys;
+}
+
 }  // namespace
 
 Working::Working(const WorkOptions& options, std::vector<EnrolledHost> hosts, std::string authority,
                  crypto::ProjectTrust trust, Ledger& ledger)
     : options_(options),
       enrolled_(std::move(hosts)),
+      keys_(keys_of(enrolled_)),
       authority_(std::move(authority)),
       trust_(std::move(trust)),
       ledger_(ledger),
@@ -61,7 +71,7 @@ Request Working::compose(std::size_t host) {
   const std::string& token = enrolled_[host].token;
   if (options_.mode == Mode::project) return {request_text(authority_, "/v1/project", "", "")};
   const bool beats = options_.mode == Mode::heartbeat ? !state.held.empty() : state.beats_left > 0;
-  if (!beats) return {request_text(authority_, "/v1/work", token, protocol::encode(work_request(state)))};
+  if (!beats) return {request_text(authority_, "/v1/work", token, protocol::encode(work_request(host)))};
   protocol::HeartbeatRequest request;
   for (const Held& held : state.held) {
     protocol::UnitReport report;
@@ -74,14 +84,23 @@ Request Working::compose(std::size_t host) {
   return {request_text(authority_, "/v1/heartbeat", token, protocol::encode(request))};
 }
 
-protocol::WorkRequest Working::work_request(HostState& state) const {
+protocol::CommitRequest Working::result(std::size_t host, const Held& held) const {
+  auto commit = make_result(options_.results, held.unit, held.range);
+  if (!keys_[host]) return commit;
+  const protocol::Delivery delivery{trust_.project, enrolled_[host].id, held.unit,     held.problem,
+                                    held.stage,     held.range,         commit.digest, commit.bytes};
+  commit.delivery =
+      crypto::sign_statement(protocol::StatementType::delivery, protocol::encode(delivery), *keys_[host]);
+  return commit;
+}
+
+protocol::WorkRequest Working::work_request(std::size_t host) const {
+  const HostState& state = states_[host];
   protocol::WorkRequest request;
   if (options_.mode == Mode::cycle) {
     if (state.trick == Trick::repeat)
-      for (const Held& again : state.acknowledged)
-        request.commits.push_back(make_result(options_.results, again.unit, again.range));
-    for (const Held& held : state.held)
-      request.commits.push_back(make_result(options_.results, held.unit, held.range));
+      for (const Held& again : state.acknowledged) request.commits.push_back(result(host, again));
+    for (const Held& held : state.held) request.commits.push_back(result(host, held));
     if (state.trick == Trick::spoil) spoil(request.commits.back());
   }
   for (std::int64_t slot = 0; slot < options_.units_per_request; ++slot)
@@ -111,11 +130,15 @@ Next Working::take_answer(std::size_t host, const Response& response) {
   const bool beat = options_.mode == Mode::heartbeat ? !state.held.empty() : state.beats_left > 0;
   if (!beat) return take_work(host, response);
   ++tally_.heartbeats;
-  if (const auto reply = protocol::decode<protocol::HeartbeatReply>(response.body); !reply.ok())
-    blame(tally_.contradictions, reply.error().message);
+  const auto reply = protocol::decode<protocol::HeartbeatReply>(response.body);
+  if (!reply.ok()) blame(tally_.contradictions, reply.error().message);
+  std::vector<Held> nothing;
+  if (reply.ok() && reply->acknowledgements)
+    for (const auto& statement : *reply->acknowledgements)
+      take_acknowledgement(host, statement, false, nothing, nothing);
   if (options_.mode == Mode::heartbeat) return {true, pause({})};
   --state.beats_left;
-  return {true, options_.compute / (options_.heartbeats + 1)};
+  return {true, computing(state) / (options_.heartbeats + 1)};
 }
 
 Next Working::take_work(std::size_t host, const Response& response) {
@@ -134,21 +157,23 @@ Next Working::take_work(std::size_t host, const Response& response) {
   if (state.trick != Trick::repeat) again.clear();
   state.held.clear();
   state.acknowledged.clear();
-  const std::int64_t units_before = tally_.units;
+  const std::size_t sent = open.size();
   for (const auto& statement : reply->acknowledgements)
     take_acknowledgement(host, statement, verify, open, again);
+  if (reply->held)
+    for (const auto& held : *reply->held) take_held(state, held, open);
+  const bool taken = open.size() < sent;
   for (const Held& missing : open) {
     blame(tally_.contradictions,
           "unit " + std::to_string(missing.unit.value) + " was delivered, but not answered");
     ledger_.add(Outcome::unanswered, missing.unit, enrolled_[host].id, missing.range,
                 make_result(options_.results, missing.unit, missing.range).digest);
   }
-  take_contexts(state, reply->grants);
-  for (const auto& statement : reply->grants) take_grant(host, statement, verify);
+  take_grants(host, *reply, verify);
   state.trick = Trick::none;
   if (verify) ++tally_.verified;
   if (verify && tally_.untrusted != untrusted_before) return {true, pause_after_error};
-  if (tally_.units > units_before && !reply->grants.empty()) ++tally_.cycles;
+  if (taken && !reply->grants.empty()) ++tally_.cycles;
   if (reply->grants.empty()) {
     ++tally_.idle;
     const Duration told = std::max(from_seconds(reply->retry_after_seconds), least_pause_without_work);
@@ -157,7 +182,7 @@ Next Working::take_work(std::size_t host, const Response& response) {
   if (options_.errors > 0 && options_.mode == Mode::cycle && random_.chance(options_.errors / 4))
     return vanish(state);
   state.beats_left = options_.mode == Mode::cycle ? options_.heartbeats : 0;
-  return {true, pause(options_.compute / (state.beats_left + 1))};
+  return {true, pause(computing(state) / (state.beats_left + 1))};
 }
 
 void Working::take_acknowledgement(std::size_t host, const protocol::SignedStatement& statement, bool verify,
@@ -177,7 +202,13 @@ void Working::take_acknowledgement(std::size_t host, const protocol::SignedState
             "unit " + std::to_string(answer.unit.value) + ", sent again, was refused: " + answer.reason);
     return;
   }
+  const auto awaited = std::find_if(state.with_relay.begin(), state.with_relay.end(), is_it);
+  if (awaited != state.with_relay.end()) {
+    open.push_back(*awaited);
+    state.with_relay.erase(awaited);
+  }
   const auto found = std::find_if(open.begin(), open.end(), is_it);
+  if (found == open.end() && keys_[host]) return;  // a relay may say it again, for all it knows
   if (found == open.end())
     return blame(tally_.contradictions,
                  "unit " + std::to_string(answer.unit.value) + " was acknowledged, but not delivered");
@@ -200,43 +231,13 @@ void Working::take_acknowledgement(std::size_t host, const protocol::SignedState
   open.erase(found);
 }
 
-// A host keeps the context that it was told last; a grant that comes without is given it.
-void Working::take_contexts(HostState& state, std::vector<protocol::SignedStatement>& grants) {
-  for (auto& grant : grants) {
-    if (grant.context)
-      state.context = &contexts_.emplace(crypto::sha256_hex(*grant.context), *grant.context).first->first;
-    else if (state.context != nullptr)
-      grant.context = contexts_.at(*state.context);
-  }
-}
-
-void Working::take_grant(std::size_t host, const protocol::SignedStatement& statement, bool verify) {
-  const HostId id = enrolled_[host].id;
-  const Timestamp now = system_clock().now();
-  auto grant = verify ? crypto::check_grant(statement, trust_, id, now)
-                      : protocol::decode<protocol::Grant>(statement.payload);
-  if (!grant.ok()) return blame(verify ? tally_.untrusted : tally_.contradictions, grant.error().message);
-  if (verify) {
-    if (const Status application = check_application(*grant, now); !application.ok())
-      return blame(tally_.untrusted, application.error().message);
-  }
-  if (options_.mode == Mode::cycle && !fits_inline(options_.results, grant->range))
-    return blame(tally_.oversized, "unit " + std::to_string(grant->unit.value) + " has " +
-                                       std::to_string(grant->range.size()) +
-                                       " items, too many to deliver with a request: use the strategy "
-                                       "ss,mode=paper, or a smaller --payload");
-  ++tally_.given;
-  states_[host].held.push_back({grant->unit, grant->range});
-}
-
-// One application serves many grants: what held for the last one is compared, which costs nothing.
-Status Working::check_application(const protocol::Grant& grant, Timestamp now) {
-  std::string statements = grant.application.payload + grant.application.key + grant.application.signature +
-                           grant.signer.payload + grant.signer.key + grant.signer.signature;
-  if (statements == trusted_application_) return {};
-  TRY(crypto::check_application(grant.application, grant.signer, trust_.root_key, trust_.project, now));
-  trusted_application_ = std::move(statements);
-  return {};
+void Working::take_held(HostState& state, const protocol::HeldResult& result, std::vector<Held>& open) {
+  const auto found = std::find_if(open.begin(), open.end(), [&result](const Held& held) {
+    return held.unit == result.unit && held.range == result.range;
+  });
+  if (found == open.end()) return;  // it was acknowledged with the same answer
+  state.with_relay.push_back(*found);
+  open.erase(found);
 }
 
 Next Working::refused(std::size_t host, int status) {
@@ -251,6 +252,13 @@ void Working::forget(HostState& state) {
   const std::int64_t answers = state.answers;
   state = {};
   state.answers = answers;
+}
+
+// What it holds, one unit beside the other.
+Duration Working::computing(const HostState& state) const {
+  std::int64_t items = 0;
+  for (const Held& held : state.held) items = std::max(items, held.range.size());
+  return options_.compute + options_.item * items;
 }
 
 Duration Working::pause(Duration least) {

@@ -2,11 +2,14 @@
 // request, in one round trip, as a client does with small results. Some answers are checked as a client
 // checks all of them; every acknowledgement must be of what was sent, and goes to the ledger. With `errors`,
 // hosts also do what computers and networks do: send a result again, send wrong bytes, lose the connection
-// before the answer, or vanish with their units and come back with nothing. One thread.
+// before the answer, or vanish with their units and come back with nothing. Under a relay a host goes on as
+// soon as that holds its result, which it signed; the project's acknowledgement comes with a later answer.
+// One thread.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +34,7 @@ struct WorkOptions {
   std::int64_t units_per_request = 1;
   std::int64_t heartbeats = 0;  // between two requests for work
   Duration compute{0};          // from a unit to its result
+  Duration item{0};             // on top, for each of its items
   Duration think{0};            // on top, on average; exponential
   double errors = 0;            // share of requests
   bool stubborn = false;        // asks again at once where there was no work
@@ -73,10 +77,13 @@ class Working final : public Script {
   struct Held {
     UnitId unit;
     Range range;
+    ProblemId problem;
+    int stage = 0;
   };
   struct HostState {
     std::vector<Held> held;          // computed, or about to be
     std::vector<Held> acknowledged;  // of the request before: what may be sent again
+    std::vector<Held> with_relay;    // which holds them; not acknowledged yet
     std::int64_t beats_left = 0;
     std::int64_t answers = 0;
     Trick trick = Trick::none;
@@ -84,18 +91,25 @@ class Working final : public Script {
     bool composed = false;                 // the request has been made once: it stays what it is
   };
 
-  [[nodiscard]] protocol::WorkRequest work_request(HostState& state) const;
+  [[nodiscard]] protocol::WorkRequest work_request(std::size_t host) const;
+  [[nodiscard]] protocol::CommitRequest result(std::size_t host, const Held& held) const;
   [[nodiscard]] Request compose(std::size_t host);
   void draw_trick(HostState& state);
   [[nodiscard]] Next take_answer(std::size_t host, const Response& response);
   [[nodiscard]] Next take_work(std::size_t host, const Response& response);
   void take_acknowledgement(std::size_t host, const protocol::SignedStatement& statement, bool verify,
                             std::vector<Held>& open, std::vector<Held>& again);
-  void take_grant(std::size_t host, const protocol::SignedStatement& statement, bool verify);
-  void take_contexts(HostState& state, std::vector<protocol::SignedStatement>& grants);
+  static void take_held(HostState& state, const protocol::HeldResult& result, std::vector<Held>& open);
+  void take_grants(std::size_t host, protocol::WorkReply& reply, bool verify);
+  void take_grant(std::size_t host, const protocol::SignedStatement& statement,
+                  const protocol::LeaseChain* chain, bool verify);
+  [[nodiscard]] Result<protocol::Grant> read(std::size_t host, const protocol::SignedStatement& statement,
+                                             const protocol::LeaseChain* chain, bool verify) const;
+  void take_context(HostState& state, protocol::SignedStatement& grant);
   [[nodiscard]] Status check_application(const protocol::Grant& grant, Timestamp now);
   [[nodiscard]] Next refused(std::size_t host, int status);
   [[nodiscard]] Duration pause(Duration least);
+  [[nodiscard]] Duration computing(const HostState& state) const;
   static void forget(HostState& state);  // what it holds
   [[nodiscard]] Next vanish(HostState& state);
   void give_up(HostState& state, HostId host);
@@ -103,6 +117,7 @@ class Working final : public Script {
 
   const WorkOptions options_;
   const std::vector<EnrolledHost> enrolled_;
+  const std::vector<std::optional<crypto::PrivateKey>> keys_;  // of hosts under a relay
   const std::string authority_;
   const crypto::ProjectTrust trust_;
   Ledger& ledger_;

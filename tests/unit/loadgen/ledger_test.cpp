@@ -61,7 +61,9 @@ TEST_CASE("without a file it only counts") {
 TEST_CASE("hosts come back from their file as they were, as many as are wanted") {
   const Directory directory;
   const auto file = directory.path / "hosts";
-  const std::vector<EnrolledHost> hosts{{HostId{1}, "token-one"}, {HostId{25}, "token-two"}};
+  const std::vector<EnrolledHost> hosts{{HostId{1}, "token-one"},
+                                        {HostId{25}, "token-two"},
+                                        {HostId{26}, "token-three", "a key\nof two lines"}};
   REQUIRE(write_hosts(io::real_files(), file, project, hosts).ok());
   CHECK(read_hosts(io::real_files(), file, project, 10).value() == hosts);
   CHECK(read_hosts(io::real_files(), file, project, 1).value().size() == 1);
@@ -76,7 +78,8 @@ TEST_CASE("a file of other hosts, or of something else, is refused with its line
   REQUIRE(write_hosts(files, file, project, {{HostId{1}, "token"}}).ok());
   CHECK(read_hosts(files, file, std::string(64, 'b'), 1).error().message.find("hosts:1: ") !=
         std::string::npos);
-  for (const std::string line : {"1", "one token", "1 ", "1  "}) {
+  for (const std::string line :
+       {"1", "one token", "1 ", "1  ", "1 token ", "1 token a+b", "1 token key more"}) {
     CAPTURE(line);
     REQUIRE(
         files.write(file, "gleaner-hosts 1 " + project + "\n2 fine\n" + line + "\n", io::Mode::secret).ok());

@@ -1,6 +1,7 @@
 // Simulated hosts at a scripted server: what they say, and what they find wrong with its answers.
 #include "tools/loadgen/working.h"
 
+#include "shared/crypto/relay_chain.h"
 #include "shared/protocol/codec.h"
 #include "tests/catch.h"
 
@@ -11,18 +12,19 @@ namespace {
 
 // A server that answers what a test wants.
 struct Scene {
-  explicit Scene(const WorkOptions& options = {})
-      : working(options, {{HostId{4}, "token"}}, "here:1", trust(), ledger) {}
+  explicit Scene(const WorkOptions& options = {}, const std::string& key = {})
+      : working(options, {{HostId{4}, "token", key}}, "here:1", trust(), ledger) {}
 
   crypto::ProjectTrust trust() const {
     crypto::ProjectTrust trusted;
+    trusted.project = std::string(64, 'a');
     trusted.work_key = work_key.public_key();
     return trusted;
   }
-  protocol::SignedStatement grant(std::int64_t unit) const {
+  protocol::SignedStatement grant(std::int64_t unit, HostId host = HostId{4}) const {
     protocol::Grant grant;
     grant.unit = UnitId{unit};
-    grant.host = HostId{4};
+    grant.host = host;
     grant.problem = ProblemId{1};
     grant.range = {unit, unit + 1};
     grant.parameters = "{}";
@@ -77,6 +79,17 @@ TEST_CASE("what was given is delivered with the next request, and the ledger say
   CHECK(scene.working.tally().cycles == 1);
   CHECK(scene.working.tally().contradictions == 0);
   CHECK(scene.ledger.count(Outcome::accepted) == 1);
+}
+
+TEST_CASE("a unit takes as long as its items") {
+  WorkOptions options;
+  options.compute = std::chrono::seconds{1};
+  options.item = std::chrono::seconds{2};
+  Scene scene(options);
+  static_cast<void>(scene.ask());
+  protocol::WorkReply reply;
+  reply.grants = {scene.grant(7)};
+  CHECK(scene.answer(reply).after == std::chrono::seconds{3});
 }
 
 TEST_CASE("a host names the context that it was told") {
@@ -192,4 +205,51 @@ TEST_CASE("a host is silent after its rounds") {
   CHECK(scene.answer(reply).ever);
   static_cast<void>(scene.ask());
   CHECK(!scene.answer(reply).ever);
+}
+
+TEST_CASE("a host under a relay signs what it delivers, and goes on once the relay holds it") {
+  const auto own = crypto::PrivateKey::generate();
+  Scene scene({}, own.to_pem());
+  const auto lease = scene.grant(7, HostId{2});
+  protocol::RelayGrant part;
+  part.parent = crypto::sha256_hex(lease.payload);
+  part.unit = UnitId{70};
+  part.host = HostId{4};
+  part.range = {7, 8};
+  protocol::WorkReply reply;
+  const auto relay = crypto::PrivateKey::generate();
+  reply.grants = {
+      crypto::sign_statement(protocol::StatementType::relay_grant, protocol::encode(part), relay)};
+  static_cast<void>(scene.ask());
+  SECTION("a part of what came with it") {
+    const auto certificate = crypto::sign_statement(protocol::StatementType::relay_certificate, "{}", relay);
+    reply.leases = {{{certificate, lease}}};
+    static_cast<void>(scene.answer(reply));
+    const auto request = scene.ask();
+    REQUIRE(request.commits.size() == 1);
+    const auto& commit = request.commits[0];
+    REQUIRE(commit.delivery.has_value());
+    const auto said = crypto::check_delivery(*commit.delivery, own.public_key(), scene.trust().project);
+    REQUIRE(said.ok());
+    CHECK(said->host == HostId{4});
+    CHECK(said->unit == UnitId{70});
+    CHECK(said->problem == ProblemId{1});
+    CHECK(said->digest == commit.digest);
+
+    protocol::WorkReply held;
+    held.held = {{commit.unit, commit.range, commit.digest}};
+    static_cast<void>(scene.answer(held));
+    CHECK(scene.ask().commits.empty());
+    CHECK(scene.working.tally().units == 0);
+    protocol::WorkReply later;
+    later.acknowledgements = {scene.acknowledgement(commit)};
+    static_cast<void>(scene.answer(later));
+    CHECK(scene.working.tally().units == 1);
+    CHECK(scene.working.tally().contradictions == 0);
+    CHECK(scene.ledger.count(Outcome::accepted) == 1);
+  }
+  SECTION("a part of nothing") {
+    static_cast<void>(scene.answer(reply));
+    CHECK(scene.working.tally().contradictions == 1);
+  }
 }
