@@ -30,7 +30,7 @@ class RelayTrial:
     def __init__(self, hosts):
         import harness
         import tree
-        self.harness, self.hosts = harness, hosts
+        self.harness, self.hosts, self.problems = harness, hosts, 0
         # Paces are the server's own.
         self.grid = tree.Tree(SETTINGS + "work.commit_seconds = 60\nwork.heartbeat_seconds = 60\nwork.unit_minimum_seconds = 1\n")
 
@@ -55,7 +55,8 @@ class RelayTrial:
         return subprocess.run(self.command(place, what, *arguments), stdout=subprocess.PIPE, text=True)
 
     def add_problem(self, count):
-        return self.grid.add_problem("load", "load", count=count)
+        self.problems += 1
+        return self.grid.add_problem("load", f"load {self.problems}", count=count)
 
     def asked(self, relay=None):
         kinds = tuple(f'gleaner_requests_total{{kind="{kind}"' for kind in ("work", "heartbeat", "commit"))

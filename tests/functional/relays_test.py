@@ -132,7 +132,9 @@ class Relays(unittest.TestCase):
         self.assertEqual(sum(share["items"] for share in info["shares"]), held.count, "counted twice or lost")
         self.assertEqual(sum(hosts[name]["items_accepted"] for name in clients), held.count, "counted for others than who computed it")
         self.assertEqual([name for name in RELAYS if hosts[name]["items_accepted"]], [], "a relay was credited")
-        self.assertGreater(len([name for name in clients if hosts[name]["items_accepted"]]), len(clients) // 2)
+        computed = {relay: sum(hosts[name]["items_accepted"] for name, its in clients.items() if its == relay) for relay in RELAYS}
+        print(f"items computed under each relay: {computed}", flush=True)
+        self.assertGreater(min(computed.values()), 0, "the hosts of a relay computed nothing")
         for name, relay in {**clients, **RELAYS}.items():
             self.assertEqual(hosts[name].get("relay"), hosts[relay]["id"] if relay else None, name)
         for name in RELAYS:
