@@ -66,7 +66,7 @@ class RelayTrial:
         """(seconds from the first request to the end of the problem, requests to the server meanwhile)"""
         identity = self.add_problem(self.hosts * ITEMS)
         before, begun = self.asked(), time.monotonic()
-        run = subprocess.Popen(self.command(place, "run", "--item", 1000 * ITEM_SECONDS, "--warm-up", 0, "--seconds", 100 * ITEMS * ITEM_SECONDS),
+        run = subprocess.Popen(self.command(place, "run", "--same-bytes", "--item", 1000 * ITEM_SECONDS, "--warm-up", 0, "--seconds", 100 * ITEMS * ITEM_SECONDS),
                                stdout=subprocess.PIPE, text=True)
         try:
             self.grid.wait_finished(identity, 10 * ITEMS * ITEM_SECONDS)
