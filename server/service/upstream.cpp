@@ -28,12 +28,12 @@ Result<RangeSet> waiting_of(storage::Store& store, const Upstream& upstream, Pro
 Status load_owed(storage::Store& store, Upstream& upstream, Timestamp hour_ago) {
   TRY_ASSIGN(auto rows, store.deliveries(hour_ago));
   for (auto& row : rows) {
-    if (!row.acknowledgement.empty()) {
+    if (row.answered_at == Timestamp{}) {
+      owe(upstream, std::move(row));
+    } else if (!row.acknowledgement.empty()) {
       TRY_ASSIGN(auto statement, protocol::decode<protocol::SignedStatement>(row.acknowledgement));
       upstream.answers[row.via].push_back({std::move(statement), 0});
-      continue;
     }
-    owe(upstream, std::move(row));
   }
   return {};
 }

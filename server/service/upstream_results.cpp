@@ -130,7 +130,7 @@ Status take_delivery(Transaction& tx, Host& host, const PreparedCommit& prepared
   return tx.store.update_host(host.row);
 }
 
-// The project does not want it, or it is wrong: nobody has these items here any more.
+// The project does not want it, or it is wrong, or lost: nobody has these items here any more.
 Status unaccept(Transaction& tx, const storage::DeliveryRow& row, const std::string& why) {
   Problem* const problem = at_stage(tx, row.problem, row.stage);
   if (problem == nullptr) return {};
@@ -139,9 +139,18 @@ Status unaccept(Transaction& tx, const storage::DeliveryRow& row, const std::str
   for (const auto& piece : accepted) {
     if (piece.segment != row.segment) continue;
     TRY(tx.store.unaccept(row.problem, row.stage, piece.range));
-    problem->stage->reject(piece.range, "the project refused its result: " + why, tx.now, changes);
+    problem->stage->reject(piece.range, why, tx.now, changes);
   }
   return store_stage(tx, *problem, changes);
+}
+
+storage::DeliveryRow no_longer_owed(Upstream& upstream, SegmentId segment) {
+  const auto owed = upstream.owed.find(segment);
+  storage::DeliveryRow row = std::move(owed->second.row);
+  upstream.to_send.erase(segment);
+  upstream.by_name.erase(name_of(row));
+  upstream.owed.erase(owed);
+  return row;
 }
 
 }  // namespace
@@ -169,7 +178,8 @@ Result<CommitPlace> find_leased_place(Transaction& tx, HostId host_id, protocol:
   prepared.stage = delivery->stage;
   TRY_ASSIGN(const auto before,
              tx.store.delivery(delivery->unit, delivery->host, delivery->range, delivery->digest));
-  if (before) {
+  const bool lost = before && before->acknowledgement.empty() && before->answered_at != Timestamp{};
+  if (before && !lost) {
     prepared.leased.emplace(LeasedCommit{before->lease, true, {}});
     if (!before->acknowledgement.empty()) {
       TRY_ASSIGN(prepared.leased->answered,
@@ -231,17 +241,24 @@ std::vector<protocol::SignedStatement> answers_for(Transaction& tx, HostId host)
   return some;
 }
 
+Status lose_result(Transaction& tx, SegmentId segment) {
+  Upstream& upstream = *tx.model.upstream;
+  if (!upstream.owed.contains(segment)) return {};
+  storage::DeliveryRow row = no_longer_owed(upstream, segment);
+  tx.effects.warn(fmt::format("items {}-{} from host {} are damaged or gone here: they are computed again",
+                              row.range.begin, row.range.end, row.host.value));
+  row.answered_at = tx.now;
+  TRY(tx.store.put_delivery(row));
+  return unaccept(tx, row, "its result was lost");
+}
+
 Status take_answer(Transaction& tx, const protocol::SignedStatement& statement) {
   TRY_ASSIGN(const auto answer, protocol::decode<protocol::Acknowledgement>(statement.payload));
   Upstream& upstream = *tx.model.upstream;
   const auto segment =
       upstream.by_name.find({answer.host, answer.unit, answer.range.begin, answer.range.end, answer.digest});
   if (segment == upstream.by_name.end()) return {};  // it was answered before
-  const auto owed = upstream.owed.find(segment->second);
-  storage::DeliveryRow row = std::move(owed->second.row);
-  upstream.to_send.erase(row.segment);
-  upstream.owed.erase(owed);
-  upstream.by_name.erase(segment);
+  storage::DeliveryRow row = no_longer_owed(upstream, segment->second);
   row.acknowledgement = protocol::encode(statement);
   row.answered_at = tx.now;
   TRY(tx.store.put_delivery(row));
@@ -250,7 +267,7 @@ Status take_answer(Transaction& tx, const protocol::SignedStatement& statement) 
   if (answer.status != protocol::CommitStatus::refused) return {};
   tx.effects.warn(fmt::format("the project refused items {}-{} from host {}: {}", row.range.begin,
                               row.range.end, row.host.value, answer.reason));
-  return unaccept(tx, row, answer.reason);
+  return unaccept(tx, row, "the project refused its result: " + answer.reason);
 }
 
 }  // namespace gleaner::service

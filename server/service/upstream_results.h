@@ -16,6 +16,8 @@ namespace gleaner::service {
                                      WorkOutcome& outcome);
 // Of results of the host and of those under it, that the project has answered: as many as a reply takes.
 [[nodiscard]] std::vector<protocol::SignedStatement> answers_for(Transaction& tx, HostId host);
+// It is damaged here, or gone: its items are handed out again, unless its host brings it once more.
+[[nodiscard]] Status lose_result(Transaction& tx, SegmentId segment);
 // The project's answer to one of them. REQUIRES: it is known to be the project's.
 [[nodiscard]] Status take_answer(Transaction& tx, const protocol::SignedStatement& statement);
 

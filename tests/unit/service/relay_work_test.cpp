@@ -350,53 +350,6 @@ TEST_CASE(
   }));
 }
 
-TEST_CASE("at a relay a failure is kept to be passed up, and no item is set aside") {
-  World world;
-  world.relay = HostId{90};
-  world.restart();
-  world.add_application();
-  const ProblemId problem = world.add_problem(10, "", "ss");
-  const std::string project =
-      must(protocol::decode<protocol::ProjectDocument>(world.service().enrolment().project().payload))
-          .project;
-  const auto failures = [&] {
-    return world.look<std::vector<std::int64_t>>([](Transaction& tx) {
-      std::vector<std::int64_t> items;
-      for (const auto& each : tx.model.failures_below) items.push_back(each.report.item);
-      return items;
-    });
-  };
-  std::vector<std::int64_t> expected;
-  for (const char* name : {"a", "b", "c"}) {
-    const auto key = crypto::PrivateKey::generate();
-    auto request = world.enrol_request(name);
-    request.host_key = key.public_key();
-    request.machine = crypto::sha256_hex(name);
-    const HostId host = must(world.enrol(request)).host;
-    const auto done = world.grants(host).front();
-    (void)must(world.commit(host, World::results(done.unit, done.range)));
-    const auto grant = world.grants(host).front();
-    world.clock().advance(std::chrono::seconds{1});
-    const protocol::Failure said{project,           host, grant.unit,
-                                 problem,           0,    protocol::FailureKind::kernel_error,
-                                 grant.range.begin, "no", world.clock().now()};
-    must(tell(world, host, report(grant.unit, said, key)));
-    expected.push_back(grant.range.begin);
-    CHECK(failures() == expected);
-    must(tell(world, host, report(grant.unit, said, key)));  // the unit is over
-    CHECK(failures() == expected);
-  }
-  CHECK(world.show(problem).state == protocol::ProblemState::running);
-  CHECK(world.look<bool>([problem](Transaction& tx) {
-    return tx.model.problems.at(problem).stage->view().ledger().set_aside().empty();
-  }));
-  // Without the host's word there is nothing to pass up.
-  const TestHost other = world.add_host("d");
-  const auto grant = world.grants(other.id).front();
-  must(tell(world, other.id, {grant.unit, protocol::FailureKind::untrusted, 0, "no"}));
-  CHECK(failures() == expected);
-}
-
 TEST_CASE("hosts under a relay count as hosts, and the relay speaks for them") {
   Lab lab;
   const auto fleet = [&] {

@@ -3,6 +3,7 @@
 #include "server/service/upstream_message.h"
 
 #include "server/service/joined.h"
+#include "server/service/upstream_results.h"
 #include "shared/crypto/relay_chain.h"
 #include "shared/io/compression.h"
 #include "shared/protocol/codec.h"
@@ -286,7 +287,7 @@ TEST_CASE("a relay without its parent goes on with what it has, and nothing is t
 }
 
 TEST_CASE("what the project refuses is computed again, and its host hears why") {
-  Tree tree;
+  Tree tree(1);  // which is all of its lease, and goes up at once
   const Child& child = tree.children[0];
   const auto grant = tree.take(child);
   const auto bad = tree.result(child, grant, grant.range, [](std::int64_t) { return std::string("wrong"); });
@@ -300,6 +301,19 @@ TEST_CASE("what the project refuses is computed again, and its host hears why") 
   REQUIRE(answers.size() == 1);
   CHECK(answers.front().status == CommitStatus::refused);
   CHECK(answers.front().host == child.id);
+  tree.finish();
+}
+
+TEST_CASE("a result that a relay has lost is computed again, or brought again by its host") {
+  Tree tree(1);
+  const Child& child = tree.children[0];
+  const auto grant = tree.take(child);
+  const auto commit = tree.result(child, grant, grant.range);
+  REQUIRE(tree.work(child, {commit}, 0).held);
+  const bool again = GENERATE(true, false);
+  must(tree.operate([](Transaction& tx) { return lose_result(tx, tx.model.upstream->owed.begin()->first); }));
+  tree.open();
+  if (again) CHECK(tree.work(child, {commit}, 0).held);
   tree.finish();
 }
 

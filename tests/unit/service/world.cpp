@@ -93,7 +93,7 @@ void World::open() {
       must(storage::open_sqlite_store(directory_.root(), storage::OpenCheck::none)));
   store_ = store.get();
   service_ = must(
-      Service::open({directory_, configuration_, relay}, std::move(secrets),
+      Service::open({directory_, configuration_}, std::move(secrets),
                     {io::real_files(), io::real_processes(), clock_, make_blobs ? make_blobs() : nullptr},
                     std::move(store)));
   settle();

@@ -76,8 +76,6 @@ class World {
   void restart();
   // Where its blobs are from its next start on, if not in files.
   std::function<std::unique_ptr<storage::BlobStore>()> make_blobs;
-  // From its next start on it is a relay, which its parent knows as that host.
-  HostId relay;
   // One second passes; waits until all that follows is done.
   void tick();
   // Until the pool and the writer have nothing to do.
