@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "server/service/upstream_failures.h"
 #include "server/service/upstream_results.h"
 #include "shared/base/limits.h"
 #include "shared/base/thread_name.h"
@@ -22,6 +23,7 @@ namespace gleaner::relay {
 namespace {
 
 constexpr Duration glance = std::chrono::milliseconds{200};  // that a host's word may wait for the uplink
+constexpr Duration failures_again = std::chrono::seconds{10};
 constexpr Duration first_silence = std::chrono::seconds{1}, longest_silence = std::chrono::minutes{2};
 // base64 makes a third more of it, and statements stand beside.
 constexpr std::int64_t message_bytes_max = limits::json_message_bytes_max / 2;
@@ -77,6 +79,7 @@ Duration Uplink::speak() {
     return {};
   });
   if (!next.ok()) return std::chrono::seconds{1};
+  if (!next->failures.empty()) tell_failures(std::move(next->failures));
   if (!next->message) return glance;
   const Status heard = exchange(*next->message);
   if (heard.ok()) {
@@ -94,6 +97,33 @@ Duration Uplink::speak() {
   });
   static_cast<void>(told);  // a model that was read back knows of no message
   return glance;
+}
+
+void Uplink::tell_failures(std::vector<protocol::FailureReport> failures) {
+  Duration pause{0};
+  std::vector<protocol::FailureReport> told;
+  for (auto& report : failures) {
+    const auto answer =
+        transport::call(*http_, parent_.server(),
+                        transport::json_request(parent_.server(), "/v1/failure", protocol::encode(report)));
+    if (!answer.reply.ok()) {
+      const Error& error = answer.reply.error();
+      if (error.kind == ErrorKind::unavailable) {
+        pause = failures_again;
+        break;
+      }
+      spdlog::warn("the parent does not take that item {} of unit {} failed: {}", report.item,
+                   report.unit.value, error.message);
+    }
+    told.push_back(std::move(report));
+  }
+  const auto noted =
+      decide<bool>([told = std::move(told), pause](service::Transaction& tx, Result<bool>& value) -> Status {
+        service::failures_told(tx, told, tx.now + pause);
+        value = true;
+        return {};
+      });
+  static_cast<void>(noted);  // a model that was read back knows of no failure
 }
 
 Status Uplink::exchange(service::UpMessage& message) {

@@ -31,6 +31,7 @@ class Uplink {
   void run();
   // How long nothing is to be said.
   [[nodiscard]] Duration speak();
+  void tell_failures(std::vector<protocol::FailureReport> failures);
   [[nodiscard]] Status exchange(service::UpMessage& message);
   // The bytes of results into their commits, or to the parent; of those that find no room there, or that
   // fail, the commits leave the message.

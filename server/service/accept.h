@@ -23,6 +23,7 @@ struct Computed {
 struct LeasedCommit {
   UnitId lease;                                       // that it is a part of
   bool known = false;                                 // it is here already
+  bool no_room = false;                               // for a new one, and so it is not looked at
   std::optional<protocol::SignedStatement> answered;  // by the project
 };
 

@@ -217,6 +217,9 @@ void declare_relay(io::Settings& settings, Configuration& c) {
   declare_limits(settings, c);
   settings.add("store.disk_reserve_megabytes", &c.disk_reserve_megabytes, 0, 1 << 20,
                "Results are refused (clients keep them and try again) below this much free space.");
+  settings.add(
+      "store.results_megabytes", &c.results_megabytes, 1, 1 << 30,
+      "So much of results waits here for the parent. Hosts keep what is more until it has taken some.");
   settings.add("blobs.cache_megabytes", &c.blobs_cache_megabytes, 0, 1 << 30,
                "So much of the project's archives and inputs stays here, and what was used within the hour.");
   declare_log(settings, c);

@@ -47,7 +47,8 @@ struct Configuration {
   std::string link_listen;   // where front ends find this server; empty: nowhere
   std::string link_servers;  // where a front end finds the project's servers; apart by commas
   std::int64_t disk_reserve_megabytes = 256;
-  std::int64_t keep_ended_days = 0;  // problems that are over; 0: for ever
+  std::int64_t results_megabytes = 20'000;  // of a relay: that wait for its parent
+  std::int64_t keep_ended_days = 0;         // problems that are over; 0: for ever
   bool check_store_at_start = true;
   std::int64_t scrub_megabytes_per_second = 4;
   std::int64_t decisions_megabytes = 64;

@@ -179,10 +179,13 @@ bool is_of_hosts(const Ruling& ruling) {
   return ruling.kind == Ruling::Kind::hold_pair || ruling.kind == Ruling::Kind::hold_host;
 }
 
-void pass_up(Model& model, const Problem& problem, const protocol::FailureReport& report) {
+void pass_up(Model& model, const Problem& problem, const protocol::FailureReport& report,
+             const protocol::Failure& said) {
   if (model.failures_below.size() == failures_below_max) return;
   model.failures_below.push_back({problem.row.id, problem.row.stage, report});
-  model.failures_below.back().report.unit = {};
+  auto& passed = model.failures_below.back().report;
+  passed.unit = {};
+  passed.item = said.item;  // by which the parent's unit is found
 }
 
 // Where a problem that failed goes on: with what it was doing then.
@@ -230,7 +233,7 @@ Status take_failure(Transaction& tx, HostId host_id, const protocol::FailureRepo
   TRY(count_failure(tx, failed, problem, report.unit, ending, item, rulings));
   if (tx.settings.relay != HostId{}) {
     std::erase_if(rulings, [](const Ruling& ruling) { return !is_of_hosts(ruling); });
-    if (said) pass_up(tx.model, problem, report);
+    if (said) pass_up(tx.model, problem, report, *said);
   }
 
   const Ruling* aside = find(rulings, Ruling::Kind::set_aside, item);

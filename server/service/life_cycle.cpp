@@ -190,6 +190,21 @@ Status finish_problem(Transaction& tx, Problem& problem, protocol::ProblemState 
   return failpoint("problem-finished");
 }
 
+Status erase_problem(Transaction& tx, ProblemId id) {
+  const auto found = tx.model.problems.find(id);
+  if (found->second.stage != nullptr) {
+    for (const policy::Unit* unit : found->second.stage->view().open_units())
+      close_unit(tx.model, unit->id, unit->host);
+  }
+  TRY(tx.store.delete_problem(id));
+  if (tx.model.upstream) forget(*tx.model.upstream, id);
+  tx.model.dispatch->drop_problem(id, tx.now);
+  tx.model.blame.forget_items(id);
+  tx.model.problems.erase(found);
+  tx.effects.add(effect::Announce{});
+  return {};
+}
+
 Status take_plan(Transaction& tx, ProblemId id, const Result<PlannedStage>& planned) {
   tx.model.underway.jobs.erase(id);
   const auto found = tx.model.problems.find(id);

@@ -40,6 +40,8 @@ struct CombinedStage {
 [[nodiscard]] Status take_combined(Transaction& tx, ProblemId id, int stage,
                                    const Result<CombinedStage>& combined);
 
+// Nothing of it stays, in store and model. REQUIRES: it is in the model.
+[[nodiscard]] Status erase_problem(Transaction& tx, ProblemId id);
 // After a start: what was under way goes on.
 [[nodiscard]] Status resume_problems(Transaction& tx);
 // Once a second: silent hosts, stages that cannot end.

@@ -14,6 +14,7 @@
 #include "server/service/failures.h"
 #include "server/service/life_cycle.h"
 #include "server/service/revocations.h"
+#include "server/service/upstream_quiet.h"
 #include "shared/base/limits.h"
 
 namespace gleaner::service {
@@ -176,19 +177,9 @@ Status delete_problem(Transaction& tx, ProblemId id, Info& deleted) {
     deleted = no_problem(id);
     return {};
   }
-  if (found->second.stage) {
-    for (const policy::Unit* unit : found->second.stage->view().open_units()) {
-      close_unit(tx.model, unit->id, unit->host);
-    }
-  }
   deleted = describe(found->second, tx.now);
-  TRY(tx.store.delete_problem(id));
   tx.effects.info(fmt::format("problem {} ({}) is deleted", id.value, found->second.row.name));
-  tx.effects.add(effect::Announce{});
-  tx.model.dispatch->drop_problem(id, tx.now);
-  tx.model.blame.forget_items(id);
-  tx.model.problems.erase(found);
-  return {};
+  return erase_problem(tx, id);
 }
 
 }  // namespace
@@ -258,9 +249,7 @@ void Problems::remove(ProblemId id, StatusDone done, std::optional<Actor> actor)
   Done<protocol::ProblemInfo> clear = {[this, id, done = std::move(done)](const Info& deleted) {
                                          if (!deleted.ok()) return done(deleted.error());
                                          kernel_.managers().end(id, Managers::Keep::no);
-                                         const auto logs = kernel_.settings().directory.decisions(id);
-                                         if (const Status gone = kernel_.files().remove_all(logs); !gone.ok())
-                                           spdlog::warn("{}", gone.error().message);
+                                         remove_logs(id);
                                          done({});
                                        },
                                        std::move(actor)};
@@ -268,7 +257,14 @@ void Problems::remove(ProblemId id, StatusDone done, std::optional<Actor> actor)
       [id](Transaction& tx, Info& deleted) { return delete_problem(tx, id, deleted); }, std::move(clear));
 }
 
+void Problems::remove_logs(ProblemId id) {
+  const auto logs = kernel_.settings().directory.decisions(id);
+  if (const Status gone = kernel_.files().remove_all(logs); !gone.ok())
+    spdlog::warn("{}", gone.error().message);
+}
+
 void Problems::remove_old() {
+  if (kernel_.parent() != nullptr) return remove_quiet();
   const std::int64_t days = kernel_.settings().configuration.keep_ended_days;
   if (days == 0) return;
   using Ids = std::vector<ProblemId>;
@@ -290,6 +286,19 @@ void Problems::remove_old() {
                 if (!removed.ok()) spdlog::warn("problem {} is kept: {}", id.value, removed.error().message);
               },
               server_actor("problem expire", std::to_string(id.value)));
+      });
+}
+
+void Problems::remove_quiet() {
+  using Ids = std::vector<ProblemId>;
+  kernel_.decide<Ids>(
+      [](Transaction& tx, Result<Ids>& gone) -> Status {
+        TRY_ASSIGN(gone, drop_quiet(tx));
+        return {};
+      },
+      [this](const Result<Ids>& gone) {
+        if (!gone.ok()) return;  // the next round will do
+        for (const ProblemId id : *gone) remove_logs(id);
       });
 }
 

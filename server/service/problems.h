@@ -37,11 +37,14 @@ class Problems {
   // With its files; waits until its manager is done with them.
   void remove(ProblemId id, StatusDone done, std::optional<Actor> actor = {});
   // Deletes what has been over for longer than the settings keep it (store.keep_ended_days). An act each.
+  // At a relay: that of which nothing is here any more (upstream_quiet.h).
   void remove_old();
   // The last `count` decisions about its units, newest first.
   void decisions(ProblemId id, int count, Done<std::vector<protocol::DecisionInfo>> done);
 
  private:
+  void remove_quiet();
+  void remove_logs(ProblemId id);
   struct Draft {
     storage::ProblemRow row;
     ManagerSetup manager;

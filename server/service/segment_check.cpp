@@ -29,8 +29,8 @@ Result<std::shared_ptr<const Bytes>> examine(storage::BlobStore& blobs, CommitPl
     refuse(prepared, std::move(why));
     return nothing;
   };
-  const bool known = prepared.leased && prepared.leased->known;
-  if (prepared.answer || known || !prepared.refusal.empty()) return nothing;
+  const bool passed = prepared.leased && (prepared.leased->known || prepared.leased->no_room);
+  if (prepared.answer || passed || !prepared.refusal.empty()) return nothing;
   const auto& request = prepared.request;
   // The host that computed it signed for other bytes: the answer is its relay's, and it keeps its result.
   const auto changed = [&](std::string why) {

@@ -73,7 +73,12 @@ void Uploads::upload(Chunk chunk, Done<protocol::UploadState> done) {
 void Uploads::open_account(HostId host, const std::string& digest, std::int64_t bytes, StatusDone done) {
   kernel_.decide<std::int64_t>(
       [host](Transaction& tx, Result<std::int64_t>& allowed) -> Status {
-        allowed = allowance(tx.model, host);
+        const auto* const upstream = tx.model.upstream.get();
+        if (upstream != nullptr && is_full(*upstream, tx.settings))
+          allowed = Error{ErrorKind::unavailable,
+                          "this relay holds as many results as it may until its parent has taken some"};
+        else
+          allowed = allowance(tx.model, host);
         return {};
       },
       [this, host, digest, bytes, done = std::move(done)](const Result<std::int64_t>& allowed) {

@@ -32,7 +32,7 @@ Status load_owed(storage::Store& store, Upstream& upstream, Timestamp hour_ago) 
       owe(upstream, std::move(row));
     } else if (!row.acknowledgement.empty()) {
       TRY_ASSIGN(auto statement, protocol::decode<protocol::SignedStatement>(row.acknowledgement));
-      upstream.answers[row.via].push_back({std::move(statement), 0});
+      upstream.answers[row.via].push_back({std::move(statement), row.problem, 0});
     }
   }
   return {};
@@ -62,7 +62,28 @@ Status number_units(storage::Store& store, HostId relay) {
 void owe(Upstream& upstream, storage::DeliveryRow row) {
   const SegmentId id = row.segment;
   upstream.by_name[name_of(row)] = id;
+  upstream.owed_bytes += row.bytes;
   upstream.owed[id] = Owed{std::move(row), {}};
+}
+
+storage::DeliveryRow settle(Upstream& upstream, SegmentId segment) {
+  const auto owed = upstream.owed.find(segment);
+  storage::DeliveryRow row = std::move(owed->second.row);
+  upstream.owed.erase(owed);
+  upstream.by_name.erase(name_of(row));
+  upstream.to_send.erase(segment);
+  upstream.owed_bytes -= row.bytes;
+  return row;
+}
+
+bool is_full(const Upstream& upstream, const Settings& settings) {
+  return upstream.owed_bytes >= settings.configuration.results_megabytes * 1'000'000;
+}
+
+void forget(Upstream& upstream, ProblemId problem) {
+  upstream.relays.erase(problem);
+  std::erase_if(upstream.leases, [&](const auto& entry) { return entry.second.problem == problem; });
+  upstream.quiet_since.erase(problem);
 }
 
 Result<std::vector<Range>> leased_ranges(storage::Store& store, const storage::StageRow& row) {

@@ -39,9 +39,12 @@ struct Upstream {
   std::map<SegmentId, Owed> owed;
   std::map<ResultName, SegmentId> by_name;  // of these
   std::set<SegmentId> to_send;              // of these: no message has brought them up yet
+  std::int64_t owed_bytes = 0;              // of these
+  bool full = false;                        // it said that it holds no more results
   // Answers for hosts, until they were told them so many times: a reply may be lost.
   struct Answer {
     protocol::SignedStatement statement;
+    ProblemId problem;
     int told = 0;
   };
   std::map<HostId, std::vector<Answer>> answers;
@@ -50,6 +53,8 @@ struct Upstream {
   bool missed = false;                         // a host found nothing, and there may be no stage to say so
   Timestamp asks_at;                           // not before, while there is no stage
   Timestamp sends_at;                          // what is to be sent, after it was in vain
+  Timestamp tells_at;                          // of failures, after that was in vain
+  std::map<ProblemId, Timestamp> quiet_since;  // nothing is here of them (upstream_quiet.h)
   Timestamp heard_at;                          // the parent, last; 0: not since the start
   std::string trouble;                         // why it is not heard; empty: it is
 };
@@ -64,6 +69,12 @@ struct Upstream {
 [[nodiscard]] Status number_units(storage::Store& store, HostId relay);
 // The parent has not answered it from now on.
 void owe(Upstream& upstream, storage::DeliveryRow row);
+// It has. REQUIRES: it is owed.
+[[nodiscard]] storage::DeliveryRow settle(Upstream& upstream, SegmentId segment);
+// As much is owed as this relay's disk is to hold, or more.
+[[nodiscard]] bool is_full(const Upstream& upstream, const Settings& settings);
+// Nothing of it stays here. REQUIRES: nothing is owed of it. Its stage may still be there.
+void forget(Upstream& upstream, ProblemId problem);
 // Of its stages, which must have their accepted items and units. `hour_ago`: what was answered since is
 // passed to its hosts again.
 [[nodiscard]] Status load_upstream(storage::Store& store, Model& model, Timestamp hour_ago);

@@ -8,6 +8,7 @@
 
 #include "server/service/dispatch.h"
 #include "server/service/life_cycle.h"
+#include "server/service/upstream_failures.h"
 #include "server/service/upstream_results.h"
 #include "server/service/upstream_stage.h"
 #include "shared/base/limits.h"
@@ -21,14 +22,14 @@ namespace {
 // A parent that holds a result and never brings an answer is told it again.
 constexpr Duration held_patience = std::chrono::hours{6};
 
-struct Subtree {
+struct Below {
   double performance = 0;  // benchmarks of all slots of the hosts that are on
   std::int64_t hosts = 0;
 };
 
-Subtree subtree_of(const Model& model, Timestamp now) {
+Below all_below(const Model& model, Timestamp now) {
   constexpr Duration on_for = std::chrono::minutes{10};
-  Subtree all;
+  Below all;
   for (const auto& [id, host] : model.hosts) {
     if (host.row.state != protocol::HostState::active || host.row.last_contact + on_for < now) continue;
     ++all.hosts;
@@ -98,7 +99,7 @@ void say_results(Transaction& tx, UpMessage& message) {
 }
 
 // What one stage has to say.
-void say(Transaction& tx, ProblemId id, policy::Relay& relay, const Subtree& subtree, UpMessage& message) {
+void say(Transaction& tx, ProblemId id, policy::Relay& relay, const Below& subtree, UpMessage& message) {
   Upstream& upstream = *tx.model.upstream;
   policy::RelayMessage said = relay.say(subtree.performance, tx.now);
   const int stage = tx.model.problems.at(id).row.stage;
@@ -140,7 +141,7 @@ Timestamp due(const Transaction& tx) {
 UpMessage compose(Transaction& tx) {
   Upstream& upstream = *tx.model.upstream;
   UpMessage message;
-  const Subtree subtree = subtree_of(tx.model, tx.now);
+  const Below subtree = all_below(tx.model, tx.now);
   for (auto& [segment, owed] : upstream.owed)
     if (owed.held_since != Timestamp{} && owed.held_since + held_patience <= tx.now) {
       owed.held_since = {};
@@ -310,6 +311,7 @@ Result<std::vector<LeasedUnit>> read_leases(const protocol::WorkReply& reply) {
 }
 
 Status next_message(Transaction& tx, NextMessage& next) {
+  next.failures = next_failures(tx);
   next.until = due(tx);
   if (next.until > tx.now) return {};
   next.message = compose(tx);

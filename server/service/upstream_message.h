@@ -41,6 +41,8 @@ struct LeasedUnit {
 
 // Absent: there is nothing to say yet. `until`: then there is, if nothing happens meanwhile.
 struct NextMessage {
+  std::vector<protocol::FailureReport>
+      failures;  // to be told before it, each by itself (upstream_failures.h)
   std::optional<UpMessage> message;
   Timestamp until;
 };

@@ -32,6 +32,22 @@ Result<protocol::Delivery> read_delivery(const protocol::CommitRequest& request)
   return delivery;
 }
 
+// Says once that it holds no more results, and once that it does again.
+void note_room(Transaction& tx) {
+  Upstream& upstream = *tx.model.upstream;
+  const bool full = is_full(upstream, tx.settings);
+  if (full == upstream.full) return;
+  upstream.full = full;
+  if (!full) return tx.effects.info("the parent has taken results: hosts are relieved of theirs again");
+  tx.effects.warn(fmt::format(
+      "{} results of {} bytes wait for the parent, as much as store.results_megabytes allows: hosts keep "
+      "theirs until it has taken some",
+      upstream.owed.size(), upstream.owed_bytes));
+  // What would wait for more of its unit would wait for ever.
+  for (const auto& [segment, owed] : upstream.owed)
+    if (owed.held_since == Timestamp{}) upstream.to_send.insert(segment);
+}
+
 // The problem's, if that stage is its present one; else null.
 Problem* at_stage(Transaction& tx, ProblemId id, int stage) {
   const auto found = tx.model.problems.find(id);
@@ -144,15 +160,6 @@ Status unaccept(Transaction& tx, const storage::DeliveryRow& row, const std::str
   return store_stage(tx, *problem, changes);
 }
 
-storage::DeliveryRow no_longer_owed(Upstream& upstream, SegmentId segment) {
-  const auto owed = upstream.owed.find(segment);
-  storage::DeliveryRow row = std::move(owed->second.row);
-  upstream.to_send.erase(segment);
-  upstream.by_name.erase(name_of(row));
-  upstream.owed.erase(owed);
-  return row;
-}
-
 }  // namespace
 
 Result<CommitPlace> find_leased_place(Transaction& tx, HostId host_id, protocol::CommitRequest request) {
@@ -180,7 +187,7 @@ Result<CommitPlace> find_leased_place(Transaction& tx, HostId host_id, protocol:
              tx.store.delivery(delivery->unit, delivery->host, delivery->range, delivery->digest));
   const bool lost = before && before->acknowledgement.empty() && before->answered_at != Timestamp{};
   if (before && !lost) {
-    prepared.leased.emplace(LeasedCommit{before->lease, true, {}});
+    prepared.leased.emplace(LeasedCommit{before->lease, true, false, {}});
     if (!before->acknowledgement.empty()) {
       TRY_ASSIGN(prepared.leased->answered,
                  protocol::decode<protocol::SignedStatement>(before->acknowledgement));
@@ -192,7 +199,7 @@ Result<CommitPlace> find_leased_place(Transaction& tx, HostId host_id, protocol:
   const auto* const lease =
       find_lease(*tx.model.upstream, prepared.problem, prepared.stage, prepared.request.range);
   if (lease == nullptr) return refused("it is no part of what this relay has or had of its parent");
-  prepared.leased.emplace(LeasedCommit{lease->unit, false, {}});
+  prepared.leased.emplace(LeasedCommit{lease->unit, false, is_full(*tx.model.upstream, tx.settings), {}});
   const auto problem = tx.model.problems.find(prepared.problem);
   if (problem == tx.model.problems.end()) return refused("its problem is gone");
   place.item_bytes_max = problem->second.manifest.item_bytes;
@@ -216,7 +223,12 @@ Status take_deliveries(Transaction& tx, HostId host_id, const std::vector<Prepar
       outcome.passed.push_back(*prepared.leased->answered);
       continue;
     }
-    if (!prepared.leased->known) TRY(take_delivery(tx, found->second, prepared));
+    const auto& leased = *prepared.leased;
+    if (!leased.known && (leased.no_room || is_full(*tx.model.upstream, tx.settings))) {
+      note_room(tx);
+      continue;
+    }
+    if (!leased.known) TRY(take_delivery(tx, found->second, prepared));
     held.push_back({request.unit, request.range, request.digest});
   }
   if (!held.empty()) outcome.reply.held = std::move(held);
@@ -244,7 +256,8 @@ std::vector<protocol::SignedStatement> answers_for(Transaction& tx, HostId host)
 Status lose_result(Transaction& tx, SegmentId segment) {
   Upstream& upstream = *tx.model.upstream;
   if (!upstream.owed.contains(segment)) return {};
-  storage::DeliveryRow row = no_longer_owed(upstream, segment);
+  storage::DeliveryRow row = settle(upstream, segment);
+  note_room(tx);
   tx.effects.warn(fmt::format("items {}-{} from host {} are damaged or gone here: they are computed again",
                               row.range.begin, row.range.end, row.host.value));
   row.answered_at = tx.now;
@@ -258,12 +271,13 @@ Status take_answer(Transaction& tx, const protocol::SignedStatement& statement) 
   const auto segment =
       upstream.by_name.find({answer.host, answer.unit, answer.range.begin, answer.range.end, answer.digest});
   if (segment == upstream.by_name.end()) return {};  // it was answered before
-  storage::DeliveryRow row = no_longer_owed(upstream, segment->second);
+  storage::DeliveryRow row = settle(upstream, segment->second);
+  note_room(tx);
   row.acknowledgement = protocol::encode(statement);
   row.answered_at = tx.now;
   TRY(tx.store.put_delivery(row));
   TRY(tx.store.pass_segment(row.segment));
-  upstream.answers[row.via].push_back({statement, 0});
+  upstream.answers[row.via].push_back({statement, row.problem, 0});
   if (answer.status != protocol::CommitStatus::refused) return {};
   tx.effects.warn(fmt::format("the project refused items {}-{} from host {}: {}", row.range.begin,
                               row.range.end, row.host.value, answer.reason));

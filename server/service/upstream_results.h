@@ -11,7 +11,8 @@ namespace gleaner::service {
 // As find_place() (accept.h), of a relay. A refusal is for the log.
 [[nodiscard]] Result<CommitPlace> find_leased_place(Transaction& tx, HostId host,
                                                     protocol::CommitRequest request);
-// As apply_commits(): what is held, and what was answered before, into the reply.
+// As apply_commits(): what is held, and what was answered before, into the reply. A relay whose disk holds as
+// much as it is to hold takes nothing more: hosts keep it.
 [[nodiscard]] Status take_deliveries(Transaction& tx, HostId host, const std::vector<PreparedCommit>& commits,
                                      WorkOutcome& outcome);
 // Of results of the host and of those under it, that the project has answered: as many as a reply takes.

@@ -3,6 +3,8 @@
 #include "server/service/upstream_message.h"
 
 #include "server/service/joined.h"
+#include "server/service/life_cycle.h"
+#include "server/service/upstream_failures.h"
 #include "server/service/upstream_results.h"
 #include "shared/crypto/relay_chain.h"
 #include "shared/io/compression.h"
@@ -48,6 +50,8 @@ class Tree {
   ProblemId problem;
   std::unique_ptr<Service> branch;
   bool reachable = true;
+  std::vector<Status> told;     // what the project said to failures
+  Configuration configuration;  // the relay's, as of its next opening
 
   explicit Tree(int items = 40, const std::string& strategy = "static,mode=paper", int hosts = 2) {
     parent_.document = world.service().enrolment().project();
@@ -74,7 +78,7 @@ class Tree {
   void open() {
     branch.reset();
     branch =
-        must(Service::open({ProjectDirectory(directory_.path()), Configuration{}, relay}, secrets,
+        must(Service::open({ProjectDirectory(directory_.path()), configuration, relay}, secrets,
                            {io::real_files(), io::real_processes(), world.clock(), nullptr, &parent_},
                            must(storage::open_sqlite_store(directory_.path(), storage::OpenCheck::none))));
   }
@@ -117,6 +121,7 @@ class Tree {
   bool speak() {
     NextMessage next;
     must(operate([&](Transaction& tx) { return next_message(tx, next); }));
+    if (!next.failures.empty()) tell(std::move(next.failures));
     if (!next.message) return false;
     UpMessage& message = *next.message;
     if (!reachable) {
@@ -137,6 +142,16 @@ class Tree {
     for (const auto& lease : leases) stages.push_back(look_up(lease.grant));
     must(operate([&](Transaction& tx) { return take_reply(tx, message, reply, leases, stages); }));
     return true;
+  }
+  void tell(std::vector<protocol::FailureReport> failures) {
+    if (!reachable) failures.clear();
+    for (const auto& report : failures)
+      told.push_back(World::wait_done(
+          [&](auto done) { world.service().work().failure(relay, report, std::move(done)); }));
+    must(operate([&](Transaction& tx) {
+      failures_told(tx, failures, reachable ? tx.now : tx.now + std::chrono::seconds{5});
+      return Status{};
+    }));
   }
   void speak_all() {
     for (int i = 0; i < 20 && speak(); ++i) continue;
@@ -194,6 +209,46 @@ class Tree {
     for (const auto& statement : reply.acknowledgements)
       all.push_back(must(protocol::decode<protocol::Acknowledgement>(statement.payload)));
     return all;
+  }
+  // Of the relay's model.
+  template <typename T>
+  T look(const std::function<T(Transaction&)>& read) {
+    T value{};
+    must(operate([&](Transaction& tx) {
+      value = read(tx);
+      return Status{};
+    }));
+    return value;
+  }
+  // Its kernel failed with that item, as it says itself.
+  void fail(const Child& child, const protocol::Grant& grant, std::int64_t item) {
+    const protocol::Failure failure{secrets.project,
+                                    child.id,
+                                    grant.unit,
+                                    grant.problem,
+                                    grant.stage,
+                                    protocol::FailureKind::kernel_error,
+                                    item,
+                                    "no",
+                                    world.clock().now()};
+    protocol::FailureReport report{grant.unit, failure.kind, item, failure.message};
+    report.statement = crypto::sign_statement(StatementType::failure, protocol::encode(failure), child.key);
+    must(World::wait_done([&](auto done) { branch->work().failure(child.id, report, std::move(done)); }));
+  }
+  std::int64_t failures_of(const Child& child) {
+    return world.look<std::int64_t>(
+        [&](Transaction& tx) { return tx.model.hosts.at(child.id).row.health.failures; });
+  }
+  std::size_t failures_waiting() {
+    return look<std::size_t>([](Transaction& tx) { return tx.model.failures_below.size(); });
+  }
+  bool knows_problem() {
+    return look<bool>([this](Transaction& tx) { return tx.model.problems.contains(problem); });
+  }
+  // As the ticker does every ten minutes.
+  void tidy() {
+    branch->problems().remove_old();
+    must(operate([](Transaction&) { return Status{}; }));
   }
   // Until the project has all of it.
   void finish() {
@@ -292,15 +347,24 @@ TEST_CASE("what the project refuses is computed again, and its host hears why") 
   const auto grant = tree.take(child);
   const auto bad = tree.result(child, grant, grant.range, [](std::int64_t) { return std::string("wrong"); });
   REQUIRE(tree.work(child, {bad}, 0).held);
-  std::vector<protocol::Acknowledgement> answers;
-  for (int i = 0; i < 60 && answers.empty(); ++i) {
+  // It goes up with others: what it is a part of is more than one result.
+  std::vector<protocol::Acknowledgement> refused;
+  const auto hear = [&](const protocol::WorkReply& reply) {
+    for (auto& answer : Tree::answers(reply))
+      if (answer.status == CommitStatus::refused) refused.push_back(std::move(answer));
+  };
+  for (int i = 0; i < 60 && refused.empty(); ++i) {
     tree.speak_all();
     tree.world.clock().advance(std::chrono::minutes{1});
-    answers = Tree::answers(tree.work(child, {}, 0));
+    const auto reply = tree.work(child);
+    hear(reply);
+    if (reply.grants.empty()) continue;
+    const auto next = tree.granted(reply, child);
+    hear(tree.work(child, {tree.result(child, next, next.range)}, 0));
   }
-  REQUIRE(answers.size() == 1);
-  CHECK(answers.front().status == CommitStatus::refused);
-  CHECK(answers.front().host == child.id);
+  REQUIRE(!refused.empty());
+  CHECK(refused.front().digest == bad.digest);
+  CHECK(refused.front().host == child.id);
   tree.finish();
 }
 
@@ -337,4 +401,134 @@ TEST_CASE("a relay takes only what its host signed, of what it granted") {
   }
   CHECK(tree.work(child, {good}, 0).held);
   tree.finish();
+}
+
+TEST_CASE("a kernel that fails under a relay counts at the project, for the host whose it is") {
+  Tree tree;
+  const Child& child = tree.children[0];
+  const auto grant = tree.take(child);
+  tree.reachable = false;
+  tree.world.clock().advance(std::chrono::seconds{1});
+  tree.fail(child, grant, grant.range.begin);
+  CHECK(tree.failures_waiting() == 1);
+  static_cast<void>(tree.speak());
+  CHECK(tree.failures_waiting() == 1);
+  CHECK(tree.failures_of(child) == 0);
+  // Not at once again; then it is told, and once.
+  tree.reachable = true;
+  tree.speak_all();
+  CHECK(tree.told.empty());
+  tree.world.clock().advance(std::chrono::seconds{6});
+  tree.speak_all();
+  REQUIRE(tree.told.size() == 1);
+  CHECK(tree.told.front().ok());
+  CHECK(tree.failures_waiting() == 0);
+  CHECK(tree.failures_of(child) == 1);
+  // Of an item that no lease has nobody above can say whose it is.
+  must(tree.operate([](Transaction& tx) {
+    FailureBelow lost{ProblemId{77}, 0, {}};
+    lost.report.statement.emplace();
+    tx.model.failures_below.push_back(std::move(lost));
+    return Status{};
+  }));
+  tree.speak_all();
+  CHECK(tree.failures_waiting() == 0);
+  CHECK(tree.told.size() == 1);
+  tree.finish();
+}
+
+TEST_CASE(
+    "a relay whose disk holds as much as it may leaves results with its hosts until its parent took some") {
+  Tree tree;
+  tree.configuration.results_megabytes = 1;
+  tree.open();
+  const Child &child = tree.children[0], &other = tree.children[1];
+  const auto first = tree.take(child), second = tree.take(other);
+  const auto commit = tree.result(child, first, first.range), more = tree.result(other, second, second.range);
+  const auto owed = [&] {
+    return tree.look<std::int64_t>([](Transaction& tx) { return tx.model.upstream->owed_bytes; });
+  };
+  CHECK(owed() == 0);
+  REQUIRE(tree.work(child, {commit}, 0).held);
+  CHECK(owed() == commit.bytes);
+  tree.open();
+  CHECK(owed() == commit.bytes);
+
+  must(tree.operate([](Transaction& tx) {
+    tx.model.upstream->owed_bytes = 1'000'000;  // as if there were as many
+    return Status{};
+  }));
+  CHECK(!tree.work(other, {more}, 0).held);
+  // What it has it has.
+  CHECK(tree.work(child, {commit}, 0).held);
+  CHECK(tree.look<bool>([](Transaction& tx) { return tx.model.upstream->full; }));
+  for (int i = 0; i < 60 && owed() == 1'000'000; ++i) {
+    tree.world.clock().advance(std::chrono::minutes{1});
+    tree.speak_all();
+  }
+  CHECK(owed() == 1'000'000 - commit.bytes);
+  CHECK(!tree.look<bool>([](Transaction& tx) { return tx.model.upstream->full; }));
+  CHECK(tree.work(other, {more}, 0).held);
+  tree.finish();
+}
+
+TEST_CASE("what the project wants no more of goes from a relay, an hour after the last of it") {
+  Tree tree;
+  const Child& child = tree.children[0];
+  const auto grant = tree.take(child);
+  tree.tidy();
+  tree.world.clock().advance(std::chrono::minutes{61});
+  tree.tidy();
+  CHECK(tree.knows_problem());  // a lease is open
+  tree.finish();
+  tree.speak_all();
+  tree.tidy();
+  tree.world.clock().advance(std::chrono::minutes{59});
+  tree.tidy();
+  CHECK(tree.knows_problem());
+  // Its hosts are told what the project said.
+  for (const Child& each : tree.children)
+    for (int i = 0; i < 3; ++i) static_cast<void>(tree.work(each, {}, 0));
+  tree.world.clock().advance(std::chrono::minutes{2});
+  tree.tidy();
+  CHECK(!tree.knows_problem());
+  CHECK(tree.look<bool>([](Transaction& tx) {
+    return must(tx.store.leases()).empty() && must(tx.store.deliveries({})).empty();
+  }));
+  tree.open();
+  CHECK(!tree.knows_problem());
+
+  // The next one begins as the first did.
+  static_cast<void>(tree.work(child, {}, 0));
+  tree.problem = tree.world.add_problem(20, "", "static,mode=paper");
+  tree.finish();
+}
+
+TEST_CASE("a problem that went from a relay begins anew with a later lease") {
+  Tree tree(40, "gleaner");
+  const Child& child = tree.children[0];
+  static_cast<void>(tree.take(child));
+  // The project has it back, and grants nothing for now.
+  (void)must(tree.world.change(tree.problem, Problems::Action::pause));
+  REQUIRE(tree.world.look<bool>([&tree](Transaction& tx) {
+    Problem& problem = tx.model.problems.at(tree.problem);
+    std::vector<UnitId> units;
+    for (const policy::Unit* unit : problem.stage->view().open_units()) units.push_back(unit->id);
+    policy::Changes changes;
+    for (const UnitId unit : units)
+      problem.stage->give_back(tree.relay, unit, policy::Stage::GiveBack::returned, 0, "taken back", tx.now,
+                               changes);
+    must(store_stage(tx, problem, changes));
+    return !units.empty();
+  }));
+  for (int i = 0; i < 30 && tree.knows_problem(); ++i) {
+    tree.world.clock().advance(std::chrono::minutes{10});
+    tree.speak_all();
+    static_cast<void>(tree.work(child, {}, 0));
+    tree.tidy();
+  }
+  REQUIRE(!tree.knows_problem());
+  (void)must(tree.world.change(tree.problem, Problems::Action::resume));
+  tree.finish();
+  CHECK(tree.knows_problem());
 }
