@@ -103,15 +103,25 @@ std::string this_machine() {
   return name.data();
 }
 
+// Of results for the parent.
+std::string waiting_text(const protocol::RelayStatus& status) {
+  if (status.results == 0) return "nothing";
+  return fmt::format("{} results of {} bytes, since {}{}", status.results, status.result_bytes,
+                     to_rfc3339(status.results_since),
+                     status.full ? "; that is as much as relay.toml allows: hosts keep theirs" : "");
+}
+
 // Whether the project has everything.
 Status check_delivered(const relay::RelayDirectory& directory) {
   if (!io::real_files().exists(directory.root() / storage::store_file)) return {};
   TRY_ASSIGN(const auto store, storage::open_store({}, directory.root(), {}));
-  TRY_ASSIGN(const auto waiting, store->kept_segments(SegmentId{}, 1));
-  if (waiting.empty()) return {};
+  TRY_ASSIGN(const auto owed, store->deliveries(Timestamp::max()));
+  if (owed.empty()) return {};
   return Error{ErrorKind::conflict,
-               "there are results here that the project does not have yet, which would be lost: run the "
-               "relay until `gleaner-relay status` says that nothing waits, or say --force"};
+               fmt::format("there are {} results here that the project does not have yet, which would be "
+                           "lost: run the relay until `gleaner-relay status` says that nothing waits, or say "
+                           "--force",
+                           owed.size())};
 }
 
 }  // namespace
@@ -209,13 +219,17 @@ Status print_relay_status(const relay::RelayDirectory& directory, Format format)
   TRY_ASSIGN(const auto status, protocol::decode<protocol::RelayStatus>(answer.reply->body));
   fmt::print(
       "relay {}, host {} of the project\n"
-      "  parent        {}, heard {}\n"
-      "  hosts         {}\n"
-      "  units         {}\n",
+      "  parent        {}, heard {}\n",
       status.name, status.host.value, status.parent,
       status.heard_at == Timestamp{} ? std::string("never since its start")
-                                     : "at " + to_rfc3339(status.heard_at),
-      status.hosts, status.units);
+                                     : "at " + to_rfc3339(status.heard_at));
+  if (!status.trouble.empty()) fmt::print("                not heard now: {}\n", status.trouble);
+  fmt::print(
+      "  hosts         {}, of which {} have units\n"
+      "  units         {}\n"
+      "  leases        {} of {} items\n"
+      "  waiting       {}\n",
+      status.hosts, status.busy, status.units, status.leases, status.leased_items, waiting_text(status));
   return {};
 }
 

@@ -85,6 +85,14 @@ void visit(Archive& archive, Of<Archive, RelayStatus>& message) {
   archive("heard_at", message.heard_at);
   archive("hosts", message.hosts, Whole{});
   archive("units", message.units, Whole{});
+  archive("busy", message.busy, Whole{});
+  archive("trouble", message.trouble, Prose{});
+  archive("leases", message.leases, Whole{});
+  archive("leased_items", message.leased_items, Whole{});
+  archive("results", message.results, Whole{});
+  archive("result_bytes", message.result_bytes, Whole{});
+  archive("results_since", message.results_since);
+  archive("full", message.full);
 }
 
 // ---- Working through relays

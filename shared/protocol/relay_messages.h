@@ -69,12 +69,20 @@ struct RelayInfo {
 
 // GET /v1/admin/relay, of a relay: what it says of itself.
 struct RelayStatus {
-  HostId host;             // as which the project knows it
-  std::string name;        // as an administrator allowed it
-  std::string parent;      // HOST:PORT
-  Timestamp heard_at;      // when the parent answered last; 0: not since the start
-  std::int64_t hosts = 0;  // that are under it, those under relays under it included
-  std::int64_t units = 0;  // that hosts directly under it hold
+  HostId host;                    // as which the project knows it
+  std::string name;               // as an administrator allowed it
+  std::string parent;             // HOST:PORT
+  Timestamp heard_at;             // when the parent answered last; 0: not since the start
+  std::int64_t hosts = 0;         // that are under it, those under relays under it included
+  std::int64_t units = 0;         // that hosts directly under it hold
+  std::int64_t busy = 0;          // of those, who hold some
+  std::string trouble;            // why the parent is not heard; empty: it is, or nothing had to be said yet
+  std::int64_t leases = 0;        // units of the parent that are open
+  std::int64_t leased_items = 0;  // of these together, done or not
+  std::int64_t results = 0;       // that wait until the project has answered them
+  std::int64_t result_bytes = 0;  // of these together, raw
+  Timestamp results_since;        // when the oldest of them came; 0: none waits
+  bool full = false;              // and so many that hosts keep theirs
 };
 
 // ---- Working through relays -------------------------------------------------------------------------------

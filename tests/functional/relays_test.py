@@ -105,9 +105,21 @@ class Relays(unittest.TestCase):
         link.cut()
         before = grid.figures(top)["gleaner_items_accepted_total"]
         grid.wait_until("hosts that deliver to their relay meanwhile", lambda: grid.figures(top)["gleaner_items_accepted_total"] > before + len(below), 20)
+        grid.wait_until("the relay to see that", lambda: (status := grid.relay_status(top))["trouble"] and status["results"] > 0, 20)
+        told = grid.relay(top, "status").stdout
+        self.assertRegex(told, r"not heard now: .+\n")
+        self.assertRegex(told, r"waiting +[0-9]+ results of [0-9]+ bytes, since 20")
+        self.check_that_nobody_leaves_with_results(grid, top)
         accepted = grid.problem(identity)["accepted"]
         link.restore()
         grid.wait_until("what was held to flow", lambda: grid.problem(identity)["accepted"] > accepted, 20)
+
+    def check_that_nobody_leaves_with_results(self, grid, name):
+        self.assertEqual(grid.kill(name), -signal.SIGKILL)
+        left = grid.relay(name, "leave", check=False)
+        self.assertNotEqual(left.returncode, 0)
+        self.assertIn("that the project does not have yet", left.stderr)
+        grid.start_relay(name)
 
     def check_who_is_heard(self, grid, clients):
         """The server hears the relays below it, and those hear their hosts: far fewer requests come to it, and none from a host."""

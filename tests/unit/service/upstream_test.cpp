@@ -245,6 +245,10 @@ class Tree {
   bool knows_problem() {
     return look<bool>([this](Transaction& tx) { return tx.model.problems.contains(problem); });
   }
+  protocol::RelayStatus status() {
+    return must(
+        World::wait<protocol::RelayStatus>([&](auto done) { branch->relays().status(std::move(done)); }));
+  }
   // As the ticker does every ten minutes.
   void tidy() {
     branch->problems().remove_old();
@@ -531,4 +535,45 @@ TEST_CASE("a problem that went from a relay begins anew with a later lease") {
   (void)must(tree.world.change(tree.problem, Problems::Action::resume));
   tree.finish();
   CHECK(tree.knows_problem());
+}
+
+TEST_CASE("a relay tells what it leases, what waits for its parent, and why that is not heard") {
+  Tree tree;
+  CHECK(tree.status().leases == 0);
+  CHECK(tree.status().results_since == Timestamp{});
+  const Child& child = tree.children[0];
+  const auto grant = tree.take(child);
+  auto status = tree.status();
+  CHECK(status.leases == 1);
+  CHECK(status.leased_items >= grant.range.size());
+  CHECK(status.units == 1);
+  CHECK(status.busy == 1);
+  CHECK(status.results == 0);
+  CHECK(status.trouble.empty());
+
+  tree.reachable = false;
+  const auto commit = tree.result(child, grant, grant.range);
+  const Timestamp came = tree.world.clock().now();
+  REQUIRE(tree.work(child, {commit}, 0).held);
+  for (int i = 0; i < 5; ++i) {
+    tree.world.clock().advance(std::chrono::minutes{1});
+    static_cast<void>(tree.speak());
+  }
+  status = tree.status();
+  CHECK(status.results == 1);
+  CHECK(status.result_bytes == commit.bytes);
+  CHECK(status.results_since >= came);
+  CHECK(status.results_since < came + std::chrono::minutes{1});
+  CHECK(status.trouble == "the cable is out");
+  CHECK(!status.full);
+  tree.open();
+  CHECK(tree.status().results_since == status.results_since);
+
+  tree.reachable = true;
+  tree.finish();
+  tree.speak_all();
+  status = tree.status();
+  CHECK(status.results == 0);
+  CHECK(status.leases == 0);
+  CHECK(status.trouble.empty());
 }
