@@ -3,14 +3,15 @@ byte for byte what one process computes.
 
 GLEANER_LONG=1 has the long form: relays three deep, 100 clients and at least 200 kills. GLEANER_SEED repeats a run.
 """
+import json
 import os
 import signal
 import time
 import unittest
 
-from harness import main, seeded
+from harness import from_base64url, main, seeded
 from kernels import Held
-from tree import Tree
+from tree import HostUnder, Tree
 
 LONG = os.environ.get("GLEANER_LONG")
 # By name: under which relay.
@@ -18,6 +19,7 @@ RELAYS = {"lab": None, "bench": "lab"} if not LONG else {
     "east": None, "west": None, "e1": "east", "e2": "east", "w1": "west", "w2": "west", "e11": "e1", "e21": "e2", "w11": "w1", "w21": "w2"}
 CLIENTS = 100 if LONG else 8
 TROUBLES = 250 if LONG else 9  # kills and cuts
+FAULTY = "faulty"  # a host whose kernel fails
 KILLS = 200 if LONG else 4  # of these, at least
 
 
@@ -77,6 +79,7 @@ class Relays(unittest.TestCase):
                 grid.add_under(relay, held, name)
             grid.wait_until("first results", lambda: grid.problem(identity)["accepted"] > 0, 60)
             self.check_who_is_heard(grid, clients)
+            self.check_that_a_failure_is_heard(grid, identity)
             self.check_that_an_outage_stops_nobody(grid, identity, clients)
             self.play(grid, held, identity, Trouble(grid, held, rng, sorted(clients)))
             self.check_ledger(grid, held, identity, clients)
@@ -114,6 +117,20 @@ class Relays(unittest.TestCase):
         link.restore()
         grid.wait_until("what was held to flow", lambda: grid.problem(identity)["accepted"] > accepted, 20)
 
+    def check_that_a_failure_is_heard(self, grid, identity):
+        """A kernel fails below all relays: it counts at the project, against the host that says so."""
+        deepest = list(RELAYS)[-1]
+        host = HostUnder(grid, deepest, FAULTY)
+        asks = {"commits": [], "units": [], "slots": [{"slot": 0, "urgent": True}], "platforms": ["x86_64-linux", "any"], "memory_bytes": 1 << 32,
+                "cores": 1, "proposal": {"performance": 1000, "queue_unloaded": 1, "queue_current": 1, "items": 0}}
+        grants = grid.wait_until("a unit", lambda: host.call("POST", "/v1/work", asks)["grants"])
+        grant = json.loads(from_base64url(grants[0]["payload"]))
+        report = {"kind": "kernel-crashed", "item": grant["range"]["begin"], "message": "signal 11"}
+        project = json.loads(from_base64url(host.call("GET", "/v1/relay")["payload"]))["project"]
+        said = {"project": project, "host": host.host, "unit": grant["unit"], "problem": identity, "stage": 0, "at": int(time.time() * 1e6), **report}
+        host.call("POST", "/v1/failure", {"unit": grant["unit"], "statement": host.key.sign("failure", said), **report})
+        grid.wait_until("the failure", lambda: {each["name"]: each["failures"] for each in grid.admin_json("host", "list")["items"]}[FAULTY] == 1)
+
     def check_that_nobody_leaves_with_results(self, grid, name):
         self.assertEqual(grid.kill(name), -signal.SIGKILL)
         left = grid.relay(name, "leave", check=False)
@@ -140,7 +157,7 @@ class Relays(unittest.TestCase):
         """Counted once, for who computed it; nothing waits anywhere."""
         info = grid.problem(identity)
         hosts = {host["name"]: host for host in grid.admin_json("host", "list")["items"]}
-        self.assertEqual(set(hosts), {*clients, *RELAYS})
+        self.assertEqual(set(hosts), {*clients, *RELAYS, FAULTY})
         self.assertEqual(sum(share["items"] for share in info["shares"]), held.count, "counted twice or lost")
         self.assertEqual(sum(hosts[name]["items_accepted"] for name in clients), held.count, "counted for others than who computed it")
         self.assertEqual([name for name in RELAYS if hosts[name]["items_accepted"]], [], "a relay was credited")
