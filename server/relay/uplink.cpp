@@ -190,6 +190,7 @@ void Uplink::add_bytes(service::UpMessage& message) {
     auto bytes = bytes_of(commit, message.results[i]);
     if (!bytes.ok() && bytes.error().kind == ErrorKind::io) {
       spdlog::error("a result that was to go up cannot be read: {}", bytes.error().message);
+      message.in_vain = true;
       continue;
     }
     // As its host signed it, or the project would refuse it in this relay's name.
@@ -210,6 +211,7 @@ void Uplink::add_bytes(service::UpMessage& message) {
     } else if (const Status up = transport::upload(context, parent_.server(), commit.digest, *bytes);
                !up.ok()) {
       spdlog::warn("a result of {} bytes is not with the parent yet: {}", bytes->size(), up.error().message);
+      message.in_vain = true;
       continue;
     }
     kept.push_back(std::move(commit));

@@ -46,21 +46,19 @@ void add_all(std::vector<std::string>& to, const std::vector<std::string>& more)
 }
 
 // What some host under it offers, it offers: its own hosts get what they can compute.
-void offer(const Upstream& upstream, protocol::WorkRequest& request) {
-  std::optional<std::vector<std::string>> only;
-  bool any = upstream.offers.empty();
-  for (const auto& [host, its] : upstream.offers) {
+void offer(const Model& model, protocol::WorkRequest& request) {
+  std::vector<std::string> only;
+  bool any = false;
+  for (const auto& [id, its] : model.upstream->offers) {
+    const auto host = model.hosts.find(id);
+    if (host == model.hosts.end() || host->second.row.state != protocol::HostState::active) continue;
     add_all(request.platforms, its.platforms);
     request.memory_bytes = std::max(request.memory_bytes, its.memory_bytes);
     request.cores = std::max(request.cores, its.cores);
-    if (!its.applications) {
-      any = true;
-    } else {
-      if (!only) only.emplace();
-      add_all(*only, *its.applications);
-    }
+    any = any || !its.applications;
+    if (its.applications) add_all(only, *its.applications);
   }
-  if (!any) request.applications = std::move(only);
+  if (!any && !only.empty()) request.applications = std::move(only);
 }
 
 protocol::UnitReport report_of(const policy::RelayReport& said, const storage::LeaseRow& lease) {
@@ -73,9 +71,16 @@ protocol::UnitReport report_of(const policy::RelayReport& said, const storage::L
   return report;
 }
 
-// All that is done, and only has to be passed up.
-protocol::UnitReport report_of_done(const storage::LeaseRow& lease) {
-  return report_of({lease.unit, lease.range.end, 0, 1, 1}, lease);
+// All that is done, and only has to be passed up. How fast its hosts are is what its parent sizes leases by.
+protocol::UnitReport report_of_done(const Model& model, const storage::LeaseRow& lease, Timestamp now) {
+  policy::RelayReport report{lease.unit, lease.range.end, 0, 0, 1};
+  const auto problem = model.problems.find(lease.problem);
+  if (problem != model.problems.end() && problem->second.stage != nullptr) {
+    const auto counts = problem->second.stage->view().counts(now);
+    report.rate = counts.rate;
+    report.slots = static_cast<int>(std::max<std::int64_t>(1, counts.slots));
+  }
+  return report_of(report, lease);
 }
 
 void say_results(Transaction& tx, UpMessage& message) {
@@ -158,8 +163,9 @@ UpMessage compose(Transaction& tx) {
   std::set<UnitId> named;
   for (const auto& report : message.request.units) named.insert(report.unit);
   for (const auto& [unit, lease] : upstream.leases)
-    if (lease.open && !named.contains(unit)) message.request.units.push_back(report_of_done(lease));
-  offer(upstream, message.request);
+    if (lease.open && !named.contains(unit))
+      message.request.units.push_back(report_of_done(tx.model, lease, tx.now));
+  offer(tx.model, message.request);
   message.request.proposal.performance = subtree.performance;
   return message;
 }
@@ -248,7 +254,7 @@ void take_held(Transaction& tx, const UpMessage& message, const protocol::WorkRe
   std::set<std::tuple<UnitId, std::int64_t, std::int64_t, std::string>> held;
   if (reply.held)
     for (const auto& one : *reply.held) held.insert({one.unit, one.range.begin, one.range.end, one.digest});
-  bool left = false;
+  bool left = message.in_vain;
   for (std::size_t i = 0; i < message.results.size(); ++i) {
     const auto owed = upstream.owed.find(message.results[i].segment);
     if (owed == upstream.owed.end()) continue;

@@ -19,6 +19,7 @@ struct UpMessage {
     bool in_store = false;  // else a blob of the commit's digest
   };
   std::vector<Result> results;
+  bool in_vain = false;          // some results could not be brought just now
   std::vector<ProblemId> said;   // of whose stages a policy::Relay has spoken
   std::vector<ProblemId> asked;  // of these, who wants more
 };
