@@ -46,7 +46,9 @@ const std::vector<Reference> references{{"problems", "applications", {"applicati
                                         {"accepted", "problems", {"problem"}, {"id"}},
                                         {"verdicts", "problems", {"problem"}, {"id"}},
                                         {"failures", "problems", {"problem"}, {"id"}},
-                                        {"decisions", "problems", {"problem"}, {"id"}}};
+                                        {"decisions", "problems", {"problem"}, {"id"}},
+                                        {"leases", "problems", {"problem"}, {"id"}},
+                                        {"deliveries", "problems", {"problem"}, {"id"}}};
 
 std::string strays_text(const Reference& reference) {
   std::string same;

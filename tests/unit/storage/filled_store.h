@@ -53,6 +53,22 @@ inline void fill(Store& store, Random& random, int units = 25'000) {
     failure.problem = grid.problem;
     must(store.add_failure(failure));
     must(store.add_decision({grid.problem, 0, {}}));
+    must(store.put_lease({UnitId{7}, grid.problem, 0, {0, 10}, 12, {}, true, "chain"}));
+    must(store.put_delivery({UnitId{8},
+                             grid.hosts[0],
+                             {0, 1},
+                             std::string(64, 'd'),
+                             grid.hosts[1],
+                             SegmentId{1},
+                             grid.problem,
+                             0,
+                             UnitId{7},
+                             5,
+                             true,
+                             1.5,
+                             "said",
+                             "",
+                             {}}));
     must(store.put_results(grid.problem, {{"a", std::string(64, 'c'), 1, "image/png"}}));
   });
 }
