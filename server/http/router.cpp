@@ -62,8 +62,8 @@ void Router::route(const Request& request, const Reply& reply) {
   const auto host = service_.enrolment().visitor(bearer_token(request), request.network);
   if (!host.ok()) return refuse(request, host.error(), reply);
   serve(request, *host, reply,
-        [this, id = *host->host](const Request& its, const Reply& placed, const service::Load::Account&) {
-          host_operation(its, id, placed);
+        [this, id = *host->host](const Request& its, const Reply& placed, const service::Load::Place& place) {
+          host_operation(its, id, placed, [place] { place->leave(); });
         });
 }
 
@@ -71,9 +71,8 @@ template <typename Use>
 void Router::serve(const Request& request, const service::Load::Visitor& who, const Reply& reply, Use use) {
   const auto placed = place(service_.load(), request, who, reply);
   if (!placed) return;
-  if (placed->place->begin()) return use(request, placed->reply, placed->place->account());
-  placed->place->wait(
-      [request, placed = *placed, use] { use(request, placed.reply, placed.place->account()); });
+  if (placed->place->begin()) return use(request, placed->reply, placed->place);
+  placed->place->wait([request, placed = *placed, use] { use(request, placed.reply, placed.place); });
 }
 
 void Router::refuse(const Request& request, const Error& why, const Reply& reply) {
@@ -83,7 +82,7 @@ void Router::refuse(const Request& request, const Error& why, const Reply& reply
 
 void Router::public_operation(const Request& request, const Reply& reply) {
   serve(request, anybody(request), reply,
-        [this](const Request& its, const Reply& placed, const service::Load::Account&) {
+        [this](const Request& its, const Reply& placed, const service::Load::Place&) {
           if (its.path == "/v1/project" && its.method == "GET")
             return placed(json_response(protocol::encode(service_.enrolment().project())));
           if (its.path == "/v1/relay" && its.method == "GET")
@@ -107,9 +106,8 @@ void Router::blob_operation(const Request& request, const Reply& reply) {
     who = service::Load::Visitor{service::Load::Caller::administrator, request.network};
   }
   serve(request, *who, reply,
-        [this, host = who->host](const Request& its, const Reply& placed,
-                                 const service::Load::Account& account) {
-          if (its.path.starts_with("/v1/blobs/")) return download(its, placed, account);
+        [this, host = who->host](const Request& its, const Reply& placed, const service::Load::Place& place) {
+          if (its.path.starts_with("/v1/blobs/")) return download(its, placed, place->account());
           upload(its, placed, host);
         });
 }
@@ -173,14 +171,15 @@ void Router::relay_operation(const Request& request, HostId relay, const Reply& 
   reply(error_response(no_such_operation(request)));
 }
 
-void Router::host_operation(const Request& request, HostId host, const Reply& reply) {
+void Router::host_operation(const Request& request, HostId host, const Reply& reply,
+                            const std::function<void()>& rests) {
   if (request.path.starts_with(addresses_path)) return addresses(request, host, reply);
   if (request.path.starts_with(relay_path)) return relay_operation(request, host, reply);
   if (request.method != "POST") return reply(error_response(no_such_operation(request)));
   const auto& path = request.path;
   if (path == "/v1/work") {
     return with_body<protocol::WorkRequest>(request, reply, [&](protocol::WorkRequest message) {
-      service_.work().work(host, std::move(message), answer<protocol::WorkReply>(reply));
+      service_.work().work(host, std::move(message), answer<protocol::WorkReply>(reply), rests);
     });
   }
   if (path == "/v1/heartbeat") {

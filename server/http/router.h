@@ -3,6 +3,7 @@
 // Thread-safe.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,6 +32,7 @@ class Router {
   void handle(Request request, Reply reply);
   void stop() {
     service_.vitals().begin_stop();
+    service_.work().stop_waiting();
     events_.stop();
   }
   // How large a body may be, by its head; large ones are taken of hosts and administrators only.
@@ -48,7 +50,9 @@ class Router {
   // Why not, to somebody unknown: a stranger's request like any other.
   void refuse(const Request& request, const Error& why, const Reply& reply);
   void addresses(const Request& request, HostId host, const Reply& reply);
-  void host_operation(const Request& request, HostId host, const Reply& reply);
+  // `rests` gives the request's place back before it is answered.
+  void host_operation(const Request& request, HostId host, const Reply& reply,
+                      const std::function<void()>& rests);
   void relay_operation(const Request& request, HostId relay, const Reply& reply);
   void stage_operation(const Request& request, HostId relay, const Reply& reply);
   void blob_operation(const Request& request, const Reply& reply);

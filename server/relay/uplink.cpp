@@ -154,7 +154,9 @@ Status Uplink::exchange(service::UpMessage& message) {
         value = true;
         return {};
       });
-  return taken.ok() ? Status{} : taken.error();
+  if (!taken.ok()) return taken.error();
+  service_.work().serve_waiting();
+  return {};
 }
 
 Status Uplink::check_answers(const protocol::WorkReply& reply) {

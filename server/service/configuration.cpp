@@ -10,6 +10,7 @@
 #include "server/storage/open_store.h"
 #include "shared/base/limits.h"
 #include "shared/io/settings.h"
+#include "shared/planning/serving.h"
 
 namespace gleaner::service {
 namespace {
@@ -215,6 +216,16 @@ void declare_relay(io::Settings& settings, Configuration& c) {
   settings.add("relay.name", &c.name, "What this relay is called where it is looked at.");
   declare_serving(settings, c);
   declare_limits(settings, c);
+  settings.add(
+      "work.service", &c.service_order,
+      "Which of the hosts that wait for work gets the next unit that comes: bc, that with the fastest link;\n"
+      "geo, the same, but in pairs of which one is fetched from as well as the other is sent to, where\n"
+      "results are large; otf, that furthest behind its part of the best plan; fifo, that which waits "
+      "longest.",
+      [](const std::string& rule) -> Status {
+        const auto made = planning::make_serving_rule(rule);
+        return made.ok() ? Status{} : Status{made.error()};
+      });
   settings.add("store.disk_reserve_megabytes", &c.disk_reserve_megabytes, 0, 1 << 20,
                "Results are refused (clients keep them and try again) below this much free space.");
   settings.add(

@@ -25,6 +25,7 @@ struct Configuration {
   std::string proxies;  // addresses and networks, apart by commas
   bool public_page = false;
   bool own_hosts = true;
+  std::string service_order = "bc";  // of a relay: a rule of shared/planning/serving.h
   std::int64_t joins_per_hour = 300;
   std::int64_t host_requests_per_second = 50;
   std::int64_t host_megabytes_per_second = 64;

@@ -49,7 +49,8 @@ Service::Service(Settings settings, ProjectSecrets secrets, Dependencies depende
       applications_(kernel_, secrets_),
       problems_(kernel_),
       previews_(kernel_),
-      ticker_(kernel_, upload_accounts_, audit_, revocation_watch_, scrub_, views_, problems_, subtree_) {}
+      ticker_(kernel_, upload_accounts_, audit_, revocation_watch_, scrub_, views_, problems_, subtree_,
+              work_) {}
 
 Service::~Service() {
   stop();
@@ -147,6 +148,7 @@ void Service::stop() {
   notices_.stop();
   audit_.store_refusals();
   subtree_.stop();
+  work_.stop_waiting();
   kernel_.stop();
   ticker_.note_generation();
 }

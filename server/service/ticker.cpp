@@ -79,6 +79,7 @@ void Ticker::tick() {
   scrub_.tick();
   probe_blobs();
   views_.tick();
+  work_.serve_waiting();
   kernel_.writer().retry();
   if (pending_->exchange(true)) return;  // the writer is behind: one tick waiting is enough
   const bool account = ticks_ % account_ticks == 0;

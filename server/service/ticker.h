@@ -1,7 +1,8 @@
 // What time alone brings about, once a second: hosts fall silent, plans grow old, accounts are kept, a newer
 // revocation list is looked for, the store's generation is noted, jobs whose results could not be stored are
 // tried again, curves get their samples, problems that ended long ago and blobs that nothing refers to are
-// removed, and other blobs read again; a relay's parent hears of who left.
+// removed, and other blobs read again; a relay's parent hears of who left,
+// and who waits there is looked at.
 #pragma once
 
 #include <atomic>
@@ -17,13 +18,14 @@
 #include "server/service/subtree.h"
 #include "server/service/upload_accounts.h"
 #include "server/service/views.h"
+#include "server/service/work.h"
 
 namespace gleaner::service {
 
 class Ticker {
  public:
   Ticker(Kernel& kernel, UploadAccounts& uploads, Audit& audit, RevocationWatch& revocations, Scrub& scrub,
-         Views& views, Problems& problems, Subtree& subtree)
+         Views& views, Problems& problems, Subtree& subtree, Work& work)
       : kernel_(kernel),
         uploads_(uploads),
         audit_(audit),
@@ -31,7 +33,8 @@ class Ticker {
         scrub_(scrub),
         views_(views),
         problems_(problems),
-        subtree_(subtree) {}
+        subtree_(subtree),
+        work_(work) {}
   ~Ticker();  // stop()
   // A thread that ticks once a second.
   void start();
@@ -55,6 +58,7 @@ class Ticker {
   Views& views_;
   Problems& problems_;
   Subtree& subtree_;
+  Work& work_;
   int ticks_ = 0;
   storage::GenerationNote noted_;
   std::shared_ptr<std::atomic<bool>> pending_ = std::make_shared<std::atomic<bool>>(false);

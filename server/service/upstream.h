@@ -57,6 +57,10 @@ struct Upstream {
   std::map<ProblemId, Timestamp> quiet_since;  // nothing is here of them (upstream_quiet.h)
   Timestamp heard_at;                          // the parent, last; 0: not since the start
   std::string trouble;                         // why it is not heard; empty: it is
+  // Of the latest items that came and went: their inputs, their results, and what they took to compute. 0:
+  // not known yet.
+  double item_down_bytes = 0, item_up_bytes = 0, item_seconds = 0;
+  std::map<HostId, std::int64_t> units_given = {};  // since the start
 };
 
 // Under which name the store has an application's manifest: a relay has no bundles.

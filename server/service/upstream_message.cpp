@@ -240,6 +240,10 @@ Status take_lease(Transaction& tx, const LeasedUnit& leased, const std::vector<L
   chain.statements.insert(chain.statements.end(), leased.above.begin(), leased.above.end());
   row.chain = protocol::encode(chain);
   TRY(tx.store.put_lease(row));
+  double input_bytes = 0;
+  for (const auto& input : grant.inputs)
+    if (input.range) input_bytes += static_cast<double>(input.bytes);  // the others move once
+  tx.model.upstream->item_down_bytes = input_bytes / static_cast<double>(grant.range.size());
   tx.model.upstream->leases[row.unit] = std::move(row);
   replies[grant.problem].grant = policy::RelayGrant{grant.unit, grant.range};
   tx.effects.info(fmt::format("unit {}: items {}-{} of problem {} ({}) are leased: {}", grant.unit.value,

@@ -136,6 +136,9 @@ Status take_delivery(Transaction& tx, Host& host, const PreparedCommit& prepared
   auto owed = delivery_row(prepared, delivery, host.row.id, row.id);
   TRY(tx.store.put_delivery(owed));
   Upstream& upstream = *tx.model.upstream;
+  const auto items = static_cast<double>(std::max<std::int64_t>(1, row.range.size()));
+  upstream.item_up_bytes = static_cast<double>(row.bytes) / items;
+  upstream.item_seconds = row.compute_seconds / items;
   owe(upstream, std::move(owed));
   const auto relay = upstream.relays.find(prepared.problem);
   if (problem != nullptr && relay != upstream.relays.end()) relay->second.accepted(accepted);

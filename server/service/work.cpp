@@ -6,6 +6,7 @@
 #include "server/service/dispatch.h"
 #include "server/service/failures.h"
 #include "server/service/reports.h"
+#include "server/service/service_order.h"
 #include "server/service/upstream_results.h"
 #include "shared/base/limits.h"
 #include "shared/crypto/relay_chain.h"
@@ -65,6 +66,7 @@ Status decide_work(Transaction& tx, HostId id, const protocol::WorkRequest& requ
     if (answers.size() > room) answers.resize(room);
     for (auto& answer : answers) outcome.passed.push_back(std::move(answer));
   }
+  outcome.wait = wait_of(tx, host, request, outcome);
   result = std::move(outcome);
   return {};
 }
@@ -114,24 +116,76 @@ void take_signed(WorkOutcome& outcome, std::vector<protocol::SignedStatement> si
 
 }  // namespace
 
-void Work::work(HostId host, protocol::WorkRequest request, Done<protocol::WorkReply> done) {
+Work::Work(Kernel& kernel, Commits& commits, const ProjectSecrets& secrets)
+    : kernel_(kernel), commits_(commits), secrets_(secrets), signer_(kernel, secrets.work_key), rule_([&] {
+        auto rule = planning::make_serving_rule(kernel.settings().configuration.service_order);
+        CHECK_TRUE(rule.ok());  // the settings were looked at
+        return std::move(*rule);
+      }()) {}
+
+void Work::work(HostId host, protocol::WorkRequest request, Done<protocol::WorkReply> done,
+                const std::function<void()>& rests) {
+  if (auto older = waiting_.end(host)) answer(std::move(*older));
   std::vector<protocol::CommitRequest> commits = request.commits;
   for (auto& commit : request.commits) commit.data.reset();  // that it holds these units is all it says later
-  const bool proofs = request.proofs;
-  commits_.prepare(host, std::move(commits),
-                   [this, host, proofs, request = std::move(request),
-                    done](Result<std::vector<PreparedCommit>> prepared) mutable {
-                     if (!prepared.ok()) return done(prepared.error());
-                     kernel_.decide<WorkOutcome>(
-                         [host, request = std::move(request), commits = std::move(*prepared)](
-                             Transaction& tx, Result<WorkOutcome>& outcome) {
-                           return decide_work(tx, host, request, commits, outcome);
-                         },
-                         [this, done, proofs](Result<WorkOutcome> outcome) {
-                           if (!outcome.ok()) return done(outcome.error());
-                           answer(std::move(*outcome), proofs, done);
-                         });
-                   });
+  auto decided = [this, host, rests, done](const std::shared_ptr<protocol::WorkRequest>& its,
+                                           Result<WorkOutcome> outcome) {
+    if (!outcome.ok()) return done(outcome.error());
+    if (outcome->wait == Duration{0}) return answer(std::move(*outcome), its->proofs, done);
+    its->commits.clear();
+    if (rests) rests();
+    const SteadyTime until = kernel_.clock().steady() + outcome->wait;
+    auto ended = waiting_.keep({host, std::move(*its), std::move(*outcome), done, 0, until});
+    if (ended) answer(std::move(*ended));
+  };
+  auto shared = std::make_shared<protocol::WorkRequest>(std::move(request));
+  commits_.prepare(
+      host, std::move(commits),
+      [this, host, shared, done, decided](Result<std::vector<PreparedCommit>> prepared) {
+        if (!prepared.ok()) return done(prepared.error());
+        kernel_.decide<WorkOutcome>(
+            [host, shared, commits = std::move(*prepared)](Transaction& tx, Result<WorkOutcome>& outcome) {
+              return decide_work(tx, host, *shared, commits, outcome);
+            },
+            [shared, decided](Result<WorkOutcome> outcome) { decided(shared, std::move(outcome)); });
+      });
+}
+
+void Work::serve_waiting() {
+  if (waiting_.size() == 0) return;
+  const auto waiting = std::make_shared<std::vector<WaitingRequest>>(waiting_.take());
+  kernel_.decide<std::vector<EndedWait>>(
+      [rule = rule_, waiting, now = kernel_.clock().steady()](
+          Transaction& tx, Result<std::vector<EndedWait>>& value) -> Status {
+        std::vector<EndedWait> ended;
+        TRY(service::serve_waiting(tx, *rule, *waiting, now, ended));
+        value = std::move(ended);
+        return {};
+      },
+      [this, waiting](Result<std::vector<EndedWait>> ended) {
+        std::vector<bool> over(waiting->size(), !ended.ok());
+        if (ended.ok())
+          for (EndedWait& each : *ended) {
+            over[each.place] = true;
+            (*waiting)[each.place].outcome = std::move(each.outcome);
+          }
+        for (std::size_t i = 0; i < waiting->size(); ++i) {
+          std::optional<WaitingRequest> answered;
+          if (over[i])
+            answered = std::move((*waiting)[i]);
+          else
+            answered = waiting_.keep(std::move((*waiting)[i]));
+          if (answered) answer(std::move(*answered));
+        }
+      });
+}
+
+void Work::stop_waiting() {
+  for (WaitingRequest& request : waiting_.close()) answer(std::move(request));
+}
+
+void Work::answer(WaitingRequest request) {
+  answer(std::move(request.outcome), request.request.proofs, request.done);
 }
 
 void Work::work_checked(HostId host, protocol::WorkRequest request, std::vector<PreparedCommit> commits,

@@ -5,16 +5,25 @@
 #include "server/service/commits.h"
 #include "server/service/kernel.h"
 #include "server/service/reply_signer.h"
+#include "server/service/waiting_requests.h"
 #include "server/service/work_outcome.h"
+#include "shared/planning/serving.h"
 
 namespace gleaner::service {
 
 class Work {
  public:
-  Work(Kernel& kernel, Commits& commits, const ProjectSecrets& secrets)
-      : kernel_(kernel), commits_(commits), secrets_(secrets), signer_(kernel, secrets.work_key) {}
+  Work(Kernel& kernel, Commits& commits, const ProjectSecrets& secrets);
 
-  void work(HostId host, protocol::WorkRequest request, Done<protocol::WorkReply> done);
+  // `rests`, which may be null, is called if it waits at this relay for what the parent may give it: nothing
+  // is done for it meanwhile.
+  void work(HostId host, protocol::WorkRequest request, Done<protocol::WorkReply> done,
+            const std::function<void()>& rests = {});
+  // Of a relay: something may have come for those that wait, or their time may be up.
+  void serve_waiting();
+  // All that wait are answered, and nobody waits any more.
+  void stop_waiting();
+  [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
   // One whose commits a front end has checked (take_checked), each the request's at its place: all in one
   // operation.
   struct Answer {
@@ -29,11 +38,14 @@ class Work {
  private:
   // `proofs`: the host can tell what a signature covers.
   void answer(WorkOutcome outcome, bool proofs, const Done<protocol::WorkReply>& done);
+  void answer(WaitingRequest request);
 
   Kernel& kernel_;
   Commits& commits_;
   const ProjectSecrets& secrets_;
   ReplySigner signer_;
+  const std::shared_ptr<planning::ServingRule> rule_;  // for operations only
+  WaitingRequests waiting_;
 };
 
 }  // namespace gleaner::service

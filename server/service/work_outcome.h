@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "server/service/model.h"
+#include "shared/base/clock.h"
 #include "shared/protocol/relay_messages.h"
 
 namespace gleaner::service {
@@ -30,6 +31,7 @@ struct WorkOutcome {
   std::vector<protocol::RelayGrant> relay_grants;  // of a relay, in place of grants
   std::vector<protocol::LeaseChain> leases;        // of these; the relay's own certificate is still to come
   std::vector<Context> contexts;                   // that the host does not have yet
+  Duration wait{};                                 // so long, at a relay, for what its parent may give it
 };
 
 }  // namespace gleaner::service

@@ -58,6 +58,16 @@ class Once(unittest.TestCase):
                   f"({time.monotonic() - begun:.1f} s)", flush=True)
             self.assertGreaterEqual(carried, sum(blobs.values()))
             self.assertLess(carried, 1.02 * sum(blobs.values()) + 64 * 1024, "a blob crossed the link more than once")
+            self.check_that_who_asks_waits_for_what_that_brings(hosts[0])
+
+    def check_that_who_asks_waits_for_what_that_brings(self, host):
+        """The relay has no unit yet: it asks its parent, and its host has one with the answer to its first request."""
+        begun = time.monotonic()
+        reply = host.call("POST", "/v1/work", {
+            "commits": [], "units": [], "slots": [{"slot": 0, "urgent": True}], "platforms": ["any"], "memory_bytes": 1 << 32, "cores": 1,
+            "proposal": {"performance": 1000, "queue_unloaded": 1, "queue_current": 1, "items": 0}})
+        print(f"a first unit after {time.monotonic() - begun:.2f} s", flush=True)
+        self.assertEqual(len(reply["grants"]), 1, reply["reason"])
 
 
 if __name__ == "__main__":
