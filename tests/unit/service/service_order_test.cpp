@@ -1,0 +1,116 @@
+// Hosts of a relay that find nothing wait for what comes, and are served in the order of its rule.
+#include "server/service/service_order.h"
+
+#include "tests/unit/service/relay_tree.h"
+
+using namespace gleaner;
+using namespace gleaner::service;
+using namespace gleaner::service::testing;
+
+TEST_CASE("a host that finds nothing waits for the lease that its asking brings") {
+  Tree tree;
+  const Child& child = tree.children[0];
+  std::atomic<int> rests = 0;
+  auto answer = tree.ask(child, tree.world.work_request(), [&] { ++rests; });
+  tree.wait_for(1);
+  CHECK(rests == 1);  // its place is free meanwhile
+  CHECK(!Tree::is_answered(answer));
+  CHECK(tree.speak());
+  const auto reply = Tree::answered(answer);
+  CHECK(tree.granted(reply, child).host == child.id);
+  CHECK(tree.branch->work().waiting() == 0);
+  // Who holds something asks for more without waiting: its reports must not come late.
+  tree.reachable = false;
+  const auto grant = tree.granted(reply, child);
+  protocol::WorkRequest more = tree.world.work_request(2);
+  more.units.emplace_back().unit = grant.unit;
+  more.units.back().finished = grant.range.begin;
+  std::optional<protocol::WorkReply> last;
+  for (int i = 0; i < 100 && (!last || !last->grants.empty()); ++i) {
+    auto asked = tree.ask(child, more);
+    last = Tree::answered(asked);
+    for (const auto& statement : last->grants) {
+      const auto got = must(protocol::decode<protocol::RelayGrant>(statement.payload));
+      more.units.emplace_back().unit = got.unit;
+      more.units.back().finished = got.range.begin;
+    }
+  }
+  REQUIRE(last);
+  CHECK(last->grants.empty());
+  CHECK(last->retry_after_seconds > 0);
+}
+
+TEST_CASE("of those that wait, the relay's rule says who is served first") {
+  const std::string rule = GENERATE("fifo", "bc", "geo", "otf");
+  CAPTURE(rule);
+  Tree tree(400);
+  tree.configuration.service_order = rule;
+  tree.open();
+  const Child &slow = tree.children[0], &fast = tree.children[1];
+  auto request = tree.world.work_request();
+  request.speeds = protocol::HostSpeeds{0, 0, 1e5, 1e5};
+  auto first = tree.ask(slow, request);
+  tree.wait_for(1);
+  request.speeds = protocol::HostSpeeds{0, 0, 1e7, 1e7};
+  auto second = tree.ask(fast, request);
+  tree.wait_for(2);
+  for (int i = 0; i < 20 && !(Tree::is_answered(first) && Tree::is_answered(second)); ++i) {
+    static_cast<void>(tree.speak());
+    must(tree.operate([](Transaction&) { return Status{}; }));
+    tree.world.clock().advance(std::chrono::milliseconds{500});
+  }
+  const auto older = tree.granted(Tree::answered(first), slow);
+  const auto better = tree.granted(Tree::answered(second), fast);
+  // Units are numbered as they are handed out.
+  if (rule == "fifo") CHECK(older.unit < better.unit);
+  if (rule == "bc" || rule == "geo") CHECK(better.unit < older.unit);
+}
+
+TEST_CASE("nobody waits longer than fifteen seconds, nor for an older request, nor for a relay that stops") {
+  Tree tree;
+  tree.reachable = false;
+  const Child &child = tree.children[0], &other = tree.children[1];
+  auto answer = tree.ask(child);
+  tree.wait_for(1);
+  tree.world.clock().advance(std::chrono::seconds{14});
+  tree.branch->work().serve_waiting();
+  must(tree.operate([](Transaction&) { return Status{}; }));
+  tree.wait_for(1);
+  CHECK(!Tree::is_answered(answer));
+  tree.world.clock().advance(std::chrono::seconds{1});
+  tree.branch->work().serve_waiting();
+  const auto reply = Tree::answered(answer);
+  CHECK(reply.grants.empty());
+  CHECK(reply.retry_after_seconds > 0);
+  CHECK(!reply.reason.empty());
+
+  auto older = tree.ask(child);
+  tree.wait_for(1);
+  auto newer = tree.ask(child);
+  CHECK(Tree::answered(older).grants.empty());
+  tree.wait_for(1);
+  CHECK(!Tree::is_answered(newer));
+
+  tree.branch->work().stop_waiting();
+  CHECK(Tree::answered(newer).grants.empty());
+  auto late = tree.ask(other);
+  CHECK(Tree::answered(late).grants.empty());
+}
+
+TEST_CASE("so many hosts may wait at a relay; more are answered at once") {
+  WaitingRequests waiting;
+  for (std::size_t i = 1; i <= WaitingRequests::most; ++i) {
+    WaitingRequest request;
+    request.host = HostId{static_cast<std::int64_t>(i)};
+    CHECK(!waiting.keep(std::move(request)));
+  }
+  WaitingRequest more;
+  more.host = HostId{1'000'000};
+  const auto refused = waiting.keep(std::move(more));
+  REQUIRE(refused);
+  CHECK(refused->host == HostId{1'000'000});
+  const auto all = waiting.take();
+  REQUIRE(all.size() == WaitingRequests::most);
+  CHECK(all.front().host == HostId{1});
+  CHECK(waiting.size() == 0);
+}
