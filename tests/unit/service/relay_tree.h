@@ -31,7 +31,7 @@ struct TestParent final : Parent {
   static Error away() { return {ErrorKind::unavailable, "not in this test"}; }
 };
 
-struct Child {
+struct TreeChild {
   HostId id;
   crypto::PrivateKey key;
 };
@@ -43,7 +43,7 @@ class Tree {
   crypto::PrivateKey key = crypto::PrivateKey::generate();
   ProjectSecrets secrets{{}, {}, key, {}, {}, {}, {}, {}, {}, {}};
   HostId relay;
-  std::vector<Child> children;
+  std::vector<TreeChild> children;
   ProblemId problem;
   std::unique_ptr<Service> branch;
   bool reachable = true;
@@ -87,7 +87,7 @@ class Tree {
   }
   // At the project, and here under the same number.
   void add_child(const std::string& name) {
-    Child child{{}, crypto::PrivateKey::generate()};
+    TreeChild child{{}, crypto::PrivateKey::generate()};
     auto request = computer(name, child.key);
     request.secret.clear();
     request.proof =
@@ -164,7 +164,7 @@ class Tree {
   }
   using Answer = std::future<Result<protocol::WorkReply>>;
   // Its answer, for which it may have to wait.
-  Answer ask(const Child& child, const protocol::WorkRequest& request,
+  Answer ask(const TreeChild& child, const protocol::WorkRequest& request,
              const std::function<void()>& rests = {}) {
     auto promise = std::make_shared<std::promise<Result<protocol::WorkReply>>>();
     branch->work().work(
@@ -172,7 +172,7 @@ class Tree {
         [promise](Result<protocol::WorkReply> reply) { promise->set_value(std::move(reply)); }, rests);
     return promise->get_future();
   }
-  Answer ask(const Child& child) { return ask(child, world.work_request()); }
+  Answer ask(const TreeChild& child) { return ask(child, world.work_request()); }
   static bool is_answered(const Answer& answer) {
     return answer.wait_for(std::chrono::seconds{0}) == std::future_status::ready;
   }
@@ -187,7 +187,7 @@ class Tree {
     REQUIRE(branch->work().waiting() == waiting);
   }
   // At once: if it would have to wait, it asks for nothing any more.
-  protocol::WorkReply work(const Child& child, std::vector<protocol::CommitRequest> commits = {},
+  protocol::WorkReply work(const TreeChild& child, std::vector<protocol::CommitRequest> commits = {},
                            int slots = 1) {
     auto request = world.work_request(slots);
     for (const auto& commit : commits) {
@@ -203,7 +203,7 @@ class Tree {
     return must(answer.get());
   }
   // What the reply grants, checked as a client checks it.
-  protocol::Grant granted(const protocol::WorkReply& reply, const Child& child) {
+  protocol::Grant granted(const protocol::WorkReply& reply, const TreeChild& child) {
     REQUIRE(reply.grants.size() == 1);
     REQUIRE(reply.leases);
     REQUIRE(reply.leases->size() == 1);
@@ -213,7 +213,7 @@ class Tree {
                                             world.clock().now()));
   }
   // A unit for that child, which its relay may have to ask for first.
-  protocol::Grant take(const Child& child) {
+  protocol::Grant take(const TreeChild& child) {
     auto reply = work(child);
     if (reply.grants.empty()) {
       speak_all();
@@ -221,7 +221,7 @@ class Tree {
     }
     return granted(reply, child);
   }
-  protocol::CommitRequest result(const Child& child, const protocol::Grant& grant, Range range,
+  protocol::CommitRequest result(const TreeChild& child, const protocol::Grant& grant, Range range,
                                  const std::function<std::string(std::int64_t)>& item = {}) const {
     auto commit = World::results(grant.unit, range, range.end == grant.range.end, item);
     const protocol::Delivery delivery{secrets.project, child.id,     grant.unit,    grant.problem,
@@ -247,7 +247,7 @@ class Tree {
     return value;
   }
   // Its kernel failed with that item, as it says itself.
-  void fail(const Child& child, const protocol::Grant& grant, std::int64_t item) {
+  void fail(const TreeChild& child, const protocol::Grant& grant, std::int64_t item) {
     const protocol::Failure failure{secrets.project,
                                     child.id,
                                     grant.unit,
@@ -262,7 +262,7 @@ class Tree {
         crypto::sign_statement(protocol::StatementType::failure, protocol::encode(failure), child.key);
     must(World::wait_done([&](auto done) { branch->work().failure(child.id, report, std::move(done)); }));
   }
-  std::int64_t failures_of(const Child& child) {
+  std::int64_t failures_of(const TreeChild& child) {
     return world.look<std::int64_t>(
         [&](Transaction& tx) { return tx.model.hosts.at(child.id).row.health.failures; });
   }
@@ -284,7 +284,7 @@ class Tree {
   // Until the project has all of it.
   void finish() {
     for (int round = 0; round < 200 && world.show(problem).accepted < world.show(problem).items; ++round) {
-      for (const Child& child : children) {
+      for (const TreeChild& child : children) {
         auto reply = work(child);
         if (reply.grants.empty()) continue;
         const auto grant = granted(reply, child);

@@ -10,7 +10,7 @@ using namespace gleaner::service::testing;
 
 TEST_CASE("a kernel that fails under a relay counts at the project, for the host whose it is") {
   Tree tree;
-  const Child& child = tree.children[0];
+  const TreeChild& child = tree.children[0];
   const auto grant = tree.take(child);
   tree.reachable = false;
   tree.world.clock().advance(std::chrono::seconds{1});
@@ -47,7 +47,7 @@ TEST_CASE(
   Tree tree;
   tree.configuration.results_megabytes = 1;
   tree.open();
-  const Child &child = tree.children[0], &other = tree.children[1];
+  const TreeChild &child = tree.children[0], &other = tree.children[1];
   const auto first = tree.take(child), second = tree.take(other);
   const auto commit = tree.result(child, first, first.range), more = tree.result(other, second, second.range);
   const auto owed = [&] {
@@ -79,7 +79,7 @@ TEST_CASE(
 
 TEST_CASE("what the project wants no more of goes from a relay, an hour after the last of it") {
   Tree tree;
-  const Child& child = tree.children[0];
+  const TreeChild& child = tree.children[0];
   const auto grant = tree.take(child);
   tree.tidy();
   tree.world.clock().advance(std::chrono::minutes{61});
@@ -92,7 +92,7 @@ TEST_CASE("what the project wants no more of goes from a relay, an hour after th
   tree.tidy();
   CHECK(tree.knows_problem());
   // Its hosts are told what the project said.
-  for (const Child& each : tree.children)
+  for (const TreeChild& each : tree.children)
     for (int i = 0; i < 3; ++i) static_cast<void>(tree.work(each, {}, 0));
   tree.world.clock().advance(std::chrono::minutes{2});
   tree.tidy();
@@ -111,7 +111,7 @@ TEST_CASE("what the project wants no more of goes from a relay, an hour after th
 
 TEST_CASE("a problem that went from a relay begins anew with a later lease") {
   Tree tree(40, "gleaner");
-  const Child& child = tree.children[0];
+  const TreeChild& child = tree.children[0];
   static_cast<void>(tree.take(child));
   // The project has it back, and grants nothing for now.
   (void)must(tree.world.change(tree.problem, Problems::Action::pause));
@@ -142,7 +142,7 @@ TEST_CASE("a relay tells what it leases, what waits for its parent, and why that
   Tree tree;
   CHECK(tree.status().leases == 0);
   CHECK(tree.status().results_since == Timestamp{});
-  const Child& child = tree.children[0];
+  const TreeChild& child = tree.children[0];
   const auto grant = tree.take(child);
   auto status = tree.status();
   CHECK(status.leases == 1);

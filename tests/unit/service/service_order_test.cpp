@@ -9,7 +9,7 @@ using namespace gleaner::service::testing;
 
 TEST_CASE("a host that finds nothing waits for the lease that its asking brings") {
   Tree tree;
-  const Child& child = tree.children[0];
+  const TreeChild& child = tree.children[0];
   std::atomic<int> rests = 0;
   auto answer = tree.ask(child, tree.world.work_request(), [&] { ++rests; });
   tree.wait_for(1);
@@ -46,7 +46,7 @@ TEST_CASE("of those that wait, the relay's rule says who is served first") {
   Tree tree(400);
   tree.configuration.service_order = rule;
   tree.open();
-  const Child &slow = tree.children[0], &fast = tree.children[1];
+  const TreeChild &slow = tree.children[0], &fast = tree.children[1];
   auto request = tree.world.work_request();
   request.speeds = protocol::HostSpeeds{0, 0, 1e5, 1e5};
   auto first = tree.ask(slow, request);
@@ -69,7 +69,7 @@ TEST_CASE("of those that wait, the relay's rule says who is served first") {
 TEST_CASE("nobody waits longer than fifteen seconds, nor for an older request, nor for a relay that stops") {
   Tree tree;
   tree.reachable = false;
-  const Child &child = tree.children[0], &other = tree.children[1];
+  const TreeChild &child = tree.children[0], &other = tree.children[1];
   auto answer = tree.ask(child);
   tree.wait_for(1);
   tree.world.clock().advance(std::chrono::seconds{14});

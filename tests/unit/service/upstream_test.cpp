@@ -11,7 +11,7 @@ using protocol::StatementType;
 
 TEST_CASE("what a relay leases its hosts compute, and the project answers each of them by name") {
   Tree tree;
-  const Child& child = tree.children[0];
+  const TreeChild& child = tree.children[0];
   // Nothing is here before a host asks.
   CHECK(!tree.speak());
   CHECK(tree.work(child).grants.empty());
@@ -44,7 +44,7 @@ TEST_CASE("a relay that is ended at any instant loses nothing") {
   Tree tree(60, "rts", 3);
   int ends = 0;
   for (int round = 0; round < 200 && tree.world.show(tree.problem).accepted < 60; ++round) {
-    for (const Child& child : tree.children) {
+    for (const TreeChild& child : tree.children) {
       const auto reply = tree.work(child);
       if (reply.grants.empty()) continue;
       const auto grant = tree.granted(reply, child);
@@ -62,7 +62,7 @@ TEST_CASE("a relay that is ended at any instant loses nothing") {
 
 TEST_CASE("a relay without its parent goes on with what it has, and nothing is there twice afterwards") {
   Tree tree;
-  const Child& child = tree.children[0];
+  const TreeChild& child = tree.children[0];
   const auto grant = tree.take(child);
   tree.reachable = false;
   const auto commit = tree.result(child, grant, grant.range);
@@ -80,7 +80,7 @@ TEST_CASE("a relay without its parent goes on with what it has, and nothing is t
 
 TEST_CASE("what the project refuses is computed again, and its host hears why") {
   Tree tree(1);  // which is all of its lease, and goes up at once
-  const Child& child = tree.children[0];
+  const TreeChild& child = tree.children[0];
   const auto grant = tree.take(child);
   const auto bad = tree.result(child, grant, grant.range, [](std::int64_t) { return std::string("wrong"); });
   REQUIRE(tree.work(child, {bad}, 0).held);
@@ -107,7 +107,7 @@ TEST_CASE("what the project refuses is computed again, and its host hears why") 
 
 TEST_CASE("a result that a relay has lost is computed again, or brought again by its host") {
   Tree tree(1);
-  const Child& child = tree.children[0];
+  const TreeChild& child = tree.children[0];
   const auto grant = tree.take(child);
   const auto commit = tree.result(child, grant, grant.range);
   REQUIRE(tree.work(child, {commit}, 0).held);
@@ -120,8 +120,8 @@ TEST_CASE("a result that a relay has lost is computed again, or brought again by
 
 TEST_CASE("a relay takes only what its host signed, of what it granted") {
   Tree tree;
-  const Child& child = tree.children[0];
-  const Child& other = tree.children[1];
+  const TreeChild& child = tree.children[0];
+  const TreeChild& other = tree.children[1];
   const auto grant = tree.take(child);
   const auto good = tree.result(child, grant, grant.range);
   auto none = good;
