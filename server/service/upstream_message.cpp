@@ -284,8 +284,9 @@ Status end_complete(Transaction& tx, ProblemId id) {
     if (!lease.open || lease.problem != id || lease.stage != problem->second.row.stage ||
         !accepted.contains(lease.range))
       continue;
-    const bool owes = std::any_of(upstream.owed.begin(), upstream.owed.end(),
-                                  [&](const auto& entry) { return entry.second.row.lease == unit; });
+    const bool owes =
+        std::any_of(upstream.owed.begin(), upstream.owed.end(),
+                    [id = lease.unit](const auto& entry) { return entry.second.row.lease == id; });
     if (owes) continue;
     lease.open = false;
     TRY(tx.store.put_lease(lease));
