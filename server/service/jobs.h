@@ -18,8 +18,6 @@ namespace gleaner::service {
 // Asks the manager what the stage is; blocks. Its inputs are put among the blobs.
 [[nodiscard]] Result<PlannedStage> plan_stage(Kernel& kernel, const ManagerSetup& setup, int stage);
 
-// The pieces with the files that the manager reads.
-
 // Keeps files that a manager made, as blobs.
 [[nodiscard]] Result<std::vector<protocol::ResultFile>> keep_files(
     Kernel& kernel, ProblemId problem, const std::vector<contract::CombinedFile>& files);

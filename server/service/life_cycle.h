@@ -32,8 +32,6 @@ struct CombinedStage {
 [[nodiscard]] Status begin_stage(Transaction& tx, Problem& problem, PlannedStage planned);
 [[nodiscard]] Status finish_problem(Transaction& tx, Problem& problem, protocol::ProblemState state,
                                     const std::string& message);
-// All accepted items of the problem's present stage, in order.
-
 // What a job of the pool came to. A problem that cannot be planned or combined fails, with the manager's
 // words; if it is this machine that cannot, it waits (waiting.h).
 [[nodiscard]] Status take_plan(Transaction& tx, ProblemId id, const Result<PlannedStage>& planned);

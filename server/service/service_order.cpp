@@ -53,11 +53,6 @@ class LinkTimes {
   std::vector<double> times_;
 };
 
-double performance_of(const Model& model, const Host& host) {
-  const auto said = model.upstream->performances.find(host.row.id);
-  return said != model.upstream->performances.end() ? said->second : host.row.mflops * host.usable_cores();
-}
-
 class Serving {
  public:
   Serving(Transaction& tx, planning::ServingRule& rule, std::span<const WaitingRequest> waiting,

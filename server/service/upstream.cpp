@@ -139,6 +139,11 @@ void note_missed(Upstream& upstream) {
   for (auto& [id, relay] : upstream.relays) relay.missed();
 }
 
+double performance_of(const Model& model, const Host& host) {
+  const auto said = model.upstream->performances.find(host.row.id);
+  return said != model.upstream->performances.end() ? said->second : host.row.mflops * host.usable_cores();
+}
+
 void note_offer(Upstream& upstream, HostId host, const protocol::WorkRequest& request) {
   upstream.offers[host] = {request.platforms, request.applications, request.memory_bytes, request.cores};
   if (request.relay) upstream.performances[host] = request.relay->performance;

@@ -55,7 +55,6 @@ struct Upstream {
   Timestamp sends_at;                          // what is to be sent, after it was in vain
   Timestamp tells_at;                          // of failures, after that was in vain
   std::map<ProblemId, Timestamp> quiet_since;  // nothing is here of them (upstream_quiet.h)
-  Timestamp heard_at;                          // the parent, last; 0: not since the start
   std::string trouble;                         // why it is not heard; empty: it is
   // Of the latest items that came and went: their inputs, their results, and what they took to compute. 0:
   // not known yet.
@@ -92,6 +91,8 @@ void forget(Upstream& upstream, ProblemId problem);
 [[nodiscard]] std::vector<ProblemId> problems_that_wait(const Upstream& upstream);
 // A host asked, for slots that are idle, and found nothing.
 void note_missed(Upstream& upstream);
+// Benchmarks of all slots of a host, or of all hosts under a relay, as it said.
+[[nodiscard]] double performance_of(const Model& model, const Host& host);
 void note_offer(Upstream& upstream, HostId host, const protocol::WorkRequest& request);
 
 }  // namespace gleaner::service

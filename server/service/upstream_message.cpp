@@ -33,9 +33,7 @@ Below all_below(const Model& model, Timestamp now) {
   for (const auto& [id, host] : model.hosts) {
     if (host.row.state != protocol::HostState::active || host.row.last_contact + on_for < now) continue;
     ++all.hosts;
-    const auto said = model.upstream->performances.find(id);
-    all.performance +=
-        said != model.upstream->performances.end() ? said->second : host.row.mflops * host.usable_cores();
+    all.performance += performance_of(model, host);
   }
   return all;
 }
@@ -332,7 +330,6 @@ Status next_message(Transaction& tx, NextMessage& next) {
 Status take_reply(Transaction& tx, const UpMessage& message, const protocol::WorkReply& reply,
                   const std::vector<LeasedUnit>& leases, const std::vector<LeasedStage>& stages) {
   Upstream& upstream = *tx.model.upstream;
-  upstream.heard_at = tx.now;
   upstream.trouble.clear();
   for (const auto& statement : reply.acknowledgements) TRY(take_answer(tx, statement));
   take_held(tx, message, reply);
