@@ -143,7 +143,9 @@ class Hostile:
             os.symlink({key!r}, "link")
             """)
         manager = path / "manager.py"
-        manager.write_text(manager.read_text().replace("\\nname squares\\nok", "\\ninput mesh link\\nok"))
+        honest = manager.read_text()
+        manager.write_text(honest.replace("\\nname squares\\n", "\\ninput mesh link\\n"))
+        self.assertNotEqual(manager.read_text(), honest)
         self.grid.add_application(path)
         done = self.grid.admin("problem", "add", "--app", "linker", "--name", "linker", "--param", "count=3", check=False)
         self.assertNotEqual(done.returncode, 0)
