@@ -83,6 +83,11 @@ void StageState::cut(Held& held, std::int64_t end, const std::string& reason, Ti
                      Changes& changes) {
   Unit& unit = held.unit;
   end = std::max(end, unit.committed);
+  // Nor what lies before that and others have delivered: the last item of an open unit is lacking, so that
+  // its tail is worth taking.
+  if (const auto lacking = ledger.accepted().missing({unit.committed, end});
+      setup.may_split && !lacking.empty())
+    end = lacking.back().end;
   const Range taken{end, unit.range.end};
   if (taken.empty()) return;
   ledger.let_go(unit.id, taken);

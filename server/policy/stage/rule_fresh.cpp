@@ -87,7 +87,7 @@ WorkerView view_of(const StageState& stage, const HostRecord& record, double mea
   return worker;
 }
 
-Size size_for(const StageState& stage, const Requester& requester, const EndgameRules& rules) {
+Size size_for(const StageState& stage, const Requester& requester, const EndgameRules& rules, Timestamp now) {
   const Ledger& ledger = stage.ledger;
   const double mean_cost = ledger.free_cost() / static_cast<double>(ledger.free().total());
   SizingView view;
@@ -111,6 +111,7 @@ Size size_for(const StageState& stage, const Requester& requester, const Endgame
   if (stage.sizing->mode() == SizingMode::grid) {
     view.fleet = stage.clock.fleet().totals(mean_cost);
     view.limits = grid_limits(stage, rules);
+    if (requester.relay && settling(stage, rules, now)) view.limits.maximum_seconds = rules.unit_minimum;
     view.guided_fraction = rules.guided_fraction;
     view.remaining_seconds = stage.seconds_of_rest();
   }
@@ -167,7 +168,7 @@ std::string propose_fresh(const StageState& stage, const Requester& requester, T
     from = ledger.next_free(requester.host, others);
   }
   if (from.empty()) return "what is free made a kernel fail on this host";
-  fresh.size = size_for(stage, requester, rules);
+  fresh.size = size_for(stage, requester, rules, now);
   if (fresh.size->items <= 0) return fresh.size->reason;
   fresh.range = {from.begin, std::min(from.end, from.begin + fresh.size->items)};
   if (stage.sizing->mode() == SizingMode::grid && ledger.costs().hinted()) {

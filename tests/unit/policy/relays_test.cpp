@@ -117,6 +117,50 @@ TEST_CASE("a relay none of whose hosts is on stalls, and what it lacks goes to o
   CHECK(recovered.range.end == 95);
 }
 
+TEST_CASE("a relay asks ahead as often as it runs short, a host for one unit that waits") {
+  Parent bench(1000);
+  const auto ahead = [&](int host, Range range) {
+    Requester requester;
+    requester.host = HostId{host};
+    requester.urgent = false;
+    requester.planned = range;
+    requester.unit = UnitId{bench.next_unit++};
+    return bench.stage.request(requester, bench.now, bench.changes).unit.has_value();
+  };
+  for (std::int64_t begin = 0; begin < 500; begin += 100) CHECK(ahead(relay, {begin, begin + 100}));
+  CHECK(ahead(other, {500, 600}));
+  CHECK(ahead(other, {600, 700}));
+  CHECK(!ahead(other, {700, 800}));
+  bench.stage.check_invariants();
+}
+
+TEST_CASE("the first relays that ask get little until it is known who else comes") {
+  StageSetup setup{1'000'000, {}, "gleaner", Straggler::split, true, {}};
+  setup.benchmark_worth = 1;
+  Parent bench(setup);
+  bench.performance = 100;  // so that it takes 10,000 s alone
+  const Unit first = bench.offer_and_take(relay, {0, 50});
+  CHECK(first.range.size() <= 100 * 60);  // the shortest unit
+  bench.wait(70);
+  const Unit later = bench.offer_and_take(relay, {100, 50});
+  CHECK(later.range.size() == 100 * 1200);
+}
+
+TEST_CASE("a unit that is cut keeps no tail that others have delivered") {
+  StageSetup setup{100, {}, "rts,mode=paper", Straggler::split, true, {}};
+  setup.elsewhere = true;
+  Parent bench(setup);
+  bench.stage.bring({0, 100}, 100);
+  const Unit late = bench.take(relay, {40, 60});
+  bench.give_back(late, Stage::GiveBack::returned);
+  const Unit unit = bench.take(other, {0, 100});
+  CHECK(unit.range == Range{0, 100});
+  REQUIRE(bench.commit(late, {40, 60}).accepted == std::vector<Range>{{40, 60}});
+  bench.stage.take_away({60, 100}, "a test", bench.now, bench.changes);
+  bench.stage.check_invariants();
+  CHECK(bench.see(unit).range == Range{0, 40});
+}
+
 TEST_CASE("a relay's stage has what was brought to it, and nothing once it is taken away") {
   StageSetup setup{100, {}, "rts,mode=paper", Straggler::split, true, {}};
   setup.elsewhere = true;
