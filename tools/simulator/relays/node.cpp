@@ -51,6 +51,9 @@ RelayNode::RelayNode(const RelayWorld& world, const WorldWork& work, const Place
       random_(place.seed),
       held_(place.relays),
       down_free_(place.relays, 0) {
+  for (std::size_t i = place.first_host; i < place.end_host && links_.empty(); ++i)
+    if (world.hosts[i].down_byte_seconds > 0 || world.hosts[i].up_byte_seconds > 0)
+      links_.resize(place.end_host - place.first_host);
   for (std::size_t i = 0; i < place.relays; ++i) stage_.admit_relay(host_of(i));
   for (std::size_t i = 0; i < children_.size(); ++i) {
     const Child& child = children_.at(i);
@@ -59,6 +62,7 @@ RelayNode::RelayNode(const RelayWorld& world, const WorldWork& work, const Place
   counts_.nodes = 1;
   if (place.level == 0) return;
   relay_.emplace(stage_, world.relay);
+  serving_ = planning::make_serving_rule(world.service).value();
   begin(cut_, world.cut_gap, world.cut_length);
   begin(off_, world.off_gap, world.off_length);
   if (world.vanish_mean > 0) vanish_at_ = random_.exponential(world.vanish_mean);
@@ -92,6 +96,8 @@ double RelayNode::next() const {
   double first = std::min(agenda_.time(), vanish_at_);
   if (!from_below_.empty()) first = std::min(first, from_below_.front().at);
   if (!from_above_.empty()) first = std::min(first, from_above_.front().at);
+  if (!uploads_.empty()) first = std::min(first, uploads_.front().at);
+  if (!waiting_.empty()) first = std::min(first, serves_at_);
   if (relay_) first = std::min({first, speaks_at_, gives_up_at_});
   return first;
 }
@@ -117,6 +123,11 @@ void RelayNode::run_until(double end) {
     } else if (!from_below_.empty() && from_below_.front().at <= now_) {
       ToParent letter = take_first(from_below_);
       if (!in(off_)) serve(letter);
+    } else if (!uploads_.empty() && uploads_.front().at <= now_) {
+      arrive(take_first(uploads_));
+      check();
+    } else if (!waiting_.empty() && serves_at_ <= now_) {
+      serve_waiting();
     } else if (relay_ && gives_up_at_ <= now_) {
       gives_up_at_ = Agenda::never;
       relay_->not_told(stamp());

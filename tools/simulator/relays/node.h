@@ -4,6 +4,7 @@
 // Internal.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <tuple>
@@ -13,6 +14,7 @@
 #include "server/policy/relay/relay.h"
 #include "server/policy/relay/serve.h"
 #include "shared/base/random.h"
+#include "shared/planning/serving.h"
 #include "tools/simulator/relays/children.h"
 #include "tools/simulator/relays/world.h"
 
@@ -37,10 +39,27 @@ struct ToRelay {
   policy::RelayReply reply;
 };
 
+// A result that is on its way over its host's link.
+struct Upload {
+  double at = 0;
+  std::size_t child = 0;
+  std::int64_t number = 0;
+  UnitId unit;
+  Range segment;
+  bool last = false;
+};
+
 // The id of a node's child, a host or a relay, in its stage.
 [[nodiscard]] inline HostId host_of(std::size_t child) {
   return {static_cast<std::int64_t>(child) + 1};
 }
+
+[[nodiscard]] inline std::size_t child_of(HostId host) {
+  return static_cast<std::size_t>(host.value - 1);
+}
+
+// So many may wait at a relay, as at a live one (server/service/waiting_requests.h).
+inline constexpr std::size_t waiting_most = 4096;
 
 // Letters in a heap: the first in time in front; of those of a time, by who says it.
 template <typename Letter>
@@ -93,14 +112,32 @@ class RelayNode {
   void exchange(std::size_t id);
   void commit_finished(HostId host, Child& child, ChildSlot& slot, bool everything);
   void commit(HostId host, ChildSlot& slot, std::int64_t end, bool last);
+  void arrive(const Upload& upload);
   void report_units(HostId host, Child& child, ChildSlot& slot);
   void report(HostId host, Child& child, ChildSlot& slot, const ChildUnit& unit, bool first);
   void ask(HostId host, Child& child);
+  [[nodiscard]] bool give_unit(HostId host, Child& child, std::size_t slot, double answer_after,
+                               double& wait);
+  void rest(Child& child, double wait, bool got, double answer_after);
   [[nodiscard]] client_policy::PrefetchView ahead_of(double left) const;
   [[nodiscard]] double bytes_of(const policy::RelayMessage& message) const;
   void serve(ToParent& letter);
+  [[nodiscard]] policy::RelayServed serve_stage(const ToParent& letter);
+  void answer(const ToParent& letter, policy::RelayReply reply, double bytes);
   void answered(const ToRelay& letter);
   void speak();
+  // ---- Those that wait (node_waiting.cpp)
+  struct Waiting {
+    std::uint64_t number = 0;  // lower is older
+    double until = 0;
+    double wait = 0;   // what it is told if nothing comes
+    ToParent letter;   // of a relay: its request, and
+    double bytes = 0;  // what it is answered without a grant
+    policy::RelayReply reply;
+  };
+  class Serving;
+  void keep_waiting(std::size_t child, Waiting waiting);
+  void serve_waiting();
   void count_message();
   void took(const std::vector<Range>& accepted);
   void check();
@@ -121,6 +158,17 @@ class RelayNode {
   std::int64_t next_unit_ = 1;
   policy::Changes changes_;
   double ticks_at_ = 0;
+
+  struct HostLink {  // when it is free again
+    double down = 0, up = 0;
+  };
+  std::vector<HostLink> links_;  // of all children, or none has a link
+  std::vector<Upload> uploads_;  // a heap, the first in front
+  std::int64_t uploaded_ = 0;
+  std::map<std::size_t, Waiting> waiting_;  // by child
+  std::unique_ptr<planning::ServingRule> serving_;
+  std::uint64_t waited_ = 0;
+  double serves_at_ = Agenda::never;
 
   std::vector<ToParent> from_below_;  // heaps, the first in front
   std::vector<ToRelay> from_above_;

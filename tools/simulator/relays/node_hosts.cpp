@@ -9,9 +9,9 @@
 namespace gleaner::simulator {
 namespace {
 
-// A host whose relay waits for more from above asks again so soon; one whose relay is off, so much later at
-// most.
-constexpr double soon = 4, spread_after_off = 10;
+// A host whose relay waits for more from above waits with it, for so long, and asks again so soon
+// (server/service/service_order.h); one whose relay is off asks so much later at most.
+constexpr double longest_wait = 15, soon = 4, spread_after_off = 10;
 
 }  // namespace
 
@@ -81,6 +81,7 @@ void RelayNode::exchange(std::size_t id) {
   Child& child = children_.at(id);
   const HostId host = host_of(id);
   const WireSizes& wire = wire_sizes();
+  waiting_.erase(id);
   count_message();
   counts_.bytes_up += wire.request;
   counts_.bytes_down += wire.reply;
@@ -97,7 +98,6 @@ void RelayNode::exchange(std::size_t id) {
   if (child.asks_at <= now_ && !children_.paused(child)) ask(host, child);
   child.heartbeat_at = now_ + world_.request_delay + stage_.heartbeat_seconds(stamp());
   check();
-  if (!relay_ && stage_.complete()) over_at_ = now_;
 }
 
 void RelayNode::commit_finished(HostId host, Child& child, ChildSlot& slot, bool everything) {
@@ -113,13 +113,28 @@ void RelayNode::commit_finished(HostId host, Child& child, ChildSlot& slot, bool
 void RelayNode::commit(HostId host, ChildSlot& slot, std::int64_t end, bool last) {
   if (end <= slot.committed) return;
   const Range segment{slot.committed, end};
-  const auto outcome = stage_.commit(host, {slot.unit.id}, segment, last, stamp(), changes_);
+  const double bytes = world_.problem.bytes_out * static_cast<double>(segment.size());
   ++counts_.segments;
-  counts_.bytes_up += wire_sizes().commit + world_.problem.bytes_out * static_cast<double>(segment.size());
+  counts_.bytes_up += wire_sizes().commit + bytes;
   counts_.bytes_down += wire_sizes().acknowledgement;
   slot.committed = end;
   slot.at_commit = slot.running;
-  took(outcome.accepted);
+  const std::size_t child = child_of(host);
+  Upload upload{now_, child, ++uploaded_, {slot.unit.id}, segment, last};
+  const double seconds =
+      links_.empty() ? 0
+                     : bytes * static_cast<double>(world_.hosts[place_.first_host + child].up_byte_seconds);
+  if (seconds <= 0) return arrive(upload);
+  double& free_at = links_[child].up;
+  upload.at = free_at = std::max(free_at, now_) + seconds;
+  uploads_.push_back(upload);
+  std::push_heap(uploads_.begin(), uploads_.end(), comes_later<Upload>);
+}
+
+void RelayNode::arrive(const Upload& upload) {
+  took(stage_.commit(host_of(upload.child), upload.unit, upload.segment, upload.last, stamp(), changes_)
+           .accepted);
+  if (!relay_ && stage_.complete()) over_at_ = now_;
 }
 
 void RelayNode::report_units(HostId host, Child& child, ChildSlot& slot) {
@@ -161,11 +176,12 @@ void RelayNode::report(HostId host, Child& child, ChildSlot& slot, const ChildUn
 
 void RelayNode::ask(HostId host, Child& child) {
   double wait = 0;
-  bool asked = false, got = false;
+  bool asked = false, got = false, holds = false, misses = false;
   ChildSlot* slots = children_.slots_of(child);
   for (std::size_t i = 0; i < child.slots; ++i) {
     ChildSlot& slot = slots[i];
     const bool urgent = slot.unit.id == 0;
+    holds = holds || !urgent;
     if (slot.next >= 0) continue;
     if (!urgent &&
         client_policy::should_ask(ahead_of(children_.seconds_left(child, slot))) != client_policy::Ask::soon)
@@ -175,44 +191,67 @@ void RelayNode::ask(HostId host, Child& child) {
     counts_.bytes_up += wire_sizes().slot;
     if (relay_ && urgent && relay_->more_may_come() && stage_.ledger().free().empty()) {
       relay_->missed();
+      misses = true;
       wait = std::max(wait, soon);
-      continue;
+    } else if (give_unit(host, child, i, world_.request_delay, wait)) {
+      got = true;
     }
-    policy::Requester requester;
-    requester.host = host;
-    requester.slot = static_cast<int>(i);
-    requester.urgent = urgent;
-    requester.slots = child.slots;
-    requester.performance = child.performance;
-    requester.unit = UnitId{next_unit_};
-    const policy::Grant grant = stage_.request(requester, stamp(), changes_);
-    if (!grant.unit) {
-      wait = std::max(wait, grant.retry_after);
-      if (relay_ && urgent) relay_->missed();
-      continue;
-    }
-    ++next_unit_;
-    got = true;
-    const Range range = stage_.unit(*grant.unit)->range;
-    ++counts_.grants;
-    counts_.bytes_down += wire_sizes().grant + world_.problem.bytes_in * static_cast<double>(range.size());
-    children_.give(
-        child, slot,
-        {grant.unit->value, range,
-         now_ + world_.request_delay + world_.problem.transfer_seconds * static_cast<double>(range.size())},
-        now_);
   }
   if (!asked) return;
+  if (misses && !got && !holds && waiting_.size() < waiting_most) {
+    child.busy_until = child.asks_at = now_ + longest_wait + world_.request_delay;
+    keep_waiting(child_of(host), {0, now_ + longest_wait, wait, {}, 0, {}});
+    return;
+  }
+  rest(child, wait, got, world_.request_delay);
+}
+
+// `answer_after`: seconds until the host has it. False: it got nothing, and is to wait for so long.
+bool RelayNode::give_unit(HostId host, Child& child, std::size_t place, double answer_after, double& wait) {
+  ChildSlot& slot = children_.slots_of(child)[place];
+  policy::Requester requester;
+  requester.host = host;
+  requester.slot = static_cast<int>(place);
+  requester.urgent = slot.unit.id == 0;
+  requester.slots = child.slots;
+  requester.performance = child.performance;
+  requester.unit = UnitId{next_unit_};
+  const policy::Grant grant = stage_.request(requester, stamp(), changes_);
+  if (!grant.unit) {
+    wait = std::max(wait, grant.retry_after);
+    if (relay_ && requester.urgent) relay_->missed();
+    return false;
+  }
+  ++next_unit_;
+  const Range range = stage_.unit(*grant.unit)->range;
+  const double bytes = world_.problem.bytes_in * static_cast<double>(range.size());
+  ++counts_.grants;
+  counts_.bytes_down += wire_sizes().grant + bytes;
+  double here_at = now_ + answer_after;
+  if (!links_.empty()) {
+    const std::size_t id = child_of(host);
+    double& free_at = links_[id].down;
+    here_at = free_at = std::max(free_at, here_at) +
+                        bytes * static_cast<double>(world_.hosts[place_.first_host + id].down_byte_seconds);
+  }
+  children_.give(child, slot,
+                 {grant.unit->value, range,
+                  here_at + world_.problem.transfer_seconds * static_cast<double>(range.size())},
+                 now_);
+  return true;
+}
+
+// As clients do (shared/protocol/pacing.h).
+void RelayNode::rest(Child& child, double wait, bool got, double answer_after) {
   if (wait == 0) {
     child.empty_handed = 0;
     return;
   }
-  // As clients do (shared/protocol/pacing.h).
   if (!got && wait >= protocol::rest_min && child.empty_handed < 255) ++child.empty_handed;
   const double grown =
       std::min(protocol::rest_max, wait * std::pow(protocol::rest_growth, child.empty_handed - 1));
   child.asks_at =
-      now_ + world_.request_delay + std::max(wait, grown) * (1 + protocol::wait_spread * random_.uniform());
+      now_ + answer_after + std::max(wait, grown) * (1 + protocol::wait_spread * random_.uniform());
 }
 
 }  // namespace gleaner::simulator

@@ -9,6 +9,9 @@
 namespace gleaner::simulator {
 namespace {
 
+// A relay that asks for hosts without work, and has none itself, waits so long for what may come from above.
+constexpr double longest_wait_of_relay = 5;
+
 double processor_seconds() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -31,34 +34,53 @@ void RelayNode::hear(ToParent letter) {
   std::push_heap(from_below_.begin(), from_below_.end(), comes_later<ToParent>);
 }
 
+policy::RelayServed RelayNode::serve_stage(const ToParent& letter) {
+  const double started = processor_seconds();
+  auto served = policy::serve_relay(stage_, host_of(letter.child), letter.message, held_[letter.child],
+                                    UnitId{next_unit_}, relay_ && relay_->more_may_come(), stamp(), changes_);
+  counts_.policy_seconds += processor_seconds() - started;
+  if (served.reply.grant) {
+    ++next_unit_;
+    ++counts_.grants;
+  }
+  return served;
+}
+
 void RelayNode::serve(ToParent& letter) {
   const WireSizes& wire = wire_sizes();
   const policy::RelayMessage& message = letter.message;
   count_message();
+  waiting_.erase(letter.child);
   counts_.segments += static_cast<std::int64_t>(message.commits.size());
   counts_.reports += static_cast<std::int64_t>(message.reports.size());
   counts_.requests += message.ask ? 1 : 0;
-  const double started = processor_seconds();
-  auto served = policy::serve_relay(stage_, host_of(letter.child), message, held_[letter.child],
-                                    UnitId{next_unit_}, relay_ && relay_->more_may_come(), stamp(), changes_);
-  counts_.policy_seconds += processor_seconds() - started;
-  if (relay_ && message.ask && !served.reply.grant) relay_->missed();
+  auto served = serve_stage(letter);
   took(served.accepted);
   counts_.bytes_up += bytes_of(message);
-  double bytes = wire.reply + static_cast<double>(served.reply.orders.size()) * wire.order +
-                 static_cast<double>(message.commits.size()) * wire.acknowledgement;
-  if (const auto& grant = served.reply.grant) {
-    ++next_unit_;
-    ++counts_.grants;
-    bytes += wire.grant + world_.problem.bytes_in * static_cast<double>(grant->range.size());
+  const double bytes = wire.reply + static_cast<double>(served.reply.orders.size()) * wire.order +
+                       static_cast<double>(message.commits.size()) * wire.acknowledgement;
+  const bool missed = relay_ && message.ask && !served.reply.grant;
+  if (missed) relay_->missed();
+  check();
+  if (!relay_ && stage_.complete()) over_at_ = now_;
+  if (missed && message.ask->urgent && message.reports.empty() && relay_->more_may_come()) {
+    letter.message.commits.clear();
+    keep_waiting(letter.child,
+                 {0, now_ + longest_wait_of_relay, 0, std::move(letter), bytes, std::move(served.reply)});
+    return;
   }
+  answer(letter, std::move(served.reply), bytes);
+}
+
+// `bytes`: without a grant.
+void RelayNode::answer(const ToParent& letter, policy::RelayReply reply, double bytes) {
+  if (const auto& grant = reply.grant)
+    bytes += wire_sizes().grant + world_.problem.bytes_in * static_cast<double>(grant->range.size());
   counts_.bytes_down += bytes;
   double& free_at = down_free_[letter.child];
   free_at = std::max(free_at, now_) + bytes * world_.down_byte_seconds;
-  down.push_back({free_at + world_.request_delay / 2 + world_.latency, letter.child, letter.number,
-                  std::move(served.reply)});
-  check();
-  if (!relay_ && stage_.complete()) over_at_ = now_;
+  down.push_back(
+      {free_at + world_.request_delay / 2 + world_.latency, letter.child, letter.number, std::move(reply)});
 }
 
 // ---- The node above
@@ -72,6 +94,7 @@ void RelayNode::answered(const ToRelay& letter) {
   if (letter.number != said_ || gives_up_at_ == Agenda::never || in(cut_) || in(off_)) return;
   gives_up_at_ = Agenda::never;
   relay_->told(letter.reply, stamp(), changes_);
+  if (!waiting_.empty()) serve_waiting();
 }
 
 void RelayNode::speak() {

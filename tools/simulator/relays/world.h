@@ -22,10 +22,11 @@ struct WorldHost {
   float performance = 1;     // its benchmark
   std::int32_t lively = -1;  // among RelayWorld::lively; -1: it is always on, and nothing befalls it
   std::uint16_t slots = 1;
+  float down_byte_seconds = 0, up_byte_seconds = 0;  // of its link; 0: as fast as can be
 };
 
 struct RelayWorld {
-  GridProblem problem;  // hosts' links, checkpoints and validation are not modelled here
+  GridProblem problem;  // checkpoints and validation are not modelled here
   std::vector<WorldHost> hosts;
   std::vector<GridHost> lively;  // hosts with events or owners
   // Relays under the server, under each of those, and so on; empty: all hosts are the server's own. Hosts are
@@ -33,9 +34,10 @@ struct RelayWorld {
   std::vector<std::int64_t> children;
   policy::RelayRules relay;
   policy::EndgameRules rules;
-  std::string sizing = "wis";
-  double request_delay = 2;  // round trip, of hosts and of relays
-  double latency = 0;        // of a relay's link, added each way
+  std::string sizing = "gleaner";
+  std::string service = "bc";  // which of those that wait at a relay is next: fifo, bc or geo
+  double request_delay = 2;    // round trip, of hosts and of relays
+  double latency = 0;          // of a relay's link, added each way
   double up_byte_seconds = 0, down_byte_seconds = 0;
   double commit_seconds = 60;
   double lost_retry = 15;  // seconds for which a relay waits for an answer

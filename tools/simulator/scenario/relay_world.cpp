@@ -34,13 +34,17 @@ Status check_modelled(const Scenario& scenario) {
   if (scenario.service_seconds > 0) return refuse("server.service_seconds");
   if (scenario.kernel_failures > 0 || scenario.lost > 0 || scenario.late > 0) return refuse("[failures]");
   for (const FleetSetup& fleet : scenario.fleets) {
-    if (fleet.latency > 0 || fleet.down_mbit > 0 || fleet.up_mbit > 0) return refuse("a link of a fleet");
+    if (fleet.latency > 0) return refuse("fleet.latency");
     if (fleet.wrong > 0 || fleet.cheats != Cheat::none || fleet.boast != 1 || !fleet.own)
       return refuse("a fleet that lies, boasts or is not its project's");
     if (fleet.rate_noise > 0) return refuse("fleet.rate_noise");
     if (fleet.outages.any()) return refuse("an outage or cut of a fleet");
   }
   return {};
+}
+
+double byte_seconds(double mbit) {
+  return mbit > 0 ? 8 / (mbit * 1e6) : 0;
 }
 
 // Hosts that nothing befalls, a few at a time: a host of the grid is ten times as big.
@@ -57,7 +61,9 @@ Result<double> add_steady(const Scenario& scenario, const FleetSetup& fleet, Ran
     for (const GridHost& host : make_population(setup)) {
       speed += host.speed * host.slots;
       world.hosts.push_back({static_cast<float>(host.speed), static_cast<float>(host.performance), -1,
-                             static_cast<std::uint16_t>(host.slots)});
+                             static_cast<std::uint16_t>(host.slots),
+                             static_cast<float>(byte_seconds(fleet.down_mbit)),
+                             static_cast<float>(byte_seconds(fleet.up_mbit))});
     }
   }
   return speed;
@@ -102,7 +108,9 @@ Result<RelayWorld> make_relay_world(const Scenario& scenario, std::uint64_t seed
       const double performance = host.performance > 0 ? host.performance : host.speed;
       world.hosts.push_back({static_cast<float>(host.speed), static_cast<float>(performance),
                              lively ? static_cast<std::int32_t>(world.lively.size()) : -1,
-                             static_cast<std::uint16_t>(host.slots)});
+                             static_cast<std::uint16_t>(host.slots),
+                             static_cast<float>(host.download_byte_seconds),
+                             static_cast<float>(host.upload_byte_seconds)});
       if (lively) world.lively.push_back(std::move(host));
     }
   }
@@ -128,8 +136,8 @@ Result<RelayWorld> make_relay_world(const Scenario& scenario, std::uint64_t seed
     return Error{ErrorKind::too_large, fmt::format("{} items under {:.0f} nodes: expected profile uniform",
                                                    world.problem.items, nodes)};
   world.relay = relays.rules;
+  world.service = relays.service;
   world.latency = relays.latency;
-  const auto byte_seconds = [](double mbit) { return mbit > 0 ? 8 / (mbit * 1e6) : 0; };
   world.up_byte_seconds = byte_seconds(relays.up_mbit);
   world.down_byte_seconds = byte_seconds(relays.down_mbit);
   world.cut_gap = relays.cut_gap;

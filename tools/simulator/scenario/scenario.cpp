@@ -230,6 +230,10 @@ void read_relays(TableReader& reader, RelaysSetup& relays) {
   if (relays.children.size() > 8) reader.mistake("children", "expected at most 8 levels");
   for (const double count : relays.children)
     if (count != std::floor(count)) reader.mistake("children", "expected whole numbers");
+  reader.text("service", relays.service, [](const std::string& name) -> Status {
+    if (name == "fifo" || name == "bc" || name == "geo") return {};
+    return Error{ErrorKind::invalid, "expected fifo, bc or geo"};
+  });
   reader.number("horizon", relays.rules.horizon, 0.1, 1e7);
   reader.number("deliver", relays.rules.deliver, 0, 1e7);
   std::int64_t pieces = relays.rules.pieces;

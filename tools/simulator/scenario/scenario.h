@@ -46,6 +46,7 @@ struct RelaysSetup {
   bool given = false;
   std::vector<double> children;  // of the server, of each of its relays, and so on
   policy::RelayRules rules;
+  std::string service = "bc";                      // order of those that wait
   double latency = 0, up_mbit = 0, down_mbit = 0;  // 0: no limit
   double cut_gap = 0, cut_length = 0, off_gap = 0, off_length = 0, vanish_mean = 0;
   double until = 0;  // s; 0: to the end
