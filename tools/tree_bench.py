@@ -12,6 +12,7 @@ import time
 from policy_bench import simulator
 
 CHILDREN = (2, 2, 2)  # relays under the server, under each of those, and so on
+LINK_MBIT, LINK_SECONDS = 50, 0.02  # of relays: both ways; one way
 STARTS = 0.25  # seconds between two clients' starts
 COMMIT_SECONDS = 20
 OFF = 0.05  # of a simulated makespan from the live one
@@ -55,7 +56,8 @@ class TreeTrial:
         self.grid.add_application(self.bundle())
         relays, lowest = relay_names()
         for name, parent in relays:
-            self.grid.add_relay(name, parent, children=2 * len(self.clients), settings=f'work.service = "{self.rule}"\nhosts.joins_per_hour = 100000')
+            self.grid.add_relay(name, parent, children=2 * len(self.clients), settings=f'work.service = "{self.rule}"\nhosts.joins_per_hour = 100000',
+                                up=mbit(LINK_MBIT), down=mbit(LINK_MBIT), latency=LINK_SECONDS)
         # As the simulation divides them: in order.
         for i, name in enumerate(self.clients):
             relay = lowest[i * len(lowest) // len(self.clients)]
@@ -115,21 +117,11 @@ def answer(text)"""), ("{hints()}ok", "{parts()}ok"))
         info = self.grid.problem(identity)
         return info["finished_at"] / 1e6 - begun, info
 
-    def measured(self):
-        """Seconds that an item took in a slot, with the kernel's own time; by client, when its first unit was granted."""
-        relays, lowest = relay_names()
-        seconds, items, first = 0, 0, {}
-        for name in lowest:
-            for range_begin, range_end, spent in self.grid.relay_rows(name, "SELECT range_begin, range_end, compute_seconds FROM deliveries"):
-                items += range_end - range_begin
-                seconds += spent
-        return seconds / max(1, items)
-
-    def scenario(self, item_seconds):
+    def scenario(self):
         lines = [f"""name = "tree"
 [problem]
 items = {self.items}
-item_seconds = {item_seconds:.6g}
+item_seconds = {self.item_seconds}
 transfer_share = 0
 bytes_in = {self.bytes_in}
 bytes_out = {max(self.bytes_out, 8)}
@@ -142,15 +134,18 @@ rules.unit_minimum = 1
 [relays]
 children = [{", ".join(map(str, CHILDREN))}]
 service = "{self.rule}"
+latency = {LINK_SECONDS}
+up_mbit = {LINK_MBIT}
+down_mbit = {LINK_MBIT}
 """]
         for i, name in enumerate(self.clients):
             down, up = self.rates[i % len(self.rates)]
             lines.append(f"[[fleet]]\nspeeds = [1]\nbenchmarks = [1000]\njoins = [{self.started[name]:.3f}]\ndown_mbit = {down}\nup_mbit = {up}\n")
         return "".join(lines)
 
-    def simulated(self, item_seconds):
+    def simulated(self):
         path = self.grid.directory / "tree.toml"
-        path.write_text(self.scenario(item_seconds))
+        path.write_text(self.scenario())
         return json.loads(simulator("run", str(path), "--json"))
 
 
@@ -166,8 +161,7 @@ def bench_tree(options):
         for rule in rules:
             with TreeTrial(clients, rule, shape) as trial:
                 live, info = trial.run()
-                item_seconds = trial.measured() or trial.item_seconds
-                told = trial.simulated(item_seconds)
+                told = trial.simulated()
                 if options.files:
                     pathlib.Path(options.files).mkdir(parents=True, exist_ok=True)
                     shutil.copytree(trial.grid.directory, pathlib.Path(options.files) / f"{shape}-{rule}", dirs_exist_ok=True, ignore=shutil.ignore_patterns("part-*", "*.sock"))

@@ -44,6 +44,10 @@ TEST_CASE("nothing is lost or counted twice whatever befalls relays, links and h
     RelayWorld world = steady_world(32, 1500, seed);
     world.children = shapes[seed % shapes.size()];
     world.latency = seed % 3 == 0 ? 4 : 0;
+    world.service = std::vector<std::string>{"fifo", "bc", "geo"}[seed % 3];
+    world.problem.bytes_in = world.problem.bytes_out = seed % 4 == 2 ? 1000 : 0;
+    for (std::size_t i = 0; i < world.hosts.size(); ++i)
+      world.hosts[i].down_byte_seconds = world.hosts[i].up_byte_seconds = 1e-3F * static_cast<float>(i % 4);
     world.relay.horizon = seed % 2 == 0 ? 600 : 60;
     world.relay.deliver = seed % 2 == 0 ? 1800 : 30;
     world.cut_gap = 400;
@@ -98,6 +102,25 @@ TEST_CASE("a tree takes hardly longer than one server, which hears a fiftieth") 
   CHECK(50 * tree.levels[0].messages < direct.levels[0].messages);
   CHECK(5 * tree.levels[0].segments < direct.levels[0].segments);
   CHECK(tree.levels[1].nodes == 5);
+}
+
+TEST_CASE("inputs come before their unit starts, results count once they are there") {
+  for (const auto& shape : std::vector<std::vector<std::int64_t>>{{}, {2}}) {
+    RelayWorld world = steady_world(8, 600, 3);  // an item takes 20 s of a host in the mean
+    world.children = shape;
+    world.check_every = 1;
+    world.problem.bytes_in = world.problem.bytes_out = 1000;
+    const double without = run(world).makespan;
+    for (WorldHost& host : world.hosts) host.down_byte_seconds = 0.06F;
+    CHECK(run(world).makespan > 2.5 * without);
+    for (WorldHost& host : world.hosts) {
+      host.down_byte_seconds = 0;
+      host.up_byte_seconds = 0.06F;
+    }
+    const RelayRun late = run(world);
+    CHECK(late.makespan > 2.5 * without);
+    CHECK(late.items_credited == world.problem.items);
+  }
 }
 
 TEST_CASE("a world without items or hosts, or with more relays than hosts, is refused") {

@@ -163,6 +163,7 @@ class RelayNode {
     double down = 0, up = 0;
   };
   std::vector<HostLink> links_;  // of all children, or none has a link
+  double inputs_free_ = 0;       // when this relay's own link is, for what its hosts need
   std::vector<Upload> uploads_;  // a heap, the first in front
   std::int64_t uploaded_ = 0;
   std::map<std::size_t, Waiting> waiting_;  // by child

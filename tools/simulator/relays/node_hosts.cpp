@@ -228,6 +228,10 @@ bool RelayNode::give_unit(HostId host, Child& child, std::size_t place, double a
   ++counts_.grants;
   counts_.bytes_down += wire_sizes().grant + bytes;
   double here_at = now_ + answer_after;
+  if (relay_ && bytes > 0) {
+    inputs_free_ = std::max(inputs_free_, now_) + bytes * world_.down_byte_seconds;
+    here_at += inputs_free_ - now_ + bytes * world_.down_byte_seconds * static_cast<double>(place_.level - 1);
+  }
   if (!links_.empty()) {
     const std::size_t id = child_of(host);
     double& free_at = links_[id].down;

@@ -74,8 +74,10 @@ void RelayNode::serve(ToParent& letter) {
 
 // `bytes`: without a grant.
 void RelayNode::answer(const ToParent& letter, policy::RelayReply reply, double bytes) {
-  if (const auto& grant = reply.grant)
-    bytes += wire_sizes().grant + world_.problem.bytes_in * static_cast<double>(grant->range.size());
+  if (const auto& grant = reply.grant) {
+    bytes += wire_sizes().grant;
+    counts_.bytes_down += world_.problem.bytes_in * static_cast<double>(grant->range.size());
+  }
   counts_.bytes_down += bytes;
   double& free_at = down_free_[letter.child];
   free_at = std::max(free_at, now_) + bytes * world_.down_byte_seconds;
