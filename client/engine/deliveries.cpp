@@ -19,9 +19,10 @@ namespace {
 constexpr Duration save_retry = std::chrono::seconds{10};
 constexpr std::size_t probe_bytes = std::size_t{1} << 16;
 constexpr std::int64_t raw_small_max = 1 << 20;  // larger segments are not tried to be made small
-// A relay has a result until its own parent has it: a day without a network is no reason to send all of it
-// again and again, and one whose disk is gone is mended within a few hours.
-constexpr Duration held_patience = std::chrono::hours{6};
+// A relay has a result until its own parent has it, and the answer may be lost on its way down: it is sent
+// again, ever later. A day without a network is no reason to send all of it again and again, and a relay whose
+// disk is gone is mended within a few hours.
+constexpr Duration first_patience = std::chrono::minutes{15}, longest_patience = std::chrono::hours{6};
 constexpr std::size_t refused_max = 64;  // reports; more of them tell nothing new
 
 // The server did not look at it.
@@ -76,10 +77,14 @@ void Deliveries::recall(Unit& unit, SteadyTime now, Alarm& alarm) const {
     delivery.to_recall = 0;
     return delivery.recall_at.reset();
   }
-  if (!delivery.recall_at) delivery.recall_at = now + held_patience;
+  if (!delivery.recall_at) {
+    delivery.patience = first_patience;
+    delivery.recall_at = now + delivery.patience;
+  }
   if (now >= *delivery.recall_at) {
     delivery.to_recall = unit.held->held().size();
-    delivery.recall_at = now + held_patience;
+    delivery.patience = std::min<Duration>(longest_patience, 2 * delivery.patience);
+    delivery.recall_at = now + delivery.patience;
   }
   alarm.at(*delivery.recall_at);
   if (delivery.to_recall == 0 || unit.held->pending()) return;

@@ -30,6 +30,7 @@ struct Delivery {
   client_policy::Backoff backoff;
   std::optional<protocol::FailureReport> failure;  // to be reported when what was finished is delivered
   std::optional<SteadyTime> recall_at;  // when what a relay holds is delivered again; none: not decided yet
+  Duration patience{0};                 // from the time before until then
   std::size_t to_recall = 0;            // of what it holds, the oldest
 };
 

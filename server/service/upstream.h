@@ -31,6 +31,7 @@ using ResultName = std::tuple<HostId, UnitId, std::int64_t, std::int64_t, std::s
 struct Owed {
   storage::DeliveryRow row;
   Timestamp held_since;  // by the parent, which is a relay; 0: it is not, as far as is known
+  Duration patience{0};  // after which it is sent again
 };
 
 struct Upstream {

@@ -19,8 +19,10 @@
 namespace gleaner::service {
 namespace {
 
-// A parent that holds a result and never brings an answer is told it again.
-constexpr Duration held_patience = std::chrono::hours{6};
+// A parent that holds a result and brings no answer, which may have been lost on its way, is told it again:
+// after so many of its heartbeat intervals, then ever later, as hosts do (client/engine/deliveries.cpp).
+constexpr int first_patience = 15;
+constexpr Duration longest_patience = std::chrono::hours{6};
 
 struct Below {
   double performance = 0;  // benchmarks of all slots of the hosts that are on
@@ -137,7 +139,7 @@ Timestamp due(const Transaction& tx) {
   if (upstream.relays.empty() && upstream.missed) first = std::min(first, upstream.asks_at);
   if (!upstream.to_send.empty()) first = std::min(first, upstream.sends_at);
   for (const auto& [segment, owed] : upstream.owed)
-    if (owed.held_since != Timestamp{}) first = std::min(first, owed.held_since + held_patience);
+    if (owed.held_since != Timestamp{}) first = std::min(first, owed.held_since + owed.patience);
   return first;
 }
 
@@ -146,7 +148,7 @@ UpMessage compose(Transaction& tx) {
   UpMessage message;
   const Below subtree = all_below(tx.model, tx.now);
   for (auto& [segment, owed] : upstream.owed)
-    if (owed.held_since != Timestamp{} && owed.held_since + held_patience <= tx.now) {
+    if (owed.held_since != Timestamp{} && owed.held_since + owed.patience <= tx.now) {
       owed.held_since = {};
       upstream.to_send.insert(segment);
     }
@@ -262,7 +264,11 @@ void take_held(Transaction& tx, const UpMessage& message, const protocol::WorkRe
     if (owed == upstream.owed.end()) continue;
     const auto& commit = message.request.commits[i];
     if (held.contains({commit.unit, commit.range.begin, commit.range.end, commit.digest})) {
-      owed->second.held_since = tx.now;
+      Owed& its = owed->second;
+      its.held_since = tx.now;
+      its.patience = its.patience == Duration{0} ? first_patience * from_seconds(reply.interval_seconds)
+                                                 : 2 * its.patience;
+      its.patience = std::min<Duration>(its.patience, longest_patience);
       upstream.to_send.erase(owed->first);
     } else {
       left = true;
