@@ -138,6 +138,10 @@ int run_relay_program(int argc, char** argv) {
       "go on with a store that is older than it was: its log is gone, or an old copy is back");
 
   auto* code_command = app.add_subcommand("code", "print the join code of the hosts under it");
+  std::string fallback;
+  code_command->add_option(
+      "--fallback", fallback,
+      "the project's join code, with which hosts join it when this relay is gone for good");
   bool json = false;
   auto* status_command = app.add_subcommand("status", "how the running relay is");
   status_command->add_flag("--json", json, "print one JSON document");
@@ -159,7 +163,7 @@ int run_relay_program(int argc, char** argv) {
   if (*leave_command) return finish(leave_relay(directory, force ? Undelivered::dropped : Undelivered::kept));
   if (*status_command) return finish(print_relay_status(directory, json ? Format::json : Format::text));
   if (*code_command) {
-    const auto code = relay_join_code(directory);
+    const auto code = relay_join_code(directory, fallback);
     if (!code.ok()) return finish(code.error());
     fmt::print("{}\n", *code);
     return 0;

@@ -124,6 +124,21 @@ Status check_delivered(const relay::RelayDirectory& directory) {
                            owed.size())};
 }
 
+Status add_fallback(protocol::JoinCode& code, const std::string& text) {
+  const auto refused = [](const std::string& why) {
+    return Error{ErrorKind::invalid, "--fallback: " + why + ": give the project's own join code"};
+  };
+  const auto elsewhere = protocol::parse_join_code(text);
+  if (!elsewhere.ok()) return elsewhere.error().within("--fallback");
+  if (elsewhere->root_fingerprint != code.root_fingerprint)
+    return refused("this code is of another project than this relay is of");
+  if (elsewhere->enrolment_secret == code.enrolment_secret || elsewhere->base_url() == code.base_url())
+    return refused("this code leads to this relay itself");
+  if (elsewhere->fallback) return refused("this code is a relay's, with a fallback of its own");
+  code.fallback = protocol::Fallback{elsewhere->host, elsewhere->port, elsewhere->enrolment_secret};
+  return {};
+}
+
 }  // namespace
 
 Status join_relay(const relay::RelayDirectory& directory, const RelayJoin& command) {
@@ -183,15 +198,17 @@ Status leave_relay(const relay::RelayDirectory& directory, Undelivered undeliver
   return {};
 }
 
-Result<std::string> relay_join_code(const relay::RelayDirectory& directory) {
+Result<std::string> relay_join_code(const relay::RelayDirectory& directory, const std::string& fallback) {
   io::Files& files = io::real_files();
   TRY(check_user(directory.root(), "code --relay", "gleaner-relay"));
   TRY_ASSIGN(const auto configuration, relay::read_settings(files, directory));
   TRY_ASSIGN(const auto membership, relay::load_membership(files, directory));
   TRY_ASSIGN(const auto keys, relay::load_or_make_keys(files, directory, {}, system_clock().now()));
   TRY_ASSIGN(const auto secrets, relay::secrets_of(keys, membership));
-  return protocol::to_text(service::join_code(configuration, secrets.root_key, keys.enrolment_secret,
-                                              static_cast<int>(configuration.port)));
+  auto code = service::join_code(configuration, secrets.root_key, keys.enrolment_secret,
+                                 static_cast<int>(configuration.port));
+  if (!fallback.empty()) TRY(add_fallback(code, fallback));
+  return protocol::to_text(code);
 }
 
 Status print_relay_status(const relay::RelayDirectory& directory, Format format) {

@@ -23,8 +23,10 @@ enum class Undelivered { kept, dropped };
 // conflict: there are results that the project does not have yet, which would be lost.
 [[nodiscard]] Status leave_relay(const relay::RelayDirectory& directory, Undelivered undelivered);
 
-// With which its children join.
-[[nodiscard]] Result<std::string> relay_join_code(const relay::RelayDirectory& directory);
+// With which its children join. `fallback`: the project's own join code, for when this relay is gone for
+// good; empty: they wait for it. invalid: it is of another project, or this relay's own.
+[[nodiscard]] Result<std::string> relay_join_code(const relay::RelayDirectory& directory,
+                                                  const std::string& fallback);
 
 // As the running relay tells it. unavailable: it does not run.
 [[nodiscard]] Status print_relay_status(const relay::RelayDirectory& directory, Format format);

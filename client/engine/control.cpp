@@ -42,6 +42,7 @@ Json to_json(const ProjectStatus& project) {
           {"suspended", project.suspended},
           {"revoked", project.revoked},
           {"state", project.state},
+          {"place", project.place},
           {"units_in_hand", project.units_in_hand},
           {"outbox", project.outbox},
           {"items_today", project.items_today},

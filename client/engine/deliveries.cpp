@@ -189,7 +189,9 @@ protocol::CommitRequest Deliveries::request(Unit& unit) {
   commit.data = unit.delivery.small;
   commit.compute_seconds = cut.compute_seconds;
   commit.last = cut.last;
-  if (signer_) {
+  if (of_former_relay(unit))
+    commit.given = protocol::GivenUnit{unit.held->granted().statement, *unit.held->granted().lease};
+  if (to_ == To::relay || commit.given) {
     const protocol::Delivery delivery{signer_->project,   signer_->host, commit.unit,   unit.grant().problem,
                                       unit.grant().stage, commit.range,  commit.digest, commit.bytes};
     commit.delivery =
@@ -199,6 +201,11 @@ protocol::CommitRequest Deliveries::request(Unit& unit) {
   return commit;
 }
 
+// By itself: its statements make it large.
+bool Deliveries::of_former_relay(const Unit& unit) const {
+  return to_ == To::project && unit.held->granted().lease.has_value();
+}
+
 std::vector<protocol::CommitRequest> Deliveries::take_piggybacked(SteadyTime now) {
   std::vector<protocol::CommitRequest> commits;
   if (disk_trouble_) return commits;  // a cut that is not on disk must not be sent
@@ -206,14 +213,16 @@ std::vector<protocol::CommitRequest> Deliveries::take_piggybacked(SteadyTime now
   for (auto& [id, unit] : units_) {
     // Those that wait for just this request are ready before their time.
     const bool waits = unit->delivery.at <= piggyback_until_ && unit->delivery.backoff.failures() == 0;
-    if (unit->delivery.alone || !ready(*unit, waits ? std::max(now, piggyback_until_) : now)) continue;
+    if (unit->delivery.alone || of_former_relay(*unit) ||
+        !ready(*unit, waits ? std::max(now, piggyback_until_) : now))
+      continue;
     bytes += unit->delivery.small ? static_cast<std::int64_t>(unit->delivery.small->size()) : 0;
     if (bytes > limits::json_message_bytes_max / 2) break;  // base64 makes a third more of it
     commits.push_back(request(*unit));
     if (commits.size() >= static_cast<std::size_t>(limits::segments_per_request_max)) break;
   }
   // A relay holds what comes with work requests only: there what is to go alone goes so.
-  if (signer_ && commits.empty() && commit_due(now)) commits.push_back(take_one(now));
+  if (to_ == To::relay && commits.empty() && commit_due(now)) commits.push_back(take_one(now));
   return commits;
 }
 
@@ -256,7 +265,8 @@ protocol::FailureReport Deliveries::next_failure(SteadyTime now) {
   Unit& unit = *first->second;
   unit.delivery.in_flight = true;
   // Once: when it is sent again it is the same, and counts once.
-  if (signer_ && !unit.delivery.failure->statement) unit.delivery.failure->statement = signed_failure(unit);
+  if (to_ == To::relay && !unit.delivery.failure->statement)
+    unit.delivery.failure->statement = signed_failure(unit);
   return *unit.delivery.failure;
 }
 
@@ -277,7 +287,7 @@ void Deliveries::end_delivery(Unit& unit, SteadyTime now) {
 
 void Deliveries::held(const protocol::HeldResult& result, SteadyTime now) {
   const auto found = units_.find(result.unit);
-  if (!signer_ || found == units_.end()) return;
+  if (to_ != To::relay || found == units_.end()) return;
   Unit& unit = *found->second;
   const auto& pending = unit.held->pending();
   // Also one that was held before and came again, or that has been acknowledged meanwhile.

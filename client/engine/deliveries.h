@@ -27,7 +27,8 @@ struct Totals {
 
 enum class Closing { no, yes };
 
-// Under a relay every result, and every kernel that failed, goes with the word of the host itself.
+// Under a relay every result, and every kernel that failed, goes with the word of the host itself; to the
+// project what a relay gave does.
 struct HostSigner {
   std::string project;
   HostId host;
@@ -46,8 +47,12 @@ class Deliveries {
         objects_(services.clock),
         receipts_(services.files, directory) {}
 
-  // The server is a relay.
-  void sign_as(HostSigner signer) { signer_ = std::move(signer); }
+  // Whether the server is a relay. REQUIRES: called before anything is delivered.
+  enum class To { project, relay };
+  void sign_as(HostSigner signer, To to) {
+    signer_ = std::move(signer);
+    to_ = to;
+  }
   // A unit from an earlier run. `same`: what is held of it is with the relay that is the server now.
   enum class Holder { same, another };
   void resume(Unit& unit, Holder holder) const;
@@ -99,6 +104,8 @@ class Deliveries {
   [[nodiscard]] static bool failure_ready(const Unit& unit, SteadyTime now);
   static void end_delivery(Unit& unit, SteadyTime now);
   [[nodiscard]] protocol::CommitRequest request(Unit& unit);
+  // A relay gave it that is not the server any more.
+  [[nodiscard]] bool of_former_relay(const Unit& unit) const;
   [[nodiscard]] protocol::SignedStatement signed_failure(const Unit& unit) const;
 
   Services& services_;
@@ -109,6 +116,7 @@ class Deliveries {
   ObjectAccess objects_;  // used on the data queue only
   receipts::Receipts receipts_;
   std::optional<HostSigner> signer_;
+  To to_ = To::project;
   Totals totals_;
   std::vector<protocol::FailureReport> refused_;  // of units that are not in the book
   std::optional<std::string> disk_trouble_;

@@ -102,6 +102,7 @@ void Engine::set_terms() {
         std::any_of(owner_settings_.suspended.begin(), owner_settings_.suspended.end(),
                     [&project](const std::string& name) { return state::is_named(project->names(), name); });
     terms.no_network = owner_.no_network();
+    terms.relay_patience = owner_settings_.relay_patience;
     project->set_terms(std::move(terms));
   }
 }
@@ -187,6 +188,11 @@ void Engine::stop() {
 bool Engine::settled() const {
   return stopping_ && std::all_of(projects_.begin(), projects_.end(),
                                   [](const auto& project) { return project->settled(); });
+}
+
+bool Engine::moved() const {
+  return std::any_of(projects_.begin(), projects_.end(),
+                     [](const auto& project) { return project->moved(); });
 }
 
 Status Engine::pause(std::optional<Duration> length) {

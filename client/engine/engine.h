@@ -45,6 +45,8 @@ class Engine final {
   // done.
   void stop();
   [[nodiscard]] bool settled() const;
+  // A project is served by another of its places from now on: stop, and start anew.
+  [[nodiscard]] bool moved() const;
 
   // The owner's commands (gleaner): kept over restarts.
   [[nodiscard]] Status pause(std::optional<Duration> length);

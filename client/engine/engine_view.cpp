@@ -134,6 +134,15 @@ std::string state_of(const EngineView& engine, const Membership& project, Steady
   return project.units().empty() ? "asked when its turn comes" : "its turn comes";
 }
 
+// What became of its relay.
+std::string place_of(const Membership& project) {
+  const state::Identity& identity = project.identity();
+  if (!identity.code.fallback || !identity.unheard) return identity.moved;
+  return "its relay has not answered since " + to_rfc3339(*identity.unheard) + ": from " +
+         to_rfc3339(*identity.unheard + project.terms().relay_patience) +
+         " on this computer joins the project at " + identity.code.fallback_code().base_url();
+}
+
 ProjectStatus project_status(const EngineView& engine, const Membership& project) {
   ProjectStatus status;
   status.key = project.names().key;
@@ -144,6 +153,7 @@ ProjectStatus project_status(const EngineView& engine, const Membership& project
   status.recent_part = engine.accounts.recent_part(project);
   status.suspended = project.terms().suspended;
   status.revoked = project.revoked().has_value();
+  status.place = place_of(project);
   status.units_in_hand = static_cast<std::int64_t>(project.units().size());
   status.outbox = static_cast<std::int64_t>(project.deliveries().waiting());
   const receipts::Contribution given =
@@ -182,6 +192,7 @@ void add_project(const EngineView& engine, EngineStatus& status, const Membershi
       status.problems.back().in_hand |= unit->grant().problem.value == problem.problem;
   }
   if (engine.projects.several()) status.details.push_back("project " + one.name + ": " + one.state);
+  if (!one.place.empty()) status.details.push_back(told(engine, project, one.place));
   // Not in the sentence: that stays as it is while time goes by.
   const SteadyTime ask_at = std::max(project.session().work_at(), project.session().silent_until());
   const bool wants_work =

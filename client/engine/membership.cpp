@@ -31,10 +31,12 @@ Membership::Membership(Services& services, Joined joined, int slots)
       trust_(identity_.code.root_fingerprint, identity_.host.host, identity_.revocations),
       deliveries_(services_, *joined.workers, directory_, units_, trust_, server_of(identity_)),
       preparation_(services_, *joined.workers, directory_, units_, trust_, server_of(identity_)),
-      session_(services_, *joined.workers, server_of(identity_), trust_, state::relay_of(identity_)),
+      session_(services_, *joined.workers, server_of(identity_), trust_, state::relay_of(identity_),
+               identity_.unheard),
       link_(std::move(joined.link)),
       refused_(std::move(joined.refused)),
-      pinned_(std::move(joined.pinned)) {}
+      pinned_(std::move(joined.pinned)),
+      move_(std::move(joined.move)) {}
 
 Status Membership::open(int& next_slot) {
   TRY(preparation_.open());
@@ -45,10 +47,9 @@ Status Membership::open(int& next_slot) {
       spdlog::warn("the stored project document is fetched again: {}", known.error().message);
   }
   plan_relay_renewal();
-  if (identity_.relay) {
-    TRY_ASSIGN(crypto::PrivateKey key, state::load_or_make_key(services_.files, directory_));
-    deliveries_.sign_as({to_hex(identity_.code.root_fingerprint), identity_.host.host, std::move(key)});
-  }
+  TRY_ASSIGN(crypto::PrivateKey key, state::load_or_make_key(services_.files, directory_));
+  deliveries_.sign_as({to_hex(identity_.code.root_fingerprint), identity_.host.host, std::move(key)},
+                      identity_.relay ? Deliveries::To::relay : Deliveries::To::project);
   load_units(next_slot);
   return {};
 }
@@ -94,8 +95,9 @@ void Membership::deliver(SteadyTime now, SteadyTime piggyback_until, Closing clo
 }
 
 Exchange Membership::due(bool work_wanted, SteadyTime now, Alarm& alarm) const {
-  if (revoked_ || !terms_.no_network.empty()) return Exchange::none;
+  if (revoked_ || moved_ || !terms_.no_network.empty()) return Exchange::none;
   Outgoing outgoing;
+  outgoing.move = must_move(now);
   outgoing.project = deliveries_.doubts_project() || relay_to_be_renewed();
   outgoing.failure = deliveries_.failure_due(now);
   outgoing.work = work_wanted;
@@ -128,6 +130,8 @@ void Membership::send_heartbeat(std::vector<protocol::UnitReport> reports, Stead
 
 void Membership::send(Exchange other, SteadyTime now) {
   switch (other) {
+    case Exchange::move:
+      return session_.move(move_);
     case Exchange::project:
       return session_.fetch_project(now);
     case Exchange::failure:
@@ -193,13 +197,17 @@ Status Membership::check(const Unit& unit) const {
   return trusted.ok() ? Status() : Status(trusted.error());
 }
 
+bool Membership::must_move(SteadyTime now) const {
+  return move_ && session_.silence().for_good(terms_.relay_patience, services_.clock.now(), now);
+}
+
 bool Membership::settled() const {
-  return revoked_.has_value() || (!session_.busy() && !deliveries_.under_way());
+  return revoked_.has_value() || moved_ || (!session_.busy() && !deliveries_.under_way());
 }
 
 bool Membership::askable(SteadyTime now, bool urgent) const {
-  return terms_.share > 0 && !terms_.suspended && !revoked_ && deliveries_.waiting() < outbox_max &&
-         session_.askable(now, urgent);
+  return terms_.share > 0 && !terms_.suspended && !revoked_ && !moved_ &&
+         deliveries_.waiting() < outbox_max && session_.askable(now, urgent);
 }
 
 }  // namespace gleaner::engine

@@ -29,6 +29,7 @@ struct Joined {
   std::shared_ptr<const transport::LinkMeter> link = {};  // of its transfers; none: nobody measures
   std::shared_ptr<io::RefusedTlsKeys> refused = {};  // that its connections obey; none: they obey nothing
   std::shared_ptr<io::PinnedTlsKey> pinned = {};  // of the relay that its connections take; none: of no relay
+  state::Move move = {};  // to where the join code says when its relay is gone; none: it says nothing
 };
 
 // What a server's answers ask of slots.
@@ -45,6 +46,8 @@ struct OwnerTerms {
   double share = 1;        // of this computer, beside the others'; 0: no new work
   bool suspended = false;  // nothing is computed; results are still delivered
   std::string no_network;  // why nothing may be fetched or uploaded; empty: it may
+  // With a relay that does not answer.
+  Duration relay_patience = std::chrono::hours{72};
 };
 
 class Membership {
@@ -86,6 +89,8 @@ class Membership {
   [[nodiscard]] const Deliveries& deliveries() const { return deliveries_; }
   [[nodiscard]] const std::optional<std::string>& revoked() const { return revoked_; }
   [[nodiscard]] const OwnerTerms& terms() const { return terms_; }
+  // Another place of the project serves this host: nothing more is said here, a new start is due.
+  [[nodiscard]] bool moved() const { return moved_; }
   [[nodiscard]] bool settled() const;
   [[nodiscard]] Duration preparation() const { return preparation_.mean(); }
 
@@ -102,6 +107,9 @@ class Membership {
   void take(HeartbeatAnswered& event, SlotOrders& orders, SteadyTime now);
   void take(CommitAnswered& event, SlotOrders& orders, SteadyTime now);
   void take(HostRevoked& event, SlotOrders& orders, SteadyTime now);
+  void take(Moved& event, SlotOrders& orders, SteadyTime now);
+  void save_silence();
+  [[nodiscard]] bool must_move(SteadyTime now) const;
   void take_relay(transport::Relay relay);
   void take_grant(const Granted& granted, int slot, SteadyTime now);
   void take_acknowledgement(const protocol::SignedStatement& statement, SteadyTime now);
@@ -132,6 +140,8 @@ class Membership {
   std::shared_ptr<const transport::LinkMeter> link_;
   std::shared_ptr<io::RefusedTlsKeys> refused_;
   std::shared_ptr<io::PinnedTlsKey> pinned_;
+  state::Move move_;
+  bool moved_ = false;
   OwnerTerms terms_;
   std::vector<ProblemStatus> problems_;
   std::optional<Timestamp> relay_renewal_;  // not before; none: the server is no relay

@@ -15,6 +15,7 @@ SlotOrders Membership::apply_answers(SteadyTime now) {
   SlotOrders orders;
   for (SessionEvent& event : session_.take_events())
     std::visit([&](auto& one) { take(one, orders, now); }, event);
+  save_silence();
   if (trust_.revocations().number() > identity_.revocations.number()) take_revocations(orders);
   return orders;
 }
@@ -128,6 +129,18 @@ void Membership::take(HostRevoked& event, SlotOrders& orders, SteadyTime) {
   revoked_ = std::move(event.reason);
   if (const Status marked = state::mark_revoked(services_.files, directory_); !marked.ok())
     spdlog::warn("{}", marked.error().message);
+}
+
+void Membership::take(Moved&, SlotOrders&, SteadyTime) {
+  moved_ = true;
+}
+
+// Once for each silence, and once for its end.
+void Membership::save_silence() {
+  if (!move_ || moved_ || session_.silence().since() == identity_.unheard) return;
+  identity_.unheard = session_.silence().since();
+  if (const Status saved = state::save_unheard(services_.files, directory_, identity_.unheard); !saved.ok())
+    spdlog::warn("{}", saved.error().message);
 }
 
 // What was told of a problem stays until something else is told: viewers may still show its picture.

@@ -46,7 +46,39 @@ void ServerSession::exchange(io::HttpRequest request, Handler handler) {
   workers_.submit(transport::Queue::control, std::move(job));
 }
 
+// Who refuses something is there. What is not this relay is as good as silence.
+void ServerSession::note_silence(const Status& outcome, SteadyTime now) {
+  if (!relay_.valid()) return;
+  const bool silent = !outcome.ok() && (outcome.error().kind == ErrorKind::unavailable ||
+                                        outcome.error().kind == ErrorKind::untrusted);
+  if (silent)
+    silence_.unheard(services_.clock.now(), now);
+  else
+    silence_.heard();
+}
+
+void ServerSession::move(state::Move move) {
+  CHECK_TRUE(!busy());
+  busy_since_ = services_.clock.steady();
+  spdlog::warn("{} has not answered since {}: another place of its project is asked", server_.base_url,
+               silence_.since() ? to_rfc3339(*silence_.since()) : "long");
+  auto job = [this, move = std::move(move)](transport::JobContext&) -> transport::Completion {
+    return [this, moved = move()] {
+      busy_since_.reset();
+      const SteadyTime now = services_.clock.steady();
+      if (moved.ok()) {
+        events_.emplace_back(Moved{});
+        return;
+      }
+      spdlog::warn("{}; {} is asked as before", moved.error().message, server_.base_url);
+      silence_.not_taken(now);
+    };
+  };
+  workers_.submit(transport::Queue::control, std::move(job));
+}
+
 void ServerSession::after_exchange(const transport::Answer& answer, const Status& outcome, SteadyTime now) {
+  note_silence(answer.reply.ok() ? outcome : Status(answer.reply.error()), now);
   if (answer.reply.ok() && outcome.ok()) {
     round_trip_.add(answer.reply->round_trip);
     last_contact_ = now;

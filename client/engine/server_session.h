@@ -14,7 +14,9 @@
 #include "client/engine/session_events.h"
 #include "client/engine/trust.h"
 #include "client/policy/prefetch.h"
+#include "client/policy/relay_silence.h"
 #include "client/policy/session_pacing.h"
+#include "client/state/identity.h"
 #include "shared/transport/server_call.h"
 
 namespace gleaner::engine {
@@ -24,10 +26,16 @@ using client_policy::Outgoing;
 
 class ServerSession {
  public:
-  // `relay`: that the server is; invalid: it is none.
+  // `relay`: that the server is; invalid: it is none. `unheard`: since when it has not answered, as an
+  // earlier run left it.
   ServerSession(Services& services, transport::Workers& workers, transport::Server server, Trust& trust,
-                HostId relay = {})
-      : services_(services), workers_(workers), server_(std::move(server)), trust_(trust), relay_(relay) {}
+                HostId relay = {}, std::optional<Timestamp> unheard = {})
+      : services_(services),
+        workers_(workers),
+        server_(std::move(server)),
+        trust_(trust),
+        relay_(relay),
+        silence_(unheard) {}
 
   // Which exchange is to be made now; `alarm`: when to ask again, if none is. `outgoing.project`: whether its
   // document is in doubt.
@@ -35,6 +43,7 @@ class ServerSession {
   // REQUIRES, each of them: it is due(). Of a relay its certificate, too: as both are signed by the project,
   // anybody who answers may be asked, and a relay with a new TLS key is found again.
   void fetch_project(SteadyTime now);
+  void move(state::Move move);
   void send(protocol::FailureReport report);
   void send(const protocol::WorkRequest& request);
   void send(const protocol::HeartbeatRequest& request, SteadyTime now);
@@ -67,6 +76,7 @@ class ServerSession {
   [[nodiscard]] const std::string& no_work_reason() const { return no_work_reason_; }
   // Why the last exchange failed; empty: it did not.
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
+  [[nodiscard]] const client_policy::RelaySilence& silence() const { return silence_; }
   [[nodiscard]] std::optional<SteadyTime> last_contact() const { return last_contact_; }
   [[nodiscard]] std::int64_t work_requests() const { return work_requests_; }
 
@@ -77,6 +87,7 @@ class ServerSession {
   void fetch_from_relay();
   [[nodiscard]] Status take_project(const transport::Answer& answer, const transport::Answer* relay,
                                     SteadyTime at);
+  void note_silence(const Status& outcome, SteadyTime now);
   void after_exchange(const transport::Answer& answer, const Status& outcome, SteadyTime now);
   void note_work(const protocol::WorkReply& reply, bool urgent, SteadyTime now);
 
@@ -85,6 +96,7 @@ class ServerSession {
   transport::Server server_;
   Trust& trust_;
   HostId relay_;
+  client_policy::RelaySilence silence_;
   std::vector<SessionEvent> events_;
   std::optional<SteadyTime> busy_since_;
   std::vector<protocol::SlotRequest> asked_;

@@ -36,7 +36,8 @@ struct CommitAnswered {
 struct HostRevoked {  // or was never known
   std::string reason;
 };
+struct Moved {};  // this host is served by another place of its project: a new start finds it there
 using SessionEvent = std::variant<ProjectRenewed, FailureAnswered, WorkAnswered, HeartbeatAnswered,
-                                  CommitAnswered, HostRevoked>;
+                                  CommitAnswered, HostRevoked, Moved>;
 
 }  // namespace gleaner::engine

@@ -47,6 +47,7 @@ struct ProjectStatus {
   bool suspended = false;
   bool revoked = false;
   std::string state;  // one sentence
+  std::string place;  // what became of its relay, in a sentence; empty: nothing
   std::int64_t units_in_hand = 0;
   std::int64_t outbox = 0;  // results without an answer yet
   std::int64_t items_today = 0;

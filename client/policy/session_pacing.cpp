@@ -11,6 +11,7 @@ constexpr double interval_min = 1;  // seconds; a server that says less is wrong
 
 Exchange SessionPacing::due(const Outgoing& outgoing, SteadyTime now) const {
   if (now < silent_until_) return Exchange::none;
+  if (outgoing.move) return Exchange::move;
   if (outgoing.project) return Exchange::project;
   if (outgoing.failure) return Exchange::failure;
   if (outgoing.work && now >= work_.idle_at()) return Exchange::work;

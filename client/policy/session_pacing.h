@@ -11,8 +11,9 @@
 
 namespace gleaner::client_policy {
 
-// In order of urgency. `project`: its document is fetched; `failure`: of a unit.
-enum class Exchange { none, project, failure, work, heartbeat, commit };
+// In order of urgency. `move`: to another place of the project; `project`: its document is fetched;
+// `failure`: of a unit.
+enum class Exchange { none, move, project, failure, work, heartbeat, commit };
 
 // What there is to say now.
 struct Outgoing {
@@ -21,6 +22,7 @@ struct Outgoing {
   bool work = false;   // slots that want a unit
   bool units = false;  // in hand, for a heartbeat to tell of
   bool commit = false;
+  bool move = false;  // the relay is gone for good
 };
 
 class SessionPacing {

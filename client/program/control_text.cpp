@@ -83,6 +83,9 @@ std::string status_text(const Json& status, Colour colour) {
   out += "  so far    " + given_text(status) + "\n";
   out += fmt::format("  waiting   {:.0f} results for the server's answer; last contact {}\n",
                      number_of(status, "outbox"), contact < 0 ? "never" : duration_text(contact) + " ago");
+  for (const Json& project : status["projects"].elements())
+    if (const std::string place = text_of(project, "place"); !place.empty())
+      out += fmt::format("  place     {}\n", place);
   for (const Json& problem : status["problems"].elements()) out += problem_line(problem);
   for (const Json& slot : status["slots"].elements())
     out += slot_line(slot, has_several_projects(status), colour);

@@ -32,6 +32,7 @@ namespace {
 
 constexpr Duration farewell_patience = std::chrono::seconds{5};
 constexpr Duration trim_interval = std::chrono::minutes{1};
+constexpr Duration stalled_patience = std::chrono::minutes{1};
 constexpr Duration refused_pause = std::chrono::hours{1};
 
 // Signals as a descriptor. Blocked before any thread starts, so that no thread takes them.
@@ -74,16 +75,20 @@ void wait_for(const std::vector<int>& descriptors, Duration patience) {
   ::poll(polled.data(), polled.size(), static_cast<int>(std::min<std::int64_t>(milliseconds, 3'600'000)));
 }
 
-// Until something asks for the end, then until what is finished is delivered or patience is over.
-void loop(engine::Engine& engine, platform::ControlSocket& control, ViewPublisher& viewers,
-          const Signals& signals, const bool& quit, Clock& clock) {
+enum class End { asked, moved };
+
+// Until somebody asks for the end, or a project has moved; then until what is finished is delivered or
+// patience is over.
+End loop(engine::Engine& engine, platform::ControlSocket& control, ViewPublisher& viewers,
+         const Signals& signals, const bool& quit, Clock& clock) {
   std::optional<SteadyTime> give_up;
+  bool asked = false;
   SteadyTime trim_at = clock.steady() + trim_interval;
   while (true) {
     engine.tick();
     SteadyTime now = clock.steady();
     viewers.publish(engine, now);
-    if (give_up && (engine.settled() || now >= *give_up)) return;
+    if (give_up && (engine.settled() || now >= *give_up)) return asked ? End::asked : End::moved;
     if (now >= trim_at) {
       ::malloc_trim(0);
       trim_at = now + trim_interval;
@@ -98,9 +103,10 @@ void loop(engine::Engine& engine, platform::ControlSocket& control, ViewPublishe
     wait_for(descriptors, patience);
     now = clock.steady();
     control.serve(now);
-    if ((signals.arrived() || quit) && !give_up) {
-      ::sd_notify(0, "STOPPING=1");
-      spdlog::info("stopping: delivering what is finished");
+    if (signals.arrived() || quit) asked = true;
+    if ((asked || engine.moved()) && !give_up) {
+      if (asked) ::sd_notify(0, "STOPPING=1");
+      spdlog::info("{}: delivering what is finished", asked ? "stopping" : "starting anew");
       engine.stop();
       give_up = now + farewell_patience;
     }
@@ -191,7 +197,7 @@ Result<std::vector<ServedProject>> projects_that_take(const RunOptions& options,
   }
 }
 
-Result<bool> serve(const RunOptions& options, const Signals& signals) {
+Result<End> serve(const RunOptions& options, const Signals& signals) {
   io::Files& files = io::real_files();
   Clock& clock = system_clock();
   TRY_ASSIGN(const bundle::Unpack unpack, platform::make_unpack(io::real_processes()));
@@ -206,7 +212,7 @@ Result<bool> serve(const RunOptions& options, const Signals& signals) {
   TRY_ASSIGN(const Wanted wanted, wanted_by(options, machine->memory_bytes()));
   TRY_ASSIGN(const std::vector<ServedProject> projects,
              projects_that_take(options, signals, *machine, facts));
-  if (projects.empty()) return true;
+  if (projects.empty()) return End::asked;
   take_rates(projects, wanted.owner_settings);
   // What belongs to no project: it talks to nobody.
   transport::ThreadWorkers workers([] { return io::make_curl_client({}, "gleaner-client"); });
@@ -232,7 +238,8 @@ Result<bool> serve(const RunOptions& options, const Signals& signals) {
     spdlog::warn("nothing is shown to viewers: {}", opened.error().message);
   std::vector<engine::Joined> members;
   for (const ServedProject& one : projects)
-    members.push_back({one.directory, one.identity, one.workers.get(), one.link, one.refused, one.pinned});
+    members.push_back(
+        {one.directory, one.identity, one.workers.get(), one.link, one.refused, one.pinned, one.move});
   engine::Engine engine({clock, random, files, *launcher, limiter, *machine, workers, options.state, unpack,
                          settings, activity.get(), &viewers},
                         std::move(members));
@@ -257,16 +264,16 @@ Result<bool> serve(const RunOptions& options, const Signals& signals) {
                  one.identity.host.host.value, one.identity.code.base_url(), cores,
                  options.state.root.string());
   ::sd_notify(0, "READY=1");
-  loop(engine, *control, viewers, signals, quit, clock);
-  bool ended = workers.stop(std::chrono::milliseconds{200});
-  for (const ServedProject& one : projects)
-    ended = one.workers->stop(std::chrono::milliseconds{200}) && ended;
+  const End end = loop(engine, *control, viewers, signals, quit, clock);
+  const Duration patience = end == End::asked ? std::chrono::milliseconds{200} : stalled_patience;
+  bool ended = workers.stop(patience);
+  for (const ServedProject& one : projects) ended = one.workers->stop(patience) && ended;
   if (!ended) {
-    // A thread is stuck in a stalled connection. All that matters is on disk.
+    // A thread is stuck in a stalled connection. All that matters is on disk; systemd starts it anew.
     spdlog::shutdown();
-    ::_exit(exit_ok);
+    ::_exit(end == End::asked ? exit_ok : exit_problem);
   }
-  return true;
+  return end;
 }
 
 }  // namespace
@@ -278,10 +285,13 @@ int run_daemon(const RunOptions& options) {
   ::mallopt(M_MMAP_THRESHOLD, 128 << 10);
   ::mallopt(M_TRIM_THRESHOLD, 256 << 10);
   const Signals signals;
-  const auto served = serve(options, signals);
-  if (served.ok()) return exit_ok;
-  spdlog::error("{}", served.error().message);
-  return exit_problem;
+  while (true) {
+    const auto end = serve(options, signals);
+    if (end.ok() && *end == End::moved) continue;
+    if (end.ok()) return exit_ok;
+    spdlog::error("{}", end.error().message);
+    return exit_problem;
+  }
 }
 
 }  // namespace gleaner::program

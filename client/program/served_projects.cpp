@@ -8,17 +8,45 @@
 namespace gleaner::program {
 namespace {
 
+// Of its own, as what is asked may be another server.
+struct OwnConnection {
+  std::shared_ptr<io::RefusedTlsKeys> refused = std::make_shared<io::RefusedTlsKeys>();
+  std::shared_ptr<io::PinnedTlsKey> pinned = std::make_shared<io::PinnedTlsKey>();
+  std::unique_ptr<io::HttpClient> http, inquiring;
+
+  OwnConnection(const state::Identity& stored, const std::string& agent)
+      : http(io::make_curl_client(stored.code.root_fingerprint, agent, {}, refused, pinned)),
+        inquiring(io::make_inquiring_client(agent)) {
+    state::refuse_tls_keys(stored.revocations, refused.get());
+  }
+  [[nodiscard]] joining::Ways ways() const { return {*http, inquiring.get(), pinned.get()}; }
+};
+
 Result<state::Identity> confirmed(const state::ProjectDirectory& directory, const host::Machine& machine,
                                   const joining::JoinFacts& facts, const std::string& agent) {
   io::Files& files = io::real_files();
   TRY_ASSIGN(const state::Identity stored, joining::load_or_pending(files, directory));
-  const auto refused = std::make_shared<io::RefusedTlsKeys>();
-  state::refuse_tls_keys(stored.revocations, refused.get());
-  const auto pinned = std::make_shared<io::PinnedTlsKey>();
-  const auto http = io::make_curl_client(stored.code.root_fingerprint, agent, {}, refused, pinned);
-  const auto inquiring = io::make_inquiring_client(agent);
-  return joining::confirm_machine({*http, inquiring.get(), pinned.get()}, files, machine, directory, facts,
-                                  system_clock().now());
+  const OwnConnection own(stored, agent);
+  return joining::confirm_machine(own.ways(), files, machine, directory, facts, system_clock().now());
+}
+
+// As `gleaner-client join CODE` does, with the code that the relay gave for this: the client's units and
+// results stay, its kernels start anew.
+Status move_away(const state::ProjectDirectory& directory, const host::Machine& machine,
+                 joining::JoinFacts facts, const std::string& agent) {
+  io::Files& files = io::real_files();
+  TRY_ASSIGN(const state::Identity before, state::load_identity(files, directory));
+  const protocol::JoinCode code = before.code.fallback_code();
+  facts.name = before.name;
+  const OwnConnection own(before, agent);
+  const Timestamp now = system_clock().now();
+  TRY_ASSIGN(const state::Identity joined,
+             joining::join(own.ways(), files, machine, directory, code, facts, now));
+  const std::string why = "its relay at " + transport::place_of(before.code) + " did not answer since " +
+                          to_rfc3339(before.unheard.value_or(now)) + ": since " + to_rfc3339(now) +
+                          " this computer is served by the project at " + transport::place_of(joined.code);
+  spdlog::warn("{}; its results go along", why);
+  return state::save_moved(files, directory, why);
 }
 
 }  // namespace
@@ -54,6 +82,10 @@ Result<std::vector<ServedProject>> served_projects(const state::StateDirectory& 
         },
         identity->relay ? [agent] { return io::make_inquiring_client(agent); }
                         : transport::ThreadWorkers::MakeClient());
+    if (identity->relay && identity->code.fallback)
+      served.move = [directory, &machine, facts, agent] {
+        return move_away(directory, machine, facts, agent);
+      };
     all.push_back(std::move(served));
   }
   if (!all.empty()) return all;

@@ -21,10 +21,12 @@ struct ServedProject {
   std::shared_ptr<io::RefusedTlsKeys> refused = std::make_shared<io::RefusedTlsKeys>();
   std::shared_ptr<io::PinnedTlsKey> pinned = std::make_shared<io::PinnedTlsKey>();
   std::unique_ptr<transport::ThreadWorkers> workers = {};
+  state::Move move = {};  // there is a fallback in its join code, and it is under a relay
 };
 
-// Those that were joined; a state directory of a client that knew only one is changed into one of several
-// before. One that cannot be served is logged and keeps no other from it; an error if none can.
+// Those that were joined, with `machine`, which outlives them; a state directory of a client that knew only
+// one is changed into one of several before. One that cannot be served is logged and keeps no other from it;
+// an error if none can.
 [[nodiscard]] Result<std::vector<ServedProject>> served_projects(const state::StateDirectory& state,
                                                                  const host::Machine& machine,
                                                                  const joining::JoinFacts& facts);

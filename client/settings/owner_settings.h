@@ -28,6 +28,7 @@ struct OwnerSettings {
   Duration give_back_after = std::chrono::minutes{10};
   std::int64_t download_bytes_per_second = 0;  // 0: any
   std::int64_t upload_bytes_per_second = 0;
+  Duration relay_patience = std::chrono::hours{72};  // with a relay that does not answer
   std::int64_t cache_bytes_max = std::int64_t{2} << 30;
   std::int64_t free_bytes_min = std::int64_t{200} << 20;  // of the disk, left alone
 };

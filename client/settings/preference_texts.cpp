@@ -69,6 +69,10 @@ const std::vector<DescribedPreference>& table() {
        flag},
       {"network_hours", "Network and disk", "Network hours",
        "Download and upload only at these hours, written like hours; empty: at any hour.", hours},
+      {"relay_patience_hours", "Network and disk", "Patience with a relay, hours",
+       "After so many hours without an answer of its relay this computer joins the project directly, if its "
+       "join code says where; finished results go along.",
+       number, 0.0001, 8760},
       {"download_kilobytes", "Network and disk", "Fastest download, kB a second",
        "The fastest download, in kilobytes a second; 0: no limit.", count, 0, kilobytes_max},
       {"upload_kilobytes", "Network and disk", "Fastest upload, kB a second",

@@ -71,6 +71,7 @@ io::Settings settings_of(OwnerPreferences& values) {
   list("exclusive", &values.exclusive);
   flag("on_metered", &values.on_metered);
   list("network_hours", &values.network_hours);
+  number("relay_patience_hours", &values.relay_patience_hours);
   count("download_kilobytes", &values.download_kilobytes);
   count("upload_kilobytes", &values.upload_kilobytes);
   count("disk_megabytes", &values.disk_megabytes);
@@ -193,6 +194,7 @@ OwnerSettings OwnerPreferences::owner_settings(std::int64_t memory) const {
   owner_settings.suspended = projects_suspended;
   owner_settings.exclusive = exclusive;
   owner_settings.give_back_after = from_seconds(60 * give_back_minutes);
+  owner_settings.relay_patience = from_seconds(3600 * relay_patience_hours);
   owner_settings.download_bytes_per_second = download_kilobytes * 1000;
   owner_settings.upload_bytes_per_second = upload_kilobytes * 1000;
   owner_settings.cache_bytes_max = disk_megabytes << 20;

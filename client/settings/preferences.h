@@ -33,6 +33,7 @@ struct OwnerPreferences {
   std::vector<std::string> exclusive;
   bool on_metered = false;
   std::vector<std::string> network_hours;
+  double relay_patience_hours = 72;
   std::int64_t download_kilobytes = 0;
   std::int64_t upload_kilobytes = 0;
   std::int64_t disk_megabytes = 2048;

@@ -1,9 +1,12 @@
 #include "client/state/identity.h"
 
+#include <charconv>
+
 #include "shared/base/limits.h"
 #include "shared/crypto/relay_chain.h"
 #include "shared/io/secret_file.h"
 #include "shared/protocol/codec.h"
+#include "shared/protocol/text.h"
 
 namespace gleaner::state {
 namespace {
@@ -54,6 +57,9 @@ Result<Identity> load_identity(const io::Files& files, const ProjectDirectory& p
   identity.project = read_statement(files, directory / "project.json");
   identity.relay = read_statement(files, directory / "relay.json");
   identity.revocations = load_revocations(files, project, identity.code.root_fingerprint);
+  identity.unheard = load_unheard(files, project);
+  if (const auto why = files.read(directory / "moved", limits::text_length_max); why.ok())
+    identity.moved = protocol::clean_line(*why, limits::message_length_max);
   return identity;
 }
 
@@ -80,7 +86,7 @@ Status save_identity(io::Files& files, const ProjectDirectory& project, const Id
   const io::Path directory = project.identity();
   TRY(files.make_directories(directory));
   TRY(files.remove(directory / "host.json"));
-  TRY(files.remove(directory / "revoked"));
+  for (const char* const former : {"revoked", "unheard", "moved"}) TRY(files.remove(directory / former));
   TRY(files.write(directory / "join-code", protocol::to_text(identity.code), io::Mode::secret));
   TRY(files.write(directory / "machine", identity.machine, io::Mode::secret));
   TRY(files.write(directory / "name", identity.name, io::Mode::secret));
@@ -101,6 +107,26 @@ Status save_document(io::Files& files, const ProjectDirectory& project,
 Status save_relay(io::Files& files, const ProjectDirectory& project,
                   const protocol::SignedStatement& certificate) {
   return files.write(project.identity() / "relay.json", protocol::encode(certificate), io::Mode::secret);
+}
+
+std::optional<Timestamp> load_unheard(const io::Files& files, const ProjectDirectory& project) {
+  const auto text = files.read(project.identity() / "unheard", limits::text_length_max);
+  if (!text.ok()) return std::nullopt;
+  std::int64_t since = 0;
+  const char* const end = text->data() + text->size();
+  const auto [rest, fault] = std::from_chars(text->data(), end, since);
+  if (fault != std::errc{} || rest != end || since <= 0) return std::nullopt;
+  return from_microseconds(since);
+}
+
+Status save_unheard(io::Files& files, const ProjectDirectory& project, std::optional<Timestamp> since) {
+  const io::Path path = project.identity() / "unheard";
+  if (!since) return files.remove(path);
+  return files.write(path, std::to_string(to_microseconds(*since)), io::Mode::secret);
+}
+
+Status save_moved(io::Files& files, const ProjectDirectory& project, const std::string& why) {
+  return files.write(project.identity() / "moved", why, io::Mode::secret);
 }
 
 HostId relay_of(const Identity& identity) {

@@ -2,6 +2,7 @@
 // host.json is written last: with it, the host has joined. Not thread-safe.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -24,10 +25,15 @@ struct Identity {
   crypto::Revocations revocations;                   // the newest list ever seen of this project
   // The server is a relay: its RelayCertificate, as last fetched; to be checked before use.
   std::optional<protocol::SignedStatement> relay = {};
+  std::optional<Timestamp> unheard = {};  // since when the relay has not answered
+  std::string moved = {};                 // why it is not under a relay any more, in a sentence
 
   // As its document says, which is checked elsewhere; the server's address while there is none.
   [[nodiscard]] std::string project_name() const;
 };
+
+// Has another place of the project serve this host; what it is from then on is in its files. Blocks.
+using Move = std::function<Status()>;
 
 // not_found if this project has not been joined: "gleaner-client join CODE"; forbidden if others may read its
 // secrets: the message says what to do.
@@ -39,6 +45,12 @@ struct Identity {
 // REQUIRES: there is one.
 [[nodiscard]] Status save_relay(io::Files& files, const ProjectDirectory& project,
                                 const protocol::SignedStatement& certificate);
+// What cannot be read is as good as none: the silence is counted anew.
+[[nodiscard]] std::optional<Timestamp> load_unheard(const io::Files& files, const ProjectDirectory& project);
+// None: it answers.
+[[nodiscard]] Status save_unheard(io::Files& files, const ProjectDirectory& project,
+                                  std::optional<Timestamp> since);
+[[nodiscard]] Status save_moved(io::Files& files, const ProjectDirectory& project, const std::string& why);
 // The host that the stored certificate is of; invalid: there is none, or it cannot be read.
 [[nodiscard]] HostId relay_of(const Identity& identity);
 // Connections take the relay's TLS key from now on, if document and certificate hold; null: there are none.

@@ -16,7 +16,8 @@ namespace gleaner::state {
 
 //   identity/       join-code, host.key, host.json (EnrolReply: present = joined), machine, name,
 //                   project.json, relay.json (RelayCertificate, if the server is a relay),
-//                   revocations.json (the newest list ever seen), revoked
+//                   revocations.json (the newest list ever seen), revoked, unheard (since when the relay
+//                   has not answered, in microseconds), moved (why it is served by another place now)
 //   units/ID/       grant.json as received, lease.json (what stands behind a relay's), journal (journal.h),
 //                   segment-BEGIN-END (a cut too large to piggyback)
 //   blobs/          DIGEST, DIGEST.partial

@@ -11,7 +11,7 @@ _gleaner_relay() {
     "") offered="join run code status leave --help --version --relay" ;;
     "join") offered="--help --via --name --address --port --public-host" ;;
     "run") offered="--help --port --log-level --accept-loss" ;;
-    "code") offered="--help" ;;
+    "code") offered="--help --fallback" ;;
     "status") offered="--help --json" ;;
     "leave") offered="--help --force" ;;
   esac

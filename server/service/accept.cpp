@@ -12,6 +12,7 @@
 #include "server/service/trust.h"
 #include "server/service/upstream_results.h"
 #include "server/service/waiting.h"
+#include "shared/crypto/relay_chain.h"
 #include "shared/protocol/codec.h"
 
 namespace gleaner::service {
@@ -73,14 +74,14 @@ Status record_commit(Transaction& tx, Host& host, Problem& problem, const Prepar
   return {};
 }
 
-// Who a relay says computed it, by that host's signature, which is still to be checked. Why it is refused, or
-// nothing. A relay has computed nothing itself: it would have the credit of a host under it.
+// Who is said to have computed it, by that host's signature, which is still to be checked. Why it is refused,
+// or nothing. A relay has computed nothing itself: it would have the credit of a host under it.
 std::string read_delivery(const Transaction& tx, HostId deliverer, const protocol::CommitRequest& request,
                           std::optional<Computed>& computed) {
   const auto asker = tx.model.hosts.find(deliverer);
   const bool relay = asker != tx.model.hosts.end() && asker->second.row.children > 0;
   if (!request.delivery) return relay ? "a relay delivers only what a host says that it computed" : "";
-  if (!relay) return "only a relay delivers what others computed";
+  if (!relay && !request.given) return "only a relay delivers what others computed";
   if (request.delivery->type != protocol::StatementType::delivery)
     return "its delivery is another kind of statement";
   const auto delivery = protocol::decode<protocol::Delivery>(request.delivery->payload);
@@ -89,9 +90,35 @@ std::string read_delivery(const Transaction& tx, HostId deliverer, const protoco
       delivery->bytes != request.bytes)
     return "its delivery is of another result";
   const auto host = tx.model.hosts.find(delivery->host);
-  if (host == tx.model.hosts.end() || host->second.row.state == protocol::HostState::revoked)
-    return "host " + std::to_string(delivery->host.value) + " is not one of this project's";
+  const std::string named = "host " + std::to_string(delivery->host.value);
+  if (host == tx.model.hosts.end()) return named + " is not one of this project's";
+  // Who is refused is named, or its relay would bring it for ever.
   computed = Computed{delivery->host, delivery->unit, host->second.row.public_key, *request.delivery};
+  const bool revoked = host->second.row.state == protocol::HostState::revoked;
+  return revoked ? named + " is revoked: nothing of it is taken" : "";
+}
+
+// A host brings itself what its relay gave it: as if that relay's lease of the project brought it, which is
+// `prepared.request.unit` from now on. Whether all of it is signed is still to be checked. Why it is refused,
+// or nothing.
+std::string read_given(const Transaction& tx, HostId deliverer, PreparedCommit& prepared) {
+  protocol::CommitRequest& request = prepared.request;
+  if (!request.given) return {};
+  const protocol::GivenUnit& unit = *request.given;
+  if (!prepared.computed || prepared.computed->host != deliverer)
+    return "a relay's unit is brought by the host that signed its result";
+  const auto part = crypto::read_relayed_grant(unit.grant, unit.lease);
+  if (!part.ok()) return part.error().message;
+  const auto lease = crypto::read_grant(unit.lease.statements.back());
+  if (!lease.ok()) return lease.error().message;
+  const Range& range = request.range;
+  const bool same = part->unit == request.unit && part->unit == prepared.computed->unit;
+  if (part->host != deliverer || !same || range.begin < part->range.begin || range.end > part->range.end)
+    return "its relay gave something else to this host";
+  prepared.holder = lease->host;
+  request.unit = lease->unit;
+  prepared.given = Given{std::move(*request.given), tx.model.revocations};
+  request.given.reset();
   return {};
 }
 
@@ -156,8 +183,10 @@ Status apply_commit(Transaction& tx, Host& deliverer, const PreparedCommit& prep
   if (acknowledgement.reason.empty()) {
     Problem& problem = found->second;
     policy::Changes changes;
+    // Of a lease it is a part, whose last item says nothing of the lease.
     const auto outcome =
-        problem.stage->commit(deliverer.row.id, request.unit, request.range, request.last, tx.now, changes);
+        problem.stage->commit(prepared.holder.value_or(deliverer.row.id), request.unit, request.range,
+                              request.last && !prepared.holder, tx.now, changes);
     acknowledgement.reason = outcome.refusal;
     if (outcome.refusal.empty()) {
       if (prepared.computed) TRY(touch_host(tx, *host));  // it is there, as far as its relay is believed
@@ -212,52 +241,56 @@ Status find_checking_place(Transaction& tx, HostId host, UnitId id, Result<Check
 Result<CommitPlace> find_place(Transaction& tx, HostId host, protocol::CommitRequest request) {
   if (tx.model.upstream) return find_leased_place(tx, host, std::move(request));
   CommitPlace place;
-  place.prepared.refusal = read_delivery(tx, host, request, place.prepared.computed);
-  if (!place.prepared.refusal.empty()) {
-    place.prepared.request = std::move(request);
+  PreparedCommit& prepared = place.prepared;
+  prepared.request = std::move(request);
+  prepared.refusal = read_delivery(tx, host, prepared.request, prepared.computed);
+  if (prepared.refusal.empty()) prepared.refusal = read_given(tx, host, prepared);
+  if (!prepared.refusal.empty()) {
+    // Nobody gets a refusal of what is another host's, whose copy would go.
+    if (prepared.request.given) prepared.computed.reset();
     return place;
   }
-  if (const auto open = tx.model.open_units.find(request.unit); open != tx.model.open_units.end()) {
+  const auto& r = prepared.request;
+  const HostId holder = prepared.holder.value_or(host);
+  if (const auto open = tx.model.open_units.find(r.unit); open != tx.model.open_units.end()) {
     // Goes on where the unit stands: then it cannot have been answered before, and the model says the rest.
     const auto found = tx.model.problems.find(open->second);
     const bool has_stage = found != tx.model.problems.end() && found->second.stage;
-    const policy::Unit* unit = has_stage ? found->second.stage->view().unit(request.unit) : nullptr;
+    const policy::Unit* unit = has_stage ? found->second.stage->view().unit(r.unit) : nullptr;
     const bool goes_on =
-        !request.delivery && unit != nullptr && unit->host == host && unit->committed == request.range.begin;
-    if (goes_on && !request.range.empty()) {
-      place.prepared.request = std::move(request);
+        !r.delivery && unit != nullptr && unit->host == host && unit->committed == r.range.begin;
+    if (goes_on && !r.range.empty()) {
       settle_place(tx, host, found->second, place);
       return place;
     }
   }
-  const HostId by = place.prepared.computed ? place.prepared.computed->host : host;
-  TRY_ASSIGN(const auto before, tx.store.acknowledgement(request.unit, by, request.range, request.digest));
-  place.prepared.request = std::move(request);
-  const auto& r = place.prepared.request;
+  const HostId by = prepared.computed ? prepared.computed->host : host;
+  TRY_ASSIGN(const auto before, tx.store.acknowledgement(r.unit, by, r.range, r.digest));
   if (before) {
     protocol::Acknowledgement answer;
-    answer.unit = place.prepared.computed ? place.prepared.computed->unit : before->unit;
+    answer.unit = prepared.computed ? prepared.computed->unit : before->unit;
     answer.host = before->host;
     answer.range = before->range;
     answer.digest = before->digest;
     answer.at = before->at;
     acknowledge(answer, before->items_accepted);
-    place.prepared.answer = std::move(answer);
+    prepared.answer = std::move(answer);
     return place;
   }
   TRY_ASSIGN(const auto unit, tx.store.unit(r.unit));
-  if (!unit || unit->unit.host != host) {
-    place.prepared.refusal = "this server never gave unit " + std::to_string(r.unit.value) + " to this host";
+  if (!unit || unit->unit.host != holder) {
+    prepared.refusal = "this server never gave unit " + std::to_string(r.unit.value) + " to " +
+                       (prepared.holder ? "that relay" : "this host");
     return place;
   }
   const auto found = tx.model.problems.find(unit->problem);
   if (found == tx.model.problems.end() || !found->second.stage || found->second.row.stage != unit->stage) {
-    place.prepared.refusal = "the problem needs no more results of this stage";
+    prepared.refusal = "the problem needs no more results of this stage";
     return place;
   }
   const Problem& problem = found->second;
   problem.stage->remember(unit->unit, tx.now);  // a late result of a unit that was given up
-  settle_place(tx, host, problem, place);
+  settle_place(tx, holder, problem, place);
   return place;
 }
 

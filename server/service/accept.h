@@ -19,6 +19,12 @@ struct Computed {
   protocol::SignedStatement statement;  // a Delivery
 };
 
+// Of a result that a host brings itself, as it is under a relay no more.
+struct Given {
+  protocol::GivenUnit unit;  // not yet known to be signed
+  crypto::Revocations revocations;
+};
+
 // Of a result that is delivered to a relay.
 struct LeasedCommit {
   UnitId lease;                                       // that it is a part of
@@ -35,6 +41,8 @@ struct PreparedCommit {
   std::string refusal;                              // not empty: refuse it, and why
   bool blame = false;                               // the refusal is the fault of who computed it
   std::optional<Computed> computed = {};            // absent: the host that delivers it did
+  std::optional<HostId> holder = {};                // of the unit; absent: who delivers it
+  std::optional<Given> given = {};
   ProblemId problem;
   int stage = 0;
   bool enough = false;                      // the manager needs no further items

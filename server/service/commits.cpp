@@ -127,6 +127,22 @@ void Commits::check_computed(PreparedCommit& prepared) const {
     prepared.refusal = delivery.error().message;
   else if (delivery->problem != prepared.problem || delivery->stage != prepared.stage)
     prepared.refusal = "its delivery is of another problem or stage than the relay's unit";
+  else if (prepared.given)
+    prepared.refusal = check_given(*prepared.given, prepared.computed->host);
+}
+
+// As of when it was given: the certificate of a relay that is gone ends, and so do its leases.
+std::string Commits::check_given(const Given& given, HostId host) const {
+  const auto part = crypto::read_relayed_grant(given.unit.grant, given.unit.lease);
+  if (!part.ok()) return part.error().message;
+  protocol::ProjectDocument document;
+  document.work_certificate = secrets_.work_certificate;
+  document.former_work_certificates = secrets_.former_work_certificates;
+  const crypto::ProjectTrust trust{secrets_.project, secrets_.root_key, secrets_.work_key.public_key(),
+                                   std::move(document), given.revocations};
+  const auto checked =
+      crypto::check_relayed_grant(given.unit.grant, given.unit.lease, trust, host, part->issued_at);
+  return checked.ok() ? std::string() : checked.error().message;
 }
 
 void Commits::check(HostId host, CommitPlace place, Prepared then) {

@@ -41,6 +41,8 @@ class Commits {
   using Prepared = std::function<void(Result<PreparedCommit>)>;
   // Refuses what the host that is said to have computed it did not sign.
   void check_computed(PreparedCommit& prepared) const;
+  // Why it is not what a relay gave to that host; empty: it is.
+  [[nodiscard]] std::string check_given(const Given& given, HostId host) const;
   // What segment_check.h says of it; then large bytes become a blob.
   void check(HostId host, CommitPlace place, Prepared then);
   // The same, where it may wait for an object store on threads that others do not need.

@@ -57,6 +57,14 @@ void visit(Archive& archive, Of<Archive, EnrolReply>& message) {
 }
 
 template <>
+inline constexpr const char* title<GivenUnit> = "unit of a relay";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, GivenUnit>& message) {
+  archive("grant", message.grant);
+  archive("lease", message.lease);
+}
+
+template <>
 inline constexpr const char* title<CommitRequest> = "commit";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, CommitRequest>& message) {
@@ -68,6 +76,7 @@ void visit(Archive& archive, Of<Archive, CommitRequest>& message) {
   archive("compute_seconds", message.compute_seconds, Number{});
   archive("last", message.last);
   archive("delivery", message.delivery);
+  archive("given", message.given);
 }
 
 template <>

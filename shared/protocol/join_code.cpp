@@ -14,13 +14,21 @@ namespace gleaner::protocol {
 namespace {
 
 constexpr std::string_view scheme = "gleaner://";
-constexpr char code_version = 1;
+constexpr char plain_version = 1;
+constexpr char fallback_version = 2;
 constexpr std::size_t fingerprint_bytes = 32;
 constexpr std::size_t secret_bytes = 16;
 constexpr std::size_t checksum_bytes = 4;
-constexpr std::size_t code_bytes = 1 + fingerprint_bytes + secret_bytes + checksum_bytes;
-constexpr std::size_t code_length = (code_bytes * 4 + 2) / 3;
+constexpr std::size_t port_bytes = 2;
 constexpr std::size_t host_length_max = 253;  // of a DNS name
+constexpr std::size_t code_bytes = 1 + fingerprint_bytes + secret_bytes + checksum_bytes;
+constexpr std::size_t fallback_bytes = secret_bytes + port_bytes;  // before its host
+
+constexpr std::size_t letters_of(std::size_t bytes) {
+  return (bytes * 4 + 2) / 3;
+}
+constexpr std::size_t code_length = letters_of(code_bytes);
+constexpr std::size_t code_length_max = letters_of(code_bytes + fallback_bytes + host_length_max);
 constexpr std::size_t shown_max = 80;
 
 Error wrong(const std::string& what) {
@@ -90,6 +98,25 @@ Status read_address(std::string_view address, JoinCode& code) {
   return {};
 }
 
+Bytes to_bytes(const Fallback& fallback) {
+  const auto port = static_cast<std::uint16_t>(fallback.port);
+  return fallback.enrolment_secret + static_cast<char>(port >> 8) + static_cast<char>(port & 0xff) +
+         lower_case(fallback.host);
+}
+
+// One spelling of each: what is read is written again alike.
+std::optional<Fallback> read_fallback(std::string_view bytes) {
+  if (bytes.size() <= fallback_bytes) return std::nullopt;
+  const auto at = [bytes](std::size_t i) { return static_cast<int>(static_cast<std::uint8_t>(bytes[i])); };
+  Fallback fallback;
+  fallback.enrolment_secret = Bytes(bytes.substr(0, secret_bytes));
+  fallback.port = at(secret_bytes) << 8 | at(secret_bytes + 1);
+  fallback.host = std::string(bytes.substr(fallback_bytes));
+  const bool named = is_host_name(fallback.host) || is_ipv6(fallback.host);
+  if (fallback.port == 0 || !named || lower_case(fallback.host) != fallback.host) return std::nullopt;
+  return fallback;
+}
+
 std::string_view trim(std::string_view text) {
   constexpr std::string_view blanks = " \t\r\n";
   const auto begin = text.find_first_not_of(blanks);
@@ -103,11 +130,18 @@ std::string JoinCode::base_url() const {
   return "https://" + address_of(host, port);
 }
 
+JoinCode JoinCode::fallback_code() const {
+  CHECK_TRUE(fallback.has_value());
+  return {fallback->host, fallback->port, root_fingerprint, fallback->enrolment_secret};
+}
+
 std::string to_text(const JoinCode& code) {
   CHECK_TRUE(code.root_fingerprint.size() == fingerprint_bytes);
   CHECK_TRUE(code.enrolment_secret.size() == secret_bytes);
+  CHECK_TRUE(!code.fallback || code.fallback->enrolment_secret.size() == secret_bytes);
   const std::string address = address_of(lower_case(code.host), code.port);
-  const Bytes rest = code_version + code.root_fingerprint + code.enrolment_secret;
+  const Bytes rest = (code.fallback ? fallback_version : plain_version) + code.root_fingerprint +
+                     code.enrolment_secret + (code.fallback ? to_bytes(*code.fallback) : Bytes());
   return std::string(scheme) + address + "/" + to_base64url(rest + checksum(address, rest));
 }
 
@@ -131,19 +165,27 @@ Result<JoinCode> parse_join_code(std::string_view typed) {
     return wrong("\"" +
                  clean_line(letters.substr(static_cast<std::size_t>(strange - letters.begin()), 1), 8) +
                  "\" cannot be part of a code");
-  if (letters.size() != code_length)
-    return wrong(std::string("the code is too ") + (letters.size() < code_length ? "short" : "long") + " (" +
-                 std::to_string(letters.size()) + " characters instead of " + std::to_string(code_length) +
-                 ")");
+  const bool short_one = letters.size() < code_length;
+  if (short_one || letters.size() > code_length_max)
+    return wrong(std::string("the code is too ") + (short_one ? "short" : "long") + " (" +
+                 std::to_string(letters.size()) + " characters instead of " +
+                 std::to_string(short_one ? code_length : code_length_max) + ")");
   const auto bytes = from_base64url(letters);
-  if (!bytes) return wrong("its last character is mistyped");
-  if (bytes->front() != code_version)
+  if (!bytes) return wrong("its last character is mistyped, or characters are missing");
+  const char form = bytes->front();
+  if (form != plain_version && form != fallback_version)
     return wrong("it is mistyped at its beginning, or from a newer version of Gleaner than this");
-  const Bytes rest = bytes->substr(0, code_bytes - checksum_bytes);
-  if (bytes->substr(code_bytes - checksum_bytes) != checksum(address_of(code.host, code.port), rest))
+  if (form == plain_version && letters.size() != code_length)
+    return wrong("the code is too long (" + std::to_string(letters.size()) + " characters instead of " +
+                 std::to_string(code_length) + ")");
+  const Bytes rest = bytes->substr(0, bytes->size() - checksum_bytes);
+  if (bytes->substr(rest.size()) != checksum(address_of(code.host, code.port), rest))
     return wrong("a character of it or of the address is mistyped (its checksum does not match)");
   code.root_fingerprint = rest.substr(1, fingerprint_bytes);
-  code.enrolment_secret = rest.substr(1 + fingerprint_bytes);
+  code.enrolment_secret = rest.substr(1 + fingerprint_bytes, secret_bytes);
+  if (form == plain_version) return code;
+  code.fallback = read_fallback(std::string_view(rest).substr(code_bytes - checksum_bytes));
+  if (!code.fallback) return wrong("where its hosts go when the relay is gone cannot be read");
   return code;
 }
 

@@ -250,6 +250,12 @@ struct EnrolReply {
 
 // A finished prefix of a unit. Either `data` (small: rides along, zlib-compressed) or already uploaded under
 // its digest.
+// A unit as a host was given it under a relay: its RelayGrant, and what stands behind that.
+struct GivenUnit {
+  SignedStatement grant;
+  LeaseChain lease;
+};
+
 struct CommitRequest {
   UnitId unit;
   Range range;             // starts where the last accepted commit of the unit ended
@@ -258,7 +264,10 @@ struct CommitRequest {
   std::optional<Bytes> data;
   double compute_seconds = 0;  // CPU time it took: shown, never trusted
   bool last = false;           // the unit is finished (its end, or its trimmed end, is reached)
-  std::optional<SignedStatement> delivery = {};  // to or through a relay: the Delivery of who computed it
+  // To or through a relay, or of what one gave: the Delivery of who computed it.
+  std::optional<SignedStatement> delivery = {};
+  // To the project itself, of what a relay gave that is gone: who computed it brings it.
+  std::optional<GivenUnit> given = {};
 };
 
 // A relay has this on its disk; the project's acknowledgement follows, with any later answer.

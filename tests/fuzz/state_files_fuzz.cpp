@@ -37,7 +37,7 @@ void check_usage(fuzz::MemoryFiles& files) {
 
 void check_identity(fuzz::MemoryFiles& files, std::string_view text) {
   const state::ProjectDirectory project{"state/projects/0123456789abcdef"};
-  for (const char* name : {"join-code", "host.json", "machine", "name", "project.json"}) {
+  for (const char* name : {"join-code", "host.json", "machine", "name", "project.json", "unheard", "moved"}) {
     const auto end = std::min(text.find('\n'), text.size());
     files.files[project.identity() / name] = Bytes(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));

@@ -1,6 +1,7 @@
 // Results that a relay holds: kept until the project acknowledges them, whatever becomes of relay and client.
 #include <algorithm>
 
+#include "shared/crypto/relay_chain.h"
 #include "shared/crypto/statements.h"
 #include "shared/protocol/codec.h"
 #include "tests/catch.h"
@@ -168,6 +169,107 @@ TEST_CASE("What a relay holds is held after a kill, too, and sent again ever lat
     world.server.tells = true;
     REQUIRE(world.run_until([&] { return world.nothing_in_hand(); }, 1s));
   }
+}
+
+TEST_CASE("To the project itself goes what a relay gave, with what stands behind it") {
+  Relayed relayed;
+  World& world = relayed.world;
+  relayed.compute();
+  const std::size_t sent = relayed.sent();
+  world.kill();
+  world.relay.reset();
+  world.server.relay.reset();
+  world.server.holds = false;
+  world.server.to_tell.clear();
+  world.start();
+  REQUIRE(world.run_until([&] { return world.nothing_in_hand(); }, 500ms));
+  REQUIRE(relayed.sent() == 2 * sent);
+  CHECK(std::count(world.server.requests.begin(), world.server.requests.end(), "POST /v1/commit") ==
+        static_cast<std::ptrdiff_t>(sent));
+  for (std::size_t i = sent; i < 2 * sent; ++i) {
+    const protocol::CommitRequest& commit = world.server.commits[i];
+    CHECK_FALSE(world.server.commits[i - sent].given);
+    REQUIRE(commit.delivery);
+    REQUIRE(commit.given);
+    const auto grant = crypto::read_relayed_grant(commit.given->grant, commit.given->lease);
+    REQUIRE(grant.ok());
+    CHECK(grant->unit == commit.unit);
+    CHECK(grant->range == Range{50, 150});
+  }
+}
+
+// Its code says where to go. Tests count in days.
+struct Left {
+  Relayed relayed;
+  World& world = relayed.world;
+  int moves = 0;
+  Status moved = {};
+
+  Left() {
+    world.move = [this] {
+      ++moves;
+      return moved;
+    };
+    relayed.compute();
+  }
+  void fall_silent(ErrorKind kind) {
+    world.server.before = [kind](const io::HttpRequest&) -> std::optional<Result<io::HttpReply>> {
+      return Result<io::HttpReply>(Error{kind, "for the test"});
+    };
+  }
+  [[nodiscard]] std::string place() const { return world.engine->status().projects.front().place; }
+};
+
+TEST_CASE("A relay that is gone for good is left for the place in its code, when that takes this host") {
+  Left left;
+  World& world = left.world;
+  CHECK(left.place().empty());
+  left.fall_silent(ErrorKind::unavailable);
+  left.moved = Error{ErrorKind::unavailable, "not there either"};
+  world.run_for(40h, 5min);
+  CHECK(left.place().find("has not answered since") != std::string::npos);
+  CHECK(left.place().find("https://project.example.org:443") != std::string::npos);
+  world.kill();
+  world.start();
+  world.run_for(31h, 5min);
+  CHECK(left.moves == 0);
+  const std::size_t asked = world.server.requests.size();
+  world.run_for(6h, 5min);
+  CHECK(left.moves >= 3);
+  CHECK(left.moves <= 5);
+  CHECK(world.server.requests.size() > asked + 5);  // it is tried as before
+  CHECK_FALSE(world.engine->moved());
+  left.moved = {};
+  REQUIRE(world.run_until([&] { return world.engine->moved(); }, 1min));
+  const int moves = left.moves;
+  const std::size_t told = world.server.requests.size();
+  world.run_for(5h, 5min);
+  CHECK(left.moves == moves);
+  CHECK(world.server.requests.size() == told);
+  world.engine->stop();
+  CHECK(world.engine->settled());
+  CHECK(std::filesystem::exists(world.project / "units/1001/journal"));
+}
+
+TEST_CASE("A relay that answers again, or answers that it does not want this host, is not gone") {
+  Left left;
+  World& world = left.world;
+  SECTION("it answers") {
+    left.fall_silent(GENERATE(ErrorKind::unavailable, ErrorKind::untrusted));
+    world.run_for(71h, 5min);
+    CHECK(std::filesystem::exists(world.project / "identity/unheard"));
+    world.server.before = {};
+    REQUIRE(world.run_until([&] { return left.place().empty(); }, 1min));
+    CHECK_FALSE(std::filesystem::exists(world.project / "identity/unheard"));
+    left.fall_silent(ErrorKind::unavailable);
+    world.run_for(71h, 5min);
+  }
+  SECTION("it refuses") {
+    left.fall_silent(GENERATE(ErrorKind::forbidden, ErrorKind::banned, ErrorKind::invalid));
+    world.run_for(100h, 5min);
+    CHECK(left.place().empty());
+  }
+  CHECK(left.moves == 0);
 }
 
 TEST_CASE("A refused part of what is held takes nothing else of it along") {

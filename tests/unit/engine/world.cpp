@@ -69,6 +69,12 @@ void World::start() {
   projects.front().link = link;
   projects.front().identity.relay = relay;
   projects.front().pinned = pinned;
+  projects.front().move = move;
+  if (move) {
+    state::Identity& identity = projects.front().identity;
+    identity.code.fallback = protocol::Fallback{"project.example.org", 443, Bytes(16, '3')};
+    identity.unheard = state::load_unheard(files, {project});
+  }
   for (const auto& one : neighbours) projects.push_back(joined(one->project, one->server, one->workers));
   engine = std::make_unique<Engine>(Services{clock,
                                              random,

@@ -69,7 +69,8 @@ bool may_be_absent(const std::string& title, const std::string& name) {
   if (name == "stages" ||
       (name == "relay" && (title == "unit report" || title == "work request" || title == "heartbeat")))
     return true;
-  if (name == "delivery" || name == "leases" || name == "held") return true;
+  if (name == "delivery" || name == "given" || name == "put_out" || name == "leases" || name == "held")
+    return true;
   if (name == "statement" && title == "failure report") return true;
   if (title == "heartbeat reply" && name == "acknowledgements") return true;
   if (name == "proof" || (title == "server status" && name == "stored")) return true;

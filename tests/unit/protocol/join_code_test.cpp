@@ -1,5 +1,7 @@
 #include "shared/protocol/join_code.h"
 
+#include <zlib.h>
+
 #include "shared/base/random.h"
 #include "tests/catch.h"
 
@@ -23,6 +25,29 @@ void check_same(const JoinCode& a, const JoinCode& b) {
   CHECK(a.port == b.port);
   CHECK(a.root_fingerprint == b.root_fingerprint);
   CHECK(a.enrolment_secret == b.enrolment_secret);
+  REQUIRE(a.fallback.has_value() == b.fallback.has_value());
+  if (!a.fallback) return;
+  CHECK(a.fallback->host == b.fallback->host);
+  CHECK(a.fallback->port == b.fallback->port);
+  CHECK(a.fallback->enrolment_secret == b.fallback->enrolment_secret);
+}
+
+JoinCode with_fallback() {
+  JoinCode code = sample();
+  code.fallback = Fallback{"project.example.org", 443, Bytes(16, '\x33')};
+  return code;
+}
+
+// As sample() spells it, with other bytes behind the address, and the checksum that they should have.
+std::string spelt(const Bytes& rest) {
+  const std::string address = "grid.example.org:8443";
+  uLong crc = crc32(0, Z_NULL, 0);
+  for (const std::string& part : {address, std::string(rest)})
+    crc = crc32(crc, reinterpret_cast<const Bytef*>(part.data()), static_cast<uInt>(part.size()));
+  Bytes bytes = rest;
+  for (int shift = 24; shift >= 0; shift -= 8)
+    bytes += static_cast<char>(static_cast<unsigned char>(crc >> shift));
+  return "gleaner://" + address + "/" + to_base64url(bytes);
 }
 
 }  // namespace
@@ -36,6 +61,14 @@ TEST_CASE("join codes survive being written and read") {
       const auto back = parse_join_code(" \n" + to_text(code) + "\r\n");
       if (!back.ok()) FAIL(back.error().message);
       check_same(*back, code);
+      for (const std::string other : {"p", "::2", "10.0.0.1", "project.example.org"}) {
+        JoinCode relay = code;
+        relay.fallback =
+            Fallback{other, static_cast<int>(random.between(1, 65'535)), random_bytes(random, 16)};
+        const auto again = parse_join_code(to_text(relay));
+        if (!again.ok()) FAIL(again.error().message);
+        check_same(*again, relay);
+      }
     }
 }
 
@@ -59,8 +92,44 @@ TEST_CASE("the address may be typed in capitals") {
   check_same(*back, sample());
 }
 
+TEST_CASE("a code with another place of its project looks like this for ever") {
+  CHECK(to_text(with_fallback()) ==
+        "gleaner://grid.example.org:8443/"
+        "AhERERERERERERERERERERERERERERERERERERERERERIiIiIiIiIiIiIiIiIiIiIjMzMzMzMzMzMzMzMzMzMzMBu3Byb2pl"
+        "Y3QuZXhhbXBsZS5vcmcLCSrj");
+  const JoinCode code = with_fallback().fallback_code();
+  CHECK(code.base_url() == "https://project.example.org:443");
+  CHECK(code.root_fingerprint == sample().root_fingerprint);
+  CHECK(code.enrolment_secret == Bytes(16, '\x33'));
+  CHECK_FALSE(code.fallback);
+}
+
+TEST_CASE("the other place of a code is read within bounds, in one spelling") {
+  const Bytes rest = Bytes(1, '\x02') + Bytes(32, '\x11') + Bytes(16, '\x22') + Bytes(16, '\x33');
+  const Bytes port("\x01\xbb", 2);
+  CHECK(parse_join_code(spelt(rest + port + "project.example.org")).ok());
+  const std::string label(63, 'a');
+  const std::string longest = label + "." + label + "." + label + "." + std::string(61, 'a');
+  REQUIRE(longest.size() == 253);
+  CHECK(parse_join_code(spelt(rest + port + longest)).ok());
+  for (const Bytes& bad :
+       {Bytes(), port, port + "A.example", port + "a_b", port + "2001:DB8::1", port + "[::1]", port + "-",
+        port + "a..b", Bytes(2, '\0') + "a", port + Bytes("a\0b", 3)}) {
+    INFO(to_hex(bad));
+    const auto read = parse_join_code(spelt(rest + bad));
+    REQUIRE_FALSE(read.ok());
+    CHECK_THAT(read.error().message, Catch::Contains("cannot be read"));
+  }
+  CHECK_THAT(parse_join_code(spelt(rest + port + longest + "a")).error().message,
+             Catch::Contains("too long"));
+  CHECK_THAT(parse_join_code(spelt(Bytes(1, '\x01') + rest.substr(1) + port + "a")).error().message,
+             Catch::Contains("too long"));
+  CHECK_THAT(parse_join_code(spelt(Bytes(1, '\x03') + rest.substr(1) + port + "a")).error().message,
+             Catch::Contains("newer version"));
+}
+
 TEST_CASE("every single mistyped character is noticed") {
-  const std::string good = to_text(sample());
+  const std::string good = to_text(GENERATE(true, false) ? sample() : with_fallback());
   const std::string letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.:/[] #";
   for (std::size_t at = 0; at < good.size(); ++at)
     for (const char letter : letters) {
