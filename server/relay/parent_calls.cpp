@@ -44,6 +44,11 @@ std::optional<std::int64_t> whole_length(const io::HttpReply& reply) {
   return all;
 }
 
+bool ended(const protocol::SignedStatement& statement, Timestamp now) {
+  const auto certificate = protocol::decode<protocol::RelayCertificate>(statement.payload);
+  return !certificate.ok() || now >= certificate->not_after;
+}
+
 // Whether half of it is over.
 bool half_over(const protocol::SignedStatement& statement, Timestamp now) {
   const auto certificate = protocol::decode<protocol::RelayCertificate>(statement.payload);
@@ -88,6 +93,7 @@ ParentCalls::~ParentCalls() {
 }
 
 void ParentCalls::start() {
+  if (ended(membership_.certificate, clock_.now())) wanted_ = !renew();
   thread_ = std::thread([this] { run(); });
 }
 

@@ -28,6 +28,8 @@ class ParentCalls final : public service::Parent {
   ParentCalls(io::Files& files, RelayDirectory directory, Membership membership, const Clock& clock,
               std::function<void(const std::string&)> log);
   ~ParentCalls() override;  // stop()
+  // Waits for a new certificate if this relay's has ended, as far as the parent is heard: with an old one its
+  // hosts would refuse what it grants.
   void start();
   // Waits for a call of the thread that is under way.
   void stop();
@@ -51,6 +53,9 @@ class ParentCalls final : public service::Parent {
   [[nodiscard]] std::unique_ptr<io::HttpClient> make_client();
   // A reply named this list; what was an answer of the parent's at all is worth a note of when.
   void heard(std::int64_t revocations);
+  // Something is signed by a key that the document does not know: it is fetched again, not more often than it
+  // may be.
+  void doubt_document() { want_document(); }
 
  private:
   class Line;

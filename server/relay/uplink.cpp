@@ -167,7 +167,9 @@ Status Uplink::check_answers(const protocol::WorkReply& reply) {
     // Whose it is says itself; of which result, is looked up.
     TRY_ASSIGN(const auto said, protocol::decode<protocol::Acknowledgement>(statement.payload));
     const auto checked = crypto::check_acknowledgement(statement, trust, said.host);
-    if (!checked.ok()) return checked.error().within("an acknowledgement is not the project's");
+    if (checked.ok()) continue;
+    parent_.doubt_document();  // its work key may have been changed
+    return checked.error().within("an acknowledgement is not the project's");
   }
   return {};
 }

@@ -192,10 +192,20 @@ Status pause(Transaction& tx, Problem& problem, bool paused) {
   return tx.store.update_problem(problem.row);
 }
 
+// Those of the parent, and that what has run out is over: no host takes a part of it, whatever the parent
+// says.
+std::vector<protocol::UnitOrder> orders_of(const Transaction& tx, const protocol::WorkReply& reply) {
+  std::vector<protocol::UnitOrder> orders = reply.units;
+  for (const auto& [unit, lease] : tx.model.upstream->leases)
+    if (lease.open && lease.deadline <= tx.now)
+      orders.push_back({unit, protocol::UnitAction::cancel, lease.range.begin, "its lease has run out"});
+  return orders;
+}
+
 Status take_orders(Transaction& tx, const protocol::WorkReply& reply,
                    std::map<ProblemId, policy::RelayReply>& replies) {
   Upstream& upstream = *tx.model.upstream;
-  for (const protocol::UnitOrder& order : reply.units) {
+  for (const protocol::UnitOrder& order : orders_of(tx, reply)) {
     const auto found = upstream.leases.find(order.unit);
     if (found == upstream.leases.end() || !found->second.open) continue;
     storage::LeaseRow& lease = found->second;

@@ -39,7 +39,7 @@ class Tree(Grid):
     def relay(self, name, *arguments, check=True):
         return self.run("gleaner-relay", *arguments, "--relay", self.relay_directory(name), check=check)
 
-    def add_relay(self, name, parent=None, children=20, through=None, settings="", **shape):
+    def add_relay(self, name, parent=None, children=20, through=None, settings="", env=None, **shape):
         """Allowed, joined through a link of that shape (link_proxy.py), and running. `through`: the port to which its link leads.
         `settings`: of its relay.toml, as change_settings() takes them."""
         self.links[name] = Link(through or (self.relay_ports[parent] if parent else self.port), **shape)
@@ -48,10 +48,10 @@ class Tree(Grid):
         self.relay(name, "join", code_via(code, self.links[name].port), "--name", name, "--port", self.relay_ports[name],
                    "--address", "127.0.0.1", "--public-host", "127.0.0.1")
         self.change_settings(settings, self.relay_directory(name) / "relay.toml")
-        self.start_relay(name)
+        self.start_relay(name, env=env)
 
-    def start_relay(self, name, before=()):
-        process = self.start(name, "gleaner-relay", "run", "--relay", self.relay_directory(name), before=before)
+    def start_relay(self, name, before=(), env=None):
+        process = self.start(name, "gleaner-relay", "run", "--relay", self.relay_directory(name), before=before, env=env)
 
         def listening():
             if process.poll() is not None:
