@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "server/service/put_out.h"
 #include "server/service/upstream_failures.h"
 #include "server/service/upstream_results.h"
 #include "shared/base/limits.h"
@@ -147,14 +148,18 @@ Status Uplink::exchange(service::UpMessage& message) {
       spdlog::warn("problem {}, stage {}: {}", lease.grant.problem.value, lease.grant.stage,
                    stage.error().message);
   }
-  const auto taken =
-      decide<bool>([message, reply = std::move(reply), leases = std::move(leases),
-                    stages = std::move(stages)](service::Transaction& tx, Result<bool>& value) -> Status {
+  using Hosts = std::vector<HostId>;
+  const auto gone =
+      decide<Hosts>([message, reply = std::move(reply), leases = std::move(leases),
+                     stages = std::move(stages)](service::Transaction& tx, Result<Hosts>& value) -> Status {
         TRY(service::take_reply(tx, message, reply, leases, stages));
-        value = true;
+        Hosts hosts;
+        if (reply.put_out) TRY(service::take_put_out(tx, *reply.put_out, hosts));
+        value = std::move(hosts);
         return {};
       });
-  if (!taken.ok()) return taken.error();
+  if (!gone.ok()) return gone.error();
+  for (const HostId host : *gone) service_.subtree().departed(host);
   service_.work().serve_waiting();
   return {};
 }

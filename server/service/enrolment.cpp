@@ -7,6 +7,7 @@
 #include "server/service/admission.h"
 #include "server/service/describe.h"
 #include "server/service/joined.h"
+#include "server/service/put_out.h"
 #include "server/service/relay_certificates.h"
 #include "server/service/reports.h"
 #include "shared/crypto/statements.h"
@@ -170,6 +171,7 @@ void Enrolment::revoke_host(HostId id, protocol::RevokeHost request, Done<protoc
         Host& host = found->second;
         host.row.state_reason =
             std::string("revoked by the administrator") + (request.may_return ? "; may return" : "");
+        TRY(note_put_out(tx, id));
         TRY(end_host(tx, host, request.may_return ? protocol::HostState::left : protocol::HostState::revoked,
                      "the administrator revoked the host"));
         tx.effects.info(fmt::format("host {} ({}) is {}", id.value, host.row.name, host.row.state_reason));

@@ -1,5 +1,6 @@
 #include "server/service/joined.h"
 
+#include "server/service/put_out.h"
 #include "server/service/reports.h"
 #include "shared/base/limits.h"
 
@@ -69,7 +70,7 @@ Status store_joined(Transaction& tx, storage::HostRow& row, const Host* known) {
   host.row = row;
   host.stored_contact = row.last_contact;
   tx.model.index.put(row);
-  return {};
+  return forget_put_out(tx, row.id);
 }
 
 }  // namespace gleaner::service

@@ -7,6 +7,7 @@
 #include "server/policy/strategies.h"
 #include "server/service/describe.h"
 #include "server/service/dispatch.h"
+#include "server/service/put_out.h"
 #include "server/service/read_ahead.h"
 #include "server/service/revocations.h"
 #include "shared/base/limits.h"
@@ -219,6 +220,7 @@ Result<Model> load_model(storage::Store& store, io::Files& files, const Settings
   TRY_ASSIGN(const auto problems, store.problems());
   for (const auto& row : problems) TRY(load_problem(store, row, now, model));
   TRY(load_many(store, problems, files, settings, now, model));
+  TRY(load_put_out(store, model));
   if (!settings.relay.valid()) return model;
   model.upstream = std::make_unique<Upstream>();
   TRY(load_upstream(store, model, now - std::chrono::hours{1}));

@@ -142,6 +142,9 @@ struct Model {
   std::string audit_key;                    // secret: which items are audited
   std::optional<Duration> calendar_offset;  // from the steady clock, at the last tick; absent: none since
   crypto::Revocations revocations;
+  // Whom an administrator put out while they were under relays, by the relay directly under this server that
+  // is still to say that they have left (put_out.h).
+  std::map<HostId, std::set<HostId>> put_out;
   Underway underway;
   std::unique_ptr<Upstream> upstream;  // of a relay; null: this is the project's server
 };

@@ -7,6 +7,7 @@
 #include "server/service/admission.h"
 #include "server/service/ban_registry.h"
 #include "server/service/joined.h"
+#include "server/service/put_out.h"
 #include "server/service/relay_certificates.h"
 #include "server/service/reports.h"
 #include "shared/base/limits.h"
@@ -309,10 +310,14 @@ void Relays::leave(HostId asker, HostId id, StatusDone done) {
   kernel_.decide<bool>(
       [asker, id](Transaction& tx, Result<bool>& left) -> Status {
         left = true;
+        TRY_ASSIGN(const bool put_out, settle_put_out(tx, asker, id));
         const auto found = tx.model.hosts.find(id);
-        if (found == tx.model.hosts.end() || !is_under(tx.model, id, asker)) return {};
-        found->second.row.state_reason = "left by itself, as its relay says";
-        TRY(end_host(tx, found->second, protocol::HostState::left, "the host left the project"));
+        const bool under = found != tx.model.hosts.end() && is_under(tx.model, id, asker);
+        if (!put_out && !under) return {};
+        if (under) {
+          found->second.row.state_reason = "left by itself, as its relay says";
+          TRY(end_host(tx, found->second, protocol::HostState::left, "the host left the project"));
+        }
         return note_departure(tx, id);
       },
       [this, id, done = std::move(done)](Result<bool> left) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "server/service/life_cycle.h"
+#include "server/service/put_out.h"
 #include "shared/base/limits.h"
 
 namespace gleaner::service {
@@ -168,6 +169,7 @@ Status end_hosts_under(Transaction& tx, const Host& relay, const std::string& wh
 Status end_host(Transaction& tx, Host& host, protocol::HostState state, const std::string& reason) {
   TRY(give_back_all(tx, host, reason));
   TRY(end_hosts_under(tx, host, state == protocol::HostState::revoked ? "was revoked" : "has left"));
+  TRY(forget_relay_of_put_out(tx, host.row.id));
   tx.model.blame.forget_host(host.row.id);
   if (host.row.state == protocol::HostState::active) tx.model.contacts.forget(host.row.last_contact);
   host.row.state = state;

@@ -59,6 +59,7 @@ class Service {
   [[nodiscard]] Bans& bans() { return bans_; }
   [[nodiscard]] Codes& codes() { return codes_; }
   [[nodiscard]] Relays& relays() { return relays_; }
+  [[nodiscard]] Subtree& subtree() { return subtree_; }
   [[nodiscard]] Stages& stages() { return stages_; }
   [[nodiscard]] Work& work() { return work_; }
   [[nodiscard]] Commits& commits() { return commits_; }

@@ -5,6 +5,7 @@
 
 #include "server/service/dispatch.h"
 #include "server/service/failures.h"
+#include "server/service/put_out.h"
 #include "server/service/reports.h"
 #include "server/service/service_order.h"
 #include "server/service/upstream_results.h"
@@ -58,6 +59,7 @@ Status decide_work(Transaction& tx, HostId id, const protocol::WorkRequest& requ
   if (tx.model.revocations.number() > 0) outcome.reply.revocations = tx.model.revocations.number();
   if (auto progress = progress_for(tx, host); !progress.empty()) outcome.reply.progress = std::move(progress);
   outcome.reply.stages = stages_for(tx, host);
+  outcome.reply.put_out = put_out_under(tx.model, id);
   if (tx.model.upstream &&
       outcome.passed.size() < static_cast<std::size_t>(limits::segments_per_request_max)) {
     auto answers = answers_for(tx, id);

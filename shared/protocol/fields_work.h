@@ -240,6 +240,7 @@ void visit(Archive& archive, Of<Archive, WorkReply>& message) {
   archive("leases", message.leases, List{limits::units_per_request_max});
   archive("held", message.held, List{limits::segments_per_request_max});
   archive("stages", message.stages, List{limits::progress_per_reply_max});
+  archive("put_out", message.put_out, List{limits::put_out_per_reply_max});
 }
 
 template <>

@@ -425,6 +425,8 @@ struct WorkReply {
   std::optional<std::vector<LeaseChain>> leases = {};
   std::optional<std::vector<HeldResult>> held = {};   // of the request's commits
   std::optional<std::vector<StageNews>> stages = {};  // of what a relay has units of
+  // Hosts under a relay that the project serves no more, until the relay says that they have left.
+  std::optional<std::vector<HostId>> put_out = {};
 };
 
 enum class FailureKind : int {

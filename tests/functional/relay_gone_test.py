@@ -62,6 +62,35 @@ class Gone(unittest.TestCase):
             self.assertNotIn("refused items", grid.log("server"))
             grid.admin("audit", "verify")
 
+    def test_a_host_under_two_relays_is_revoked(self):
+        with Tree() as grid:
+            grid.start_server()
+            held = Held(grid, 300)
+            grid.add_relay("lab")
+            grid.add_relay("bench", "lab")
+            identity = held.add()
+            for name in HOSTS:
+                grid.add_under("bench", held, name)
+            grid.wait_until("units of both", lambda: all(grid.kept_units(name) for name in HOSTS), 60)
+            ann = grid.host_id("ann")
+            grid.admin("host", "revoke", ann, "--yes")
+            grid.wait_until("the client to hear it", lambda: "this host was revoked" in grid.log("ann"), 60)
+            for relay in ("bench", "lab"):
+                grid.wait_until(f"{relay} to have put it out",
+                                lambda relay=relay: grid.relay_rows(relay, f"SELECT state FROM hosts WHERE id = {ann}") == [(3,)])
+                self.assertIn("the project's administrator put it out", grid.log(relay))
+            held.let_go()
+            grid.wait_until("the end", lambda: grid.problem(identity)["state"] == "finished", 120)
+            self.assertEqual(grid.results(identity), held.expected)
+            hosts = self.hosts(grid)
+            self.assertEqual((hosts["ann"]["state"], hosts["bob"]["state"], hosts["bob"]["relay"]), ("revoked", "active", hosts["bench"]["id"]))
+            self.assertEqual(sum(hosts[name]["items_accepted"] for name in HOSTS), held.count)
+            told = "SELECT value FROM named_values WHERE name = 'put_out'"
+            grid.wait_until("nobody waiting to be told of", lambda: all(not value for value, in grid.relay_rows("lab", told)))
+            # It may not come back by any way.
+            grid.kill("ann")
+            self.assertIn("revoked this computer", grid.join("ann", code=grid.relay_code("bench"), check=False).stderr)
+
     def check_codes(self, grid):
         def refused(code):
             told = grid.relay("lab", "code", "--fallback", code, check=False)

@@ -6,6 +6,7 @@
 
 #include "server/service/joined.h"
 #include "server/service/life_cycle.h"
+#include "server/service/put_out.h"
 #include "server/service/upstream_failures.h"
 #include "server/service/upstream_message.h"
 #include "server/service/upstream_results.h"
@@ -26,7 +27,8 @@ struct TestParent final : Parent {
   std::string place() override { return "the project"; }
   Timestamp heard_at() override { return {}; }
   Result<protocol::RelayHostReply> join(const protocol::EnrolRequest&) override { return away(); }
-  Status left(HostId) override { return away(); }
+  Status left(HostId host) override { return told_of_left(host); }
+  std::function<Status(HostId)> told_of_left = [](HostId) { return Status(away()); };
   Result<protocol::SignedStatement> certificate_of(HostId) override { return away(); }
   static Error away() { return {ErrorKind::unavailable, "not in this test"}; }
 };
@@ -137,7 +139,12 @@ class Tree {
     const auto leases = must(read_leases(reply));
     std::vector<LeasedStage> stages;
     for (const auto& lease : leases) stages.push_back(look_up(lease.grant));
-    must(operate([&](Transaction& tx) { return take_reply(tx, message, reply, leases, stages); }));
+    std::vector<HostId> gone;
+    must(operate([&](Transaction& tx) -> Status {
+      TRY(take_reply(tx, message, reply, leases, stages));
+      return reply.put_out ? take_put_out(tx, *reply.put_out, gone) : Status{};
+    }));
+    for (const HostId host : gone) branch->subtree().departed(host);
     branch->work().serve_waiting();
     return true;
   }
@@ -275,6 +282,13 @@ class Tree {
   protocol::RelayStatus status() {
     return must(
         World::wait<protocol::RelayStatus>([&](auto done) { branch->relays().status(std::move(done)); }));
+  }
+  // From now on the project hears who has left.
+  void hear_of_those_that_left() {
+    parent_.told_of_left = [this](HostId host) {
+      return World::wait_done(
+          [&](auto done) { world.service().relays().leave(relay, host, std::move(done)); });
+    };
   }
   // As the ticker does every ten minutes.
   void tidy() {

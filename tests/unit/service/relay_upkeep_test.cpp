@@ -42,6 +42,109 @@ TEST_CASE("a kernel that fails under a relay counts at the project, for the host
   tree.finish();
 }
 
+TEST_CASE("what a relay's lease has run out of is handed to nobody, and leased anew") {
+  Tree tree(40, "rts");
+  static_cast<void>(tree.take(tree.children[0]));
+  tree.world.clock().advance(std::chrono::hours{24 * 16});
+  // Its parent sees nothing of that yet.
+  const auto again = [&] {
+    return tree.look<bool>([&](Transaction& tx) {
+      return std::any_of(
+          tx.model.upstream->leases.begin(), tx.model.upstream->leases.end(),
+          [&](const auto& entry) { return entry.second.open && entry.second.deadline <= tx.now; });
+    });
+  };
+  CHECK(again());
+  tree.speak_all();
+  CHECK_FALSE(again());
+  tree.finish();
+}
+
+TEST_CASE("a host that is revoked at the project is put out by its relay, which says so until it is heard") {
+  Tree tree;
+  const TreeChild child = tree.children[0];
+  const auto grant = tree.take(child);
+  const auto held = tree.result(child, grant, grant.range);
+  tree.reachable = false;
+  static_cast<void>(tree.work(child, {held}, 0));
+  static_cast<void>(tree.speak());
+  const bool may_return = GENERATE(false, true);
+  must(World::wait<protocol::HostInfo>([&](auto done) {
+    tree.world.service().enrolment().revoke_host(child.id, {may_return}, std::move(done));
+  }));
+  const auto said = [&] {
+    return tree.world.look<std::size_t>([](Transaction& tx) { return tx.model.put_out.size(); });
+  };
+  const auto here = [&] {
+    return tree.look<protocol::HostState>(
+        [&](Transaction& tx) { return tx.model.hosts.at(child.id).row.state; });
+  };
+  CHECK(said() == 1);
+  tree.world.restart();
+  CHECK(said() == 1);
+  CHECK(here() == protocol::HostState::active);  // it has not heard it
+  tree.world.clock().advance(std::chrono::seconds{10});
+  tree.reachable = true;
+  tree.speak_all();
+  CHECK(here() == protocol::HostState::left);
+  auto refused = tree.ask(child);
+  CHECK(refused.get().error().kind == ErrorKind::unauthorized);
+  CHECK(said() == 1);  // the project has not heard that
+  tree.open();
+  tree.hear_of_those_that_left();
+  tree.branch->subtree().tell();
+  for (int i = 0; i < 60'000 && said() > 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds{1});
+  CHECK(said() == 0);
+  // What it computed is the project's to refuse, and what it had goes to others.
+  tree.children.erase(tree.children.begin());
+  tree.finish();
+  const auto credited = tree.world.look<std::int64_t>(
+      [&](Transaction& tx) { return tx.model.hosts.at(child.id).row.items_accepted; });
+  CHECK(credited == (may_return ? grant.range.size() : 0));
+  CHECK(tree.look<bool>([](Transaction& tx) { return tx.model.upstream->owed.empty(); }));
+}
+
+TEST_CASE("a relay passes on who is put out to the relay under it, and believes no other that it has gone") {
+  Tree tree;
+  const TreeChild& child = tree.children[0];
+  const HostId below = tree.children[1].id, stranger{999};
+  must(tree.operate([&](Transaction& tx) -> Status {
+    Host &relay = tx.model.hosts.at(below), &host = tx.model.hosts.at(child.id);
+    relay.row.children = 3;
+    host.row.relay = below;
+    for (Host* const each : {&relay, &host}) {
+      TRY(tx.store.update_host(each->row));
+      tx.model.index.put(each->row);
+    }
+    return Status{};
+  }));
+  const auto told = [&] {
+    return tree.look<std::vector<HostId>>([&](Transaction& tx) {
+      std::vector<HostId> gone;
+      must(take_put_out(tx, {child.id, stranger}, gone));
+      return gone;
+    });
+  };
+  const auto under = [&] {
+    return tree.look<std::vector<HostId>>(
+        [&](Transaction& tx) { return put_out_under(tx.model, below).value_or(std::vector<HostId>{}); });
+  };
+  // Of whom nothing is known here, nothing is here.
+  CHECK(told() == std::vector{stranger});
+  CHECK(under() == std::vector{child.id});
+  CHECK(told() == std::vector{stranger});
+  tree.open();
+  CHECK(under() == std::vector{child.id});
+  const auto leave = [&](HostId relay) {
+    must(World::wait_done([&](auto done) { tree.branch->relays().leave(relay, child.id, std::move(done)); }));
+  };
+  leave(HostId{998});
+  CHECK(under() == std::vector{child.id});
+  leave(below);
+  CHECK(under().empty());
+  CHECK(told() == std::vector{child.id, stranger});
+}
+
 TEST_CASE(
     "a relay whose disk holds as much as it may leaves results with its hosts until its parent took some") {
   Tree tree;
