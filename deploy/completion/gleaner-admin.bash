@@ -3,7 +3,7 @@ _gleaner_admin() {
   local at="" word
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "${at:+$at }$word" in
-      "keys"|"app"|"problem"|"strategy"|"host"|"code"|"relay"|"token"|"ban"|"audit"|"console"|"status"|"contribution"|"run-local"|"plan"|"keys create"|"keys signer"|"keys work"|"keys rotate"|"keys revoke"|"keys revoked"|"app new"|"app check"|"app sign"|"app add"|"app list"|"app show"|"problem add"|"problem list"|"problem show"|"problem watch"|"problem strategy"|"problem set"|"problem explain"|"problem errors"|"problem pause"|"problem resume"|"problem retry"|"problem upgrade"|"problem cancel"|"problem result"|"problem preview"|"problem delete"|"problem decisions"|"strategy list"|"host list"|"host show"|"host units"|"host hold"|"host release"|"host tag"|"host revoke"|"code add"|"code list"|"code show"|"code rotate"|"code withdraw"|"relay allow"|"relay list"|"relay explain"|"token add"|"token list"|"token withdraw"|"ban add"|"ban list"|"ban remove"|"audit list"|"audit verify") at="${at:+$at }$word" ;;
+      "keys"|"app"|"problem"|"strategy"|"host"|"code"|"relay"|"token"|"ban"|"audit"|"console"|"status"|"contribution"|"run-local"|"plan"|"keys create"|"keys signer"|"keys work"|"keys rotate"|"keys revoke"|"keys revoked"|"app new"|"app check"|"app sign"|"app add"|"app list"|"app show"|"problem add"|"problem list"|"problem show"|"problem watch"|"problem strategy"|"problem set"|"problem explain"|"problem errors"|"problem pause"|"problem resume"|"problem retry"|"problem upgrade"|"problem cancel"|"problem result"|"problem preview"|"problem delete"|"problem decisions"|"strategy list"|"host list"|"host show"|"host units"|"host hold"|"host release"|"host tag"|"host revoke"|"code add"|"code list"|"code show"|"code rotate"|"code withdraw"|"relay allow"|"relay quota"|"relay list"|"relay explain"|"token add"|"token list"|"token withdraw"|"ban add"|"ban list"|"ban remove"|"audit list"|"audit verify") at="${at:+$at }$word" ;;
     esac
   done
   local offered=
@@ -15,7 +15,7 @@ _gleaner_admin() {
     "strategy") offered="list --help" ;;
     "host") offered="list show units hold release tag revoke --help" ;;
     "code") offered="add list show rotate withdraw --help" ;;
-    "relay") offered="allow list explain --help" ;;
+    "relay") offered="allow quota list explain --help" ;;
     "token") offered="add list withdraw --help" ;;
     "ban") offered="add list remove --help" ;;
     "audit") offered="list verify --help" ;;
@@ -67,6 +67,7 @@ _gleaner_admin() {
     "code rotate") offered="--help" ;;
     "code withdraw") offered="--help --with-hosts --yes" ;;
     "relay allow") offered="--help --children --expires --own --strangers" ;;
+    "relay quota") offered="--help" ;;
     "relay list") offered="--help" ;;
     "relay explain") offered="--help --item-bytes --result-bytes" ;;
     "token add") offered="--help --role --expires" ;;

@@ -3,7 +3,7 @@ function __gleaner_admin_at
     set -l at
     for word in (commandline -opc)[2..-1]
         set -l longer (string trim -- "$at $word")
-        if contains -- $longer "keys" "app" "problem" "strategy" "host" "code" "relay" "token" "ban" "audit" "console" "status" "contribution" "run-local" "plan" "keys create" "keys signer" "keys work" "keys rotate" "keys revoke" "keys revoked" "app new" "app check" "app sign" "app add" "app list" "app show" "problem add" "problem list" "problem show" "problem watch" "problem strategy" "problem set" "problem explain" "problem errors" "problem pause" "problem resume" "problem retry" "problem upgrade" "problem cancel" "problem result" "problem preview" "problem delete" "problem decisions" "strategy list" "host list" "host show" "host units" "host hold" "host release" "host tag" "host revoke" "code add" "code list" "code show" "code rotate" "code withdraw" "relay allow" "relay list" "relay explain" "token add" "token list" "token withdraw" "ban add" "ban list" "ban remove" "audit list" "audit verify"
+        if contains -- $longer "keys" "app" "problem" "strategy" "host" "code" "relay" "token" "ban" "audit" "console" "status" "contribution" "run-local" "plan" "keys create" "keys signer" "keys work" "keys rotate" "keys revoke" "keys revoked" "app new" "app check" "app sign" "app add" "app list" "app show" "problem add" "problem list" "problem show" "problem watch" "problem strategy" "problem set" "problem explain" "problem errors" "problem pause" "problem resume" "problem retry" "problem upgrade" "problem cancel" "problem result" "problem preview" "problem delete" "problem decisions" "strategy list" "host list" "host show" "host units" "host hold" "host release" "host tag" "host revoke" "code add" "code list" "code show" "code rotate" "code withdraw" "relay allow" "relay quota" "relay list" "relay explain" "token add" "token list" "token withdraw" "ban add" "ban list" "ban remove" "audit list" "audit verify"
             set at $longer
         end
     end
@@ -80,6 +80,7 @@ complete -c gleaner-admin -n '__gleaner_admin_at "code"' -f -a rotate -d 'Give a
 complete -c gleaner-admin -n '__gleaner_admin_at "code"' -f -a withdraw -d 'Let nobody join with a code any more'
 complete -c gleaner-admin -n '__gleaner_admin_at "code"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "relay"' -f -a allow -d 'Make a code for one relay and show its join code, once'
+complete -c gleaner-admin -n '__gleaner_admin_at "relay"' -f -a quota -d 'Change how many hosts may be under a relay'
 complete -c gleaner-admin -n '__gleaner_admin_at "relay"' -f -a list -d 'List all relays'
 complete -c gleaner-admin -n '__gleaner_admin_at "relay"' -f -a explain -d 'Say what limits the hosts under a relay, and whom it would do as well without'
 complete -c gleaner-admin -n '__gleaner_admin_at "relay"' -l help -d 'Print this help message and exit'
@@ -244,6 +245,7 @@ complete -c gleaner-admin -n '__gleaner_admin_at "relay allow"' -l children -r -
 complete -c gleaner-admin -n '__gleaner_admin_at "relay allow"' -l expires -r -d 'the code is good for so long: 12h, 30d, 8w'
 complete -c gleaner-admin -n '__gleaner_admin_at "relay allow"' -l own -r -d ''
 complete -c gleaner-admin -n '__gleaner_admin_at "relay allow"' -l strangers -r -d ''
+complete -c gleaner-admin -n '__gleaner_admin_at "relay quota"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "relay list"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "relay explain"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "relay explain"' -l item-bytes -r -d ''

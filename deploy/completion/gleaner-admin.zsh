@@ -5,7 +5,7 @@ _gleaner_admin() {
   local -a offered
   for word in ${words[2,CURRENT-1]}; do
     case "${at:+$at }$word" in
-      "keys"|"app"|"problem"|"strategy"|"host"|"code"|"relay"|"token"|"ban"|"audit"|"console"|"status"|"contribution"|"run-local"|"plan"|"keys create"|"keys signer"|"keys work"|"keys rotate"|"keys revoke"|"keys revoked"|"app new"|"app check"|"app sign"|"app add"|"app list"|"app show"|"problem add"|"problem list"|"problem show"|"problem watch"|"problem strategy"|"problem set"|"problem explain"|"problem errors"|"problem pause"|"problem resume"|"problem retry"|"problem upgrade"|"problem cancel"|"problem result"|"problem preview"|"problem delete"|"problem decisions"|"strategy list"|"host list"|"host show"|"host units"|"host hold"|"host release"|"host tag"|"host revoke"|"code add"|"code list"|"code show"|"code rotate"|"code withdraw"|"relay allow"|"relay list"|"relay explain"|"token add"|"token list"|"token withdraw"|"ban add"|"ban list"|"ban remove"|"audit list"|"audit verify") at="${at:+$at }$word" ;;
+      "keys"|"app"|"problem"|"strategy"|"host"|"code"|"relay"|"token"|"ban"|"audit"|"console"|"status"|"contribution"|"run-local"|"plan"|"keys create"|"keys signer"|"keys work"|"keys rotate"|"keys revoke"|"keys revoked"|"app new"|"app check"|"app sign"|"app add"|"app list"|"app show"|"problem add"|"problem list"|"problem show"|"problem watch"|"problem strategy"|"problem set"|"problem explain"|"problem errors"|"problem pause"|"problem resume"|"problem retry"|"problem upgrade"|"problem cancel"|"problem result"|"problem preview"|"problem delete"|"problem decisions"|"strategy list"|"host list"|"host show"|"host units"|"host hold"|"host release"|"host tag"|"host revoke"|"code add"|"code list"|"code show"|"code rotate"|"code withdraw"|"relay allow"|"relay quota"|"relay list"|"relay explain"|"token add"|"token list"|"token withdraw"|"ban add"|"ban list"|"ban remove"|"audit list"|"audit verify") at="${at:+$at }$word" ;;
     esac
   done
   case "$at" in
@@ -16,7 +16,7 @@ _gleaner_admin() {
     "strategy") offered=('list:List the strategies, a line each with its source' '--help:Print this help message and exit') ;;
     "host") offered=('list:List all hosts' 'show:Show one host' 'units:Show its last units\: of which problem, when, and what became of them' 'hold:Give a host no new units until it is released; what it has goes on' 'release:Give it units again' 'tag:Set a host'\''s tags' 'revoke:Refuse a host from now on; what it was doing is given to others' '--help:Print this help message and exit') ;;
     "code") offered=('add:Make a code and show its join code, once' 'list:List all codes' 'show:Show one code' 'rotate:Give a code a new secret; its hosts stay' 'withdraw:Let nobody join with a code any more' '--help:Print this help message and exit') ;;
-    "relay") offered=('allow:Make a code for one relay and show its join code, once' 'list:List all relays' 'explain:Say what limits the hosts under a relay, and whom it would do as well without' '--help:Print this help message and exit') ;;
+    "relay") offered=('allow:Make a code for one relay and show its join code, once' 'quota:Change how many hosts may be under a relay' 'list:List all relays' 'explain:Say what limits the hosts under a relay, and whom it would do as well without' '--help:Print this help message and exit') ;;
     "token") offered=('add:Make a token and show it, once' 'list:List all tokens' 'withdraw:Let a token count no more' '--help:Print this help message and exit') ;;
     "ban") offered=('add:Ban a network, a host'\''s key or a code' 'list:List all bans that are not over' 'remove:End a ban' '--help:Print this help message and exit') ;;
     "audit") offered=('list:List all changes, and what was refused' 'verify:Walk the log and say the first change that does not fit' '--help:Print this help message and exit') ;;
@@ -68,6 +68,7 @@ _gleaner_admin() {
     "code rotate") offered=('--help:Print this help message and exit') ;;
     "code withdraw") offered=('--help:Print this help message and exit' '--with-hosts:put out the hosts that joined with it, too' '--yes:do not ask') ;;
     "relay allow") offered=('--help:Print this help message and exit' '--children:' '--expires:the code is good for so long\: 12h, 30d, 8w' '--own:' '--strangers:') ;;
+    "relay quota") offered=('--help:Print this help message and exit') ;;
     "relay list") offered=('--help:Print this help message and exit') ;;
     "relay explain") offered=('--help:Print this help message and exit' '--item-bytes:' '--result-bytes:') ;;
     "token add") offered=('--help:Print this help message and exit' '--role:viewer, operator or owner' '--expires:for so long\: 12h, 30d, 8w') ;;

@@ -63,6 +63,7 @@ constexpr std::array rows{
     Row{"GET", "relay", 3, "", Role::view},
     Row{"GET", "relays", 3, "", Role::view},
     Row{"POST", "relays", 3, "", Role::operate, "relay allow"},
+    Row{"POST", "relays", 5, "quota", Role::operate, "relay quota"},
     Row{"GET", "audit", 3, "", Role::view},
     Row{"GET", "bans", 3, "", Role::view},
     Row{"POST", "bans", 3, "", Role::operate, "ban add"},

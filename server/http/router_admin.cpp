@@ -267,6 +267,11 @@ void Router::code_operation(const AdminCall& call) {
 
 void Router::relay_admin_operation(const AdminCall& call) {
   if (call.is("GET", 3)) return service_.relays().list(answer<std::vector<protocol::RelayInfo>>(call.reply));
+  if (call.is("POST", "quota"))
+    return with_body<protocol::RelayQuota>(
+        call.request, call.reply, [&](const protocol::RelayQuota& message) {
+          service_.relays().set_quota(call.which(), message, call.change<protocol::RelayInfo>());
+        });
   if (!call.is("POST", 3)) return call.unknown();
   with_body<protocol::AddRelay>(call.request, call.reply, [&](const protocol::AddRelay& message) {
     service_.relays().allow(message, call.change<protocol::MadeCode>());

@@ -93,6 +93,10 @@ ActWords words_of(const protocol::Ban& ban) {
   return {std::string(protocol::name_of(ban.kind)) + " " + ban.subject, ban.reason + until(ban.expires_at)};
 }
 
+ActWords words_of(const protocol::RelayInfo& info) {
+  return {info.name, fmt::format("{}: {} hosts under it, of {}", info.state, info.hosts, info.children)};
+}
+
 Status append_act(storage::Store& store, const Actor& actor, const ActWords& words, Timestamp now) {
   TRY_ASSIGN(const protocol::ChainPlace head, read_place(store, head_value));
   protocol::Act act;

@@ -8,6 +8,7 @@
 #include "server/storage/store.h"
 #include "shared/protocol/access_messages.h"
 #include "shared/protocol/admin_messages.h"
+#include "shared/protocol/relay_messages.h"
 
 namespace gleaner::service {
 
@@ -34,6 +35,7 @@ struct ActWords {
 [[nodiscard]] ActWords words_of(const protocol::TokenInfo& info);
 [[nodiscard]] ActWords words_of(const protocol::MadeToken& made);
 [[nodiscard]] ActWords words_of(const protocol::Ban& ban);
+[[nodiscard]] ActWords words_of(const protocol::RelayInfo& info);
 template <typename Other>
 [[nodiscard]] ActWords words_of(const Other& /*answer*/) {
   return {};

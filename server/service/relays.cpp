@@ -231,6 +231,34 @@ void Relays::status(Done<protocol::RelayStatus> done) {
       std::move(done));
 }
 
+void Relays::set_quota(const std::string& name, const protocol::RelayQuota& quota,
+                       Done<protocol::RelayInfo> done) {
+  kernel_.decide<protocol::RelayInfo>(
+      [name, children = quota.children](Transaction& tx, Result<protocol::RelayInfo>& info) -> Status {
+        const auto code = tx.model.codes.find(name);
+        if (code == tx.model.codes.end() || code->second.children == 0) {
+          info = Error{ErrorKind::not_found, "there is no relay called " + name +
+                                                 ": `gleaner-admin relay list` shows what there is"};
+          return {};
+        }
+        code->second.children = children;
+        TRY(tx.store.put_code(code->second));
+        const RelayIndex& index = tx.model.index.relays();
+        const Host* relay = nullptr;
+        for (const HostId id : index.relays()) {
+          Host& host = tx.model.hosts.at(id);
+          if (host.row.code != name) continue;
+          host.row.children = children;
+          TRY(tx.store.update_host(host.row));
+          relay = &host;
+        }
+        tx.effects.info(fmt::format("{} hosts may be under the relay {} from now on", children, name));
+        info = describe(tx.model, code->second, relay, index.counts(), tx.now);
+        return {};
+      },
+      std::move(done));
+}
+
 void Relays::list(Done<std::vector<protocol::RelayInfo>> done) {
   kernel_.decide<std::vector<protocol::RelayInfo>>(
       [](Transaction& tx, Result<std::vector<protocol::RelayInfo>>& list) -> Status {

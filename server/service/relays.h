@@ -45,6 +45,9 @@ class Relays {
   void list(Done<std::vector<protocol::RelayInfo>> done);
   // A code that admits one, once. conflict: there was a code of this name.
   void allow(const protocol::AddRelay& request, Done<protocol::MadeCode> done);
+  // So many hosts may be under it from now on. Those that are, stay, whatever the quota: of fewer places
+  // nobody else has one before some have left. not_found: no relay was allowed by that name.
+  void set_quota(const std::string& name, const protocol::RelayQuota& quota, Done<protocol::RelayInfo> done);
 
   // A fresh RelayCertificate of `relay`, which asks for it itself or through the relay `asker` that it is
   // under. forbidden: it is no relay, or not of that one. untrusted: its key is revoked.

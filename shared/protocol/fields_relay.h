@@ -60,6 +60,13 @@ void visit(Archive& archive, Of<Archive, AddRelay>& message) {
 }
 
 template <>
+inline constexpr const char* title<RelayQuota> = "quota of a relay";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, RelayQuota>& message) {
+  archive("children", message.children, Whole{1, limits::relay_children_max});
+}
+
+template <>
 inline constexpr const char* title<RelayInfo> = "relay of the project";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, RelayInfo>& message) {

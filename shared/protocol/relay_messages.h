@@ -56,6 +56,11 @@ struct AddRelay {
   std::optional<bool> own = {};       // what new hosts under it are; absent: as hosts.own says
 };
 
+// POST /v1/admin/relays/NAME/quota, before it joined and after. The answer is a RelayInfo.
+struct RelayQuota {
+  std::int64_t children = 1;  // as of AddRelay
+};
+
 // GET /v1/admin/relays.
 struct RelayInfo {
   std::string name;

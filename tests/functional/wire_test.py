@@ -287,12 +287,24 @@ class Wire(unittest.TestCase):
         [told] = self.call("GET", "/v1/admin/relays", token=admin)["items"]
         self.assertEqual((told["state"], told["host"], told["hosts"], told["children"]), ("active", joined["host"], 1, 2))
         self.assertRegex(self.grid.admin("relay", "list").stdout, rf"lab-b12 +active +{joined['host']} +- +1 of 2 ")
+        self.call("POST", "/v1/admin/relays/lab-b12/quota", {"children": 0}, admin, expect=400)
+        self.call("POST", "/v1/admin/relays/nobody/quota", {"children": 3}, admin, expect=404)
+        self.call("POST", "/v1/admin/relays/default/quota", {"children": 3}, admin, expect=404)  # no relay's code
+        told = self.call("POST", "/v1/admin/relays/lab-b12/quota", {"children": 3}, admin)
+        self.assertEqual((told["state"], told["hosts"], told["children"]), ("active", 1, 3))
+        self.assertIn("7 hosts may be under lab-b12; 1 are", self.grid.admin("relay", "quota", "lab-b12", 7).stdout)
+        self.assertRegex(self.grid.admin("relay", "list").stdout, rf"lab-b12 +active +{joined['host']} +- +1 of 7 ")
+        fresh = self.call("GET", "/v1/relay/certificate", token=joined["token"])
+        self.assertEqual(self.certificate(fresh, project)["children"], 7)
         self.failed_below(joined["token"], problem, under, child, project, admin)
         self.call("POST", "/v1/relay/hosts/leave", {"host": under}, joined["token"])
         self.assertEqual(self.call("GET", f"/v1/admin/hosts/{under}", token=admin)["state"], "left")
         code = self.grid.admin("relay", "allow", "second", "--children", "5", "--strangers").stdout.strip()
         self.assertNotEqual(code, made["join_code"])
         self.assertEqual(self.call("GET", "/v1/admin/codes/second", token=admin)["children"], 5)
+        quotas = [act for act in self.call("GET", "/v1/admin/audit", token=admin)["acts"] if act["action"] == "relay quota"]
+        self.assertEqual([(act["object"], act["summary"]) for act in quotas],
+                         [("lab-b12", "active: 1 hosts under it, of 3"), ("lab-b12", "active: 1 hosts under it, of 7")])
         self.assertIn("relay allow", [act["action"] for act in self.call("GET", "/v1/admin/audit", token=admin)["acts"]])
 
     def stages(self, relay, plain):

@@ -29,6 +29,12 @@ Result<std::vector<protocol::RelayInfo>> get_relays(Api& api) {
   return api.get<std::vector<protocol::RelayInfo>>("/v1/admin/relays");
 }
 
+Result<protocol::RelayInfo> set_relay_quota(Api& api, const std::string& name,
+                                            const protocol::RelayQuota& quota) {
+  return api.post<protocol::RelayInfo>("/v1/admin/relays/" + name + "/quota", protocol::encode(quota),
+                                       Api::Repeat::yes);
+}
+
 Result<protocol::MadeCode> add_relay(Api& api, const protocol::AddRelay& relay) {
   // A lost answer had the only copy of the secret.
   return api.post<protocol::MadeCode>("/v1/admin/relays", protocol::encode(relay), Api::Repeat::no);

@@ -15,6 +15,8 @@ namespace gleaner::admin {
 [[nodiscard]] Result<protocol::TokenInfo> withdraw_token(Api& api, const std::string& name);
 
 [[nodiscard]] Result<std::vector<protocol::RelayInfo>> get_relays(Api& api);
+[[nodiscard]] Result<protocol::RelayInfo> set_relay_quota(Api& api, const std::string& name,
+                                                          const protocol::RelayQuota& quota);
 [[nodiscard]] Result<protocol::MadeCode> add_relay(Api& api, const protocol::AddRelay& relay);
 
 [[nodiscard]] Result<std::vector<protocol::Ban>> get_bans(Api& api);

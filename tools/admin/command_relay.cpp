@@ -1,4 +1,4 @@
-// relay allow, list, explain: who others join through.
+// relay allow, quota, list, explain: who others join through.
 #include <algorithm>
 
 #include "shared/base/limits.h"
@@ -53,6 +53,25 @@ Result<ExitCode> allow(Session& session, const NewRelay& options) {
   session.outside().error
       << "One relay may join with it, as " << relay.name << ", and " << count_text(relay.children)
       << " hosts under that. The join code is shown this once: the server keeps no copy.\n";
+  return ExitCode::ok;
+}
+
+struct NewQuota {
+  std::string name;
+  protocol::RelayQuota quota;
+};
+
+Result<ExitCode> set_quota(Session& session, const NewQuota& options) {
+  TRY_ASSIGN(Api* const api, session.api());
+  TRY_ASSIGN(const auto relay, set_relay_quota(*api, options.name, options.quota));
+  if (session.json()) {
+    session.print_json(protocol::encode(relay));
+    return ExitCode::ok;
+  }
+  session.people() << count_text(relay.children) << " hosts may be under " << relay.name << "; "
+                   << count_text(relay.hosts) << " are";
+  if (relay.hosts > relay.children) session.people() << ", and stay: nobody else joins before some have left";
+  session.people() << ".\n";
   return ExitCode::ok;
 }
 
@@ -158,6 +177,14 @@ void add_relay_commands(CLI::App& program, Action& chosen) {
                  "new hosts under it are strangers: their results are audited")
       ->excludes(own);
   on_parse(command, chosen, options, allow);
+  const auto quota = std::make_shared<NewQuota>();
+  command = relays->add_subcommand("quota", "Change how many hosts may be under a relay");
+  command->add_option("name", quota->name, "the relay's name")->required()->type_name("NAME");
+  command->add_option("children", quota->quota.children, "so many hosts may be under it")
+      ->required()
+      ->check(CLI::Range(std::int64_t{1}, limits::relay_children_max))
+      ->type_name("N");
+  on_parse(command, chosen, quota, set_quota);
   on_parse(relays->add_subcommand("list", "List all relays"), chosen, std::make_shared<NoOptions>(), list);
   const auto explained = std::make_shared<RelayQuestion>();
   command = relays->add_subcommand(

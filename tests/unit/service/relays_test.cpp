@@ -320,6 +320,35 @@ TEST_CASE("a relay has as many hosts under it as were allowed, those under relay
   CHECK(says(refusal(world, relay, circle).message, "cannot be under itself"));
 }
 
+TEST_CASE(
+    "how many hosts may be under a relay is changed before it joins and after, and who is there stays") {
+  World world;
+  const auto set = [&](const char* name, std::int64_t children) {
+    return World::wait<protocol::RelayInfo>([&](auto done) {
+      world.service().relays().set_quota(name, protocol::RelayQuota{children}, std::move(done));
+    });
+  };
+  const Computer top{"top"}, a{"a"}, b{"b"}, c{"c"};
+  const Bytes secret = secret_for_relay(world, "top", 5);
+  CHECK(must(set("top", 1)).state == "allowed");
+  CHECK(set("nobody", 1).error().kind == ErrorKind::not_found);
+  CHECK(set("default", 1).error().kind == ErrorKind::not_found);
+  const HostId relay = must(world.enrol(relay_request(world, top, secret))).host;
+  add_child(world, a, relay);
+  CHECK(says(refusal(world, relay, passed_on(world, b, relay)).message, "has 1 hosts under it, of 1"));
+  CHECK(must(set("top", 2)).hosts == 1);
+  world.restart();
+  const HostId last = add_child(world, b, relay);
+  CHECK(checked(world, must(certificate(world, relay, relay))).children == 2);
+  const auto fewer = must(set("top", 1));
+  CHECK(fewer.hosts == 2);
+  CHECK(fewer.children == 1);
+  must(World::wait_done([&](auto done) { world.service().relays().leave(relay, last, std::move(done)); }));
+  CHECK(says(refusal(world, relay, passed_on(world, c, relay)).message, "has 1 hosts under it, of 1"));
+  must(set("top", 2));
+  add_child(world, c, relay);
+}
+
 TEST_CASE("who was under a relay that is put out has left with it, and joins again") {
   World world;
   const Computer top{"top"}, low{"low"}, pc{"pc"}, more{"more"}, b{"b"};
