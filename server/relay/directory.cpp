@@ -73,7 +73,7 @@ Result<std::string> load_or_make_token(io::Files& files, const io::Path& path) {
 }  // namespace
 
 Result<service::Configuration> read_settings(const io::Files& files, const RelayDirectory& directory) {
-  if (!files.exists(directory.settings())) return service::Configuration();
+  if (!files.exists(directory.settings())) return service::relay_defaults();
   TRY_ASSIGN(const Bytes text, files.read(directory.settings(), settings_bytes_max));
   return service::parse_relay_configuration(text, directory.settings().string());
 }

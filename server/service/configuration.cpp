@@ -249,8 +249,14 @@ std::function<bool(const std::string& address)> proxy_check(const Configuration&
   };
 }
 
-Result<Configuration> parse_relay_configuration(std::string_view text, const std::string& file) {
+Configuration relay_defaults() {
   Configuration configuration;
+  configuration.joins_per_hour = 10'000;
+  return configuration;
+}
+
+Result<Configuration> parse_relay_configuration(std::string_view text, const std::string& file) {
+  Configuration configuration = relay_defaults();
   io::Settings settings;
   declare_relay(settings, configuration);
   TRY(settings.parse(text, file));

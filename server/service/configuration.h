@@ -64,7 +64,11 @@ struct Configuration {
 // Whether an address is one of `proxies`; null where there are none.
 [[nodiscard]] std::function<bool(const std::string& address)> proxy_check(const Configuration& configuration);
 [[nodiscard]] std::string render_configuration(const Configuration& configuration);
-// Of a relay, relay.toml: it has a part of these settings; the others stay as they are.
+// Of a relay, relay.toml: it has a part of these settings; the others stay as they are. A lab joins all at
+// once, behind one address or one switch, and again with each new image: what bounds that is the quota of the
+// relay. A secret of 128 bits is not guessed at three tries a second either, and who shows a wrong one costs
+// the parent nothing.
+[[nodiscard]] Configuration relay_defaults();
 [[nodiscard]] Result<Configuration> parse_relay_configuration(std::string_view text, const std::string& file);
 [[nodiscard]] std::string render_relay_configuration(const Configuration& configuration);
 

@@ -94,6 +94,12 @@ TEST_CASE("settings of a relay are a part of the server's, and no others") {
   const auto good = service::parse_relay_configuration("[server]\nport = 9000\n", "relay.toml");
   REQUIRE(good.ok());
   CHECK(good->port == 9000);
+  // A lab of two hundred that joins all at once, again and again, behind one address.
+  CHECK(good->joins_per_hour >= 200 * 20);
+  const RelayDirectory nothing(io::Path("/nonexistent"));
+  CHECK(read_settings(files(), nothing)->joins_per_hour == good->joins_per_hour);
+  const auto fewer = service::parse_relay_configuration("[hosts]\njoins_per_hour = 7\n", "relay.toml");
+  CHECK(fewer->joins_per_hour == 7);
   const auto wrong = service::parse_relay_configuration("[work]\nstrategy = \"wis\"\n", "relay.toml");
   REQUIRE_FALSE(wrong.ok());
   CHECK(wrong.error().message.find("relay.toml:") != std::string::npos);
