@@ -16,6 +16,9 @@ namespace {
 constexpr Duration document_valid = std::chrono::hours{1};
 constexpr Duration retry_after = std::chrono::minutes{1};
 constexpr Duration least_pause = std::chrono::seconds{1};
+// A parent that is started with new keys is mostly asked while it is not there yet, and until it has answered
+// nothing that they sign is believed.
+constexpr Duration wanted_pause = std::chrono::seconds{10};
 constexpr std::size_t idle_max = 8;
 
 std::string user_agent() {
@@ -109,17 +112,20 @@ void ParentCalls::stop() {
 void ParentCalls::run() {
   std::unique_lock lock(mutex_);
   while (!stopped_) {
-    const bool due = std::exchange(wanted_, false) || clock_.steady() >= document_due_ ||
-                     half_over(membership_.certificate, clock_.now());
+    const bool wanted = std::exchange(wanted_, false);
+    const bool due =
+        wanted || clock_.steady() >= document_due_ || half_over(membership_.certificate, clock_.now());
     bool renewed = true;
     if (due) {
       lock.unlock();
       renewed = renew();
       lock.lock();
       document_due_ = clock_.steady() + (renewed ? document_valid : retry_after);
+      wanted_ = wanted_ || (wanted && !renewed);
     }
     // The pause bounds what a parent can cause by what it answers.
-    wake_.wait_for(lock, renewed ? least_pause : retry_after, [this] { return stopped_; });
+    const Duration pause = renewed ? least_pause : wanted_ ? wanted_pause : retry_after;
+    wake_.wait_for(lock, pause, [this] { return stopped_; });
     wake_.wait_for(lock, retry_after, [this] { return stopped_ || wanted_; });
   }
 }
