@@ -227,8 +227,15 @@ transport::Server ParentCalls::server() const {
 }
 
 std::unique_ptr<io::HttpClient> ParentCalls::make_client() {
-  return std::make_unique<Line>(
-      *this, io::make_curl_client(membership().code.root_fingerprint, user_agent(), {}, refused_, pinned_));
+  auto client = io::make_curl_client(membership().code.root_fingerprint, user_agent(), {}, refused_, pinned_);
+  return std::make_unique<Line>(*this, transport::metered(std::move(client), meter_));
+}
+
+protocol::HostSpeeds ParentCalls::link() const {
+  protocol::HostSpeeds speeds;
+  speeds.download_bytes_per_second = meter_->download();
+  speeds.upload_bytes_per_second = meter_->upload();
+  return speeds;
 }
 
 void ParentCalls::heard(std::int64_t revocations) {

@@ -18,6 +18,7 @@
 #include "server/service/parent.h"
 #include "shared/base/clock.h"
 #include "shared/io/http_client.h"
+#include "shared/transport/link_meter.h"
 #include "shared/transport/server_call.h"
 
 namespace gleaner::relay {
@@ -51,6 +52,8 @@ class ParentCalls final : public service::Parent {
   // what these calls trust, for one thread.
   [[nodiscard]] transport::Server server() const;
   [[nodiscard]] std::unique_ptr<io::HttpClient> make_client();
+  // How fast the way to the parent is, by all these calls and those of make_client(); else 0.
+  [[nodiscard]] protocol::HostSpeeds link() const;
   // A reply named this list; what was an answer of the parent's at all is worth a note of when.
   void heard(std::int64_t revocations);
   // Something is signed by a key that the document does not know: it is fetched again, not more often than it
@@ -76,6 +79,7 @@ class ParentCalls final : public service::Parent {
   const std::function<void(const std::string&)> log_;
   const std::shared_ptr<io::PinnedTlsKey> pinned_ = std::make_shared<io::PinnedTlsKey>();
   const std::shared_ptr<io::RefusedTlsKeys> refused_ = std::make_shared<io::RefusedTlsKeys>();
+  const std::shared_ptr<transport::LinkMeter> meter_ = std::make_shared<transport::LinkMeter>();
   const transport::Server server_;
 
   mutable std::mutex mutex_;  // guards what follows; never held during a call

@@ -73,12 +73,14 @@ Result<Value> Uplink::decide(std::function<Status(service::Transaction&, Result<
 
 Duration Uplink::speak() {
   using service::NextMessage;
-  auto next = decide<NextMessage>([](service::Transaction& tx, Result<NextMessage>& value) -> Status {
-    NextMessage found;
-    TRY(service::next_message(tx, found));
-    value = std::move(found);
-    return {};
-  });
+  auto next = decide<NextMessage>(
+      [link = parent_.link()](service::Transaction& tx, Result<NextMessage>& value) -> Status {
+        tx.model.upstream->link = link;
+        NextMessage found;
+        TRY(service::next_message(tx, found));
+        value = std::move(found);
+        return {};
+      });
   if (!next.ok()) return std::chrono::seconds{1};
   if (!next->failures.empty()) tell_failures(std::move(next->failures));
   if (!next->message) return glance;

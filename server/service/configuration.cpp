@@ -220,8 +220,8 @@ void declare_relay(io::Settings& settings, Configuration& c) {
       "work.service", &c.service_order,
       "Which of the hosts that wait for work gets the next unit that comes: bc, that with the fastest link;\n"
       "geo, the same, but in pairs of which one is fetched from as well as the other is sent to, where\n"
-      "results are large; otf, that furthest behind its part of the best plan; fifo, that which waits "
-      "longest.",
+      "results are large; otf, that furthest behind its part of the best plan; round-robin, each in turn as\n"
+      "many as that plan has for it; fifo, that which waits longest.",
       [](const std::string& rule) -> Status {
         const auto made = planning::make_serving_rule(rule);
         return made.ok() ? Status{} : Status{made.error()};

@@ -144,7 +144,9 @@ double performance_of(const Model& model, const Host& host) {
   return said != model.upstream->performances.end() ? said->second : host.row.mflops * host.usable_cores();
 }
 
-void note_offer(Upstream& upstream, HostId host, const protocol::WorkRequest& request) {
+void note_offer(Upstream& upstream, HostId host, const protocol::WorkRequest& request, Timestamp now) {
+  FromHere& here = upstream.from_here.try_emplace(host, FromHere{0, {}, now}).first->second;
+  if (request.speeds) here.link_used_at = now;
   upstream.offers[host] = {request.platforms, request.applications, request.memory_bytes, request.cores};
   if (request.relay) upstream.performances[host] = request.relay->performance;
 }

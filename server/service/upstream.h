@@ -34,6 +34,13 @@ struct Owed {
   Duration patience{0};  // after which it is sent again
 };
 
+// What a host has had of this relay since its start.
+struct FromHere {
+  std::int64_t units = 0;
+  Timestamp counted_at;    // among others by a planned service order, last
+  Timestamp link_used_at;  // its link carried a unit's inputs, or it said how fast it is
+};
+
 struct Upstream {
   std::map<ProblemId, policy::Relay> relays;   // of problems with a stage
   std::map<UnitId, storage::LeaseRow> leases;  // of those problems
@@ -60,7 +67,8 @@ struct Upstream {
   // Of the latest items that came and went: their inputs, their results, and what they took to compute. 0:
   // not known yet.
   double item_down_bytes = 0, item_up_bytes = 0, item_seconds = 0;
-  std::map<HostId, std::int64_t> units_given = {};  // since the start
+  std::map<HostId, FromHere> from_here = {};
+  protocol::HostSpeeds link = {};  // its own, as the uplink measures it
 };
 
 // Under which name the store has an application's manifest: a relay has no bundles.
@@ -94,6 +102,6 @@ void forget(Upstream& upstream, ProblemId problem);
 void note_missed(Upstream& upstream);
 // Benchmarks of all slots of a host, or of all hosts under a relay, as it said.
 [[nodiscard]] double performance_of(const Model& model, const Host& host);
-void note_offer(Upstream& upstream, HostId host, const protocol::WorkRequest& request);
+void note_offer(Upstream& upstream, HostId host, const protocol::WorkRequest& request, Timestamp now);
 
 }  // namespace gleaner::service

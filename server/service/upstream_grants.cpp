@@ -33,7 +33,9 @@ Status grant_part(Transaction& tx, const policy::SlotGrant& granted, WorkOutcome
   grant.issued_at = tx.now;
   grant.deadline = std::min(unit.deadline, lease->deadline);
   grant.reason = unit.reason;
-  ++tx.model.upstream->units_given[unit.host];
+  FromHere& here = tx.model.upstream->from_here[unit.host];
+  ++here.units;
+  here.link_used_at = tx.now;
   outcome.relay_grants.push_back(std::move(grant));
   outcome.reply.grant_slots.push_back(granted.slot);
   const bool told = std::any_of(outcome.leases.begin(), outcome.leases.end(), [&](const auto& each) {

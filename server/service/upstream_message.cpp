@@ -167,6 +167,7 @@ UpMessage compose(Transaction& tx) {
       message.request.units.push_back(report_of_done(tx.model, lease, tx.now));
   offer(tx.model, message.request);
   message.request.proposal.performance = subtree.performance;
+  if (upstream.link != protocol::HostSpeeds{}) message.request.speeds = upstream.link;
   return message;
 }
 

@@ -45,7 +45,7 @@ Status decide_work(Transaction& tx, HostId id, const protocol::WorkRequest& requ
   WorkOutcome outcome;
   if (tx.model.upstream) {
     TRY(take_deliveries(tx, id, commits, outcome));
-    note_offer(*tx.model.upstream, id, request);
+    note_offer(*tx.model.upstream, id, request, tx.now);
   } else {
     TRY(apply_commits(tx, id, commits, outcome.acknowledgements));
   }

@@ -65,6 +65,21 @@ class OnTheFly final : public ServingRule {
   static constexpr double least_rate = 1e-9;  // less is the solver's rounding
 };
 
+// A child's turn is over when it has had its bunch; then it is the next one's, and who asks for nothing
+// misses nothing: it has had fewer turns when it asks again.
+class RoundRobin final : public ServingRule {
+ public:
+  [[nodiscard]] std::optional<ServingChoice> choose(const RelayView& view) const override {
+    return choice(lowest(view,
+                         [&](std::size_t i) -> std::optional<double> {
+                           const ChildView& child = view.children[i];
+                           if (child.bunch <= 0) return std::nullopt;
+                           return static_cast<double>(child.tasks_given / child.bunch);
+                         }),
+                  ServingReason::next_in_turn);
+  }
+};
+
 std::optional<std::size_t> best_link(const RelayView& view) {
   return lowest(view, [&](std::size_t i) -> std::optional<double> { return -use_of(view, i).rate(); });
 }
@@ -139,7 +154,7 @@ const std::vector<Entry>& entries() {
   static const std::vector<Entry> all{
       {{"fifo", "the oldest request first", paper}, make<Fifo>},
       {{"otf", "the child furthest behind the linear program's rates", paper}, make<OnTheFly>},
-      {{"round-robin", "bunches in turn, pushed, by the linear program", paper}, nullptr},
+      {{"round-robin", "bunches in turn, by the linear program", paper}, make<RoundRobin>},
       {{"bc", "the child whose link takes least time of the busier port", paper}, make<BandwidthCentric>},
       {{"geo", "a pair of children that fills both ports where it beats the best link", paper},
        make<Geometric>}};
@@ -148,12 +163,18 @@ const std::vector<Entry>& entries() {
 
 }  // namespace
 
+double aged(double observed, double nominal, double age, double lasts) {
+  return std::lerp(observed, nominal, std::clamp(age / lasts - 1, 0.0, 1.0));
+}
+
 std::string ServingChoice::text() const {
   switch (reason) {
     case ServingReason::oldest_request:
       return "its request is the oldest";
     case ServingReason::furthest_behind_plan:
       return "it has had least of what the optimum gives it";
+    case ServingReason::next_in_turn:
+      return "it is its turn, of which it has not had all";
     case ServingReason::best_link:
       return "a task for it takes least time of the busier port";
     case ServingReason::balances_ports:
@@ -174,7 +195,6 @@ const std::vector<ServingRuleInfo>& serving_rules() {
 Result<std::unique_ptr<ServingRule>> make_serving_rule(std::string_view name) {
   std::string names;
   for (const Entry& entry : entries()) {
-    if (entry.make == nullptr) continue;
     if (entry.info.name == name) return entry.make();
     names += (names.empty() ? "" : ", ") + entry.info.name;
   }

@@ -22,15 +22,20 @@ struct ChildView {
   double task_down = 0;              // seconds, as observed last (c_j)
   double result_up = 0;              // the same (c'_j)
   double planned_rate = 0;           // of the linear program (beta_j); only otf looks at it
+  std::int64_t bunch = 0;            // tasks a turn (round_robin_period()); only round-robin looks at it
   std::int64_t tasks_given = 0;      // so far
 };
+
+// What is known of a link that has carried nothing for `age` seconds: it holds for `lasts` seconds, and has
+// drifted to `nominal` in as many more. Who had one bad transfer is tried again.
+[[nodiscard]] double aged(double observed, double nominal, double age, double lasts);
 
 struct RelayView {
   double task_down = 0, result_up = 0;  // of the relay's own link, as observed last; 0 for the root
   std::vector<ChildView> children;
 };
 
-enum class ServingReason { oldest_request, furthest_behind_plan, best_link, balances_ports };
+enum class ServingReason { oldest_request, furthest_behind_plan, next_in_turn, best_link, balances_ports };
 
 struct ServingChoice {
   std::size_t child = 0;
@@ -50,10 +55,10 @@ class ServingRule {
 struct ServingRuleInfo {
   std::string name, summary, source;
 };
-// fifo, otf, bc, geo; and round-robin, which is no rule for single requests but a push in bunches
-// (round_robin_period()).
+// The paper's round-robin pushes its bunches (round_robin_period()); as a rule here it is for relays whose
+// children are served only when they ask.
 [[nodiscard]] const std::vector<ServingRuleInfo>& serving_rules();
-// Errors: invalid for an unknown name and for round-robin.
+// Errors: invalid for an unknown name.
 [[nodiscard]] Result<std::unique_ptr<ServingRule>> make_serving_rule(std::string_view name);
 
 // Flow control (section 6): how many tasks a relay wants to have buffered. It grows while children or CPU

@@ -32,9 +32,10 @@ std::unique_ptr<ServingRule> rule(const std::string& name) {
 TEST_CASE("nobody is served who does not ask", "[serving]") {
   RelayView view;
   view.children = {child(1, 1, 0), child(2, 2, 0)};
-  for (const char* name : {"fifo", "otf", "bc", "geo"}) CHECK_FALSE(rule(name)->choose(view).has_value());
+  for (const char* name : {"fifo", "otf", "round-robin", "bc", "geo"})
+    CHECK_FALSE(rule(name)->choose(view).has_value());
   CHECK_FALSE(rule("bc")->choose({}).has_value());
-  CHECK(make_serving_rule("best").error().message.find("choose one of fifo, otf, bc, geo") !=
+  CHECK(make_serving_rule("best").error().message.find("choose one of fifo, otf, round-robin, bc, geo") !=
         std::string::npos);
   CHECK(serving_rules().size() == 5);
 }
@@ -62,6 +63,35 @@ TEST_CASE("fifo, otf and bc", "[serving]") {
   CHECK(chosen(*rule("bc"), relay) == 1);
   relay.result_up = 3;
   CHECK(chosen(*rule("bc"), relay) == 0);
+}
+
+TEST_CASE("round-robin serves bunches in turn, and passes over who does not ask", "[serving]") {
+  RelayView view;
+  view.children = {child(1, 1), child(1, 1), child(1, 1)};
+  view.children[0].bunch = 2;
+  view.children[1].bunch = 1;  // the third has no part in the plan
+  const auto turns = rule("round-robin");
+  std::vector<std::size_t> order;
+  const auto serve = [&] {
+    order.push_back(chosen(*turns, view));
+    ++view.children[order.back()].tasks_given;
+  };
+  for (int i = 0; i < 6; ++i) serve();
+  CHECK(order == std::vector<std::size_t>{0, 0, 1, 0, 0, 1});
+  view.children[0].requests = 0;
+  serve();
+  serve();
+  view.children[0].requests = 1;
+  serve();
+  CHECK(std::vector<std::size_t>(order.begin() + 6, order.end()) == std::vector<std::size_t>{1, 1, 0});
+}
+
+TEST_CASE("what is known of a link that carries nothing drifts away", "[serving]") {
+  CHECK(aged(9, 1, 0, 60) == 9);
+  CHECK(aged(9, 1, 60, 60) == 9);
+  CHECK(aged(9, 1, 90, 60) == 5);
+  CHECK(aged(0.5, 1, 120, 60) == 1);
+  CHECK(aged(9, 1, 1e9, 60) == 1);
 }
 
 TEST_CASE("geo takes the pair that fills both ports, in turn (G4)", "[serving]") {

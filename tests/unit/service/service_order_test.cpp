@@ -41,7 +41,7 @@ TEST_CASE("a host that finds nothing waits for the lease that its asking brings"
 }
 
 TEST_CASE("of those that wait, the relay's rule says who is served first") {
-  const std::string rule = GENERATE("fifo", "bc", "geo", "otf");
+  const std::string rule = GENERATE("fifo", "bc", "geo", "otf", "round-robin");
   CAPTURE(rule);
   Tree tree(400);
   tree.configuration.service_order = rule;
@@ -64,6 +64,104 @@ TEST_CASE("of those that wait, the relay's rule says who is served first") {
   // Units are numbered as they are handed out.
   if (rule == "fifo") CHECK(older.unit < better.unit);
   if (rule == "bc" || rule == "geo") CHECK(better.unit < older.unit);
+}
+
+namespace {
+
+// Two of equal speed ask for one unit each, over links of which the first is slow; who of them is the first
+// to get it.
+struct Pair {
+  Tree tree{400};
+  explicit Pair(const std::string& rule) {
+    tree.configuration.service_order = rule;
+    tree.open();
+  }
+  bool slow_one_is_first(const std::optional<protocol::HostSpeeds>& slow,
+                         const std::optional<protocol::HostSpeeds>& fast) {
+    auto request = tree.world.work_request();
+    request.speeds = slow;
+    auto first = tree.ask(tree.children[0], request);
+    tree.wait_for(1);
+    request.speeds = fast;
+    auto second = tree.ask(tree.children[1], request);
+    tree.wait_for(2);
+    for (int i = 0; i < 20 && !(Tree::is_answered(first) && Tree::is_answered(second)); ++i) {
+      static_cast<void>(tree.speak());
+      must(tree.operate([](Transaction&) { return Status{}; }));
+      tree.world.clock().advance(std::chrono::milliseconds{500});
+    }
+    const auto one = tree.granted(Tree::answered(first), tree.children[0]);
+    const auto other = tree.granted(Tree::answered(second), tree.children[1]);
+    return one.unit < other.unit;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("the relay's own link counts where it competes with its hosts' for a port") {
+  const bool slow_up = GENERATE(false, true);
+  CAPTURE(slow_up);
+  Pair pair("bc");
+  // Of as much each way, sending to and receiving from the first take 1 and 4 s, with the other 3 and 1. The
+  // relay's own way up, 3 s, adds to what is sent: 4 and 4, 6 and 1.
+  must(pair.tree.operate([&](Transaction& tx) {
+    if (slow_up) tx.model.upstream->link = {0, 0, 0, 1 / 3.0};
+    return Status{};
+  }));
+  const protocol::HostSpeeds down_fast{0, 0, 1 / 1.0, 1 / 4.0}, up_fast{0, 0, 1 / 3.0, 1 / 1.0};
+  CHECK(pair.slow_one_is_first(down_fast, up_fast) == slow_up);
+}
+
+TEST_CASE("a relay says how fast its own link is") {
+  Tree tree;
+  must(tree.operate([&](Transaction& tx) {
+    tx.model.upstream->link = {0, 0, 3e6, 1e6};
+    return Status{};
+  }));
+  auto answer = tree.ask(tree.children[0]);
+  tree.wait_for(1);
+  tree.speak_all();
+  static_cast<void>(Tree::answered(answer));
+  const auto host = must(World::wait<protocol::HostInfo>(
+      [&](auto done) { tree.world.service().enrolment().host(tree.relay, std::move(done)); }));
+  REQUIRE(host.speeds);
+  CHECK(host.speeds->upload_bytes_per_second == 1e6);
+}
+
+TEST_CASE("who has had nothing for long is tried again, whatever its link was") {
+  Pair pair("bc");
+  const auto minutes = GENERATE(19, 41);
+  CAPTURE(minutes);
+  must(pair.tree.operate([&](Transaction& tx) {
+    for (const TreeChild& child : pair.tree.children)
+      tx.model.upstream->from_here[child.id].link_used_at = tx.now - std::chrono::minutes{minutes};
+    tx.model.hosts.at(pair.tree.children[0].id).row.speeds = {0, 0, 1e5, 1e5};
+    return Status{};
+  }));
+  const bool tried = pair.slow_one_is_first({}, protocol::HostSpeeds{0, 0, 1e7, 1e7});
+  CHECK(tried == (minutes > 40));
+}
+
+TEST_CASE("who comes late to a planned order has no claim on what others had before") {
+  const std::string rule = GENERATE("otf", "round-robin");
+  CAPTURE(rule);
+  Pair pair(rule);
+  must(pair.tree.operate([&](Transaction& tx) {
+    Upstream& upstream = *tx.model.upstream;
+    FromHere& first = upstream.from_here[pair.tree.children[0].id];
+    first.units = 1000;
+    first.counted_at = tx.now;
+    return Status{};
+  }));
+  static_cast<void>(pair.slow_one_is_first({}, {}));
+  must(pair.tree.operate([&](Transaction& tx) {
+    const auto& here = tx.model.upstream->from_here;
+    const auto first = here.at(pair.tree.children[0].id).units,
+               late = here.at(pair.tree.children[1].id).units;
+    CHECK(first > 1000);
+    CHECK(std::abs(first - late) <= 1);
+    return Status{};
+  }));
 }
 
 TEST_CASE("nobody waits longer than fifteen seconds, nor for an older request, nor for a relay that stops") {
