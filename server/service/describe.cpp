@@ -257,6 +257,7 @@ protocol::HostInfo describe(const Model& model, const Host& host, Timestamp now)
   info.tags = row.tags;
   info.on_hold = row.on_hold;
   if (row.relay != HostId{}) info.relay = row.relay;
+  info.item = host.item;
   for (const auto& [id, application] : model.applications) {
     const double right = model.reputation.reliability(row.id, id, now);
     if (info.trust < 0 || right < info.trust) info.trust = right;

@@ -90,9 +90,10 @@ using UnitSet =
 
 struct Host {
   storage::HostRow row;
-  Timestamp stored_contact{};  // last_contact as written
-  UnitSet units;               // open ones
-  int cores_offered = 0;       // of its last request for work since the start; 0: none yet
+  Timestamp stored_contact{};                    // last_contact as written
+  UnitSet units;                                 // open ones
+  int cores_offered = 0;                         // of its last request for work since the start; 0: none yet
+  std::optional<protocol::ItemBytes> item = {};  // a relay, as it said last
 
   // That its owner lets it use, as far as is known.
   [[nodiscard]] int usable_cores() const {

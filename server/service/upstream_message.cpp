@@ -103,6 +103,11 @@ void say_results(Transaction& tx, UpMessage& message) {
   }
 }
 
+std::optional<protocol::ItemBytes> item_bytes(const Upstream& upstream) {
+  if (!(upstream.item_up_bytes > 0)) return std::nullopt;
+  return protocol::ItemBytes{upstream.item_down_bytes, upstream.item_up_bytes};
+}
+
 // What one stage has to say.
 void say(Transaction& tx, ProblemId id, policy::Relay& relay, const Below& subtree, UpMessage& message) {
   Upstream& upstream = *tx.model.upstream;
@@ -126,7 +131,8 @@ void say(Transaction& tx, ProblemId id, policy::Relay& relay, const Below& subtr
   message.asked.push_back(id);
   if (message.request.slots.empty()) {
     message.request.slots.push_back({0, false});
-    message.request.relay = protocol::RelayOffer{subtree.performance, said.ask->rate, said.ask->slots};
+    message.request.relay =
+        protocol::RelayOffer{subtree.performance, said.ask->rate, said.ask->slots, item_bytes(upstream)};
   }
   auto& slot = message.request.slots.front();
   slot.urgent = slot.urgent || said.ask->urgent;
@@ -156,7 +162,7 @@ UpMessage compose(Transaction& tx) {
     if (relay.due(tx.now) != Timestamp::max()) say(tx, id, relay, subtree, message);
   if (upstream.relays.empty() && upstream.missed && tx.now >= upstream.asks_at) {
     message.request.slots.push_back({0, true});
-    message.request.relay = protocol::RelayOffer{subtree.performance, 0, 1};
+    message.request.relay = protocol::RelayOffer{subtree.performance, 0, 1, item_bytes(upstream)};
   }
   upstream.missed = false;
   say_results(tx, message);

@@ -42,6 +42,7 @@ Status decide_work(Transaction& tx, HostId id, const protocol::WorkRequest& requ
   }
   Host& host = found->second;
   host.cores_offered = request.cores;
+  if (request.relay && request.relay->item) host.item = request.relay->item;
   WorkOutcome outcome;
   if (tx.model.upstream) {
     TRY(take_deliveries(tx, id, commits, outcome));

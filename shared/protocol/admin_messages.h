@@ -266,7 +266,8 @@ struct HostInfo {
   std::vector<std::string> tags = {};
   std::string on_hold = {};  // why it gets no new unit until it is released; empty: it does
   double trust = -1;         // that a result of it is right, where it is believed least; negative: not told
-  std::optional<HostId> relay = {};  // under which it is; absent: it speaks to the project itself
+  std::optional<HostId> relay = {};    // under which it is; absent: it speaks to the project itself
+  std::optional<ItemBytes> item = {};  // of a relay, as it said last; absent: it has not since the start
 };
 
 // A unit that a host has or had, of any problem: GET /v1/admin/hosts/ID/units, the newest first.

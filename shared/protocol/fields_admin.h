@@ -238,6 +238,7 @@ void visit(Archive& archive, Of<Archive, HostInfo>& message) {
   archive.defaulted("on_hold", message.on_hold, Prose{});
   archive.defaulted("trust", message.trust, Number{-1, 1});
   archive("relay", message.relay);
+  archive("item", message.item);
 }
 
 template <>

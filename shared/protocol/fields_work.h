@@ -182,12 +182,21 @@ void visit(Archive& archive, Of<Archive, SlotRequest>& message) {
 }
 
 template <>
+inline constexpr const char* title<ItemBytes> = "bytes of an item";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, ItemBytes>& message) {
+  archive("down", message.down, Number{});
+  archive("up", message.up, Number{});
+}
+
+template <>
 inline constexpr const char* title<RelayOffer> = "relay's offer";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, RelayOffer>& message) {
   archive("performance", message.performance, Number{});
   archive("rate", message.rate, Number{});
   archive("slots", message.slots, Whole{1, limits::relay_slots_max});
+  archive("item", message.item);
 }
 
 template <>

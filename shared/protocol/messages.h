@@ -377,11 +377,17 @@ struct SlotRequest {
   bool urgent = true;  // idle now (false: the unit in hand is ending soon)
 };
 
+// Of one item, on the average of the latest that passed a relay: inputs of its own, and its result, raw.
+struct ItemBytes {
+  double down = 0, up = 0;
+};
+
 // What a relay's hosts have together.
 struct RelayOffer {
-  double performance = 0;  // benchmarks of all their slots, MFLOP/s
-  double rate = 0;         // of those that are on, hint units a second; 0: none has delivered yet
-  int slots = 1;           // that are on
+  double performance = 0;              // benchmarks of all their slots, MFLOP/s
+  double rate = 0;                     // of those that are on, hint units a second; 0: none has delivered yet
+  int slots = 1;                       // that are on
+  std::optional<ItemBytes> item = {};  // absent: no result has come yet
 };
 
 struct WorkRequest {

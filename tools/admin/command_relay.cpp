@@ -192,11 +192,11 @@ void add_relay_commands(CLI::App& program, Action& chosen) {
   command->add_option("name", explained->name, "the relay's name")->required()->type_name("NAME");
   command
       ->add_option("--item-bytes", explained->item_bytes,
-                   "what is fetched for one item, on the average; else nothing")
+                   "what is fetched for one item, on the average; else as the relay measured it")
       ->check(CLI::Range(0.0, limits::plan_number_max));
   command
       ->add_option("--result-bytes", explained->result_bytes,
-                   "how large the result of one item is; else nothing")
+                   "how large the result of one item is; else as the relay measured it")
       ->check(CLI::Range(0.0, limits::plan_number_max));
   on_parse(command, chosen, explained, explain_relay_limit);
 }

@@ -95,6 +95,16 @@ double work_of_item(const RelayFigures& figures, const Subtree& tree) {
   return measured.empty() ? 0 : middle_of(measured) * mean_cost;
 }
 
+// What nobody says of items, the relay does, if it has had any.
+RelayFigures with_item_bytes(RelayFigures figures) {
+  for (const HostInfo& host : figures.hosts) {
+    if (host.id != figures.relay.host || !host.item) continue;
+    if (!figures.item_bytes) figures.item_bytes = host.item->down;
+    if (!figures.result_bytes) figures.result_bytes = host.item->up;
+  }
+  return figures;
+}
+
 double seconds_over(std::optional<double> bytes, double bytes_per_second) {
   return bytes && *bytes > 0 && is_known(bytes_per_second) ? *bytes / bytes_per_second : 0;
 }
@@ -179,7 +189,8 @@ void explain_limit(const Bottleneck& limit, const Subtree& tree, RelayExplanatio
 
 }  // namespace
 
-Result<RelayExplanation> explain_relay(const RelayFigures& figures) {
+Result<RelayExplanation> explain_relay(const RelayFigures& told) {
+  const RelayFigures figures = with_item_bytes(told);
   const Subtree tree(figures);
   if (tree.hosts.size() > static_cast<std::size_t>(limits::plan_optimum_nodes_max))
     return Error{ErrorKind::too_large,

@@ -18,7 +18,7 @@ struct RelayFigures {
   std::vector<protocol::HostInfo> hosts;         // all there are
   std::vector<protocol::UnitInfo> units;         // of the relay, the newest first
   std::optional<protocol::ProblemInfo> problem;  // that the newest of them is of, with its hosts' shares
-  // Of one item; absent: nobody knows.
+  // Of one item; absent: as the relay says.
   std::optional<double> item_bytes, result_bytes;
 };
 

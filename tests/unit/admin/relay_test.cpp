@@ -132,6 +132,20 @@ TEST_CASE("a relay is limited by what it holds, or by a relay under it", "[relay
   CHECK(said.rate.value() == Approx(.1).epsilon(.02));
 }
 
+TEST_CASE("how large items are is what the relay says, unless it is said", "[relay]") {
+  auto figures = a_lab();
+  figures.item_bytes.reset();
+  figures.result_bytes.reset();
+  set_link(figures.hosts[1], 1e8, 2e5);
+  figures.hosts[1].item = protocol::ItemBytes{1e6, 1e6};
+  auto said = explain_relay(figures).value();
+  CHECK(said.limit == "link-up");
+  CHECK(said.never_measured.empty());
+  figures.result_bytes = 10;
+  said = explain_relay(figures).value();
+  CHECK(said.limit == "hosts");
+}
+
 TEST_CASE("what was never measured is said, and counts as nothing", "[relay]") {
   auto figures = a_lab();
   figures.item_bytes.reset();

@@ -37,7 +37,8 @@ bool may_be_absent(const std::string& title, const std::string& name) {
   if (title == "group of errors") return name == "words";
   if (title == "host")
     return name == "code" || name == "tags" || name == "on_hold" || name == "speeds" || name == "trust" ||
-           name == "relay";
+           name == "relay" || name == "item";
+  if (title == "relay's offer") return name == "item";
   if (title == "parameter" || title == "application")
     return name == "default_value" || name == "required" || name == "low" || name == "high" ||
            name == "length" || name == "choices" || name == "parameters" || name == "inputs" ||

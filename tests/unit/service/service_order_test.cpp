@@ -112,10 +112,11 @@ TEST_CASE("the relay's own link counts where it competes with its hosts' for a p
   CHECK(pair.slow_one_is_first(down_fast, up_fast) == slow_up);
 }
 
-TEST_CASE("a relay says how fast its own link is") {
+TEST_CASE("a relay says how fast its own link is, and how large items are that passed it") {
   Tree tree;
   must(tree.operate([&](Transaction& tx) {
     tx.model.upstream->link = {0, 0, 3e6, 1e6};
+    tx.model.upstream->item_up_bytes = 500;
     return Status{};
   }));
   auto answer = tree.ask(tree.children[0]);
@@ -126,6 +127,9 @@ TEST_CASE("a relay says how fast its own link is") {
       [&](auto done) { tree.world.service().enrolment().host(tree.relay, std::move(done)); }));
   REQUIRE(host.speeds);
   CHECK(host.speeds->upload_bytes_per_second == 1e6);
+  REQUIRE(host.item);
+  CHECK(host.item->up == 500);
+  CHECK(host.item->down == 0);
 }
 
 TEST_CASE("who has had nothing for long is tried again, whatever its link was") {
