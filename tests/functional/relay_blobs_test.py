@@ -59,6 +59,8 @@ class Once(unittest.TestCase):
             self.assertGreaterEqual(carried, sum(blobs.values()))
             self.assertLess(carried, 1.02 * sum(blobs.values()) + 64 * 1024, "a blob crossed the link more than once")
             self.check_that_who_asks_waits_for_what_that_brings(hosts[0])
+            relay = next(host for host in grid.admin_json("host", "list")["items"] if host["name"] == "lab")
+            self.assertGreater(relay["speeds"]["download_bytes_per_second"], 0, "it does not tell what it measured of its link")
 
     def check_that_who_asks_waits_for_what_that_brings(self, host):
         """The relay has no unit yet: it asks its parent, and its host has one with the answer to its first request."""
