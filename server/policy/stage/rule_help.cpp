@@ -60,6 +60,8 @@ struct Helper {
     }
     const double sooner = end_with(from);
     if (left - sooner <= rules.gain_minimum) return false;
+    // A relay delivers any part: its tail may be there before the rest.
+    if (stage.ledger.accepted().contains(Range{from, unit.range.end})) return false;
     Proposal split{UnitKind::split, {from, unit.range.end}};
     split.of = group.id;
     split.work = costs.of(split.range);

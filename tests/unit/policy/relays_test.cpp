@@ -99,6 +99,15 @@ TEST_CASE("what no host of a relay has begun is split off for who is idle, and n
   CHECK(bench.stands(unit, 6000, 5000, 1, 4).end == split.range.begin);
 }
 
+TEST_CASE("what a relay has delivered of its tail is not split off") {
+  Parent bench(10'000);
+  const Unit unit = bench.take(relay, {0, 10'000});
+  REQUIRE(bench.commit(unit, {5000, 10'000}).refusal.empty());
+  static_cast<void>(bench.stands(unit, 6000, 10'000, 1, 4));
+  const Grant grant = bench.grant(other, {}, RelayOffer{1, 4});  // the bench checks all invariants
+  if (grant.unit) CHECK(bench.granted(grant).range.begin < 5000);
+}
+
 TEST_CASE("a relay whose hosts have begun everything keeps it") {
   Parent bench(10'000);
   const Unit unit = bench.take(relay, {0, 10'000});
