@@ -20,8 +20,8 @@ constexpr Duration save_retry = std::chrono::seconds{10};
 constexpr std::size_t probe_bytes = std::size_t{1} << 16;
 constexpr std::int64_t raw_small_max = 1 << 20;  // larger segments are not tried to be made small
 // A relay has a result until its own parent has it, and the answer may be lost on its way down: it is sent
-// again, ever later. A day without a network is no reason to send all of it again and again, and a relay whose
-// disk is gone is mended within a few hours.
+// again, ever later. A day without a network is no reason to send all of it again and again, and a relay
+// whose disk is gone is mended within a few hours.
 constexpr Duration first_patience = std::chrono::minutes{15}, longest_patience = std::chrono::hours{6};
 constexpr std::size_t refused_max = 64;  // reports; more of them tell nothing new
 
