@@ -17,12 +17,23 @@ bool is_present(const Model& model, ProblemId problem, int stage) {
 }
 
 // Accepted here, and in no answer yet: policy::Relay passes it up anew, which costs a repetition at most.
-Result<RangeSet> waiting_of(storage::Store& store, const Upstream& upstream, ProblemId problem, int stage) {
+// What it speaks for no more, of leases that are over or that came twice, goes up with the next message.
+Status restore_waiting(storage::Store& store, Upstream& upstream, ProblemId problem, int stage,
+                       std::vector<policy::RelayLease> leases, policy::Relay& relay) {
   TRY_ASSIGN(const auto accepted, store.accepted(problem, stage));
   RangeSet waiting;
-  for (const auto& piece : accepted)
-    if (upstream.owed.contains(piece.segment)) waiting.add(piece.range);
-  return waiting;
+  std::set<SegmentId> counted;
+  for (const auto& piece : accepted) {
+    if (!upstream.owed.contains(piece.segment)) continue;
+    waiting.add(piece.range);
+    counted.insert(piece.segment);
+  }
+  relay.restore(std::move(leases), std::move(waiting));
+  for (const auto& [segment, owed] : upstream.owed)
+    if (owed.row.problem == problem && owed.row.stage == stage &&
+        !(counted.contains(segment) && relay.holds(owed.row.lease)))
+      upstream.to_send.insert(segment);
+  return {};
 }
 
 Status load_owed(storage::Store& store, Upstream& upstream, Timestamp hour_ago) {
@@ -108,8 +119,7 @@ Status load_upstream(storage::Store& store, Model& model, Timestamp hour_ago) {
     if (problem.stage == nullptr) continue;
     policy::Relay& relay =
         upstream.relays.try_emplace(id, *problem.stage, policy::RelayRules{}).first->second;
-    TRY_ASSIGN(auto waiting, waiting_of(store, upstream, id, problem.row.stage));
-    relay.restore(std::move(open[id]), std::move(waiting));
+    TRY(restore_waiting(store, upstream, id, problem.row.stage, std::move(open[id]), relay));
   }
   // Of stages that are over nothing else says when they go up.
   for (const auto& [segment, owed] : upstream.owed)

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "shared/base/result.h"
 #include "shared/protocol/admin_messages.h"
 #include "shared/protocol/relay_messages.h"
 

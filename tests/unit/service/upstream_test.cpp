@@ -118,6 +118,19 @@ TEST_CASE("a result that a relay has lost is computed again, or brought again by
   tree.finish();
 }
 
+TEST_CASE("what came for a lease that was over goes up after a restart, too") {
+  Tree tree;
+  const TreeChild& child = tree.children[0];
+  const auto grant = tree.take(child);
+  (void)must(tree.world.change(tree.problem, Problems::Action::cancel));
+  tree.world.clock().advance(std::chrono::minutes{2});
+  tree.speak_all();
+  REQUIRE(tree.work(child, {tree.result(child, grant, grant.range)}, 0).held);
+  tree.open();
+  tree.speak_all();
+  CHECK(Tree::answers(tree.work(child, {}, 0)).size() == 1);
+}
+
 TEST_CASE("a relay takes only what its host signed, of what it granted") {
   Tree tree;
   const TreeChild& child = tree.children[0];
