@@ -87,6 +87,7 @@ class Audit(unittest.TestCase):
             call("POST", "/v1/admin/codes/{name}/rotate", "lab")
             call("POST", "/v1/admin/codes/{name}/withdraw", "lab", summary="withdrawn")
             call("POST", "/v1/admin/relays", body={"name": "b12", "children": 9}, action="relay allow", summary="a relay with 9 hosts under it")
+            call("POST", "/v1/admin/relays/{name}/quota", "b12", {"children": 12}, action="relay quota")
             call("POST", "/v1/admin/tokens", body={"name": "ann", "role": "viewer"}, summary="viewer, valid")
             call("POST", "/v1/admin/tokens/{name}/withdraw", "ann", summary="viewer, withdrawn")
             self.more_changes(call)
