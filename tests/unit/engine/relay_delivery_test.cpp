@@ -119,10 +119,10 @@ TEST_CASE("Without a relay there is no such word, and nothing is held for a serv
   world.relay.reset();
   world.server.queue_unit({0, 8});
   world.start();
-  REQUIRE(world.run_until([&] { return relayed.sent() >= 1; }, 100ms));
+  REQUIRE(world.run_until([&] { return relayed.sent() >= 1; }, 1s));
   CHECK_FALSE(world.server.commits[0].delivery);
   world.server.holds = false;
-  REQUIRE(world.run_until([&] { return world.nothing_in_hand(); }, 500ms));  // it was sent again
+  REQUIRE(world.run_until([&] { return world.nothing_in_hand(); }, 5s));  // it was sent again
   CHECK(relayed.sent() >= 2);
 }
 
