@@ -2,11 +2,8 @@
 sleep; gleaner-sim is given the same hosts, links and starts. Processes are real, links are shaped (link_proxy.py), kernels are not
 confined: a hundred sandboxes would be what is measured."""
 import json
-import os
 import pathlib
 import shutil
-import statistics
-import tempfile
 import time
 
 from policy_bench import simulator
