@@ -6,8 +6,6 @@ namespace gleaner::policy {
 namespace {
 
 constexpr std::size_t ended_max = 64;
-// With more than this it has as much ahead as its parent would give it at once.
-constexpr std::size_t leases_max = 16;
 
 Timestamp later(Timestamp time, double seconds) {
   return time + from_seconds(seconds);
@@ -37,10 +35,15 @@ double Relay::ahead(double rate) const {
   return std::max(2 * round_trip_, std::min(rules_.horizon, latest_cost_ / rate / 2));
 }
 
+// Of what was cancelled above, say, nothing is here: then it is for hosts that find nothing to say so.
+bool Relay::looks_ahead() const {
+  return !dry_ && !leases_.empty();
+}
+
 bool Relay::wants_more(Timestamp now) const {
-  if (now < asks_at_ || leases_.size() >= leases_max) return false;
+  if (now < asks_at_ || leases_.size() >= relay_leases_max) return false;
   const Ledger& ledger = stage_->ledger();
-  if (ledger.free().empty()) return idle_ || !dry_;
+  if (ledger.free().empty()) return idle_ || looks_ahead();
   const double rate = stage_->counts(now).rate;
   return !dry_ && rate > 0 && ledger.free_cost() <= rate * ahead(rate);
 }
@@ -52,7 +55,8 @@ Timestamp Relay::due(Timestamp now) const {
   for (const Lease& lease : leases_)
     if (complete(lease)) return now;
   const Ledger& ledger = stage_->ledger();
-  const bool will_want = ledger.free().empty() && (idle_ || !dry_) && leases_.size() < leases_max;
+  const bool will_want =
+      ledger.free().empty() && (idle_ || looks_ahead()) && leases_.size() < relay_leases_max;
   return std::max(now, will_want ? std::min(speaks_at_, asks_at_) : speaks_at_);
 }
 

@@ -71,6 +71,7 @@ class Relay {
   };
   // Seconds that what is free is to last.
   [[nodiscard]] double ahead(double rate) const;
+  [[nodiscard]] bool looks_ahead() const;
   [[nodiscard]] bool wants_more(Timestamp now) const;
   [[nodiscard]] bool complete(const Lease& lease) const;
   void pass_up(const Lease& lease, bool all, std::vector<RelayCommit>& commits) const;

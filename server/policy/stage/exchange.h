@@ -1,6 +1,7 @@
 // What a stage is told and what it answers: who asks, what is handed out, what an event changed. Value types.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -27,6 +28,9 @@ struct Changes {
   std::vector<HostId> hosts;  // records changed
   std::vector<Decision> decisions;
 };
+
+// With so many open units a relay has as much ahead as it is given at once.
+constexpr std::size_t relay_leases_max = 16;
 
 // What the hosts of a relay have together.
 struct RelayOffer {

@@ -7,7 +7,7 @@
 namespace gleaner::policy {
 namespace {
 
-// A slot may hold the unit it computes and one that waits; a relay has many hosts to keep busy.
+// A slot may hold the unit it computes and one that waits.
 constexpr std::size_t units_per_slot_max = 2;
 
 const char* const passed_over = "hosts that draw less for it and end it as soon are about to ask";
@@ -144,6 +144,8 @@ Grant StageState::request(const Requester& requester, Timestamp now, Changes& ch
     return {{}, park, "this host was left out: it had returned nothing when 70 % were completed"};
   if (!requester.urgent && !host.relay && slot.units.size() >= units_per_slot_max)
     return {{}, park, "a unit waits in this slot already"};
+  if (host.relay && slot.units.size() >= relay_leases_max)
+    return {{}, park, "the relay has as many units as it may have at a time"};
   if (!may_hold_more(host, slot, clock.fleet(), rules))
     return {{}, park, "it has to deliver first what it holds"};
   const double trusted = credit(host, clock.fleet(), rules, now);

@@ -126,8 +126,8 @@ TEST_CASE("a relay none of whose hosts is on stalls, and what it lacks goes to o
   CHECK(recovered.range.end == 95);
 }
 
-TEST_CASE("a relay asks ahead as often as it runs short, a host for one unit that waits") {
-  Parent bench(1000);
+TEST_CASE("a relay asks ahead as often as it runs short, up to its most units, a host for one that waits") {
+  Parent bench(2000);
   const auto ahead = [&](int host, Range range) {
     Requester requester;
     requester.host = HostId{host};
@@ -136,10 +136,11 @@ TEST_CASE("a relay asks ahead as often as it runs short, a host for one unit tha
     requester.unit = UnitId{bench.next_unit++};
     return bench.stage.request(requester, bench.now, bench.changes).unit.has_value();
   };
-  for (std::int64_t begin = 0; begin < 500; begin += 100) CHECK(ahead(relay, {begin, begin + 100}));
-  CHECK(ahead(other, {500, 600}));
-  CHECK(ahead(other, {600, 700}));
-  CHECK(!ahead(other, {700, 800}));
+  for (std::int64_t begin = 0; begin < 1600; begin += 100) CHECK(ahead(relay, {begin, begin + 100}));
+  CHECK(!ahead(relay, {1600, 1700}));
+  CHECK(ahead(other, {1600, 1700}));
+  CHECK(ahead(other, {1700, 1800}));
+  CHECK(!ahead(other, {1800, 1900}));
   bench.stage.check_invariants();
 }
 
@@ -208,6 +209,7 @@ TEST_CASE("one message carries what a relay's hosts did, and an answer that is l
   const auto say = [&] { return below.policy.say(4, parent.now); };
 
   // The grant never arrives: the next request names no unit, and gets the items again.
+  below.policy.missed();
   REQUIRE(below.policy.due(parent.now) <= parent.now);
   const auto lost = serve(say());
   REQUIRE(lost.reply.grant);
@@ -241,6 +243,26 @@ TEST_CASE("one message carries what a relay's hosts did, and an answer that is l
     below.bench.stage.check_invariants();
   }
   CHECK(parent.stage.host(HostId{relay})->items_accepted == 64);
+}
+
+TEST_CASE("a relay that has no unit asks for hosts that find nothing, and not ahead") {
+  Below below(8);
+  StageBench& bench = below.bench;
+  below.policy.missed();
+  REQUIRE(below.policy.say(1, bench.now).ask);
+  RelayReply reply;
+  reply.grant = RelayGrant{UnitId{1}, {0, 8}};
+  below.policy.told(reply, bench.now, bench.changes);
+  static_cast<void>(below.policy.say(1, bench.now));
+  reply.grant.reset();
+  reply.orders = {{UnitId{1}, protocol::UnitAction::cancel, 0, "the problem is cancelled"}};
+  below.policy.told(reply, bench.now, bench.changes);
+  bench.wait(reply.interval);
+  CHECK(!below.policy.say(1, bench.now).ask);
+  below.policy.told({}, bench.now, bench.changes);
+  below.policy.missed();
+  REQUIRE(below.policy.due(bench.now) == bench.now);
+  CHECK(below.policy.say(1, bench.now).ask);
 }
 
 TEST_CASE(
