@@ -12,6 +12,7 @@
 #include "server/service/trust.h"
 #include "server/service/upstream_results.h"
 #include "server/service/waiting.h"
+#include "shared/base/limits.h"
 #include "shared/crypto/relay_chain.h"
 #include "shared/protocol/codec.h"
 
@@ -238,6 +239,18 @@ Status find_checking_place(Transaction& tx, HostId host, UnitId id, Result<Check
   return {};
 }
 
+std::size_t segments_max(const Host& host) {
+  return static_cast<std::size_t>(host.row.children > 0 ? limits::segments_per_relay_request_max
+                                                        : limits::segments_per_request_max);
+}
+
+Status count_segments(const Model& model, HostId host, std::size_t count) {
+  const auto found = model.hosts.find(host);
+  if (found == model.hosts.end() || count <= segments_max(found->second)) return {};
+  return Error{ErrorKind::invalid,
+               fmt::format("a request of this host brings {} results at most", segments_max(found->second))};
+}
+
 Result<CommitPlace> find_place(Transaction& tx, HostId host, protocol::CommitRequest request) {
   if (tx.model.upstream) return find_leased_place(tx, host, std::move(request));
   CommitPlace place;
@@ -296,6 +309,10 @@ Result<CommitPlace> find_place(Transaction& tx, HostId host, protocol::CommitReq
 
 Status take_checked(Transaction& tx, HostId host, std::vector<PreparedCommit> checked,
                     Result<std::vector<PreparedCommit>>& commits) {
+  if (const Status few = count_segments(tx.model, host, checked.size()); !few.ok()) {
+    commits = few.error();
+    return {};
+  }
   for (PreparedCommit& commit : checked) {
     TRY_ASSIGN(CommitPlace place, find_place(tx, host, commit.request));
     PreparedCommit& found = place.prepared;

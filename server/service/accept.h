@@ -68,6 +68,11 @@ struct CheckingPlace {
 [[nodiscard]] Status find_checking_place(Transaction& tx, HostId host, UnitId unit,
                                          Result<CheckingPlace>& place);
 
+// That a request of that host may bring, and its answer may answer.
+[[nodiscard]] std::size_t segments_max(const Host& host);
+// invalid: a request of that host brings more.
+[[nodiscard]] Status count_segments(const Model& model, HostId host, std::size_t count);
+
 [[nodiscard]] Result<CommitPlace> find_place(Transaction& tx, HostId host, protocol::CommitRequest request);
 // The same for commits that a front end has checked, with the problem and stage that it took theirs to be of:
 // each with what it found, or with what is answered to it anyway. conflict: one is of another problem or

@@ -92,6 +92,10 @@ void Commits::prepare(HostId host, std::vector<protocol::CommitRequest> requests
   kernel_.decide<std::vector<CommitPlace>>(
       [host, requests = std::move(requests)](Transaction& tx,
                                              Result<std::vector<CommitPlace>>& places) -> Status {
+        if (const Status few = count_segments(tx.model, host, requests.size()); !few.ok()) {
+          places = few.error();
+          return {};
+        }
         std::vector<CommitPlace> found;
         for (const auto& request : requests) {
           TRY_ASSIGN(auto place, find_place(tx, host, request));

@@ -87,7 +87,7 @@ void say_results(Transaction& tx, UpMessage& message) {
   Upstream& upstream = *tx.model.upstream;
   if (tx.now < upstream.sends_at) return;
   for (const SegmentId segment : upstream.to_send) {
-    if (message.results.size() == static_cast<std::size_t>(limits::segments_per_request_max)) break;
+    if (message.results.size() == static_cast<std::size_t>(limits::segments_per_relay_request_max)) break;
     const storage::DeliveryRow& row = upstream.owed.at(segment).row;
     const auto statement = protocol::decode<protocol::SignedStatement>(row.statement);
     if (!statement.ok()) continue;
@@ -173,6 +173,7 @@ UpMessage compose(Transaction& tx) {
       message.request.units.push_back(report_of_done(tx.model, lease, tx.now));
   offer(tx.model, message.request);
   message.request.proposal.performance = subtree.performance;
+  message.request.proofs = true;
   if (upstream.link != protocol::HostSpeeds{}) message.request.speeds = upstream.link;
   return message;
 }

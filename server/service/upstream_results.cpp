@@ -238,13 +238,12 @@ Status take_deliveries(Transaction& tx, HostId host_id, const std::vector<Prepar
   return {};
 }
 
-std::vector<protocol::SignedStatement> answers_for(Transaction& tx, HostId host) {
+std::vector<protocol::SignedStatement> answers_for(Transaction& tx, HostId host, std::size_t most) {
   std::vector<protocol::SignedStatement> some;
   const auto found = tx.model.upstream->answers.find(host);
   if (found == tx.model.upstream->answers.end()) return some;
   auto& answers = found->second;
-  const std::size_t count =
-      std::min(answers.size(), static_cast<std::size_t>(limits::segments_per_request_max));
+  const std::size_t count = std::min(answers.size(), most);
   for (std::size_t i = 0; i < count; ++i) {
     some.push_back(answers[i].statement);
     ++answers[i].told;

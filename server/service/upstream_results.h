@@ -15,8 +15,9 @@ namespace gleaner::service {
 // much as it is to hold takes nothing more: hosts keep it.
 [[nodiscard]] Status take_deliveries(Transaction& tx, HostId host, const std::vector<PreparedCommit>& commits,
                                      WorkOutcome& outcome);
-// Of results of the host and of those under it, that the project has answered: as many as a reply takes.
-[[nodiscard]] std::vector<protocol::SignedStatement> answers_for(Transaction& tx, HostId host);
+// Of results of the host and of those under it, that the project has answered: `most` of them.
+[[nodiscard]] std::vector<protocol::SignedStatement> answers_for(Transaction& tx, HostId host,
+                                                                 std::size_t most);
 // It is damaged here, or gone: its items are handed out again, unless its host brings it once more.
 [[nodiscard]] Status lose_result(Transaction& tx, SegmentId segment);
 // The project's answer to one of them. REQUIRES: it is known to be the project's.

@@ -61,14 +61,9 @@ Status decide_work(Transaction& tx, HostId id, const protocol::WorkRequest& requ
   if (auto progress = progress_for(tx, host); !progress.empty()) outcome.reply.progress = std::move(progress);
   outcome.reply.stages = stages_for(tx, host);
   outcome.reply.put_out = put_out_under(tx.model, id);
-  if (tx.model.upstream &&
-      outcome.passed.size() < static_cast<std::size_t>(limits::segments_per_request_max)) {
-    auto answers = answers_for(tx, id);
-    const std::size_t room =
-        static_cast<std::size_t>(limits::segments_per_request_max) - outcome.passed.size();
-    if (answers.size() > room) answers.resize(room);
-    for (auto& answer : answers) outcome.passed.push_back(std::move(answer));
-  }
+  if (const std::size_t most = segments_max(host); tx.model.upstream && outcome.passed.size() < most)
+    for (auto& answer : answers_for(tx, id, most - outcome.passed.size()))
+      outcome.passed.push_back(std::move(answer));
   outcome.wait = wait_of(tx, host, request, outcome);
   result = std::move(outcome);
   return {};
@@ -88,7 +83,8 @@ Status take_heartbeat(Transaction& tx, HostId id, protocol::HeartbeatRequest req
   reply.interval_seconds = heartbeat_interval(tx, found->second);
   reply.stages = stages_for(tx, found->second);
   if (tx.model.upstream)
-    if (auto answers = answers_for(tx, id); !answers.empty()) reply.acknowledgements = std::move(answers);
+    if (auto answers = answers_for(tx, id, limits::segments_per_request_max); !answers.empty())
+      reply.acknowledgements = std::move(answers);
   if (tx.model.revocations.number() > 0) reply.revocations = tx.model.revocations.number();
   result = std::move(reply);
   return {};

@@ -203,7 +203,7 @@ template <>
 inline constexpr const char* title<WorkRequest> = "work request";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, WorkRequest>& message) {
-  archive("commits", message.commits, List{limits::segments_per_request_max});
+  archive("commits", message.commits, List{limits::segments_per_relay_request_max});
   archive("units", message.units, List{limits::units_per_host_max});
   archive("slots", message.slots, List{limits::units_per_request_max});
   archive("platforms", message.platforms, List{limits::platforms_max, Text{}});
@@ -233,7 +233,7 @@ template <>
 inline constexpr const char* title<WorkReply> = "work reply";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, WorkReply>& message) {
-  archive("acknowledgements", message.acknowledgements, List{limits::segments_per_request_max});
+  archive("acknowledgements", message.acknowledgements, List{limits::segments_per_relay_request_max});
   archive("units", message.units, List{limits::units_per_host_max});
   archive("grants", message.grants, List{limits::units_per_request_max});
   archive("grant_slots", message.grant_slots,
@@ -247,7 +247,7 @@ void visit(Archive& archive, Of<Archive, WorkReply>& message) {
   archive("progress", message.progress, List{limits::progress_per_reply_max});
   archive("revocations", message.revocations, Whole{});
   archive("leases", message.leases, List{limits::units_per_request_max});
-  archive("held", message.held, List{limits::segments_per_request_max});
+  archive("held", message.held, List{limits::segments_per_relay_request_max});
   archive("stages", message.stages, List{limits::progress_per_reply_max});
   archive("put_out", message.put_out, List{limits::put_out_per_reply_max});
 }

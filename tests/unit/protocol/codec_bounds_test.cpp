@@ -167,6 +167,35 @@ TEST_CASE("an error names the whole path and what was expected") {
   CHECK(decode<WorkRequest>(serialize(tree)).error().message == "work request: platforms[1]: expected text");
 }
 
+TEST_CASE("a relay's fullest work request can be read, and its answer") {
+  SignedStatement statement;
+  statement.key = Bytes(32, 'k');
+  statement.signature = Bytes(64, 's');
+  statement.payload = std::string(400, ' ');
+  statement.proof = Bytes(33 * 10, 'p');
+  CommitRequest commit;
+  commit.digest = std::string(64, '0');
+  commit.data = Bytes(1000, 'd');
+  commit.delivery = statement;
+  UnitReport report;
+  report.relay = RelayProgress{};
+  WorkRequest request;
+  request.commits.assign(limits::segments_per_relay_request_max, commit);
+  request.units.assign(limits::units_per_host_max, report);
+  request.relay = RelayOffer{1, 1, 1, ItemBytes{1, 1}};
+  REQUIRE(decode<WorkRequest>(encode(request)).ok());
+  CHECK(encode(request).size() < static_cast<std::size_t>(limits::json_message_bytes_max));
+  request.commits.push_back(commit);
+  CHECK_FALSE(decode<WorkRequest>(encode(request)).ok());
+  WorkReply reply;
+  reply.acknowledgements.assign(limits::segments_per_relay_request_max, statement);
+  reply.held.emplace(limits::segments_per_relay_request_max, HeldResult{});
+  for (auto& held : *reply.held) held.digest = commit.digest;
+  reply.units.assign(limits::units_per_host_max, UnitOrder{});
+  REQUIRE(decode<WorkReply>(encode(reply)).ok());
+  CHECK(encode(reply).size() < static_cast<std::size_t>(limits::json_message_bytes_max));
+}
+
 TEST_CASE("progress is optional, bounded and checked") {
   WorkReply reply;
   CHECK(encode(reply).find("progress") == std::string::npos);

@@ -129,6 +129,21 @@ TEST_CASE("a relay delivers any part of its lease, and who computed it is credit
   CHECK(lab.show(lab.children[0].id).items_accepted == 30);
 }
 
+TEST_CASE("a relay brings the results of many hosts with one request, a host as many as it may have") {
+  Lab lab;
+  auto request = lab.asks();
+  request.commits.assign(limits::segments_per_request_max + 1,
+                         lab.result(lab.lease(), {0, 10}, lab.children[0]));
+  CHECK(must(lab.world.work(lab.relay, request)).acknowledgements.size() == request.commits.size());
+  request.relay.reset();
+  const TestHost host = lab.world.add_host("plain");
+  const auto refused = lab.world.work(host.id, request);
+  REQUIRE(!refused.ok());
+  CHECK(refused.error().kind == ErrorKind::invalid);
+  request.commits.pop_back();
+  CHECK(lab.world.work(host.id, request).ok());
+}
+
 TEST_CASE("what a relay says that a host computed counts only if that host signed just that") {
   Lab lab;
   const auto lease = lab.lease();
