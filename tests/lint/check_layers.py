@@ -11,7 +11,7 @@ NEVER = [
     (r"shared/", r"(server|client|apps|tools)\b"),
     (r"shared/(base|json|protocol|planning)$", r"shared/io$"),
     (r"server\b", r"(client|apps|tools)\b"),
-    (r"server/policy\b", r"server/(storage|service|http)|shared/(?!base$|json$|protocol$)"),
+    (r"server/policy\b", r"server/(storage|service|http)|shared/(?!base$|json$|protocol$|planning$)"),
     (r"client\b", r"(server|apps|tools)\b"),
     (r"client/policy$", r"client/|shared/(?!base$|protocol$)"),
     (r"client(?!/unpack)", r"shared/archive$"),  # libarchive stays out of the resident process
