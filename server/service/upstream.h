@@ -13,6 +13,7 @@
 
 #include "server/policy/dispatch/terms.h"
 #include "server/policy/relay/relay.h"
+#include "server/policy/relay/service_order.h"
 #include "server/storage/store.h"
 #include "shared/protocol/messages.h"
 
@@ -34,12 +35,7 @@ struct Owed {
   Duration patience{0};  // after which it is sent again
 };
 
-// What a host has had of this relay since its start.
-struct FromHere {
-  std::int64_t units = 0;
-  Timestamp counted_at;    // among others by a planned service order, last
-  Timestamp link_used_at;  // its link carried a unit's inputs, or it said how fast it is
-};
+using policy::FromHere;
 
 struct Upstream {
   std::map<ProblemId, policy::Relay> relays;   // of problems with a stage

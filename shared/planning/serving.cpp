@@ -51,24 +51,23 @@ class Fifo final : public ServingRule {
 
 class OnTheFly final : public ServingRule {
  public:
+  [[nodiscard]] ServingPlan plan() const override { return ServingPlan::rates; }
   [[nodiscard]] std::optional<ServingChoice> choose(const RelayView& view) const override {
     return choice(lowest(view,
                          [&](std::size_t i) -> std::optional<double> {
                            const ChildView& child = view.children[i];
-                           if (!(child.planned_rate > least_rate)) return std::nullopt;
+                           if (!(child.planned_rate > least_planned_rate)) return std::nullopt;
                            return static_cast<double>(child.tasks_given) / child.planned_rate;
                          }),
                   ServingReason::furthest_behind_plan);
   }
-
- private:
-  static constexpr double least_rate = 1e-9;  // less is the solver's rounding
 };
 
 // A child's turn is over when it has had its bunch; then it is the next one's, and who asks for nothing
 // misses nothing: it has had fewer turns when it asks again.
 class RoundRobin final : public ServingRule {
  public:
+  [[nodiscard]] ServingPlan plan() const override { return ServingPlan::turns; }
   [[nodiscard]] std::optional<ServingChoice> choose(const RelayView& view) const override {
     return choice(lowest(view,
                          [&](std::size_t i) -> std::optional<double> {

@@ -43,9 +43,14 @@ struct ServingChoice {
   [[nodiscard]] std::string text() const;  // a sentence
 };
 
+// What of a plan a rule looks at: rates, or bunches as turns.
+enum class ServingPlan { none, rates, turns };
+inline constexpr double least_planned_rate = 1e-9;  // less is the solver's rounding
+
 class ServingRule {
  public:
   virtual ~ServingRule() = default;
+  [[nodiscard]] virtual ServingPlan plan() const { return ServingPlan::none; }
   // The child to send the next task to; nothing if none may have one.
   [[nodiscard]] virtual std::optional<ServingChoice> choose(const RelayView& view) const = 0;
   // The child has been chosen and is sent a task.

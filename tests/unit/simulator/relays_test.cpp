@@ -2,6 +2,7 @@
 // takes hardly longer than one server, and its server hears little.
 #include <cmath>
 
+#include "shared/planning/serving.h"
 #include "tests/catch.h"
 #include "tools/simulator/fluid.h"
 #include "tools/simulator/population.h"
@@ -44,7 +45,7 @@ TEST_CASE("nothing is lost or counted twice whatever befalls relays, links and h
     RelayWorld world = steady_world(32, 1500, seed);
     world.children = shapes[seed % shapes.size()];
     world.latency = seed % 3 == 0 ? 4 : 0;
-    world.service = std::vector<std::string>{"fifo", "bc", "geo"}[seed % 3];
+    world.service = planning::serving_rules()[seed % 5].name;
     world.problem.bytes_in = world.problem.bytes_out = seed % 4 == 2 ? 1000 : 0;
     for (std::size_t i = 0; i < world.hosts.size(); ++i)
       world.hosts[i].down_byte_seconds = world.hosts[i].up_byte_seconds = 1e-3F * static_cast<float>(i % 4);

@@ -63,6 +63,7 @@ RelayNode::RelayNode(const RelayWorld& world, const WorldWork& work, const Place
   if (place.level == 0) return;
   relay_.emplace(stage_, world.relay);
   serving_ = planning::make_serving_rule(world.service).value();
+  from_here_.resize(std::max(children_.size(), place.relays));
   begin(cut_, world.cut_gap, world.cut_length);
   begin(off_, world.off_gap, world.off_length);
   if (world.vanish_mean > 0) vanish_at_ = random_.exponential(world.vanish_mean);

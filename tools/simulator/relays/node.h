@@ -13,6 +13,7 @@
 #include "client/policy/prefetch.h"
 #include "server/policy/relay/relay.h"
 #include "server/policy/relay/serve.h"
+#include "server/policy/relay/service_order.h"
 #include "shared/base/random.h"
 #include "shared/planning/serving.h"
 #include "tools/simulator/relays/children.h"
@@ -137,6 +138,7 @@ class RelayNode {
   };
   class Serving;
   void keep_waiting(std::size_t child, Waiting waiting);
+  void note_given(std::size_t child);
   void serve_waiting();
   void count_message();
   void took(const std::vector<Range>& accepted);
@@ -168,6 +170,7 @@ class RelayNode {
   std::int64_t uploaded_ = 0;
   std::map<std::size_t, Waiting> waiting_;  // by child
   std::unique_ptr<planning::ServingRule> serving_;
+  std::vector<policy::FromHere> from_here_;  // of a relay's children
   std::uint64_t waited_ = 0;
   double serves_at_ = Agenda::never;
 

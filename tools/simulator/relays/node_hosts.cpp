@@ -223,6 +223,7 @@ bool RelayNode::give_unit(HostId host, Child& child, std::size_t place, double a
     return false;
   }
   ++next_unit_;
+  note_given(child_of(host));
   const Range range = stage_.unit(*grant.unit)->range;
   const double bytes = world_.problem.bytes_in * static_cast<double>(range.size());
   ++counts_.grants;

@@ -42,6 +42,7 @@ policy::RelayServed RelayNode::serve_stage(const ToParent& letter) {
   if (served.reply.grant) {
     ++next_unit_;
     ++counts_.grants;
+    note_given(letter.child);
   }
   return served;
 }

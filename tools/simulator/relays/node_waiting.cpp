@@ -1,5 +1,5 @@
-// Those that found nothing at a relay and wait with it for what comes from above: hosts, or relays. As
-// server/service/service_order.cpp does it.
+// Those that found nothing at a relay and wait with it for what comes from above: hosts, or relays. Who of
+// them is next the live relay's policy::ServiceOrder says.
 #include <algorithm>
 #include <utility>
 
@@ -8,38 +8,39 @@
 namespace gleaner::simulator {
 namespace {
 
-constexpr std::size_t together_max = 256;
 constexpr double serves_every = 1;
+
+double rate_of(double byte_seconds) {
+  return byte_seconds > 0 ? 1 / byte_seconds : 0;
+}
 
 }  // namespace
 
-// Of at most `together_max`, the oldest.
+// Of at most ServiceOrder::most, the oldest.
 class RelayNode::Serving {
  public:
-  explicit Serving(RelayNode& node) : node_(node), free_only_(node.relay_->more_may_come()) {
-    std::vector<std::pair<std::uint64_t, std::size_t>> oldest;
-    for (const auto& [child, waiting] : node.waiting_) oldest.emplace_back(waiting.number, child);
-    std::sort(oldest.begin(), oldest.end());
-    oldest.resize(std::min(oldest.size(), together_max));
-    for (const auto& [number, child] : oldest) add(child, number);
-    fill_in_unknown();
+  explicit Serving(RelayNode& node)
+      : node_(node),
+        children_(oldest(node)),
+        order_(*node.serving_, traffic(), waiting(), node.stamp()),
+        rests_(children_.size()) {
+    CHECK_TRUE(order_.trouble().empty());  // a live relay logs it and goes on
+    for (std::size_t i = 0; i < children_.size(); ++i) node_.from_here_[children_[i]] = order_.here(i);
   }
 
   void serve() {
-    while (true) {
-      if (node_.stage_.ledger().free().empty())
-        for (std::size_t i = 0; i < children_.size(); ++i)
-          if (!is_over(i)) view_.children[i].requests = 0;
-      const auto choice = node_.serving_->choose(view_);
-      if (!choice) return;
-      serve_slot(choice->child);
+    while (const auto choice = order_.next(!node_.stage_.ledger().free().empty())) {
+      const std::size_t i = choice->child;
+      const bool got = node_.place_.relays > 0 ? serve_relay(i) : serve_host(i);
+      got ? order_.served(i) : order_.nothing_for(i);
     }
   }
 
   // Answers those whose wait is over.
   void end() {
     for (std::size_t i = 0; i < children_.size(); ++i) {
-      if (!got_[i] && !is_over(i)) continue;
+      const bool got = order_.given(i) > 0;
+      if (!got && !is_over(i)) continue;
       auto found = node_.waiting_.extract(children_[i]);
       Waiting& waiting = found.mapped();
       if (node_.place_.relays > 0) {
@@ -50,61 +51,52 @@ class RelayNode::Serving {
       const double answer_after = node_.world_.request_delay / 2;
       child.asks_at = child.busy_until = node_.now_ + answer_after;
       child.heartbeat_at = node_.now_ + answer_after + node_.stage_.heartbeat_seconds(node_.stamp());
-      node_.rest(child, lacks_[i] > 0 ? std::max(waiting.wait, rests_[i]) : 0, got_[i], answer_after);
+      const bool lacks = order_.given(i) < child.slots;
+      node_.rest(child, lacks ? std::max(waiting.wait, rests_[i]) : 0, got, answer_after);
       node_.agenda_.set(children_[i], node_.host_next(children_[i]));
     }
   }
 
  private:
-  void add(std::size_t child, std::uint64_t number) {
-    planning::ChildView view;
-    view.oldest_request = number;
-    view.requests = 1;
-    if (node_.place_.relays == 0) {
-      const WorldHost& host = node_.world_.hosts[node_.place_.first_host + child];
-      view.requests = host.slots;
-      view.task_down = node_.world_.problem.bytes_in * static_cast<double>(host.down_byte_seconds);
-      view.result_up = node_.world_.problem.bytes_out * static_cast<double>(host.up_byte_seconds);
-    }
-    children_.push_back(child);
-    lacks_.push_back(view.requests);
-    rests_.push_back(0);
-    got_.push_back(false);
-    view_.children.push_back(view);
+  static std::vector<std::size_t> oldest(const RelayNode& node) {
+    std::vector<std::pair<std::uint64_t, std::size_t>> all;
+    for (const auto& [child, waiting] : node.waiting_) all.emplace_back(waiting.number, child);
+    std::sort(all.begin(), all.end());
+    all.resize(std::min(all.size(), policy::ServiceOrder::most));
+    std::vector<std::size_t> children;
+    for (const auto& [number, child] : all) children.push_back(child);
+    return children;
   }
 
-  // A link without a limit says nothing of its rate: it counts as the mean.
-  void fill_in_unknown() {
-    const auto fill = [this](double planning::ChildView::*time) {
-      double sum = 0;
-      int known = 0;
-      for (const auto& child : view_.children) {
-        sum += child.*time;
-        known += child.*time > 0 ? 1 : 0;
+  [[nodiscard]] policy::RelayTraffic traffic() const {
+    const RelayWorld& world = node_.world_;
+    return {{rate_of(world.down_byte_seconds), rate_of(world.up_byte_seconds)},
+            world.problem.bytes_in,
+            world.problem.bytes_out,
+            world.problem.item_seconds};
+  }
+  [[nodiscard]] std::vector<policy::WaitingChild> waiting() const {
+    std::vector<policy::WaitingChild> all;
+    for (std::size_t i = 0; i < children_.size(); ++i) {
+      const Waiting& its = node_.waiting_.at(children_[i]);
+      policy::WaitingChild child{1, its.number, is_over(i), {}, 0, node_.from_here_[children_[i]]};
+      // It has just said how fast it is.
+      if (child.here.link_used_at == Timestamp{}) child.here.link_used_at = node_.stamp();
+      if (node_.place_.relays > 0) {
+        child.performance = its.letter.message.ask->performance;
+      } else {
+        const WorldHost& host = node_.world_.hosts[node_.place_.first_host + children_[i]];
+        child.slots = host.slots;
+        child.link = {rate_of(host.down_byte_seconds), rate_of(host.up_byte_seconds)};
+        child.performance = host.slots * static_cast<double>(host.performance);
       }
-      for (auto& child : view_.children)
-        if (child.*time == 0 && known > 0) child.*time = sum / known;
-    };
-    fill(&planning::ChildView::task_down);
-    fill(&planning::ChildView::result_up);
+      all.push_back(child);
+    }
+    return all;
   }
 
   [[nodiscard]] bool is_over(std::size_t i) const {
-    return !free_only_ || node_.waiting_.at(children_[i]).until <= node_.now_;
-  }
-
-  void serve_slot(std::size_t i) {
-    planning::ChildView& view = view_.children[i];
-    const bool got = node_.place_.relays > 0 ? serve_relay(i) : serve_host(i);
-    if (!got) {
-      view.requests = 0;  // nothing here is for it
-      return;
-    }
-    node_.serving_->served(view_, i);
-    --view.requests;
-    --lacks_[i];
-    ++view.tasks_given;
-    got_[i] = true;
+    return hopeless_ || node_.waiting_.at(children_[i]).until <= node_.now_;
   }
 
   bool serve_relay(std::size_t i) {
@@ -118,17 +110,15 @@ class RelayNode::Serving {
 
   bool serve_host(std::size_t i) {
     Child& child = node_.children_.at(children_[i]);
-    const std::size_t place = child.slots - static_cast<std::size_t>(view_.children[i].requests);
-    return node_.give_unit(host_of(children_[i]), child, place, node_.world_.request_delay / 2, rests_[i]);
+    return node_.give_unit(host_of(children_[i]), child, order_.given(i), node_.world_.request_delay / 2,
+                           rests_[i]);
   }
 
   RelayNode& node_;
-  const bool free_only_;
-  planning::RelayView view_;
-  std::vector<std::size_t> children_;  // in the order of the view
-  std::vector<int> lacks_;             // slots that got nothing
-  std::vector<double> rests_;          // what those are told
-  std::vector<bool> got_;
+  const bool hopeless_ = !node_.relay_->more_may_come();
+  const std::vector<std::size_t> children_;
+  policy::ServiceOrder order_;  // of `children_`, in their order
+  std::vector<double> rests_;   // what those are told that lack units
 };
 
 void RelayNode::keep_waiting(std::size_t child, Waiting waiting) {
@@ -137,13 +127,19 @@ void RelayNode::keep_waiting(std::size_t child, Waiting waiting) {
   waiting_.insert_or_assign(child, std::move(waiting));
 }
 
+void RelayNode::note_given(std::size_t child) {
+  if (!relay_) return;
+  ++from_here_[child].units;
+  from_here_[child].link_used_at = stamp();
+}
+
 void RelayNode::serve_waiting() {
   serves_at_ = now_ + serves_every;
   if (in(off_)) return waiting_.clear();
   // Who is off has hung up.
   if (place_.relays == 0)
     std::erase_if(waiting_, [this](const auto& entry) { return !children_.on(children_.at(entry.first)); });
-  for (std::size_t left = waiting_.size(); left > 0; left -= std::min(left, together_max)) {
+  for (std::size_t left = waiting_.size(); left > 0; left -= std::min(left, policy::ServiceOrder::most)) {
     Serving serving(*this);
     serving.serve();
     serving.end();

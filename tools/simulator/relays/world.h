@@ -35,7 +35,7 @@ struct RelayWorld {
   policy::RelayRules relay;
   policy::EndgameRules rules;
   std::string sizing = "gleaner";
-  std::string service = "bc";  // which of those that wait at a relay is next: fifo, bc or geo
+  std::string service = "bc";  // which of those that wait at a relay is next (shared/planning/serving.h)
   double request_delay = 2;    // round trip, of hosts and of relays
   double latency = 0;          // of a relay's link, added each way
   double up_byte_seconds = 0, down_byte_seconds = 0;

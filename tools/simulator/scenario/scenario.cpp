@@ -11,6 +11,7 @@
 #include "server/policy/strategies.h"
 #include "server/policy/trust/validation.h"
 #include "shared/base/random.h"
+#include "shared/planning/serving.h"
 #include "tools/simulator/fluid.h"
 #include "tools/simulator/scenario/reader.h"
 
@@ -231,8 +232,8 @@ void read_relays(TableReader& reader, RelaysSetup& relays) {
   for (const double count : relays.children)
     if (count != std::floor(count)) reader.mistake("children", "expected whole numbers");
   reader.text("service", relays.service, [](const std::string& name) -> Status {
-    if (name == "fifo" || name == "bc" || name == "geo") return {};
-    return Error{ErrorKind::invalid, "expected fifo, bc or geo"};
+    TRY(planning::make_serving_rule(name));
+    return {};
   });
   reader.number("horizon", relays.rules.horizon, 0.1, 1e7);
   reader.number("deliver", relays.rules.deliver, 0, 1e7);
