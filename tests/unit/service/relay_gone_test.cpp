@@ -116,12 +116,12 @@ TEST_CASE("what no relay gave to who brings it is refused, and says why") {
   lease.range.end += 100;
   auto& above = commit.given->lease.statements.back();
   const auto context = above.context;
-  above = crypto::sign_statement(protocol::StatementType::grant, protocol::encode(lease), tree.key);
+  above = crypto::sign_statement(protocol::StatementType::grant, protocol::encode(lease), tree.lab.key);
   above.context = context;
   auto part = must(protocol::decode<protocol::RelayGrant>(commit.given->grant.payload));
   part.parent = crypto::sha256_hex(above.payload);
   commit.given->grant =
-      crypto::sign_statement(protocol::StatementType::relay_grant, protocol::encode(part), tree.key);
+      crypto::sign_statement(protocol::StatementType::relay_grant, protocol::encode(part), tree.lab.key);
   refused(child, commit, "");
 
   CHECK(must(tree.world.commit(tree.relay, brought.commit)).status == CommitStatus::refused);

@@ -15,13 +15,9 @@
 #include "server/service/upstream_results.h"
 #include "shared/crypto/relay_chain.h"
 #include "shared/io/compression.h"
-#include "shared/protocol/codec.h"
-#include "shared/protocol/join_code.h"
-#include "tests/unit/service/world.h"
+#include "tests/unit/service/relay_enrolment.h"
 
 namespace gleaner::service::testing {
-
-inline constexpr const char* relay_address = "192.0.2.1";
 
 struct TestParent final : Parent {
   protocol::SignedStatement document, word;
@@ -53,8 +49,8 @@ struct TreeChild {
 class Tree {
  public:
   World world;
-  crypto::PrivateKey key = crypto::PrivateKey::generate();
-  ProjectSecrets secrets{{}, {}, key, {}, {}, {}, {}, {}, {}, {}};
+  Computer lab{"lab"};
+  ProjectSecrets secrets{{}, {}, lab.key, {}, {}, {}, {}, {}, {}, {}};
   HostId relay;
   std::vector<TreeChild> children;
   ProblemId problem;
@@ -65,14 +61,8 @@ class Tree {
 
   explicit Tree(int items = 40, const std::string& strategy = "static,mode=paper", int hosts = 2) {
     parent_.document = world.service().enrolment().project();
-    const auto document = must(protocol::decode<protocol::ProjectDocument>(parent_.document.payload));
-    world.service().overview().set_listening_port(8443);
-    const auto made = must(World::wait<protocol::MadeCode>(
-        [&](auto done) { world.service().relays().allow({.name = "lab", .children = 9}, std::move(done)); }));
-    auto request = computer("lab", key);
-    request.secret = must(protocol::parse_join_code(made.join_code)).enrolment_secret;
-    request.relay = protocol::RelayRequest{crypto::sha256_hex("tls")};
-    const auto reply = must(world.enrol(request));
+    const auto document = testing::document(world);
+    const auto reply = join_as_relay(world, lab, 9);
     relay = reply.host;
     parent_.word = *reply.certificate;
     secrets.project = document.project;
@@ -92,33 +82,19 @@ class Tree {
                            {io::real_files(), io::real_processes(), world.clock(), nullptr, &parent_},
                            must(storage::open_sqlite_store(directory_.path(), storage::OpenCheck::none))));
   }
-  protocol::EnrolRequest computer(const std::string& name, const crypto::PrivateKey& own) const {
-    auto request = world.enrol_request(name);
-    request.host_key = own.public_key();
-    request.machine = crypto::sha256_hex(name);
-    return request;
-  }
   // At the project, and here under the same number.
   void add_child(const std::string& name) {
-    TreeChild child{{}, crypto::PrivateKey::generate()};
-    auto request = computer(name, child.key);
-    request.secret.clear();
-    request.proof =
-        crypto::sign_statement(protocol::StatementType::enrolment,
-                               protocol::encode(protocol::Enrolment{secrets.project, relay, request.host_key,
-                                                                    request.machine, world.clock().now()}),
-                               child.key);
-    child.id = must(World::wait<protocol::RelayHostReply>([&](auto done) {
-                 world.service().relays().join(relay, request, relay_address, std::move(done));
-               })).host;
+    Computer computer{name};
+    const auto request = passed_on(world, computer, relay);
+    const HostId id = must(join(world, relay, request)).host;
     must(operate([&](Transaction& tx) {
       storage::HostRow row;
       fill(row, request, tx.now);
-      row.id = child.id;
+      row.id = id;
       row.token_digest = crypto::random_secret(32);
       return store_joined(tx, row, nullptr);
     }));
-    children.push_back(std::move(child));
+    children.push_back({id, std::move(computer.key)});
   }
   Status operate(const Operation& operation) {
     return World::wait_done([&](StatusDone done) {

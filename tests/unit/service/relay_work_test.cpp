@@ -1,11 +1,7 @@
 // What a relay asks, reports and delivers for the hosts under it: they are credited and answered by name, and
 // a relay that lies about them is refused.
 #include "server/service/fleet_now.h"
-#include "server/service/relays.h"
-#include "shared/crypto/statements.h"
-#include "shared/protocol/codec.h"
-#include "shared/protocol/join_code.h"
-#include "tests/unit/service/world.h"
+#include "tests/unit/service/relay_enrolment.h"
 
 using namespace gleaner;
 using namespace gleaner::service;
@@ -23,45 +19,23 @@ struct Child {
 // A relay with two hosts, and what it was leased of a problem.
 struct Lab {
   World world;
-  crypto::PrivateKey key = crypto::PrivateKey::generate();
+  Computer computer{"lab"};
   std::string project;
   HostId relay;
   std::vector<Child> children;
   ProblemId problem;
 
   explicit Lab(int items = 40) {
-    project = must(protocol::decode<protocol::ProjectDocument>(world.service().enrolment().project().payload))
-                  .project;
-    world.service().overview().set_listening_port(8443);
-    const auto made = must(World::wait<protocol::MadeCode>(
-        [&](auto done) { world.service().relays().allow({.name = "lab", .children = 9}, std::move(done)); }));
-    auto request = computer("lab", key);
-    request.secret = must(protocol::parse_join_code(made.join_code)).enrolment_secret;
-    request.relay = protocol::RelayRequest{crypto::sha256_hex("tls")};
-    relay = must(world.enrol(request)).host;
+    project = document(world).project;
+    relay = join_as_relay(world, computer, 9).host;
     for (const char* name : {"a", "b"}) add_child(name);
     world.add_application();
     problem = world.add_problem(items, "", "static,mode=paper");
   }
-  protocol::EnrolRequest computer(const std::string& name, const crypto::PrivateKey& own) const {
-    auto request = world.enrol_request(name);
-    request.host_key = own.public_key();
-    request.machine = crypto::sha256_hex(name);
-    return request;
-  }
   void add_child(const std::string& name) {
-    Child child{{}, crypto::PrivateKey::generate()};
-    auto request = computer(name, child.key);
-    request.secret.clear();
-    request.proof =
-        crypto::sign_statement(StatementType::enrolment,
-                               protocol::encode(protocol::Enrolment{project, relay, request.host_key,
-                                                                    request.machine, world.clock().now()}),
-                               child.key);
-    child.id = must(World::wait<protocol::RelayHostReply>([&](auto done) {
-                 world.service().relays().join(relay, request, "192.0.2.1", std::move(done));
-               })).host;
-    children.push_back(std::move(child));
+    Computer child{name};
+    const HostId id = must(join(world, relay, passed_on(world, child, relay))).host;
+    children.push_back({id, std::move(child.key)});
   }
   [[nodiscard]] protocol::WorkRequest asks(double rate = 2, int slots = 4) const {
     auto request = world.work_request();
@@ -165,7 +139,7 @@ TEST_CASE("what a relay says that a host computed counts only if that host signe
     return request;
   };
   const auto nothing = [](protocol::Delivery&) {};
-  refuses(with(nothing, lab.key), "");
+  refuses(with(nothing, lab.computer.key), "");
   refuses(with(nothing, lab.children[1].key), "");
   refuses(with([](auto& said) { said.range = {20, 31}; }, child.key), "of another result");
   refuses(with([](auto& said) { said.digest = std::string(64, 'a'); }, child.key), "of another result");
@@ -315,7 +289,7 @@ TEST_CASE("a relay cannot say for a host that its kernel failed, nor use what it
     CHECK(says(answer.error().message, why));
   };
   const auto nothing = [](auto&) {};
-  refused(nothing, lab.key, "is not signed by host");
+  refused(nothing, lab.computer.key, "is not signed by host");
   refused(nothing, lab.children[1].key, "is not signed by host");
   refused([](auto& said) { said.host = HostId{99}; }, child.key, "is not signed by host 99");
   refused([](auto& said) { said.project = std::string(64, '0'); }, child.key, "belongs to project");

@@ -3,10 +3,7 @@
 #include "server/service/relays.h"
 
 #include "server/service/trust.h"
-#include "shared/crypto/statements.h"
-#include "shared/protocol/codec.h"
-#include "shared/protocol/join_code.h"
-#include "tests/unit/service/world.h"
+#include "tests/unit/service/relay_enrolment.h"
 
 using namespace gleaner;
 using namespace gleaner::service::testing;
@@ -14,66 +11,8 @@ using protocol::StatementType;
 
 namespace {
 
-// A computer with a key of its own.
-struct Computer {
-  std::string name;
-  crypto::PrivateKey key = crypto::PrivateKey::generate();
-
-  [[nodiscard]] protocol::EnrolRequest request(const World& world) const {
-    auto request = world.enrol_request(name);
-    request.host_key = key.public_key();
-    request.machine = crypto::sha256_hex(name);
-    return request;
-  }
-};
-
-protocol::ProjectDocument document(World& world) {
-  return must(protocol::decode<protocol::ProjectDocument>(world.service().enrolment().project().payload));
-}
-
-protocol::Enrolment enrolment(World& world, const Computer& computer, HostId relay) {
-  return {document(world).project, relay, computer.key.public_key(), crypto::sha256_hex(computer.name),
-          world.clock().now()};
-}
-
-protocol::SignedStatement proof(const protocol::Enrolment& said, const crypto::PrivateKey& key) {
-  return crypto::sign_statement(StatementType::enrolment, protocol::encode(said), key);
-}
-
-// As its relay passes it on.
-protocol::EnrolRequest passed_on(World& world, const Computer& computer, HostId relay) {
-  auto request = computer.request(world);
-  request.secret.clear();
-  request.proof = proof(enrolment(world, computer, relay), computer.key);
-  return request;
-}
-
-Result<protocol::MadeCode> allow(World& world, const protocol::AddRelay& relay) {
-  world.service().overview().set_listening_port(8443);
-  return World::wait<protocol::MadeCode>(
-      [&](auto done) { world.service().relays().allow(relay, std::move(done)); });
-}
-
-Bytes secret_for_relay(World& world, const std::string& name, std::int64_t children) {
-  return must(protocol::parse_join_code(must(allow(world, {.name = name, .children = children})).join_code))
-      .enrolment_secret;
-}
-
-protocol::EnrolRequest relay_request(World& world, const Computer& computer, const Bytes& secret) {
-  auto request = computer.request(world);
-  request.secret = secret;
-  request.relay = protocol::RelayRequest{crypto::sha256_hex("tls of " + computer.name)};
-  return request;
-}
-
 HostId add_relay(World& world, const Computer& computer, std::int64_t children) {
-  return must(world.enrol(relay_request(world, computer, secret_for_relay(world, computer.name, children))))
-      .host;
-}
-
-Result<protocol::RelayHostReply> join(World& world, HostId asker, const protocol::EnrolRequest& request) {
-  return World::wait<protocol::RelayHostReply>(
-      [&](auto done) { world.service().relays().join(asker, request, "192.0.2.1", std::move(done)); });
+  return join_as_relay(world, computer, children).host;
 }
 
 Error refusal(World& world, HostId asker, const protocol::EnrolRequest& request) {

@@ -1,11 +1,8 @@
 #include "server/service/revocations.h"
 
 #include "shared/bundle/project_keys.h"
-#include "shared/crypto/statements.h"
 #include "shared/crypto/tls_identity.h"
-#include "shared/protocol/codec.h"
-#include "shared/protocol/join_code.h"
-#include "tests/unit/service/world.h"
+#include "tests/unit/service/relay_enrolment.h"
 
 using namespace gleaner;
 using namespace gleaner::service;
@@ -209,12 +206,7 @@ TEST_CASE("whatever fails while a list is taken, memory and store agree") {
 TEST_CASE("a relay whose key or TLS key is revoked is neither admitted nor certified again") {
   World world;
   Root root(world);
-  world.service().overview().set_listening_port(8443);
-  const auto made = must(World::wait<protocol::MadeCode>(
-      [&](auto done) { world.service().relays().allow({.name = "lab", .children = 2}, std::move(done)); }));
-  auto request = world.enrol_request("lab");
-  request.secret = must(protocol::parse_join_code(made.join_code)).enrolment_secret;
-  request.relay = protocol::RelayRequest{crypto::sha256_hex("its TLS key")};
+  auto request = relay_request(world, {"lab"}, secret_for_relay(world, "lab", 2));
   const HostId relay = must(world.enrol(request)).host;
   const auto certified = [&] {
     return World::wait<protocol::SignedStatement>(

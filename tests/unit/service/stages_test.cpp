@@ -3,25 +3,14 @@
 
 #include "shared/bundle/manifest.h"
 #include "shared/io/compression.h"
-#include "shared/protocol/join_code.h"
 #include "shared/protocol/stage_costs.h"
-#include "tests/unit/service/world.h"
+#include "tests/unit/service/relay_enrolment.h"
 
 using namespace gleaner;
 using namespace gleaner::service;
 using namespace gleaner::service::testing;
 
 namespace {
-
-HostId add_relay(World& world) {
-  world.service().overview().set_listening_port(8443);
-  const auto made = must(World::wait<protocol::MadeCode>(
-      [&](auto done) { world.service().relays().allow({.name = "lab", .children = 9}, std::move(done)); }));
-  auto request = world.enrol_request("lab");
-  request.secret = must(protocol::parse_join_code(made.join_code)).enrolment_secret;
-  request.relay = protocol::RelayRequest{crypto::sha256_hex("tls")};
-  return must(world.enrol(request)).host;
-}
 
 Result<protocol::StageDescription> describe(World& world, HostId asker, ProblemId problem, int stage = 0) {
   return World::wait<protocol::StageDescription>(
@@ -49,7 +38,7 @@ std::vector<double> all_costs(World& world, HostId relay, ProblemId problem, std
 
 TEST_CASE("a relay is told what it must know of a stage that is under way, and no other host is") {
   World world;
-  const HostId relay = add_relay(world);
+  const HostId relay = join_as_relay(world, {"lab"}, 9).host;
   const TestHost host = world.add_host();
   world.add_application({.checkpoint = true});
   const ProblemId even = world.add_problem(40), uneven = world.add_problem(7, R"(, "x": "hints")", "ss");
@@ -83,7 +72,7 @@ TEST_CASE("a relay is told what it must know of a stage that is under way, and n
 
 TEST_CASE("many costs come in several answers") {
   World world;
-  const HostId relay = add_relay(world);
+  const HostId relay = join_as_relay(world, {"lab"}, 9).host;
   world.add_application();
   const int items = static_cast<int>(protocol::costs_per_reply_max) + 3;
   const ProblemId problem = world.add_problem(items, R"(, "x": "hints")", "ss");
