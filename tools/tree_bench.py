@@ -84,10 +84,11 @@ class TreeTrial:
                 text = text.replace(old, new)
             (path / name).write_text(text)
 
-        change("manifest.toml", ('name = "squares"', 'name = "sleeper"'), ("item_bytes = 64", f"item_bytes = {max(64, self.bytes_out)}"),
+        change("manifest.toml", ('name = "squares"', 'name = "sleeper"'), ("item_bytes = 64", f"item_bytes = {64 + self.bytes_out}"),
                ("item_seconds = 60", "item_seconds = 600"), ("disk_megabytes = 1", "disk_megabytes = 100"))
-        change("kernel.py", ("** 2).encode()", f"** 2).ljust({max(1, self.bytes_out)}).encode()"))
-        change("manager.py", ("value.isdigit()", "value.strip().isdigit()"))
+        if self.bytes_out:  # that cannot be compressed
+            change("kernel.py", ("import json", "import json, random"), ("** 2).encode()", f"** 2).encode() + b' ' + random.Random(item).randbytes({self.bytes_out})"))
+            change("manager.py", ("value.isdigit()", "value.split(b' ', 1)[0].isdigit()"), ("yield int(data)", "yield int(data.split(b' ', 1)[0])"))
         if self.bytes_in:
             together = -(-self.items // INPUTS_MAX)
             change("manager.py", ("def answer(text)", f"""\

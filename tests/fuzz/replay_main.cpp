@@ -129,7 +129,7 @@ std::vector<std::filesystem::path> files_of(const std::filesystem::path& directo
 
 int main(int count, char** arguments) {
   std::string directory;
-  double seconds = 3;
+  double seconds = 1;
   std::uint64_t seed = 1;
   std::uint64_t runs_max = 1'000'000'000;
   std::int64_t only = -1;
