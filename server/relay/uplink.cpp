@@ -18,7 +18,6 @@
 #include "shared/crypto/statements.h"
 #include "shared/io/compression.h"
 #include "shared/protocol/stage_costs.h"
-#include "shared/transport/upload.h"
 
 namespace gleaner::relay {
 namespace {
@@ -27,7 +26,10 @@ constexpr Duration glance = std::chrono::milliseconds{200};  // that a host's wo
 constexpr Duration failures_again = std::chrono::seconds{10};
 constexpr Duration first_silence = std::chrono::seconds{1}, longest_silence = std::chrono::minutes{2};
 // base64 makes a third more of it, and statements stand beside.
-constexpr std::int64_t message_bytes_max = limits::json_message_bytes_max / 2;
+constexpr std::int64_t message_bytes_max =
+    limits::json_message_bytes_max / 2 - limits::inline_segment_bytes_max;
+// What is larger is not expected to fit a message, however well it packs.
+constexpr std::int64_t tried_bytes_max = 16 * limits::inline_segment_bytes_max;
 
 }  // namespace
 
@@ -35,6 +37,7 @@ Uplink::Uplink(service::Service& service, ParentCalls& parent, Bytes root_finger
     : service_(service),
       parent_(parent),
       root_fingerprint_(std::move(root_fingerprint)),
+      carrier_(parent),
       random_(std::random_device{}()) {}
 
 Uplink::~Uplink() {
@@ -43,6 +46,7 @@ Uplink::~Uplink() {
 
 void Uplink::start() {
   http_ = parent_.make_client();
+  carrier_.start();
   thread_ = std::thread([this] {
     name_this_thread("uplink");
     run();
@@ -52,6 +56,7 @@ void Uplink::start() {
 void Uplink::stop() {
   stopping_ = true;
   wake_.notify_all();
+  carrier_.stop();
   if (thread_.joinable()) thread_.join();
 }
 
@@ -73,14 +78,15 @@ Result<Value> Uplink::decide(std::function<Status(service::Transaction&, Result<
 
 Duration Uplink::speak() {
   using service::NextMessage;
-  auto next = decide<NextMessage>(
-      [link = parent_.link()](service::Transaction& tx, Result<NextMessage>& value) -> Status {
-        tx.model.upstream->link = link;
-        NextMessage found;
-        TRY(service::next_message(tx, found));
-        value = std::move(found);
-        return {};
-      });
+  auto next = decide<NextMessage>([link = parent_.link(), arrived = carrier_.arrived()](
+                                      service::Transaction& tx, Result<NextMessage>& value) -> Status {
+    tx.model.upstream->link = link;
+    if (arrived) tx.model.upstream->sends_at = tx.now;
+    NextMessage found;
+    TRY(service::next_message(tx, found));
+    value = std::move(found);
+    return {};
+  });
   if (!next.ok()) return std::chrono::seconds{1};
   if (!next->failures.empty()) tell_failures(std::move(next->failures));
   if (!next->message) return glance;
@@ -186,50 +192,57 @@ Status Uplink::check_answers(const protocol::WorkReply& reply) {
 Result<Bytes> Uplink::bytes_of(const protocol::CommitRequest& commit,
                                const service::UpMessage::Result& result) {
   service::Kernel& kernel = service_.kernel();
-  return result.in_store ? kernel.store().segment_bytes(result.segment)
-                         : kernel.blobs().read(commit.digest, commit.bytes);
+  auto bytes = result.in_store ? kernel.store().segment_bytes(result.segment)
+                               : kernel.blobs().read(commit.digest, commit.bytes);
+  if (!bytes.ok() && bytes.error().kind == ErrorKind::io) return bytes;
+  // As its host signed it, or the project would refuse it in this relay's name.
+  if (bytes.ok() && crypto::sha256_hex(*bytes) == commit.digest) return bytes;
+  const auto told =
+      decide<bool>([segment = result.segment](service::Transaction& tx, Result<bool>& value) -> Status {
+        value = true;
+        return service::lose_result(tx, segment);
+      });
+  static_cast<void>(told);  // else it is found again with the next message
+  return Error{ErrorKind::not_found, "it is damaged or gone here"};
 }
 
 void Uplink::add_bytes(service::UpMessage& message) {
-  transport::JobContext context{*http_, stopping_, nullptr, nullptr};
   auto& commits = message.request.commits;
   std::vector<protocol::CommitRequest> kept;
   std::vector<service::UpMessage::Result> results;
   std::int64_t all = 0;
-  for (std::size_t i = 0; i < commits.size(); ++i) {
+  for (std::size_t i = 0; i < commits.size() && all <= message_bytes_max; ++i) {
     auto& commit = commits[i];
-    auto bytes = bytes_of(commit, message.results[i]);
-    if (!bytes.ok() && bytes.error().kind == ErrorKind::io) {
-      spdlog::error("a result that was to go up cannot be read: {}", bytes.error().message);
+    if (!add_bytes(commit, message.results[i])) {
       message.in_vain = true;
       continue;
     }
-    // As its host signed it, or the project would refuse it in this relay's name.
-    if (!bytes.ok() || crypto::sha256_hex(*bytes) != commit.digest) {
-      const auto told = decide<bool>(
-          [segment = message.results[i].segment](service::Transaction& tx, Result<bool>& value) -> Status {
-            value = true;
-            return service::lose_result(tx, segment);
-          });
-      static_cast<void>(told);  // else it is found again with the next message
-      continue;
-    }
-    if (Bytes packed = io::compress(*bytes);
-        static_cast<std::int64_t>(packed.size()) <= limits::inline_segment_bytes_max) {
-      all += static_cast<std::int64_t>(packed.size());
-      if (all > message_bytes_max) break;
-      commit.data = std::move(packed);
-    } else if (const Status up = transport::upload(context, parent_.server(), commit.digest, *bytes);
-               !up.ok()) {
-      spdlog::warn("a result of {} bytes is not with the parent yet: {}", bytes->size(), up.error().message);
-      message.in_vain = true;
-      continue;
-    }
+    if (commit.data) all += static_cast<std::int64_t>(commit.data->size());
     kept.push_back(std::move(commit));
     results.push_back(message.results[i]);
   }
   commits = std::move(kept);
   message.results = std::move(results);
+}
+
+bool Uplink::add_bytes(protocol::CommitRequest& commit, const service::UpMessage::Result& result) {
+  const auto place = carrier_.place(commit.digest);
+  if (place == ResultCarrier::Place::above) carrier_.named(commit.digest);
+  if (place != ResultCarrier::Place::here) return place == ResultCarrier::Place::above;
+  if (commit.bytes <= tried_bytes_max) {
+    const auto bytes = bytes_of(commit, result);
+    if (!bytes.ok()) {
+      spdlog::error("a result that was to go up cannot be read: {}", bytes.error().message);
+      return false;
+    }
+    if (Bytes packed = io::compress(*bytes);
+        static_cast<std::int64_t>(packed.size()) <= limits::inline_segment_bytes_max) {
+      commit.data = std::move(packed);
+      return true;
+    }
+  }
+  carrier_.bring(commit.digest, [this, commit, result] { return bytes_of(commit, result); });
+  return false;
 }
 
 // ---- Stages

@@ -1,6 +1,6 @@
 // What goes up from a relay and comes down to it: a thread that carries the service's one message to the
-// parent (service/upstream_message.h), with the bytes of results, looks up what a relay must know of a stage,
-// and brings the answer back. Everything that is decided is decided by operations of the service.
+// parent (service/upstream_message.h), with the bytes of small results, looks up what a relay must know of a
+// stage, and brings the answer back. Everything that is decided is decided by operations of the service.
 #pragma once
 
 #include <atomic>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "server/relay/parent_calls.h"
+#include "server/relay/result_carrier.h"
 #include "server/service/service.h"
 #include "server/service/upstream_message.h"
 #include "shared/base/random.h"
@@ -33,9 +34,12 @@ class Uplink {
   [[nodiscard]] Duration speak();
   void tell_failures(std::vector<protocol::FailureReport> failures);
   [[nodiscard]] Status exchange(service::UpMessage& message);
-  // The bytes of results into their commits, or to the parent; of those that find no room there, or that
-  // fail, the commits leave the message.
+  // The bytes of small results into their commits; large ones go ahead. The commits of those that are not
+  // there yet, cannot be read, or find no room, leave the message.
   void add_bytes(service::UpMessage& message);
+  // Whether it can be told now.
+  [[nodiscard]] bool add_bytes(protocol::CommitRequest& commit, const service::UpMessage::Result& result);
+  // Any thread. What is damaged is given up for lost.
   [[nodiscard]] Result<Bytes> bytes_of(const protocol::CommitRequest& commit,
                                        const service::UpMessage::Result& result);
   [[nodiscard]] Result<service::LeasedStage> look_up(ProblemId problem, int stage);
@@ -48,6 +52,7 @@ class Uplink {
   ParentCalls& parent_;
   const Bytes root_fingerprint_;
   std::unique_ptr<io::HttpClient> http_;
+  ResultCarrier carrier_;
   Random random_;
   std::atomic<bool> stopping_ = false;
   int silences_ = 0;  // in a row

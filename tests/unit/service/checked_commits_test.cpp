@@ -1,6 +1,7 @@
 // What a front end has checked: taken like any other result, in one operation, but never as one of another
 // problem or stage.
 #include "shared/io/compression.h"
+#include "shared/protocol/codec.h"
 #include "tests/unit/service/world.h"
 
 using namespace gleaner;
