@@ -74,24 +74,11 @@ class TreeTrial:
 
     def bundle(self):
         """Squares with inputs and results of that size."""
-        path = self.grid.directory / "sleeper"
-        shutil.copytree(self.harness.SQUARES, path)
-
-        def change(name, *changes):
-            text = (path / name).read_text()
-            for old, new in changes:
-                assert old in text, old
-                text = text.replace(old, new)
-            (path / name).write_text(text)
-
-        change("manifest.toml", ('name = "squares"', 'name = "sleeper"'), ("item_bytes = 64", f"item_bytes = {64 + self.bytes_out}"),
-               ("item_seconds = 60", "item_seconds = 600"), ("disk_megabytes = 1", "disk_megabytes = 100"))
-        if self.bytes_out:  # that cannot be compressed
-            change("kernel.py", ("import json", "import json, random"), ("** 2).encode()", f"** 2).encode() + b' ' + random.Random(item).randbytes({self.bytes_out})"))
-            change("manager.py", ("value.isdigit()", "value.split(b' ', 1)[0].isdigit()"), ("yield int(data)", "yield int(data.split(b' ', 1)[0])"))
+        import kernels
+        path = kernels.squares_copy(self.grid.directory / "sleeper", "sleeper", self.bytes_out)
         if self.bytes_in:
             together = -(-self.items // INPUTS_MAX)
-            change("manager.py", ("def answer(text)", f"""\
+            kernels.change(path / "manager.py", ("def answer(text)", f"""\
 def parts():
     lines, count = [], int(parameters["count"])
     for begin in range(0, count, {together}):

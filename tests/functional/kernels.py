@@ -38,6 +38,25 @@ def kernel_bundle(grid, name, kernel_unit, *changes, before=KERNEL):
     return path
 
 
+def change(path, *changes):
+    text = path.read_text()
+    for old, new in changes:
+        assert old in text, old
+        text = text.replace(old, new)
+    path.write_text(text)
+
+
+def squares_copy(path, name, result_bytes=0):
+    """The squares application under another name, with so many bytes behind each result, which cannot be compressed."""
+    shutil.copytree(SQUARES, path)
+    change(path / "manifest.toml", ('name = "squares"', f'name = "{name}"'), ("item_bytes = 64", f"item_bytes = {64 + result_bytes}"),
+           ("item_seconds = 60", "item_seconds = 600"), ("disk_megabytes = 1", "disk_megabytes = 100"))
+    change(path / "kernel.py", ("import json", "import json, random"),
+           ("** 2).encode()", f"** 2).encode() + b' ' + random.Random(item).randbytes({result_bytes})"))
+    change(path / "manager.py", ("value.isdigit()", "value.split(b' ', 1)[0].isdigit()"), ("yield int(data)", "yield int(data.split(b' ', 1)[0])"))
+    return path
+
+
 class Held:
     """Squares that take `pause` seconds each, on any machine, until they are let go, and of which the last is not computed before: what
     happens until then happens in the middle of a problem. The kernels look at a file of the test, so their clients confine nothing.
@@ -59,12 +78,7 @@ class Held:
 """), ("** 2).encode()", f"** 2).ljust({item_bytes}).encode()"))
 
     def change(self, name, *changes):
-        path = self.bundle / name
-        text = path.read_text()
-        for old, new in changes:
-            assert old in text, old
-            text = text.replace(old, new)
-        path.write_text(text)
+        change(self.bundle / name, *changes)
 
     def add(self):
         self.grid.add_application(self.bundle)

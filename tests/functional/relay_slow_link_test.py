@@ -1,29 +1,13 @@
 """A large result takes its time on a relay's link: what else the relay has to say does not wait for it."""
-import shutil
 import time
 import unittest
 
-from harness import SQUARES, main
+from harness import main
+from kernels import squares_copy
 from tree import Tree
 
 RESULT = 1_200_000  # bytes, that cannot be compressed
 LINK = 100_000  # bytes a second: a result takes 12 s
-
-
-def large_results(grid):
-    """The squares bundle whose items have that many bytes more."""
-    bundle = grid.directory / "large"
-    shutil.copytree(SQUARES, bundle)
-    for name, old, new in (("manifest.toml", 'name = "squares"', 'name = "large"'), ("manifest.toml", "item_bytes = 64", f"item_bytes = {RESULT + 64}"),
-                           ("manifest.toml", "disk_megabytes = 1", "disk_megabytes = 100"),
-                           ("kernel.py", "import json", "import json, random"),
-                           ("kernel.py", "** 2).encode()", f"** 2).encode() + b' ' + random.Random(item).randbytes({RESULT})"),
-                           ("manager.py", "value.isdigit()", "value.split(b' ', 1)[0].isdigit()"),
-                           ("manager.py", "yield int(data)", "yield int(data.split(b' ', 1)[0])")):
-        text = (bundle / name).read_text()
-        assert old in text, old
-        (bundle / name).write_text(text.replace(old, new))
-    return bundle
 
 
 class SlowLink(unittest.TestCase):
@@ -33,7 +17,7 @@ class SlowLink(unittest.TestCase):
     def test_a_large_result_keeps_nothing_else_waiting(self):
         with Tree("work.heartbeat_seconds = 1\nwork.commit_seconds = 1\n") as grid:
             grid.start_server()
-            grid.add_application(large_results(grid))
+            grid.add_application(squares_copy(grid.directory / "large", "large", RESULT))
             grid.add_relay("lab", up=LINK)
             grid.join("pc", code=grid.relay_code("lab"))
             grid.start_client("pc")
