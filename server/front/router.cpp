@@ -1,10 +1,12 @@
 #include "server/front/router.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "server/http/placed.h"
 #include "server/http/transfer.h"
 #include "server/service/round.h"
+#include "shared/base/limits.h"
 #include "shared/crypto/keys.h"
 #include "shared/protocol/codec.h"
 
@@ -154,11 +156,12 @@ void Router::work(const AskedPtr& asked) {
   auto request = protocol::decode<protocol::WorkRequest>(asked->request.body);
   if (!request.ok()) return asked->reply(error_response(request.error()));
   if (request->commits.empty()) return send_work(asked, std::move(*request), {});
-  for (const auto& commit : request->commits)
-    if (!Checker::can(commit)) {
-      ++unchecked_;
-      return pass(asked);
-    }
+  // Who brings more is a relay, or nobody whose results are to be looked at.
+  if (request->commits.size() > static_cast<std::size_t>(limits::segments_per_request_max) ||
+      !std::all_of(request->commits.begin(), request->commits.end(), Checker::can)) {
+    ++unchecked_;
+    return pass(asked);
+  }
   auto commits = request->commits;
   for (auto& commit : request->commits) commit.data.reset();
   const auto round = std::make_shared<service::Round<Checked>>(

@@ -89,7 +89,7 @@ template <typename Archive>
 void visit(Archive& archive, Of<Archive, link::WorkCall>& call) {
   archive("caller", call.caller);
   archive("request", call.request);
-  archive("verdicts", call.verdicts, List{limits::segments_per_relay_request_max});
+  archive("verdicts", call.verdicts, List{limits::segments_per_request_max});
   archive.require(call.verdicts.size() == call.request.commits.size(), "expected a verdict on each commit");
 }
 

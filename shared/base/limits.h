@@ -7,10 +7,9 @@
 namespace gleaner::limits {
 
 // Messages
-inline constexpr std::int64_t json_message_bytes_max = 4
-                                                       << 20;  // a work request with all its inline segments
-inline constexpr int json_depth_max = 32;                      // our deepest message has 8 levels
-inline constexpr std::int64_t json_values_max = 20'000;        // a relay's full work request has some 14,000
+inline constexpr std::int64_t json_message_bytes_max = 4 << 20;  // a work request with inline segments
+inline constexpr int json_depth_max = 32;                        // our deepest message has 8 levels
+inline constexpr std::int64_t json_values_max = 20'000;  // a relay's full work request has some 14,000
 inline constexpr std::int64_t json_list_values_max =
     250'000;  // admin lists and parameters; about 25 MB as a tree
 inline constexpr std::int64_t inline_segment_bytes_max =
@@ -77,8 +76,7 @@ inline constexpr double cost_ahead_max = 1e15;       // as far as sums of hints 
 inline constexpr int segments_per_request_max = 64;  // a host's
 // What all hosts of a relay brought goes up together. With as many units a request has some 14,000 values.
 inline constexpr int segments_per_relay_request_max = 512;
-inline constexpr std::int64_t proof_bytes_max =
-    33 * 16;  // a reply has at most some 600 statements: 10 levels
+inline constexpr std::int64_t proof_bytes_max = 33 * 16;  // a reply has some 600 statements: 10 levels
 // Contexts of grants that a client keeps and names: of so many problems it is told again what it has
 // forgotten.
 inline constexpr int contexts_per_request_max = 32;

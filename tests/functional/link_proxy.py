@@ -62,6 +62,7 @@ class Link:
 
     async def end(self):
         self.listener.close()
+        await asyncio.sleep(0)  # who was just accepted begins: asyncio complains of a task that is cancelled before
         rest = asyncio.all_tasks() - {asyncio.current_task()}
         for task in rest:
             task.cancel()
