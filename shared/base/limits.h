@@ -9,7 +9,7 @@ namespace gleaner::limits {
 // Messages
 inline constexpr std::int64_t json_message_bytes_max = 4 << 20;  // a work request with inline segments
 inline constexpr int json_depth_max = 32;                        // our deepest message has 8 levels
-inline constexpr std::int64_t json_values_max = 20'000;  // a relay's full work request has some 14,000
+inline constexpr std::int64_t json_values_max = 20'000;          // a relay's full work request has fewer
 inline constexpr std::int64_t json_list_values_max =
     250'000;  // admin lists and parameters; about 25 MB as a tree
 inline constexpr std::int64_t inline_segment_bytes_max =
@@ -74,7 +74,8 @@ inline constexpr std::int64_t hinted_items_max = 10'000'000;  // kept in memory 
 inline constexpr std::int64_t hints_bytes_max = 256 << 20;
 inline constexpr double cost_ahead_max = 1e15;       // as far as sums of hints stay exact
 inline constexpr int segments_per_request_max = 64;  // a host's
-// What all hosts of a relay brought goes up together. With as many units a request has some 14,000 values.
+// What all hosts of a relay brought goes up together. With as many units it fits a message
+// (codec_bounds_test).
 inline constexpr int segments_per_relay_request_max = 512;
 inline constexpr std::int64_t proof_bytes_max = 33 * 16;  // a reply has some 600 statements: 10 levels
 // Contexts of grants that a client keeps and names: of so many problems it is told again what it has
