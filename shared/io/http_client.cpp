@@ -181,7 +181,7 @@ class CurlClient final : public HttpClient {
     if (result != CURLE_OK) return failure(result, target, request);
     receiver.reply.status = static_cast<int>(info<long>(CURLINFO_RESPONSE_CODE));
     const char* address = info<const char*>(CURLINFO_PRIMARY_IP);
-    receiver.reply.reach = reach_of(std::string(address == nullptr ? "" : address));
+    receiver.reply.reach = reach_of(std::string(address == nullptr ? "" : address), interfaces());
     if (inquiring_) receiver.reply.tls_key = trust_.shown();
     receiver.reply.round_trip =
         Duration{info<curl_off_t>(CURLINFO_TOTAL_TIME_T) - info<curl_off_t>(CURLINFO_PRETRANSFER_TIME_T)};
@@ -276,7 +276,7 @@ class CurlClient final : public HttpClient {
 
   static curl_socket_t on_open_socket(void* self, curlsocktype, curl_sockaddr* address) {
     auto& client = *static_cast<CurlClient*>(self);
-    if (reach_of(address->addr) < client.nearest_) {
+    if (reach_of(address->addr, interfaces()) < client.nearest_) {
       client.too_near_ = true;
       return CURL_SOCKET_BAD;
     }

@@ -1,5 +1,6 @@
 #include "shared/io/http_client.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 
@@ -356,18 +357,45 @@ TEST_CASE("how near an address is") {
        {"127.0.0.1", "127.9.9.9", "0.0.0.0", "169.254.169.254", "224.0.0.1", "255.255.255.255", "::1",
         "::", "fe80::1", "ff02::1", "::ffff:127.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::", "nonsense", ""}) {
     INFO(here);
-    CHECK(reach_of(std::string(here)) == Reach::computer);
+    CHECK(reach_of(std::string(here), {}) == Reach::computer);
   }
   for (const char* own : {"10.1.2.3", "172.16.0.1", "172.31.255.255", "192.168.1.1", "100.64.0.1",
                           "100.127.0.1", "fd00::1", "fc00::1", "::ffff:10.0.0.1", "2002:c0a8:101::1"}) {
     INFO(own);
-    CHECK(reach_of(std::string(own)) == Reach::network);
+    CHECK(reach_of(std::string(own), {}) == Reach::network);
   }
   for (const char* world :
        {"192.0.2.1", "8.8.8.8", "172.32.0.1", "172.15.0.1", "100.128.0.1", "2001:db8::1", "2a00::1"}) {
     INFO(world);
-    CHECK(reach_of(std::string(world)) == Reach::world);
+    CHECK(reach_of(std::string(world), {}) == Reach::world);
   }
+}
+
+TEST_CASE("addresses of this computer and of its networks are not the world's") {
+  const auto at = [](std::array<std::uint8_t, 16> bytes, int bits) { return Interface{bytes, bits}; };
+  const std::vector<Interface> own = {
+      at({0x20, 0x01, 0x0d, 0xb8, 0, 7, 1, 0, 0, 0, 0, 0, 0, 0, 0, 5}, 64),        // 2001:db8:7:100::5/64
+      at({0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 198, 51, 100, 130}, 96 + 25),  // 198.51.100.130/25
+      at({0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}, 64)};
+  const auto reach = [&](const char* address) { return reach_of(std::string(address), own); };
+  CHECK(reach("2001:db8:7:100::5") == Reach::computer);
+  CHECK(reach("2001:db8:7:100::6") == Reach::network);
+  CHECK(reach("2001:db8:7:200::6") == Reach::network);  // another network of the site
+  CHECK(reach("2001:db8:8:100::5") == Reach::world);
+  CHECK(reach("198.51.100.130") == Reach::computer);
+  CHECK(reach("::ffff:198.51.100.130") == Reach::computer);
+  CHECK(reach("198.51.100.200") == Reach::network);
+  CHECK(reach("198.51.100.5") == Reach::world);
+  CHECK(reach("192.168.7.7") == Reach::network);
+  CHECK(reach("fe80::1") == Reach::computer);
+}
+
+TEST_CASE("this computer's own addresses are known with their networks") {
+  const auto all = interfaces();
+  const Interface loopback{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 0, 0, 1}, 96 + 8};
+  CHECK(std::any_of(all.begin(), all.end(), [&](const Interface& one) {
+    return one.address == loopback.address && one.network_bits == loopback.network_bits;
+  }));
 }
 
 TEST_CASE("a stranger's address is told nothing, and is spoken to only as far away as is allowed") {
