@@ -3,6 +3,7 @@
 // field; JsonReader and JsonWriter obey them, and Packer and Unpacker, whose form is of bytes.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -46,6 +47,12 @@ struct Number {
   double low = 0;
   double high = 1e18;
 };
+// The number as writers put it: within the bounds that its reader checks. A measure that went wrong must not
+// make the whole message unreadable. What is no number becomes the lower bound, which means "unknown" where a
+// field may be negative.
+[[nodiscard]] inline double within(double value, const Number& kind) {
+  return value >= kind.low ? std::min(value, kind.high) : kind.low;
+}
 
 template <typename Each = Plain>
 struct List {
@@ -57,7 +64,10 @@ template <typename Each>
 List(std::size_t, Each) -> List<Each>;
 
 // For the lines of logs, which are the server's own words and many.
-struct Real {};      // double: any that is finite; always with a point or an exponent
+struct Real {};  // double: any that is finite; always with a point or an exponent
+[[nodiscard]] inline double within(double value, Real) {
+  return value;
+}
 struct Numbered {};  // an enumeration as its number
 struct Row {};       // a message as the list of its fields' values, without their names
 template <typename Each>

@@ -1,7 +1,6 @@
 #include "shared/protocol/json_writer.h"
 
 #include <charconv>
-#include <cmath>
 
 #include "shared/base/encoding.h"
 #include "shared/protocol/text.h"
@@ -21,13 +20,10 @@ void JsonWriter::write_leaf(std::int64_t value, const Whole&) {
   text_.append(text, std::to_chars(text, text + sizeof text, value).ptr);
 }
 
-void JsonWriter::write_leaf(double value, const Number&) {
-  if (!std::isfinite(value)) {
-    text_ += "null";
-    return;
-  }
+void JsonWriter::write_leaf(double value, const Number& kind) {
   char text[32];
-  const double number = value == 0 ? 0 : value;  // no "-0"
+  const double kept = within(value, kind);
+  const double number = kept == 0 ? 0 : kept;  // no "-0"
   text_.append(text, std::to_chars(text, text + sizeof text, number).ptr);
 }
 

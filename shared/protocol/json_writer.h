@@ -1,5 +1,5 @@
 // Writes a message, or a log's line, as JSON text, field by field; the counterpart of JsonReader. Fields keep
-// the order of their list. Numbers that are not finite become null, which readers refuse. One thread.
+// the order of their list. Numbers are kept within the bounds of their field. One thread.
 #pragma once
 
 #include <cstdint>

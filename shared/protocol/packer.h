@@ -55,7 +55,7 @@ class Packer {
     } else if constexpr (std::is_enum_v<T> || std::is_integral_v<T>) {
       write_whole(static_cast<std::int64_t>(value));
     } else if constexpr (std::is_same_v<T, double>) {
-      write_number(value);
+      write_number(within(value, kind));
     } else if constexpr (std::is_same_v<Kind, Prose>) {
       write_prose(value);
     } else if constexpr (std::is_convertible_v<T, std::string_view>) {

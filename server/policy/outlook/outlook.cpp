@@ -17,6 +17,8 @@ constexpr double spread_of_none = 1.1;
 constexpr double spread_least = 0.15;
 constexpr double swings = 4;
 constexpr double swing_seconds = 1200;
+// Thirty years: an end further away is unknown. It comes from rates that have all but decayed.
+constexpr double longest_seconds = 1e9;
 
 }  // namespace
 
@@ -36,6 +38,7 @@ void Pace::delivered(Timestamp at, double cost, double seconds) {
   if (passed > 0) {
     const double kept = std::exp(-passed / windows[1]);
     const double swing = std::log(rate(0, last_) / rate(1, last_));
+    if (!std::isfinite(swing)) return;  // nothing was delivered within one of the windows
     swing_.cost = swing_.cost * kept + swing * swing;
     swing_.deliveries = swing_.deliveries * kept + 1;
   }
@@ -71,7 +74,8 @@ Forecast forecast(const Pace& pace, double cost_left, double fleet_rate, Timesta
                        spread_of_one * spread_of_one / (1 + delivered.deliveries));
   }
   const double seconds = cost_left / rate;
-  return {seconds, seconds * std::exp(-spread), seconds * std::exp(spread)};
+  if (!(seconds <= longest_seconds)) return {};
+  return {seconds, seconds * std::exp(-spread), std::min(seconds * std::exp(spread), longest_seconds)};
 }
 
 double done_of(double before, double accepted, double cost, double ahead) {

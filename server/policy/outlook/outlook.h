@@ -43,7 +43,7 @@ class Pace {
   bool any_ = false;
 };
 
-// Seconds from now; negative: unknown.
+// Seconds from now, at most 1e9; negative: unknown.
 struct Forecast {
   double seconds = -1, low = -1, high = -1;  // low to high: about two times of three
 };

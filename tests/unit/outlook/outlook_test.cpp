@@ -124,6 +124,32 @@ TEST_CASE("A clock that goes back does no harm") {
   CHECK(said.seconds > 0);
 }
 
+TEST_CASE("An end is told within thirty years or not at all, whatever the clock does") {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    INFO("seed " << seed);
+    Random random(seed);
+    Pace pace;
+    Timestamp now = from_microseconds(1'700'000'000'000'000);
+    for (int step = 0; step < 60; ++step) {
+      const double jump = std::pow(10.0, random.uniform() * 10 - 2) * (random.uniform() < 0.3 ? -1 : 1);
+      now += from_seconds(jump);
+      if (random.uniform() < 0.6)
+        pace.delivered(now, random.uniform() < 0.1 ? 0 : std::pow(10.0, random.uniform() * 12 - 6), 60);
+      const double left = std::pow(10.0, random.uniform() * 18 - 3);
+      const double fleet = random.uniform() < 0.5 ? 0 : std::pow(10.0, random.uniform() * 12 - 6);
+      const Forecast end = forecast(pace, left, fleet, now);
+      if (end.seconds < 0) {
+        CHECK(end.seconds == -1);
+        continue;
+      }
+      CHECK(end.low >= 0);
+      CHECK(end.low <= end.seconds);
+      CHECK(end.seconds <= end.high);
+      CHECK(end.high <= 1e9);
+    }
+  }
+}
+
 TEST_CASE("What is done only grows over the stages, and is one at the end") {
   // Three stages; the manager says what is ahead of each, in hint units of that stage.
   const double cost[] = {100, 50, 10}, ahead[] = {200, 25, 0};

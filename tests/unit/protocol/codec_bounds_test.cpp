@@ -1,4 +1,5 @@
 #include <boost/json.hpp>
+#include <cmath>
 
 #include "tests/catch.h"
 #include "tests/unit/protocol/message_archives.h"
@@ -78,6 +79,16 @@ bool may_be_absent(const std::string& title, const std::string& name) {
   return name == "range" && (title == "input" || title == "grant");
 }
 
+// The text of a message with a number that no writer puts there.
+std::string with_number(std::string text, const std::string& field, double number) {
+  const std::size_t at = text.find('"' + field + "\":");
+  REQUIRE(at != std::string::npos);
+  const std::size_t begin = text.find_first_of("-0123456789", at + field.size() + 3);
+  const std::size_t end = text.find_first_of(",]}", begin);
+  REQUIRE(end != std::string::npos);
+  return text.replace(begin, end - begin, std::isfinite(number) ? serialize(Tree(number)) : "null");
+}
+
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("every bound of every field is kept", "", codec::AllMessages) {
@@ -86,7 +97,13 @@ TEMPLATE_LIST_TEST_CASE("every bound of every field is kept", "", codec::AllMess
     codec::Spoiler spoiler(faults);
     TestType message;
     visit(spoiler, message);
-    const std::string text = encode(message);
+    std::string text = encode(message);
+    if (const auto number = spoiler.bad_number()) {
+      const auto kept = decode<TestType>(text);
+      INFO(spoiler.field() << " is written out of its bounds: " << *number);
+      REQUIRE(kept.ok());
+      text = with_number(text, spoiler.field(), *number);
+    }
     const auto back = decode<TestType>(text);
     if (!spoiler.done()) {  // no fault of that number is left: it is a good message
       if (!back.ok()) FAIL(back.error().message);

@@ -183,6 +183,8 @@ class Spoiler {
   void require(bool, const char*) {}
   [[nodiscard]] bool done() const { return next_ > target_; }
   [[nodiscard]] const std::string& field() const { return field_; }
+  // If the fault is a number: writers keep it within bounds.
+  [[nodiscard]] std::optional<double> bad_number() const { return bad_number_; }
 
  private:
   bool now() { return next_++ == target_; }
@@ -228,10 +230,15 @@ class Spoiler {
   }
   void fill_leaf(double& value, const Number& kind) {
     value = kind.low;
-    if (now()) value = kind.low - std::max(1.0, std::abs(kind.low));
-    if (now()) value = kind.high * 2;
-    if (now()) value = std::numeric_limits<double>::infinity();
-    if (now()) value = std::numeric_limits<double>::quiet_NaN();
+    spoil(value, kind.low - std::max(1.0, std::abs(kind.low)));
+    spoil(value, kind.high * 2);
+    spoil(value, std::numeric_limits<double>::infinity());
+    spoil(value, std::numeric_limits<double>::quiet_NaN());
+  }
+  void spoil(double& value, double bad) {
+    if (!now()) return;
+    value = bad;
+    bad_number_ = bad;
   }
   void fill_leaf(std::string& value, const Text& kind) {
     value = "x";
@@ -265,6 +272,7 @@ class Spoiler {
   int target_;
   int next_ = 0;
   std::string field_;
+  std::optional<double> bad_number_;
 };
 
 // ---- Counting ---------------------------------------------------------------------------------------------
