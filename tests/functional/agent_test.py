@@ -8,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from harness import BUILD, MANDELBROT, Grid, main, sandbox_arguments
+from harness import BUILD, LONG, MANDELBROT, Grid, main, sandbox_arguments
 from sessions import Desktop, Typist, YieldTrial, cpu_seconds
 
 MOCK = shutil.which("dbus-daemon") and subprocess.run(["/usr/bin/python3", "-c", "import dbus, gi"],
@@ -159,7 +159,7 @@ class Agent(unittest.TestCase):
         with Desktop() as desktop, Grid() as grid:
             grid.start_server()
             grid.add_application(MANDELBROT)
-            grid.add_problem("mandelbrot", "long", width=300, height=4000, iterations=200000)
+            grid.add_problem("mandelbrot", "long", **LONG)
             trial = YieldTrial(grid, desktop, 2)
             said = []
 
@@ -199,7 +199,7 @@ class Agent(unittest.TestCase):
             (computer / "proc").mkdir(parents=True)
             grid.start_server()
             grid.add_application(MANDELBROT)
-            grid.add_problem("mandelbrot", "long", width=300, height=4000, iterations=200000)
+            grid.add_problem("mandelbrot", "long", **LONG)
             grid.join("one")
             mocks.do("keep-awake")
             grid.start("one", "gleaner-client", "run", "--state", grid.state("one"), *sandbox_arguments(grid.state("one")),

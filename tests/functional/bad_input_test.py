@@ -8,8 +8,8 @@ import subprocess
 import time
 import unittest
 
-from harness import CLUSTER, MANDELBROT, SQUARES, Calendar, FakeHost, Grid, main, of_files
-from kernels import kernel_bundle
+from harness import CLUSTER, LONG, MANDELBROT, SANDBOX_OFF, SQUARES, Calendar, FakeHost, Grid, main, of_files
+from kernels import Held, kernel_bundle
 
 ROWS = {"width": 100, "height": 60, "iterations": 1000}
 
@@ -48,7 +48,7 @@ class BadInput(unittest.TestCase):
             grid.start_server()
             grid.add_application(MANDELBROT)
             grid.add_client("bad")
-            grid.add_problem("mandelbrot", "long", width=300, height=3000, iterations=200000)
+            grid.add_problem("mandelbrot", "long", **LONG)
             grid.wait_until("work", lambda: grid.kernels_of("bad"))
             grid.admin("host", "revoke", grid.host_id("bad"), "--yes")
             grid.wait_until("it to stop", lambda: "revoked" in grid.control("bad", "why", check=False).stdout.lower()
@@ -127,17 +127,18 @@ class BadInput(unittest.TestCase):
             calendars = {name: Calendar(grid.directory) for name in ("server", "a", "b")}
             grid.start_server(env=calendars["server"].env)
             grid.add_application(MANDELBROT)
+            held = Held(grid, 300)
             for name in ("a", "b"):
                 grid.join(name)
-                grid.start_client(name, env=calendars[name].env)
-            rows = {"width": 300, "height": 1600, "iterations": 40000}
-            identity = grid.add_problem("mandelbrot", "jumpy", **rows)
+                grid.start_client(name, env=calendars[name].env, sandbox=SANDBOX_OFF)
+            identity = held.add()
             for name, seconds in (("a", 10800), ("server", 2400), ("b", -7200), ("server", -3600), ("a", -Calendar.DAY), ("a", 0),
                                   ("server", 0), ("b", 0)):
                 time.sleep(0.7)
                 calendars[name].jump(seconds)
+            held.let_go()
             grid.wait_finished(identity, 120)
-            self.assertEqual(grid.results(identity), grid.run_local(MANDELBROT, **rows))
+            self.assertEqual(grid.results(identity), held.expected)
 
     @unittest.skipUnless(os.geteuid() == 0, "mounts a small disk, which takes root")
     def test_a_full_client_disk_loses_nothing(self):
@@ -150,9 +151,9 @@ class BadInput(unittest.TestCase):
             if mounted.returncode != 0:
                 self.skipTest("root may not mount here: " + mounted.stderr)
             try:
-                grid.add_client("small")
-                rows = {"width": 300, "height": 2000, "iterations": 60000}
-                identity = grid.add_problem("mandelbrot", "kept", **rows)
+                held = Held(grid, 1000, item_bytes=5000)
+                held.add_client("small")
+                identity = held.add()
                 grid.wait_until("some results", lambda: grid.problem(identity)["accepted"] > 20, 60)
                 ballast = grid.state("small") / "ballast"
 
@@ -167,8 +168,9 @@ class BadInput(unittest.TestCase):
 
                 grid.wait_until("a pause with its reason", paused, 60)
                 ballast.unlink()
+                held.let_go()
                 grid.wait_finished(identity, 180)
-                self.assertEqual(grid.results(identity), grid.run_local(MANDELBROT, **rows))
+                self.assertEqual(grid.results(identity), held.expected)
             finally:
                 grid.kill("small")
                 subprocess.run(["umount", "--lazy", grid.state("small")], check=True)

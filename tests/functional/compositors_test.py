@@ -13,7 +13,7 @@ import threading
 import time
 import unittest
 
-from harness import MANDELBROT, Grid, main
+from harness import LONG, MANDELBROT, Grid, main
 from sessions import Desktop, YieldTrial, cpu_seconds
 
 
@@ -245,7 +245,7 @@ class Compositors(unittest.TestCase):
         with compositor() as desktop, Grid() as grid:
             grid.start_server()
             grid.add_application(MANDELBROT)
-            grid.add_problem("mandelbrot", "long", width=300, height=4000, iterations=200000)
+            grid.add_problem("mandelbrot", "long", **LONG)
             trial = WaylandTrial(grid, desktop, 2)
             used = []
             for _ in range(trials):

@@ -471,6 +471,7 @@ class FakeHost:
 SQUARES = SOURCE / "tests" / "functional" / "python_app"
 BUNDLES = built("bundles/mandelbrot/manifest.toml").parents[1]
 MANDELBROT = BUNDLES / "mandelbrot"
+LONG = {"width": 300, "height": 65_536, "iterations": 200_000}  # of the mandelbrot set: no machine is done with it during a test
 RAYTRACE = BUNDLES / "raytrace"
 
 

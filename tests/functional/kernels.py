@@ -80,9 +80,9 @@ class Held:
     def change(self, name, *changes):
         change(self.bundle / name, *changes)
 
-    def add(self):
+    def add(self, *options):
         self.grid.add_application(self.bundle)
-        return self.grid.add_problem("held", "held", count=self.count)
+        return self.grid.add_problem("held", "held", *options, count=self.count)
 
     def start_client(self, name):
         self.grid.start_client(name, sandbox=SANDBOX_OFF)

@@ -6,7 +6,7 @@ import pty
 import time
 import unittest
 
-from harness import MANDELBROT, RAYTRACE, Grid, main, sandbox_arguments
+from harness import LONG, MANDELBROT, RAYTRACE, Grid, main, sandbox_arguments
 from sessions import cpu_seconds
 
 
@@ -35,7 +35,7 @@ class Owner(unittest.TestCase):
             # No --run here: the file decides.
             grid.start("one", "gleaner-client", "run", "--state", grid.state("one"), *sandbox_arguments(grid.state("one")),
                        "--cores", 1, "--benchmark-mflops", 1000, "--priority", "normal", env=environment)
-            grid.add_problem("mandelbrot", "long", width=300, height=4000, iterations=200000)
+            grid.add_problem("mandelbrot", "long", **LONG)
             grid.wait_until("work", lambda: self.why(grid)["reason"].startswith("computing"), 60)
             said = [self.why(grid)["reason"]]
             # Somebody types now.

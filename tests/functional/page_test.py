@@ -10,7 +10,7 @@ import socket
 import unittest
 
 from browser import CHROMIUM, Browser
-from harness import MANDELBROT, SLOW, Grid, main
+from harness import LONG, MANDELBROT, SLOW, Grid, main
 
 
 class Page(unittest.TestCase):
@@ -54,7 +54,7 @@ class Page(unittest.TestCase):
             self.assertEqual(self.ask(port, "POST", "/api/command", token, {"command": "quit"})[0], 400)
             status, _, reply = self.ask(port, "GET", "/api/status", token)
             self.assertEqual((status, json.loads(reply)["status"]["host_name"]), (200, "one"))
-            grid.add_problem("mandelbrot", "long", width=300, height=4000, iterations=200000)
+            grid.add_problem("mandelbrot", "long", **LONG)
             about = grid.wait_until("the picture", lambda: (lambda reply: json.loads(reply[2]))(
                 self.ask(port, "GET", "/api/picture/about", token)), 60)
             self.assertEqual((about["problem"], self.ask(port, "GET", "/api/picture")[0]), ("long", 401))
