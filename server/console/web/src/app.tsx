@@ -1,14 +1,14 @@
 // The console: who is logged in, which page is looked at.
 import { signal } from "@preact/signals";
 import { render } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useErrorBoundary, useRef, useState } from "preact/hooks";
 import { Add } from "./add";
 import { change, confirm, may, recall, session, type Session } from "./api";
 import { HostPage, Hosts } from "./hosts";
 import { connected, follow, live, stop } from "./live";
 import { Applications, Audit, maySeeSettings, Settings, Wall } from "./more";
 import { Overview } from "./overview";
-import { attempt, Said } from "./parts";
+import { attempt, Heading, Said } from "./parts";
 import { ProblemPage } from "./problem";
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
@@ -84,6 +84,20 @@ function Page() {
   return <Overview />;
 }
 
+// A page that fails says so in its own place, and leaves the others alone.
+function Guarded() {
+  const [error, again] = useErrorBoundary();
+  if (!error) return <Page />;
+  return (
+    <>
+      <Heading>This page failed</Heading>
+      <p role="alert" class="bad">{(error as Error).message}</p>
+      <p>Try again, or reload the console. If it fails again, report it with the address of this page.</p>
+      <div class="buttons"><button onClick={again}>Try again</button></div>
+    </>
+  );
+}
+
 function Console({ who }: { who: NonNullable<typeof session.value> }) {
   const main = useRef<HTMLElement>(null);
   useEffect(() => { follow(); return stop; }, [who.name]);
@@ -111,7 +125,7 @@ function Console({ who }: { who: NonNullable<typeof session.value> }) {
         <span class="who"><span class={connected.value ? "dot on" : "dot"} aria-hidden="true" />{connected.value ? "live" : "connecting"}, {who.name} ({who.role})</span>
         <button class="plain" onClick={logOut}>Log out</button>
       </header>
-      <main ref={main} id="content" tabIndex={-1}><Page /></main>
+      <main ref={main} id="content" tabIndex={-1}><Guarded key={route.value} /></main>
       <Said />
     </>
   );

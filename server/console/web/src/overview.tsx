@@ -1,8 +1,8 @@
 import { useMemo } from "preact/hooks";
-import { ask, list, may, type Day, type Status } from "./api";
+import { ask, list, may, type Day, type ErrorGroup, type Live, type Status } from "./api";
 import { live, samples } from "./live";
 import { Chart } from "./chart";
-import { Bar, Card, Figure, Heading, State, Table, usePolled } from "./parts";
+import { Bar, Card, Figure, Heading, Missing, State, Table, usePolled } from "./parts";
 import { count, done, figure, lastLine, left, over, percent, plural, time } from "./words";
 
 export function Overview() {
@@ -16,7 +16,7 @@ export function Overview() {
   return (
     <>
       <Heading>Overview</Heading>
-      <Attention />
+      <Attention view={view} />
       <dl class="figures">
         <Figure name="hosts online" value={count(status.hosts_active)} note={` of ${count(status.hosts)}`} />
         <Figure name="problems running" value={count(running.length)} note={` of ${count(view.problems_total)}`} />
@@ -35,9 +35,9 @@ export function Overview() {
         </Card>
         <Days />
         <Card title="Problems" wide actions={may("operator") && <a class="button" href="#/add">Add a problem</a>}>
-          {problems.length === 0 ? <p>There are none yet.</p> : <ProblemTable />}
+          {problems.length === 0 ? <p>No problems yet.</p> : <ProblemTable problems={problems} total={view.problems_total} />}
         </Card>
-        {view.errors.length > 0 && <Card title="Errors" wide><Errors /></Card>}
+        {view.errors.length > 0 && <Card title="Errors" wide><ErrorList errors={view.errors} /></Card>}
       </div>
     </>
   );
@@ -59,8 +59,7 @@ function Days() {
   );
 }
 
-function ProblemTable() {
-  const { problems, problems_total } = live.value!;
+function ProblemTable({ problems, total }: { problems: Live["problems"]; total: number }) {
   return (
     <>
       <Table label="Problems">
@@ -77,14 +76,20 @@ function ProblemTable() {
           ))}
         </tbody>
       </Table>
-      {problems_total > 50 && <p class="calm">and {plural(problems_total - 50, "older one")}: gleaner-admin problem list has them all.</p>}
+      {total > 50 && <p class="calm">{plural(total - 50, "older problem")} not shown. Run <code>gleaner-admin problem list</code> for all.</p>}
     </>
   );
 }
 
-export function Errors({ problem }: { problem?: number }) {
-  const errors = live.value!.errors.filter(e => problem === undefined || e.problem === problem);
-  if (errors.length === 0) return <p class="calm">None lately.</p>;
+// Those of one problem. A page that is opened by its address comes before the live view.
+export function Errors({ problem }: { problem: number }) {
+  const view = live.value;
+  if (!view) return <Missing wrong="" />;
+  return <ErrorList errors={view.errors.filter(e => e.problem === problem)} problem={problem} />;
+}
+
+function ErrorList({ errors, problem }: { errors: ErrorGroup[]; problem?: number }) {
+  if (errors.length === 0) return <p class="calm">No recent errors.</p>;
   return (
     <ul class="errors">
       {errors.map(e => (
@@ -99,8 +104,8 @@ export function Errors({ problem }: { problem?: number }) {
 }
 
 // What somebody should do something about, in sentences.
-function Attention() {
-  const { status, problems, errors } = live.value!;
+function Attention({ view }: { view: Live }) {
+  const { status, problems, errors } = view;
   const joinless = status.hosts === 0;
   const [told] = usePolled<Status | null>(() => (joinless && may("operator") ? ask<Status>("/v1/admin/status") : Promise.resolve(null)), 0, [joinless]);
   const sentences = useMemo(() => {
@@ -117,7 +122,7 @@ function Attention() {
     for (const e of errors.slice(0, 3))
       list.push({ text: `${e.problem_name}: ${e.words || lastLine(e.message) || e.kind} (${plural(e.times, "time")} on ${plural(e.hosts, "host")})`, link: `#/problems/${e.problem}` });
     return list;
-  }, [live.value]);
+  }, [view]);
   if (sentences.length === 0 && !joinless) return <p class="fine">Nothing needs your attention.</p>;
   return (
     <section class="attention" aria-label="What needs attention">
