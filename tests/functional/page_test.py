@@ -63,7 +63,7 @@ class Page(unittest.TestCase):
             self.shares(grid, port, token)
             told = grid.wait_until("what all gave", lambda: json.loads(self.ask(port, "GET", "/api/status", token)[2])["status"][
                 "problems"])
-            self.assertEqual([(one["name"], one["items"]) for one in told], [("long", 4000)])
+            self.assertEqual([(one["name"], one["items"]) for one in told], [("long", LONG["height"])])
             self.assertEqual(self.ask(port, "POST", "/api/command", token, {"command": "pause", "seconds": 3600})[0], 200)
             grid.wait_until("the pause", lambda: "you asked" in grid.control("one", "why").stdout or
                             "pause" in json.loads(grid.control("one", "--json", "status").stdout)["status"]["mode"])
