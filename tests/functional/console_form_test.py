@@ -63,9 +63,9 @@ class Form(unittest.TestCase):
         person.go("#/add")
         person.choose("mandelbrot", "#parameter-width")
         person.type("#parameter-width", "300")
-        person.push("What would it take?")
+        person.push("Estimate")
         said = person.wait("the estimate", "document.querySelector('.estimate')?.innerText")
-        self.assertRegex(said, r"It would be done in .+\n+.* of a core's time, by 1 earlier problem with other parameters")
+        self.assertRegex(said, r"Expected to finish in .+\n+.* of one core, from 1 earlier problem with other parameters")
         person.accessible()
         arguments = [f"--param={name}={value}" for name, value in EARLIER.items()]
         told = grid.admin_json("problem", "add", "--app", "mandelbrot", "--estimate", *arguments)
@@ -85,10 +85,10 @@ class Form(unittest.TestCase):
         person.choose("mandelbrot", "#parameter-width")
         shown = person.run("[document.querySelector('#parameter-width').placeholder, document.querySelector('#parameter-width-hint').innerText,"
                            " [...document.querySelectorAll('#parameter-colour option')].map(o => o.innerText).join(' | ')]")
-        self.assertEqual(shown, ["512", "pixels in a row; 1 to 65536", "as it is: smooth | smooth | counts"])
+        self.assertEqual(shown, ["512", "pixels in a row; 1 to 65536", "smooth (default) | smooth | counts"])
         person.type("#name", "narrow")
         person.type("#parameter-width", "0")
-        person.push("Add it")
+        person.push("Start")
         person.wait("what is wrong", "document.activeElement.id == 'parameter-width' && document.activeElement.getAttribute('aria-invalid') == 'true'")
         refusal = "width: must be a whole number from 1 to 65536, not 0"
         self.assertIn(refusal, person.wait("the message", "document.querySelector('.said .bad')?.innerText"))
@@ -112,11 +112,11 @@ class Form(unittest.TestCase):
         if PICTURE:
             grid.wait_finished(grid.add_problem("tsp", "at random", random_cities=CITIES))
             person.call("Emulation.setDeviceMetricsOverride", width=1000, height=980, deviceScaleFactor=1, mobile=False)
-            person.push("What would it take?")
+            person.push("Estimate")
             person.wait("the estimate", "document.querySelector('.estimate')?.innerText")
             person.wait("nothing to be said", "document.querySelector('.said p') === null")
             pathlib.Path(PICTURE).write_bytes(person.picture())
-        person.push("Add it")
+        person.push("Start")
         person.wait("the problem", person.has("items accepted"))
         person.heading_says("finished", 300 if PICTURE else 60)
         stored = grid.stored()

@@ -32,7 +32,7 @@ class Hosts(unittest.TestCase):
                 person.wait("all hosts again", person.has("kitchen-pc"))
                 person.follow("kitchen-pc")
                 person.push("Revoke")
-                person.push("Revoke it")
+                person.push("Revoke host")
                 person.heading_says("revoked")
                 states = {host["name"]: host["state"] for host in grid.admin_json("host", "list")["items"]}
                 self.assertEqual((states["idle-pc"], states["kitchen-pc"]), ("active", "revoked"))
@@ -47,8 +47,8 @@ class Hosts(unittest.TestCase):
         self.assertIn("100.0 %", rows["kitchen-pc"])  # how far it is believed: the project's own
         self.assertEqual((rows["kitchen-pc"][SHARE], rows["idle-pc"][SHARE]), ("100 %", "–"))
         self.assertEqual(person.run("document.querySelector('[aria-sort]')"), None)
-        person.pick("#order", "delivered")
-        person.wait("the order", f"document.querySelector('[aria-sort=descending]')?.innerText == 'Share' && {TABLE}[0]?.[0] == 'kitchen-pc'")
+        person.push("Share")
+        person.wait("the order", f"document.querySelector('[aria-sort=descending]')?.innerText == 'Share ↓' && {TABLE}[0]?.[0] == 'kitchen-pc'")
         person.accessible()
 
     def one(self, grid, person):
@@ -65,13 +65,13 @@ class Hosts(unittest.TestCase):
         person.accessible()
         person.type("#reason", "an exam")
         person.press("Enter")
-        person.wait("the hold", person.has("It gets no new units: an exam"))
+        person.wait("the hold", person.has("On hold, it gets no new units: an exam"))
         grid.wait_until("that its owner hears why", lambda: "on hold: an exam" in grid.control("kitchen-pc", "why").stdout, 90)
         person.accessible()
         person.push("Release")
-        person.wait("the release", f"!{person.has('It gets no new units')}")
+        person.wait("the release", f"!{person.has('it gets no new units')}")
         person.type("#tags", "lab, b12")
-        person.push("Set them")
+        person.push("Save tags")
         person.wait("the tags", person.has("b12, lab"))
         self.assertIn("kitchen-pc", grid.admin("host", "list", "--tag", "lab").stdout)
         self.assertIn("no host has the tag x", grid.admin("host", "list", "--tag", "x").stdout)
@@ -89,10 +89,10 @@ class Hosts(unittest.TestCase):
         person.click("button.tag")
         person.wait("the tag as a filter", "document.querySelector('#tag').value == 'b12' && " + person.has("1 host shown"))
         person.type("#tag", "other")
-        person.wait("none", person.has("No host fits"))
+        person.wait("none", person.has("No host matches"))
         person.type("#tag", "lab")
         person.type("#text", "nobody")
-        person.wait("none", person.has("No host fits"))
+        person.wait("none", person.has("No host matches"))
         person.type("#text", "KITCHEN")
         person.wait("it again", person.has("kitchen-pc"))
         person.accessible()
@@ -112,10 +112,11 @@ class Hosts(unittest.TestCase):
         ask("/v1/relay/hosts", child.request("bench-7", proof=child.proof(project, lab["host"])), lab["token"])
         person.look_at("#/")
         person.look_at("#/hosts")
-        person.wait("the relay", person.has("lab-b12 active 1 host of 9"))
         person.wait("who is under it", person.has("under lab-b12"))
+        person.look_at("#/relays")
+        person.wait("the relay", person.has("lab-b12 active 1 host of 9"))
         person.accessible()
-        person.push("1 host of 9")
+        person.follow("1 host of 9")
         person.wait("its hosts", person.has("1 host shown") + " && " + person.has("bench-7"))
         person.accessible()
         person.follow("bench-7")
@@ -127,7 +128,7 @@ class Hosts(unittest.TestCase):
     def pages(self, grid, person, problem):
         grid.add_application(MANDELBROT)
         for page, words in (("#/audit", "console login"), ("#/applications", "Mandelbrot set"), ("#/applications", "signer\nuntil "),
-                            ("#/settings", "server.port"), ("#/wall", "The attic")):
+                            ("#/settings", "port"), ("#/wall", "The attic")):
             person.look_at(page)
             person.wait(page, person.has(words))
             person.accessible()
@@ -135,12 +136,12 @@ class Hosts(unittest.TestCase):
         person.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"},
                                                             {"name": "prefers-reduced-motion", "value": "reduce"}])
         self.assertEqual(person.run("getComputedStyle(document.querySelector('nav a')).transitionDuration"), "0s")
-        for page in ("#/", "#/problems/1", "#/add", "#/hosts"):
+        for page in ("#/", "#/problems/1", "#/problems", "#/add", "#/hosts", "#/access"):
             person.look_at(page)
             person.accessible()
         # As a phone sees it: nothing wider than the screen.
         person.call("Emulation.setDeviceMetricsOverride", width=390, height=800, deviceScaleFactor=2, mobile=True)
-        for page in ("#/", "#/hosts", "#/add", f"#/problems/{problem}"):
+        for page in ("#/", "#/hosts", "#/add", "#/problems", "#/access", f"#/problems/{problem}"):
             person.look_at(page)
             self.assertLessEqual(person.run("document.documentElement.scrollWidth"), 390, page)
         self.assertEqual(person.complaints(), [])
@@ -158,7 +159,7 @@ class Hosts(unittest.TestCase):
         person.look_at("#/problems/1")
         person.wait("the problem", person.has("items accepted"))
         words = person.run("[...document.querySelectorAll('button, nav a')].map(b => b.innerText)")
-        for one in ("Cancel", "Pause", "Add a problem", "Settings", "Change"):
+        for one in ("Cancel", "Pause", "Add a problem", "Settings", "Save"):
             self.assertNotIn(one, words)
 
 

@@ -22,7 +22,7 @@ class Problems(unittest.TestCase):
                 grid.add_application(application)
             with Person(self, grid) as person:
                 secret = person.log_in()
-                person.wait("nobody", person.has("Nobody has joined yet"))
+                person.wait("nobody", person.has("No host has joined yet"))
                 self.assertNotIn(secret, person.run("location.href"))
                 person.wait("the join code", person.has("gleaner-client join gleaner://"))
                 person.accessible()
@@ -34,7 +34,7 @@ class Problems(unittest.TestCase):
                 self.change(grid, person)
                 person.go("#/problems/1")
                 person.wait("how the estimate developed",
-                            "document.querySelector('section[aria-label=\"Time left\"] canvas') !== null || " + person.has("finished"))
+                            "document.querySelectorAll('section[aria-label=Progress] canvas').length > 1 || " + person.has("finished"))
                 self.assertEqual(person.complaints(), [])
 
     def add(self, grid, person):
@@ -45,26 +45,22 @@ class Problems(unittest.TestCase):
         person.type("#name", "valley")
         for name, value in VALLEY.items():
             person.type(f"#parameter-{name}", str(value))
-        person.push("What would it take?")
-        person.wait("that nobody knows yet", person.has("not known: nothing of mandelbrot was computed here yet"))
-        person.wait("what is known", person.has("420 items in its first stage"))
+        person.push("Estimate")
+        person.wait("that nobody knows yet", person.has("No estimate yet"))
+        person.wait("what is known", person.has("420 items in the first stage"))
         self.assertEqual(grid.admin_json("problem", "list")["items"], [])  # nothing was added
-        person.push("Add it")
+        person.push("Start")
         person.wait("the problem", person.has("items accepted"))
 
     def watch(self, grid, person):
         """What forms of it, and what comes of it."""
         person.wait("items", "/about ([1-9]\\d?|100) % accepted/.test(document.querySelector('canvas.map')?.getAttribute('aria-label'))", 60)
         self.assertEqual(person.run("+document.querySelector('canvas.map').dataset.cells"), 420)
-        if grid.admin_json("problem", "show", "valley")["state"] == "running":
-            person.push("Show it")
-            person.wait("the picture", "document.querySelector('.files img')?.naturalWidth == 600")
+        person.wait("the picture, by itself", "document.querySelector('.files img')?.naturalWidth == 600")
         person.wait("the curve", "document.querySelector('.chart canvas') !== null || " + person.has("finished"))
         person.accessible()
         if PICTURE:
-            person.wait("how the estimate developed", "document.querySelector('section[aria-label=\"Time left\"] canvas') !== null", 120)
-            person.push("Show it again")
-            person.wait("the picture once more", "document.querySelector('.files img')?.naturalWidth == 600")
+            person.wait("how the estimate developed", "document.querySelectorAll('section[aria-label=Progress] canvas').length > 1", 120)
             pathlib.Path(PICTURE).write_bytes(person.picture())
         person.heading_says("finished", 120)
         person.wait("the result", "document.querySelector('.files img')?.naturalWidth == 600")
@@ -86,13 +82,13 @@ class Problems(unittest.TestCase):
         person.look_at(f"#/problems/{broken}")
         person.wait("the other versions", "document.querySelector('#version') !== null")
         person.pick("#version", "squares@1.0.1")
-        person.push("Go on with it")
+        person.push("Use this version")
         person.wait("why not", "document.querySelector('.said .bad')?.innerText.includes('squares@1.0.1 does not take what problem broken was added with')")
         self.assertEqual([text for text in person.complaints() if "409" not in text], [])
         person.events.clear()  # the refusal, which the browser logs
         self.assertEqual(grid.problem(broken)["application"], "squares@1.0.0")
         person.pick("#version", "squares@1.0.2")
-        person.push("Go on with it")
+        person.push("Use this version")
         person.heading_says("finished", 120)
         self.assertEqual(grid.problem(broken)["application"], "squares@1.0.2")
         self.assertEqual(int(grid.results(broken)["sum.txt"]), 0 + 1 + 4)
@@ -116,7 +112,7 @@ class Problems(unittest.TestCase):
         person.wait("no question", "document.querySelector('dialog') === null")
         self.assertNotEqual(grid.admin_json("problem", "show", "long")["state"], "cancelled")
         person.push("Cancel")
-        person.push("Cancel it")
+        person.push("Cancel problem")
         person.heading_says("cancelled")
         # Paused and resumed.
         slow = grid.add_problem("squares", "slow", count=400, pause=0.5)
@@ -127,7 +123,7 @@ class Problems(unittest.TestCase):
         person.heading_says("running")
         person.wait("its rules", "document.querySelector('#weight') !== null")
         person.type("#weight", "3")
-        person.push("Change")
+        person.push("Save")
         grid.wait_until("the weight", lambda: grid.problem(slow)["weight"] == 3)
 
 

@@ -36,7 +36,7 @@ export function Add() {
   useEffect(() => place.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus(), [complaint]);
   if (!applications) return <Missing wrong={wrong} />;
   if (applications.length === 0)
-    return <><Heading>Add a problem</Heading><p>There is no application yet: <code>gleaner-admin app add</code> brings one.</p></>;
+    return <><Heading>Add a problem</Heading><p>No applications yet. Add one with <code>gleaner-admin app add</code>.</p></>;
 
   const declared = application?.parameters ?? [];
   const setFile = (i: number, part: Partial<Given>) => setFiles(files.map((f, j) => (j === i ? { ...f, ...part } : f)));
@@ -54,7 +54,7 @@ export function Add() {
         const digest = await upload(file, share => setDoing(`Sending ${file.name}: ${Math.round(100 * share)} %`));
         inputs.push({ name: name.trim() || file.name, digest, bytes: file.size });
       }
-      setDoing("The application plans it …");
+      setDoing("Planning …");
       return change<T>(path, {
         application: form.get("application"), name: String(form.get("name")).trim(), parameters, inputs,
         strategy: String(form.get("strategy") ?? "").trim(), validation: String(form.get("validation") ?? "").trim(),
@@ -65,10 +65,10 @@ export function Add() {
   };
   const submit = async (event: Event) => {
     event.preventDefault();
-    const added = await send<Problem>("/v1/admin/problems", "Adding …", "It is added.");
+    const added = await send<Problem>("/v1/admin/problems", "Adding …", "Problem added.");
     if (added) location.hash = `#/problems/${added.id}`;
   };
-  const look = async () => setEstimate(await send<Estimate>("/v1/admin/estimates", "Looking …", ""));
+  const look = async () => setEstimate(await send<Estimate>("/v1/admin/estimates", "Estimating …", ""));
   return (
     <>
       <Heading>Add a problem</Heading>
@@ -79,7 +79,7 @@ export function Add() {
             <option key={idOf(a)} value={idOf(a)}>{a.title || a.name} ({idOf(a)})</option>
           ))}
         </select>
-        <label for="name">Name</label><input id="name" name="name" required maxLength={64} />
+        <label for="name">Name (required)</label><input id="name" name="name" required maxLength={64} />
         <fieldset>
           <legend>Parameters</legend>
           {!application ? <p aria-busy="true">Loading …</p>
@@ -110,14 +110,14 @@ export function Add() {
         <details>
           <summary>More</summary>
           <div class="fields">
-            <label for="strategy">Strategy</label><input id="strategy" name="strategy" placeholder="as the server's settings say" />
-            <label for="validation">Validation</label><input id="validation" name="validation" placeholder="as the application asks for" />
+            <label for="strategy">Strategy</label><input id="strategy" name="strategy" placeholder="server default" />
+            <label for="validation">Validation</label><input id="validation" name="validation" placeholder="application default" />
           </div>
         </details>
         {complaint && <p class="bad">{complaint}</p>}
         <div class="buttons">
-          <button disabled={doing !== ""} id="add">Add it</button>
-          <button type="button" class="plain" disabled={doing !== ""} onClick={look}>What would it take?</button>
+          <button disabled={doing !== ""} id="add">Start</button>
+          <button type="button" class="plain" disabled={doing !== ""} onClick={look}>Estimate</button>
           <span role="status">{doing}</span>
         </div>
         {estimate && <div class="estimate" role="status"><Forecast of={estimate} /></div>}
@@ -127,13 +127,13 @@ export function Add() {
 }
 
 function Forecast({ of: e }: { of: Estimate }) {
-  const from = e.tried === 0 ? "" : `, by ${plural(e.tried, "earlier problem")} ${e.same_parameters ? "with the same parameters" : "with other parameters, which may mislead"}`;
+  const from = e.tried === 0 ? "" : `, from ${plural(e.tried, "earlier problem")} with ${e.same_parameters ? "the same" : "other"} parameters`;
   return (
     <>
-      <p><b>{e.eta_seconds < 0 ? `When it would be done is not known: ${e.waits}.` : `It would be done in ${interval(e.eta_seconds, e.eta_low_seconds, e.eta_high_seconds)}.`}</b></p>
-      <p>{plural(e.items, "item")} in its first stage
-        {e.core_seconds >= 0 && <>, {interval(e.core_seconds, e.core_low_seconds, e.core_high_seconds)} of a core's time{from}</>}.</p>
-      <p class="calm">{plural(e.cores, "core")} of {plural(e.hosts, "host")} {e.cores === 1 ? "is" : "are"} online{e.share > 0 && e.share < 1 && <>; {percent(e.share)} of their time would be its</>}. Of all stages it has {plural(e.cost, "unit")} of cost.</p>
+      <p><b>{e.eta_seconds < 0 ? `No estimate yet: ${e.waits}.` : `Expected to finish in ${interval(e.eta_seconds, e.eta_low_seconds, e.eta_high_seconds)}.`}</b></p>
+      <p>{plural(e.items, "item")} in the first stage
+        {e.core_seconds >= 0 && <>, {interval(e.core_seconds, e.core_low_seconds, e.core_high_seconds)} of one core{from}</>}.</p>
+      <p class="calm">{plural(e.cores, "core")} of {plural(e.hosts, "host")} {e.cores === 1 ? "is" : "are"} online{e.share > 0 && e.share < 1 && <>; this problem would get {percent(e.share)} of their time</>}. Total cost of all stages: {plural(e.cost, "unit")}.</p>
     </>
   );
 }

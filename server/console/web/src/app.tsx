@@ -2,6 +2,7 @@
 import { signal } from "@preact/signals";
 import { render } from "preact";
 import { useEffect, useErrorBoundary, useRef, useState } from "preact/hooks";
+import { Access } from "./access";
 import { Add } from "./add";
 import { change, confirm, may, recall, session, type Session } from "./api";
 import { HostPage, Hosts } from "./hosts";
@@ -10,10 +11,14 @@ import { Applications, Audit, maySeeSettings, Settings, Wall } from "./more";
 import { Overview } from "./overview";
 import { attempt, Heading, Said } from "./parts";
 import { ProblemPage } from "./problem";
+import { Problems } from "./problems";
+import { RelayPage } from "./relays";
+import { path, route } from "./route";
+import { Search } from "./search";
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
 
-const route = signal(location.hash);
+const folded = "gleaner-side";  // whether the sidebar is collapsed
 const started = signal(false);
 const wrong = signal("");
 const linkIn = (hash: string): string | undefined => /^#link=([\w-]+)$/.exec(hash)?.[1];
@@ -64,20 +69,27 @@ function LogIn() {
   );
 }
 
-const pages: [string, string, () => boolean][] = [
-  ["#/", "Overview", () => true], ["#/hosts", "Hosts", () => true], ["#/add", "Add a problem", () => may("operator")],
-  ["#/applications", "Applications", () => true], ["#/audit", "Audit", () => true], ["#/settings", "Settings", maySeeSettings],
-  ["#/wall", "Wall", () => true],
+const everybody = () => true;
+const pages: [string, string, string, () => boolean][] = [  // address, name, outline of its sign, who may see it
+  ["#/", "Overview", "M2 9a6 6 0 0 1 12 0M8 9l3-3M2 12h12", everybody], ["#/problems", "Problems", "M2 3h12M2 8h12M2 13h8", everybody],
+  ["#/hosts", "Hosts", "M2 3h12v8H2zM6 14h4M8 11v3", everybody], ["#/applications", "Applications", "M8 2l6 3v6l-6 3-6-3V5zM2 5l6 3 6-3M8 8v6", everybody],
+  ["#/access", "Access", "M10 6a3 3 0 1 1-3-3 3 3 0 0 1 3 3M9 8l5 5M12 11l1.5-1.5", () => may("operator")],
+  ["#/relays", "Relays", "M8 2v4M8 6L3 11M8 6l5 5M2 11h3v3H2zM11 11h3v3h-3z", everybody], ["#/audit", "Audit", "M4 2h8v12H4zM6 5h4M6 8h4M6 11h2", everybody],
+  ["#/settings", "Settings", "M2 4h7M12 4h2M2 8h2M7 8h7M2 12h6M11 12h3M9 2v4M5 6v4M9 10v4", maySeeSettings],
+  ["#/wall", "Wall", "M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4", everybody],
 ];
 
 function Page() {
-  const [, kind = "", which] = route.value.split("/");
+  const [, kind = "", which] = path().split("/");
   const id = Number(which);
-  if (kind === "problems" && id > 0) return <ProblemPage key={id} id={id} />;
-  if (kind === "hosts" && id > 0) return <HostPage key={id} id={id} />;
+  if (kind === "problems" && id > 0) return <ProblemPage id={id} />;
+  if (kind === "problems") return <Problems />;
+  if (kind === "hosts" && id > 0) return <HostPage id={id} />;
   if (kind === "hosts") return <Hosts />;
   if (kind === "add" && may("operator")) return <Add />;
   if (kind === "applications") return <Applications />;
+  if (kind === "access" && may("operator")) return <Access />;
+  if (kind === "relays") return <RelayPage />;
   if (kind === "audit") return <Audit />;
   if (kind === "settings" && maySeeSettings()) return <Settings />;
   if (kind === "wall") return <Wall />;
@@ -100,12 +112,16 @@ function Guarded() {
 
 function Console({ who }: { who: NonNullable<typeof session.value> }) {
   const main = useRef<HTMLElement>(null);
+  const [narrow, setNarrow] = useState(localStorage.getItem(folded) === "yes");
+  const [open, setOpen] = useState(false);  // the menu, where there is little room
+  const fold = (now: boolean) => { setNarrow(now); localStorage.setItem(folded, now ? "yes" : "no"); };
   useEffect(() => { follow(); return stop; }, [who.name]);
   useEffect(() => {
-    const name = pages.find(([path]) => path === route.value)?.[1] ?? "Gleaner";
+    const name = pages.find(([page]) => page === path())?.[1] ?? "Gleaner";
     document.title = `${name} – ${who.project}`;
+    setOpen(false);
     scrollTo(0, 0);
-  }, [route.value]);
+  }, [path()]);
   const logOut = async () => {
     await attempt(() => change("/v1/console/session", {}, "DELETE"));
     stop();
@@ -113,21 +129,33 @@ function Console({ who }: { who: NonNullable<typeof session.value> }) {
     session.value = null;
     live.value = null;
   };
-  const chosen = (path: string) => (path === "#/" ? ["", "#/"].includes(route.value) || route.value.startsWith("#/problems") : route.value.startsWith(path));
+  const chosen = (page: string) => page === "#/" ? ["", "#/"].includes(path()) : path().startsWith(page) || (page === "#/problems" && path() === "#/add");
+  const wall = path() === "#/wall";
   return (
-    <>
+    <div class={["frame", narrow ? "narrow" : "", wall ? "bare" : "", open ? "open" : ""].join(" ").trim()}>
       <a class="skip" href="#content" onClick={e => { e.preventDefault(); main.current?.focus(); }}>Skip to the content</a>
       <header>
-        <span class="project">{who.project}</span>
-        <nav aria-label="Pages">
-          {pages.filter(([, , allowed]) => allowed()).map(([path, name]) => <a key={path} href={path} aria-current={chosen(path) ? "page" : undefined}>{name}</a>)}
-        </nav>
-        <span class="who"><span class={connected.value ? "dot on" : "dot"} aria-hidden="true" />{connected.value ? "live" : "connecting"}, {who.name} ({who.role})</span>
-        <button class="plain" onClick={logOut}>Log out</button>
+        <div class="top">
+          <button class="plain menu" aria-expanded={open} aria-controls="side" aria-label="Menu" onClick={() => setOpen(!open)}>☰</button>
+          <span class="project" title={who.project}>{who.project}</span>
+          <span class={connected.value ? "dot on" : "dot"} title={connected.value ? "live" : "connecting"} aria-hidden="true" />
+        </div>
+        <div id="side" class="side">
+          <Search />
+          <nav aria-label="Pages">
+            {pages.filter(([, , , allowed]) => allowed()).map(([page, name, sign]) => (
+              <a key={page} href={page} title={narrow ? name : undefined} aria-current={chosen(page) ? "page" : undefined}><svg viewBox="0 0 16 16" aria-hidden="true"><path d={sign} /></svg><span>{name}</span></a>
+            ))}
+          </nav>
+          <div class="who"><span>{connected.value ? "live" : "connecting"}, {who.name} ({who.role})</span>
+            <button class="plain small" onClick={logOut}>Log out</button>
+            <button class="plain small fold" aria-pressed={narrow} onClick={() => fold(!narrow)}>{narrow ? "»" : "« Collapse"}</button>
+          </div>
+        </div>
       </header>
-      <main ref={main} id="content" tabIndex={-1}><Guarded key={route.value} /></main>
+      <main ref={main} id="content" tabIndex={-1}><Guarded key={path()} /></main>
       <Said />
-    </>
+    </div>
   );
 }
 

@@ -49,7 +49,7 @@ export function ItemMapView({ map, names }: { map: ItemMap; names: Map<number, s
   const mean = (list: number[]) => list.reduce((sum, each) => sum + each, 0) / Math.max(1, list.length);
   const holders = [...new Set(map.holders.filter(host => host > 0))];
   const words = `${count(map.items)} items: about ${Math.round(mean(map.accepted))} % accepted, ${Math.round(mean(map.held))} % being computed, ` +
-    `${Math.round(mean(map.set_aside))} % set aside`;
+    `${Math.round(mean(map.set_aside))} % quarantined`;
   return (
     <div>
       <canvas ref={canvas} class="map" role="img" aria-label={words} data-cells={map.accepted.length} />
@@ -57,7 +57,7 @@ export function ItemMapView({ map, names }: { map: ItemMap; names: Map<number, s
         <li><span class="key accepted" />accepted</li>
         {holders.slice(0, 12).map(host => <li key={host}><HostKey host={host} />{names.get(host) ?? `host ${host}`}</li>)}
         {holders.length > 12 && <li>and {plural(holders.length - 12, "more host")}</li>}
-        {map.set_aside.some(each => each > 0) && <li><span class="key aside" />set aside</li>}
+        {map.set_aside.some(each => each > 0) && <li><span class="key aside" />quarantined</li>}
         <li><span class="key free" />free</li>
         <li class="calm">{map.items_per_cell === 1 ? "a cell is one item" : `a cell is ${plural(map.items_per_cell, "item")}`}</li>
       </ul>

@@ -3,7 +3,7 @@ import { ask, list, may, type Application, type ItemMap, type Problem } from "./
 import { ItemMapView } from "./itemmap";
 import { live } from "./live";
 import { Card, Heading, Missing, State, Table, usePolled } from "./parts";
-import { bytes, count, done, left, percent, time } from "./words";
+import { bytes, count, done, left, percent, plural, time } from "./words";
 
 interface Act { number: number; at: number; actor: string; role: string; action: string; object: string; summary: string }
 interface Refusal { actor: string; kind: string; action: string; times: number; last_at: number; last_network: string }
@@ -23,17 +23,17 @@ export function Audit() {
       <Heading>Audit log</Heading>
       <Card title="Changes, the newest first" wide>
         <Table label="Changes">
-          <thead><tr><th scope="col">When</th><th scope="col">Who</th><th scope="col">What</th><th scope="col">Of</th><th scope="col">Now</th></tr></thead>
+          <thead><tr><th scope="col">When</th><th scope="col">Who</th><th scope="col">What</th><th scope="col">Target</th><th scope="col">New value</th></tr></thead>
           <tbody>
             {[...log.acts].reverse().map(act => (
               <tr key={act.number}><td>{time(act.at)}</td><td>{act.actor} <span class="calm">{act.role}</span></td><td>{act.action}</td><td>{act.object}</td><td>{act.summary}</td></tr>
             ))}
           </tbody>
         </Table>
-        <p class="calm">gleaner-admin audit list has all that are kept; audit verify checks their chain.</p>
+        <p class="calm">Run <code>gleaner-admin audit list</code> for the full log and <code>audit verify</code> to check its integrity.</p>
       </Card>
       {log.refusals.length > 0 && (
-        <Card title="Refused" wide>
+        <Card title="Refused attempts" wide>
           <ul class="errors">
             {log.refusals.map((r, i) => <li key={i}><b>{r.actor}</b>, {r.action}: {r.kind} {count(r.times)} times, last {time(r.last_at)} from {r.last_network}</li>)}
           </ul>
@@ -51,7 +51,7 @@ export function Applications() {
     <>
       <Heading>Applications and keys</Heading>
       <Card title="Applications" wide>
-        {applications.length === 0 ? <p>There are none yet: <code>gleaner-admin app add</code> brings one.</p> : (
+        {applications.length === 0 ? <p>No applications yet. Add one with <code>gleaner-admin app add</code>.</p> : (
           <Table label="Applications">
             <thead><tr><th scope="col">Application</th><th scope="col">Signed by</th><th scope="col">Platforms</th><th scope="col" class="n">Size</th><th scope="col">Added</th><th scope="col">SHA-256</th></tr></thead>
             <tbody>
@@ -77,16 +77,22 @@ export function Applications() {
   );
 }
 
+const groupOf = (setting: { name: string }): string => setting.name.includes(".") ? setting.name.slice(0, setting.name.indexOf(".")) : "project";
+
 export function Settings() {
   const [settings, wrong] = usePolled<{ name: string; value: string }[]>(() => list("/v1/admin/settings"), 0, []);
   if (!settings) return <Missing wrong={wrong} />;
   return (
     <>
       <Heading>Settings</Heading>
-      <p class="calm">As server.toml has them; they are changed there, and hold from the server's next start on.</p>
-      <Card title="Settings" wide>
-        <dl class="facts">{settings.map(s => <Fragment key={s.name}><dt>{s.name}</dt><dd><code>{s.value}</code></dd></Fragment>)}</dl>
-      </Card>
+      <p class="calm">Read from server.toml. Edit that file and restart the server to change them.</p>
+      <div class="cards">
+        {[...new Set(settings.map(groupOf))].map(group => (
+          <Card key={group} title={group}>
+            <dl class="facts">{settings.filter(s => groupOf(s) === group).map(s => <Fragment key={s.name}><dt>{s.name.slice(s.name.indexOf(".") + 1).replaceAll("_", " ")}</dt><dd><code>{s.value || "–"}</code></dd></Fragment>)}</dl>
+          </Card>
+        ))}
+      </div>
     </>
   );
 }
@@ -100,8 +106,8 @@ export function Wall() {
   const running = view.problems.filter(p => p.state === "running").slice(0, wallMax);
   return (
     <div class="wall">
-      <Heading>{view.status.name}: {count(view.status.hosts_active)} hosts, {count(view.sample.cores_busy)} busy cores</Heading>
-      {running.length === 0 && <p>Nothing is computed just now.</p>}
+      <div class="head"><Heading>{view.status.name}: {plural(view.status.hosts_active, "host")}, {plural(view.sample.cores_busy, "busy slot")}</Heading><a class="calm" href="#/">Leave the wall</a></div>
+      {running.length === 0 && <p>Nothing is running right now.</p>}
       {running.map(p => <WallProblem key={p.id} problem={p} />)}
     </div>
   );
@@ -114,7 +120,7 @@ function WallProblem({ problem: p }: { problem: Problem }) {
   return (
     <section class="card wide" aria-label={p.name}>
       <h2>{p.name} <span class="big">{percent(done(p))}</span></h2>
-      <p class="calm">{p.application}, <State of={p.state} />, left: {left(p)}</p>
+      <p class="calm">{p.application}, <State of={p.state} />, time left: {left(p)}</p>
       {map && map.items > 0 && <ItemMapView map={map} names={names} />}
     </section>
   );

@@ -21,22 +21,22 @@ export function Overview() {
         <Figure name="hosts online" value={count(status.hosts_active)} note={` of ${count(status.hosts)}`} />
         <Figure name="problems running" value={count(running.length)} note={` of ${count(view.problems_total)}`} />
         <Figure name="items per second" value={figure(view.sample.items_per_second)} />
-        <Figure name="core-hours" value={figure(view.sample.core_hours)} note={` since ${time(status.started_at)}`} />
-        <Figure name="most wasted" value={percent(worst)} note=" of one problem's work" />
+        <Figure name={`core-hours since the server started, ${time(status.started_at)}`} value={figure(view.sample.core_hours)} />
+        <Figure name="most wasted work in one problem" value={percent(worst)} />
       </dl>
       <div class="cards">
+        <Card title="Problems" wide actions={<span class="buttons"><a href="#/problems">All problems</a>{may("operator") && <a class="button" href="#/add">Add a problem</a>}</span>}>
+          {problems.length === 0 ? <p>No problems yet.</p> : <ProblemTable problems={problems} total={view.problems_total} />}
+        </Card>
         <Card title="Items accepted">
           <Chart title="items per second" at={at} lines={[{ label: "items per second", colour: "--good", values: past.map(s => s.items_per_second), area: true, text: figure }]} />
         </Card>
-        <Card title="Computers">
-          <Chart title="hosts and busy cores" at={at} lines={[
-            { label: "busy cores", colour: "--accent", values: past.map(s => s.cores_busy), area: true, text: figure },
+        <Card title="Hosts">
+          <Chart title="busy slots and hosts online" at={at} lines={[
+            { label: "busy slots", colour: "--accent", values: past.map(s => s.cores_busy), area: true, text: figure },
             { label: "hosts online", colour: "--calm", values: past.map(s => s.hosts_active), text: figure }]} />
         </Card>
         <Days />
-        <Card title="Problems" wide actions={may("operator") && <a class="button" href="#/add">Add a problem</a>}>
-          {problems.length === 0 ? <p>No problems yet.</p> : <ProblemTable problems={problems} total={view.problems_total} />}
-        </Card>
         {view.errors.length > 0 && <Card title="Errors" wide><ErrorList errors={view.errors} /></Card>}
       </div>
     </>
@@ -52,7 +52,7 @@ function Days() {
   const sum = (of: (day: Day) => number) => shown.reduce((all, day) => all + of(day), 0);
   return (
     <Card title="Contributed">
-      <p class="calm">{figure(sum(day => day.core_hours))} core-hours{energy && <>, {figure(sum(day => day.kilowatt_hours))} kWh where owners said what they draw</>} in {plural(shown.length, "day")}.</p>
+      <p class="calm">{figure(sum(day => day.core_hours))} core-hours{energy && <>, {figure(sum(day => day.kilowatt_hours))} kWh (where owners state their power)</>} in {plural(shown.length, "day")}.</p>
       {shown.length > 1 && <Chart title="core-hours a day" at={shown.map(day => day.at)} lines={[
         { label: "core-hours", colour: "--accent", values: shown.map(day => day.core_hours), area: true, text: figure }]} />}
     </Card>
@@ -63,7 +63,7 @@ function ProblemTable({ problems, total }: { problems: Live["problems"]; total: 
   return (
     <>
       <Table label="Problems">
-        <thead><tr><th scope="col">Problem</th><th scope="col">State</th><th scope="col">Done</th><th scope="col" class="n">Hosts</th><th scope="col">Left</th></tr></thead>
+        <thead><tr><th scope="col">Problem</th><th scope="col">State</th><th scope="col">Done</th><th scope="col" class="n">Hosts</th><th scope="col">Time left</th></tr></thead>
         <tbody>
           {problems.slice(0, 50).map(p => (
             <tr key={p.id}>
@@ -96,7 +96,7 @@ function ErrorList({ errors, problem }: { errors: ErrorGroup[]; problem?: number
         <li key={`${e.problem} ${e.kind} ${e.message}`}>
           {problem === undefined && <a href={`#/problems/${e.problem}`}>{e.problem_name}</a>} <b>{e.words || lastLine(e.message) || e.kind}</b>
           <br /><span class="calm">{plural(e.times, "time")} on {plural(e.hosts, "host")}, {e.application}, last {time(e.last_at)}</span>
-          {e.message.trim().includes("\n") && <details><summary>All it said</summary><pre tabIndex={0}>{e.message}</pre></details>}
+          {e.message.trim().includes("\n") && <details><summary>Full output</summary><pre tabIndex={0}>{e.message}</pre></details>}
         </li>
       ))}
     </ul>
@@ -112,13 +112,13 @@ function Attention({ view }: { view: Live }) {
     const list: { text: string; link?: string }[] = status.warnings.map(text => ({ text }));
     const open = problems.filter(p => !over(p.state));
     if (status.hosts > 0 && status.hosts_active === 0 && open.length > 0)
-      list.push({ text: "No host has been heard of for five minutes: nothing is computed.", link: "#/hosts" });
+      list.push({ text: "No host has reported for 5 minutes. Computing has stopped.", link: "#/hosts" });
     for (const p of problems.filter(one => one.state === "failed").slice(0, 5))
       list.push({ text: `${p.name} failed: ${lastLine(p.message)}`, link: `#/problems/${p.id}` });
     for (const p of open.filter(one => one.message)) list.push({ text: `${p.name}: ${lastLine(p.message)}`, link: `#/problems/${p.id}` });
     // Of one that has no hosts now, its page says why: the fleet may be busy or away.
     for (const p of open.filter(one => one.waits && (one.state !== "running" || one.hosts > 0 || one.accepted === one.items)))
-      list.push({ text: `${p.name} waits: ${lastLine(p.waits!)}`, link: `#/problems/${p.id}` });
+      list.push({ text: `${p.name} is waiting: ${lastLine(p.waits!)}`, link: `#/problems/${p.id}` });
     for (const e of errors.slice(0, 3))
       list.push({ text: `${e.problem_name}: ${e.words || lastLine(e.message) || e.kind} (${plural(e.times, "time")} on ${plural(e.hosts, "host")})`, link: `#/problems/${e.problem}` });
     return list;
@@ -127,7 +127,7 @@ function Attention({ view }: { view: Live }) {
   return (
     <section class="attention" aria-label="What needs attention">
       <ul>
-        {joinless && <li>Nobody has joined yet.{told?.join_code && <> Volunteers run <code>gleaner-client join {told.join_code}</code></>}</li>}
+        {joinless && <li>No host has joined yet.{told?.join_code && <> On each computer, run <code>gleaner-client join {told.join_code}</code></>}</li>}
         {sentences.map(s => <li key={s.text}>{s.link ? <a href={s.link}>{s.text}</a> : s.text}</li>)}
       </ul>
     </section>

@@ -44,11 +44,11 @@ function Field({ of: p, value, wrong, onChange }: { of: Parameter; value: string
   const choices = p.type === "boolean" ? ["true", "false"] : p.type === "choice" ? p.choices ?? [] : undefined;
   return (
     <>
-      <label for={id}>{p.name.replace(/_/g, " ")}</label>
+      <label for={id}>{p.name.replace(/_/g, " ")}{p.required ? " (required)" : ""}</label>
       <div>
         {choices ? (
           <select {...common}>
-            <option value="">{p.required ? "choose" : left ? `as it is: ${left}` : "left out"}</option>
+            <option value="">{p.required ? "choose" : left ? `${left} (default)` : "(default)"}</option>
             {choices.map(c => <option key={c} value={c}>{p.type === "boolean" ? (c === "true" ? "yes" : "no") : c}</option>)}
           </select>
         ) : (
@@ -84,7 +84,7 @@ export function FreeFields({ rows, onChange }: { rows: Row[]; onChange: (rows: R
   const change = (i: number, part: Partial<Row>) => onChange(rows.map((r, j) => (j === i ? { ...r, ...part } : r)));
   return (
     <>
-      <p class="calm">Which ones there are is in the application's own description; what is left out has its default.</p>
+      <p class="calm">This application does not declare its parameters; see its documentation. Omitted parameters take their defaults.</p>
       {rows.map((row, i) => (
         <div class="pair" key={i}>
           <input aria-label={`name of parameter ${i + 1}`} placeholder="name" value={row.name} onInput={e => change(i, { name: e.currentTarget.value })} />
@@ -92,7 +92,7 @@ export function FreeFields({ rows, onChange }: { rows: Row[]; onChange: (rows: R
           <button type="button" class="plain" aria-label={`remove parameter ${i + 1}`} onClick={() => onChange(rows.filter((_, j) => j !== i))}>Remove</button>
         </div>
       ))}
-      <button type="button" class="plain" id="more-parameters" onClick={() => onChange([...rows, { name: "", value: "" }])}>One more parameter</button>
+      <button type="button" class="plain" id="more-parameters" onClick={() => onChange([...rows, { name: "", value: "" }])}>Add a parameter</button>
     </>
   );
 }

@@ -1,7 +1,7 @@
 // Relays as a tree, and how many hosts are under each.
 import { list, type Relay } from "./api";
-import { Card, State, usePolled } from "./parts";
-import { count, plural } from "./words";
+import { Card, Heading, Missing, State, usePolled } from "./parts";
+import { count, plural, time } from "./words";
 
 // And what is wrong, if they cannot be told.
 export const useRelays = (): [Relay[], string] => {
@@ -10,21 +10,22 @@ export const useRelays = (): [Relay[], string] => {
 };
 export const relayOf = (relays: Relay[], host: number): string => relays.find(each => each.host === host)?.name ?? `host ${host}`;
 
-interface Choice { relays: Relay[]; chosen: number; choose: (host: number) => void }
-
-export function Relays({ relays, wrong, chosen, choose }: Choice & { wrong: string }) {
-  if (wrong) return <p role="alert" class="bad">{wrong}</p>;
-  if (relays.length === 0) return null;
+export function RelayPage() {
+  const [relays, wrong] = usePolled<Relay[]>(() => list("/v1/admin/relays"), 10, []);
+  if (!relays) return <><Heading>Relays</Heading><Missing wrong={wrong} /></>;
   const known = new Set(relays.map(each => each.host));
   return (
-    <Card title="Relays" wide actions={chosen > 0 && <button class="plain" onClick={() => choose(0)}>All hosts</button>}>
-      <Under relays={relays} of={relays.filter(each => !each.relay || !known.has(each.relay))} chosen={chosen} choose={choose} />
-    </Card>
+    <>
+      <Heading>Relays</Heading>
+      <Card title="Relays and their hosts" wide>
+        {relays.length === 0 ? <p class="calm">No relays. Run <code>gleaner-admin relay allow NAME --children N</code> to admit one.</p>
+          : <Under relays={relays} of={relays.filter(each => !each.relay || !known.has(each.relay))} />}
+      </Card>
+    </>
   );
 }
 
-function Under({ of, ...rest }: Choice & { of: Relay[] }) {
-  const { relays, chosen, choose } = rest;
+function Under({ relays, of }: { relays: Relay[]; of: Relay[] }) {
   return (
     <ul class="tree">
       {of.map(relay => {
@@ -32,10 +33,10 @@ function Under({ of, ...rest }: Choice & { of: Relay[] }) {
         return (
           <li key={relay.name}>
             {relay.host ? <a href={`#/hosts/${relay.host}`}>{relay.name}</a> : relay.name} <State of={relay.state} />{" "}
-            {relay.host && relay.hosts > 0
-              ? <button type="button" class="tag" aria-pressed={chosen === relay.host} onClick={() => choose(chosen === relay.host ? 0 : relay.host!)}>{plural(relay.hosts, "host")} of {count(relay.children)}</button>
+            {relay.host && relay.hosts > 0 ? <a class="tag" href={`#/hosts?relay=${relay.host}`}>{plural(relay.hosts, "host")} of {count(relay.children)}</a>
               : <span class="calm">no hosts of {count(relay.children)}</span>}
-            {below.length > 0 && <Under {...rest} of={below} />}
+            {relay.last_contact > 0 && <span class="calm"> last contact {time(relay.last_contact)}</span>}
+            {below.length > 0 && <Under relays={relays} of={below} />}
           </li>
         );
       })}

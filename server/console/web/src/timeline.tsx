@@ -37,7 +37,7 @@ export function Timeline({ units }: { units: Unit[] }) {
       <details>
         <summary>The last {plural(Math.min(50, units.length), "unit")} as a table</summary>
         <Table label="Units">
-          <thead><tr><th scope="col">Problem</th><th scope="col">Items</th><th scope="col" class="n">Delivered</th><th scope="col">State</th><th scope="col">Handed out</th><th scope="col">Took</th><th scope="col">Why so</th></tr></thead>
+          <thead><tr><th scope="col">Problem</th><th scope="col">Items</th><th scope="col" class="n">Delivered</th><th scope="col">State</th><th scope="col">Handed out</th><th scope="col">Duration</th><th scope="col">Reason</th></tr></thead>
           <tbody>
             {units.slice(0, 50).map(unit => (
               <tr key={unit.id}>

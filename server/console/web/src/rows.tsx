@@ -1,0 +1,72 @@
+// A table of any length: only the rows in view are in the page. Sorted by any column that says how, by its heading; the order
+// stands in the address.
+import type { ComponentChildren } from "preact";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { query, show } from "./route";
+
+export interface Column<T> {
+  name: string;
+  width: string;  // of a grid: "2fr", "5rem"
+  cell: (row: T) => ComponentChildren;
+  order?: (row: T) => number | string;  // absent: the table is not sorted by it here
+  number?: boolean;
+  minor?: boolean;  // left out where there is little room
+  hint?: string;
+}
+
+const rowHeight = 44, margin = 10;
+const compare = (a: number | string, b: number | string): number => typeof a === "number" && typeof b === "number" ? a - b : `${a}`.localeCompare(`${b}`, "en", { numeric: true });
+
+// `sorted`: what is sorted by whoever has the rows, by the column's name ("-Share": the largest first). `onEnd`: the last rows are in view.
+export function Rows<T>({ label, columns, rows, id, first = "", sorted, onEnd }: {
+  label: string; columns: Column<T>[]; rows: T[]; id: (row: T) => number | string; first?: string; sorted?: string[]; onEnd?: () => void;
+}) {
+  const sort = query("sort", first);
+  const down = sort.startsWith("-"), by = columns.find(column => column.name === sort.replace(/^-/, ""));
+  const ordered = useMemo(() => {
+    const order = by?.order;
+    return order ? [...rows].sort((a, b) => (down ? -1 : 1) * compare(order(a), order(b))) : rows;
+  }, [rows, sort]);
+  const [top, setTop] = useState(0);
+  const [height, setHeight] = useState(560);
+  const place = useRef<HTMLDivElement>(null), body = useRef<HTMLDivElement>(null), whole = useRef<HTMLDivElement>(null);
+  const from = Math.max(0, Math.floor(top / rowHeight) - margin);
+  const shown = ordered.slice(from, from + Math.ceil(height / rowHeight) + 2 * margin);
+  useEffect(() => {
+    const node = place.current!;
+    const watch = new ResizeObserver(() => setHeight(node.clientHeight));
+    watch.observe(node);
+    return () => watch.disconnect();
+  }, []);
+  useEffect(() => whole.current?.style.setProperty("--columns", columns.map(column => column.width).join(" ")), [columns]);
+  useEffect(() => {
+    if (!body.current) return;
+    body.current.style.height = `${ordered.length * rowHeight}px`;
+    body.current.style.paddingTop = `${from * rowHeight}px`;
+  }, [from, ordered.length]);
+  useEffect(() => { if (onEnd && from + shown.length >= ordered.length - 50) onEnd(); }, [from, ordered.length]);
+  useEffect(() => { if (place.current) place.current.scrollTop = 0; }, [sort]);
+  const can = (column: Column<T>) => column.order !== undefined || sorted?.includes(column.name);
+  const turn = (column: Column<T>) => show({ sort: column === by && !down ? `-${column.name}` : column === by && down && !first ? "" : column.number && column !== by ? `-${column.name}` : column.name });
+  const kind = (column: Column<T>) => [column.number ? "n" : "", column.minor ? "minor" : ""].filter(Boolean).join(" ") || undefined;
+  return (
+    <div ref={whole} class="virtual" role="table" aria-label={label} aria-rowcount={ordered.length + 1}>
+      <div ref={place} class="window" role="presentation" tabIndex={0} aria-label={`${label}, a row each`} onScroll={event => setTop(event.currentTarget.scrollTop)}>
+        <div role="rowgroup" class="headings-group"><div role="row" class="row headings" aria-rowindex={1}>
+          {columns.map(column => (
+            <span role="columnheader" key={column.name} class={kind(column)} title={column.hint} aria-sort={column === by ? (down ? "descending" : "ascending") : undefined}>
+              {can(column) ? <button type="button" class="heading" onClick={() => turn(column)}>{column.name}<i aria-hidden="true">{column === by ? (down ? " ↓" : " ↑") : ""}</i></button> : column.name}
+            </span>
+          ))}
+        </div></div>
+        <div ref={body} role="rowgroup" class="rows">
+          {shown.map((row, i) => (
+            <div role="row" class="row" key={id(row)} aria-rowindex={from + i + 2}>
+              {columns.map(column => <span role="cell" key={column.name} class={kind(column)}>{column.cell(row)}</span>)}
+            </div>
+          ))}
+        </div>
+      </div>
+    </div>
+  );
+}
