@@ -7,7 +7,7 @@ import { Add } from "./add";
 import { change, confirm, may, recall, session, type Session } from "./api";
 import { HostPage, Hosts } from "./hosts";
 import { connected, follow, live, stop } from "./live";
-import { Applications, Audit, maySeeSettings, Settings, Wall } from "./more";
+import { Applications, Audit, maySeeSettings, Settings } from "./more";
 import { Overview } from "./overview";
 import { attempt, Heading, Said } from "./parts";
 import { ProblemPage } from "./problem";
@@ -15,6 +15,7 @@ import { Problems } from "./problems";
 import { RelayPage } from "./relays";
 import { path, route } from "./route";
 import { Search } from "./search";
+import { Wall } from "./wall";
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
 

@@ -5,12 +5,13 @@ import { bytes } from "./words";
 
 const shownMax = 32 << 20;
 
-export function Files({ files }: { files: ResultFile[] }) {
+// `bare`: the pictures alone.
+export function Files({ files, bare }: { files: ResultFile[]; bare?: boolean }) {
   return (
     <ul class="files">
       {files.map(file => (
         <li key={file.digest + file.name}>
-          <a href={`/v1/blobs/${file.digest}`} download={file.name}>{file.name}</a> <span class="calm">{bytes(file.bytes)}</span>
+          {!bare && <><a href={`/v1/blobs/${file.digest}`} download={file.name}>{file.name}</a> <span class="calm">{bytes(file.bytes)}</span></>}
           {/^image\/(png|jpeg|gif|webp)$/.test(file.media_type) && file.bytes < shownMax && <Picture file={file} />}
         </li>
       ))}

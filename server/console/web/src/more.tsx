@@ -1,9 +1,8 @@
 import { Fragment } from "preact";
-import { ask, list, may, type Application, type ItemMap, type Problem } from "./api";
-import { ItemMapView } from "./itemmap";
+import { ask, list, may, type Application } from "./api";
 import { live } from "./live";
-import { Card, Heading, Missing, State, Table, usePolled } from "./parts";
-import { bytes, count, done, left, percent, plural, time } from "./words";
+import { Card, Heading, Missing, Table, usePolled } from "./parts";
+import { bytes, count, time } from "./words";
 
 interface Act { number: number; at: number; actor: string; role: string; action: string; object: string; summary: string }
 interface Refusal { actor: string; kind: string; action: string; times: number; last_at: number; last_network: string }
@@ -94,35 +93,6 @@ export function Settings() {
         ))}
       </div>
     </>
-  );
-}
-
-const wallMax = 4;
-
-// For a projector: what is computed just now, large.
-export function Wall() {
-  const view = live.value;
-  if (!view) return <p aria-busy="true">Waiting for the server …</p>;
-  const running = view.problems.filter(p => p.state === "running").slice(0, wallMax);
-  return (
-    <div class="wall">
-      <div class="head"><Heading>{view.status.name}: {plural(view.status.hosts_active, "host")}, {plural(view.sample.cores_busy, "busy slot")}</Heading><a class="calm" href="#/">Leave the wall</a></div>
-      {running.length === 0 && <p>Nothing is running right now.</p>}
-      {running.map(p => <WallProblem key={p.id} problem={p} />)}
-    </div>
-  );
-}
-
-function WallProblem({ problem: p }: { problem: Problem }) {
-  const [map] = usePolled<ItemMap>(() => ask(`/v1/admin/problems/${p.id}/map`), 2, [p.id, p.stage]);
-  const [whole] = usePolled<Problem>(() => ask(`/v1/admin/problems/${p.id}`), 5, [p.id]);
-  const names = new Map((whole?.shares ?? []).map(share => [share.host, share.name]));
-  return (
-    <section class="card wide" aria-label={p.name}>
-      <h2>{p.name} <span class="big">{percent(done(p))}</span></h2>
-      <p class="calm">{p.application}, <State of={p.state} />, time left: {left(p)}</p>
-      {map && map.items > 0 && <ItemMapView map={map} names={names} />}
-    </section>
   );
 }
 

@@ -1,10 +1,11 @@
-import { useEffect, useRef, useState } from "preact/hooks";
-import { ask, change, idOf, list, may, type Application, type ItemMap, type Problem, type ProblemSample, type ResultFile } from "./api";
+import { useState } from "preact/hooks";
+import { ask, change, idOf, list, may, type Application, type ItemMap, type Problem, type ProblemSample } from "./api";
 import { ItemMapView } from "./itemmap";
 import { Errors } from "./overview";
 import { Chart } from "./chart";
 import { Files } from "./files";
 import { Ask, attempt, Bar, Card, Figure, Heading, Missing, say, State, Table, usePolled } from "./parts";
+import { useLivePicture } from "./picture";
 import { count, done, duration, figure, left, over, percent, plural, time } from "./words";
 
 interface Decision { at: number; host: number; unit: number; kind: string; range: { begin: number; end: number }; reason: string }
@@ -138,33 +139,11 @@ function Mend({ p, again }: { p: Problem; again: () => void }) {
   );
 }
 
-const previewSeconds = 5;
-
-// The picture as it forms: made anew while items come, at most every few seconds, and less often where making it takes long.
 function Results({ p }: { p: Problem }) {
-  const [made, setMade] = useState<{ items: number; files: ResultFile[] } | null>(null);
-  const [wrong, setWrong] = useState("");
-  const [busy, setBusy] = useState(false);
-  const last = useRef({ items: 0, ready: 0 });
-  const mayLook = may("operator") && p.accepted > 0 && p.state !== "finished";
-  const verb = over(p.state) ? "partial" : "preview";
-  const make = (what: string) => change<{ accepted: number; files: ResultFile[] }>(`/v1/admin/problems/${p.id}/${what}`);
-  useEffect(() => {
-    if (!mayLook || document.hidden || p.accepted === last.current.items || Date.now() < last.current.ready) return;
-    const begun = Date.now();
-    last.current = { items: p.accepted, ready: Infinity };
-    make(verb).then(got => { setMade({ items: got.accepted, files: got.files }); setWrong(""); }, (error: Error) => setWrong(error.message))
-      .finally(() => { const now = Date.now(); last.current.ready = now + Math.max(previewSeconds * 1000, 10 * (now - begun)); });
-  });
-  const download = async () => {
-    setBusy(true);
-    const got = await attempt(() => make("partial"));
-    setBusy(false);
-    if (got) setMade({ items: got.accepted, files: got.files });
-  };
+  const { made, wrong, fetchPartial, busy } = useLivePicture(p);
   if (p.state === "finished") return <Card title="Result"><Files files={p.results} /></Card>;
   return (
-    <Card title="Live picture" actions={mayLook && <button class="plain small" disabled={busy} onClick={download}>Fetch partial result</button>}>
+    <Card title="Live picture" actions={may("operator") && p.accepted > 0 && <button class="plain small" disabled={busy} onClick={fetchPartial}>Fetch partial result</button>}>
       {made ? <><p class="calm">Preview of {plural(made.items, "item")}</p><Files files={made.files} /></>
         : wrong ? <p class="calm">{wrong}</p>
         : <p class="calm">{p.accepted === 0 ? "No item is accepted yet." : may("operator") ? "The application prepares a preview …" : "Operators see a preview here."}</p>}
