@@ -4,6 +4,10 @@
 
 namespace gleaner::transport {
 
+io::Vouchers vouchers_of(const protocol::JoinCode& code) {
+  return {code.root_fingerprint, code.certificate == protocol::Certificate::either};
+}
+
 Result<Found> find_server(const Ways& ways, const protocol::JoinCode& code, const crypto::Revocations& seen,
                           Timestamp now) {
   const Server server{code.base_url(), ""};

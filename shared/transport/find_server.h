@@ -19,6 +19,9 @@ struct Ways {
   io::PinnedTlsKey* pinned = nullptr;
 };
 
+// Who may vouch for the server of a join code.
+[[nodiscard]] io::Vouchers vouchers_of(const protocol::JoinCode& code);
+
 // Who answers at the code's address.
 struct Found {
   protocol::SignedStatement document;
