@@ -54,12 +54,9 @@ Result<HostId> Enrolment::authenticate_host(const std::string& token) const {
   return *host.host;
 }
 
-Result<Load::Visitor> Enrolment::visitor(const std::string& token, const std::string& network) const {
-  return visitor_of(crypto::sha256(token), network);
-}
-
-Result<Load::Visitor> Enrolment::visitor_of(const Bytes& digest, const std::string& network) const {
+Result<Load::Visitor> Enrolment::visitor(std::string_view token, const std::string& network) const {
   using Caller = Load::Caller;
+  const Bytes digest = crypto::sha256(token);
   if (const auto known = tokens_.find(digest))
     return Load::Visitor{known->proven ? Caller::proven : Caller::stranger, network, known->host};
   TRY(bans_.check_token(digest, kernel_.clock().now()));

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "server/service/ban_registry.h"
@@ -33,10 +34,7 @@ class Enrolment {
   // Which host is it? From memory. unauthorized, banned: why it is none.
   [[nodiscard]] Result<HostId> authenticate_host(const std::string& token) const;
   // The same, for who is to be served (load.h).
-  [[nodiscard]] Result<Load::Visitor> visitor(const std::string& token, const std::string& network) const;
-
-  // The same by the token's SHA-256.
-  [[nodiscard]] Result<Load::Visitor> visitor_of(const Bytes& digest, const std::string& network) const;
+  [[nodiscard]] Result<Load::Visitor> visitor(std::string_view token, const std::string& network) const;
 
   // What a volunteer's client must know of the project.
   [[nodiscard]] protocol::SignedStatement project();

@@ -267,7 +267,8 @@ class OneFront(unittest.TestCase):
             self.assertEqual(grid.processes["one"].wait(timeout=30), 0)
 
 
-HELLO, PASS, BLOB, DONE, ERROR = 1, 9, 10, 64, 65  # server/link/frame.h
+HELLO, WHO, PASS, BLOB, DONE, ERROR = 1, 2, 9, 10, 64, 65  # server/link/frame.h
+VERSION = 4  # server/link/messages.h
 
 
 def number(value):
@@ -328,7 +329,7 @@ class Attacks(unittest.TestCase):
         with Fronts(listen=f"127.0.0.1:{free_port()}") as grid:
             self.start(grid)
             own = grid.project / "keys" / "link.pem"
-            hello = frame(0, HELLO, number(3) + text(b"0" * 64))
+            hello = frame(0, HELLO, number(VERSION) + text(b"0" * 64))
             with self.subTest("who holds the key is answered; of another project, with a refusal"):
                 with self.connect(grid, own) as link:
                     self.assertEqual(link.version(), "TLSv1.3")
