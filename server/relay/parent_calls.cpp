@@ -276,6 +276,13 @@ transport::Answer ParentCalls::call(io::HttpRequest request) {
   return answer;
 }
 
+Result<protocol::EnrolmentNonce> ParentCalls::nonce() {
+  auto nonce = transport::understand<protocol::EnrolmentNonce>(
+      call(transport::get_request(server_, transport::nonce_path)));
+  if (!nonce.ok()) return for_children(nonce.error());
+  return nonce;
+}
+
 Result<protocol::RelayHostReply> ParentCalls::join(const protocol::EnrolRequest& request) {
   auto reply = transport::understand<protocol::RelayHostReply>(
       call(transport::json_request(server_, "/v1/relay/hosts", protocol::encode(request))));

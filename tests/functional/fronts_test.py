@@ -203,15 +203,13 @@ class OneFront(unittest.TestCase):
                 self.assertEqual(grid.problem(identity)["accepted"], 1)
             with self.subTest("a relay's word for itself and for a host under it"):
                 code = grid.admin_json("relay", "allow", "lab", "--children", "3")["join_code"]
-                relay, child = HostKey(grid), HostKey(grid)
-                request = relay.request("lab", secret=from_base64url(code.rsplit("/", 1)[1])[33:49],
-                                        relay={"tls_key": hashlib.sha256(b"tls").hexdigest()})
-                status, _, joined = grid.request("POST", "/v1/enrol", request)
+                relay, child = HostKey(), HostKey()
+                status, joined = grid.enrol(relay, "lab", from_base64url(code.rsplit("/", 1)[1])[33:49],
+                                            tls_key=hashlib.sha256(b"tls").hexdigest())
                 self.assertEqual((status, joined.get("certificate", {}).get("type")), (200, "relay-certificate"), joined)
                 self.assertEqual(grid.request("GET", "/v1/relay/certificate", token=joined["token"])[0], 200)
                 self.assertEqual(grid.request("GET", "/v1/relay/certificate", token=host.token)[0], 403)
-                project = json.loads(from_base64url(joined["certificate"]["payload"]))["project"]
-                body = child.request("bench", proof=child.proof(project, joined["host"]))
+                body = child.request("bench", proof=grid.proof(child, joined["host"]))
                 self.assertEqual(grid.request("POST", "/v1/relay/hosts", body, host.token)[0], 403)
                 status, _, under = grid.request("POST", "/v1/relay/hosts", body, joined["token"])
                 self.assertEqual(status, 200, under)
