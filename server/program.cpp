@@ -130,6 +130,8 @@ int run_program(int argc, char** argv) {
       ->check(CLI::Range(1, 65535));
   init_command->add_option("--public-host", init.configuration.public_host,
                            "name or address that volunteers can reach (default: this machine's name)");
+  init_command->add_flag("--public-certificate", init.configuration.public_certificate,
+                         "volunteers are shown a certificate of a public authority: the join code says so");
   init_command->add_option("--days", init.days, "validity of the work key and TLS certificates")
       ->capture_default_str()
       ->check(CLI::Range(1, 36500));

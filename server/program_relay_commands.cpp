@@ -48,7 +48,7 @@ struct Connection {
         for (const auto& one : membership->revocations.list().tls_keys) digests.push_back(one.digest);
       refused->set(std::move(digests));
     }
-    http = io::make_curl_client(code.root_fingerprint, user_agent(), {}, std::move(refused), pinned);
+    http = io::make_curl_client(transport::vouchers_of(code), user_agent(), {}, std::move(refused), pinned);
   }
 };
 
@@ -135,7 +135,8 @@ Status add_fallback(protocol::JoinCode& code, const std::string& text) {
   if (elsewhere->enrolment_secret == code.enrolment_secret || elsewhere->base_url() == code.base_url())
     return refused("this code leads to this relay itself");
   if (elsewhere->fallback) return refused("this code is a relay's, with a fallback of its own");
-  code.fallback = protocol::Fallback{elsewhere->host, elsewhere->port, elsewhere->enrolment_secret};
+  code.fallback = protocol::Fallback{elsewhere->host, elsewhere->port, elsewhere->enrolment_secret,
+                                     elsewhere->certificate};
   return {};
 }
 
@@ -223,7 +224,7 @@ Status print_relay_status(const relay::RelayDirectory& directory, Format format)
              io::read_secret_file(files, directory.project().admin_token(), service::key_file_bytes_max));
   while (!token.empty() && token.back() == '\n') token.pop_back();
   const auto http =
-      io::make_curl_client(membership.code.root_fingerprint, user_agent(), {}, {}, std::move(pinned));
+      io::make_curl_client({membership.code.root_fingerprint}, user_agent(), {}, {}, std::move(pinned));
   const transport::Server server{local_url(configuration), token};
   const auto answer = transport::call(*http, server, transport::get_request(server, "/v1/admin/relay"));
   if (!answer.reply.ok())

@@ -25,6 +25,7 @@
 #include "server/service/service.h"
 #include "server/storage/open_blobs.h"
 #include "server/storage/open_store.h"
+#include "shared/crypto/tls_identity.h"
 #include "shared/protocol/join_code.h"
 
 namespace gleaner::server {
@@ -34,8 +35,20 @@ constexpr std::int64_t configuration_bytes_max = 1 << 20;
 // What front ends have asked is decided in milliseconds; while this server waits for more, nobody leads.
 constexpr std::chrono::seconds link_patience{1};
 
-void tell_certificate_end(service::Overview& overview, const http::ConnectionFigures& figures) {
-  overview.set_certificate_end(Timestamp{std::chrono::seconds{figures.certificate_not_after}});
+// Until when clients believe the certificate that is shown, and whether they do.
+void tell_certificate(service::Overview& overview, const service::ProjectDirectory& project,
+                      const Bytes& root_key, bool public_one, const http::ConnectionFigures& figures) {
+  const auto tls = service::read_tls(io::real_files(), project);
+  const bool believed = public_one || !tls.ok() ||
+                        crypto::check_tls_identity({tls->chain_pem, tls->key_pem},
+                                                   crypto::fingerprint(root_key), system_clock().now())
+                            .ok();
+  if (!believed)
+    spdlog::warn(
+        "no client believes the certificate in {}, which is not the project's: set server.public_certificate "
+        "if it is one of a public authority, and give the hosts a new join code",
+        project.tls_chain().string());
+  overview.set_certificate(Timestamp{std::chrono::seconds{figures.certificate_not_after}}, believed);
 }
 
 // Front ends are answered from the start of this on; null: there are to be none.
@@ -137,7 +150,11 @@ int run_server(const io::Path& directory, int port_override, const std::string& 
                                 configuration->public_page ? http::PublicPage::on : http::PublicPage::off);
   if (!serving.ok()) return fail(serving.error());
   http::Server& server = (*serving)->server();
-  tell_certificate_end((*service)->overview(), *figures);
+  const auto tell = [&] {
+    tell_certificate((*service)->overview(), project, code_secrets.root_key,
+                     configuration->public_certificate, *figures);
+  };
+  tell();
   backend::Backend backend(**service, (*serving)->router(), code_secrets.project);
   auto listener = listen_for_fronts(*configuration, project, backend);
   if (!listener.ok()) return fail(listener.error());
@@ -149,7 +166,7 @@ int run_server(const io::Path& directory, int port_override, const std::string& 
                                                           code_secrets.enrolment_secret, server.port())));
   sd_notify(0, "READY=1");
 
-  wait_for_signals(server, project, [&] { tell_certificate_end((*service)->overview(), *figures); });
+  wait_for_signals(server, project, tell);
   sd_notify(0, "STOPPING=1");
   (*serving)->stop(leads_no_longer ? Duration{} : patience);
   if (*listener) {

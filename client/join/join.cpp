@@ -12,7 +12,6 @@ namespace {
 Result<state::Identity> enrol(const Ways& ways, io::Files& files, const host::Machine& machine,
                               const state::ProjectDirectory& project, const protocol::JoinCode& code,
                               const JoinFacts& facts, Timestamp now) {
-  const transport::Server server{code.base_url(), ""};
   state::Identity identity;
   identity.code = code;
   // A computer that was here before has not forgotten what was revoked.
@@ -38,10 +37,7 @@ Result<state::Identity> enrol(const Ways& ways, io::Files& files, const host::Ma
   request.memory_bytes = machine.memory_bytes();
   request.client_version = facts.client_version;
   request.benchmark = facts.benchmark;
-  if (found.relay) request.proof = transport::proof_of(request, found, key, now);
-  TRY_ASSIGN(identity.host, understand<protocol::EnrolReply>(transport::call(
-                                ways.http, server,
-                                transport::json_request(server, "/v1/enrol", protocol::encode(request)))));
+  TRY_ASSIGN(identity.host, transport::enrol(ways, code, found, std::move(request), key));
   TRY(state::save_identity(files, project, identity));
   return identity;
 }

@@ -215,7 +215,7 @@ Result<End> serve(const RunOptions& options, const Signals& signals) {
   if (projects.empty()) return End::asked;
   take_rates(projects, wanted.owner_settings);
   // What belongs to no project: it talks to nobody.
-  transport::ThreadWorkers workers([] { return io::make_curl_client({}, "gleaner-client"); });
+  transport::ThreadWorkers workers([] { return io::make_curl_client(io::any_authority, "gleaner-client"); });
   const auto launcher = make_launcher(options, wanted.sandbox);
   const char* const elsewhere = std::getenv("GLEANER_COMPUTER");  // tests': a computer of their own
   platform::ActivityRoots roots;

@@ -29,7 +29,7 @@ struct Connection {
                            refused.get());
     if (const auto identity = state::load_identity(io::real_files(), project); identity.ok())
       state::pin_relay(*identity, system_clock().now(), pinned.get());
-    http = io::make_curl_client(code.root_fingerprint, user_agent(), {}, std::move(refused), pinned);
+    http = io::make_curl_client(transport::vouchers_of(code), user_agent(), {}, std::move(refused), pinned);
   }
   [[nodiscard]] joining::Ways ways() const { return {*http, inquiring.get(), pinned.get()}; }
 };

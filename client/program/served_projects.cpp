@@ -14,8 +14,9 @@ struct OwnConnection {
   std::shared_ptr<io::PinnedTlsKey> pinned = std::make_shared<io::PinnedTlsKey>();
   std::unique_ptr<io::HttpClient> http, inquiring;
 
-  OwnConnection(const state::Identity& stored, const std::string& agent)
-      : http(io::make_curl_client(stored.code.root_fingerprint, agent, {}, refused, pinned)),
+  // `code`: of the place that is asked.
+  OwnConnection(const state::Identity& stored, const protocol::JoinCode& code, const std::string& agent)
+      : http(io::make_curl_client(transport::vouchers_of(code), agent, {}, refused, pinned)),
         inquiring(io::make_inquiring_client(agent)) {
     state::refuse_tls_keys(stored.revocations, refused.get());
   }
@@ -26,7 +27,7 @@ Result<state::Identity> confirmed(const state::ProjectDirectory& directory, cons
                                   const joining::JoinFacts& facts, const std::string& agent) {
   io::Files& files = io::real_files();
   TRY_ASSIGN(const state::Identity stored, joining::load_or_pending(files, directory));
-  const OwnConnection own(stored, agent);
+  const OwnConnection own(stored, stored.code, agent);
   return joining::confirm_machine(own.ways(), files, machine, directory, facts, system_clock().now());
 }
 
@@ -38,7 +39,7 @@ Status move_away(const state::ProjectDirectory& directory, const host::Machine& 
   TRY_ASSIGN(const state::Identity before, state::load_identity(files, directory));
   const protocol::JoinCode code = before.code.fallback_code();
   facts.name = before.name;
-  const OwnConnection own(before, agent);
+  const OwnConnection own(before, code, agent);
   const Timestamp now = system_clock().now();
   TRY_ASSIGN(const state::Identity joined,
              joining::join(own.ways(), files, machine, directory, code, facts, now));
@@ -73,9 +74,9 @@ Result<std::vector<ServedProject>> served_projects(const state::StateDirectory& 
     state::refuse_tls_keys(identity->revocations, served.refused.get());
     state::pin_relay(*identity, system_clock().now(), served.pinned.get());
     served.workers = std::make_unique<transport::ThreadWorkers>(
-        [fingerprint = identity->code.root_fingerprint, agent, rates = served.rates, link = served.link,
+        [vouchers = transport::vouchers_of(identity->code), agent, rates = served.rates, link = served.link,
          refused = served.refused, pinned = served.pinned] {
-          return transport::metered(io::make_curl_client(fingerprint, agent, rates, refused, pinned), link);
+          return transport::metered(io::make_curl_client(vouchers, agent, rates, refused, pinned), link);
         },
         [rates = served.rates, link = served.link] {
           return transport::metered(io::make_stranger_client(rates), link);

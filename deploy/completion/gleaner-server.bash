@@ -9,7 +9,7 @@ _gleaner_server() {
   local offered=
   case "$at" in
     "") offered="init run front link-key take-keys check backup restore migrate challenge join-code --help --version" ;;
-    "init") offered="--help --offline --root-key --name --address --port --public-host --days" ;;
+    "init") offered="--help --offline --root-key --name --address --port --public-host --public-certificate --days" ;;
     "run") offered="--help --port --log-level --check-config --accept-loss" ;;
     "front") offered="--help --port --log-level --hold" ;;
     "link-key") offered="--help" ;;

@@ -85,14 +85,14 @@ Status Backend::greet(std::string_view body, const Exchange& exchange) const {
 
 Result<HostId> Backend::host_of(const link::Caller& caller) {
   TRY(service_.bans().check_address(std::string(caller.peer)));
-  TRY_ASSIGN(const auto visitor, service_.enrolment().visitor_of(Bytes(caller.token_digest), {}));
+  TRY_ASSIGN(const auto visitor, service_.enrolment().visitor(caller.token, {}));
   return *visitor.host;
 }
 
 Status Backend::who(std::string_view body, const Exchange& exchange) {
   TRY_ASSIGN(const auto caller, link::unpack<link::Caller>(body));
   TRY(service_.bans().check_address(std::string(caller.peer)));
-  TRY_ASSIGN(const auto visitor, service_.enrolment().visitor_of(Bytes(caller.token_digest), {}));
+  TRY_ASSIGN(const auto visitor, service_.enrolment().visitor(caller.token, {}));
   exchange->done(link::pack(link::WhoAnswer{*visitor.host, visitor.caller == service::Load::Caller::proven}));
   return {};
 }

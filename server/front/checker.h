@@ -19,9 +19,10 @@ namespace gleaner::front {
 // A request under way, and who sent it.
 struct Asked {
   http::Request request;
-  Bytes token_digest;
+  std::string token;
+  Bytes digest;  // as whom the asker is remembered (visitors.h)
   http::Reply reply;
-  [[nodiscard]] link::Caller caller() const { return {token_digest, request.peer, request.network}; }
+  [[nodiscard]] link::Caller caller() const { return {token, request.peer, request.network}; }
 };
 
 class Checker {

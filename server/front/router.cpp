@@ -24,7 +24,7 @@ bool is_host_operation(const http::Request& request) {
                                       path == "/v1/failure" || path == "/v1/leave");
 }
 
-// Whose request it is: the token's digest, or that of a session's cookie.
+// As whom the asker is remembered here: by its token, or by a session's cookie.
 Bytes digest_of_asker(const http::Request& request) {
   if (const std::string token = http::bearer_token(request); !token.empty()) return crypto::sha256(token);
   const std::string cookie = http::header(request, "cookie");
@@ -57,7 +57,8 @@ Router::Router(const Checker::Surroundings& around, std::shared_ptr<http::Connec
 void Router::introduce(const http::Request& head, const http::Reply& reply) {
   const Bytes digest = digest_of_asker(head);
   if (head.path == "/v1/enrol" || visitors_.find(digest)) return reply({});
-  know({digest, head.peer, head.network}, [reply](const Result<Visitors::Known>&) { reply({}); });
+  const std::string token = http::bearer_token(head);
+  know({token, head.peer, head.network}, digest, [reply](const Result<Visitors::Known>&) { reply({}); });
 }
 
 // By its head: who is not known keeps a large one.
@@ -73,7 +74,8 @@ std::int64_t Router::body_bytes_max(const http::Request& head) const {
 
 void Router::handle(http::Request request, http::Reply reply) {
   const auto asked = std::make_shared<Asked>();
-  asked->token_digest = digest_of_asker(request);
+  asked->token = http::bearer_token(request);
+  asked->digest = digest_of_asker(request);
   asked->reply = [figures = requests_, kind = http::kind_of(request.path),
                   reply = std::move(reply)](http::Response response) {
     figures->answered(kind, response.status);
@@ -82,7 +84,7 @@ void Router::handle(http::Request request, http::Reply reply) {
   asked->request = std::move(request);
   if (watch_operation(asked)) return;
   if (is_host_operation(asked->request)) return host_request(asked);
-  const auto known = visitors_.find(asked->token_digest);
+  const auto known = visitors_.find(asked->digest);
   serve(asked, known.value_or(Visitors::Known{}),
         [this](const AskedPtr& placed, const Load::Account& account) {
           if (placed->request.path.starts_with("/v1/blobs/")) return download(placed, account);
@@ -123,13 +125,13 @@ void Router::host_request(const AskedPtr& asked) {
   const auto serve_host = [this, asked](const Visitors::Known& who) {
     serve(asked, who, [this](const AskedPtr& placed, const Load::Account&) { host_operation(placed); });
   };
-  know(asked->caller(), [this, asked, serve_host](const Result<Visitors::Known>& known) {
+  know(asked->caller(), asked->digest, [this, asked, serve_host](const Result<Visitors::Known>& known) {
     known.ok() ? serve_host(*known) : refuse(asked, known.error());
   });
 }
 
-void Router::know(const link::Caller& caller, std::function<void(Result<Visitors::Known>)> then) {
-  const Bytes digest(caller.token_digest);
+void Router::know(const link::Caller& caller, const Bytes& digest,
+                  std::function<void(Result<Visitors::Known>)> then) {
   if (const auto known = visitors_.find(digest); known && known->host) return then(*known);
   around_.leader.ask(Kind::who, link::pack(caller),
                      [this, digest, then = std::move(then)](Kind kind, std::string_view body) {
@@ -243,7 +245,7 @@ void Router::tell(const AskedPtr& asked, Kind kind, const Bytes& call) {
 
 void Router::refuse(const AskedPtr& asked, const Error& error) {
   if (error.kind == ErrorKind::unauthorized || error.kind == ErrorKind::banned)
-    visitors_.forget(asked->token_digest);
+    visitors_.forget(asked->digest);
   const bool check_again = error.kind == ErrorKind::conflict;  // another problem or stage than was thought
   if (check_again) return pass(asked);
   asked->reply(error_response(error));

@@ -34,8 +34,9 @@ class Router {
   template <typename Use>
   void serve(const AskedPtr& asked, const Visitors::Known& who, Use use);
   void host_request(const AskedPtr& asked);
-  // A host, by its token's digest: of those that are known, or as the leader says.
-  void know(const link::Caller& caller, std::function<void(Result<Visitors::Known>)> then);
+  // A host, by its token: of those that are known by its digest, or as the leader says.
+  void know(const link::Caller& caller, const Bytes& digest,
+            std::function<void(Result<Visitors::Known>)> then);
   void host_operation(const AskedPtr& asked);
   void work(const AskedPtr& asked);
   void send_work(const AskedPtr& asked, protocol::WorkRequest request,

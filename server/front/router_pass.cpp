@@ -57,10 +57,9 @@ void Router::pass(const AskedPtr& asked) {
         // large, and counts as its.
         const auto& path = asked->request.path;
         if (response->status < 400 && path.starts_with("/v1/admin/"))
-          visitors_.remember(asked->token_digest, {service::Load::Caller::administrator});
-        else if (response->status < 400 && path.starts_with("/v1/uploads/") &&
-                 !visitors_.find(asked->token_digest))
-          visitors_.remember(asked->token_digest, {service::Load::Caller::stranger});
+          visitors_.remember(asked->digest, {service::Load::Caller::administrator});
+        else if (response->status < 400 && path.starts_with("/v1/uploads/") && !visitors_.find(asked->digest))
+          visitors_.remember(asked->digest, {service::Load::Caller::stranger});
         asked->reply(std::move(*response));
       },
       repeat_of(asked->request));

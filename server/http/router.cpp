@@ -10,6 +10,7 @@ namespace gleaner::http {
 namespace {
 
 constexpr std::string_view addresses_path = "/v1/addresses/";
+constexpr std::string_view nonce_path = "/v1/enrol/nonce";
 constexpr std::string_view relay_path = "/v1/relay/";
 constexpr std::string_view stages_path = "/v1/relay/stages/";
 
@@ -57,7 +58,7 @@ void Router::route(const Request& request, const Reply& reply) {
     });
   }
   if (moves_blob(path)) return blob_operation(request, reply);
-  if (!path.starts_with("/v1/") || path == "/v1/project" || path == "/v1/relay")
+  if (!path.starts_with("/v1/") || path == "/v1/project" || path == "/v1/relay" || path == nonce_path)
     return public_operation(request, reply);
   const auto host = service_.enrolment().visitor(bearer_token(request), request.network);
   if (!host.ok()) return refuse(request, host.error(), reply);
@@ -87,6 +88,8 @@ void Router::public_operation(const Request& request, const Reply& reply) {
             return placed(json_response(protocol::encode(service_.enrolment().project())));
           if (its.path == "/v1/relay" && its.method == "GET")
             return answer<protocol::SignedStatement>(placed)(service_.relays().own_certificate());
+          if (its.path == nonce_path && its.method == "GET")
+            return service_.enrolment().nonce(its.network, answer<protocol::EnrolmentNonce>(placed));
           status_page(its, placed);
         });
 }

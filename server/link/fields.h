@@ -47,7 +47,7 @@ void visit(Archive& archive, Of<Archive, link::Hello>& message) {
 
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, link::Caller>& caller) {
-  archive("token_digest", caller.token_digest);
+  archive("token", caller.token);
   archive("peer", caller.peer);
   archive("network", caller.network);
 }

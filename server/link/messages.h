@@ -15,16 +15,17 @@
 namespace gleaner::link {
 
 // Raised when an old leader and a new front end would not understand each other.
-inline constexpr std::int64_t version = 3;
+inline constexpr std::int64_t version = 4;
 
 struct Hello {
   std::int64_t version = link::version;
   std::string_view project;  // of the front end's certificate
 };
 
-// Who sent the request that an operation is for. The leader looks at it anew each time.
+// Who sent the request that an operation is for. The leader looks at it anew each time. It is the token
+// itself: its digest is in the store and its backups, and must be of no use to who has only these.
 struct Caller {
-  std::string_view token_digest;  // SHA-256 of the bearer token
+  std::string_view token;
   std::string_view peer, network;
 };
 

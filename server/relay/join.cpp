@@ -53,7 +53,6 @@ Status check_certificate(const protocol::SignedStatement& statement, const crypt
 Result<Membership> enrol(const transport::Ways& ways, io::Files& files, const RelayDirectory& directory,
                          const RelayKeys& keys, const protocol::JoinCode& code, const std::string& name,
                          const Membership* present, Timestamp now) {
-  const transport::Server server{code.base_url(), ""};
   Membership joined;
   joined.code = code;
   if (present != nullptr) joined.revocations = present->revocations;
@@ -62,11 +61,8 @@ Result<Membership> enrol(const transport::Ways& ways, io::Files& files, const Re
   joined.revocations = found.trust.revocations;
   if (found.relay) joined.above = found.relay->statement;
   joined.machine = present != nullptr ? present->machine : machine_of(files, found.trust.project);
-  auto request = request_of(keys, code, name, joined.machine);
-  if (found.relay) request.proof = transport::proof_of(request, found, keys.host, now);
-  TRY_ASSIGN(const auto reply, transport::understand<protocol::EnrolReply>(transport::call(
-                                   ways.http, server,
-                                   transport::json_request(server, "/v1/enrol", protocol::encode(request)))));
+  protocol::EnrolRequest request = request_of(keys, code, name, joined.machine);
+  TRY_ASSIGN(const auto reply, transport::enrol(ways, code, found, std::move(request), keys.host));
   if (!reply.certificate)
     return Error{ErrorKind::conflict, "it knows nothing of relays: its version is older than this program's"};
   TRY(check_certificate(*reply.certificate, found.trust, keys, reply.host, now));

@@ -148,7 +148,8 @@ Status ParentCalls::renew_document(Timestamp now) {
   Membership fresh = membership();
   // Not the key that the other connections go on with: whether that is changed turns out here.
   const auto pinned = std::make_shared<io::PinnedTlsKey>();
-  const auto http = io::make_curl_client(fresh.code.root_fingerprint, user_agent(), {}, refused_, pinned);
+  const auto http =
+      io::make_curl_client(transport::vouchers_of(fresh.code), user_agent(), {}, refused_, pinned);
   const auto inquiring = io::make_inquiring_client(user_agent());
   TRY_ASSIGN(const auto found, transport::find_server({*http, inquiring.get(), pinned.get()}, fresh.code,
                                                       fresh.revocations, now));
@@ -227,7 +228,8 @@ transport::Server ParentCalls::server() const {
 }
 
 std::unique_ptr<io::HttpClient> ParentCalls::make_client() {
-  auto client = io::make_curl_client(membership().code.root_fingerprint, user_agent(), {}, refused_, pinned_);
+  auto client =
+      io::make_curl_client(transport::vouchers_of(membership().code), user_agent(), {}, refused_, pinned_);
   return std::make_unique<Line>(*this, transport::metered(std::move(client), meter_));
 }
 
@@ -272,6 +274,13 @@ transport::Answer ParentCalls::call(io::HttpRequest request) {
   if (answer.reply.ok()) heard_ = clock_.now();
   if (idle_.size() < idle_max) idle_.push_back(std::move(line));
   return answer;
+}
+
+Result<protocol::EnrolmentNonce> ParentCalls::nonce() {
+  auto nonce = transport::understand<protocol::EnrolmentNonce>(
+      call(transport::get_request(server_, transport::nonce_path)));
+  if (!nonce.ok()) return for_children(nonce.error());
+  return nonce;
 }
 
 Result<protocol::RelayHostReply> ParentCalls::join(const protocol::EnrolRequest& request) {

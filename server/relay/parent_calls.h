@@ -39,6 +39,7 @@ class ParentCalls final : public service::Parent {
   [[nodiscard]] protocol::SignedStatement certificate() override;
   [[nodiscard]] std::string place() override;
   [[nodiscard]] Timestamp heard_at() override;
+  [[nodiscard]] Result<protocol::EnrolmentNonce> nonce() override;
   // What the parent has against this relay itself is `unavailable` to those under it.
   [[nodiscard]] Result<protocol::RelayHostReply> join(const protocol::EnrolRequest& request) override;
   [[nodiscard]] Status left(HostId host) override;

@@ -104,6 +104,11 @@ void declare(io::Settings& settings, Configuration& c) {
   });
   declare_serving(settings, c);
   settings.add(
+      "server.public_certificate", &c.public_certificate,
+      "Volunteers are shown a certificate of a public authority for server.public_host, by this server\n"
+      "or by a proxy before it: join codes say so. Otherwise a client believes the project's root key\n"
+      "alone, and no authority that its computer trusts, since that may be of a proxy that reads along.");
+  settings.add(
       "server.public_page", &c.public_page,
       "Anyone may see problems, applications and the names of hosts on the status page, without logging in.");
   settings.add("hosts.own", &c.own_hosts,

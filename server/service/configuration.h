@@ -17,6 +17,7 @@ struct Configuration {
   std::string address = "0.0.0.0";
   std::int64_t port = 8443;
   std::string public_host;  // in the join code; empty: this machine's name
+  bool public_certificate = false;
   std::int64_t threads = 2;
   std::int64_t connections_max = 4000;
   std::int64_t connections_per_network_max = 1000;

@@ -18,9 +18,14 @@ namespace {
 
 // The same key on the same machine is the same host (its state was lost, or the reply was), also if it was
 // under a relay. The reply's certificate is not signed yet.
-Status take_host(Transaction& tx, const protocol::EnrolRequest& request, const std::string& network,
-                 const std::string& project, Result<protocol::EnrolReply>& reply) {
+Status take_host(Transaction& tx, const protocol::EnrolRequest& request, const EnrolmentProof& proof,
+                 const std::string& network, Result<protocol::EnrolReply>& reply) {
   const Host* const known = known_host(tx.model, request.host_key, request.machine);
+  if (known != nullptr)
+    if (const Status newer = check_newer(proof, known->row, tx.now); !newer.ok()) {
+      reply = newer.error();
+      return {};
+    }
   const auto admitted = admit(tx.model, request.secret, request.relay ? Joining::relay : Joining::host,
                               request.host_key, known, tx.now);
   if (!admitted.ok()) {
@@ -36,14 +41,14 @@ Status take_host(Transaction& tx, const protocol::EnrolRequest& request, const s
   row.token_digest = crypto::sha256(token);
   row.network = network;
   row.relay = HostId{};
-  row.proved_at = std::max(row.proved_at, tx.now);  // what it said to relays before this counts no more
+  row.proved_at = proof.asked_at;  // what it said to relays before this counts no more
   TRY(store_joined(tx, row, known));
   tx.effects.add(effect::AdmitToken{row.token_digest, row.id, is_proven(row)});
   tx.effects.info(fmt::format("{} {} ({}) {} with the code {}: {} cores, {}",
                               row.children > 0 ? "relay" : "host", row.id.value, row.name,
                               again ? "joined again" : "joined", row.code, row.cores, row.platform));
   reply = protocol::EnrolReply{row.id, token, {}};
-  if (row.children > 0) reply->certificate = unsigned_certificate(row, project, tx.now);
+  if (row.children > 0) reply->certificate = unsigned_certificate(row, proof.said.project, tx.now);
   return {};
 }
 
@@ -54,12 +59,9 @@ Result<HostId> Enrolment::authenticate_host(const std::string& token) const {
   return *host.host;
 }
 
-Result<Load::Visitor> Enrolment::visitor(const std::string& token, const std::string& network) const {
-  return visitor_of(crypto::sha256(token), network);
-}
-
-Result<Load::Visitor> Enrolment::visitor_of(const Bytes& digest, const std::string& network) const {
+Result<Load::Visitor> Enrolment::visitor(std::string_view token, const std::string& network) const {
   using Caller = Load::Caller;
+  const Bytes digest = crypto::sha256(token);
   if (const auto known = tokens_.find(digest))
     return Load::Visitor{known->proven ? Caller::proven : Caller::stranger, network, known->host};
   TRY(bans_.check_token(digest, kernel_.clock().now()));
@@ -104,15 +106,36 @@ void Enrolment::enrol(protocol::EnrolRequest request, const std::string& network
   if (const Status good = check_relay_keys(revocations_.present(), request); !good.ok())
     return done(good.error());
   if (kernel_.parent() != nullptr) return subtree_.enrol(std::move(request), network, std::move(done));
-  kernel_.decide<protocol::EnrolReply>(
-      [request = std::move(request), network, project = secrets_.project](
-          Transaction& tx, Result<protocol::EnrolReply>& reply) {
-        return take_host(tx, request, network, project, reply);
-      },
-      Done<protocol::EnrolReply>([this, done = std::move(done)](Result<protocol::EnrolReply> reply) {
-        if (reply.ok() && reply->certificate) sign(*reply->certificate, secrets_.work_key);
-        done(std::move(reply));
-      }));
+  kernel_.on_pool([this, request = std::move(request), network, done = std::move(done)]() mutable {
+    auto proof = check_proof(request);
+    if (!proof.ok()) return done(proof.error());
+    if (proof->said.relay)
+      return done(Error{ErrorKind::untrusted, "the host signed that it joins through a relay, and not here"});
+    kernel_.decide<protocol::EnrolReply>(
+        [request = std::move(request), proof = std::move(*proof), network](
+            Transaction& tx, Result<protocol::EnrolReply>& reply) {
+          return take_host(tx, request, proof, network, reply);
+        },
+        Done<protocol::EnrolReply>([this, done = std::move(done)](Result<protocol::EnrolReply> reply) {
+          if (reply.ok() && reply->certificate) sign(*reply->certificate, secrets_.work_key);
+          done(std::move(reply));
+        }));
+  });
+}
+
+void Enrolment::nonce(const std::string& network, Done<protocol::EnrolmentNonce> done) {
+  if (kernel_.parent() == nullptr)
+    return done(protocol::EnrolmentNonce{make_nonce(secrets_.work_key, kernel_.clock().now())});
+  // The parent is asked each time, for strangers, too.
+  if (const Status room = nonces_.admit(network, kernel_.clock().steady()); !room.ok())
+    return done(room.error());
+  subtree_.nonce(std::move(done));
+}
+
+Result<EnrolmentProof> Enrolment::check_proof(const protocol::EnrolRequest& request) const {
+  TRY_ASSIGN(auto proof, read_proof(request, secrets_.project));
+  TRY(check_nonce(proof.said.nonce, secrets_.work_key.public_key(), kernel_.clock().now()));
+  return proof;
 }
 
 Status Enrolment::may_try(const std::string& network) {

@@ -4,9 +4,11 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "server/service/ban_registry.h"
+#include "server/service/enrolment_proof.h"
 #include "server/service/joins.h"
 #include "server/service/kernel.h"
 #include "server/service/load.h"
@@ -28,19 +30,21 @@ class Enrolment {
         secrets_(secrets),
         revocations_(revocations),
         subtree_(subtree),
-        joins_(kernel.settings().configuration.joins_per_hour) {}
+        joins_(kernel.settings().configuration.joins_per_hour),
+        nonces_(kernel.settings().configuration.joins_per_hour) {}
 
   // Which host is it? From memory. unauthorized, banned: why it is none.
   [[nodiscard]] Result<HostId> authenticate_host(const std::string& token) const;
   // The same, for who is to be served (load.h).
-  [[nodiscard]] Result<Load::Visitor> visitor(const std::string& token, const std::string& network) const;
-
-  // The same by the token's SHA-256.
-  [[nodiscard]] Result<Load::Visitor> visitor_of(const Bytes& digest, const std::string& network) const;
+  [[nodiscard]] Result<Load::Visitor> visitor(std::string_view token, const std::string& network) const;
 
   // What a volunteer's client must know of the project.
   [[nodiscard]] protocol::SignedStatement project();
-  // Shows the enrolment secret and its own key, and gets a token. The same key on the same machine is the
+  // For a proof, of the project's server; a relay asks its parent. unavailable: not now.
+  void nonce(const std::string& network, Done<protocol::EnrolmentNonce> done);
+  // What whoever joins proves, at the project's server. untrusted: what is wrong with it.
+  [[nodiscard]] Result<EnrolmentProof> check_proof(const protocol::EnrolRequest& request) const;
+  // Shows the enrolment secret, proves its own key, and gets a token. The same key on the same machine is the
   // same host: it gets a new token, the old one ends. A relay gets a certificate, too. Hosts that join
   // through a relay: relays.h. `network`: where it comes from (Joins).
   void enrol(protocol::EnrolRequest request, const std::string& network, Done<protocol::EnrolReply> done);
@@ -65,7 +69,7 @@ class Enrolment {
   const ProjectSecrets& secrets_;
   const PublishedRevocations& revocations_;
   Subtree& subtree_;
-  Joins joins_;
+  Joins joins_, nonces_;
   std::mutex mutex_;
   std::optional<protocol::SignedStatement> project_;  // signed once for each revocation list
   std::int64_t project_revocations_ = 0;              // number of the list in it

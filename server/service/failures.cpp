@@ -221,8 +221,8 @@ Status take_failure(Transaction& tx, HostId host_id, const protocol::FailureRepo
   }
   Host& failed = below ? tx.model.hosts.at(said->host) : holder;
   if (below) {
-    if (said->at <= failed.row.proved_at) return {};  // it counted already
-    failed.row.proved_at = said->at;
+    if (said->at <= failed.row.failed_at) return {};  // it counted already
+    failed.row.failed_at = said->at;
     TRY(touch_host(tx, failed));  // it is there
   }
   const Range rest{unit->committed, unit->range.end};

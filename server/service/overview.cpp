@@ -154,6 +154,10 @@ void Overview::add_warnings(protocol::ServerStatus& status) {
     status.warnings.push_back("the TLS certificate runs out on " + to_rfc3339(tls_end) +
                               ": renew it (`gleaner-admin keys rotate`, or as who issued it says) and reload "
                               "the server");
+  if (!certificate_believed_)
+    status.warnings.push_back(
+        "the TLS certificate is not the project's, and join codes do not say that one of a public authority "
+        "is meant: no client connects; set server.public_certificate, or put the project's certificate back");
   status.stored = scrub_.text();
   if (scrub_.lost() > 0)
     status.warnings.push_back(

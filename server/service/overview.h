@@ -46,8 +46,12 @@ class Overview {
   void status(Done<protocol::ServerStatus> done, protocol::Role asker);
   // The present snapshot is no longer true.
   void outdate();
-  // Until when the server's own certificate is valid, which a renewal changes.
-  void set_certificate_end(Timestamp end) { certificate_end_ = end.time_since_epoch().count(); }
+  // Of the server's own certificate, which a renewal changes: until when it is valid, and whether clients
+  // with this server's join codes believe it.
+  void set_certificate(Timestamp end, bool believed) {
+    certificate_end_ = end.time_since_epoch().count();
+    certificate_believed_ = believed;
+  }
 
  private:
   struct Waiting {
@@ -65,7 +69,8 @@ class Overview {
   const Timestamp started_at_;
   std::atomic<int> port_{0};
   std::atomic<Timestamp::rep> certificate_end_{0};  // 0: not known
-  std::mutex mutex_;                                // of what follows
+  std::atomic<bool> certificate_believed_{true};
+  std::mutex mutex_;  // of what follows
   policy::DiskOutlook disk_;
   Snapshot snapshot_;
   SteadyTime published_at_{};

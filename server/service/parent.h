@@ -22,6 +22,8 @@ class Parent {
   [[nodiscard]] virtual std::string place() = 0;
   [[nodiscard]] virtual Timestamp heard_at() = 0;
 
+  // Of the project, for a host's proof.
+  [[nodiscard]] virtual Result<protocol::EnrolmentNonce> nonce() = 0;
   // A host joins through this relay, or through one under it.
   [[nodiscard]] virtual Result<protocol::RelayHostReply> join(const protocol::EnrolRequest& request) = 0;
   [[nodiscard]] virtual Status left(HostId host) = 0;

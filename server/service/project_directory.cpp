@@ -26,17 +26,23 @@ std::string public_host(const Configuration& configuration) {
   return this_machine();
 }
 
-// {"url", "root_fingerprint", "token_file"}: what gleaner-admin reads. Written by hand: three plain strings.
-std::string admin_profile(const std::string& url, const std::string& project) {
-  return "{\n  \"url\": \"" + url + "\",\n  \"root_fingerprint\": \"" + project +
-         "\",\n  \"token_file\": \"token\"\n}\n";
+// {"url", "root_fingerprint", "token_file"}, and whether an authority's certificate counts: what
+// gleaner-admin reads. Written by hand: plain strings.
+std::string admin_profile(const std::string& url, const std::string& project, bool public_certificate) {
+  return "{\n  \"url\": \"" + url + "\",\n  \"root_fingerprint\": \"" + project + "\",\n" +
+         (public_certificate ? "  \"public_certificate\": true,\n" : "") + "  \"token_file\": \"token\"\n}\n";
 }
 
 }  // namespace
 
 protocol::JoinCode join_code(const Configuration& configuration, const Bytes& root_key,
                              const Bytes& enrolment_secret, int port) {
-  return {public_host(configuration), port, crypto::fingerprint(root_key), enrolment_secret};
+  return {public_host(configuration),
+          port,
+          crypto::fingerprint(root_key),
+          enrolment_secret,
+          std::nullopt,
+          configuration.public_certificate ? protocol::Certificate::either : protocol::Certificate::project};
 }
 
 namespace {
@@ -126,16 +132,20 @@ Result<InitReport> init_project(io::Files& files, const InitOptions& options, Ti
   TRY(files.write(directory.admin_token(), token + "\n", io::Mode::secret));
   const std::string port = std::to_string(options.configuration.port);
   const bool any = options.configuration.address == "0.0.0.0" || options.configuration.address == "::";
-  const std::string address = any ? "127.0.0.1" : options.configuration.address;
+  const bool public_certificate = options.configuration.public_certificate;
+  const std::string address = public_certificate ? host  // an authority's certificate is for no other name
+                              : any              ? "127.0.0.1"
+                                                 : options.configuration.address;
   const std::string url_host = address.find(':') == std::string::npos ? address : "[" + address + "]";
   TRY(files.write(directory.admin_profile(),
-                  admin_profile("https://" + url_host + ":" + port, offline.project), io::Mode::normal));
+                  admin_profile("https://" + url_host + ":" + port, offline.project, public_certificate),
+                  io::Mode::normal));
   // Last: a directory without it is not a project yet, and init may be repeated.
   TRY(files.write(directory.configuration(), render_configuration(options.configuration), io::Mode::normal));
 
-  const protocol::JoinCode code{host, static_cast<int>(options.configuration.port),
-                                crypto::fingerprint(offline.root.public_key()), secret};
-  return InitReport{protocol::to_text(code), offline.project};
+  return InitReport{protocol::to_text(join_code(options.configuration, offline.root.public_key(), secret,
+                                                static_cast<int>(options.configuration.port))),
+                    offline.project};
 }
 
 }  // namespace gleaner::service

@@ -17,8 +17,6 @@
 namespace gleaner::service {
 namespace {
 
-// Clocks of hosts may be wrong by a time zone; a proof of another day is an old one.
-constexpr Duration proof_valid = std::chrono::hours{24};
 // So often all hosts under a relay may be replaced by new ones, for labs are: without a bound a relay could
 // fill the store with hosts that it makes up and lets leave.
 constexpr std::int64_t replaced_times = 10;
@@ -30,29 +28,6 @@ Error forbidden(std::string why) {
 std::string named(const storage::HostRow& row) {
   return fmt::format("the relay {} (host {})", row.name, row.id.value);
 }
-
-}  // namespace
-
-Result<protocol::Enrolment> read_proof(const protocol::EnrolRequest& request, const std::string& project,
-                                       Timestamp now) {
-  const auto untrusted = [](const std::string& why) {
-    return Error{ErrorKind::untrusted, "the proof that a host joins through a relay " + why};
-  };
-  if (!request.proof) return untrusted("is missing: the host signs one for the relay");
-  TRY(crypto::check_signature(*request.proof, protocol::StatementType::enrolment));
-  if (request.proof->key != request.host_key) return untrusted("is not signed by the host's key");
-  auto proof = protocol::decode<protocol::Enrolment>(request.proof->payload);
-  if (!proof.ok()) return untrusted("cannot be read: " + proof.error().message);
-  if (proof->project != project) return untrusted("is for another project");
-  if (proof->host_key != request.host_key || proof->machine != request.machine)
-    return untrusted("is of another host");
-  if (proof->at < now - proof_valid || proof->at > now + proof_valid)
-    return untrusted("was made at " + to_rfc3339(proof->at) +
-                     ", by its clock: it is an old one, or that computer's date is wrong");
-  return proof;
-}
-
-namespace {
 
 const Host* active_relay(const Model& model, HostId id) {
   const auto found = model.hosts.find(id);
@@ -105,20 +80,15 @@ Status check_place(const Model& model, const Host& relay, const Host* known) {
 
 // As whom the host joins under the relay. forbidden, banned: why not.
 Result<storage::HostRow> admit_under(const Transaction& tx, const Host& relay, const Host* known,
-                                     const protocol::EnrolRequest& request,
-                                     const protocol::Enrolment& proof) {
+                                     const protocol::EnrolRequest& request, const EnrolmentProof& proof) {
   const Model& model = tx.model;
   const auto code = model.codes.find(relay.row.code);
   if (code == model.codes.end()) return forbidden(named(relay.row) + " has no code any more");
   if (const auto* ban = ban_of_code(model, relay.row.code, tx.now); ban != nullptr) return banned(*ban);
   TRY(check_key(model, request.host_key, tx.now));
   if (known != nullptr) {
-    const bool same = known->row.relay == relay.row.id && known->row.proved_at == proof.at;
-    if (!same && proof.at <= known->row.proved_at)
-      return Error{
-          ErrorKind::untrusted,
-          "the proof that a host joins through a relay is older than when that host joined last, at " +
-              to_rfc3339(known->row.proved_at) + ": it makes a new one (is its date right?)"};
+    const bool same = known->row.relay == relay.row.id && known->row.proved_at == proof.asked_at;
+    if (!same) TRY(check_newer(proof, known->row, tx.now));
   } else if (hosts_of(model, code->second) > replaced_times * relay.row.children) {
     return forbidden(fmt::format("{} hosts have joined through {}: allow another relay",
                                  hosts_of(model, code->second), named(relay.row)));
@@ -136,14 +106,14 @@ Result<storage::HostRow> admit_under(const Transaction& tx, const Host& relay, c
   }
   row.relay = relay.row.id;
   row.network = relay.row.network;
-  row.proved_at = std::max(row.proved_at, proof.at);
+  row.proved_at = proof.asked_at;
   row.token_digest = crypto::random_secret(32);  // of no token
   return row;
 }
 
 Status take_under(Transaction& tx, HostId asker, const protocol::EnrolRequest& request,
-                  const protocol::Enrolment& proof, Result<protocol::RelayHostReply>& reply) {
-  const auto relay = relay_of(tx.model, asker, proof.relay);
+                  const EnrolmentProof& proof, Result<protocol::RelayHostReply>& reply) {
+  const auto relay = relay_of(tx.model, asker, proof.said.relay.value_or(HostId{}));
   if (!relay.ok()) {
     reply = relay.error();
     return {};
@@ -163,7 +133,7 @@ Status take_under(Transaction& tx, HostId asker, const protocol::EnrolRequest& r
                               row->id.value, row->name, again ? "joined again" : "joined", above, row->cores,
                               row->platform));
   reply = protocol::RelayHostReply{row->id, {}};
-  if (row->children > 0) reply->certificate = unsigned_certificate(*row, proof.project, tx.now);
+  if (row->children > 0) reply->certificate = unsigned_certificate(*row, proof.said.project, tx.now);
   return {};
 }
 
@@ -320,8 +290,11 @@ void Relays::join(HostId asker, protocol::EnrolRequest request, const std::strin
   if (const Status good = check_relay_keys(revocations_.present(), request); !good.ok())
     return done(good.error());
   kernel_.on_pool([this, asker, request = std::move(request), done = std::move(done)]() mutable {
-    auto proof = read_proof(request, secrets_.project, kernel_.clock().now());
+    auto proof = enrolment_.check_proof(request);
     if (!proof.ok()) return done(proof.error());
+    if (!proof->said.relay)
+      return done(
+          Error{ErrorKind::untrusted, "the host signed that it joins directly, and through no relay"});
     kernel_.decide<protocol::RelayHostReply>(
         [asker, request = std::move(request), proof = std::move(*proof)](
             Transaction& tx, Result<protocol::RelayHostReply>& reply) {

@@ -1,7 +1,7 @@
 // Relays, and the hosts under them: who may be under whom, and what the project says of it. A host that joins
-// through a relay signs that it does; its row names the relay, and it has no token: what it delivers comes
-// through its relay, which can neither make up such a host nor take one that does not want to be there. A
-// host that is known by its key and machine stays the same host with its record, whichever way it joins.
+// through a relay signs that it does (enrolment_proof.h); its row names the relay, and it has no token: what
+// it delivers comes through its relay, which cannot take a host that did not just ask to be there. A host
+// that is known by its key and machine stays the same host with its record, whichever way it joins.
 //
 // A relay that leaves or is put out takes those under it with it (reports.h). A relay itself passes on what
 // it is asked of those under it (subtree.h). Thread-safe.
@@ -17,9 +17,6 @@
 
 namespace gleaner::service {
 
-// What a host signed of where it joins, whichever relay it names. untrusted: what is wrong with it.
-[[nodiscard]] Result<protocol::Enrolment> read_proof(const protocol::EnrolRequest& request,
-                                                     const std::string& project, Timestamp now);
 [[nodiscard]] bool is_under(const Model& model, HostId host, HostId relay);
 // The relay of whom `asker` speaks: itself, or one under it. forbidden: it may not.
 [[nodiscard]] Result<const Host*> relay_of(const Model& model, HostId asker, HostId relay);

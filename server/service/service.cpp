@@ -28,7 +28,10 @@ Service::Service(Settings settings, ProjectSecrets secrets, Dependencies depende
       scrub_(kernel_),
       overview_(kernel_, secrets_, scrub_),
       notices_(kernel_.settings().configuration, kernel_.processes(),
-               [] { return io::make_curl_client({}, std::string("gleaner-server/") + version_text); }),
+               [] {
+                 return io::make_curl_client(io::any_authority,
+                                             std::string("gleaner-server/") + version_text);
+               }),
       views_(kernel_, overview_, notices_),
       vitals_(kernel_, overview_, views_, load_),
       jobs_(kernel_, tokens_, admin_tokens_, ban_registry_, overview_, published_),

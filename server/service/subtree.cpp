@@ -8,6 +8,7 @@
 
 #include "server/service/admission.h"
 #include "server/service/codes.h"
+#include "server/service/enrolment_proof.h"
 #include "server/service/joined.h"
 #include "server/service/relays.h"
 #include "server/service/reports.h"
@@ -40,6 +41,14 @@ Status forget_departure(Transaction& tx, HostId host) {
   return hosts.erase(host) > 0 ? store_departures(tx.store, hosts) : Status{};
 }
 
+// untrusted: the host joined with this proof before. That one is older than another, the project knows, which
+// takes the same from a relay again.
+Status check_unused(const Transaction& tx, const protocol::EnrolRequest& request, Timestamp asked_at) {
+  const Host* const known = known_host(tx.model, request.host_key, request.machine);
+  if (known == nullptr || known->row.proved_at != asked_at) return {};
+  return Error{ErrorKind::untrusted, "the proof of the joining host's key was used already: join again"};
+}
+
 // Why it may not join with this relay's own code. A relay shows the project's, which the project looks at.
 Status check_admission(const Transaction& tx, const protocol::EnrolRequest& request) {
   if (request.relay) return {};
@@ -52,7 +61,8 @@ Status check_admission(const Transaction& tx, const protocol::EnrolRequest& requ
 struct Admitted {
   const protocol::EnrolRequest& request;
   const protocol::RelayHostReply& reply;
-  HostId relay;  // under which it is here; 0: it joined here
+  HostId relay;        // under which it is here; 0: it joined here
+  Timestamp asked_at;  // of its proof
   const std::string& network;
   Bytes token_digest;
 };
@@ -95,7 +105,7 @@ Status store_admitted(Transaction& tx, const Admitted& host) {
   }
   row.relay = host.relay;
   row.network = host.network;
-  row.proved_at = tx.now;
+  row.proved_at = host.asked_at;
   row.token_digest = host.token_digest;
   TRY(store_joined(tx, row, known));
   TRY(forget_departure(tx, row.id));
@@ -147,20 +157,33 @@ void Subtree::ask(protocol::EnrolRequest request, Store store, std::function<voi
       });
 }
 
+void Subtree::nonce(Done<protocol::EnrolmentNonce> done) {
+  on_thread([this, done = std::move(done)] {
+    if (stopping_) return done(Error{ErrorKind::unavailable, "this relay is stopping"});
+    done(kernel_.parent()->nonce());
+  });
+}
+
 void Subtree::enrol(protocol::EnrolRequest request, const std::string& network,
                     Done<protocol::EnrolReply> done) {
   kernel_.on_pool([this, request = std::move(request), network, done = std::move(done)]() mutable {
-    const auto proof = read_proof(request, secrets_.project, kernel_.clock().now());
+    const auto proof = read_proof(request, secrets_.project);
     if (!proof.ok()) return done(proof.error());
-    if (proof->relay != kernel_.settings().relay)
-      return done(Error{ErrorKind::untrusted, "the host signed that it joins through another relay"});
-    auto store = [this, network, done](const protocol::EnrolRequest& asked, protocol::RelayHostReply given) {
+    if (proof->said.relay != kernel_.settings().relay)
+      return done(Error{ErrorKind::untrusted, "the host signed that it does not join through this relay"});
+    const Timestamp asked_at = proof->asked_at;
+    auto store = [this, network, asked_at, done](const protocol::EnrolRequest& asked,
+                                                 protocol::RelayHostReply given) {
       kernel_.decide<protocol::EnrolReply>(
-          [asked, given = std::move(given), network](Transaction& tx,
-                                                     Result<protocol::EnrolReply>& reply) -> Status {
+          [asked, given = std::move(given), network, asked_at](
+              Transaction& tx, Result<protocol::EnrolReply>& reply) -> Status {
+            if (const Status unused = check_unused(tx, asked, asked_at); !unused.ok()) {
+              reply = unused.error();
+              return {};
+            }
             const std::string token = to_base64url(crypto::random_secret(32));
             const Bytes digest = crypto::sha256(token);
-            TRY(store_admitted(tx, {asked, given, HostId{}, network, digest}));
+            TRY(store_admitted(tx, {asked, given, HostId{}, asked_at, network, digest}));
             tx.effects.add(
                 effect::AdmitToken{digest, given.host, is_proven(tx.model.hosts.at(given.host).row)});
             reply = protocol::EnrolReply{given.host, token, given.certificate};
@@ -169,8 +192,9 @@ void Subtree::enrol(protocol::EnrolRequest request, const std::string& network,
           done);
     };
     kernel_.decide<bool>(
-        [request](Transaction& tx, Result<bool>& admitted) -> Status {
-          const Status may = check_admission(tx, request);
+        [request, asked_at](Transaction& tx, Result<bool>& admitted) -> Status {
+          Status may = check_unused(tx, request, asked_at);
+          if (may.ok()) may = check_admission(tx, request);
           admitted = may.ok() ? Result(true) : may.error();
           return {};
         },
@@ -184,21 +208,23 @@ void Subtree::enrol(protocol::EnrolRequest request, const std::string& network,
 void Subtree::join(HostId asker, protocol::EnrolRequest request, const std::string& network,
                    Done<protocol::RelayHostReply> done) {
   kernel_.on_pool([this, asker, request = std::move(request), network, done = std::move(done)]() mutable {
-    const auto proof = read_proof(request, secrets_.project, kernel_.clock().now());
+    const auto proof = read_proof(request, secrets_.project);
     if (!proof.ok()) return done(proof.error());
-    auto store = [this, relay = proof->relay, network, done](const protocol::EnrolRequest& asked,
-                                                             protocol::RelayHostReply given) {
+    const HostId relay = proof->said.relay.value_or(HostId{});
+    const Timestamp asked_at = proof->asked_at;
+    auto store = [this, relay, asked_at, network, done](const protocol::EnrolRequest& asked,
+                                                        protocol::RelayHostReply given) {
       kernel_.decide<protocol::RelayHostReply>(
-          [asked, given = std::move(given), relay, network](
+          [asked, given = std::move(given), relay, asked_at, network](
               Transaction& tx, Result<protocol::RelayHostReply>& reply) -> Status {
-            TRY(store_admitted(tx, {asked, given, relay, network, crypto::random_secret(32)}));
+            TRY(store_admitted(tx, {asked, given, relay, asked_at, network, crypto::random_secret(32)}));
             reply = given;
             return {};
           },
           done);
     };
     kernel_.decide<bool>(
-        [asker, relay = proof->relay](Transaction& tx, Result<bool>& may) -> Status {
+        [asker, relay](Transaction& tx, Result<bool>& may) -> Status {
           const auto found = relay_of(tx.model, asker, relay);
           may = found.ok() ? Result(true) : found.error();
           return {};

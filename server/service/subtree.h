@@ -31,6 +31,8 @@ class Subtree {
   // Who waits for the parent is answered: not now. Before the kernel stops.
   void stop();
 
+  // The project's nonce, by the parent. unavailable: it cannot be asked.
+  void nonce(Done<protocol::EnrolmentNonce> done);
   // A host, or a relay, joins here. As Enrolment::enrol(); unavailable: the parent cannot be asked.
   void enrol(protocol::EnrolRequest request, const std::string& network, Done<protocol::EnrolReply> done);
   // One joins through a relay under this one. As Relays::join().

@@ -454,6 +454,11 @@ CREATE TABLE deliveries (
 CREATE INDEX deliveries_by_answer ON deliveries (answered_at);
 )";
 
+// What a host said of joining and of failures were one time before, by two clocks.
+constexpr const char* failures_said = R"(
+ALTER TABLE hosts ADD COLUMN failed_at INTEGER NOT NULL DEFAULT 0;
+)";
+
 constexpr std::array steps{
     Migration{1, "first schema", first_schema},
     Migration{2, "units remember the end they were handed out with", handed_out_end},
@@ -472,6 +477,7 @@ constexpr std::array steps{
     Migration{15, "acknowledgements of segments in their rows, an index of open units", fewer_rows},
     Migration{16, "relays, and the hosts under them", relays},
     Migration{17, "a relay's leases, and what its hosts delivered", leases},
+    Migration{20, "when a host said last that a kernel failed", failures_said},
 };
 
 }  // namespace

@@ -66,9 +66,9 @@ struct HostRow {
   std::string network;  // from which: an IPv4 address or an IPv6 /64; empty: not known
   std::string on_hold;  // why it gets no new unit until an administrator releases it; empty: it does
   HostId relay;         // under which it is, with a token of nobody's; 0: it speaks to the project itself
-  // When it said last what counts once: that it joins, directly or through a relay, or that a kernel failed
-  // there; 0: before schema 16.
-  Timestamp proved_at;
+  Timestamp proved_at;  // of the nonce with which it joined last, by the server's clock; 0: before schema 16
+  Timestamp
+      failed_at;  // when it said last, through a relay, that a kernel failed, by its own clock; 0: not yet
   std::int64_t children = 0;  // how many hosts may be under it; 0: it is no relay
   std::string tls_key;        // of a relay: the digest of its TLS key; empty: it is none
 };

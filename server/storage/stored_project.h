@@ -76,6 +76,7 @@ struct Stored<HostDescription> {
     to("on_hold", row.on_hold);
     to("relay", row.relay);
     to("proved_at", row.proved_at);
+    to("failed_at", row.failed_at);
     to("children", row.children);
     to("tls_key", row.tls_key);
   }

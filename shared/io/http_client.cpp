@@ -374,13 +374,12 @@ std::uint64_t PinnedTlsKey::changes() const {
   return changes_;
 }
 
-std::unique_ptr<HttpClient> make_curl_client(Bytes root_fingerprint, std::string user_agent,
+std::unique_ptr<HttpClient> make_curl_client(Vouchers vouchers, std::string user_agent,
                                              std::shared_ptr<const TransferRates> rates,
                                              std::shared_ptr<const RefusedTlsKeys> refused,
                                              std::shared_ptr<const PinnedTlsKey> pinned) {
-  return std::make_unique<CurlClient>(
-      TrustRules{std::move(root_fingerprint), std::move(refused), std::move(pinned)}, std::move(user_agent),
-      std::move(rates));
+  return std::make_unique<CurlClient>(TrustRules{std::move(vouchers), std::move(refused), std::move(pinned)},
+                                      std::move(user_agent), std::move(rates));
 }
 
 std::unique_ptr<HttpClient> make_inquiring_client(std::string user_agent) {
@@ -390,11 +389,12 @@ std::unique_ptr<HttpClient> make_inquiring_client(std::string user_agent) {
 }
 
 std::unique_ptr<HttpClient> make_stranger_client(std::shared_ptr<const TransferRates> rates) {
-  return std::make_unique<CurlClient>(TrustRules{}, "", std::move(rates), Schemes::http_here);
+  return std::make_unique<CurlClient>(TrustRules{any_authority}, "", std::move(rates), Schemes::http_here);
 }
 
 std::unique_ptr<HttpClient> make_plain_client(std::string user_agent) {
-  return std::make_unique<CurlClient>(TrustRules{}, std::move(user_agent), nullptr, Schemes::http_too);
+  return std::make_unique<CurlClient>(TrustRules{any_authority}, std::move(user_agent), nullptr,
+                                      Schemes::http_too);
 }
 
 }  // namespace gleaner::io

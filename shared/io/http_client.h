@@ -1,6 +1,5 @@
-// Outgoing HTTPS as one interface. The real one (libcurl, one handle, connection kept) trusts a server if its
-// chain ends in the pinned root key (crypto::check_chain), or, where no pin is given or it does not match, if
-// the system's certificate authorities and the host name hold. Errors are about transport (unavailable;
+// Outgoing HTTPS as one interface. The real one (libcurl, one handle, connection kept) trusts a server if one
+// of those vouches for it that its maker named (Vouchers). Errors are about transport (unavailable;
 // untrusted); an HTTP status is a reply, not an error.
 #pragma once
 
@@ -91,8 +90,15 @@ class PinnedTlsKey {
   std::uint64_t changes_ = 0;
 };
 
-// `root_fingerprint`: 32 raw bytes, or empty for the system's authorities only.
-[[nodiscard]] std::unique_ptr<HttpClient> make_curl_client(Bytes root_fingerprint, std::string user_agent,
+// Who may vouch for a server. Where a project's root key does, authorities count only if they are meant: one
+// that this system trusts may be that of a proxy which reads all that passes.
+struct Vouchers {
+  Bytes root_fingerprint = {};  // 32 raw bytes: the key that the server's chain ends in; empty: none
+  bool authorities = false;     // the system's certificate authorities, for the server's name
+};
+inline const Vouchers any_authority{{}, true};
+
+[[nodiscard]] std::unique_ptr<HttpClient> make_curl_client(Vouchers vouchers, std::string user_agent,
                                                            std::shared_ptr<const TransferRates> rates = {},
                                                            std::shared_ptr<const RefusedTlsKeys> refused = {},
                                                            std::shared_ptr<const PinnedTlsKey> pinned = {});

@@ -3,6 +3,7 @@
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "shared/base/clock.h"
@@ -11,6 +12,11 @@
 namespace gleaner::io {
 namespace {
 
+constexpr std::size_t issuer_length_max = 100;  // in a sentence
+
+struct FreeBio {
+  void operator()(BIO* bio) const { BIO_free_all(bio); }
+};
 struct FreeStore {
   void operator()(X509_STORE* store) const { X509_STORE_free(store); }
 };
@@ -35,6 +41,16 @@ std::vector<std::string> peer_chain(X509_STORE_CTX* context) {
   for (int i = 0; i < sk_X509_num(others); ++i)
     if (sk_X509_value(others, i) != leaf) chain.push_back(der_of(sk_X509_value(others, i)));
   return chain;
+}
+
+// As one line of plain characters, whatever is in it.
+std::string issuer_of(const X509* certificate) {
+  const std::unique_ptr<BIO, FreeBio> text(BIO_new(BIO_s_mem()));
+  CHECK_TRUE(text != nullptr);
+  X509_NAME_print_ex(text.get(), X509_get_issuer_name(certificate), 0, XN_FLAG_ONELINE);
+  char* data = nullptr;
+  const long size = BIO_get_mem_data(text.get(), &data);
+  return {data, std::min(static_cast<std::size_t>(size), issuer_length_max)};
 }
 
 }  // namespace
@@ -68,12 +84,19 @@ Status ServerTrust::decide(X509_STORE_CTX* context) {
                  "the server's TLS key was revoked by the project's root key: who has it now is not to be "
                  "trusted; the project's server must show a new one"};
   if (rules_.pinned && rules_.pinned->digest() == shown_) return {};
-  if (rules_.root_fingerprint.empty()) return ask_system(context);
+  if (rules_.vouchers.root_fingerprint.empty() && rules_.vouchers.authorities) return ask_system(context);
   const Status pinned =
-      crypto::check_chain(peer_chain(context), rules_.root_fingerprint, system_clock().now());
+      crypto::check_chain(peer_chain(context), rules_.vouchers.root_fingerprint, system_clock().now());
   if (pinned.ok()) return {};
   const Status system = ask_system(context);
-  if (system.ok()) return {};
+  if (system.ok() && rules_.vouchers.authorities) return {};
+  if (system.ok())
+    return Error{ErrorKind::untrusted,
+                 "something between here and the server reads this connection: it shows a certificate of \"" +
+                     issuer_of(X509_STORE_CTX_get0_cert(context)) +
+                     "\", which this computer trusts, in place of the project's; use another network, or ask "
+                     "the project for a new join code if its server has such a certificate"};
+  if (!rules_.vouchers.authorities) return pinned;
   return Error{ErrorKind::untrusted,
                pinned.error().message + "; nor is it trusted otherwise: " + system.error().message};
 }

@@ -1,5 +1,5 @@
-// Whether a TLS server is trusted: by its own key if that is pinned, by the pinned root key, else by the
-// system's authorities and its host name. Private to this module. One thread at a time.
+// Whether a TLS server is trusted: by its own key if that is pinned, else by who may vouch for it. Private to
+// this module. One thread at a time.
 #pragma once
 
 #include <openssl/ssl.h>
@@ -15,7 +15,7 @@
 namespace gleaner::io {
 
 struct TrustRules {
-  Bytes root_fingerprint = {};                         // 32 raw bytes or empty
+  Vouchers vouchers = {};
   std::shared_ptr<const RefusedTlsKeys> refused = {};  // keys that no server may show; null: none
   std::shared_ptr<const PinnedTlsKey> pinned = {};     // null: none
   bool anybody = false;                                // every server will do

@@ -4,6 +4,7 @@
 namespace gleaner::protocol {
 
 GLEANER_INSTANTIATE_CODEC(RelayCertificate);
+GLEANER_INSTANTIATE_CODEC(EnrolmentNonce);
 GLEANER_INSTANTIATE_CODEC(Enrolment);
 GLEANER_INSTANTIATE_CODEC(RelayHostReply);
 GLEANER_INSTANTIATE_CODEC(RelayHostLeft);

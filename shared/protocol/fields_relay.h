@@ -9,6 +9,8 @@ namespace gleaner::protocol::codec {
 
 // ---- Admission
 
+inline constexpr Raw nonce_bytes{1, limits::text_length_max};
+
 template <>
 inline constexpr const char* title<RelayCertificate> = "relay certificate";
 template <typename Archive>
@@ -31,7 +33,15 @@ void visit(Archive& archive, Of<Archive, Enrolment>& message) {
   archive("relay", message.relay);
   archive("host_key", message.host_key, public_key);
   archive("machine", message.machine, Digest{});
-  archive("at", message.at);
+  archive("tls_key", message.tls_key, Digest{});
+  archive("nonce", message.nonce, nonce_bytes);
+}
+
+template <>
+inline constexpr const char* title<EnrolmentNonce> = "nonce of an enrolment";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, EnrolmentNonce>& message) {
+  archive("nonce", message.nonce, nonce_bytes);
 }
 
 template <>

@@ -16,6 +16,8 @@ namespace {
 constexpr std::string_view scheme = "gleaner://";
 constexpr char plain_version = 1;
 constexpr char fallback_version = 2;
+constexpr char public_version = 3;
+constexpr char public_fallback_version = 4;
 constexpr std::size_t fingerprint_bytes = 32;
 constexpr std::size_t secret_bytes = 16;
 constexpr std::size_t checksum_bytes = 4;
@@ -104,6 +106,11 @@ Bytes to_bytes(const Fallback& fallback) {
          lower_case(fallback.host);
 }
 
+char version_of(const JoinCode& code) {
+  if (!code.fallback) return code.certificate == Certificate::either ? public_version : plain_version;
+  return code.fallback->certificate == Certificate::either ? public_fallback_version : fallback_version;
+}
+
 // One spelling of each: what is read is written again alike.
 std::optional<Fallback> read_fallback(std::string_view bytes) {
   if (bytes.size() <= fallback_bytes) return std::nullopt;
@@ -132,16 +139,18 @@ std::string JoinCode::base_url() const {
 
 JoinCode JoinCode::fallback_code() const {
   CHECK_TRUE(fallback.has_value());
-  return {fallback->host, fallback->port, root_fingerprint, fallback->enrolment_secret};
+  return {fallback->host, fallback->port,       root_fingerprint, fallback->enrolment_secret,
+          std::nullopt,   fallback->certificate};
 }
 
 std::string to_text(const JoinCode& code) {
   CHECK_TRUE(code.root_fingerprint.size() == fingerprint_bytes);
   CHECK_TRUE(code.enrolment_secret.size() == secret_bytes);
   CHECK_TRUE(!code.fallback || code.fallback->enrolment_secret.size() == secret_bytes);
+  CHECK_TRUE(!code.fallback || code.certificate == Certificate::project);
   const std::string address = address_of(lower_case(code.host), code.port);
-  const Bytes rest = (code.fallback ? fallback_version : plain_version) + code.root_fingerprint +
-                     code.enrolment_secret + (code.fallback ? to_bytes(*code.fallback) : Bytes());
+  const Bytes rest = version_of(code) + code.root_fingerprint + code.enrolment_secret +
+                     (code.fallback ? to_bytes(*code.fallback) : Bytes());
   return std::string(scheme) + address + "/" + to_base64url(rest + checksum(address, rest));
 }
 
@@ -173,9 +182,10 @@ Result<JoinCode> parse_join_code(std::string_view typed) {
   const auto bytes = from_base64url(letters);
   if (!bytes) return wrong("its last character is mistyped, or characters are missing");
   const char form = bytes->front();
-  if (form != plain_version && form != fallback_version)
+  if (form < plain_version || form > public_fallback_version)
     return wrong("it is mistyped at its beginning, or from a newer version of Gleaner than this");
-  if (form == plain_version && letters.size() != code_length)
+  const bool plain = form == plain_version || form == public_version;
+  if (plain && letters.size() != code_length)
     return wrong("the code is too long (" + std::to_string(letters.size()) + " characters instead of " +
                  std::to_string(code_length) + ")");
   const Bytes rest = bytes->substr(0, bytes->size() - checksum_bytes);
@@ -183,9 +193,11 @@ Result<JoinCode> parse_join_code(std::string_view typed) {
     return wrong("a character of it or of the address is mistyped (its checksum does not match)");
   code.root_fingerprint = rest.substr(1, fingerprint_bytes);
   code.enrolment_secret = rest.substr(1 + fingerprint_bytes, secret_bytes);
-  if (form == plain_version) return code;
+  if (form == public_version) code.certificate = Certificate::either;
+  if (plain) return code;
   code.fallback = read_fallback(std::string_view(rest).substr(code_bytes - checksum_bytes));
   if (!code.fallback) return wrong("where its hosts go when the relay is gone cannot be read");
+  if (form == public_fallback_version) code.fallback->certificate = Certificate::either;
   return code;
 }
 

@@ -237,7 +237,7 @@ struct EnrolRequest {
   std::string client_version;
   std::optional<Benchmark> benchmark;
   std::optional<RelayRequest> relay = {};     // it is a relay, and has a code that admits one
-  std::optional<SignedStatement> proof = {};  // an Enrolment (relay_messages.h): it joins through a relay
+  std::optional<SignedStatement> proof = {};  // an Enrolment (relay_messages.h): without it nobody joins
 };
 
 struct EnrolReply {

@@ -27,13 +27,21 @@ struct RelayCertificate {
   Timestamp not_after;
 };
 
-// The word of a host that it joins through this relay, by its host key: the relay cannot make it up.
+// Answer to GET /v1/enrol/nonce, at the project's server or at a relay, which asks for the project's: opaque
+// bytes that a proof is good with for some minutes.
+struct EnrolmentNonce {
+  Bytes nonce;
+};
+
+// A host or relay that joins proves its host key: it signs this with it. So nobody else joins as it, and no
+// relay makes it up or moves it.
 struct Enrolment {
   std::string project;
-  HostId relay;          // of the RelayCertificate that the host was shown
-  std::string host_key;  // 32 raw bytes
-  std::string machine;   // as of EnrolRequest
-  Timestamp at;          // by the host's clock
+  std::optional<HostId> relay = {};  // of the RelayCertificate that it was shown; absent: it joins directly
+  std::string host_key;              // 32 raw bytes
+  std::string machine;               // as of EnrolRequest
+  std::optional<std::string> tls_key = {};  // as of RelayRequest; of a relay
+  Bytes nonce;                              // as of EnrolmentNonce
 };
 
 // Answer to POST /v1/relay/hosts, whose request is the EnrolRequest with the proof, as the host sent it, but

@@ -1,8 +1,13 @@
 #include "shared/transport/find_server.h"
 
 #include "shared/crypto/statements.h"
+#include "shared/protocol/codec.h"
 
 namespace gleaner::transport {
+
+io::Vouchers vouchers_of(const protocol::JoinCode& code) {
+  return {code.root_fingerprint, code.certificate == protocol::Certificate::either};
+}
 
 Result<Found> find_server(const Ways& ways, const protocol::JoinCode& code, const crypto::Revocations& seen,
                           Timestamp now) {
@@ -26,10 +31,32 @@ Result<Found> find_server(const Ways& ways, const protocol::JoinCode& code, cons
 }
 
 protocol::SignedStatement proof_of(const protocol::EnrolRequest& request, const Found& found,
-                                   const crypto::PrivateKey& key, Timestamp now) {
-  const protocol::Enrolment enrolment{found.trust.project, found.relay->certificate.relay, request.host_key,
-                                      request.machine, now};
+                                   const crypto::PrivateKey& key, const Bytes& nonce) {
+  protocol::Enrolment enrolment;
+  enrolment.project = found.trust.project;
+  if (found.relay) enrolment.relay = found.relay->certificate.relay;
+  enrolment.host_key = request.host_key;
+  enrolment.machine = request.machine;
+  if (request.relay) enrolment.tls_key = request.relay->tls_key;
+  enrolment.nonce = nonce;
   return crypto::sign_statement(protocol::StatementType::enrolment, protocol::encode(enrolment), key);
+}
+
+Result<protocol::EnrolReply> enrol(const Ways& ways, const protocol::JoinCode& code, const Found& found,
+                                   protocol::EnrolRequest request, const crypto::PrivateKey& key) {
+  const Server server{code.base_url(), ""};
+  const auto nonce =
+      understand<protocol::EnrolmentNonce>(call(ways.http, server, get_request(server, nonce_path)));
+  const bool older = !nonce.ok() && (nonce.error().kind == ErrorKind::not_found ||
+                                     nonce.error().kind == ErrorKind::unauthorized);
+  if (older)
+    return Error{ErrorKind::conflict,
+                 "it cannot have a host prove its key: its version is older than this "
+                 "program's; the server must be updated first"};
+  if (!nonce.ok()) return nonce.error();
+  request.proof = proof_of(request, found, key, nonce->nonce);
+  return understand<protocol::EnrolReply>(
+      call(ways.http, server, json_request(server, "/v1/enrol", protocol::encode(request))));
 }
 
 std::string place_of(const protocol::JoinCode& code) {

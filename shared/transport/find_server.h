@@ -19,6 +19,9 @@ struct Ways {
   io::PinnedTlsKey* pinned = nullptr;
 };
 
+// Who may vouch for the server of a join code.
+[[nodiscard]] io::Vouchers vouchers_of(const protocol::JoinCode& code);
+
 // Who answers at the code's address.
 struct Found {
   protocol::SignedStatement document;
@@ -30,10 +33,15 @@ struct Found {
 [[nodiscard]] Result<Found> find_server(const Ways& ways, const protocol::JoinCode& code,
                                         const crypto::Revocations& seen, Timestamp now);
 
-// The word of who joins through the relay that was found, by its key, so that the project believes the relay.
-// REQUIRES: it was one.
+inline constexpr const char* nonce_path = "/v1/enrol/nonce";
+// That who joins at whoever was found has the key of the request, over a nonce of the project's.
 [[nodiscard]] protocol::SignedStatement proof_of(const protocol::EnrolRequest& request, const Found& found,
-                                                 const crypto::PrivateKey& key, Timestamp now);
+                                                 const crypto::PrivateKey& key, const Bytes& nonce);
+// Asks for a nonce, and joins with the proof. `code`: of the address. Errors: as in server_call.h; conflict:
+// it is older than this program.
+[[nodiscard]] Result<protocol::EnrolReply> enrol(const Ways& ways, const protocol::JoinCode& code,
+                                                 const Found& found, protocol::EnrolRequest request,
+                                                 const crypto::PrivateKey& key);
 
 // HOST:PORT, for messages.
 [[nodiscard]] std::string place_of(const protocol::JoinCode& code);

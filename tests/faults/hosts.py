@@ -4,12 +4,13 @@ import base64
 import hashlib
 import http.client
 import json
-import os
 import random
 import ssl
 import struct
 import threading
 import zlib
+
+from host_key import HostKey
 
 INLINE_MAX = 256 << 10
 TRIES = 20  # of one delivery in a row; then the host does something else
@@ -200,9 +201,10 @@ class Ledger:
 
 
 def enrol(port, secret, name):
-    status, reply = call(port, "POST", "/v1/enrol", {
-        "secret": base64url(secret), "host_key": base64url(os.urandom(32)), "machine": hashlib.sha256(os.urandom(8)).hexdigest(),
-        "name": name, "platform": "x86_64-linux", "cores": 1, "memory_bytes": 1 << 32, "client_version": "test"})
+    key = HostKey()
+    nonce = call(port, "GET", "/v1/enrol/nonce")[1]["nonce"]
+    project = json.loads(from_base64url(call(port, "GET", "/v1/project")[1]["payload"]))["project"]
+    status, reply = call(port, "POST", "/v1/enrol", key.request(name, secret, proof=key.proof(project, nonce)))
     if status != 200:
         raise AssertionError(f"enrolling was answered {status} {reply}")
     return {"host": reply["host"], "token": reply["token"]}

@@ -130,7 +130,7 @@ class Authority(unittest.TestCase):
         return ssl.get_server_certificate(("127.0.0.1", grid.port))
 
     def test_certbot_obtains_and_renews_a_certificate_that_the_server_takes_and_clients_trust(self):
-        with Grid(f'server.public_host = "{NAME}"') as grid:
+        with Grid(f'server.public_host = "{NAME}"\nserver.public_certificate = true') as grid:
             self.start_authority(grid)
             webroot = grid.directory / "webroot"
             webroot.mkdir()
@@ -170,8 +170,8 @@ class Authority(unittest.TestCase):
                 grid.run("gleaner-client", "join", code, "--state", grid.state("b"), "--name", "b", env=environment)
                 os.environ["SSL_CERT_FILE"] = str(root)
                 self.addCleanup(os.environ.pop, "SSL_CERT_FILE")
-                profile = grid.project / "admin" / "admin.json"  # as `init --public-host` would have made it
-                profile.write_text(profile.read_text().replace("127.0.0.1", NAME))
+                profile = grid.project / "admin" / "admin.json"  # as `init --public-certificate` would have made it
+                profile.write_text(profile.read_text().replace("127.0.0.1", NAME).replace("{", '{"public_certificate": true,', 1))
                 grid.add_application(SQUARES)
                 identity = grid.add_problem("squares", "numbers", count=20)
                 grid.start_client("b", env=environment)

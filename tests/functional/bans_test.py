@@ -1,13 +1,11 @@
 """Bans over the wire and against real clients: networks, keys, codes; what the banned are told, and how often they ask."""
-import hashlib
 import http.client
 import json
-import os
 import ssl
 import time
 import unittest
 
-from harness import SLOW, SQUARES, FakeHost, Grid, base64url, from_base64url, main
+from harness import SLOW, SQUARES, FakeHost, Grid, HostKey, from_base64url, main
 
 
 def ask(grid, address, method, path, body=None, token=None):
@@ -24,10 +22,11 @@ def ask(grid, address, method, path, body=None, token=None):
 
 
 def join(grid, address, secret, key=None):
-    return ask(grid, address, "POST", "/v1/enrol", {
-        "secret": base64url(secret), "host_key": base64url(key or os.urandom(32)),
-        "machine": hashlib.sha256(os.urandom(8)).hexdigest(), "name": "pc", "platform": "x86_64-linux", "cores": 1,
-        "memory_bytes": 1 << 32, "client_version": "test"})
+    key, nonce = key or HostKey(), ask(grid, address, "GET", "/v1/enrol/nonce")
+    if nonce[0] != 200:
+        return nonce
+    proof = key.proof(grid.project_id, nonce[2]["nonce"])
+    return ask(grid, address, "POST", "/v1/enrol", key.request("pc", secret, proof=proof))
 
 
 class Bans(unittest.TestCase):
@@ -90,10 +89,10 @@ class Bans(unittest.TestCase):
             grid.start_server()
             grid.add_application(SQUARES)
             grid.add_problem("squares", "p", count=1000)
-            key = os.urandom(32)
+            key = HostKey()
             bad = join(grid, "127.0.0.1", grid.enrolment_secret, key)[2]
             grid.admin("ban", "add", "--host", bad["host"], "--reason", "wrong results")
-            self.assertEqual(grid.admin_json("ban", "list")["items"][0]["subject"], key.hex())
+            self.assertEqual(grid.admin_json("ban", "list")["items"][0]["subject"], key.own.public.hex())
             for _ in range(2):
                 self.refused(ask(grid, "127.0.0.1", "POST", "/v1/heartbeat", {"units": []}, bad["token"]),
                              "this computer is banned", "wrong results")
@@ -102,12 +101,12 @@ class Bans(unittest.TestCase):
                 grid.kill("server")
                 grid.start_server()
             self.assertEqual(join(grid, "127.0.0.1", grid.enrolment_secret)[0], 200)
-            grid.admin("ban", "remove", "--key", key.hex())
+            grid.admin("ban", "remove", "--key", key.own.public.hex())
             self.assertEqual(join(grid, "127.0.0.1", grid.enrolment_secret, key)[0], 200)
 
             made = grid.admin_json("code", "add", "lab")["join_code"]
             secret = from_base64url(made.rsplit("/", 1)[1])[33:49]
-            keys = [os.urandom(32) for _ in range(3)]
+            keys = [HostKey() for _ in range(3)]
             tokens = [join(grid, "127.0.0.1", secret, one)[2]["token"] for one in keys]
             other = FakeHost(grid, "other")
             grid.admin("ban", "add", "--code", "lab", "--reason", "it was on a forum")

@@ -1,6 +1,5 @@
 """Hosts at the console, by clicks, and what holds for all its pages: accessible, dark, on a phone, for who may only look."""
 import hashlib
-import json
 import unittest
 
 from browser import CHROMIUM
@@ -104,12 +103,11 @@ class Hosts(unittest.TestCase):
             self.assertEqual(status, 200, reply)
             return reply
 
-        project = json.loads(from_base64url(ask("/v1/project")["payload"]))["project"]
         code = grid.admin_json("relay", "allow", "lab-b12", "--children", "9")["join_code"]
-        relay, child = HostKey(grid), HostKey(grid)
-        lab = ask("/v1/enrol", relay.request("lab", secret=from_base64url(code.rsplit("/", 1)[1])[33:49],
-                                             relay={"tls_key": hashlib.sha256(b"tls").hexdigest()}))
-        ask("/v1/relay/hosts", child.request("bench-7", proof=child.proof(project, lab["host"])), lab["token"])
+        relay, child = HostKey(), HostKey()
+        status, lab = grid.enrol(relay, "lab", from_base64url(code.rsplit("/", 1)[1])[33:49], tls_key=hashlib.sha256(b"tls").hexdigest())
+        self.assertEqual(status, 200, lab)
+        ask("/v1/relay/hosts", child.request("bench-7", proof=grid.proof(child, lab["host"])), lab["token"])
         person.look_at("#/")
         person.look_at("#/hosts")
         person.wait("who is under it", person.has("under lab-b12"))

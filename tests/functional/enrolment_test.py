@@ -1,10 +1,9 @@
 """Codes with which hosts join, attacked over the wire and by a real client."""
-import hashlib
 import os
 import re
 import unittest
 
-from harness import Grid, base64url, from_base64url, main
+from harness import Grid, HostKey, base64url, from_base64url, main
 
 
 def secret_of(join_code):
@@ -13,11 +12,7 @@ def secret_of(join_code):
 
 def join(grid, secret, name, key=None):
     """(status, reply) of a host that says what it likes."""
-    status, _, reply = grid.request("POST", "/v1/enrol", {
-        "secret": base64url(secret), "host_key": base64url(key or os.urandom(32)),
-        "machine": hashlib.sha256(os.urandom(8)).hexdigest(), "name": name, "platform": "x86_64-linux", "cores": 1,
-        "memory_bytes": 1 << 32, "client_version": "test"})
-    return status, reply
+    return grid.enrol(key or HostKey(), name, secret)
 
 
 class Enrolment(unittest.TestCase):

@@ -203,15 +203,13 @@ class OneFront(unittest.TestCase):
                 self.assertEqual(grid.problem(identity)["accepted"], 1)
             with self.subTest("a relay's word for itself and for a host under it"):
                 code = grid.admin_json("relay", "allow", "lab", "--children", "3")["join_code"]
-                relay, child = HostKey(grid), HostKey(grid)
-                request = relay.request("lab", secret=from_base64url(code.rsplit("/", 1)[1])[33:49],
-                                        relay={"tls_key": hashlib.sha256(b"tls").hexdigest()})
-                status, _, joined = grid.request("POST", "/v1/enrol", request)
+                relay, child = HostKey(), HostKey()
+                status, joined = grid.enrol(relay, "lab", from_base64url(code.rsplit("/", 1)[1])[33:49],
+                                            tls_key=hashlib.sha256(b"tls").hexdigest())
                 self.assertEqual((status, joined.get("certificate", {}).get("type")), (200, "relay-certificate"), joined)
                 self.assertEqual(grid.request("GET", "/v1/relay/certificate", token=joined["token"])[0], 200)
                 self.assertEqual(grid.request("GET", "/v1/relay/certificate", token=host.token)[0], 403)
-                project = json.loads(from_base64url(joined["certificate"]["payload"]))["project"]
-                body = child.request("bench", proof=child.proof(project, joined["host"]))
+                body = child.request("bench", proof=grid.proof(child, joined["host"]))
                 self.assertEqual(grid.request("POST", "/v1/relay/hosts", body, host.token)[0], 403)
                 status, _, under = grid.request("POST", "/v1/relay/hosts", body, joined["token"])
                 self.assertEqual(status, 200, under)
@@ -267,7 +265,8 @@ class OneFront(unittest.TestCase):
             self.assertEqual(grid.processes["one"].wait(timeout=30), 0)
 
 
-HELLO, PASS, BLOB, DONE, ERROR = 1, 9, 10, 64, 65  # server/link/frame.h
+HELLO, WHO, PASS, BLOB, DONE, ERROR = 1, 2, 9, 10, 64, 65  # server/link/frame.h
+VERSION = 4  # server/link/messages.h
 
 
 def number(value):
@@ -328,7 +327,7 @@ class Attacks(unittest.TestCase):
         with Fronts(listen=f"127.0.0.1:{free_port()}") as grid:
             self.start(grid)
             own = grid.project / "keys" / "link.pem"
-            hello = frame(0, HELLO, number(3) + text(b"0" * 64))
+            hello = frame(0, HELLO, number(VERSION) + text(b"0" * 64))
             with self.subTest("who holds the key is answered; of another project, with a refusal"):
                 with self.connect(grid, own) as link:
                     self.assertEqual(link.version(), "TLSv1.3")

@@ -3,7 +3,6 @@
 A test is a unittest.TestCase that makes a Grid in a `with` block. All processes belong to the Grid and are ended by
 their ids. The build directory comes from GLEANER_BUILD (set by CTest).
 """
-import base64
 import contextlib
 import hashlib
 import http.client
@@ -23,6 +22,8 @@ import tempfile
 import time
 import unittest
 import zlib
+
+from host_key import HostKey, base64url, from_base64url, signed_bytes  # noqa: F401 (of tests)
 
 BUILD = pathlib.Path(os.environ.get("GLEANER_BUILD", "build/release")).resolve()
 PROGRAMS = pathlib.Path(os.environ.get("GLEANER_PROGRAMS") or BUILD).resolve()  # has what BUILD does not build
@@ -44,14 +45,6 @@ def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
-
-
-def base64url(data):
-    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
-
-
-def from_base64url(text):
-    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
 NOBODY = 65534
@@ -357,6 +350,26 @@ class Grid:
     def admin_token(self):
         return (self.project / "admin" / "token").read_text().strip()
 
+    def nonce(self, **where):
+        """For one proof of a host's key."""
+        status, _, reply = self.request("GET", "/v1/enrol/nonce", **where)
+        assert status == 200, reply
+        return reply["nonce"]
+
+    def proof(self, key, relay=None, tls_key=None, **where):
+        """That the key's host joins there, by a nonce of its own."""
+        return key.proof(self.project_id, self.nonce(**where), relay, tls_key)
+
+    def enrol(self, key, name, secret=None, relay=None, tls_key=None, **where):
+        """(status, reply) of a host that joins, at a relay (its number) or at the server; with a TLS key it is a relay itself."""
+        more = {"proof": self.proof(key, relay, tls_key, **where), **({"relay": {"tls_key": tls_key}} if tls_key else {})}
+        status, _, reply = self.request("POST", "/v1/enrol", key.request(name, secret or self.enrolment_secret, **more), **where)
+        return status, reply
+
+    @property
+    def project_id(self):
+        return hashlib.sha256(bytes.fromhex((self.project / "keys" / "root.public").read_text().strip())).hexdigest()
+
     @property
     def enrolment_secret(self):
         return bytes.fromhex((self.project / "keys" / "enrolment.secret").read_text().strip())
@@ -373,52 +386,13 @@ def made_up_dna(source, length):
     return "".join(source.choices("ACGT", k=length))
 
 
-def signed_bytes(kind, payload):
-    """What a statement's signature is over (shared/protocol/messages.h)."""
-    return f"gleaner-1\n{kind}\n".encode() + payload
-
-
-class HostKey:
-    """A host's key, and what it says with it; of a host that joins through a relay, or is one."""
-    DER = bytes.fromhex("302a300506032b6570032100")  # what an Ed25519 public key begins with
-
-    def __init__(self, grid, file=None):
-        """`file`: of a key that is there, as PEM."""
-        self.file, self.machine = file or grid.directory / f"{os.urandom(4).hex()}.key", hashlib.sha256(os.urandom(8)).hexdigest()
-        self.scratch = grid.directory / f"{os.urandom(4).hex()}.signed"
-        if not file:
-            subprocess.run(["openssl", "genpkey", "-algorithm", "ed25519", "-out", self.file], check=True, capture_output=True)
-        der = subprocess.run(["openssl", "pkey", "-in", self.file, "-pubout", "-outform", "DER"], check=True, capture_output=True).stdout
-        assert der.startswith(self.DER)
-        self.key = base64url(der[len(self.DER):])
-
-    def sign(self, kind, message):
-        payload = json.dumps({"version": 1, **message}).encode()
-        self.scratch.write_bytes(signed_bytes(kind, payload))
-        signature = subprocess.run(["openssl", "pkeyutl", "-sign", "-rawin", "-inkey", self.file, "-in", self.scratch], check=True,
-                                   capture_output=True).stdout
-        return {"type": kind, "payload": base64url(payload), "key": self.key, "signature": base64url(signature)}
-
-    def proof(self, project, relay, at=None):
-        """That it joins through that relay."""
-        return self.sign("enrolment", {"project": project, "relay": relay, "host_key": self.key, "machine": self.machine,
-                                       "at": int((at or time.time()) * 1e6)})
-
-    def request(self, name, secret=b"", **more):
-        return {"secret": base64url(secret), "host_key": self.key, "machine": self.machine, "name": name, "platform": "x86_64-linux",
-                "cores": 1, "memory_bytes": 1 << 32, "client_version": "test", **more}
-
-
 class FakeHost:
     """A host that says what the test wants, in the published protocol."""
 
     def __init__(self, grid, name, secret=None, address=None):
         self.grid, self.address = grid, address
         self.units = {}
-        status, _, reply = grid.request("POST", "/v1/enrol", {
-            "secret": base64url(secret or grid.enrolment_secret), "host_key": base64url(os.urandom(32)),
-            "machine": hashlib.sha256(os.urandom(8)).hexdigest(), "name": name, "platform": "x86_64-linux", "cores": 1,
-            "memory_bytes": 1 << 32, "client_version": "test"}, address=address)
+        status, reply = grid.enrol(HostKey(), name, secret, address=address)
         assert status == 200, reply
         self.host, self.token, self.name = reply["host"], reply["token"], name
 

@@ -293,9 +293,9 @@ class Revoked(unittest.TestCase):
 
 class Stolen(unittest.TestCase):
     @contextlib.contextmanager
-    def victim(self, env=None):
+    def victim(self, env=None, settings=""):
         """A grid whose client waits for work, and a genuine grant as the thief saw one."""
-        with Project(QUICK) as grid:
+        with Project(QUICK + settings) as grid:
             grid.start_server()
             archive = grid.add_application(SQUARES)
             grid.add_problem("squares", "bait", count=1000)
@@ -360,13 +360,14 @@ class Stolen(unittest.TestCase):
 
     def test_a_stolen_work_key_runs_nothing_once_revoked(self):
         with contextlib.ExitStack() as stack:
-            # A certificate authority that the victim's system trusts has made the thief one for the server's name.
+            # A certificate authority that the victim's system trusts has made the thief one for the server's name, which its join
+            # code says is as good.
             authority = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
             subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
                             "-keyout", authority / "tls.key", "-out", authority / "tls.pem", "-days", "2", "-subj", "/CN=thief",
                             "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
             env = {**os.environ, "SSL_CERT_FILE": str(authority / "tls.pem")}
-            grid = stack.enter_context(self.victim(env))
+            grid = stack.enter_context(self.victim(env, "\nserver.public_certificate = true"))
             loot = grid.steal("work.key", "work.certificate.json", "tls.pem")
             document = grid.document()
             grid.stop_server()

@@ -30,7 +30,7 @@ class MaliciousRelay(unittest.TestCase):
             self.above = self.stand_before(grid, grid.port, grid.project)
             grid.add_relay("lab", through=self.above.port)
             self.below = self.stand_before(grid, grid.relay_ports["lab"], grid.relay_directory("lab"))
-            self.relay_key = HostKey(grid, grid.relay_directory("lab") / "keys" / "host.key")
+            self.relay_key = HostKey(grid.relay_directory("lab") / "keys" / "host.key")
             self.grid, self.held = grid, Held(grid, 3000, pause=0.05)
             identity = self.held.add()
             for name in HOSTS:
@@ -157,7 +157,7 @@ class MaliciousRelay(unittest.TestCase):
         self.held.start_client("ann")
         self.told("other parameters", self.below, HOSTS, refused, answered=self.changed_head(parameters))
 
-        stranger = HostKey(self.grid)
+        stranger = HostKey()
 
         def by_a_stranger(path, asked, answer):
             if path != "/v1/work" or not answer["grants"]:

@@ -110,11 +110,12 @@ class HostUnder:
     """A host under a relay that says what the test wants, in the published protocol."""
 
     def __init__(self, grid, relay, name, key=None):
-        self.grid, self.port, self.key = grid, grid.relay_ports[relay], key or HostKey(grid)
+        self.grid, self.port, self.key = grid, grid.relay_ports[relay], key or HostKey()
         certificate = json.loads(from_base64url(self.call("GET", "/v1/relay")["payload"]))
         secret = from_base64url(grid.relay_code(relay).rsplit("/", 1)[1])[33:49]
         self.token = None
-        reply = self.call("POST", "/v1/enrol", self.key.request(name, secret, proof=self.key.proof(certificate["project"], certificate["relay"])))
+        proof = grid.proof(self.key, certificate["relay"], port=self.port)
+        reply = self.call("POST", "/v1/enrol", self.key.request(name, secret, proof=proof))
         self.host, self.token = reply["host"], reply["token"]
 
     def call(self, method, path, body=None, headers=None, raw=False):

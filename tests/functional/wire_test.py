@@ -110,6 +110,7 @@ class Wire(unittest.TestCase):
     def test_every_operation_answers_as_published(self):
         admin = self.grid.admin_token
         self.call("GET", "/v1/project")
+        self.call("GET", "/v1/enrol/nonce")
         self.call("GET", "/")
         self.call("GET", "/status.json")
         self.call("GET", "/healthz")
@@ -260,11 +261,17 @@ class Wire(unittest.TestCase):
         self.call("GET", "/v1/relay", expect=404)  # of a relay only (relay_join_test.py)
         self.call("GET", "/v1/admin/relay", token=admin, expect=404)
         self.covered |= {("get", "/v1/relay"), ("get", "/v1/admin/relay")}
-        relay, child = HostKey(self.grid), HostKey(self.grid)
+        relay, child = HostKey(), HostKey()
+        tls_key = hashlib.sha256(b"tls").hexdigest()
         body = relay.request("named by its owner", secret=from_base64url(made["join_code"].rsplit("/", 1)[1])[33:49])
+        self.call("POST", "/v1/enrol", body, expect=422)  # it does not prove its key
+        body["proof"] = relay.proof(project["project"], self.call("GET", "/v1/enrol/nonce")["nonce"])
         self.call("POST", "/v1/enrol", body, expect=403)  # it does not say that it is a relay
-        body["relay"] = {"tls_key": hashlib.sha256(b"tls").hexdigest()}
+        body["relay"] = {"tls_key": tls_key}
+        self.call("POST", "/v1/enrol", body, expect=422)  # nor did it sign that
+        body["proof"] = relay.proof(project["project"], self.call("GET", "/v1/enrol/nonce")["nonce"], tls_key=tls_key)
         joined = self.call("POST", "/v1/enrol", body)
+        self.call("POST", "/v1/enrol", body, expect=422)  # once
         certificate = self.certificate(joined["certificate"], project)
         self.assertEqual((certificate["relay"], certificate["name"], certificate["children"]), (joined["host"], "lab-b12", 2))
         self.assertEqual(certificate["key"], body["host_key"])
@@ -276,7 +283,7 @@ class Wire(unittest.TestCase):
         self.call("GET", "/v1/relay/certificate", token=plain.token, expect=403)
 
         problem = self.stages(joined["token"], plain.token)
-        host = child.request("bench 7", proof=child.proof(project["project"], joined["host"]))
+        host = child.request("bench 7", proof=self.grid.proof(child, joined["host"]))
         self.call("POST", "/v1/relay/hosts", host, expect=401)
         self.call("POST", "/v1/relay/hosts", host, plain.token, expect=403)
         self.call("POST", "/v1/relay/hosts", {**host, "host_key": relay.key}, joined["token"], expect=422)
@@ -335,7 +342,7 @@ class Wire(unittest.TestCase):
                 "item": grant["range"]["begin"], "message": "signal 11", "at": int(time.time() * 1e6)}
         jsonschema.validate({"version": 1, **said}, resolve(CONTRACT["components"]["schemas"]["Failure"]))
         report = {"unit": grant["unit"], "kind": "kernel-error", "item": 0, "message": "as a relay would like it"}
-        self.call("POST", "/v1/failure", {**report, "statement": HostKey(self.grid).sign("failure", said)}, relay, expect=422)
+        self.call("POST", "/v1/failure", {**report, "statement": HostKey().sign("failure", said)}, relay, expect=422)
         for _ in range(2):
             self.call("POST", "/v1/failure", {**report, "statement": key.sign("failure", said)}, relay)
         self.assertEqual(self.call("GET", f"/v1/admin/hosts/{host}", token=admin)["failures"], 1)

@@ -42,7 +42,7 @@ constexpr auto checks =
               std::vector<Ban>, GrantContext, ProblemEstimate, HoldHost, TagHost, std::vector<UnitInfo>,
               BlobAddress, PutAddresses, PutRequest, RelayCertificate, RelayGrant, LeaseChain, Delivery,
               HeldResult, Enrolment, RelayHostReply, RelayHostLeft, AddRelay, RelayInfo,
-              std::vector<RelayInfo>, StageDescription, Failure, RelayQuota, GivenUnit>();
+              std::vector<RelayInfo>, StageDescription, Failure, RelayQuota, GivenUnit, EnrolmentNonce>();
 
 }  // namespace
 

@@ -21,6 +21,7 @@
 #include "shared/protocol/segment.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/numbers_manager.h"
+#include "tests/unit/service/joining_keys.h"
 #include "tests/unit/service/model_text.h"
 
 using namespace gleaner;
@@ -131,7 +132,7 @@ struct Template {
   fs::path root = fuzz::scratch("service");
   StandingClock clock;
   std::vector<std::string> tokens;
-  std::string admin_token;
+  std::string admin_token, project;
   Bytes secret;
 
   Template() {
@@ -146,11 +147,13 @@ struct Template {
     admin_token = must(io::real_files().read(ProjectDirectory(options.directory).admin_token(), 1000));
     admin_token.erase(admin_token.find_last_not_of('\n') + 1);
     server.open();
-    secret = must(read_secrets(io::real_files(), ProjectDirectory(options.directory), clock.now()))
-                 .enrolment_secret;
+    const auto secrets =
+        must(read_secrets(io::real_files(), ProjectDirectory(options.directory), clock.now()));
+    secret = secrets.enrolment_secret;
+    project = secrets.project;
     add_application(server, options.offline);
     for (int i = 0; i < hosts; ++i) {
-      const auto request = enrolment(std::to_string(i));
+      const auto request = enrolment(server, std::to_string(i));
       const auto reply = must(wait<protocol::EnrolReply>(
           [&](auto done) { server.service().enrolment().enrol(request, "fuzz", std::move(done)); }));
       tokens.push_back(reply.token);
@@ -165,15 +168,20 @@ struct Template {
     server.close();
   }
 
-  [[nodiscard]] protocol::EnrolRequest enrolment(const std::string& name) const {
+  [[nodiscard]] protocol::EnrolRequest enrolment(Server& server, const std::string& name) const {
+    const auto key = service::testing::key_of(name);
     protocol::EnrolRequest request;
     request.secret = secret;
-    request.host_key = crypto::sha256(name);
-    request.machine = "machine of " + name;
+    request.host_key = key.public_key();
+    request.machine = crypto::sha256_hex("machine of " + name);
     request.name = name;
     request.platform = "x86_64-linux";
     request.cores = 2;
     request.benchmark = protocol::Benchmark{1000, clock.now()};
+    const auto nonce = must(wait<protocol::EnrolmentNonce>(
+        [&](auto done) { server.service().enrolment().nonce("fuzz", std::move(done)); }));
+    request.proof =
+        service::testing::proof(service::testing::enrolment_of(request, project, nonce.nonce), key);
     return request;
   }
 
@@ -389,7 +397,7 @@ class Life {
       case 14:
         return restart();
       default: {
-        const auto request = made_.enrolment(std::to_string(dice_.below(hosts + 2)));
+        const auto request = made_.enrolment(server_, std::to_string(dice_.below(hosts + 2)));
         (void)post("/v1/enrol", protocol::encode(request), "");
       }
     }

@@ -10,6 +10,7 @@
 #include "shared/bundle/bundle.h"
 #include "shared/bundle/project_keys.h"
 #include "shared/crypto/keys.h"
+#include "tests/unit/service/joining_keys.h"
 
 namespace gleaner::virtual_time {
 namespace {
@@ -58,6 +59,7 @@ Server::~Server() {
 void Server::open() {
   auto secrets = must(read_secrets(io::real_files(), directory_, clock_.now()));
   secret_ = secrets.enrolment_secret;
+  project_ = secrets.project;
   auto store = std::make_unique<storage::testing::FailingStore>(
       must(storage::open_sqlite_store(directory_.root(), storage::OpenCheck::none)));
   store_ = store.get();
@@ -112,13 +114,18 @@ void Server::add_application() {
 HostId Server::add_host(int number) {
   protocol::EnrolRequest request;
   request.secret = secret_;
-  request.host_key = crypto::sha256(std::to_string(number));
-  request.machine = "machine of " + std::to_string(number);
+  const auto key = service::testing::key_of(std::to_string(number));
+  request.host_key = key.public_key();
+  request.machine = crypto::sha256_hex("machine of " + std::to_string(number));
   request.name = "host-" + std::to_string(number);
   request.platform = "x86_64-linux";
   request.cores = 2;
   request.benchmark = protocol::Benchmark{1000, clock_.now()};
   const std::string network = fmt::format("10.{}.{}.1", number / 250, number % 250);
+  const auto nonce = must(wait<protocol::EnrolmentNonce>(
+      [&](auto done) { service_->enrolment().nonce(network, std::move(done)); }));
+  request.proof =
+      service::testing::proof(service::testing::enrolment_of(request, project_, nonce.nonce), key);
   const auto reply = must(wait<protocol::EnrolReply>(
       [&](auto done) { service_->enrolment().enrol(request, network, std::move(done)); }));
   return reply.host;

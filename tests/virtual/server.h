@@ -81,6 +81,7 @@ class Server {
   service::Configuration configuration_;
   StandingClock clock_;
   Bytes secret_;
+  std::string project_;
   fuzz::NumbersManagers managers_{1};
   storage::testing::FailingStore* store_ = nullptr;
   std::unique_ptr<service::Service> service_;

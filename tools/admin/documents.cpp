@@ -48,6 +48,11 @@ Result<ProfileDocument> parse_profile(std::string_view text) {
   const auto fingerprint = from_hex(profile.root_fingerprint);
   if (!fingerprint || fingerprint->size() != 32)
     return Error{ErrorKind::invalid, "\"root_fingerprint\" is not 64 hex digits"};
+  if (!object["public_certificate"].is_null()) {
+    if (!object["public_certificate"].is_boolean())
+      return Error{ErrorKind::invalid, "\"public_certificate\" is neither true nor false"};
+    profile.public_certificate = object["public_certificate"].boolean();
+  }
   if (object["tls_key"].is_null()) return profile;
   TRY_ASSIGN(profile.tls_key, text_field(object, "tls_key"));
   const auto digest = from_hex(profile.tls_key);

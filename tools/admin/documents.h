@@ -15,10 +15,11 @@ namespace gleaner::admin {
 
 // admin.json, as `gleaner-server init` and `gleaner-relay join` write it.
 struct ProfileDocument {
-  std::string url;               // https://HOST:PORT
-  std::string root_fingerprint;  // 64 hex digits
-  std::string token_file;        // relative to the profile
-  std::string tls_key;           // of a relay: SHA-256 of its SubjectPublicKeyInfo in hex; else empty
+  std::string url;                  // https://HOST:PORT
+  std::string root_fingerprint;     // 64 hex digits
+  std::string token_file;           // relative to the profile
+  bool public_certificate = false;  // an authority's certificate counts, too (protocol::Certificate)
+  std::string tls_key;              // of a relay: SHA-256 of its SubjectPublicKeyInfo in hex; else empty
 };
 [[nodiscard]] Result<ProfileDocument> parse_profile(std::string_view text);
 

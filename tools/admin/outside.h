@@ -23,9 +23,9 @@ struct Display {
   int columns = 80;
 };
 
-// What vouches for the server of a connection, besides the system's authorities.
+// What vouches for the server of a connection.
 struct Trusted {
-  Bytes root_fingerprint;    // 32 raw bytes; empty: nothing else
+  io::Vouchers vouchers;
   std::string tls_key = {};  // of a relay, by crypto::tls_key_digest; empty: it is a server
 };
 

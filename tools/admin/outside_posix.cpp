@@ -91,9 +91,8 @@ Outside real_outside() {
           [](const Trusted& trusted) {
             auto pinned = std::make_shared<io::PinnedTlsKey>();
             pinned->set(trusted.tls_key);
-            return io::make_curl_client(trusted.root_fingerprint,
-                                        std::string("gleaner-admin/") + version_text, {}, {},
-                                        std::move(pinned));
+            return io::make_curl_client(trusted.vouchers, std::string("gleaner-admin/") + version_text, {},
+                                        {}, std::move(pinned));
           },
           wait,
           [] { return interruption != 0; },

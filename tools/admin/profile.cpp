@@ -54,7 +54,7 @@ Status read_profile(const io::Path& path, const Outside& outside, Connection& co
   auto profile = parse_profile(text);
   if (!profile.ok()) return profile.error().within(path.string());
   connection.url = profile->url;
-  connection.root_fingerprint = from_hex(profile->root_fingerprint).value_or("");
+  connection.vouchers = {from_hex(profile->root_fingerprint).value_or(""), profile->public_certificate};
   connection.token_file = path.parent_path() / profile->token_file;
   connection.tls_key = profile->tls_key;
   return {};
@@ -76,11 +76,12 @@ Result<Connection> find_connection(const ConnectionOptions& options, const Outsi
   if (!options.join_code.empty()) {
     TRY_ASSIGN(const protocol::JoinCode code, protocol::parse_join_code(options.join_code));
     connection.url = code.base_url();
-    connection.root_fingerprint = code.root_fingerprint;
+    connection.vouchers = {code.root_fingerprint, code.certificate == protocol::Certificate::either};
     connection.tls_key.clear();
   }
   if (!options.server.empty()) connection.url = options.server;
   if (!options.token_file.empty()) connection.token_file = options.token_file;
+  if (connection.vouchers.root_fingerprint.empty()) connection.vouchers = io::any_authority;
   while (connection.url.ends_with('/')) connection.url.pop_back();
   TRY(check_url(connection.url));
   TRY_ASSIGN(connection.token, read_token(outside, connection.token_file));

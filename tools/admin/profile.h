@@ -19,8 +19,8 @@ struct ConnectionOptions {
 };
 
 struct Connection {
-  std::string url;         // without a slash at the end
-  Bytes root_fingerprint;  // 32 bytes; empty: the system's authorities vouch for the server
+  std::string url;        // without a slash at the end
+  io::Vouchers vouchers;  // the project's root key, or, where nothing names it, the system's authorities
   std::string token;
   io::Path token_file;       // for messages
   std::string tls_key = {};  // of a relay, which is trusted by it; empty: a server

@@ -9,7 +9,7 @@ namespace gleaner::admin {
 Result<Api*> Session::api() {
   if (!api_) {
     TRY_ASSIGN(Connection connection, find_connection(options_.connection, outside_));
-    auto http = outside_.connect({connection.root_fingerprint, connection.tls_key});
+    auto http = outside_.connect({connection.vouchers, connection.tls_key});
     api_ = std::make_unique<Api>(std::move(http), std::move(connection), outside_);
   }
   return api_.get();

@@ -1,4 +1,4 @@
-// Hosts that join, each with a key and a machine of its own; through a relay, with their word that they do.
+// Hosts that join, each with a key and a machine of its own, and a nonce that it asks for first.
 // One thread.
 #pragma once
 
@@ -28,8 +28,8 @@ class Enrolment final : public Script {
   const transport::Found found_;
   const std::string authority_;
   struct Machine {
-    Bytes key;                              // public; what its machine is made from, too
-    std::optional<crypto::PrivateKey> own;  // its private half, of a host that signs: under a relay
+    std::optional<crypto::PrivateKey> key;  // what its machine is made from, too
+    Bytes nonce;  // that its next request proves the key with; empty: it asks for one
   };
   std::vector<Machine> machines_;
   std::vector<EnrolledHost> enrolled_;

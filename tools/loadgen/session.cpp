@@ -27,7 +27,7 @@ struct Server {
 Result<transport::Found> find_out_who(const protocol::JoinCode& code) {
   const std::string agent = std::string("gleaner-loadgen/") + version_text;
   const auto pinned = std::make_shared<io::PinnedTlsKey>();
-  const auto http = io::make_curl_client(code.root_fingerprint, agent, {}, {}, pinned);
+  const auto http = io::make_curl_client({code.root_fingerprint}, agent, {}, {}, pinned);
   const auto inquiring = io::make_inquiring_client(agent);
   return transport::find_server({*http, inquiring.get(), pinned.get()}, code, {}, system_clock().now());
 }

@@ -62,6 +62,14 @@ TEST_CASE("profiles are read strictly", "[documents]") {
   };
   CHECK(with_key(fingerprint)->tls_key == fingerprint);
   CHECK_FALSE(with_key("aa").ok());
+  CHECK_FALSE(good->public_certificate);
+  const auto with_certificate = [&](const std::string& said) {
+    return parse_profile(R"({"url":"https://h:1","root_fingerprint":")" + fingerprint +
+                         R"(","token_file":"t","public_certificate":)" + said + "}");
+  };
+  CHECK(with_certificate("true")->public_certificate);
+  CHECK_FALSE(with_certificate("false")->public_certificate);
+  CHECK_FALSE(with_certificate("1").ok());
   CHECK_FALSE(parse_profile("nonsense").ok());
 }
 

@@ -16,7 +16,8 @@ TEST_CASE("a profile is found by option, variable or place", "[profile]") {
   REQUIRE(by_variable.ok());
   CHECK(by_variable->url == test_url);
   CHECK(by_variable->token == test_token);
-  CHECK(by_variable->root_fingerprint == Bytes(32, '\xaa'));
+  CHECK(by_variable->vouchers.root_fingerprint == Bytes(32, '\xaa'));
+  CHECK_FALSE(by_variable->vouchers.authorities);
   world.variables.clear();
   for (const std::string& where : {world.directory.string(), (world.directory / "admin").string(),
                                    (world.directory / "admin/admin.json").string()}) {
@@ -76,7 +77,8 @@ TEST_CASE("address, fingerprint and token can be given without a profile", "[pro
   const auto by_address = find_connection(options, world.outside());
   REQUIRE(by_address.ok());
   CHECK(by_address->url == "https://other:1");
-  CHECK(by_address->root_fingerprint.empty());
+  CHECK(by_address->vouchers.root_fingerprint.empty());
+  CHECK(by_address->vouchers.authorities);
   options.server = "http://other:1";
   CHECK(find_connection(options, world.outside()).error().kind == ErrorKind::invalid);
   options.server.clear();
@@ -84,7 +86,11 @@ TEST_CASE("address, fingerprint and token can be given without a profile", "[pro
   const auto by_code = find_connection(options, world.outside());
   REQUIRE(by_code.ok());
   CHECK(by_code->url == test_url);
-  CHECK(by_code->root_fingerprint == Bytes(32, 'f'));
+  CHECK(by_code->vouchers.root_fingerprint == Bytes(32, 'f'));
+  CHECK_FALSE(by_code->vouchers.authorities);
+  options.join_code = protocol::to_text(
+      {"grid.test", 8443, Bytes(32, 'f'), Bytes(16, 's'), std::nullopt, protocol::Certificate::either});
+  CHECK(find_connection(options, world.outside())->vouchers.authorities);
 }
 
 }  // namespace gleaner::admin

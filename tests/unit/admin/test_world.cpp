@@ -76,7 +76,7 @@ Outside TestWorld::outside() {
           clock,
           GLEANER_INSTALLATION,
           [this](const Trusted& trusted) {
-            connected_to = trusted.root_fingerprint;
+            connected_to = trusted.vouchers.root_fingerprint;
             return std::make_unique<ScriptedClient>(server);
           },
           [this](Duration duration) {

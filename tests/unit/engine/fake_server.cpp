@@ -287,6 +287,8 @@ Result<io::HttpReply> FakeServer::handle(const io::HttpRequest& request) {
   if (path == "/v1/project") return reply_with(protocol::encode(project()));
   if (path == "/v1/relay")
     return relay ? reply_with(protocol::encode(*relay)) : problem_reply(404, "this is no relay");
+  if (path == "/v1/enrol/nonce")
+    return reply_with(protocol::encode(protocol::EnrolmentNonce{"nonce " + std::to_string(++nonces)}));
   if (path == "/v1/enrol") {
     enrolments.push_back(protocol::decode<protocol::EnrolRequest>(request.body).value());
     protocol::EnrolReply reply{host, "token"};

@@ -55,6 +55,7 @@ class FakeServer {
   std::vector<protocol::SignedStatement> former_work_certificates;
   std::optional<protocol::SignedStatement> relay;  // the server is a relay: its certificate
   std::string tls_key;                             // that it shows
+  int nonces = 0;                                  // that were asked for
   std::vector<protocol::EnrolRequest> enrolments;  // a test looks at them
   std::string project_name = "Test project";
   HostId host{7};

@@ -190,7 +190,7 @@ TEST_CASE("Who joins a relay pins its key before it says the secret, and proves 
   CHECK(enrolment.relay == HostId{90});
   CHECK(enrolment.host_key == request.host_key);
   CHECK(enrolment.machine == request.machine);
-  CHECK(enrolment.at == joining.world.clock.now());
+  CHECK(enrolment.nonce == "nonce 1");
   // What is kept is what a start pins, for as long as it holds.
   const auto loaded = state::load_identity(joining.world.files, joining.state);
   REQUIRE(loaded.ok());
@@ -257,7 +257,11 @@ TEST_CASE("A host that goes from its relay to the server, or back, enrols there 
   const auto direct = joining.join();
   REQUIRE(direct.ok());
   REQUIRE(joining.world.server.enrolments.size() == 2);
-  CHECK_FALSE(joining.world.server.enrolments[1].proof);
+  const auto& proof = joining.world.server.enrolments[1].proof;
+  REQUIRE(proof);
+  const auto enrolment = protocol::decode<protocol::Enrolment>(proof->payload).value();
+  CHECK_FALSE(enrolment.relay);
+  CHECK(enrolment.nonce == "nonce 2");
   CHECK(joining.world.server.enrolments[1].host_key == joining.world.server.enrolments[0].host_key);
   CHECK_FALSE(state::load_identity(joining.world.files, joining.state)->relay);
   joining.appear();

@@ -1,6 +1,7 @@
 #include "shared/io/http_client.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <fstream>
 
@@ -29,7 +30,7 @@ struct Fixture {
   [[nodiscard]] crypto::TlsIdentity identity() const { return identity(now - day, now + day); }
   [[nodiscard]] Bytes pin() const { return crypto::fingerprint(root.public_key()); }
   [[nodiscard]] std::unique_ptr<HttpClient> client() const {
-    return make_curl_client(pin(), "gleaner-test/1");
+    return make_curl_client({pin()}, "gleaner-test/1");
   }
 };
 
@@ -167,17 +168,34 @@ TEST_CASE("an expired or future certificate is refused with its date") {
   CHECK(client->send(get(fine.url("/"))).ok());  // an old refusal does not stick
 }
 
-TEST_CASE("without a fitting pin the system's authorities decide, and the host name counts") {
+TEST_CASE("the system's authorities decide where they are meant, and the host name counts") {
   const Fixture fixture, other;
   const SystemAuthorities authorities(fixture.identity().certificate_chain_pem);
   TlsServer server(fixture.identity(), echo);
-  const auto unpinned = make_curl_client("", "gleaner-test/1");
+  const auto unpinned = make_curl_client(any_authority, "gleaner-test/1");
   const auto reply = unpinned->send(get(server.url("/", "localhost")));
   if (!reply.ok()) FAIL(reply.error().message);
   says(failure_of(*unpinned, get(server.url("/", "127.0.0.1")), ErrorKind::untrusted), "mismatch");
-  const auto otherwise_pinned = other.client();
-  CHECK(otherwise_pinned->send(get(server.url("/", "localhost"))).ok());
-  says(failure_of(*otherwise_pinned, get(server.url("/", "127.0.0.1")), ErrorKind::untrusted), "join code");
+  const auto either = make_curl_client({other.pin(), true}, "gleaner-test/1");
+  CHECK(either->send(get(server.url("/", "localhost"))).ok());
+  says(failure_of(*either, get(server.url("/", "127.0.0.1")), ErrorKind::untrusted), "join code");
+  TlsServer own(other.identity(), echo);
+  CHECK(either->send(get(own.url("/", "127.0.0.1"))).ok());
+}
+
+TEST_CASE("an authority that the system trusts does not stand in for the pinned root key") {
+  const Fixture fixture, between;
+  const SystemAuthorities authorities(between.identity().certificate_chain_pem);
+  std::atomic<int> asked = 0;
+  TlsServer server(between.identity(), [&](const std::string& request) {
+    ++asked;
+    return echo(request);
+  });
+  const auto client = fixture.client();
+  for (int i = 0; i < 2; ++i)
+    says(failure_of(*client, get(server.url("/", "localhost")), ErrorKind::untrusted),
+         "something between here and the server reads this connection");
+  CHECK(asked == 0);
 }
 
 TEST_CASE("a refused TLS key ends connections and is accepted from nobody") {
@@ -186,7 +204,7 @@ TEST_CASE("a refused TLS key ends connections and is accepted from nobody") {
   const std::string digest = crypto::tls_key_digest(identity.certificate_chain_pem).value();
   TlsServer server(identity, echo);
   const auto refused = std::make_shared<RefusedTlsKeys>();
-  const auto client = make_curl_client(fixture.pin(), "gleaner-test/1", {}, refused);
+  const auto client = make_curl_client({fixture.pin()}, "gleaner-test/1", {}, refused);
   CHECK(client->send(get(server.url("/"))).ok());
   refused->set({crypto::sha256_hex("another")});
   CHECK(client->send(get(server.url("/"))).ok());
@@ -194,7 +212,7 @@ TEST_CASE("a refused TLS key ends connections and is accepted from nobody") {
   // Not over the connection that is open, and not where a system's authority vouches for the key.
   says(failure_of(*client, get(server.url("/")), ErrorKind::untrusted), "revoked");
   const SystemAuthorities authorities(identity.certificate_chain_pem);
-  const auto unpinned = make_curl_client("", "gleaner-test/1", {}, refused);
+  const auto unpinned = make_curl_client(any_authority, "gleaner-test/1", {}, refused);
   says(failure_of(*unpinned, get(server.url("/")), ErrorKind::untrusted), "revoked");
   // Another key of the same project is as good as ever.
   TlsServer renewed(fixture.identity(), echo);
@@ -208,7 +226,7 @@ TEST_CASE("a pinned TLS key is trusted without a chain, it alone, and over no co
   TlsServer another(other.identity(), echo);
   const auto pinned = std::make_shared<PinnedTlsKey>();
   const auto refused = std::make_shared<RefusedTlsKeys>();
-  const auto client = make_curl_client(fixture.pin(), "gleaner-test/1", {}, refused, pinned);
+  const auto client = make_curl_client({fixture.pin()}, "gleaner-test/1", {}, refused, pinned);
   says(failure_of(*client, get(server.url("/")), ErrorKind::untrusted), "join code");
   pinned->set(crypto::tls_key_digest(identity.certificate_chain_pem).value());
   CHECK(client->send(get(server.url("/"))).ok());
@@ -251,7 +269,7 @@ TEST_CASE("an inquiring client says whose key it was shown, and tells nobody any
 TEST_CASE("an unpinned client trusts no unknown authority") {
   const Fixture fixture;
   TlsServer server(fixture.identity(), echo);
-  const auto unpinned = make_curl_client("", "gleaner-test/1");
+  const auto unpinned = make_curl_client(any_authority, "gleaner-test/1");
   says(failure_of(*unpinned, get(server.url("/", "localhost")), ErrorKind::untrusted),
        "do not vouch for localhost");
 }

@@ -25,11 +25,13 @@ void check_same(const JoinCode& a, const JoinCode& b) {
   CHECK(a.port == b.port);
   CHECK(a.root_fingerprint == b.root_fingerprint);
   CHECK(a.enrolment_secret == b.enrolment_secret);
+  CHECK(a.certificate == b.certificate);
   REQUIRE(a.fallback.has_value() == b.fallback.has_value());
   if (!a.fallback) return;
   CHECK(a.fallback->host == b.fallback->host);
   CHECK(a.fallback->port == b.fallback->port);
   CHECK(a.fallback->enrolment_secret == b.fallback->enrolment_secret);
+  CHECK(a.fallback->certificate == b.fallback->certificate);
 }
 
 JoinCode with_fallback() {
@@ -61,6 +63,9 @@ TEST_CASE("join codes survive being written and read") {
       const auto back = parse_join_code(" \n" + to_text(code) + "\r\n");
       if (!back.ok()) FAIL(back.error().message);
       check_same(*back, code);
+      JoinCode shown = code;
+      shown.certificate = Certificate::either;
+      check_same(parse_join_code(to_text(shown)).value(), shown);
       for (const std::string other : {"p", "::2", "10.0.0.1", "project.example.org"}) {
         JoinCode relay = code;
         relay.fallback =
@@ -68,6 +73,8 @@ TEST_CASE("join codes survive being written and read") {
         const auto again = parse_join_code(to_text(relay));
         if (!again.ok()) FAIL(again.error().message);
         check_same(*again, relay);
+        relay.fallback->certificate = Certificate::either;
+        check_same(parse_join_code(to_text(relay)).value(), relay);
       }
     }
 }
@@ -102,6 +109,18 @@ TEST_CASE("a code with another place of its project looks like this for ever") {
   CHECK(code.root_fingerprint == sample().root_fingerprint);
   CHECK(code.enrolment_secret == Bytes(16, '\x33'));
   CHECK_FALSE(code.fallback);
+  CHECK(code.certificate == Certificate::project);
+}
+
+TEST_CASE("a code of a server with a public certificate looks like this for ever") {
+  JoinCode code = sample();
+  code.certificate = Certificate::either;
+  CHECK(to_text(code) == spelt(Bytes(1, '\x03') + Bytes(32, '\x11') + Bytes(16, '\x22')));
+  code = with_fallback();
+  code.fallback->certificate = Certificate::either;
+  CHECK(to_text(code) == spelt(Bytes(1, '\x04') + Bytes(32, '\x11') + Bytes(16, '\x22') + Bytes(16, '\x33') +
+                               Bytes("\x01\xbb", 2) + "project.example.org"));
+  CHECK(code.fallback_code().certificate == Certificate::either);
 }
 
 TEST_CASE("the other place of a code is read within bounds, in one spelling") {
@@ -124,7 +143,7 @@ TEST_CASE("the other place of a code is read within bounds, in one spelling") {
              Catch::Contains("too long"));
   CHECK_THAT(parse_join_code(spelt(Bytes(1, '\x01') + rest.substr(1) + port + "a")).error().message,
              Catch::Contains("too long"));
-  CHECK_THAT(parse_join_code(spelt(Bytes(1, '\x03') + rest.substr(1) + port + "a")).error().message,
+  CHECK_THAT(parse_join_code(spelt(Bytes(1, '\x05') + rest.substr(1) + port + "a")).error().message,
              Catch::Contains("newer version"));
 }
 

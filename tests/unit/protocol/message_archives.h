@@ -34,9 +34,9 @@ using AllMessages = std::tuple<
     TagHost, UnitInfo, CodeInfo, AddCode, MadeCode, WithdrawCode, RevokeHost, ServerStatus, ChangeStrategy,
     ChangeApplication, StrategyInfo, DecisionInfo, TokenInfo, AddToken, MadeToken, Ban, AddBan, RemoveBan,
     Act, ChainPlace, RefusalCount, AuditPage, ConsoleLink, OpenSession, SessionInfo, OverviewSample, DayInfo,
-    ProblemSample, LiveView, ItemMap, HostPage, SettingInfo, RelayCertificate, Enrolment, RelayHostReply,
-    RelayHostLeft, AddRelay, RelayQuota, RelayInfo, RelayStatus, RelayGrant, LeaseChain, Delivery, HeldResult,
-    RelayProgress, StageNews, ItemBytes, RelayOffer, StageDescription, Failure>;
+    ProblemSample, LiveView, ItemMap, HostPage, SettingInfo, RelayCertificate, Enrolment, EnrolmentNonce,
+    RelayHostReply, RelayHostLeft, AddRelay, RelayQuota, RelayInfo, RelayStatus, RelayGrant, LeaseChain,
+    Delivery, HeldResult, RelayProgress, StageNews, ItemBytes, RelayOffer, StageDescription, Failure>;
 
 template <typename T>
 inline constexpr bool is_message =

@@ -203,7 +203,7 @@ TEST_CASE("a revoked host's key joins with no code, name or machine until it may
   for (int i = 0; i < 2; ++i) {
     auto request = world.enrol_request("a");
     request.name = "renamed";
-    request.machine = "another machine";
+    request.machine = crypto::sha256_hex("another machine");
     request.secret = other.secret;
     const auto reply = world.enrol(request);
     REQUIRE(!reply.ok());

@@ -68,18 +68,96 @@ TEST_CASE("the same key on the same machine is the same host, with a new token; 
   CHECK(second.token != first.token);
   CHECK(!is_known(world, first.token));
   CHECK(is_known(world, second.token));
-  request.machine = "another machine";
+  request.machine = crypto::sha256_hex("another machine");
   const auto clone = must(world.enrol(request));
   CHECK(clone.host != first.host);
   CHECK(is_known(world, second.token));
   CHECK(says(world.memory(), "host 1 renamed active"));
 }
 
+TEST_CASE("a host proves its key over a nonce of the server's, once, and nobody else joins as it") {
+  World world;
+  const auto first = must(world.enrol(world.enrol_request("alpha")));
+  const std::string before = world.memory();
+  const auto project = must(read_secrets(io::real_files(), world.project(), world.clock().now())).project;
+  const auto key = key_of("alpha"), thief = key_of("thief");
+  const auto request = world.enrol_request("alpha");
+  const auto enrol = [&](const protocol::Enrolment& said, const crypto::PrivateKey& by) {
+    auto asked = request;
+    asked.proof = proof(said, by);
+    return World::wait<protocol::EnrolReply>(
+        [&](auto done) { world.service().enrolment().enrol(asked, "127.0.0.1", std::move(done)); });
+  };
+  const auto refused = [&](const Result<protocol::EnrolReply>& reply, const std::string& why) {
+    REQUIRE(!reply.ok());
+    CHECK(reply.error().kind == ErrorKind::untrusted);
+    CHECK(says(reply.error().message, why));
+  };
+  const auto good = enrolment_of(request, project, world.nonce());
+  refused(World::wait<protocol::EnrolReply>(
+              [&](auto done) { world.service().enrolment().enrol(request, "127.0.0.1", std::move(done)); }),
+          "is missing");
+  refused(enrol(good, thief), "not signed by that key");
+  const auto changed = [&](const std::function<void(protocol::Enrolment&)>& change) {
+    auto said = good;
+    change(said);
+    return enrol(said, key);
+  };
+  refused(changed([](auto& said) { said.project = std::string(64, '0'); }), "another project");
+  refused(changed([](auto& said) { said.machine = crypto::sha256_hex("x"); }), "of another host");
+  refused(changed([&](auto& said) { said.host_key = thief.public_key(); }), "of another host");
+  refused(changed([](auto& said) { said.relay = HostId{7}; }), "joins through a relay");
+  refused(changed([](auto& said) { said.tls_key = crypto::sha256_hex("x"); }), "another TLS key");
+  refused(changed([](auto& said) { said.nonce.back() = static_cast<char>(said.nonce.back() ^ 1); }), "nonce");
+  world.clock().advance(service::nonce_valid + std::chrono::seconds{1});
+  refused(enrol(good, key), "holds for minutes");
+  CHECK(world.memory() == before);
+  CHECK(is_known(world, first.token));
+
+  const auto fresh = enrolment_of(request, project, world.nonce());
+  const auto earlier = enrolment_of(request, project, world.nonce());
+  const auto latest = enrolment_of(request, project, world.nonce());
+  world.restart();  // nothing of nonces is kept
+  const auto again = must(enrol(fresh, key));
+  CHECK(again.host == first.host);
+  CHECK(!is_known(world, first.token));
+  refused(enrol(fresh, key), "was used already");
+  CHECK(must(enrol(latest, key)).host == first.host);
+  refused(enrol(earlier, key), "is older");
+  // A clock that was ahead for a while keeps nobody out.
+  world.clock().jump_calendar(std::chrono::hours{24 * 100});
+  CHECK(must(world.enrol(request)).host == first.host);
+  world.clock().jump_calendar(-std::chrono::hours{24 * 100});
+  CHECK(must(world.enrol(request)).host == first.host);
+}
+
+TEST_CASE("a nonce is of one project's work key, whole, and good for minutes") {
+  const auto key = key_of("work"), other = key_of("another project's");
+  const Timestamp now = StandingClock().now();
+  const Bytes nonce = service::make_nonce(key, now);
+  const auto good = [&](const Bytes& bytes, Duration later) {
+    return service::check_nonce(bytes, key.public_key(), now + later).ok();
+  };
+  CHECK(good(nonce, Duration{}));
+  CHECK(good(nonce, service::nonce_valid));
+  CHECK_FALSE(good(nonce, service::nonce_valid + Duration{1}));
+  CHECK(good(nonce, -service::nonce_early));
+  CHECK_FALSE(good(nonce, -service::nonce_early - Duration{1}));
+  CHECK_FALSE(good(service::make_nonce(other, now), Duration{}));
+  for (std::size_t i = 0; i < nonce.size(); ++i) {
+    Bytes changed = nonce;
+    changed[i] = static_cast<char>(changed[i] ^ 1);
+    CHECK_FALSE(good(changed, Duration{}));
+    CHECK_FALSE(good(nonce.substr(0, i), Duration{}));
+  }
+  CHECK_FALSE(good(nonce + "x", Duration{}));
+}
+
 TEST_CASE("a host without a name gets one, a long name is cut") {
   World world;
   auto request = world.enrol_request("");
   const auto nameless = must(world.enrol(request));
-  request.machine = "other";
+  request.machine = crypto::sha256_hex("other");
   request.name = std::string(1000, 'x');
   const auto long_named = must(world.enrol(request));
   const auto hosts = must(World::wait<std::vector<protocol::HostInfo>>(

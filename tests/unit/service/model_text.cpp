@@ -35,8 +35,9 @@ std::string text_of(const Host& host) {
       row.cores, row.mflops, row.items_accepted, row.cost_accepted, row.health.failures, row.disagreements);
   text += fmt::format(" own {} code {} tags {} network {} on hold {}", row.own, row.code,
                       fmt::join(row.tags, ","), row.network, row.on_hold);
-  text += fmt::format(" relay {} proved {} children {} tls {}", row.relay.value,
-                      to_microseconds(row.proved_at), row.children, row.tls_key);
+  text +=
+      fmt::format(" relay {} proved {} failed {} children {} tls {}", row.relay.value,
+                  to_microseconds(row.proved_at), to_microseconds(row.failed_at), row.children, row.tls_key);
   for (const UnitId unit : host.units) text += fmt::format(" {}", unit.value);
   return text + "\n";
 }

@@ -94,6 +94,22 @@ TEST_CASE("the status counts hosts, units and problems, and warns") {
   CHECK(says(later.warnings[0], "certificate runs out"));
 }
 
+TEST_CASE("a TLS certificate that no client believes is warned of") {
+  World world([](service::Configuration& c) { c.disk_reserve_megabytes = 0; });
+  const auto warnings = [&] {
+    return must(World::wait<protocol::ServerStatus>([&](auto done) {
+             world.service().overview().status(std::move(done), protocol::Role::own);
+           }))
+        .warnings;
+  };
+  const Timestamp end = world.clock().now() + std::chrono::hours{24 * 90};
+  world.service().overview().set_certificate(end, true);
+  CHECK(warnings().empty());
+  world.service().overview().set_certificate(end, false);
+  REQUIRE(warnings().size() == 1);
+  CHECK(says(warnings()[0], "server.public_certificate"));
+}
+
 TEST_CASE("a snapshot names the first hosts and counts all") {
   World world;
   for (int i = 0; i < 203; ++i) (void)world.add_host("host " + std::to_string(i));

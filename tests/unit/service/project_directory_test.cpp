@@ -61,6 +61,11 @@ TEST_CASE("what init makes the server reads") {
   CHECK(code->enrolment_secret == secrets->enrolment_secret);
   CHECK(protocol::to_text(join_code(made.options.configuration, secrets->root_key, secrets->enrolment_secret,
                                     4711)) == made.report.join_code);
+  CHECK(code->certificate == protocol::Certificate::project);
+  auto configuration = made.options.configuration;
+  configuration.public_certificate = true;
+  CHECK(join_code(configuration, secrets->root_key, secrets->enrolment_secret, 4711).certificate ==
+        protocol::Certificate::either);
 }
 
 TEST_CASE("secrets are for their owner's eyes, and the offline keys are elsewhere") {

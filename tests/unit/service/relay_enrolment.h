@@ -14,7 +14,7 @@ namespace gleaner::service::testing {
 // A computer with a key of its own.
 struct Computer {
   std::string name;
-  crypto::PrivateKey key = crypto::PrivateKey::generate();
+  crypto::PrivateKey key = key_of("computer " + name);
 
   [[nodiscard]] protocol::EnrolRequest request(const World& world) const {
     auto request = world.enrol_request(name);
@@ -29,20 +29,14 @@ inline protocol::ProjectDocument document(World& world) {
 }
 
 inline protocol::Enrolment enrolment(World& world, const Computer& computer, HostId relay) {
-  return {document(world).project, relay, computer.key.public_key(), crypto::sha256_hex(computer.name),
-          world.clock().now()};
-}
-
-inline protocol::SignedStatement proof(const protocol::Enrolment& said, const crypto::PrivateKey& key) {
-  return crypto::sign_statement(protocol::StatementType::enrolment, protocol::encode(said), key);
+  return enrolment_of(computer.request(world), document(world).project, world.nonce(), relay);
 }
 
 // As its relay passes it on.
 inline protocol::EnrolRequest passed_on(World& world, const Computer& computer, HostId relay) {
   auto request = computer.request(world);
   request.secret.clear();
-  request.proof = proof(enrolment(world, computer, relay), computer.key);
-  return request;
+  return world.proven(std::move(request), relay);
 }
 
 inline Result<protocol::MadeCode> allow(World& world, const protocol::AddRelay& relay) {

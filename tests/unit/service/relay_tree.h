@@ -25,6 +25,7 @@ struct TestParent final : Parent {
   protocol::SignedStatement certificate() override { return word; }
   std::string place() override { return "the project"; }
   Timestamp heard_at() override { return {}; }
+  Result<protocol::EnrolmentNonce> nonce() override { return away(); }
   Result<protocol::RelayHostReply> join(const protocol::EnrolRequest&) override { return away(); }
   // On a thread of the relay's, where no test may check anything.
   Status left(HostId host) override {

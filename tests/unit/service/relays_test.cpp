@@ -120,16 +120,18 @@ TEST_CASE("a host joins through a relay with its own word, and with nothing less
     return error.kind;
   };
   const auto nothing = [](protocol::Enrolment&) {};
-  CHECK(refused(nothing, other.key, "not signed by the host's key") == ErrorKind::untrusted);
+  CHECK(refused(nothing, other.key, "not signed by that key") == ErrorKind::untrusted);
   CHECK(refused([](auto& said) { said.project = std::string(64, '0'); }, pc.key, "another project") ==
         ErrorKind::untrusted);
   CHECK(refused([&](auto& said) { said.host_key = other.key.public_key(); }, pc.key, "of another host") ==
         ErrorKind::untrusted);
   CHECK(refused([](auto& said) { said.machine = crypto::sha256_hex("x"); }, pc.key, "of another host") ==
         ErrorKind::untrusted);
-  for (const int hours : {-25, 25})
-    CHECK(refused([&](auto& said) { said.at += std::chrono::hours{hours}; }, pc.key, "an old one") ==
-          ErrorKind::untrusted);
+  CHECK(refused([](auto& said) { said.relay.reset(); }, pc.key, "joins directly") == ErrorKind::untrusted);
+  CHECK(refused([](auto& said) { said.tls_key = crypto::sha256_hex("x"); }, pc.key, "another TLS key") ==
+        ErrorKind::untrusted);
+  for (const char* made_up : {"", "a nonce of the host's own"})
+    CHECK(refused([&](auto& said) { said.nonce = made_up; }, pc.key, "nonce") == ErrorKind::untrusted);
   auto none = good;
   none.proof.reset();
   CHECK(says(refusal(world, relay, none).message, "is missing"));
@@ -162,7 +164,7 @@ TEST_CASE("a host joins through a relay with its own word, and with nothing less
   CHECK(show(world, host).state == protocol::HostState::active);
   must(World::wait_done([&](auto done) { world.service().relays().leave(relay, host, std::move(done)); }));
   CHECK(show(world, host).state == protocol::HostState::left);
-  CHECK(says(refusal(world, relay, good).message, "older than when that host joined last"));
+  CHECK(says(refusal(world, relay, good).message, "was used already, or is older"));
   world.clock().advance(std::chrono::seconds{1});
   CHECK(add_child(world, pc, relay) == host);
 }
@@ -204,7 +206,7 @@ TEST_CASE("a known host moves under a relay, and comes back with its record when
   CHECK(show(world, back.host).items_accepted == items);
   CHECK(relays(world).front().hosts == 0);
   // Its relay has still what it said then, and cannot take it back with that.
-  CHECK(says(refusal(world, relay, moving).message, "older than when that host joined last"));
+  CHECK(says(refusal(world, relay, moving).message, "was used already, or is older"));
   CHECK(world.service().enrolment().authenticate_host(back.token).ok());
   // Nor is who may not join let in through a relay.
   revoke(world, back.host, false);
@@ -217,8 +219,8 @@ TEST_CASE("a relay has as many hosts under it as were allowed, those under relay
   const Computer top{"top"}, low{"low"};
   const HostId relay = add_relay(world, top, 3);
   const Bytes secret = secret_for_relay(world, "low", 5);
-  auto joining = passed_on(world, low, relay);
-  joining.relay = protocol::RelayRequest{crypto::sha256_hex("its TLS key")};
+  auto joining = relay_request(world, low, crypto::random_secret(16));
+  joining = world.proven(joining, relay);
   CHECK(says(refusal(world, relay, joining).message, "secret of this join code is not valid"));
   joining.secret = secret;
   const auto reply = must(join(world, relay, joining));
@@ -254,8 +256,7 @@ TEST_CASE("a relay has as many hosts under it as were allowed, those under relay
   CHECK(says(refusal(world, relay, passed_on(world, d, relay)).message, "allow another relay"));
 
   // A relay is not under itself, whoever says so.
-  auto circle = relay_request(world, top, {});
-  circle.proof = proof(enrolment(world, top, below), top.key);
+  const auto circle = world.proven(relay_request(world, top, {}), below);
   CHECK(says(refusal(world, relay, circle).message, "cannot be under itself"));
 }
 
@@ -292,9 +293,7 @@ TEST_CASE("who was under a relay that is put out has left with it, and joins aga
   World world;
   const Computer top{"top"}, low{"low"}, pc{"pc"}, more{"more"}, b{"b"};
   const HostId relay = add_relay(world, top, 9);
-  auto joining = passed_on(world, low, relay);
-  joining.secret = secret_for_relay(world, "low", 5);
-  joining.relay = protocol::RelayRequest{crypto::sha256_hex("its TLS key")};
+  const auto joining = world.proven(relay_request(world, low, secret_for_relay(world, "low", 5)), relay);
   const HostId below = must(join(world, relay, joining)).host;
   const HostId host = must(join(world, relay, passed_on(world, pc, below))).host;
   const HostId beside = add_child(world, more, relay);
@@ -349,9 +348,7 @@ TEST_CASE("at most eight relays are above a host") {
       top = above = must(world.enrol(relay_request(world, computer, secret))).host;
       continue;
     }
-    auto joining = relay_request(world, computer, secret);
-    joining.proof = proof(enrolment(world, computer, above), computer.key);
-    const auto reply = join(world, top, joining);
+    const auto reply = join(world, top, world.proven(relay_request(world, computer, secret), above));
     CHECK(reply.ok() == (depth <= 9));
     if (reply.ok()) above = reply->host;
     if (!reply.ok()) CHECK(says(reply.error().message, "8 relays above each other"));

@@ -89,6 +89,7 @@ World::~World() = default;
 void World::open() {
   auto secrets = must(read_secrets(io::real_files(), directory_, clock_.now()));
   secret_ = secrets.enrolment_secret;
+  project_id_ = secrets.project;
   auto store = std::make_unique<FailingStore>(
       must(storage::open_sqlite_store(directory_.root(), storage::OpenCheck::none)));
   store_ = store.get();
@@ -179,8 +180,8 @@ void World::add_application(const ManagerOptions& options) {
 protocol::EnrolRequest World::enrol_request(const std::string& name) const {
   protocol::EnrolRequest request;
   request.secret = secret_;
-  request.host_key = crypto::sha256(name);
-  request.machine = "machine of " + name;
+  request.host_key = key_of(name).public_key();
+  request.machine = crypto::sha256_hex("machine of " + name);
   request.name = name;
   request.platform = "x86_64-linux";
   request.cores = 2;
@@ -188,7 +189,23 @@ protocol::EnrolRequest World::enrol_request(const std::string& name) const {
   return request;
 }
 
-Result<protocol::EnrolReply> World::enrol(const protocol::EnrolRequest& request, const std::string& network) {
+Bytes World::nonce() {
+  if (clock_.now() == last_nonce_) clock_.advance(Duration{1});
+  last_nonce_ = clock_.now();
+  return must(wait<protocol::EnrolmentNonce>(
+                  [&](auto done) { service_->enrolment().nonce("127.0.0.1", std::move(done)); }))
+      .nonce;
+}
+
+protocol::EnrolRequest World::proven(protocol::EnrolRequest request, std::optional<HostId> relay) {
+  const auto key = joining_keys().find(request.host_key);
+  if (request.proof || key == joining_keys().end()) return request;
+  request.proof = proof(enrolment_of(request, project_id_, nonce(), relay), key->second);
+  return request;
+}
+
+Result<protocol::EnrolReply> World::enrol(const protocol::EnrolRequest& asked, const std::string& network) {
+  const auto request = proven(asked);
   return wait<protocol::EnrolReply>(
       [&](auto done) { service_->enrolment().enrol(request, network, std::move(done)); });
 }

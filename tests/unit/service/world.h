@@ -15,6 +15,7 @@
 #include "tests/unit/io/temporary_directory.h"
 #include "tests/unit/says.h"
 #include "tests/unit/service/failing_store.h"
+#include "tests/unit/service/joining_keys.h"
 #include "tests/unit/service/model_text.h"
 
 namespace gleaner::service::testing {
@@ -115,7 +116,13 @@ class World {
   void add_application(const ManagerOptions& options = {});
   [[nodiscard]] TestHost add_host(const std::string& name = "host", const std::string& network = "127.0.0.1");
   [[nodiscard]] protocol::EnrolRequest enrol_request(const std::string& name) const;
-  [[nodiscard]] Result<protocol::EnrolReply> enrol(const protocol::EnrolRequest& request,
+  // Of the service; no two are of one time.
+  [[nodiscard]] Bytes nonce();
+  // With the proof of its key, if that is one of key_of() and there is none yet.
+  [[nodiscard]] protocol::EnrolRequest proven(protocol::EnrolRequest request,
+                                              std::optional<HostId> relay = {});
+  // Proven.
+  [[nodiscard]] Result<protocol::EnrolReply> enrol(const protocol::EnrolRequest& asked,
                                                    const std::string& network = "127.0.0.1");
   [[nodiscard]] Result<protocol::ProblemInfo> try_add_problem(const protocol::AddProblem& request);
   // Whose results are not audited.
@@ -145,7 +152,9 @@ class World {
   ProjectDirectory directory_;
   Configuration configuration_;
   Bytes secret_;
+  std::string project_id_;
   StandingClock clock_;
+  Timestamp last_nonce_;
   FailingStore* store_ = nullptr;
   std::unique_ptr<Service> service_;
 };

@@ -35,15 +35,21 @@ INSERT INTO acknowledgements VALUES (17, 1, 0, 10, x'bbbbbbbbbbbbbbbbbbbbbbbbbbb
 INSERT INTO decisions VALUES (1, 1, 0, 1, 1, 17, 'fresh', 0, 50, 'why');
 )";
 
+// Numbers are never reused, and one that was given to a step elsewhere may be missing here.
+inline int schema_after(int steps) {
+  return migrations()[static_cast<std::size_t>(steps - 1)].version;
+}
+
 // In the directory, by the engine under test; SQLite's file is whole when this returns.
 inline void make_old_store(const io::Path& directory, int version) {
   const auto connection = connect(directory);
   must(migrate(*connection, migrations().first(1)));
   must(connection->execute_schema(rows_of_schema_1));
   must(migrate(*connection, migrations().first(static_cast<std::size_t>(version))));
-  CHECK(must(connection->schema_version()) == version);
+  CHECK(must(connection->schema_version()) == schema_after(version));
 }
 
+// How many there are.
 inline int newest() {
   return static_cast<int>(migrations().size());
 }

@@ -91,13 +91,13 @@ TEST_CASE("PostgreSQL: a migration that fails at any statement leaves the schema
       const Status done = migrate(*session, steps);
       REQUIRE(!done.ok());
       CHECK_THAT(done.error().message, Contains("migrating the store to schema"));
-      CHECK(must(session->schema_version()) == version - 1);
+      CHECK(must(session->schema_version()) == all[static_cast<std::size_t>(version - 2)].version);
       if (count < statements.size()) text += statements[count];
     }
   }
   auto store = open_store(database.directory.path());
   in_transaction(*store, [&] { (void)add_grid(*store); });
-  CHECK(database.number("SELECT max(version) FROM schema_version") == static_cast<int>(all.size()));
+  CHECK(database.number("SELECT max(version) FROM schema_version") == all.back().version);
 }
 
 TEST_CASE("PostgreSQL: a row that the database refuses takes its whole transaction with it") {

@@ -91,11 +91,12 @@ template <typename Visitor>
 void fields(Visitor& visit, HostRow& value) {
   auto& [id, name, public_key, machine, token, platform, cores, memory, version, mflops, benchmark_at, speeds,
          state, state_reason, health, enrolled_at, last_contact, items, cost, disagreements, own, code, tags,
-         network, on_hold, relay, proved_at, children, tls_key] = value;
+         network, on_hold, relay, proved_at, failed_at, children, tls_key] = value;
   auto& [together, memory_rate, download, upload] = speeds;
   visit(id, name, public_key, machine, token, platform, cores, memory, version, mflops, benchmark_at,
         together, memory_rate, download, upload, state, state_reason, health, enrolled_at, last_contact,
-        items, cost, disagreements, own, code, tags, network, on_hold, relay, proved_at, children, tls_key);
+        items, cost, disagreements, own, code, tags, network, on_hold, relay, proved_at, failed_at, children,
+        tls_key);
 }
 
 template <typename Visitor>
