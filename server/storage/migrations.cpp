@@ -454,6 +454,12 @@ CREATE TABLE deliveries (
 CREATE INDEX deliveries_by_answer ON deliveries (answered_at);
 )";
 
+// So that an administrator who leaves can be followed by what he made.
+constexpr const char* makers = R"(
+ALTER TABLE admin_tokens ADD COLUMN made_by TEXT NOT NULL DEFAULT '';
+ALTER TABLE codes ADD COLUMN made_by TEXT NOT NULL DEFAULT '';
+)";
+
 constexpr std::array steps{
     Migration{1, "first schema", first_schema},
     Migration{2, "units remember the end they were handed out with", handed_out_end},
@@ -472,6 +478,7 @@ constexpr std::array steps{
     Migration{15, "acknowledgements of segments in their rows, an index of open units", fewer_rows},
     Migration{16, "relays, and the hosts under them", relays},
     Migration{17, "a relay's leases, and what its hosts delivered", leases},
+    Migration{21, "which admin token made a token or a code", makers},
 };
 
 }  // namespace
