@@ -115,7 +115,11 @@ int run_relay_program(int argc, char** argv) {
 
   RelayJoin join;
   auto* join_command = app.add_subcommand("join", "join a project as a relay, or move to another parent");
-  join_command->add_option("CODE", join.code, "a join code of `gleaner-admin relay allow`")->required();
+  join_command
+      ->add_option("CODE", join.code,
+                   "a join code of `gleaner-admin relay allow`; or -: a line of standard input, which other "
+                   "users cannot see")
+      ->required();
   join_command->add_option(
       "--via", join.via,
       "HOST[:PORT] of the relay under which this one is to be (default: the code's server)");

@@ -72,7 +72,8 @@ Status move_to(protocol::JoinCode& code, const std::string& via) {
 }
 
 Result<protocol::JoinCode> meant_code(const RelayJoin& command) {
-  TRY_ASSIGN(auto code, protocol::parse_join_code(command.code));
+  TRY_ASSIGN(const std::string given, io::read_secret_argument(command.code));
+  TRY_ASSIGN(auto code, protocol::parse_join_code(given));
   if (!command.via.empty()) TRY(move_to(code, command.via));
   return code;
 }
@@ -128,7 +129,8 @@ Status add_fallback(protocol::JoinCode& code, const std::string& text) {
   const auto refused = [](const std::string& why) {
     return Error{ErrorKind::invalid, "--fallback: " + why + ": give the project's own join code"};
   };
-  const auto elsewhere = protocol::parse_join_code(text);
+  TRY_ASSIGN(const std::string given, io::read_secret_argument(text));
+  const auto elsewhere = protocol::parse_join_code(given);
   if (!elsewhere.ok()) return elsewhere.error().within("--fallback");
   if (elsewhere->root_fingerprint != code.root_fingerprint)
     return refused("this code is of another project than this relay is of");

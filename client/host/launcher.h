@@ -7,6 +7,7 @@
 
 #include "shared/base/result.h"
 #include "shared/io/process.h"
+#include "shared/sandbox/kernel_limits.h"
 
 namespace gleaner::host {
 
@@ -22,20 +23,11 @@ struct KernelLaunch {
   std::int64_t disk_bytes = 0;
 };
 
-// How much memory a kernel may hold for which the manifest says `manifest_bytes`: all its processes together,
-// and the address space of each. Address space is not memory: a thread's stack alone reserves 8 MiB and an
-// allocator's arena 64 MiB.
-[[nodiscard]] constexpr std::int64_t kernel_memory_max(std::int64_t manifest_bytes, int threads) {
-  return manifest_bytes + (std::int64_t{256} << 20) + (std::int64_t{80} << 20) * (threads - 1);
-}
+using sandbox::kernel_memory_max;
+using sandbox::kernel_tasks_max;
 
 // Of all its processes: each holds 64 KiB that no limit counts.
 inline constexpr int kernel_pipes_max = 64;
-
-// How many processes and threads a kernel may have, what starts and supervises it included.
-[[nodiscard]] constexpr int kernel_tasks_max(int threads) {
-  return 32 + 2 * threads;
-}
 
 class Launcher {
  public:

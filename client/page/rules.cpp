@@ -1,7 +1,8 @@
 #include "client/page/rules.h"
 
-#include "shared/base/encoding.h"
+#include <algorithm>
 
+#include "shared/base/encoding.h"
 #include "shared/json/text.h"
 
 namespace gleaner::page {
@@ -95,12 +96,20 @@ Reply picture(Backend& backend, bool whole) {
   return {200, "application/octet-stream", std::move(found->about) + "\n" + found->pixels};
 }
 
+Reply open(const Request& request, const Gate& gate) {
+  if (!gate.opens || !request.own_user)
+    return refuse(403, "open the address that `gleaner page` printed: it carries the key to this page");
+  return {303, "text/plain", "see the page\n", "/#" + gate.token};
+}
+
 Reply set_preference(const std::string& body, Backend& backend) {
   const Json given = json::parse_or_null(body);
   const auto text = [&](const char* name) { return given[name].is_string() ? given[name].string() : ""; };
   if (text("key").empty()) return refuse(400, "expected {\"key\": ..., \"value\": ...}");
-  if (const Status set = backend.set_preference(text("key"), text("value")); !set.ok())
-    return failure(set.error());
+  const std::string value = text("value");
+  if (std::any_of(value.begin(), value.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }))
+    return refuse(400, "a value is one line without control characters");
+  if (const Status set = backend.set_preference(text("key"), value); !set.ok()) return failure(set.error());
   return {200, "application/json", json::write({{"ok", true}, {"message", "it holds from now on"}})};
 }
 
@@ -113,6 +122,7 @@ Reply answer(const Request& request, const Gate& gate, Backend& backend) {
   const bool post = request.method == "POST";
   if (!get && !post) return refuse(405, "only GET and POST");
   if (get && request.target == "/") return {200, "text/html; charset=utf-8", std::string(page_html())};
+  if (get && request.target == open_target) return open(request, gate);
   if (get && request.target == "/page.js")
     return {200, "text/javascript; charset=utf-8", std::string(page_script())};
   if (get && request.target == "/page.css")

@@ -1,7 +1,9 @@
 // What the page's server answers, and to whom. The page and its script are for anybody who can reach the
 // loopback device; all that says or changes something wants the token, in a header that no foreign page can
 // set. A name that was made to point at us (DNS rebinding) is refused by its Host; a foreign page's request
-// by its Origin and Sec-Fetch-Site. Pure but for the backend; one thread.
+// by its Origin and Sec-Fetch-Site. The browser that `gleaner page` starts is given no token, since other
+// users can read its arguments: it asks for open_target, and gets the token if its connection is of our own
+// user. Pure but for the backend; one thread.
 #pragma once
 
 #include <string>
@@ -39,18 +41,24 @@ struct Request {
   std::string fetch_site;  // Sec-Fetch-Site
   std::string authorization;
   std::string body;
+  bool own_user = false;  // the connection's other end is a process of the user that runs this server
 };
 
 struct Reply {
   int status = 200;
   std::string content_type = "application/json";
   std::string body;
+  std::string location = {};  // of a redirect
 };
 
 struct Gate {
   int port = 0;
   std::string token;
+  bool opens = false;  // open_target was asked for by nobody yet
 };
+
+// Leads to the page with the token, once, and only the user that runs this server.
+inline constexpr const char* open_target = "/open";
 
 [[nodiscard]] Reply answer(const Request& request, const Gate& gate, Backend& backend);
 

@@ -1,12 +1,18 @@
 #include "client/page/server.h"
 
+#include <unistd.h>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
+
+#include <algorithm>
 #include <csignal>
+#include <list>
 #include <optional>
+
+#include "shared/io/loopback_peer.h"
 
 namespace gleaner::page {
 namespace {
@@ -19,11 +25,20 @@ using Tcp = asio::ip::tcp;
 
 constexpr std::uint32_t head_bytes_max = 8 << 10;
 
+// A connection, as the server sees it.
+struct Guest {
+  beast::tcp_stream& stream;
+  bool own_user;
+  bool let_in = false;  // it has shown the token
+  [[nodiscard]] bool here() const { return stream.socket().is_open(); }
+};
+
 }  // namespace
 
 struct Server::State {
-  State(std::string token, Backend& served) : gate{0, std::move(token)}, backend(served) {}
+  State(std::string token, Backend& served) : gate{0, std::move(token), false}, backend(served) {}
 
+  std::list<Guest> guests;  // the oldest first; outlives the connections, which end with the context
   asio::io_context context{1};
   Tcp::acceptor acceptor{context};
   asio::signal_set signals{context, SIGTERM, SIGINT};
@@ -31,9 +46,10 @@ struct Server::State {
   Duration unused_for{0};
   Gate gate;
   Backend& backend;
-  int connections = 0;
 
   void accept();
+  // Is there a place for one more? The oldest that has shown no token makes it.
+  [[nodiscard]] bool make_place(bool own_user);
   void rest();  // from now on, count how long nobody asks
 };
 
@@ -53,10 +69,11 @@ std::string field(const http::request<http::string_body>& request, const char* n
 template <typename Owner>
 class Connection : public std::enable_shared_from_this<Connection<Owner>> {
  public:
-  Connection(Tcp::socket socket, Owner& owner) : stream_(std::move(socket)), owner_(owner) {
-    ++owner_.connections;
-  }
-  ~Connection() { --owner_.connections; }
+  Connection(Tcp::socket socket, bool own_user, Owner& owner)
+      : stream_(std::move(socket)),
+        owner_(owner),
+        guest_(owner_.guests.insert(owner_.guests.end(), Guest{stream_, own_user})) {}
+  ~Connection() { owner_.guests.erase(guest_); }
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
@@ -81,13 +98,19 @@ class Connection : public std::enable_shared_from_this<Connection<Owner>> {
     request.fetch_site = field(asked, "Sec-Fetch-Site");
     request.authorization = field(asked, http::field::authorization);
     request.body = asked.body();
+    request.own_user = guest_->own_user;
     Reply answered = answer(request, owner_.gate, owner_.backend);
-    if (answered.status == 200 && request.target.starts_with("/api/")) owner_.rest();
+    if (answered.status == 200 && request.target.starts_with("/api/")) {
+      guest_->let_in = true;
+      owner_.rest();
+    }
+    if (!answered.location.empty()) owner_.gate.opens = false;
     reply_ = {};
     reply_.version(asked.version());
     reply_.result(static_cast<unsigned>(answered.status));
     reply_.keep_alive(asked.keep_alive());
     reply_.set(http::field::content_type, answered.content_type);
+    if (!answered.location.empty()) reply_.set(http::field::location, answered.location);
     reply_.set(http::field::cache_control, "no-store");
     reply_.set("Content-Security-Policy", content_policy);
     reply_.set("X-Content-Type-Options", "nosniff");
@@ -107,6 +130,7 @@ class Connection : public std::enable_shared_from_this<Connection<Owner>> {
   std::optional<http::request_parser<http::string_body>> parser_;
   http::response<http::string_body> reply_;
   Owner& owner_;
+  std::list<Guest>::iterator guest_;
 };
 
 }  // namespace
@@ -114,10 +138,22 @@ class Connection : public std::enable_shared_from_this<Connection<Owner>> {
 void Server::State::accept() {
   acceptor.async_accept([this](Code error, Tcp::socket socket) {
     if (error == asio::error::operation_aborted) return;
-    if (!error && connections < connections_max)
-      std::make_shared<Connection<State>>(std::move(socket), *this)->read();
+    const bool own_user = !error && io::user_of_peer(socket.native_handle()) == ::geteuid();
+    if (!error && make_place(own_user))
+      std::make_shared<Connection<State>>(std::move(socket), own_user, *this)->read();
     accept();
   });
+}
+
+bool Server::State::make_place(bool own_user) {
+  const auto counts = [&](const Guest& guest) { return guest.own_user == own_user && guest.here(); };
+  if (std::count_if(guests.begin(), guests.end(), counts) < (own_user ? connections_max : strangers_max))
+    return true;
+  const auto oldest = std::find_if(guests.begin(), guests.end(),
+                                   [&](const Guest& guest) { return counts(guest) && !guest.let_in; });
+  if (oldest == guests.end()) return false;
+  oldest->stream.close();
+  return true;
 }
 
 void Server::State::rest() {
@@ -149,6 +185,10 @@ Result<std::unique_ptr<Server>> Server::listen(int port, std::string token, Back
 
 int Server::port() const {
   return state_->gate.port;
+}
+
+void Server::open_for_own_user() {
+  state_->gate.opens = true;
 }
 
 void Server::run(Duration unused_for) {

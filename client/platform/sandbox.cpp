@@ -1,9 +1,9 @@
 #include "client/platform/sandbox.h"
 
+#include "shared/sandbox/kernel_limits.h"
+
 namespace gleaner::platform {
 namespace {
-
-constexpr int open_files_max = 64;  // the system holds something for each of each process
 
 class PlainSandbox final : public Sandbox {
  public:
@@ -73,7 +73,7 @@ io::ProcessSpec common_spec(const host::KernelLaunch& launch, Priority priority,
   spec.limits.address_space_bytes = host::kernel_memory_max(launch.memory_bytes, launch.threads);
 #endif
   spec.limits.file_bytes = launch.disk_bytes;
-  spec.limits.open_files = open_files_max;
+  spec.limits.open_files = sandbox::kernel_open_files_max;
   spec.limits.nice = priority == Priority::idle ? 19 : 0;
   spec.limits.idle_class = priority == Priority::idle;
   return spec;

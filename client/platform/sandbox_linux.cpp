@@ -12,6 +12,7 @@
 #include "shared/io/files.h"
 #include "shared/io/process_tree.h"
 #include "shared/sandbox/confinement.h"
+#include "shared/sandbox/kernel_limits.h"
 
 namespace gleaner::platform {
 namespace {
@@ -30,7 +31,7 @@ class LinuxSandbox final : public Sandbox {
 
   Result<io::ProcessSpec> confine(const host::KernelLaunch& launch) override {
     const bool namespaces = walls_.namespaces;
-    const std::string slot = namespaces ? "/slot" : launch.slot_directory.string();
+    const std::string slot = namespaces ? sandbox::kernel_slot : launch.slot_directory.string();
     io::ProcessSpec spec = common_spec(launch, settings_.priority, slot);
     spec.working_directory = namespaces ? io::Path("/") : launch.slot_directory;
     const unsigned user = sandbox::own_user(settings_.state_root, launch.slot);
@@ -45,8 +46,9 @@ class LinuxSandbox final : public Sandbox {
     sandbox::Confined confined;
     confined.program = program(launch);
     confined.runtime = sandbox::runtime_files(launch.program);
-    confined.readable = {{launch.bundle_directory, "/app"}, {launch.problems_directory, "/problems"}};
-    confined.writable = {launch.slot_directory, "/slot"};
+    confined.readable = {{launch.bundle_directory, sandbox::kernel_bundle},
+                         {launch.problems_directory, "/problems"}};
+    confined.writable = {launch.slot_directory, sandbox::kernel_slot};
     confined.tmp = true;
     if (superuser_) confined.user = user;
     confined.processes = host::kernel_tasks_max(launch.threads);
@@ -137,7 +139,7 @@ class LinuxSandbox final : public Sandbox {
   [[nodiscard]] std::vector<std::string> program(const host::KernelLaunch& launch) const {
     if (checking_) return sandbox::check_program(tools(), walls_, foreign_file());
     if (!walls_.namespaces) return {launch.program.string()};
-    return {("/app" / launch.program.lexically_relative(launch.bundle_directory)).string()};
+    return {(sandbox::kernel_bundle / launch.program.lexically_relative(launch.bundle_directory)).string()};
   }
 
   SandboxSettings settings_;

@@ -182,7 +182,10 @@ int client_main(int argc, char** argv) {
     return command;
   };
   CLI::App* join = with_state(app.add_subcommand("join", "Join a project; a client can join several"));
-  join->add_option("code", options.code, "The join code: gleaner://...")->required();
+  join->add_option(
+          "code", options.code,
+          "The join code: gleaner://...; or -: a line of standard input, which other users cannot see")
+      ->required();
   join->add_option("--name", options.name,
                    "The name of this computer in the project (default: its host name)");
   CLI::App* run = with_state(app.add_subcommand("run", "Compute until stopped"));

@@ -9,6 +9,7 @@
 #include "client/program/state_lock.h"
 #include "client/program/version.h"
 #include "client/state/projects.h"
+#include "shared/io/secret_file.h"
 
 namespace gleaner::program {
 namespace {
@@ -92,7 +93,9 @@ Status leave(const LeaveCommand& command) {
 }  // namespace
 
 int run_join(const JoinCommand& command) {
-  const auto code = protocol::parse_join_code(command.code);
+  const auto given = io::read_secret_argument(command.code);
+  const auto code =
+      given.ok() ? protocol::parse_join_code(*given) : Result<protocol::JoinCode>(given.error());
   if (!code.ok()) return complain(code.error());
   io::Files& files = io::real_files();
   const state::StateDirectory& state = command.state;

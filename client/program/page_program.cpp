@@ -1,8 +1,6 @@
 #include "client/program/page_program.h"
 
 #include <fmt/format.h>
-#include <spawn.h>
-#include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
@@ -15,6 +13,7 @@
 #include "client/program/projects_program.h"
 #include "client/view/view_file.h"
 #include "shared/crypto/keys.h"
+#include "shared/io/browser.h"
 #include "shared/json/text.h"
 
 namespace gleaner::program {
@@ -31,7 +30,7 @@ class ClientBackend final : public page::Backend {
   }
   Result<std::string> preferences() override { return preferences_json(command_.state); }
   Status set_preference(const std::string& key, const std::string& value) override {
-    return change_preference(command_.state, command_.socket, key, value);
+    return change_preference_on_page(command_.state, command_.socket, key, value);
   }
   Result<std::string> change_project(const std::string& key, const std::string& verb, double share) override {
     return program::change_project({command_.state, command_.socket, verb, key, share});
@@ -58,16 +57,8 @@ class ClientBackend final : public page::Backend {
   const PageCommand& command_;
 };
 
-// The browser outlives us, and says what it has to say to nobody.
-void open_browser(const std::string& address) {
-  if (std::getenv("DISPLAY") == nullptr && std::getenv("WAYLAND_DISPLAY") == nullptr) return;
-  std::string program = "xdg-open";
-  std::string argument = address;
-  char* const arguments[] = {program.data(), argument.data(), nullptr};
-  pid_t child = 0;
-  ::signal(SIGCHLD, SIG_IGN);
-  if (::posix_spawnp(&child, program.c_str(), nullptr, nullptr, arguments, ::environ) != 0)
-    fmt::print(stderr, "gleaner: cannot open a browser: open the address yourself\n");
+bool has_display() {
+  return std::getenv("DISPLAY") != nullptr || std::getenv("WAYLAND_DISPLAY") != nullptr;
 }
 
 }  // namespace
@@ -81,12 +72,18 @@ int run_page(const PageCommand& command) {
     return exit_problem;
   }
   // Behind '#': browsers keep that part to themselves.
-  const std::string address = fmt::format("http://127.0.0.1:{}/#{}", (*server)->port(), token);
+  const std::string place = fmt::format("http://127.0.0.1:{}", (*server)->port());
   fmt::print(
-      "{}\nAnyone who has this address can control the client. Ctrl-C, or an hour without use, ends it.\n",
-      address);
+      "{}/#{}\nAnyone who has this address can control the client. Ctrl-C, or an hour without use, ends "
+      "it.\n",
+      place, token);
   std::fflush(stdout);
-  if (command.browser) open_browser(address);
+  if (command.browser && has_display()) {
+    ::signal(SIGCHLD, SIG_IGN);  // when the browser ends is of no interest
+    (*server)->open_for_own_user();
+    if (const auto opened = io::open_in_browser(place + page::open_target); !opened.ok())
+      fmt::print(stderr, "gleaner: {}; open the address above in a browser\n", opened.error().message);
+  }
   (*server)->run(unused_for);
   return exit_ok;
 }

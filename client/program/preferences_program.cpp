@@ -33,6 +33,7 @@ json::Value to_json(const settings::PreferenceBook::Line& line) {
           {"value", line.value},
           {"origin", line.origin},
           {"locked", line.locked},
+          {"protects", described.protects},
           {"meaning", line.meaning},
           {"group", described.group},
           {"label", described.label},
@@ -110,6 +111,15 @@ Status change_preference(const state::StateDirectory& state, const io::Path& soc
   TRY_ASSIGN(auto book, settings::PreferenceBook::load(files, preference_files(state)));
   TRY(book.set(files, key, value));
   return tell_client(socket);
+}
+
+Status change_preference_on_page(const state::StateDirectory& state, const io::Path& socket,
+                                 const std::string& key, const std::string& value) {
+  for (const settings::DescribedPreference& one : settings::described_preferences())
+    if (key == one.key && one.protects)
+      return Error{ErrorKind::forbidden, "a page cannot change " + key + ": use `gleaner prefs set " + key +
+                                             " VALUE` in a terminal"};
+  return change_preference(state, socket, key, value);
 }
 
 Result<std::string> preferences_json(const state::StateDirectory& state) {

@@ -29,5 +29,8 @@ struct PreferencesCommand {
 [[nodiscard]] Result<std::string> preferences_json(const state::StateDirectory& state);
 [[nodiscard]] Status change_preference(const state::StateDirectory& state, const io::Path& socket,
                                        const std::string& key, const std::string& value);
+// The same for a page. forbidden: what protects the computer is changed in a terminal only.
+[[nodiscard]] Status change_preference_on_page(const state::StateDirectory& state, const io::Path& socket,
+                                               const std::string& key, const std::string& value);
 
 }  // namespace gleaner::program

@@ -81,10 +81,16 @@ const std::vector<DescribedPreference>& table() {
        1, megabytes_max},
       {"disk_free_megabytes", "Network and disk", "Disk space left free, MB",
        "Disk space to leave free: with less, no new work is fetched.", count, 0, megabytes_max},
-      {"sandbox", "Projects", "Sandbox",
+      {"sandbox",
+       "Projects",
+       "Sandbox",
        "on; or, where bubblewrap cannot be used, \"weak: I accept that kernels see names, sizes and times of "
        "my files\"; or, to run kernels without a sandbox, \"off: I accept that kernels run with my rights\".",
-       text}};
+       text,
+       0,
+       0,
+       {},
+       true}};
   return all;
 }
 

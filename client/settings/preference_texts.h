@@ -18,6 +18,8 @@ struct DescribedPreference {
   PreferenceKind kind;
   double low = 0, high = 0;             // of share, number and count
   std::vector<const char*> words = {};  // of choice
+  // It loosens what protects this computer from kernels: a page shows it and cannot set it.
+  bool protects = false;
 };
 
 // In the order in which they are shown and written.

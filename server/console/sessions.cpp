@@ -13,6 +13,11 @@ std::string new_secret() {
   return to_base64url(crypto::random_secret(secret_bytes));
 }
 
+Error used_link() {
+  return {ErrorKind::unauthorized,
+          "this link was used already, or is too old: `gleaner-admin console` makes another"};
+}
+
 }  // namespace
 
 bool Sessions::over(const Kept& kept, SteadyTime now) const {
@@ -32,15 +37,17 @@ std::string Sessions::make_link(const std::string& admin, SteadyTime now) {
 }
 
 Result<std::string> Sessions::take_link(const std::string& secret, SteadyTime now) {
+  auto admin = owner_of_link(secret, now);
+  const std::lock_guard lock(mutex_);
+  if (links_.erase(crypto::sha256(secret)) == 0 && admin.ok()) return used_link();  // by somebody, just now
+  return admin;
+}
+
+Result<std::string> Sessions::owner_of_link(const std::string& secret, SteadyTime now) const {
   const std::lock_guard lock(mutex_);
   const auto found = links_.find(crypto::sha256(secret));
-  const bool good = found != links_.end() && now - found->second.made < rules_.link;
-  std::string admin = good ? found->second.admin : "";
-  if (found != links_.end()) links_.erase(found);
-  if (!good)
-    return Error{ErrorKind::unauthorized,
-                 "this link was used already, or is too old: `gleaner-admin console` makes another"};
-  return admin;
+  if (found == links_.end() || now - found->second.made >= rules_.link) return used_link();
+  return found->second.admin;
 }
 
 OpenedSession Sessions::open(const std::string& admin, SteadyTime now) {

@@ -41,6 +41,8 @@ class Sessions {
   [[nodiscard]] std::string make_link(const std::string& admin, SteadyTime now);
   // Whose it is; it counts no more. unauthorized: it was used, is too old, or never was.
   [[nodiscard]] Result<std::string> take_link(const std::string& secret, SteadyTime now);
+  // The same, and it is good for one use still.
+  [[nodiscard]] Result<std::string> owner_of_link(const std::string& secret, SteadyTime now) const;
   [[nodiscard]] OpenedSession open(const std::string& admin, SteadyTime now);
   // The session goes on. unauthorized: there is none of this secret any more.
   [[nodiscard]] Result<Session> find(const std::string& secret, SteadyTime now);

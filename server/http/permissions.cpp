@@ -17,6 +17,7 @@ struct Row {
   std::string_view action;
   Role least = Role::own;
   std::string_view act = look;
+  bool admits = false;
 };
 
 constexpr std::array rows{
@@ -57,19 +58,19 @@ constexpr std::array rows{
     Row{"POST", "hosts", 5, "tags", Role::operate, "host tags"},
     Row{"GET", "codes", 3, "", Role::view},
     Row{"GET", "codes", 4, "", Role::view},
-    Row{"POST", "codes", 3, "", Role::operate, "code add"},
-    Row{"POST", "codes", 5, "rotate", Role::operate, "code rotate"},
+    Row{"POST", "codes", 3, "", Role::operate, "code add", true},
+    Row{"POST", "codes", 5, "rotate", Role::operate, "code rotate", true},
     Row{"POST", "codes", 5, "withdraw", Role::operate, "code withdraw"},
     Row{"GET", "relay", 3, "", Role::view},
     Row{"GET", "relays", 3, "", Role::view},
-    Row{"POST", "relays", 3, "", Role::operate, "relay allow"},
+    Row{"POST", "relays", 3, "", Role::operate, "relay allow", true},
     Row{"POST", "relays", 5, "quota", Role::operate, "relay quota"},
     Row{"GET", "audit", 3, "", Role::view},
     Row{"GET", "bans", 3, "", Role::view},
     Row{"POST", "bans", 3, "", Role::operate, "ban add"},
     Row{"POST", "bans", 5, "remove", Role::operate, "ban remove"},
     Row{"GET", "tokens", 3, "", Role::view},
-    Row{"POST", "tokens", 3, "", Role::own, "token add"},
+    Row{"POST", "tokens", 3, "", Role::own, "token add", true},
     Row{"POST", "tokens", 5, "withdraw", Role::own, "token withdraw"},
 };
 
@@ -77,15 +78,15 @@ constexpr std::array rows{
 
 Permission permission_of(const std::string& method, const std::vector<std::string>& pieces) {
   if (pieces.size() > 1 && (pieces[1] == "uploads" || pieces[1] == "blobs"))
-    return method == "GET" ? Permission{Role::view, look} : Permission{Role::operate, "upload"};
-  if (pieces.size() > 1 && pieces[1] == "console") return {Role::view, "console link"};
+    return method == "GET" ? Permission{Role::view, look, false} : Permission{Role::operate, "upload", false};
+  if (pieces.size() > 1 && pieces[1] == "console") return {Role::view, "console link", false};
   const std::string_view kind = pieces.size() > 2 ? std::string_view(pieces[2]) : "";
   const std::string_view action = pieces.size() > 4 ? std::string_view(pieces[4]) : "";
   const auto* const found = std::find_if(rows.begin(), rows.end(), [&](const Row& row) {
     return row.method == method && row.kind == kind && row.pieces == pieces.size() && row.action == action;
   });
-  if (found == rows.end()) return {Role::own, method == "GET" ? look : "unknown operation"};
-  return {found->least, std::string(found->act)};
+  if (found == rows.end()) return {Role::own, method == "GET" ? look : "unknown operation", false};
+  return {found->least, std::string(found->act), found->admits};
 }
 
 Status check_role(const std::string& name, Role has, Role needed) {

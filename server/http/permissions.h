@@ -13,7 +13,8 @@ namespace gleaner::http {
 inline constexpr const char* look = "look";  // changes nothing
 struct Permission {
   protocol::Role least = protocol::Role::own;
-  std::string act;  // one of few
+  std::string act;      // one of few
+  bool admits = false;  // makes what admits others and outlives a log-in: for a token, and no session
 };
 // `pieces`: of the path, as split_path() gives them.
 [[nodiscard]] Permission permission_of(const std::string& method, const std::vector<std::string>& pieces);

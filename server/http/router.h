@@ -66,7 +66,8 @@ class Router {
   void console_file(const Request& request, const Reply& reply) const;
   void console_operation(const Request& request, const Reply& reply);
   void open_session(const Request& request, const Reply& reply);
-  [[nodiscard]] Response session_response(const service::LoggedIn& who) const;
+  [[nodiscard]] Response session_response(const service::LoggedIn& who,
+                                          const std::string& instead_of = {}) const;
   // router_operations.cpp
   [[nodiscard]] bool watch_operation(const Request& request, const Reply& reply);
   void metrics(const Request& request, const Reply& reply);

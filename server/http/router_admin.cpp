@@ -75,6 +75,13 @@ Result<service::Admin> Router::admit(const Request& request, const std::vector<s
     service_.audit().refused(admin->name, may.error().kind, permission.act, request.network);
     return may.error();
   }
+  if (permission.admits && bearer_token(request).empty()) {
+    service_.audit().refused(admin->name, ErrorKind::forbidden, permission.act, request.network);
+    return Error{
+        ErrorKind::forbidden,
+        "a console session makes no admin tokens and no join codes, since they would outlive it: use "
+        "`gleaner-admin token add`, `code add` or `relay allow`"};
+  }
   return admin;
 }
 
@@ -281,7 +288,13 @@ void Router::relay_admin_operation(const AdminCall& call) {
 void Router::token_operation(const AdminCall& call) {
   service::Admins& admins = service_.admins();
   if (call.is("GET", 3)) return admins.list(answer<std::vector<protocol::TokenInfo>>(call.reply));
-  if (call.is("POST", "withdraw")) return admins.withdraw(call.which(), call.change<protocol::TokenInfo>());
+  if (call.is("POST", "withdraw")) {
+    const auto withdraw = [&](const protocol::WithdrawToken& message) {
+      admins.withdraw(call.which(), message, call.change<protocol::TokenInfo>());
+    };
+    if (call.request.body.empty()) return withdraw({});
+    return with_body<protocol::WithdrawToken>(call.request, call.reply, withdraw);
+  }
   if (!call.is("POST", 3)) return call.unknown();
   with_body<protocol::AddToken>(call.request, call.reply, [&](protocol::AddToken message) {
     admins.add(std::move(message), call.change<protocol::MadeToken>());

@@ -74,9 +74,10 @@ Result<service::LoggedIn> Router::logged_in(const Request& request) {
   return who;
 }
 
-Response Router::session_response(const service::LoggedIn& who) const {
-  return json_response(protocol::encode(protocol::SessionInfo{
-      who.admin.name, who.admin.role, who.guard, service_.kernel().settings().configuration.name}));
+Response Router::session_response(const service::LoggedIn& who, const std::string& instead_of) const {
+  return json_response(
+      protocol::encode(protocol::SessionInfo{who.admin.name, who.admin.role, who.guard,
+                                             service_.kernel().settings().configuration.name, instead_of}));
 }
 
 void Router::open_session(const Request& request, const Reply& reply) {
@@ -92,8 +93,14 @@ void Router::open_session(const Request& request, const Reply& reply) {
       const Status more = wrong ? service_.admins().note_wrong_token(request.network) : Status{};
       return reply(error_response(more.ok() ? admin.error() : more.error()));
     }
-    service_.logins().open(*admin, [this, reply](const Result<service::NewSession>& opened) {
+    const std::string before = cookie(header(request, "cookie"), cookie_name);
+    const auto standing = service_.logins().find(before);
+    if (standing.ok() && standing->admin.name != admin->name && !message.instead)
+      return reply(session_response({*admin, ""}, standing->admin.name));
+    // Its cookie is replaced: nobody would end the session that stood.
+    service_.logins().open(message, *admin, [this, reply, before](const Result<service::NewSession>& opened) {
       if (!opened.ok()) return reply(error_response(opened.error()));
+      service_.logins().close(before);
       Response response = session_response(opened->who);
       response.headers["Set-Cookie"] = cookie_header(opened->secret, limits::console_session_seconds);
       reply(std::move(response));

@@ -1,6 +1,9 @@
 // Administrators: who they are, and the tokens that owners make for others. A token has a name, a role and
 // perhaps an end; it is shown once, when it is made, and the store has its digest.
 //
+// It knows which token made it: one that expires makes none that lasts longer, and whoever withdraws one can
+// withdraw what it made as well.
+//
 // The token "project" is that of admin/token, as `init` makes it: an owner. Whatever that file says at a
 // start counts, unless just that token was withdrawn; so who has the server's files is never locked out.
 // Thread-safe.
@@ -36,10 +39,10 @@ class Admins {
   [[nodiscard]] Status note_wrong_token(const std::string& network);
 
   void list(Done<std::vector<protocol::TokenInfo>> done);
-  // conflict: there was one of this name.
+  // By the actor of `done`, whose token it does not outlive. conflict: there was one of this name.
   void add(protocol::AddToken request, Done<protocol::MadeToken> done);
-  // It counts no more. Withdrawing it again is no mistake. conflict: it is the last owner's.
-  void withdraw(const std::string& name, Done<protocol::TokenInfo> done);
+  // It counts no more. Withdrawing it again is no mistake. conflict: no owner without an end would be left.
+  void withdraw(const std::string& name, protocol::WithdrawToken request, Done<protocol::TokenInfo> done);
 
  private:
   Kernel& kernel_;

@@ -31,6 +31,7 @@ protocol::CodeInfo describe(const Model& model, const storage::CodeRow& row, Tim
   info.expires_at = row.expires_at;
   info.withdrawn_at = row.withdrawn_at;
   if (row.children > 0) info.children = row.children;
+  info.made_by = row.made_by;
   return info;
 }
 
@@ -122,14 +123,16 @@ void Codes::make(std::function<Result<storage::CodeRow>(Transaction&)> change,
   const std::string text = protocol::to_text(
       join_code(kernel_.settings().configuration, secrets_.root_key, secret, overview_.listening_port()));
   kernel_.decide<protocol::MadeCode>(
-      [change = std::move(change), text, digest = crypto::sha256(secret), file = file_digest(secrets_)](
-          Transaction& tx, Result<protocol::MadeCode>& made) -> Status {
+      [change = std::move(change), text, digest = crypto::sha256(secret), file = file_digest(secrets_),
+       maker = done.actor() ? done.actor()->name : ""](Transaction& tx,
+                                                       Result<protocol::MadeCode>& made) -> Status {
         auto row = change(tx);
         if (!row.ok()) {
           made = row.error();
           return {};
         }
         row->secret_digest = digest;
+        row->made_by = maker;
         TRY(tx.store.put_code(*row));
         TRY(forget_file(tx, row->name, file));
         tx.model.codes[row->name] = *row;

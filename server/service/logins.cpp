@@ -36,11 +36,14 @@ Result<Admin> Logins::identify(const protocol::OpenSession& request) {
     return Error{ErrorKind::invalid, "expected a link's secret or an admin token, one of the two"};
   const Clock& clock = kernel_.clock();
   if (!request.token.empty()) return tokens_.find(request.token, clock.now());
-  TRY_ASSIGN(const std::string name, sessions_.take_link(request.link, clock.steady()));
+  TRY_ASSIGN(const std::string name, sessions_.owner_of_link(request.link, clock.steady()));
   return tokens_.named(name, clock.now());
 }
 
-void Logins::open(const Admin& admin, Done<NewSession> done) {
+void Logins::open(const protocol::OpenSession& request, const Admin& admin, Done<NewSession> done) {
+  if (!request.link.empty())
+    if (const auto taken = sessions_.take_link(request.link, kernel_.clock().steady()); !taken.ok())
+      return done(taken.error());
   kernel_.decide<Noted>(
       note, act_of(admin, "console login", [this, admin, done = std::move(done)](Status noted) {
         if (!noted.ok()) return done(noted.error());

@@ -28,10 +28,10 @@ class Logins {
   Logins(Kernel& kernel, const AdminTokens& tokens) : kernel_(kernel), tokens_(tokens) {}
 
   void make_link(const Admin& admin, Done<protocol::ConsoleLink> done);
-  // Whom the link or the token stands for; a link counts no more then. invalid: neither or both;
-  // unauthorized: why nobody.
+  // Whom the link or the token stands for. invalid: neither or both; unauthorized: why nobody.
   [[nodiscard]] Result<Admin> identify(const protocol::OpenSession& request);
-  void open(const Admin& admin, Done<NewSession> done);
+  // For whom identify() found; a link counts no more then. unauthorized: it was used just now.
+  void open(const protocol::OpenSession& request, const Admin& admin, Done<NewSession> done);
   // From memory. unauthorized: there is no such session, or its token counts no more.
   [[nodiscard]] Result<LoggedIn> find(const std::string& secret);
   void close(const std::string& secret) { sessions_.close(secret); }

@@ -459,6 +459,12 @@ constexpr const char* failures_said = R"(
 ALTER TABLE hosts ADD COLUMN failed_at INTEGER NOT NULL DEFAULT 0;
 )";
 
+// So that an administrator who leaves can be followed by what he made.
+constexpr const char* makers = R"(
+ALTER TABLE admin_tokens ADD COLUMN made_by TEXT NOT NULL DEFAULT '';
+ALTER TABLE codes ADD COLUMN made_by TEXT NOT NULL DEFAULT '';
+)";
+
 constexpr std::array steps{
     Migration{1, "first schema", first_schema},
     Migration{2, "units remember the end they were handed out with", handed_out_end},
@@ -478,6 +484,7 @@ constexpr std::array steps{
     Migration{16, "relays, and the hosts under them", relays},
     Migration{17, "a relay's leases, and what its hosts delivered", leases},
     Migration{20, "when a host said last that a kernel failed", failures_said},
+    Migration{21, "which admin token made a token or a code", makers},
 };
 
 }  // namespace

@@ -84,6 +84,7 @@ struct CodeRow {
   Timestamp expires_at;       // 0: never
   Timestamp withdrawn_at;     // 0: it is not
   std::int64_t children = 0;  // 0: it admits hosts; else a relay, and so many hosts under that
+  std::string made_by = {};   // the admin token whose holder was told its secret; empty: `init`, or unknown
 };
 
 // With what an administrator shows who it is; only the digest is kept.
@@ -92,8 +93,9 @@ struct TokenRow {
   Bytes digest;      // SHA-256
   protocol::Role role = protocol::Role::view;
   Timestamp made_at;
-  Timestamp expires_at;    // 0: never
-  Timestamp withdrawn_at;  // 0: it is not
+  Timestamp expires_at;      // 0: never
+  Timestamp withdrawn_at;    // 0: it is not
+  std::string made_by = {};  // the admin token that made it; empty: `init`, or unknown
 };
 
 // What a host's results with an application proved to be worth.

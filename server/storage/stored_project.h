@@ -107,6 +107,7 @@ struct Stored<CodeRow> {
     to("expires_at", row.expires_at);
     to("withdrawn_at", row.withdrawn_at);
     to("children", row.children);
+    to("made_by", row.made_by);
   }
 };
 
@@ -120,6 +121,7 @@ struct Stored<TokenRow> {
     to("made_at", row.made_at);
     to("expires_at", row.expires_at);
     to("withdrawn_at", row.withdrawn_at);
+    to("made_by", row.made_by);
   }
 };
 

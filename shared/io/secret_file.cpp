@@ -1,5 +1,7 @@
 #include "shared/io/secret_file.h"
 
+#include <iostream>
+#include <string>
 #include <system_error>
 
 namespace gleaner::io {
@@ -14,6 +16,14 @@ Result<Bytes> read_secret_file(const Files& files, const Path& path, std::int64_
                                            "`, and replace the secret if somebody may have seen it"};
   }
   return files.read(path, bytes_max);
+}
+
+Result<std::string> read_secret_argument(const std::string& given) {
+  if (given != "-") return given;
+  std::string line;
+  if (!std::getline(std::cin, line) || line.empty())
+    return Error{ErrorKind::invalid, "\"-\" means a line of standard input, and there is none"};
+  return line;
 }
 
 }  // namespace gleaner::io

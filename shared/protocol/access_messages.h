@@ -24,11 +24,12 @@ struct TokenInfo {
   Role role = Role::view;
   std::string state;  // valid | expired | withdrawn
   Timestamp made_at;
-  Timestamp expires_at;    // 0: never
-  Timestamp withdrawn_at;  // 0: it is not
+  Timestamp expires_at;      // 0: never
+  Timestamp withdrawn_at;    // 0: it is not
+  std::string made_by = {};  // the admin token that made it; empty: `init`, or unknown
 };
 
-// POST /v1/admin/tokens.
+// POST /v1/admin/tokens. A token ends with the one that made it at the latest.
 struct AddToken {
   std::string name;  // letters, digits, ".", "_" and "-"
   Role role = Role::view;
@@ -39,6 +40,11 @@ struct AddToken {
 struct MadeToken {
   TokenInfo info;
   std::string token;
+};
+
+// POST /v1/admin/tokens/NAME/withdraw.
+struct WithdrawToken {
+  bool with_made = false;  // the tokens and codes that it made are withdrawn, too, and what those tokens made
 };
 
 // A change that somebody made, as the audit log has it for good. Its digest covers all of it

@@ -203,6 +203,7 @@ struct CodeInfo {
   Timestamp expires_at;                       // 0: never
   Timestamp withdrawn_at;                     // 0: it is not
   std::optional<std::int64_t> children = {};  // it admits a relay: how many hosts may be under that
+  std::string made_by = {};  // the admin token whose holder was told its secret; empty: `init`, or unknown
 };
 
 // POST /v1/admin/codes.

@@ -17,10 +17,11 @@ struct ConsoleLink {
   Timestamp expires_at;
 };
 
-// POST /v1/console/session: one of the two.
+// POST /v1/console/session: a link or a token.
 struct OpenSession {
   std::string link = {};
   std::string token = {};
+  bool instead = false;  // also where another administrator is logged in, which is asked about first
 };
 
 // Answer to it, and to GET /v1/console/session. The session itself is in a cookie that scripts do not see.
@@ -29,6 +30,9 @@ struct SessionInfo {
   Role role = Role::view;
   std::string guard;  // to be sent as X-Gleaner-Guard with everything that changes something
   std::string project;
+  // Who is logged in, and stays so: nobody else is without `instead`. There is no guard, and a link stays
+  // good.
+  std::string instead_of = {};
 };
 
 // The whole project at a moment, as a point of its curves: GET /v1/admin/history.

@@ -19,6 +19,14 @@ void visit(Archive& archive, Of<Archive, TokenInfo>& message) {
   archive("made_at", message.made_at);
   archive("expires_at", message.expires_at);
   archive("withdrawn_at", message.withdrawn_at);
+  archive.defaulted("made_by", message.made_by, Text{});
+}
+
+template <>
+inline constexpr const char* title<WithdrawToken> = "withdrawal of an admin token";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, WithdrawToken>& message) {
+  archive.defaulted("with_made", message.with_made);
 }
 
 template <>

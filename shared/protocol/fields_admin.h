@@ -288,6 +288,7 @@ void visit(Archive& archive, Of<Archive, CodeInfo>& message) {
   archive("expires_at", message.expires_at);
   archive("withdrawn_at", message.withdrawn_at);
   archive("children", message.children, Whole{1, limits::relay_children_max});
+  archive.defaulted("made_by", message.made_by, Text{});
 }
 
 template <>

@@ -21,6 +21,7 @@ template <typename Archive>
 void visit(Archive& archive, Of<Archive, OpenSession>& message) {
   archive.defaulted("link", message.link, Text{});
   archive.defaulted("token", message.token, Text{});
+  archive.defaulted("instead", message.instead);
 }
 
 template <>
@@ -31,6 +32,7 @@ void visit(Archive& archive, Of<Archive, SessionInfo>& message) {
   archive("role", message.role);
   archive("guard", message.guard, Text{});
   archive("project", message.project, long_text);
+  archive.defaulted("instead_of", message.instead_of, Text{});
 }
 
 template <>

@@ -15,8 +15,7 @@ BUNDLES = BUILD / "bundles"
 # Each is the bundle "squares" with lines replaced: {file: [(what stands there, what stands there now)]}, the check that must
 # fail, and words of its sentence. "*": with these parameters.
 BROKEN = {
-    "random": ({"kernel.py": [("str((first + item) ** 2)", "str((first + item) ** 2 + os.getpid())"),
-                              ("import json,", "import os, json,")]},
+    "random": ({"kernel.py": [("str((first + item) ** 2)", "str((first + item) ** 2 + time.time_ns() % 10**9)")]},
                "determinism", "has other bytes when the same unit is computed again"),
     "counts-from-the-unit": ({"kernel.py": [("str((first + item) ** 2)", "str((first + item - begin) ** 2)"),
                                             ("def unit(item, end):", "def unit(item, end):\n    begin = item")]},
@@ -34,7 +33,7 @@ BROKEN = {
     "off-by-one-end": ({"kernel.py": [("end = min(end, int(words[1]))", "end = min(end, int(words[1]) - 1)")]},
                        "split", "ended too early"),
     "finds-old-files": ({"kernel.py": [("def unit(item, end):",
-                                        "def unit(item, end):\n    me = str(os.getpid())\n    old = os.path.exists('old') and open('old').read() != me\n"
+                                        "me = str(time.time_ns())\ndef unit(item, end):\n    old = os.path.exists('old') and open('old').read() != me\n"
                                         "    open('old', 'w').write(me)"),
                                        ("str((first + item) ** 2)", "str((first + item) ** 2 + old)"),
                                        ("import json,", "import os, json,")]},
@@ -73,7 +72,7 @@ BROKEN = {
     "counts-pieces": ({"manager.py": [("total = sum(sum(", "total = len(pieces) + sum(sum(")]},
                       "combination", "7 pieces instead of one"),
     "takes-whole-files": ({"manager.py": [("if item >= begin: yield", "yield")]}, "combination", "when the pieces' files overlap"),
-    "tells-the-time": ({"manager.py": [('f"{total}\\n"', 'f"{total} {os.getpid()}\\n"')]},
+    "tells-the-time": ({"manager.py": [('f"{total}\\n"', 'f"{total} {__import__(\'time\').time_ns()}\\n"')]},
                        "combination", "combined again"),
     "counts-validations": ({"manager.py": [("def verdict(data, begin, end):",
                                             "def verdict(data, begin, end):\n    open('seen', 'a').write(f'{begin}-{end} ')"),

@@ -7,22 +7,33 @@ import pathlib
 import re
 import signal
 import socket
+import subprocess
+import sys
 import unittest
 
 from browser import CHROMIUM, Browser
-from harness import LONG, MANDELBROT, SLOW, Grid, main
+from harness import AS_NOBODY, LONG, MANDELBROT, SLOW, Grid, main
+from opener import Opener
+
+# Connections that say nothing, for as long as the standard input is open.
+SILENT = """
+import socket, sys
+held = [socket.create_connection(("127.0.0.1", int(sys.argv[1]))) for _ in range(40)]
+print("held", flush=True)
+sys.stdin.read()
+"""
 
 
 class Page(unittest.TestCase):
     def accessible(self, browser):
         self.assertEqual(browser.violations(), [])
 
-    def start(self, grid):
+    def start(self, grid, *arguments, env=None):
         grid.start_server()
         grid.add_application(MANDELBROT)
         grid.add_client("one")
         grid.wait_until("the client", lambda: grid.control("one", "status", check=False).returncode == 0)
-        grid.start("page", "gleaner", "--state", grid.state("one"), "page", "--no-browser")
+        grid.start("page", "gleaner", "--state", grid.state("one"), "page", *(arguments or ["--no-browser"]), env=env)
         found = grid.wait_until("the page", lambda: re.search(r"http://127\.0\.0\.1:(\d+)/#([0-9a-f]{48})", grid.log("page")))
         return int(found.group(1)), found.group(2), found.group(0)
 
@@ -153,6 +164,68 @@ class Page(unittest.TestCase):
             self.assertEqual(self.raw(port, f"POST /api/command HTTP/1.1\n{here}{length}{bearer}\n", body)[0], 200)
             self.assertTrue(json.loads(grid.control("one", "--json", "status").stdout)["status"]["finishing"])
             self.assertEqual(grid.kill("page", signal.SIGTERM), 0)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only the superuser can be another user")
+    def test_another_user_sees_no_key_to_the_page(self):
+        """Not in what the browser is started with, nor where that leads; the browser gets to the page."""
+        with Grid() as grid:
+            opener = Opener(grid.directory / "opener")
+            port, token, _ = self.start(grid, "--port", "0", env=opener.environment)
+            address = opener.told(grid)
+            self.assertEqual(address, f"http://127.0.0.1:{port}/open")
+            seen = opener.seen_by_another_user()
+            self.assertIn(address, seen)
+            self.assertNotIn(token, seen)
+            self.assertIn("403", seen)
+            self.assertEqual(opener.got(grid), f"303 /#{token}")
+            # Once: whatever else runs as this user has to be told by the terminal.
+            status, headers, _ = self.ask(port, "GET", "/open")
+            self.assertEqual((status, headers.get("Location")), (403, None))
+            self.assertEqual(grid.kill("page", signal.SIGTERM), 0)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only the superuser can be another user")
+    def test_silent_connections_shut_nobody_out(self):
+        """Neither those of another user, nor those of a program of the owner's."""
+        with Grid() as grid:
+            port, token, _ = self.start(grid)
+            for before in (AS_NOBODY, []):
+                with subprocess.Popen([*before, sys.executable, "-c", SILENT, str(port)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                      text=True) as silent:
+                    self.assertEqual(silent.stdout.readline(), "held\n")
+                    for _ in range(4):
+                        self.assertEqual(self.ask(port, "GET", "/api/status", token)[0], 200)
+                        self.assertEqual(self.ask(port, "GET", "/")[0], 200)
+                    silent.communicate()
+            self.assertEqual(grid.kill("page", signal.SIGTERM), 0)
+
+    def test_what_protects_the_computer_is_not_for_a_page(self):
+        with Grid() as grid:
+            port, token, _ = self.start(grid)
+            setting = lambda: next(one for one in json.loads(self.ask(port, "GET", "/api/preferences", token)[2]) if one["key"] == "sandbox")
+            before = setting()
+            self.assertTrue(before["protects"])
+            off = "off: I accept that kernels run with my rights"
+            for body in ({"key": "sandbox", "value": off}, {"key": "sandbox", "value": "on"},
+                         {"key": "cores", "value": f'1\nsandbox = "{off}"'}, {"key": "applications", "value": f'[]\r\nsandbox = "{off}"'}):
+                status, _, reply = self.ask(port, "POST", "/api/preferences", token, body)
+                self.assertIn(status, (400, 403), reply)
+                self.assertEqual(setting(), before)
+            self.assertIn("gleaner prefs set sandbox", json.loads(self.ask(port, "POST", "/api/preferences", token,
+                                                                         {"key": "sandbox", "value": off})[2])["message"])
+            self.assertEqual(grid.kill("page", signal.SIGTERM), 0)
+
+    @unittest.skipUnless(CHROMIUM, "chromium is not installed")
+    def test_opened_in_a_browser(self):
+        with Grid() as grid:
+            opener = Opener(grid.directory / "opener")
+            _, token, _ = self.start(grid, "--port", "0", env=opener.environment)
+            with Browser(grid.directory / "profile") as browser:
+                browser.open(opener.told(grid))
+                grid.wait_until("the page", lambda: browser.run("document.getElementById('sentence')?.textContent.startsWith('This computer')"), 40)
+                self.assertEqual(browser.run("location.hash"), f"#{token}")
+                self.assertEqual(browser.run("document.getElementById('preference-sandbox').disabled"), True)
+                self.assertEqual(browser.complaints(), [])
+            grid.kill("page", signal.SIGTERM)
 
     @unittest.skipUnless(CHROMIUM, "chromium is not installed")
     def test_by_clicks(self):

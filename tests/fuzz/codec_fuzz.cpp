@@ -35,7 +35,7 @@ constexpr auto checks =
               HeartbeatRequest, UnitOrder, HeartbeatReply, Proposal, SlotRequest, WorkRequest, WorkReply,
               FailureReport, UploadState, ProblemDocument, ApplicationInfo, AddApplication, AddProblem,
               ResultFile, Preview, HostShare, SetAside, ProblemInfo, HostInfo, CodeInfo, AddCode, MadeCode,
-              WithdrawCode, RevokeHost, std::vector<CodeInfo>, TokenInfo, AddToken, MadeToken,
+              WithdrawCode, RevokeHost, std::vector<CodeInfo>, TokenInfo, AddToken, WithdrawToken, MadeToken,
               std::vector<TokenInfo>, ServerStatus, DecisionInfo, ChangeStrategy, ChangeApplication,
               StrategyInfo, std::vector<StrategyInfo>, std::vector<ApplicationInfo>, std::vector<ProblemInfo>,
               std::vector<HostInfo>, std::vector<DecisionInfo>, ProblemProgress, AuditPage, AddBan, RemoveBan,

@@ -61,6 +61,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const Reply reply =
       answer({method, target, host, origin, site, authorization, std::string(text)}, gate, backend);
   CHECK_TRUE(reply.status >= 200 && reply.status < 600 && !reply.body.empty());
+  CHECK_TRUE(reply.location.empty());
   if (backend.calls > 0) {
     CHECK_TRUE(authorization == "Bearer secret" && (host == "127.0.0.1:4711" || host == "localhost:4711"));
     CHECK_TRUE(origin.empty() || origin == "http://" + host || origin == "http://127.0.0.1:4711" ||

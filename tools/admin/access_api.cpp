@@ -20,8 +20,9 @@ Result<protocol::MadeToken> add_token(Api& api, const protocol::AddToken& token)
   return made;
 }
 
-Result<protocol::TokenInfo> withdraw_token(Api& api, const std::string& name) {
-  return api.post<protocol::TokenInfo>("/v1/admin/tokens/" + name + "/withdraw", empty_body,
+Result<protocol::TokenInfo> withdraw_token(Api& api, const std::string& name,
+                                           const protocol::WithdrawToken& withdrawal) {
+  return api.post<protocol::TokenInfo>("/v1/admin/tokens/" + name + "/withdraw", protocol::encode(withdrawal),
                                        Api::Repeat::yes);
 }
 

@@ -12,7 +12,8 @@ namespace gleaner::admin {
 
 [[nodiscard]] Result<std::vector<protocol::TokenInfo>> get_tokens(Api& api);
 [[nodiscard]] Result<protocol::MadeToken> add_token(Api& api, const protocol::AddToken& token);
-[[nodiscard]] Result<protocol::TokenInfo> withdraw_token(Api& api, const std::string& name);
+[[nodiscard]] Result<protocol::TokenInfo> withdraw_token(Api& api, const std::string& name,
+                                                         const protocol::WithdrawToken& withdrawal);
 
 [[nodiscard]] Result<std::vector<protocol::RelayInfo>> get_relays(Api& api);
 [[nodiscard]] Result<protocol::RelayInfo> set_relay_quota(Api& api, const std::string& name,

@@ -17,6 +17,7 @@ struct CheckOptions {
   std::string bundle;
   ProblemOptions content;
   std::uint64_t seed = 1;
+  std::string unconfined;
   bool keep = false;
 };
 
@@ -134,8 +135,13 @@ Result<ExitCode> check(Session& session, const CheckOptions& options) {
   TRY_ASSIGN(request.content, local_content(outside.files, options.content));
   request.work =
       std::filesystem::temp_directory_path() / ("gleaner-check-" + to_hex(crypto::random_secret(6)));
+  io::Path place = request.work;
+  TRY_ASSIGN(const auto confinement, find_confinement(outside, options.unconfined, place += "-sandbox"));
   CheckProgress progress(outside);
-  const local::CheckWorld world{outside.files, outside.processes, outside.clock,
+  const local::CheckWorld world{outside.files,
+                                outside.processes,
+                                outside.clock,
+                                confinement,
                                 [&](const std::string& doing, double done) { progress.show(doing, done); },
                                 outside.interrupted};
   const auto report = local::check_bundle(request, world);
@@ -169,10 +175,13 @@ void add_check_command(CLI::App& applications, Action& chosen) {
   declare_problem_options(command, options->content);
   command->add_option("--seed", options->seed, "the random choices: where it is cut, killed, damaged")
       ->capture_default_str();
+  declare_unconfined(command, options->unconfined);
   command->add_flag("--keep", options->keep, "keep the work directory, for a look at what was written");
   command->footer(
       check_list() +
-      "\nThe problem is computed about five times: choose parameters that take a second or two.\n"
+      "\nThe bundle's programs run in the sandbox of volunteers' computers, without your files and the "
+      "network.\n"
+      "The problem is computed about five times: choose parameters that take a second or two.\n"
       "Exit status: 0 if no check failed, 1 if one did.\n\n"
       "Example:\n  gleaner-admin app check build/bundles/mandelbrot --param width=64 --param height=48");
   on_parse(command, chosen, options, check);

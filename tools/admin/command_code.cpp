@@ -49,14 +49,15 @@ Result<ExitCode> list_codes(Session& session, const NoOptions&) {
     session.print_json(protocol::encode(codes));
     return ExitCode::ok;
   }
-  Table table({{"NAME"}, {"STATE"}, {"HOSTS", Align::right}, {"EXPIRES"}, {"HOSTS ARE"}, {"TAGS"}});
+  Table table({{"NAME"}, {"STATE"}, {"HOSTS", Align::right}, {"EXPIRES"}, {"HOSTS ARE"}, {"TAGS"}, {"BY"}});
   for (const auto& code : codes)
     table.add({{code.name, Tint::bold},
                {code.state, code_tint(code)},
                quota_text(code),
                end_text(code),
                kind_text(code),
-               joined(code.tags)});
+               joined(code.tags),
+               code.made_by});
   session.people() << table.render(session.people_display());
   return ExitCode::ok;
 }
@@ -75,6 +76,7 @@ Result<ExitCode> show_code(Session& session, const CodeChoice& choice) {
                                      {"they are", kind_text(code)},
                                      {"tags", joined(code.tags)},
                                      {"made", time_text(code.made_at)},
+                                     {"by", code.made_by},
                                      {"expires", end_text(code)},
                                      {"withdrawn", time_text(code.withdrawn_at)}},
                                     session.people_display());

@@ -30,11 +30,14 @@ Result<ExitCode> open_console(Session& session, const ConsoleOptions& options) {
     return ExitCode::ok;
   }
   session.people() << address << '\n';
-  const bool opened = !options.no_open && has_browser(session) && session.outside().open_browser(address);
-  session.outside().error
-      << (opened ? "A browser was asked to open it.\n" : "")
-      << "The link logs in whoever opens it first, within two minutes. Where the server has the "
-         "certificate that `gleaner-server init` made, the browser warns once.\n";
+  std::ostream& error = session.outside().error;
+  error << "The link logs in whoever opens it first, within two minutes. Where the server has the "
+           "certificate that `gleaner-server init` made, the browser warns once.\n";
+  if (options.no_open || !has_browser(session)) return ExitCode::ok;
+  error << "Opening it in a browser ...\n" << std::flush;
+  const Status opened = session.outside().open_browser(address);
+  error << (opened.ok() ? "The browser has it.\n"
+                        : opened.error().message + ": open the link above in a browser\n");
   return ExitCode::ok;
 }
 

@@ -1,5 +1,6 @@
 // run-local: a bundle computed on this machine, for its author and as the reference for a grid's results.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -25,6 +26,7 @@ struct RunOptions {
   std::string out = ".";
   int jobs = 0;
   std::string strategy;
+  std::string unconfined;
   bool keep = false;
 };
 
@@ -79,6 +81,18 @@ struct Delivered {
   BlobName blob;
 };
 
+// A manager of the superuser's ran as another user; and it says nothing of who may execute a result.
+Status make_own(const io::Path& path) {
+  std::error_code error;
+  if (::geteuid() == 0 && ::lchown(path.c_str(), 0, ::getegid()) != 0)
+    return Error{ErrorKind::io, "cannot take over " + path.string()};
+  using std::filesystem::perms;
+  std::filesystem::permissions(
+      path, perms::owner_read | perms::owner_write | perms::group_read | perms::others_read, error);
+  if (error) return Error{ErrorKind::io, "cannot set the permissions of " + path.string()};
+  return {};
+}
+
 // From the work directory, which is beside them on the same file system, to where they are wanted.
 Result<std::vector<Delivered>> deliver(io::Files& files, const local::LocalResult& result,
                                        const io::Path& out) {
@@ -86,8 +100,12 @@ Result<std::vector<Delivered>> deliver(io::Files& files, const local::LocalResul
   for (const auto& file : result.files) {
     TRY(check_result_name(file.name));
     const io::Path path = out / file.name;
+    std::error_code error;  // the manager has ended: what it made is what it will be
+    if (std::filesystem::canonical(file.path, error) != file.path)
+      return Error{ErrorKind::invalid, "the manager replaced the result " + file.name + " by a link"};
     TRY_ASSIGN(BlobName blob, blob_of_file(files, file.path));
     TRY(files.rename(file.path, path));
+    TRY(make_own(path));
     delivered.push_back({file, path, std::move(blob)});
   }
   return delivered;
@@ -125,10 +143,13 @@ Result<ExitCode> run(Session& session, const RunOptions& options) {
   const io::Path out = options.out;
   problem.work = out / (".gleaner-run-" + to_hex(crypto::random_secret(6)));
   TRY(outside.files.make_directories(out));
+  io::Path place = problem.work;
+  TRY_ASSIGN(const auto confinement, find_confinement(outside, options.unconfined, place += "-sandbox"));
   RunReport report(outside);
   const local::LocalWorld world{outside.files,
                                 outside.processes,
                                 outside.clock,
+                                confinement,
                                 [&](const local::LocalProgress& progress) { report.progress(progress); },
                                 [&](int kernel, const std::string& words) { report.log(kernel, words); },
                                 outside.interrupted};
@@ -173,9 +194,12 @@ void add_run_local_command(CLI::App& program, Action& chosen) {
       ->add_option("--strategy", options->strategy,
                    "the sizing strategy that hands out units, as problems name it; else gleaner")
       ->type_name("NAME[,KEY=VALUE...]");
+  declare_unconfined(command, options->unconfined);
   command->add_flag("--keep", options->keep,
                     "keep the work directory, for a look at what manager and kernels wrote");
   command->footer(
+      "The bundle's programs run in the sandbox of volunteers' computers, without your files and the "
+      "network.\n"
       "Results with the same names are replaced. With --jobs 1 one kernel computes all items in one go:\n"
       "the reference that a grid's result must equal byte for byte.\n\n"
       "Example:\n  gleaner-admin run-local build/bundles/mandelbrot --param width=640 --param height=480 -o "

@@ -1,4 +1,6 @@
 // token add, list, withdraw: who may administer.
+#include <set>
+
 #include "shared/protocol/codec.h"
 #include "tools/admin/access_api.h"
 #include "tools/admin/commands.h"
@@ -14,6 +16,7 @@ struct NewToken {
 
 struct TokenChoice {
   std::string name;
+  bool with_made = false;
   bool yes = false;
 };
 
@@ -24,12 +27,13 @@ Result<ExitCode> list_tokens(Session& session, const NoOptions&) {
     session.print_json(protocol::encode(tokens));
     return ExitCode::ok;
   }
-  Table table({{"NAME"}, {"ROLE"}, {"STATE"}, {"MADE"}, {"EXPIRES"}});
+  Table table({{"NAME"}, {"ROLE"}, {"STATE"}, {"MADE"}, {"BY"}, {"EXPIRES"}});
   for (const auto& token : tokens)
     table.add({{token.name, Tint::bold},
                protocol::name_of(token.role),
                {token.state, token.state == "valid" ? Tint::good : Tint::dim},
                time_text(token.made_at),
+               token.made_by,
                to_microseconds(token.expires_at) == 0 ? "never" : time_text(token.expires_at)});
   session.people() << table.render(session.people_display());
   return ExitCode::ok;
@@ -47,26 +51,59 @@ Result<ExitCode> make_token(Session& session, const NewToken& options) {
     return ExitCode::ok;
   }
   session.people() << made.token << '\n';
+  const bool ends = to_microseconds(made.info.expires_at) != 0;
   session.outside().error << "The token of " << made.info.name << " (" << protocol::name_of(made.info.role)
                           << ") is shown this once: the server keeps no copy. It goes into a file of mode "
-                             "0600, for --token-file.\n";
+                             "0600, for --token-file."
+                          << (ends ? " It expires on " + time_text(made.info.expires_at) + "." : "") << '\n';
   return ExitCode::ok;
 }
 
+// "token bob, code lab": what `name` made, directly or through tokens that it made, and is still good.
+Result<std::vector<std::string>> made_by(Api& api, const std::string& name) {
+  TRY_ASSIGN(const auto tokens, get_tokens(api));
+  TRY_ASSIGN(const auto codes, api.codes());
+  std::set<std::string> makers{name};
+  std::vector<std::string> made;
+  for (bool more = true; more;) {
+    more = false;
+    for (const auto& token : tokens) {
+      if (!makers.contains(token.made_by) || !makers.insert(token.name).second) continue;
+      more = true;
+      if (token.state == "valid") made.push_back("token " + token.name);
+    }
+  }
+  for (const auto& code : codes)
+    if (makers.contains(code.made_by) && (code.state == "valid" || code.state == "full"))
+      made.push_back("code " + code.name);
+  return made;
+}
+
 Result<ExitCode> end_token(Session& session, const TokenChoice& choice) {
-  TRY_ASSIGN(
-      const bool sure,
-      session.confirm("Withdraw the admin token " + choice.name + "? This cannot be undone.", choice.yes));
+  TRY_ASSIGN(Api* const api, session.api());
+  TRY_ASSIGN(const auto made, made_by(*api, choice.name));
+  const std::string all = joined(made);
+  const bool with_made = choice.with_made && !made.empty();
+  TRY_ASSIGN(const bool sure,
+             session.confirm("Withdraw the admin token " + choice.name +
+                                 (with_made ? " and what it made (" + all + ")" : std::string()) +
+                                 "? This cannot be undone.",
+                             choice.yes));
   if (!sure) {
     session.people() << "the admin token " << choice.name << " is kept\n";
     return ExitCode::failed;
   }
-  TRY_ASSIGN(Api* const api, session.api());
-  TRY_ASSIGN(const auto withdrawn, withdraw_token(*api, choice.name));
-  if (session.json())
+  TRY_ASSIGN(const auto withdrawn, withdraw_token(*api, choice.name, {choice.with_made}));
+  if (session.json()) {
     session.print_json(protocol::encode(withdrawn));
-  else
-    session.people() << "the admin token " << withdrawn.name << " is withdrawn\n";
+    return ExitCode::ok;
+  }
+  session.people() << "the admin token " << withdrawn.name << " is withdrawn"
+                   << (with_made ? ", with " + all : std::string()) << '\n';
+  if (!made.empty() && !with_made)
+    session.outside().error << "What it made is still good: " << all
+                            << ". To withdraw that as well: gleaner-admin token withdraw " << withdrawn.name
+                            << " --with-made\n";
   return ExitCode::ok;
 }
 
@@ -88,7 +125,9 @@ void add_token_commands(CLI::App& program, Action& chosen) {
       ->required()
       ->transform(CLI::CheckedTransformer(roles).description(""))
       ->type_name("ROLE");
-  add->add_option("--expires", options->lifetime, "for so long: 12h, 30d, 8w")->type_name("TIME");
+  add->add_option("--expires", options->lifetime,
+                  "for so long: 12h, 30d, 8w; at most as long as the token that makes it")
+      ->type_name("TIME");
   on_parse(add, chosen, options, make_token);
 
   on_parse(tokens->add_subcommand("list", "List all tokens"), chosen, std::make_shared<NoOptions>(),
@@ -97,6 +136,8 @@ void add_token_commands(CLI::App& program, Action& chosen) {
   const auto choice = std::make_shared<TokenChoice>();
   CLI::App* withdraw = tokens->add_subcommand("withdraw", "Let a token count no more");
   withdraw->add_option("name", choice->name, "the token's name")->required()->type_name("NAME");
+  withdraw->add_flag("--with-made", choice->with_made,
+                     "withdraw the tokens and join codes that it made, too, and what those tokens made");
   withdraw->add_flag("--yes", choice->yes, "do not ask");
   on_parse(withdraw, chosen, choice, end_token);
 }

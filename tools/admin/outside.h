@@ -49,8 +49,9 @@ struct Outside {
   std::function<std::optional<std::string>(const std::string& name)> variable;
   // Asks a person a question and returns the answer's line; nothing if standard input is not a terminal.
   std::function<std::optional<std::string>(const std::string& question)> ask;
-  // Has the desktop open an address, in a browser that outlives us. False: there is nothing that would.
-  std::function<bool(const std::string& address)> open_browser;
+  // Has the desktop open an address, in a browser that outlives us and with nobody else seeing the address.
+  // unavailable: why it was given to none.
+  std::function<Status(const std::string& address)> open_browser;
   // Has whoever reads `out` seen enough, as `head` does?
   std::function<bool()> reader_gone;
 };

@@ -1,5 +1,4 @@
 #include <poll.h>
-#include <spawn.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -9,6 +8,7 @@
 #include <iostream>
 
 #include "shared/base/version.h"
+#include "tools/admin/browser_handover.h"
 #include "tools/admin/outside.h"
 
 namespace gleaner::admin {
@@ -59,12 +59,9 @@ io::Path installation() {
   return failure ? io::Path("/usr") : program.parent_path().parent_path();
 }
 
-bool open_browser(const std::string& address) {
-  std::string program = "xdg-open";
-  std::string argument = address;
-  char* const arguments[] = {program.data(), argument.data(), nullptr};
-  pid_t child = 0;
-  return ::posix_spawnp(&child, program.c_str(), nullptr, nullptr, arguments, ::environ) == 0;
+Status open_browser(const std::string& address) {
+  constexpr Duration patience = std::chrono::seconds{60};  // a browser may have to start
+  return hand_to_browser(address, patience, [] { return interruption != 0; });
 }
 
 bool reader_gone() {

@@ -27,6 +27,35 @@ PreparedBundle::~PreparedBundle() {
   if (!copy_.empty()) std::filesystem::remove_all(copy_, ignored);
 }
 
+void declare_unconfined(CLI::App* command, std::string& words) {
+  command
+      ->add_option(
+          "--unconfined", words,
+          "to run the bundle's programs without the sandbox, where they can read and change all that "
+          "you can: \"" +
+              std::string(local::unconfined_words) + "\"")
+      ->check(CLI::IsMember(std::vector<std::string>{local::unconfined_words}).description(""))
+      ->type_name("WORDS");
+}
+
+Result<local::Confinement> find_confinement(Outside& outside, const std::string& words,
+                                            const io::Path& place) {
+  if (words == local::unconfined_words) {
+    outside.error << "The bundle's programs are not confined: they can read and change all that you can.\n";
+    return local::Confinement::none();
+  }
+  sandbox::Tools tools{{}, sandbox::find_bubblewrap()};
+  // In a build tree, and installed.
+  for (const char* const helper : {"bin/gleaner-sandbox", "libexec/gleaner-admin/gleaner-sandbox"})
+    if (tools.helper.empty() && outside.files.exists(outside.installation / helper))
+      tools.helper = outside.installation / helper;
+  TRY_ASSIGN(local::Confinement found, local::Confinement::find(tools, outside.processes, outside.files,
+                                                                std::filesystem::absolute(place)));
+  if (const std::string weakness = found.weakness(); !weakness.empty())
+    outside.error << "The bundle's programs are confined by Landlock alone: " << weakness << ".\n";
+  return found;
+}
+
 Result<local::Content> local_content(const io::Files& files, const ProblemOptions& options) {
   local::Content content;
   TRY_ASSIGN(content.parameters, read_parameters(files, options));

@@ -3,6 +3,7 @@
 
 #include "tools/admin/commands.h"
 #include "tools/admin/outside.h"
+#include "tools/local/confinement.h"
 #include "tools/local/local_bundle.h"
 
 namespace gleaner::admin {
@@ -26,6 +27,13 @@ class PreparedBundle {
   io::Path directory_;
   io::Path copy_;  // removed at the end; empty: there is none
 };
+
+// Adds --unconfined, with which a person accepts in words that nothing confines the bundle's programs.
+void declare_unconfined(CLI::App* command, std::string& words);
+// How the bundle's programs are confined. `place`: a directory for trying it, made and removed. io: they
+// cannot be.
+[[nodiscard]] Result<local::Confinement> find_confinement(Outside& outside, const std::string& words,
+                                                          const io::Path& place);
 
 // Parameters and inputs as the options name them.
 [[nodiscard]] Result<local::Content> local_content(const io::Files& files, const ProblemOptions& options);

@@ -74,7 +74,8 @@ Result<Connection> find_connection(const ConnectionOptions& options, const Outsi
   else if (!complete || !options.project.empty())
     return profile.error();
   if (!options.join_code.empty()) {
-    TRY_ASSIGN(const protocol::JoinCode code, protocol::parse_join_code(options.join_code));
+    TRY_ASSIGN(const std::string given, io::read_secret_argument(options.join_code));
+    TRY_ASSIGN(const protocol::JoinCode code, protocol::parse_join_code(given));
     connection.url = code.base_url();
     connection.vouchers = {code.root_fingerprint, code.certificate == protocol::Certificate::either};
     connection.tls_key.clear();

@@ -46,7 +46,7 @@ void declare_globals(CLI::App& program, GlobalOptions& globals) {
       ->type_name("URL");
   program
       .add_option("--join-code", globals.connection.join_code,
-                  "take address and root key fingerprint from a join code")
+                  "take address and root key fingerprint from a join code; -: from a line of standard input")
       ->type_name("CODE");
   program.add_option("--token-file", globals.connection.token_file, "file with the admin token (mode 0600)")
       ->type_name("FILE");

@@ -38,7 +38,9 @@ class BundleCheck {
     TRY(write_problem(context_.world.files, problem, context_.request.content));
     const io::Path directory = context_.work / "manager";
     TRY(context_.world.files.make_directories(directory));
-    auto manager = context_.manager(problem, directory);
+    TRY(context_.world.files.make_directories(context_.segments()));
+    TRY_ASSIGN(auto manager, context_.manager(problem, directory));
+    note_confinement();
     if (const Status checked = manager->check(); !checked.ok())
       return local_error(checked.error(), "the manager");
     TRY(unknown_parameter());
@@ -59,6 +61,16 @@ class BundleCheck {
   }
 
  private:
+  void note_confinement() {
+    const Confinement& confinement = context_.world.confinement;
+    const std::string weakness = confinement.weakness();
+    if (weakness.empty())
+      context_.findings.passed("sandbox", "the programs are confined: " + confinement.describe());
+    else
+      context_.findings.noted("sandbox", confinement.describe() + ": " + weakness,
+                              "on volunteers' computers kernels are confined by namespaces (bubblewrap)");
+  }
+
   // A typing mistake in a parameter's name should not go unnoticed.
   Status unknown_parameter() {
     CheckContext& c = context_;
@@ -71,7 +83,8 @@ class BundleCheck {
     const io::Path problem = c.fresh("problem-changed"), directory = c.fresh("manager-changed");
     TRY(write_problem(c.world.files, problem, changed));
     TRY(c.world.files.make_directories(directory));
-    const Status checked = c.manager(problem, directory)->check();
+    TRY_ASSIGN(const auto manager, c.manager(problem, directory));
+    const Status checked = manager->check();
     if (checked.ok())
       c.findings.noted("parameters", "the manager takes a parameter that it does not know",
                        "refuse unknown keys, so that a mistyped one is noticed");
@@ -99,7 +112,8 @@ class BundleCheck {
     const io::Path problem = c.fresh("problem-defaults"), directory = c.fresh("manager-defaults");
     TRY(write_problem(c.world.files, problem, changed));
     TRY(c.world.files.make_directories(directory));
-    const auto planned = c.manager(problem, directory)->plan(0);
+    TRY_ASSIGN(const auto manager, c.manager(problem, directory));
+    const auto planned = manager->plan(0);
     const std::string advice =
         "a default in the manifest is what leaving the parameter out means; where that "
         "depends on other parameters, declare none";
@@ -144,14 +158,11 @@ class BundleCheck {
     if (!reference.plan.inputs.empty() || c.bundle.manifest.keeps_inputs) {
       reference.problem = c.fresh("problem");
       TRY(write_problem(c.world.files, reference.problem, seen_by_kernels(c.bundle, c.request.content),
-                        reference.plan.inputs));
+                        Planned{c.work / "manager", reference.plan.inputs}));
     }
     if (!reference.plan.hints.empty()) TRY(contract::read_hints(reference.plan.hints, reference.plan.items));
     reference.manager_snapshot = c.fresh("snapshot");
-    std::error_code failure;
-    std::filesystem::copy(c.work / "manager", reference.manager_snapshot,
-                          std::filesystem::copy_options::recursive, failure);
-    if (failure) return Error{ErrorKind::io, "cannot copy the manager's directory: " + failure.message()};
+    TRY(copy_work(c.work / "manager", reference.manager_snapshot));
     TRY_ASSIGN(const bool computed, compute(reference, manager));
     if (!computed) return false;
     TRY(KernelChecks(c, reference, manager).run());
@@ -290,7 +301,7 @@ class BundleCheck {
 
   Result<bool> combine(Reference& reference, contract::ManagerSession& manager) {
     CheckContext& c = context_;
-    const io::Path segment = c.fresh("segment");
+    const io::Path segment = c.segments() / ("stage-" + std::to_string(reference.stage));
     TRY(c.world.files.write_at(segment, 0, segment_of(reference, {0, reference.count()})));
     auto files = manager.combine(reference.stage, {{{0, reference.count()}, 0, segment}},
                                  [&](double done) { c.doing("combining", done); });
@@ -322,6 +333,7 @@ bool CheckReport::passed() const {
 
 const std::vector<CheckInfo>& checks() {
   static const std::vector<CheckInfo> all{
+      {"sandbox", "the programs run confined, as on volunteers' computers and on a server"},
       {"libraries", "programs need no shared library but those of C and C++ and the bundle's own"},
       {"parameters", "the manager refuses parameters that it does not know"},
       {"defaults", "what the manifest says of parameters that are left out is so"},
@@ -364,10 +376,10 @@ std::vector<Finding> Findings::in_order() const {
   return ordered;
 }
 
-std::unique_ptr<contract::ManagerSession> CheckContext::manager(const io::Path& problem,
-                                                                const io::Path& directory) const {
-  return std::make_unique<contract::ManagerSession>(world.processes, manager_spec(bundle, directory), problem,
-                                                    directory,
+Result<std::unique_ptr<contract::ManagerSession>> CheckContext::manager(const io::Path& problem,
+                                                                        const io::Path& directory) const {
+  TRY_ASSIGN(auto spec, world.confinement.manager(bundle, {directory, problem, segments()}));
+  return std::make_unique<contract::ManagerSession>(world.processes, std::move(spec), problem, directory,
                                                     std::chrono::seconds{limits::manager_seconds_max});
 }
 

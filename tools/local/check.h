@@ -1,7 +1,7 @@
 // Does a bundle keep the contract (apps/CONTRACT.md)? Its kernel and manager are run as a grid would run
 // them, and worse: alone, again, in parts, out of order, stopped, killed and continued, with results that
-// came twice or were damaged. All choices are random from a seed. The caller's thread blocks; the programs
-// run with the caller's rights and die with it.
+// came twice or were damaged. All choices are random from a seed. The programs are confined as they are on a
+// grid. The caller's thread blocks; they die with it.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,7 @@
 #include "shared/bundle/manifest.h"
 #include "shared/io/files.h"
 #include "shared/io/process.h"
+#include "tools/local/confinement.h"
 #include "tools/local/local_bundle.h"
 
 namespace gleaner::local {
@@ -58,6 +59,7 @@ struct CheckWorld {
   io::Files& files;
   io::ProcessRunner& processes;
   const Clock& clock;
+  const Confinement& confinement;
   std::function<void(const std::string& doing, double fraction)> on_progress;  // often
   std::function<bool()> interrupted;
 };

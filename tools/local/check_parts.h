@@ -61,8 +61,10 @@ struct CheckContext {
     return work / (purpose + "-" + std::to_string(directories++));
   }
   [[nodiscard]] int threads() const { return bundle.manifest.threads > 0 ? bundle.manifest.threads : 1; }
-  [[nodiscard]] std::unique_ptr<contract::ManagerSession> manager(const io::Path& problem,
-                                                                  const io::Path& directory) const;
+  // Where results lie that a manager is to combine.
+  [[nodiscard]] io::Path segments() const { return work / "segments"; }
+  [[nodiscard]] Result<std::unique_ptr<contract::ManagerSession>> manager(const io::Path& problem,
+                                                                          const io::Path& directory) const;
   void doing(const std::string& what, double fraction) const { world.on_progress(what, fraction); }
 };
 
@@ -125,8 +127,7 @@ class ManagerChecks {
   [[nodiscard]] Result<std::string> combine(const Division& division);
   // A session over a copy of the manager's directory as it was after planning; `directory` is where.
   [[nodiscard]] Result<std::unique_ptr<contract::ManagerSession>> session(io::Path& directory);
-  [[nodiscard]] Result<std::vector<contract::Piece>> write_pieces(const io::Path& directory,
-                                                                  const std::vector<Range>& ranges,
+  [[nodiscard]] Result<std::vector<contract::Piece>> write_pieces(const std::vector<Range>& ranges,
                                                                   bool overlapping);
 
   CheckContext& context_;

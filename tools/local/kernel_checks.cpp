@@ -135,8 +135,8 @@ Status KernelChecks::alone() {
     context_.doing("computing single items", static_cast<double>(i) / alone_items);
     const io::Path problem = context_.fresh("problem");
     TRY(write_problem(context_.world.files, problem,
-                      seen_by_kernels(context_.bundle, context_.request.content), reference_.plan.inputs,
-                      {item, item + 1}));
+                      seen_by_kernels(context_.bundle, context_.request.content),
+                      Planned{context_.work / "manager", reference_.plan.inputs, {item, item + 1}}));
     Trial kernel(context_.bundle, context_.world, {context_.fresh("kernel"), problem, context_.threads()});
     TRY_ASSIGN(const auto outcome, kernel.run({reference_.stage, {item, item + 1}}));
     if (!worked(outcome, "independence", "given item " + std::to_string(item) + " alone")) return {};
@@ -191,7 +191,8 @@ Status KernelChecks::divided(int kernels, int parts) {
   setup.work = context_.fresh("pool");
   setup.kernels = kernels;
   setup.threads = context_.threads();
-  KernelPool pool(context_.world.processes, context_.world.files, context_.world.clock, std::move(setup));
+  KernelPool pool(context_.world.processes, context_.world.files, context_.world.clock,
+                  context_.world.confinement, std::move(setup));
   pool.begin_stage(reference_.problem, reference_.stage, listed_units(std::move(units)));
   std::vector<ComputedPiece> pieces;
   while (!pool.stage_done()) {

@@ -18,21 +18,21 @@ constexpr int output_wait_milliseconds = 20;
 
 }  // namespace
 
-KernelPool::KernelPool(io::ProcessRunner& runner, io::Files& files, const Clock& clock, Setup setup)
-    : runner_(runner), files_(files), clock_(clock), setup_(std::move(setup)) {
+KernelPool::KernelPool(io::ProcessRunner& runner, io::Files& files, const Clock& clock,
+                       const Confinement& confinement, Setup setup)
+    : runner_(runner), files_(files), clock_(clock), confinement_(confinement), setup_(std::move(setup)) {
   workers_.resize(static_cast<std::size_t>(std::max(setup_.kernels, 1)));
 }
 
 void KernelPool::begin_stage(const io::Path& problem, int stage, std::unique_ptr<UnitSource> units) {
+  const bool other = problem != problem_;
   problem_ = problem;
   stage_ = stage;
   source_ = std::move(units);
   computed_ = 0;
   units_ = 0;
-  for (Worker& worker : workers_) {
-    if (worker.busy) worker = Worker{};
-    worker.has_problem = false;
-  }
+  for (Worker& worker : workers_)
+    if (worker.busy || other) worker = Worker{};
 }
 
 bool KernelPool::stage_done() const {
@@ -52,7 +52,8 @@ Status KernelPool::turn(std::vector<ComputedPiece>& pieces) {
 Status KernelPool::start(Worker& worker, int number) {
   const io::Path directory = setup_.work / ("kernel-" + std::to_string(number));
   TRY(files_.make_directories(directory));
-  TRY_ASSIGN(auto process, runner_.start(kernel_spec(setup_.bundle, directory, setup_.threads)));
+  TRY_ASSIGN(const auto spec, confinement_.kernel(setup_.bundle, {directory, problem_, setup_.threads}));
+  TRY_ASSIGN(auto process, runner_.start(spec));
   worker = Worker{};
   worker.session =
       std::make_unique<contract::KernelSession>(std::move(process), setup_.bundle.manifest.item_bytes);
@@ -63,7 +64,7 @@ Status KernelPool::feed(Worker& worker, int number) {
   if (worker.busy || source_->exhausted()) return {};
   if (!worker.session || worker.session->finished()) TRY(start(worker, number));
   if (!worker.session->idle()) return {};
-  if (!worker.has_problem) worker.session->set_problem(problem_);
+  if (!worker.has_problem) worker.session->set_problem(confinement_.inside(problem_));
   worker.has_problem = true;
   worker.unit = source_->next(number);
   ++units_;

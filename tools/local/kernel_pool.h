@@ -15,6 +15,7 @@
 #include "shared/contract/kernel_session.h"
 #include "shared/io/files.h"
 #include "shared/io/process.h"
+#include "tools/local/confinement.h"
 #include "tools/local/local_bundle.h"
 #include "tools/local/unit_source.h"
 
@@ -35,10 +36,12 @@ class KernelPool {
     int threads = 1;  // of each
     std::function<void(int kernel, const std::string& text)> on_log;
   };
-  KernelPool(io::ProcessRunner& runner, io::Files& files, const Clock& clock, Setup setup);
+  // What is handed in must outlive it.
+  KernelPool(io::ProcessRunner& runner, io::Files& files, const Clock& clock, const Confinement& confinement,
+             Setup setup);
 
   // `problem`: the directory that the kernels read. Kernels that still compute (the stage before ended early)
-  // are ended.
+  // are ended, as are those that see another directory.
   void begin_stage(const io::Path& problem, int stage, std::unique_ptr<UnitSource> units);
   // Appends what was finished. Errors: io (a kernel failed, hung or cannot be started; with its last words).
   [[nodiscard]] Status turn(std::vector<ComputedPiece>& pieces);
@@ -51,7 +54,7 @@ class KernelPool {
   struct Worker {
     std::unique_ptr<contract::KernelSession> session;
     bool busy = false;
-    bool has_problem = false;  // was told this stage's directory
+    bool has_problem = false;  // was told its directory
     Range unit;
     std::int64_t next = 0;  // item that comes next
     ComputedPiece piece;    // finished, not handed on
@@ -71,6 +74,7 @@ class KernelPool {
   io::ProcessRunner& runner_;
   io::Files& files_;
   const Clock& clock_;
+  const Confinement& confinement_;
   Setup setup_;
   std::vector<Worker> workers_;
   io::Path problem_;

@@ -1,12 +1,15 @@
 #include "tools/local/local_bundle.h"
 
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <thread>
 
 #include "shared/bundle/bundle.h"
+#include "shared/io/held_file.h"
+#include "shared/io/place_file.h"
 #include "shared/json/text.h"
 
 namespace gleaner::local {
@@ -14,13 +17,34 @@ namespace {
 
 constexpr int manager_files_max = 1024;  // a segment each while it combines
 
-Status link_input(const io::Path& directory, const std::string& name, const io::Path& target) {
-  std::error_code failure;
-  std::filesystem::remove(directory / name, failure);
-  std::filesystem::create_symlink(std::filesystem::absolute(target), directory / name, failure);
-  if (!failure) return {};
-  return Error{ErrorKind::io,
-               "cannot link input " + name + " into " + directory.string() + ": " + failure.message()};
+// A program in a sandbox sees nothing behind a symbolic link. The superuser's programs run as a user of
+// their own, who reads what everybody can: a copy, since the file may be for its owner only.
+Status place_input(const io::Path& directory, const std::string& name, const io::Path& file, io::Place how) {
+  const bool superuser = ::geteuid() == 0;
+  std::error_code error;
+  std::filesystem::remove(directory / name, error);
+  const auto placed =
+      io::place_file(std::filesystem::absolute(file), directory / name, superuser ? io::Place::copy : how);
+  if (!placed.ok()) return placed.error().within("input " + name);
+  using std::filesystem::perms;
+  if (superuser)
+    std::filesystem::permissions(directory / name, perms::group_read | perms::others_read,
+                                 std::filesystem::perm_options::add, error);
+  if (error) return Error{ErrorKind::io, "input " + name + ": " + error.message()};
+  return {};
+}
+
+// Opened where it is now, not where its manager may have it lead meanwhile.
+Status place_planned(const io::Path& directory, const Planned& planned) {
+  std::error_code error;
+  const io::Path base = std::filesystem::canonical(planned.directory, error);
+  for (const auto& input : planned.inputs) {
+    if (input.range && !planned.items.empty() && !input.range->overlaps(planned.items)) continue;
+    const auto held = io::HeldFile::open_in(base, input.path.lexically_relative(base));
+    if (!held.ok()) return held.error().within("input " + input.name + " of the plan");
+    TRY(place_input(directory, input.name, held->path(), io::Place::copy));
+  }
+  return {};
 }
 
 }  // namespace
@@ -74,19 +98,15 @@ Content seen_by_kernels(const LocalBundle& bundle, Content content) {
 }
 
 Status write_problem(io::Files& files, const io::Path& directory, const Content& content,
-                     const std::vector<contract::PlannedInput>& planned, Range items) {
+                     const std::optional<Planned>& planned) {
   TRY(files.make_directories(directory / "inputs"));
   TRY(files.write(directory / "parameters.json", content.parameters, io::Mode::normal));
   for (const auto& [name, path] : content.inputs) {
     if (!files.exists(path))
       return Error{ErrorKind::not_found, "there is no file " + path.string() + " (input " + name + ")"};
-    TRY(link_input(directory / "inputs", name, path));
+    TRY(place_input(directory / "inputs", name, path, io::Place::link_or_copy));
   }
-  for (const auto& input : planned) {
-    if (input.range && !items.empty() && !input.range->overlaps(items)) continue;
-    TRY(link_input(directory / "inputs", input.name, input.path));
-  }
-  return {};
+  return planned ? place_planned(directory / "inputs", *planned) : Status{};
 }
 
 std::string this_platform() {

@@ -1,9 +1,10 @@
-// An unsigned bundle on this machine: its programs as they are to be started, and the directories that they
-// are told of. The programs run with the caller's rights. Errors: not_found (no kernel for this platform; no
-// such file), invalid (the manifest), io.
+// An unsigned bundle on this machine: its programs as they are to be started, but for what confines them
+// (confinement.h), and the directories that they are told of. Errors: not_found (no kernel for this platform;
+// no such file), invalid (the manifest), io.
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,10 +38,16 @@ struct Content {
 [[nodiscard]] Status check_content(const LocalBundle& bundle, const Content& content);
 // What of it kernels get: a manager may keep the problem's inputs to itself (manager.keeps_inputs).
 [[nodiscard]] Content seen_by_kernels(const LocalBundle& bundle, Content content);
+// What a manager planned that kernels read, in its directory.
+struct Planned {
+  io::Path directory;
+  const std::vector<contract::PlannedInput>& inputs;
+  Range items = {};  // only inputs for some of these; empty: all
+};
 // Makes the directory that kernels and managers read: the parameters, the problem's inputs and those of a
-// stage's plan (only those for items of `items`, if it is not empty). The inputs are linked.
+// stage's plan. The inputs are linked or copied.
 [[nodiscard]] Status write_problem(io::Files& files, const io::Path& directory, const Content& content,
-                                   const std::vector<contract::PlannedInput>& planned = {}, Range items = {});
+                                   const std::optional<Planned>& planned = {});
 
 // This machine's platform as manifests name it, for example x86_64-linux.
 [[nodiscard]] std::string this_platform();

@@ -41,7 +41,9 @@ class LocalRun {
     const io::Path problem_directory = work_ / "problem";
     TRY(write_problem(world_.files, problem_directory, problem_.content));
     TRY(world_.files.make_directories(work_ / "manager"));
-    io::ProcessSpec spec = manager_spec(bundle_, work_ / "manager");
+    TRY(world_.files.make_directories(work_ / "segments"));
+    TRY_ASSIGN(auto spec, world_.confinement.manager(
+                              bundle_, {work_ / "manager", problem_directory, work_ / "segments"}));
     manager_ = std::make_unique<contract::ManagerSession>(world_.processes, std::move(spec),
                                                           problem_directory, work_ / "manager",
                                                           std::chrono::seconds{limits::manager_seconds_max});
@@ -62,7 +64,8 @@ class LocalRun {
     setup.threads = asked > 0 ? wanted : std::max(cores / setup.kernels, 1);
     setup.on_log = world_.on_log;
     kernels_ = setup.kernels;
-    pool_ = std::make_unique<KernelPool>(world_.processes, world_.files, world_.clock, std::move(setup));
+    pool_ = std::make_unique<KernelPool>(world_.processes, world_.files, world_.clock, world_.confinement,
+                                         std::move(setup));
   }
 
   [[nodiscard]] Result<std::unique_ptr<UnitSource>> units(std::int64_t items) const {
@@ -74,7 +77,8 @@ class LocalRun {
     io::Path directory = work_ / "problem";
     if (!plan.inputs.empty() || bundle_.manifest.keeps_inputs) {
       directory = work_ / ("problem-" + std::to_string(stage));
-      TRY(write_problem(world_.files, directory, seen_by_kernels(bundle_, problem_.content), plan.inputs));
+      TRY(write_problem(world_.files, directory, seen_by_kernels(bundle_, problem_.content),
+                        Planned{work_ / "manager", plan.inputs}));
     }
     // A wrong hints file would stop the server: say so here too.
     if (!plan.hints.empty()) TRY(contract::read_hints(plan.hints, plan.items));
@@ -125,7 +129,6 @@ class LocalRun {
     enough = enough || validation->verdict == contract::Verdict::enough;
     const io::Path path =
         work_ / "segments" / (std::to_string(stage) + "-" + std::to_string(piece.range.begin));
-    if (pieces.empty()) TRY(world_.files.make_directories(path.parent_path()));
     // Not synced: after a power cut everything is computed anew anyway.
     TRY(world_.files.write_at(path, 0, piece.segment));
     pieces.push_back({piece.range, piece.range.begin, path});

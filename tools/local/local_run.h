@@ -1,6 +1,7 @@
 // A problem computed on this machine, without server, network or signatures: the manager plans, kernel
 // processes compute, the manager validates and combines, stage after stage. With one kernel it is the
-// reference that a grid's result must equal byte for byte. The caller's thread blocks; kernels die with it.
+// reference that a grid's result must equal byte for byte. The programs are confined as they are on a grid.
+// The caller's thread blocks; kernels die with it.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include "shared/contract/manager_session.h"
 #include "shared/io/files.h"
 #include "shared/io/process.h"
+#include "tools/local/confinement.h"
 #include "tools/local/local_bundle.h"
 
 namespace gleaner::local {
@@ -55,6 +57,7 @@ struct LocalWorld {
   io::Files& files;
   io::ProcessRunner& processes;
   const Clock& clock;
+  const Confinement& confinement;
   std::function<void(const LocalProgress&)> on_progress;  // often
   std::function<void(int kernel, const std::string& text)> on_log;
   std::function<bool()> interrupted;

@@ -86,10 +86,7 @@ Status ManagerChecks::run() {
 
 Result<std::unique_ptr<contract::ManagerSession>> ManagerChecks::session(io::Path& directory) {
   directory = context_.fresh("manager");
-  std::error_code failure;
-  std::filesystem::copy(reference_.manager_snapshot, directory, std::filesystem::copy_options::recursive,
-                        failure);
-  if (failure) return Error{ErrorKind::io, "cannot copy the manager's directory: " + failure.message()};
+  TRY(copy_work(reference_.manager_snapshot, directory));
   return context_.manager(context_.work / "problem", directory);
 }
 
@@ -139,8 +136,7 @@ Status ManagerChecks::damaged() {
   return {};
 }
 
-Result<std::vector<contract::Piece>> ManagerChecks::write_pieces(const io::Path& directory,
-                                                                 const std::vector<Range>& ranges,
+Result<std::vector<contract::Piece>> ManagerChecks::write_pieces(const std::vector<Range>& ranges,
                                                                  bool overlapping) {
   std::vector<contract::Piece> pieces;
   for (const Range range : ranges) {
@@ -150,7 +146,7 @@ Result<std::vector<contract::Piece>> ManagerChecks::write_pieces(const io::Path&
       stored.begin = std::max<std::int64_t>(0, range.begin - 1);
       stored.end = std::min(reference_.count(), range.end + 1);
     }
-    const io::Path path = directory / ("piece-" + std::to_string(context_.directories++));
+    const io::Path path = context_.segments() / ("piece-" + std::to_string(context_.directories++));
     TRY(context_.world.files.write_at(path, 0, segment_of(reference_, stored)));
     pieces.push_back({range, stored.begin, path});
   }
@@ -167,9 +163,7 @@ Status ManagerChecks::preview() {
     TRY(manager->validate(reference_.stage, range, segment_of(reference_, range)));
   if (ranges.size() > 1)
     ranges.erase(ranges.begin() + static_cast<std::ptrdiff_t>(context_.random.below(ranges.size())));
-  const io::Path segments = context_.fresh("segments");
-  TRY(context_.world.files.make_directories(segments));
-  TRY_ASSIGN(const auto pieces, write_pieces(segments, ranges, false));
+  TRY_ASSIGN(const auto pieces, write_pieces(ranges, false));
   const auto shown = manager->preview(reference_.stage, pieces);
   if (shown.ok())
     context_.findings.passed("preview", "the items in hand can be looked at");
@@ -240,12 +234,11 @@ Result<std::string> ManagerChecks::combine(const Division& division) {
     if (!good)
       return fmt::format("the manager refuses items {} to {} ({})", order[i].begin, order[i].end - 1,
                          valid.ok() ? valid->reason : valid.error().message);
-    if (division.restarted && i == order.size() / 2)
-      manager = context_.manager(context_.work / "problem", directory);
+    if (division.restarted && i == order.size() / 2) {
+      TRY_ASSIGN(manager, context_.manager(context_.work / "problem", directory));
+    }
   }
-  const io::Path segments = context_.fresh("segments");
-  TRY(context_.world.files.make_directories(segments));
-  TRY_ASSIGN(const auto list, write_pieces(segments, pieces, division.overlapping));
+  TRY_ASSIGN(const auto list, write_pieces(pieces, division.overlapping));
   const auto files = manager->combine(reference_.stage, list, {});
   if (!files.ok()) return files.error().message + ",";
   if (files->size() != reference_.files.size())

@@ -28,10 +28,11 @@ void wait_for_output(io::Process& process) {
 
 Status Trial::start() {
   TRY(world_.files.make_directories(place_.directory));
-  TRY_ASSIGN(auto process, world_.processes.start(
-                               kernel_spec(bundle_, place_.directory, place_.threads, place_.environment)));
+  TRY_ASSIGN(const auto spec, world_.confinement.kernel(bundle_, {place_.directory, place_.problem,
+                                                                  place_.threads, place_.environment}));
+  TRY_ASSIGN(auto process, world_.processes.start(spec));
   session_ = std::make_unique<contract::KernelSession>(std::move(process), bundle_.manifest.item_bytes);
-  session_->set_problem(place_.problem);
+  session_->set_problem(world_.confinement.inside(place_.problem));
   return {};
 }
 

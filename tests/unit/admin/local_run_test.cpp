@@ -90,7 +90,10 @@ struct Bundle {
     std::filesystem::permissions(world.write("bundle/" + name, text), std::filesystem::perms::owner_all);
   }
   int run(std::vector<std::string> arguments) {
-    const std::vector<std::string> before{"run-local", directory, "-o", out};
+    // The scripts need programs that a sandbox has not: it is tried in
+    // tests/functional/local_sandbox_test.py.
+    const std::vector<std::string> before{"run-local", directory,      "-o",
+                                          out,         "--unconfined", local::unconfined_words};
     arguments.insert(arguments.begin(), before.begin(), before.end());
     return world.run(arguments);
   }
@@ -219,9 +222,11 @@ TEST_CASE("a kernel that hangs is found out by its items' time", "[local]") {
   problem.work = bundle.world.directory / "work";
   problem.jobs = 1;
   int turns = 0;
+  const local::Confinement none = local::Confinement::none();
   const local::LocalWorld world{outside.files,
                                 outside.processes,
                                 bundle.world.clock,
+                                none,
                                 [&](const local::LocalProgress&) {
                                   if (++turns == 3) bundle.world.clock.advance(std::chrono::seconds{61});
                                 },
@@ -259,9 +264,15 @@ TEST_CASE("the built bundles run here", "[local]") {
     std::vector<std::string> digests;
     for (const std::string jobs : {"1", "3"}) {
       TestWorld world;
-      std::vector<std::string> arguments{
-          "run-local", directory.string(), "-o", (world.directory / "out").string(),
-          "--json",    "--jobs",           jobs};
+      std::vector<std::string> arguments{"run-local",
+                                         directory.string(),
+                                         "-o",
+                                         (world.directory / "out").string(),
+                                         "--json",
+                                         "--jobs",
+                                         jobs,
+                                         "--unconfined",
+                                         local::unconfined_words};
       arguments.insert(arguments.end(), each.parameters.begin(), each.parameters.end());
       const int code = world.run(arguments);
       INFO(world.error);

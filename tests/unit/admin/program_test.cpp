@@ -460,10 +460,32 @@ TEST_CASE("admin tokens", "[program]") {
   CHECK(says(world.out, "\"role\":\"operator\""));
   made.info.state = "withdrawn";
   world.server.on("POST /v1/admin/tokens/ann/withdraw", 200, protocol::encode(made.info));
+  protocol::CodeInfo lab, club;
+  lab.name = "lab";
+  club.name = "club";
+  lab.state = club.state = "valid";
+  world.server.on("GET /v1/admin/codes", 200, protocol::encode(std::vector{lab, club}));
   world.answer = "no";
   CHECK(world.run({"token", "withdraw", "ann"}) == 1);
   CHECK(world.run({"token", "withdraw", "ann", "--yes"}) == 0);
   CHECK(world.out == "the admin token ann is withdrawn\n");
+  CHECK(world.error.empty());
+  // What it made is named, and goes with it if that is asked for.
+  protocol::TokenInfo heir;
+  heir.name = "heir";
+  heir.state = "valid";
+  heir.made_by = "ann";
+  lab.made_by = "heir";
+  world.server.on("GET /v1/admin/tokens", 200, protocol::encode(std::vector{made.info, heir}));
+  world.server.on("GET /v1/admin/codes", 200, protocol::encode(std::vector{lab, club}));
+  for (int i = 0; i < 2; ++i) CHECK(world.run({"token", "withdraw", "ann", "--yes"}) == 0);
+  CHECK(says(world.error, "What it made is still good: token heir, code lab."));
+  CHECK(world.run({"token", "withdraw", "ann", "--with-made", "--yes"}) == 0);
+  CHECK(world.out == "the admin token ann is withdrawn, with token heir, code lab\n");
+  CHECK(
+      protocol::decode<protocol::WithdrawToken>(world.server.calls().back().request.body).value().with_made);
+  CHECK(world.run({"code", "list"}) == 0);
+  CHECK(says(world.out, "heir"));
 }
 
 TEST_CASE("bans", "[program]") {

@@ -97,7 +97,7 @@ Outside TestWorld::outside() {
           },
           [this](const std::string& address) {
             opened.push_back(address);
-            return true;
+            return Status{};
           },
           [this] { return reader_gone; }};
 }

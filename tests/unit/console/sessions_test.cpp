@@ -31,6 +31,16 @@ TEST_CASE("a link is good once, and for two minutes") {
   CHECK_FALSE(sessions.take_link("", start).ok());
 }
 
+TEST_CASE("a look at a link tells whose it is, and does not use it up") {
+  Sessions sessions;
+  const std::string link = sessions.make_link("ann", start);
+  for (int i = 0; i < 3; ++i) CHECK(sessions.owner_of_link(link, start).value() == "ann");
+  CHECK_FALSE(sessions.owner_of_link(link, after(std::chrono::seconds{120})).ok());
+  CHECK_FALSE(sessions.owner_of_link("", start).ok());
+  CHECK(sessions.take_link(link, start).value() == "ann");
+  CHECK(sessions.owner_of_link(link, start).error().kind == ErrorKind::unauthorized);
+}
+
 TEST_CASE("a session ends when it is not used, and at the end of the day in any case") {
   Sessions sessions;
   const auto opened = sessions.open("ann", start);

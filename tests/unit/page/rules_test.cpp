@@ -73,6 +73,27 @@ TEST_CASE("Without the token nothing is said and nothing done") {
   CHECK(backend.asked.empty());
 }
 
+TEST_CASE("The token is told to nobody but our own user's browser, once") {
+  RecordingBackend backend;
+  Gate opening = gate;
+  Request asked = request("GET", open_target);
+  asked.authorization.clear();
+  asked.own_user = true;
+  CHECK(answer(asked, opening, backend).status == 403);  // nothing was opened, or it was used
+  opening.opens = true;
+  CHECK(answer(asked, opening, backend).location == "/#secret");
+  for (const char* site : {"cross-site", "same-site"}) {
+    Request foreign = asked;
+    foreign.fetch_site = site;
+    CHECK(answer(foreign, opening, backend).status == 403);
+  }
+  asked.own_user = false;
+  const Reply refused = answer(asked, opening, backend);
+  CHECK(refused.status == 403);
+  CHECK(refused.location.empty());
+  CHECK(refused.body.find("secret") == std::string::npos);
+}
+
 TEST_CASE("A foreign name, a foreign page and a foreign method are refused, token or not") {
   RecordingBackend backend;
   for (const char* host :
@@ -141,6 +162,16 @@ TEST_CASE("A project gets another share, is suspended and taken up again") {
     CHECK(change(bad) == 400);
   CHECK(change(R"({"key":"none","share":1})") == 503);
   CHECK(backend.asked.size() == 3);
+}
+
+TEST_CASE("A preference's value is one line") {
+  RecordingBackend backend;
+  for (const char* value : {R"(1\nsandbox = \"off\")", R"(1\rx)", R"(\u0000)", R"(\u007f)"})
+    CHECK(answer(
+              request("POST", "/api/preferences", std::string(R"({"key":"cores","value":")") + value + "\"}"),
+              gate, backend)
+              .status == 400);
+  CHECK(backend.asked.empty());
 }
 
 TEST_CASE("Preferences are listed and set, and a refusal is said") {

@@ -15,7 +15,7 @@ Result<protocol::MadeToken> add_token(World& world, const protocol::AddToken& re
 
 Result<protocol::TokenInfo> withdraw_token(World& world, const std::string& name) {
   return World::wait<protocol::TokenInfo>(
-      [&](auto done) { world.service().admins().withdraw(name, std::move(done)); });
+      [&](auto done) { world.service().admins().withdraw(name, {}, std::move(done)); });
 }
 
 std::string token_refusal(World& world, const std::string& token) {
@@ -97,6 +97,48 @@ TEST_CASE("making and withdrawing tokens: whatever call of the store fails, it i
   // Of the tokens nothing is kept that would let anybody in.
   const std::string memory = world.memory();
   CHECK(memory.find(token) == std::string::npos);
+}
+
+TEST_CASE("what a token made is withdrawn with it, and with what that made, all or nothing") {
+  World world;
+  const auto make = [&](const std::string& maker, const protocol::AddToken& request) {
+    return must(World::wait<protocol::MadeToken>([&](auto done) {
+      world.service().admins().add(
+          request, Done<protocol::MadeToken>(std::move(done)).by({maker, "owner", "token add", ""}));
+    }));
+  };
+  make("project", {"boss", Role::own, 0});
+  make("boss", {"ann", Role::operate, 0});
+  const std::string bob = make("ann", {"bob", Role::view, 0}).token;
+  make("project", {"eve", Role::own, 3600});
+  CHECK(make("eve", {"heir", Role::own, 0}).info.expires_at == world.clock().now() + std::chrono::hours{1});
+  must(World::wait<protocol::MadeCode>([&](auto done) {
+    world.service().codes().add(
+        {"lab"}, Done<protocol::MadeCode>(std::move(done)).by({"ann", "operator", "code add", ""}));
+  }));
+  const auto states = [&](World& w) {
+    std::string all;
+    for (const auto& token : must(World::wait<std::vector<protocol::TokenInfo>>(
+             [&](auto done) { w.service().admins().list(std::move(done)); })))
+      if (token.state == "valid") all += token.name + " ";
+    const auto lab = must(World::wait<protocol::CodeInfo>(
+        [&](auto done) { w.service().codes().show("lab", std::move(done)); }));
+    return all + lab.made_by + "'s code " + lab.state;
+  };
+  CHECK(states(world) == "ann bob boss eve heir project ann's code valid");
+  with_each_failure(world, [&](World& w) -> Status {
+    CHECK(w.service().admins().authenticate(bob).ok());
+    return status_of(World::wait<protocol::TokenInfo>(
+        [&](auto done) { w.service().admins().withdraw("boss", {true}, std::move(done)); }));
+  });
+  for (int i = 0; i < 2; ++i) {
+    CHECK(states(world) == "eve heir project ann's code withdrawn");
+    world.restart();
+  }
+  CHECK(World::wait<protocol::TokenInfo>(
+            [&](auto done) { world.service().admins().withdraw("project", {true}, std::move(done)); })
+            .error()
+            .kind == ErrorKind::conflict);
 }
 
 TEST_CASE("wrong tokens of a network are limited, and fill up again") {

@@ -29,7 +29,7 @@ std::vector<protocol::UnitInfo> units_of(World& world, HostId host, int count) {
 
 NewSession open_session(World& world, const Admin& admin) {
   return must(
-      World::wait<NewSession>([&](auto done) { world.service().logins().open(admin, std::move(done)); }));
+      World::wait<NewSession>([&](auto done) { world.service().logins().open({}, admin, std::move(done)); }));
 }
 
 protocol::ItemMap item_map(World& world, ProblemId id) {
@@ -64,7 +64,7 @@ TEST_CASE("a session may what its token may, as long as that counts") {
   CHECK(who.guard == opened.who.guard);
   CHECK(logins.find("other").error().kind == ErrorKind::unauthorized);
   (void)must(World::wait<protocol::TokenInfo>(
-      [&](auto done) { world.service().admins().withdraw("ann", std::move(done)); }));
+      [&](auto done) { world.service().admins().withdraw("ann", {}, std::move(done)); }));
   CHECK(says(logins.find(opened.secret).error().message, "ann was withdrawn"));
 }
 
@@ -75,11 +75,17 @@ TEST_CASE("a link stands for who made it, once, and both leave an act") {
   const auto link =
       must(World::wait<protocol::ConsoleLink>([&](auto done) { logins.make_link(owner, std::move(done)); }));
   CHECK(link.expires_at - world.clock().now() == std::chrono::minutes{2});
-  CHECK(must(logins.identify({link.secret, ""})).role == Role::own);
+  const auto open = [&] {
+    return World::wait<NewSession>([&](auto done) {
+      logins.open({link.secret, ""}, owner, std::move(done));
+    });
+  };
+  for (int i = 0; i < 2; ++i) CHECK(must(logins.identify({link.secret, ""})).role == Role::own);
+  CHECK(must(open()).who.admin.name == service::project_token);
+  CHECK(open().error().kind == ErrorKind::unauthorized);
   CHECK(logins.identify({link.secret, ""}).error().kind == ErrorKind::unauthorized);
   CHECK(logins.identify({}).error().kind == ErrorKind::invalid);
   CHECK(logins.identify({"a", "b"}).error().kind == ErrorKind::invalid);
-  (void)open_session(world, owner);
   const auto all = acts(world);
   REQUIRE(all.size() >= 2);
   CHECK(all[all.size() - 2].action == "console link");

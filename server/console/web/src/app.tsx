@@ -9,7 +9,7 @@ import { HostPage, Hosts } from "./hosts";
 import { connected, follow, live, stop } from "./live";
 import { Applications, Audit, maySeeSettings, Settings } from "./more";
 import { Overview } from "./overview";
-import { attempt, Heading, Said } from "./parts";
+import { attempt, Heading, Said, say } from "./parts";
 import { ProblemPage } from "./problem";
 import { Problems } from "./problems";
 import { RelayPage } from "./relays";
@@ -22,6 +22,8 @@ import "./style.css";
 const folded = "gleaner-side";  // whether the sidebar is collapsed
 const started = signal(false);
 const wrong = signal("");
+// A link of another administrator than the one who is logged in: nobody is logged in by it unasked, since any web page can open one.
+const offered = signal<{ link: string; whose: Session } | null>(null);
 const linkIn = (hash: string): string | undefined => /^#link=([\w-]+)$/.exec(hash)?.[1];
 // A new link may be opened where the console stands already, at its door perhaps.
 addEventListener("hashchange", () => {
@@ -29,8 +31,15 @@ addEventListener("hashchange", () => {
   else route.value = location.hash;
 });
 
-async function logIn(by: { link?: string; token?: string }): Promise<void> {
-  session.value = await change<Session>("/v1/console/session", by);
+// Where another administrator is logged in nothing changes, unless `instead` is said.
+async function logIn(by: { link?: string; token?: string; instead?: boolean }): Promise<void> {
+  const opened = await change<Session & { instead_of?: string }>("/v1/console/session", by);
+  if (!opened.instead_of) {
+    session.value = opened;
+    return;
+  }
+  await confirm();
+  offered.value = { link: by.link!, whose: opened };
 }
 
 async function start(): Promise<void> {
@@ -39,7 +48,10 @@ async function start(): Promise<void> {
     // The secret is used up, and is to stand in no history.
     history.replaceState(null, "", "/console#/");
     route.value = "#/";
-    try { await logIn({ link }); wrong.value = ""; } catch (error) { wrong.value = (error as Error).message; }
+    try { await logIn({ link }); wrong.value = ""; } catch (error) {
+      wrong.value = (error as Error).message;
+      if (session.value) say(wrong.value, true);
+    }
   } else {
     recall();  // what is to be seen is asked for beside whether it may be
     void confirm();
@@ -52,7 +64,7 @@ function LogIn() {
   const submit = async (event: Event) => {
     event.preventDefault();
     try {
-      await logIn({ token: token.trim() });
+      await logIn({ token: token.trim(), instead: true });
       wrong.value = "";
     } catch (error) { wrong.value = (error as Error).message; }
   };
@@ -66,6 +78,26 @@ function LogIn() {
         <input id="token" type="password" autocomplete="off" value={token} onInput={e => setToken(e.currentTarget.value)} required />
         <button>Log in</button>
       </form>
+    </main>
+  );
+}
+
+function Offer({ link, whose }: { link: string; whose: Session }) {
+  const stay = useRef<HTMLButtonElement>(null);
+  useEffect(() => stay.current?.focus(), []);
+  const now = session.value!;
+  const logInInstead = async () => {
+    await attempt(() => logIn({ link, instead: true }));
+    offered.value = null;
+  };
+  return (
+    <main class="login">
+      <h1>Log in as {whose.name} instead?</h1>
+      <p>You are logged in as <strong>{now.name}</strong> ({now.role}). A link that was just opened logs you in as <strong>{whose.name}</strong> ({whose.role}).</p>
+      <p>Stay, unless you asked for this link yourself: another web page can open one.</p>
+      <button ref={stay} onClick={() => (offered.value = null)}>Stay {now.name}</button>
+      <button class="plain" onClick={logInInstead}>Log in as {whose.name}</button>
+      <Said />
     </main>
   );
 }
@@ -160,7 +192,7 @@ function Console({ who }: { who: NonNullable<typeof session.value> }) {
   );
 }
 
-const App = () => (!started.value ? null : session.value ? <Console who={session.value} /> : <LogIn />);
+const App = () => (!started.value ? null : !session.value ? <LogIn /> : offered.value ? <Offer {...offered.value} /> : <Console who={session.value} />);
 
 render(<App />, document.getElementById("app")!);
 void start();

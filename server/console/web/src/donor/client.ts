@@ -9,7 +9,7 @@ export interface Status {
   slots: Slot[]; problems: ProblemStatus[]; projects: Project[]; days: Day[]; items_today: number; items_week: number; items_total: number;
 }
 export interface Preference {
-  key: string; value: string; origin: string; locked: boolean; meaning: string; group: string; label: string; kind: string; low: number; high: number;
+  key: string; value: string; origin: string; locked: boolean; protects: boolean; meaning: string; group: string; label: string; kind: string; low: number; high: number;
   words: string[];
 }
 export interface PictureAbout { number: number; change: number; width: number; height: number; problem: string; application: string }

@@ -101,7 +101,7 @@ function Row({ one, changed }: { one: Preference; changed: () => void }) {
       {one.kind === "flag" ? <Switch {...control} /> : one.kind === "choice" ? <Choice {...control} />
         : one.kind === "share" || (one.key === "cores" && one.high > 1) ? <Slider {...control} />
         : week ? <Hours {...control} week={week} /> : <Text {...control} />}
-      <span class="from calm">{words(one.meaning)} {one.locked ? "Locked by the administrator." : one.origin === "default" ? "" : `From: ${one.origin}.`}</span>
+      <span class="from calm">{words(one.meaning)} {one.protects ? `Change it in a terminal: gleaner prefs set ${one.key} VALUE.` : one.locked ? "Locked by the administrator." : one.origin === "default" ? "" : `From: ${one.origin}.`}</span>
     </div>
   );
 }
@@ -110,7 +110,7 @@ export function Preferences() {
   const [turn, setTurn] = useState(0);
   const [all, wrong] = usePolled(() => ask<Preference[]>("preferences"), 0, [turn]);
   if (!all) return <Missing wrong={wrong} />;
-  const shown = all.filter(one => !elsewhere.includes(one.key));
+  const shown = all.filter(one => !elsewhere.includes(one.key)).map(one => ({ ...one, locked: one.locked || one.protects }));
   const groups = [...new Set(shown.map(one => one.group))];
   return (
     <>
