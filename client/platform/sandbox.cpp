@@ -45,6 +45,7 @@ class ProcessLauncher final : public host::Launcher {
     return sandbox_->written_by(launch, process);
   }
   bool out_of_memory(int slot) const override { return sandbox_->out_of_memory(slot); }
+  io::Path control_group(int slot) const override { return sandbox_->control_group(slot); }
   std::string describe() const override { return sandbox_->describe(); }
   std::string refusal() const override { return sandbox_->refusal(); }
 

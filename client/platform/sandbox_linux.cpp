@@ -74,6 +74,9 @@ class LinuxSandbox final : public Sandbox {
   }
 
   bool out_of_memory(int slot) const override { return cgroups_ && cgroups_->out_of_memory(slot); }
+  io::Path control_group(int slot) const override {
+    return cgroups_ ? cgroups_->control_group(slot) : io::Path();
+  }
 
   std::string describe() const override {
     std::string text = !walls_.namespaces
