@@ -39,19 +39,28 @@ void sleep_for(double seconds) {
   for (volatile long turns = 0;;) turns = turns + 1;
 }
 
-// SIGCONT every 10 ms if a timer can send it.
-bool continue_by_timer() {
+bool set_timer(int signal, double first, double then) {
   sigevent event{};
   event.sigev_notify = SIGEV_SIGNAL;
-  event.sigev_signo = SIGCONT;
-  itimerspec often{};
-  often.it_interval.tv_nsec = often.it_value.tv_nsec = 10'000'000;
+  event.sigev_signo = signal;
+  itimerspec when{};
+  when.it_value.tv_nsec = static_cast<long>(1e9 * first);
+  when.it_interval.tv_nsec = static_cast<long>(1e9 * then);
   int timer = 0;
   return ::syscall(SYS_timer_create, CLOCK_MONOTONIC, &event, &timer) == 0 &&
-         ::syscall(SYS_timer_settime, timer, 0, &often, nullptr) == 0;
+         ::syscall(SYS_timer_settime, timer, 0, &when, nullptr) == 0;
 }
 
+// SIGCONT every 10 ms if a timer can send it. With a handler: the system forgets timers whose signal is
+// ignored.
+void continue_by_timer() {
+  ::signal(SIGCONT, [](int) {});
+  (void)set_timer(SIGCONT, 0.01, 0.01);
+}
+
+// Also while it is stopped, if a timer can send SIGKILL.
 void die_in(double seconds) {
+  if (set_timer(SIGKILL, seconds, 0)) return;
   itimerval once{};
   once.it_value.tv_usec = static_cast<suseconds_t>(1e6 * seconds);
   (void)::setitimer(ITIMER_REAL, &once, nullptr);
@@ -82,7 +91,7 @@ std::string stop_and_watch(pid_t watched, const std::vector<pid_t>& others) {
   clockid_t clock{};
   if (watched <= 0 || ::clock_getcpuclockid(watched, &clock) != 0) return "held: nothing could be started";
   for (const pid_t one : others) ::kill(one, SIGSTOP);
-  ::kill(watched, SIGSTOP);
+  if (::kill(watched, SIGSTOP) != 0) return "held: nothing can be stopped";
   sleep_for(0.05);
   const double before = seconds_of(clock);
   sleep_for(held_seconds);
@@ -95,15 +104,18 @@ std::string stop_and_watch(pid_t watched, const std::vector<pid_t>& others) {
 }
 
 std::string wake_by_timers(const Target&) {
-  const Child child = start([](int) {
+  const Child child = start([](int tell) {
     for (const int number : {SIGALRM, SIGVTALRM, SIGPROF}) ::signal(number, [](int) {});
     itimerval often{};
     often.it_interval.tv_usec = often.it_value.tv_usec = 10'000;
-    for (const int kind : {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF}) (void)::setitimer(static_cast<__itimer_which_t>(kind), &often, nullptr);
-    (void)continue_by_timer();
-    spin();
+    for (const int kind : {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF})
+      (void)::setitimer(static_cast<__itimer_which_t>(kind), &often, nullptr);
+    continue_by_timer();
+    const pid_t self = ::getpid();
+    if (::write(tell, &self, sizeof self) == sizeof self) spin();
   });
-  sleep_for(0.1);
+  pid_t ready = -1;
+  if (::read(child.told, &ready, sizeof ready) != sizeof ready) return "held: nothing could be started";
   return stop_and_watch(child.pid, {});
 }
 
@@ -114,10 +126,10 @@ std::string wake_by_child(const Target&) {
       const long child = ::syscall(SYS_clone, signal, 0, 0, 0, 0);
       if (child == 0) {
         die_in(0.6);
+        const pid_t self = ::getpid();
+        if (::write(tell, &self, sizeof self) == sizeof self) ::close(tell);
         spin();
       }
-      const pid_t told = static_cast<pid_t>(child);
-      if (child > 0 && ::write(tell, &told, sizeof told) != sizeof told) break;
     }
     ::close(tell);
     spin();
@@ -131,24 +143,107 @@ std::string wake_by_child(const Target&) {
 std::string wake_by_parent(const Target&) {
   const Child parent = start([](int tell) {
     const pid_t self = ::getpid();
-    const pid_t child = ::fork();
-    if (child == 0) {
+    die_in(0.6);
+    if (::fork() == 0) {
       (void)::prctl(PR_SET_PDEATHSIG, SIGCONT);
-      if (::getppid() == self && ::write(tell, &self, 1) == 1) ::close(tell);
+      const pid_t child = ::getpid();
+      if (::getppid() == self && ::write(tell, &child, sizeof child) == sizeof child) ::close(tell);
       spin();
     }
-    if (::write(tell, &child, sizeof child) != sizeof child) return;
     ::close(tell);
-    die_in(0.6);
     spin();
   });
-  // The child's number, and the byte that says that it is ready, in any order: closed when both are there.
-  char bytes[16] = {};
-  std::size_t all = 0;
-  for (ssize_t got = 0; all < sizeof bytes && (got = ::read(parent.told, bytes + all, sizeof bytes - all)) > 0;)
-    all += static_cast<std::size_t>(got);
-  return all == 0 ? "held: nothing could be started" : "held: 0";
+  pid_t child = -1;
+  if (::read(parent.told, &child, sizeof child) != sizeof child) return "held: nothing could be started";
+  return stop_and_watch(child, {parent.pid});
+}
+
+// The whole of it is paused from outside, while its processes continue each other in every way. Each tells by
+// its exit status whether it stood still.
+std::string run_in_pause(const Target&) {
+  constexpr int processes = 3;
+  constexpr double begin_within = 0.5;  // the pause
+  const auto stands_still = [](const auto& meanwhile) {
+    double longest = 0;
+    double last = now();
+    for (const double end = last + begin_within + 1.5 * pause_seconds; last < end;) {
+      meanwhile();
+      const double next = now();
+      longest = std::max(longest, next - last);
+      last = next;
+    }
+    return longest > pause_seconds / 2;
+  };
+  pid_t children[processes] = {};
+  for (int number = 0; number < processes; ++number) {
+    children[number] = ::fork();
+    if (children[number] != 0) continue;
+    if (number == 0) continue_by_timer();
+    if (number == 1) (void)::prctl(PR_SET_PDEATHSIG, SIGCONT);
+    ::_exit(stands_still([number] {
+      if (number == 2) (void)::kill(0, SIGCONT);
+    })
+                ? 0
+                : 1);
+  }
+  sleep_for(begin_within / 2);
+  std::cout << "log pause" << std::endl;
+  int stood = stands_still([] {}) ? 1 : 0;
+  for (const pid_t child : children) {
+    int status = 0;
+    if (child < 0 || (::waitpid(child, &status, 0) == child && status == 0)) ++stood;
+  }
+  return (stood == 1 + processes ? "held: " : "open: ") + std::to_string(stood) + " of " +
+         std::to_string(1 + processes) + " processes stood still in a pause";
+}
+
+// Four processes for one processor; then ever new ones, whom nobody waits for.
+std::string take_processors(const Target&) {
+  constexpr double allowed = 1.25;
+  constexpr double seconds = 3;
+  std::string text = "held: ";
+  for (const bool waited_for : {true, false}) {
+    int ends[2];
+    if (::pipe(ends) != 0) return "held: no pipe";
+    if (!waited_for) ::signal(SIGCHLD, SIG_IGN);
+    const double begin = now();
+    for (int number = 0; number < 4; ++number) {
+      if (::fork() != 0) continue;
+      double life = waited_for ? seconds : 0.02;
+      while (true) {
+        const double end = now() + life;
+        while (now() < end) {
+        }
+        const double used = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+        if (::write(ends[1], &used, sizeof used) != sizeof used) ::_exit(1);
+        if (waited_for || now() - begin > seconds || ::fork() != 0) ::_exit(0);
+      }
+    }
+    ::close(ends[1]);
+    double used = 0;
+    for (double one = 0; ::read(ends[0], &one, sizeof one) == sizeof one;) used += one;
+    ::close(ends[0]);
+    const double passed = now() - begin;
+    char words[80];
+    std::snprintf(words, sizeof words, "%.2f processors%s", used / passed,
+                  waited_for ? ", and " : " by short-lived processes");
+    if (used / passed > allowed) text.replace(0, 4, "open");
+    text += words;
+    while (::waitpid(-1, nullptr, 0) > 0) {
+    }
+  }
+  ::signal(SIGCHLD, SIG_DFL);
+  return text;
 }
 
 }  // namespace
+
+std::vector<Attack> attacks_on_time() {
+  return {{"continue itself by a timer", false, wake_by_timers},
+          {"be continued by a child that ends", false, wake_by_child},
+          {"be continued by a parent that ends", false, wake_by_parent},
+          {"run in a pause", true, run_in_pause},
+          {"use more processors than agreed", false, take_processors}};
+}
+
 }  // namespace gleaner::attack
