@@ -144,5 +144,68 @@ class LandlockAlone(Tiers, unittest.TestCase):
     words = "Landlock"
 
 
+class ControlGroup:
+    """One of version 1 with these settings, where the system has one: `self.join` is what starts a program in it."""
+
+    def __init__(self, name, **settings):
+        self.paths = {}
+        for setting, value in settings.items():
+            controller = setting.split("_")[0]
+            path = pathlib.Path(f"/sys/fs/cgroup/{controller}/{name}-{os.getpid()}")
+            path.mkdir(exist_ok=True)
+            self.paths[controller] = path
+            self.set(setting, value)
+
+    def set(self, setting, value):
+        controller, rest = setting.split("_", 1)
+        (self.paths[controller] / f"{controller}.{rest}").write_text(str(value))
+
+    @property
+    def join(self):
+        return ["/bin/sh", "-c", "".join(f"echo $$ >{path}/cgroup.procs; " for path in self.paths.values()) + 'exec "$@"', "sh"]
+
+    def remove(self):
+        for path in self.paths.values():
+            for _ in range(100):
+                try:
+                    for below in path.iterdir():
+                        if below.is_dir():
+                            below.rmdir()
+                    path.rmdir()
+                    break
+                except OSError:
+                    time.sleep(0.1)
+
+
+@unittest.skipIf(os.geteuid() != 0 or not os.access("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", os.F_OK) and not
+                 os.access("/sys/fs/cgroup/cpu/cpu.shares", os.F_OK), "needs control groups of version 1")
+@unittest.skipUnless((os.cpu_count() or 1) >= 2, "needs two processors")
+class Container(unittest.TestCase):
+    def test_quota_and_limit_count_also_when_they_change(self):
+        cores = os.cpu_count()
+        group = ControlGroup("gleaner-test", cpu_cfs_period_us=100_000, cpu_cfs_quota_us=30_000, memory_limit_in_bytes=1 << 30)
+        self.addCleanup(group.remove)
+        with Grid() as grid:
+            grid.start_server()
+            subprocess.run([*group.join, grid.program("gleaner-client"), "join", grid.join_code, "--state", grid.state("box")],
+                           check=True, capture_output=True, timeout=60 * SLOW)
+            grid.start("box", "gleaner-client", "run", "--state", grid.state("box"), "--run", "always",
+                       "--benchmark-mflops", 1000, before=group.join)
+
+            def status():
+                done = grid.control("box", "status", check=False)
+                return done.stdout if done.returncode == 0 else ""
+
+            grid.wait_until("the quota", lambda: f"0.3 of {cores} cores" in status(), 60)
+            host = grid.admin_json("host", "list")["items"][0]
+            self.assertEqual(host["cores"], 1)
+            self.assertLessEqual(host["memory_bytes"], 1 << 30)
+            self.assertIn(f"this client's control group allows it 0.3 of {cores} cores", grid.control("box", "why").stdout)
+            group.set("cpu_cfs_quota_us", 150_000)
+            grid.wait_until("more", lambda: f"1.5 of {cores} cores" in status(), 60)
+            group.set("cpu_cfs_quota_us", -1)
+            grid.wait_until("all", lambda: f"{cores} cores at 100 %" in status(), 60)
+
+
 if __name__ == "__main__":
     main()
