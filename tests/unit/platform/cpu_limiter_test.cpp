@@ -250,6 +250,7 @@ TEST_CASE(
   }
   INFO(output);
   CHECK(output.find("GLEANER_THREADS=3") != std::string::npos);
+  CHECK(output.find("OMP_NUM_THREADS=3") != std::string::npos);
   CHECK(output.find("HOME=" + directory.string()) != std::string::npos);
   CHECK(output.find("secret") == std::string::npos);
   CHECK(output.find("\n19\n") != std::string::npos);
