@@ -46,9 +46,10 @@ class Findings {
 // "held: 4096 KiB" if what was taken is no more than allowed, else open.
 [[nodiscard]] std::string taken(long bytes, long allowed, const std::string& what);
 
-// What it may see and change, whom it may reach, what it may take.
+// What it may see and change, whom it may reach, what it may take, when it may run.
 [[nodiscard]] std::vector<Attack> attacks_on_files();
 [[nodiscard]] std::vector<Attack> attacks_by_reach();
 [[nodiscard]] std::vector<Attack> attacks_by_greed();
+[[nodiscard]] std::vector<Attack> attacks_on_time();
 
 }  // namespace gleaner::attack

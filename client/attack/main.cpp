@@ -9,7 +9,7 @@ namespace {
 
 std::vector<Attack> all_attacks() {
   std::vector<Attack> all;
-  for (const auto& some : {attacks_on_files(), attacks_by_reach(), attacks_by_greed()})
+  for (const auto& some : {attacks_on_files(), attacks_by_reach(), attacks_on_time(), attacks_by_greed()})
     all.insert(all.end(), some.begin(), some.end());
   return all;
 }

@@ -97,6 +97,23 @@ std::string evade_pause(const Target&) {
   found.expect_not(::setpriority(PRIO_PROCESS, 0, 0) == 0, "another priority");
   const sched_param none{};
   found.expect_not(::sched_setscheduler(0, SCHED_OTHER, &none) == 0, "another scheduling class");
+  // Any of these from a process that the pause reaches a moment later, or by an event, would end it.
+  siginfo_t information{};
+  information.si_code = SI_QUEUE;
+  const long self = ::getpid();
+  found.expect_not(calls(SYS_kill, 0, SIGCONT), "to continue its group");
+  found.expect_not(calls(SYS_kill, self, SIGCONT) || calls(SYS_kill, self, SIGCONT | 1L << 40),
+                   "to continue itself");
+  found.expect_not(calls(SYS_tgkill, self, self, SIGCONT) || calls(SYS_tkill, self, SIGCONT), "a thread");
+  found.expect_not(calls(SYS_rt_sigqueueinfo, self, SIGCONT, reinterpret_cast<long>(&information)),
+                   "by a queue");
+  const int file = ::open("signals", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  found.expect_not(::fcntl(file, F_SETSIG, SIGCONT) == 0, "by a file's signal");
+  found.expect_not(::fcntl(file, F_SETLEASE, F_RDLCK) == 0, "by a lease");
+  found.expect_not(::fcntl(file, F_NOTIFY, DN_CREATE) == 0, "by a watched directory");
+  long context = 0;
+  found.expect_not(calls(SYS_io_setup, 1, reinterpret_cast<long>(&context)),
+                   "by input and output that go on");
   return found.text();
 }
 

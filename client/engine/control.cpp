@@ -73,6 +73,7 @@ Json to_json(const EngineStatus& status) {
           {"details", status.details},
           {"cpu_share", status.cpu_share},
           {"cores", status.cores},
+          {"computer_cores", status.computer_cores},
           {"finishing", status.finishing},
           {"revoked", status.revoked},
           {"benchmark_mflops", status.benchmark_mflops},

@@ -217,6 +217,8 @@ void Engine::set_owner_settings(const settings::OwnerSettings& owner_settings) {
   EngineSettings& settings = services_.settings;
   const int slots = static_cast<int>(slots_.size());
   settings.cores = owner_settings.cores > 0 ? std::min(owner_settings.cores, slots) : slots;
+  settings.computer_cores = owner_settings.computer_cores;
+  settings.limit = owner_settings.limit;
   settings.cache_bytes_max = owner_settings.cache_bytes_max;
   settings.free_bytes_min = owner_settings.free_bytes_min;
   limit_caches();

@@ -230,14 +230,19 @@ EngineStatus status_of(const EngineView& engine, SteadyTime now) {
   status.reason = explain(engine, now);
   status.cpu_share = engine.services.settings.cpu_share;
   status.cores = engine.services.settings.cores;
+  status.computer_cores = engine.services.settings.computer_cores;
   status.finishing = engine.finishing;
   status.revoked = engine.projects.all_revoked();
   status.benchmark_mflops = engine.measurements.mflops();
   status.all_cores_mflops = engine.measurements.speeds().all_cores_mflops;
   status.memory_bytes_per_second = engine.measurements.speeds().memory_bytes_per_second;
-  for (const auto& slot : engine.slots) status.slots.push_back(status_of(engine, *slot, now));
+  for (const auto& slot : engine.slots)  // not those for which there is no processor
+    if (slot->number() < status.cores || slot->unit() != nullptr)
+      status.slots.push_back(status_of(engine, *slot, now));
   status.uptime_seconds = to_seconds(now - engine.opened);
   status.details.push_back("confinement of kernels: " + engine.services.launcher.describe());
+  if (const std::string& limit = engine.services.settings.limit; !limit.empty())
+    status.details.push_back(limit);
   if (!engine.owner.no_network().empty()) status.details.push_back("network: " + engine.owner.no_network());
   if (engine.disk_shortage) status.details.push_back(*engine.disk_shortage);
   for (const std::string& one : engine.owner.details()) status.details.push_back(one);

@@ -42,7 +42,7 @@ Status KernelProcess::start(const Prepared& prepared, ProblemId problem) {
   launch_ = std::move(launch);
   group_ = process->pid();
   threads_ = launch_.threads;
-  services_.gate.add(group_, threads_);
+  services_.gate.add({group_, threads_, services_.launcher.control_group(slot_)});
   session_ = std::make_unique<contract::KernelSession>(std::move(process), prepared.manifest.item_bytes);
   problem_ = problem;
   problem_directory_.clear();

@@ -43,6 +43,8 @@ class KernelProcess {
   // It stops, it goes on.
   void hold() { services_.gate.pause(group_); }
   void release() { services_.gate.resume(group_); }
+  // Why it was killed although it was to stand still; empty: it was not.
+  [[nodiscard]] std::string offence() const { return services_.gate.offence(group_); }
 
   [[nodiscard]] int output_descriptor() const;            // -1 if it does not run
   [[nodiscard]] int threads() const { return threads_; }  // of the one that ran last

@@ -20,9 +20,11 @@ namespace gleaner::engine {
 class ItemObserver;
 
 struct EngineSettings {
-  int cores = 1;                           // slots: one kernel process each
-  double cpu_share = 1;                    // of each core, (0, 1]
-  double watts_per_core = 0;               // that one draws while it computes; 0: not said
+  int cores = 1;              // slots: one kernel process each
+  double cpu_share = 1;       // of each core, (0, 1]
+  double watts_per_core = 0;  // that one draws while it computes; 0: not said
+  int computer_cores = 0;     // see settings::OwnerSettings
+  std::string limit = {};
   std::int64_t memory_bytes = 0;           // that kernels may use, altogether
   std::optional<double> benchmark_mflops;  // instead of measuring, for tests
   std::int64_t cache_bytes_max = std::int64_t{2} << 30;

@@ -258,6 +258,8 @@ void Slot::try_again(const KernelEvent& event, SteadyTime now) {
 
 void Slot::pump(SteadyTime now) {
   if (!kernel_.running()) return;
+  if (const std::string what = kernel_.offence(); !what.empty())
+    return fail_unit(protocol::FailureKind::resource_limit, "the kernel " + what, now);
   // The server refused, or the disk lost, what came before: nothing more of this unit is wanted.
   if (unit_ != nullptr && unit_->held->stopped()) {
     Unit& unit = *unit_;

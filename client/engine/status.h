@@ -75,6 +75,7 @@ struct EngineStatus {
   std::vector<std::string> details;
   double cpu_share = 1;
   int cores = 1;
+  int computer_cores = 0;  // that are there, if a control group or cpuset leaves fewer; else 0
   bool finishing = false;
   bool revoked = false;
   double benchmark_mflops = 0;

@@ -43,6 +43,8 @@ class Launcher {
   }
   // Whether the system ended a process of the slot's kernel, which wanted more memory than it may.
   [[nodiscard]] virtual bool out_of_memory(int) const { return false; }
+  // The control group in which the slot's kernel is alone with all that it has started; empty: there is none.
+  [[nodiscard]] virtual io::Path control_group(int) const { return {}; }
   // How kernels are confined, in a few words, for status and `why`.
   [[nodiscard]] virtual std::string describe() const = 0;
   // Why no kernel is started at all, and what to do; empty if they are.

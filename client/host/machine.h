@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,13 @@ using sandbox::DirectoryUsage;
 class Machine {
  public:
   virtual ~Machine() = default;
-  [[nodiscard]] virtual int cores() const = 0;  // that this process may use
+  // That this process may use, affinity, cpusets and quota of its control groups counted; a part of one is
+  // one.
+  [[nodiscard]] virtual int cores() const = 0;
+  [[nodiscard]] virtual int computer_cores() const { return cores(); }  // that are there
+  // Processors' worth of time that control groups allow this process; infinite without a quota.
+  [[nodiscard]] virtual double quota() const { return std::numeric_limits<double>::infinity(); }
+  // The computer's, or less where control groups allow less.
   [[nodiscard]] virtual std::int64_t memory_bytes() const = 0;
   [[nodiscard]] virtual std::string host_name() const = 0;
   // Digest of the machine's id, different for every project so that it cannot be traced between them.

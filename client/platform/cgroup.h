@@ -37,19 +37,23 @@ class Cgroups {
   // memory.
   [[nodiscard]] bool out_of_memory(int slot) const;
   [[nodiscard]] bool count_memory() const { return has("memory"); }
-  // "control groups for the processor, memory, processes"; empty if none.
+  // The slot's group of version 2, which freezes and counts processor time without any controller; empty:
+  // none.
+  [[nodiscard]] io::Path control_group(int slot) const;
+  // "control groups for the processor, memory, processes, pauses"; empty if none.
   [[nodiscard]] std::string describe() const;
 
  private:
   struct Parent {
     io::Path directory;                    // the group for all kernels
-    std::vector<std::string> controllers;  // "cpu", "memory", "pids": that it has
+    std::vector<std::string> controllers;  // "cpu", "memory", "pids": that it has; "freezer": of version 2
     bool unified = false;
   };
   [[nodiscard]] bool has(const std::string& controller) const;
   void clear_away(const io::Path& mount) const;
   void find_version_1(const std::string& controller, const io::Path& mount);
   void find_version_2(const io::Path& mount);
+  void find_freezer(const io::Path& mount);
   [[nodiscard]] std::int64_t ended_for_memory(int slot) const;
   // Whether the group is now the last to get the processor.
   [[nodiscard]] static bool put_last(const io::Path& group);

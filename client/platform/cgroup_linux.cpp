@@ -10,6 +10,7 @@ namespace gleaner::platform {
 namespace {
 
 constexpr const char* group_prefix = "gleaner-";  // then the client's process id
+constexpr const char* freezer_file = "cgroup.freeze";
 
 std::string contents(const io::Path& path) {
   std::ifstream file(path);
@@ -68,7 +69,11 @@ Cgroups::Cgroups(bool last_in_line, CgroupRoots roots)
       std::error_code error;
       return std::filesystem::exists(mount / within / "cgroup.procs", error) ? mount / within : mount;
     };
-    if (controllers.empty()) find_version_2(below(roots.mount));
+    if (controllers.empty()) {
+      // Where version 1 has the controllers, version 2 may be mounted beside them.
+      const io::Path beside = roots.mount / "unified";
+      find_version_2(below(std::filesystem::is_directory(beside) ? beside : roots.mount));
+    }
     for (const std::string& one : split(controllers, ','))  // "cpu,cpuacct"
       if ((one == "cpu" && last_in_line_) || one == "memory" || one == "pids")
         find_version_1(one, below(roots.mount / one));
@@ -121,7 +126,7 @@ void Cgroups::find_version_2(const io::Path& mount) {
   std::vector<std::string> wanted;
   for (const char* one : {"cpu", "memory", "pids"})
     if (listed(offered, one) && (one != std::string("cpu") || last_in_line_)) wanted.emplace_back(one);
-  if (wanted.empty()) return;
+  if (wanted.empty()) return find_freezer(mount);
   clear_away(mount);
   const io::Path own = mount / (name_ + "-client");
   const io::Path kernels = mount / (name_ + "-kernels");
@@ -139,9 +144,23 @@ void Cgroups::find_version_2(const io::Path& mount) {
   }
   if (had.empty()) {
     put(mount / "cgroup.procs", std::to_string(::getpid()));
-    return undo();
+    undo();
+    return find_freezer(mount);
   }
+  if (::access((kernels / freezer_file).c_str(), W_OK) == 0) had.emplace_back("freezer");
   parents_.push_back({kernels, had, true});
+}
+
+// Without any controller this process can stay where it is.
+void Cgroups::find_freezer(const io::Path& mount) {
+  if (::access((mount / "cgroup.controllers").c_str(), R_OK) != 0 ||
+      ::access((mount / "cgroup.procs").c_str(), W_OK) != 0)
+    return;
+  clear_away(mount);
+  const io::Path kernels = mount / (name_ + "-kernels");
+  if (!make(kernels)) return;
+  if (::access((kernels / freezer_file).c_str(), W_OK) != 0) return remove_group(kernels);
+  parents_.push_back({kernels, {"freezer"}, true});
 }
 
 std::vector<io::Path> Cgroups::prepare(int slot, std::int64_t memory_bytes, int tasks) {
@@ -160,6 +179,7 @@ std::vector<io::Path> Cgroups::prepare(int slot, std::int64_t memory_bytes, int 
     if (!limited) std::erase(parent.controllers, "memory");  // nobody relies on it from now on
     if (listed(parent.controllers, "pids"))
       limited = put(group / "pids.max", std::to_string(tasks)) && limited;
+    if (listed(parent.controllers, "freezer")) put(group / freezer_file, "0");  // as the last kernel left it
     if (!limited) {
       remove_group(group);
       continue;
@@ -169,6 +189,15 @@ std::vector<io::Path> Cgroups::prepare(int slot, std::int64_t memory_bytes, int 
   }
   ended_before_[slot] = ended_for_memory(slot);
   return joined;
+}
+
+io::Path Cgroups::control_group(int slot) const {
+  for (const Parent& parent : parents_) {
+    const io::Path group = parent.directory / slot_name(slot);
+    if (listed(parent.controllers, "freezer") && std::find(made_.begin(), made_.end(), group) != made_.end())
+      return group;
+  }
+  return {};
 }
 
 std::int64_t Cgroups::ended_for_memory(int slot) const {
@@ -195,8 +224,10 @@ bool Cgroups::has(const std::string& controller) const {
 
 std::string Cgroups::describe() const {
   std::string what;
-  for (const auto& [controller, word] :
-       {std::pair{"cpu", "the processor"}, {"memory", "memory"}, {"pids", "processes"}})
+  for (const auto& [controller, word] : {std::pair{"cpu", "the processor"},
+                                         {"memory", "memory"},
+                                         {"pids", "processes"},
+                                         {"freezer", "pauses"}})
     if (has(controller)) what += (what.empty() ? "" : ", ") + std::string(word);
   return what.empty() ? what : "control groups for " + what;
 }

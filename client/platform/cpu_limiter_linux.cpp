@@ -1,14 +1,17 @@
-#include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <condition_variable>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <thread>
+#include <utility>
 
 #include "client/platform/cpu_limiter.h"
+#include "client/platform/kernel_control.h"
 #include "client/policy/cpu_share.h"
-#include "shared/io/process_tree.h"
+#include "shared/io/standstill.h"
 
 namespace gleaner::platform {
 namespace {
@@ -16,95 +19,144 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 using client_policy::CpuShare;
 using client_policy::Slice;
+using io::Standstill;
 
-constexpr Duration look_least_often = std::chrono::milliseconds{200};
-// A kernel that uses no CPU at all is looked at less often. What it uses unseen is a debt like any other, but
-// a burst: it may only have been waiting for its core.
+constexpr auto never = SteadyClock::time_point::max();
+// Below a full share: a kernel that uses no CPU at all is looked at less often. What it uses unseen is a debt
+// like any other, but a burst: it may only have been waiting for its core.
 constexpr Duration look_at_idle = std::chrono::milliseconds{40};
+constexpr Duration look_at_stopped = std::chrono::milliseconds{200};
+// At a full share: one that keeps to its processors.
+constexpr Duration look_at_honest = std::chrono::seconds{1};
+// Readings are up to a tick late for each processor, and a kernel that just fills its processors is not
+// sliced for that.
+constexpr Duration tolerance = std::chrono::milliseconds{10};
 
 struct Member {
-  explicit Member(double share) : controller(share) {}
+  Member(const host::KernelTree& kernel, double share)
+      : control(kernel), controller(share * kernel.threads), threads(kernel.threads) {}
+  [[nodiscard]] bool held() const { return paused || stopped; }
+
+  KernelControl control;
   CpuShare controller;
-  int threads = 1;
+  Standstill standstill;
+  int threads;
   bool paused = false;
-  bool stopped = false;  // by the controller
-  Duration cpu{0};
+  bool stopped = false;         // by the controller
+  std::string offence;          // it was killed for it
+  std::optional<Duration> cpu;  // at the last look, if there was one
   SteadyClock::time_point seen;
-  SteadyClock::time_point next;  // when to look again
+  SteadyClock::time_point next = never;  // when to look again
   Duration interval = CpuShare::slice;
 };
 
 }  // namespace
 
-CpuReader tree_cpu_reader() {
-  return [clocks = std::map<int, io::TreeClock>()](int process) mutable {
-    const auto clock = clocks.try_emplace(process, process).first;
-    const std::optional<Duration> used = clock->second.read();
-    if (!used) clocks.erase(clock);
-    return used;
-  };
-}
-
 struct CpuLimiter::State {
-  explicit State(CpuReader reader) : read_cpu(std::move(reader)) {}
+  // What every kernel may use altogether without being looked at.
+  const double processors = static_cast<double>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
 
-  void send(int group, int signal_number) { ::kill(-group, signal_number); }  // gone already: nothing to do
+  [[nodiscard]] bool needs_looks(const Member& member) const {
+    if (!member.offence.empty()) return false;
+    return member.paused ? !member.control.frozen() : share * member.threads < processors;
+  }
 
-  void slice(int group, Member& member, SteadyClock::time_point now) {
-    const std::optional<Duration> cpu = read_cpu(group);
-    if (!cpu) {  // it ended; the engine will say remove()
-      member.next = now + look_least_often;
+  // Pauses or stops begin and end here only.
+  static void hold(Member& member, bool& reason, bool wanted) {
+    const bool before = member.held();
+    reason = wanted;
+    if (member.held() == before) return;
+    if (!wanted) return member.control.resume();
+    member.control.stop();
+    member.standstill.begin(member.threads);
+  }
+
+  // What was used until the next look is neither credit nor debt. That look is the thread's: the caller has
+  // no time to lose.
+  void start_counting(Member& member) {
+    member.cpu.reset();
+    member.next = never;
+    if (!needs_looks(member)) return;
+    member.interval = member.paused ? Standstill::interval_min : CpuShare::slice;
+    member.next = SteadyClock::now() + (member.paused ? member.interval : Duration{0});
+    if (!thread.joinable()) thread = std::thread([this] { run(); });
+    wake.notify_all();
+  }
+
+  void look(Member& member, SteadyClock::time_point now) {
+    const std::optional<Duration> before = member.cpu;
+    member.cpu = member.control.used();
+    if (!member.cpu) {  // it ended; the engine will say remove()
+      member.next = now + look_at_stopped;
       return;
     }
-    const Duration consumed = *cpu - member.cpu;
-    const Slice decision =
-        member.controller.next(std::chrono::duration_cast<Duration>(now - member.seen), consumed);
-    member.cpu = *cpu;
-    member.seen = now;
-    const bool stop = decision == Slice::stop;
-    if (stop != member.stopped) send(group, stop ? SIGSTOP : SIGCONT);
-    member.stopped = stop;
-    if (stop) {
-      member.interval = std::clamp<Duration>(member.controller.until_credit(), std::chrono::milliseconds{1},
-                                             look_least_often);
+    const SteadyClock::time_point seen = std::exchange(member.seen, now);
+    member.next = now + member.interval;
+    if (!before) return;
+    const auto elapsed = std::chrono::duration_cast<Duration>(now - seen);
+    // A wrong reading must not stop it for ever.
+    const Duration possible = from_seconds(processors * to_seconds(elapsed)) + tolerance;
+    const Duration consumed = std::min(*member.cpu - *before, possible);
+    if (member.held() && !member.control.frozen()) check_standstill(member, consumed);
+    if (!member.held()) member.standstill.ran(elapsed);
+    if (!member.offence.empty()) {
+      member.next = never;
+      return;
+    }
+    if (member.paused) {
+      member.interval = std::min<Duration>(member.interval * 2, Standstill::interval_max);
     } else {
-      const bool idle = consumed <= Duration{0};
-      member.interval = idle ? std::min(member.interval * 2, look_at_idle) : CpuShare::slice;
+      slice(member, elapsed, consumed);
     }
     member.next = now + member.interval;
   }
 
-  [[nodiscard]] bool slicing() const {
-    return share < 1 && std::any_of(members.begin(), members.end(),
-                                    [](const auto& entry) { return !entry.second.paused; });
+  static void check_standstill(Member& member, Duration consumed) {
+    switch (member.standstill.look(consumed)) {
+      case Standstill::Verdict::still:
+        return;
+      case Standstill::Verdict::stop_again:
+        return member.control.stop();
+      case Standstill::Verdict::end:
+        member.offence = member.standstill.words();
+        return member.control.kill();
+    }
+  }
+
+  void slice(Member& member, Duration elapsed, Duration consumed) {
+    const bool full = share >= 1;
+    Slice decision = member.controller.next(elapsed, consumed);
+    if (full && !member.stopped && member.controller.balance() > -tolerance) decision = Slice::run;
+    const bool stop = decision == Slice::stop;
+    hold(member, member.stopped, stop);
+    if (stop) {
+      member.interval = std::clamp<Duration>(member.controller.until_credit(), std::chrono::milliseconds{1},
+                                             look_at_stopped);
+      return;
+    }
+    const Duration longest = full ? look_at_honest : look_at_idle;
+    const bool rarely = full || consumed <= Duration{0};
+    member.interval =
+        rarely ? std::clamp<Duration>(member.interval * 2, CpuShare::slice, longest) : CpuShare::slice;
   }
 
   void run() {
     std::unique_lock lock(mutex);
     while (!ending) {
-      if (!slicing()) {
-        wake.wait(lock, [this] { return ending || slicing(); });
-        continue;
-      }
       const auto now = SteadyClock::now();
-      auto next = now + look_least_often;
+      auto next = never;
       for (auto& [group, member] : members) {
-        if (member.paused) continue;
-        if (member.next <= now) slice(group, member, now);
+        if (member.next <= now) look(member, now);
         next = std::min(next, member.next);
       }
-      wake.wait_until(lock, next);
+      if (next == never)
+        wake.wait(lock);
+      else
+        wake.wait_until(lock, next);
     }
   }
 
-  void start_counting(int group, Member& member) {
-    member.cpu = read_cpu(group).value_or(Duration{0});
-    member.seen = member.next = SteadyClock::now();
-    member.interval = CpuShare::slice;
-  }
-
-  CpuReader read_cpu;
-  std::mutex mutex;  // guards all below
+  mutable std::mutex mutex;  // guards all below
   std::condition_variable wake;
   std::map<int, Member> members;
   double share = 1;
@@ -112,63 +164,65 @@ struct CpuLimiter::State {
   std::thread thread;
 };
 
-CpuLimiter::CpuLimiter(CpuReader read_cpu) : state_(std::make_unique<State>(std::move(read_cpu))) {}
+CpuLimiter::CpuLimiter() : state_(std::make_unique<State>()) {}
 
 CpuLimiter::~CpuLimiter() {
   {
     const std::lock_guard lock(state_->mutex);
     state_->ending = true;
     for (auto& [group, member] : state_->members)
-      if (member.paused || member.stopped) state_->send(group, SIGCONT);
+      if (member.held()) member.control.resume();
   }
   state_->wake.notify_all();
   if (state_->thread.joinable()) state_->thread.join();
 }
 
-void CpuLimiter::add(int group, int threads) {
+void CpuLimiter::add(const host::KernelTree& kernel) {
   const std::lock_guard lock(state_->mutex);
-  Member member(state_->share * threads);
-  member.threads = threads;
-  state_->start_counting(group, member);
-  state_->members.insert_or_assign(group, member);
-  state_->wake.notify_all();
+  state_->members.erase(kernel.group);
+  Member& member = state_->members.try_emplace(kernel.group, kernel, state_->share).first->second;
+  state_->start_counting(member);
 }
 
 void CpuLimiter::remove(int group) {
   const std::lock_guard lock(state_->mutex);
-  state_->members.erase(group);
+  const auto found = state_->members.find(group);
+  if (found == state_->members.end()) return;
+  found->second.control.thaw();  // what joins the control group next is to run
+  state_->members.erase(found);
 }
 
 void CpuLimiter::pause(int group) {
   const std::lock_guard lock(state_->mutex);
   const auto found = state_->members.find(group);
-  if (found == state_->members.end()) return;
-  found->second.paused = true;
-  state_->send(group, SIGSTOP);
+  if (found == state_->members.end() || found->second.paused) return;
+  State::hold(found->second, found->second.paused, true);
+  state_->start_counting(found->second);
 }
 
 void CpuLimiter::resume(int group) {
   const std::lock_guard lock(state_->mutex);
   const auto found = state_->members.find(group);
   if (found == state_->members.end() || !found->second.paused) return;
-  found->second.paused = false;
-  state_->start_counting(group, found->second);  // the time in between is neither credit nor debt
-  if (!found->second.stopped) state_->send(group, SIGCONT);
-  state_->wake.notify_all();
+  State::hold(found->second, found->second.paused, false);
+  state_->start_counting(found->second);
 }
 
 void CpuLimiter::set_share(double share) {
   const std::lock_guard lock(state_->mutex);
+  if (share == state_->share) return;
   state_->share = share;
   for (auto& [group, member] : state_->members) {
-    member.controller.set_share(share * member.threads);
-    if (share >= 1 && member.stopped) {
-      member.stopped = false;
-      if (!member.paused) state_->send(group, SIGCONT);
-    }
+    member.controller = CpuShare(share * member.threads);
+    State::hold(member, member.stopped, false);
+    state_->start_counting(member);
   }
-  if (share < 1 && !state_->thread.joinable()) state_->thread = std::thread([this] { state_->run(); });
-  state_->wake.notify_all();
+}
+
+std::string CpuLimiter::offence(int group) const {
+  const std::lock_guard lock(state_->mutex);
+  const auto found = state_->members.find(group);
+  return found == state_->members.end() ? std::string() : found->second.offence;
 }
 
 }  // namespace gleaner::platform

@@ -11,6 +11,7 @@ namespace gleaner::platform {
 struct SystemRoots {
   io::Path proc = "/proc";
   io::Path etc = "/etc";
+  io::Path cgroup = "/sys/fs/cgroup";
 };
 
 [[nodiscard]] std::unique_ptr<host::Machine> make_machine(SystemRoots roots = {});

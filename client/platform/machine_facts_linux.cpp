@@ -4,11 +4,14 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include "client/platform/group_limits.h"
 #include "client/platform/machine_facts.h"
 #include "shared/crypto/keys.h"
 
@@ -26,15 +29,25 @@ class LinuxMachine final : public host::Machine {
  public:
   explicit LinuxMachine(SystemRoots roots) : roots_(std::move(roots)) {}
 
+  // Cpusets are in the affinity.
   int cores() const override {
     cpu_set_t set;
     CPU_ZERO(&set);
-    if (::sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
+    int cores = computer_cores();
+    if (::sched_getaffinity(0, sizeof set, &set) == 0) cores = CPU_COUNT(&set);
+    const double whole = std::ceil(quota());
+    return std::max(1, whole < cores ? static_cast<int>(whole) : cores);
+  }
+
+  int computer_cores() const override {
     return static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
   }
 
+  double quota() const override { return group_limits(roots_.proc, roots_.cgroup).processors; }
+
   std::int64_t memory_bytes() const override {
-    return static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
+    const std::int64_t all = static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
+    return std::min(all, group_limits(roots_.proc, roots_.cgroup).memory_bytes);
   }
 
   std::string host_name() const override {

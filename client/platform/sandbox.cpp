@@ -45,6 +45,7 @@ class ProcessLauncher final : public host::Launcher {
     return sandbox_->written_by(launch, process);
   }
   bool out_of_memory(int slot) const override { return sandbox_->out_of_memory(slot); }
+  io::Path control_group(int slot) const override { return sandbox_->control_group(slot); }
   std::string describe() const override { return sandbox_->describe(); }
   std::string refusal() const override { return sandbox_->refusal(); }
 
@@ -65,7 +66,9 @@ io::ProcessSpec common_spec(const host::KernelLaunch& launch, Priority priority,
                       {"LANG", "C.UTF-8"},
                       {"HOME", home},
                       {"TMPDIR", home},
-                      {"GLEANER_THREADS", std::to_string(launch.threads)}};
+                      {"GLEANER_THREADS", std::to_string(launch.threads)},
+                      // Numerical libraries take every core unless this says otherwise, and would be sliced.
+                      {"OMP_NUM_THREADS", std::to_string(launch.threads)}};
 #ifdef GLEANER_SANITIZED  // AddressSanitizer reserves terabytes of address space, and looks for leaks by
                           // ptrace
   spec.environment.emplace("ASAN_OPTIONS", "detect_leaks=0");

@@ -34,6 +34,7 @@ class Sandbox {
     return launch.slot_directory;
   }
   [[nodiscard]] virtual bool out_of_memory(int) const { return false; }
+  [[nodiscard]] virtual io::Path control_group(int) const { return {}; }
   [[nodiscard]] virtual std::string describe() const = 0;
   [[nodiscard]] virtual std::string refusal() const { return {}; }
 };

@@ -8,6 +8,7 @@
 
 #include "client/platform/cgroup.h"
 #include "client/platform/helpers.h"
+#include "client/platform/machine_facts.h"
 #include "client/platform/sandbox.h"
 #include "shared/io/files.h"
 #include "shared/io/process_tree.h"
@@ -76,6 +77,9 @@ class LinuxSandbox final : public Sandbox {
   }
 
   bool out_of_memory(int slot) const override { return cgroups_ && cgroups_->out_of_memory(slot); }
+  io::Path control_group(int slot) const override {
+    return cgroups_ ? cgroups_->control_group(slot) : io::Path();
+  }
 
   std::string describe() const override {
     std::string text = !walls_.namespaces
@@ -128,8 +132,7 @@ class LinuxSandbox final : public Sandbox {
   [[nodiscard]] sandbox::Tools tools() const { return {settings_.helper, settings_.bubblewrap}; }
 
   [[nodiscard]] bool has_scratch(const host::KernelLaunch& launch) const {
-    static const std::int64_t memory =
-        static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
+    static const std::int64_t memory = make_machine()->memory_bytes();
     return walls_.scratch && launch.disk_bytes > 0 &&
            launch.disk_bytes <= std::min(scratch_bytes_max, memory / scratch_memory_part);
   }

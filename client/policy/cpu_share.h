@@ -30,7 +30,8 @@ class CpuShare {
 
   static constexpr Duration slice = std::chrono::milliseconds{10};
   static constexpr Duration credit_max = std::chrono::milliseconds{250};
-  static constexpr Duration debt_max = std::chrono::seconds{5};  // a wrong reading must not stop it for ever
+  // Of a second on 64 cores; a wrong reading must not stop it for ever.
+  static constexpr Duration debt_max = std::chrono::minutes{1};
 
  private:
   double share_;

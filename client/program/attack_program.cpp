@@ -10,6 +10,7 @@
 
 #include "client/engine/excess.h"
 #include "client/engine/talk.h"
+#include "client/platform/cpu_limiter.h"
 #include "client/platform/helpers.h"
 #include "client/platform/machine_facts.h"
 #include "client/program/exit_status.h"
@@ -25,6 +26,8 @@ using contract::KernelEvent;
 constexpr std::int64_t attack_memory = 64 << 20, attack_disk = 4 << 20;
 constexpr Duration look_interval = std::chrono::seconds{1};     // as the engine does
 constexpr Duration attack_patience = std::chrono::seconds{30};  // of one attack; the longest takes 16 s
+constexpr Duration pause_length = std::chrono::seconds{2};      // that an attack asks for
+constexpr const char* pause_wanted = "pause";
 constexpr const char* may_end = "may end: ";
 constexpr const char* answers = "answers: ";
 
@@ -119,6 +122,7 @@ class Arena {
   [[nodiscard]] Result<std::optional<Row>> fight(std::int64_t number) {
     TRY(place_.empty_slot());
     TRY_ASSIGN(auto process, launcher_.start(launch_));
+    const Gated gated(limiter_, {process->pid(), launch_.threads, launcher_.control_group(launch_.slot)});
     contract::KernelSession session(std::move(process), limits::message_length_max);
     session.set_problem(launcher_.inside(launch_, place_.problem()));
     session.start_unit(0, {number, number + 1});
@@ -127,6 +131,7 @@ class Arena {
     const SteadyTime begun = system_clock().steady();
     const auto over = watch(session, [&](const KernelEvent& event) {
       if (event.kind != KernelEvent::Kind::log) return false;
+      if (event.text == pause_wanted) pause_until_ = system_clock().steady() + pause_length;
       if (!row.attack.empty()) return true;
       ends = event.text.starts_with(may_end);
       row.attack = event.text.substr(std::string(ends ? may_end : answers).size());
@@ -148,6 +153,8 @@ class Arena {
     engine::Talk talk;
     const SteadyTime begun = system_clock().steady();
     SteadyTime look_at = begun + look_interval;
+    bool paused = false;
+    pause_until_ = {};
     talk.start(begun);
     KernelEvent over;
     over.kind = KernelEvent::Kind::failed;
@@ -160,10 +167,15 @@ class Arena {
         if (event->kind == KernelEvent::Kind::item || event->kind == KernelEvent::Kind::failed) return *event;
       }
       const SteadyTime now = system_clock().steady();
-      over.text = talk.excess(session.talk_bytes(), now);
+      const int group = session.process().pid();
+      if (paused != (now < pause_until_)) {
+        paused = !paused;
+        paused ? limiter_.pause(group) : limiter_.resume(group);
+      }
+      over.text = limiter_.offence(group);
+      if (over.text.empty()) over.text = talk.excess(session.talk_bytes(), now);
       if (over.text.empty() && now >= look_at) {
         look_at = now + look_interval;
-        const int group = session.process().pid();
         over.text = engine::excess(launch_, machine_->use(group), group, *machine_, launcher_);
       }
       if (over.text.empty() && now - begun < attack_patience) continue;
@@ -186,9 +198,27 @@ class Arena {
     }
   }
 
+  // As long as this is there, the kernel gets the processor that it may use, and no more.
+  class Gated {
+   public:
+    Gated(platform::CpuLimiter& limiter, const host::KernelTree& kernel)
+        : limiter_(limiter), group_(kernel.group) {
+      limiter_.add(kernel);
+    }
+    ~Gated() { limiter_.remove(group_); }
+    Gated(const Gated&) = delete;
+    Gated& operator=(const Gated&) = delete;
+
+   private:
+    platform::CpuLimiter& limiter_;
+    int group_;
+  };
+
   host::Launcher& launcher_;
   const Place& place_;
   std::unique_ptr<host::Machine> machine_;
+  platform::CpuLimiter limiter_;
+  SteadyTime pause_until_{};
   host::KernelLaunch launch_;
 };
 

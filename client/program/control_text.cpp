@@ -68,13 +68,21 @@ std::string projects_lines(const Json& status) {
   return out;
 }
 
+// Of a computer that the client may use only in part: "0.3 of 2 cores".
+std::string cores_text(const Json& status) {
+  const double cores = number_of(status, "cores");
+  const double share = number_of(status, "cpu_share");
+  if (const double all = number_of(status, "computer_cores"); all > 0)
+    return fmt::format("{:.2g} of {:.0f} cores", cores * share, all);
+  return fmt::format("{:.0f} cores at {:.0f} %", cores, 100 * share);
+}
+
 std::string status_text(const Json& status, Colour colour) {
   const double contact = number_of(status, "last_contact_seconds");
   std::string out = painted(text_of(status, "reason"), "1", colour) + "\n";
   out += projects_lines(status);
-  out += fmt::format("  host      {:.0f} ({}), {:.0f} cores at {:.0f} %, {:.0f} MFLOP/s a core\n",
-                     number_of(status, "host"), text_of(status, "host_name"), number_of(status, "cores"),
-                     100 * number_of(status, "cpu_share"), number_of(status, "benchmark_mflops"));
+  out += fmt::format("  host      {:.0f} ({}), {}, {:.0f} MFLOP/s a core\n", number_of(status, "host"),
+                     text_of(status, "host_name"), cores_text(status), number_of(status, "benchmark_mflops"));
   out += fmt::format("  accepted  {:.0f} items in {:.0f} commits ({:.0f} not needed, {:.0f} refused)\n",
                      number_of(status, "items_accepted"), number_of(status, "commits_accepted"),
                      number_of(status, "commits_duplicate"), number_of(status, "commits_refused"));

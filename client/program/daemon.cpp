@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <functional>
+#include <utility>
 
 #include "client/engine/control.h"
 #include "client/engine/engine.h"
@@ -19,6 +21,7 @@
 #include "client/platform/cpu_limiter.h"
 #include "client/platform/helpers.h"
 #include "client/platform/machine_facts.h"
+#include "client/policy/allowance.h"
 #include "client/program/exit_status.h"
 #include "client/program/preferences_program.h"
 #include "client/program/served_projects.h"
@@ -32,6 +35,7 @@ namespace {
 
 constexpr Duration farewell_patience = std::chrono::seconds{5};
 constexpr Duration trim_interval = std::chrono::minutes{1};
+constexpr Duration capacity_interval = std::chrono::seconds{10};
 constexpr Duration stalled_patience = std::chrono::minutes{1};
 constexpr Duration refused_pause = std::chrono::hours{1};
 
@@ -80,13 +84,18 @@ enum class End { asked, moved };
 // Until somebody asks for the end, or a project has moved; then until what is finished is delivered or
 // patience is over.
 End loop(engine::Engine& engine, platform::ControlSocket& control, ViewPublisher& viewers,
-         const Signals& signals, const bool& quit, Clock& clock) {
+         const Signals& signals, const bool& quit, Clock& clock, const std::function<void()>& look_around) {
   std::optional<SteadyTime> give_up;
   bool asked = false;
   SteadyTime trim_at = clock.steady() + trim_interval;
+  SteadyTime look_at = clock.steady() + capacity_interval;
   while (true) {
     engine.tick();
     SteadyTime now = clock.steady();
+    if (now >= look_at) {  // nobody wakes up for it: who computes nothing has time
+      look_around();
+      look_at = now + capacity_interval;
+    }
     viewers.publish(engine, now);
     if (give_up && (engine.settled() || now >= *give_up)) return asked ? End::asked : End::moved;
     if (now >= trim_at) {
@@ -113,20 +122,39 @@ End loop(engine::Engine& engine, platform::ControlSocket& control, ViewPublisher
   }
 }
 
-// What the owner wants: the command line over the preferences.
+// What there is for this process; control groups and cpusets may change it while it runs.
+struct Capacity {
+  client_policy::Capacity processors;
+  std::int64_t memory_bytes = 0;
+  bool operator==(const Capacity&) const = default;
+};
+
+Capacity capacity_of(const host::Machine& machine) {
+  return {{machine.cores(), machine.computer_cores(), machine.quota()}, machine.memory_bytes()};
+}
+
+// What the owner wants, within what there is: the command line over the preferences.
 struct Wanted {
   settings::OwnerSettings owner_settings;
   std::string sandbox;
 };
 
-Result<Wanted> wanted_by(const RunOptions& options, std::int64_t memory_bytes) {
+Result<Wanted> wanted_by(const RunOptions& options, const Capacity& capacity) {
   TRY_ASSIGN(const auto book,
              settings::PreferenceBook::load(io::real_files(), preference_files(options.state)));
   settings::OwnerPreferences values = book.values();
   if (options.run) values.run = *options.run;
   if (options.cpu_share) values.cpu_share = *options.cpu_share;
-  if (options.cores > 0) values.cores = 0;
-  return Wanted{values.owner_settings(memory_bytes), options.sandbox.value_or(values.sandbox)};
+  Wanted wanted{values.owner_settings(capacity.memory_bytes), options.sandbox.value_or(values.sandbox)};
+  settings::OwnerSettings& owner = wanted.owner_settings;
+  const bool exactly = options.cores > 0;
+  const auto allowance = client_policy::allow(
+      {exactly ? options.cores : owner.cores, owner.cpu_share, exactly}, capacity.processors);
+  owner.cores = allowance.cores;
+  owner.cpu_share = allowance.cpu_share;
+  owner.limit = allowance.limit;
+  owner.computer_cores = allowance.limit.empty() ? 0 : capacity.processors.computer_cores;
+  return wanted;
 }
 
 // Where sessions' agents find this client: its own user's beside the state, and, as a service of the system,
@@ -205,11 +233,13 @@ Result<End> serve(const RunOptions& options, const Signals& signals) {
   std::filesystem::permissions(options.state.root, std::filesystem::perms::owner_all);
   TRY_ASSIGN(const StateLock lock, StateLock::take(options.state.lock()));
   const auto machine = platform::make_machine();
-  const int cores = options.cores > 0 ? options.cores : machine->cores();
+  Capacity capacity = capacity_of(*machine);
+  // A slot for each processor that it may get one day.
+  const int slots = options.cores > 0 ? options.cores : machine->computer_cores();
+  TRY_ASSIGN(const Wanted wanted, wanted_by(options, capacity));
   joining::JoinFacts facts;
-  facts.cores = cores;
+  facts.cores = wanted.owner_settings.cores;
   facts.client_version = version;
-  TRY_ASSIGN(const Wanted wanted, wanted_by(options, machine->memory_bytes()));
   TRY_ASSIGN(const std::vector<ServedProject> projects,
              projects_that_take(options, signals, *machine, facts));
   if (projects.empty()) return End::asked;
@@ -228,7 +258,7 @@ Result<End> serve(const RunOptions& options, const Signals& signals) {
   Random random(make_seed());
 
   engine::EngineSettings settings;
-  settings.cores = cores;
+  settings.cores = slots;
   settings.cpu_share = wanted.owner_settings.cpu_share;
   settings.memory_bytes = wanted.owner_settings.memory_bytes;
   settings.benchmark_mflops = options.benchmark_mflops;
@@ -246,10 +276,19 @@ Result<End> serve(const RunOptions& options, const Signals& signals) {
   engine.set_owner_settings(wanted.owner_settings);
   TRY(engine.open());
   const auto reload = [&]() -> Status {
-    TRY_ASSIGN(const Wanted now_wanted, wanted_by(options, machine->memory_bytes()));
+    TRY_ASSIGN(const Wanted now_wanted, wanted_by(options, capacity));
     take_rates(projects, now_wanted.owner_settings);
     engine.set_owner_settings(now_wanted.owner_settings);
     return {};
+  };
+  const auto look_around = [&] {
+    const Capacity before = std::exchange(capacity, capacity_of(*machine));
+    if (capacity == before) return;
+    const Status done = reload();
+    if (!done.ok()) return spdlog::warn("{}", done.error().message);
+    spdlog::info("this client may now use {:.2g} of {} processors and {} MiB of memory",
+                 std::min<double>(capacity.processors.quota, capacity.processors.cores),
+                 capacity.processors.computer_cores, capacity.memory_bytes >> 20);
   };
   bool quit = false;
   TRY_ASSIGN(const auto control,
@@ -261,10 +300,10 @@ Result<End> serve(const RunOptions& options, const Signals& signals) {
                  }));
   for (const ServedProject& one : projects)
     spdlog::info("gleaner-client {}: host {} of {}, {} cores, state in {}", version,
-                 one.identity.host.host.value, one.identity.code.base_url(), cores,
+                 one.identity.host.host.value, one.identity.code.base_url(), wanted.owner_settings.cores,
                  options.state.root.string());
   ::sd_notify(0, "READY=1");
-  const End end = loop(engine, *control, viewers, signals, quit, clock);
+  const End end = loop(engine, *control, viewers, signals, quit, clock, look_around);
   const Duration patience = end == End::asked ? std::chrono::milliseconds{200} : stalled_patience;
   bool ended = workers.stop(patience);
   for (const ServedProject& one : projects) ended = one.workers->stop(patience) && ended;

@@ -19,6 +19,8 @@ struct OwnerSettings {
   double cpu_share = 1;                   // of each core, (0, 1]
   double watts_per_core = 0;              // that one draws while it computes; 0: not said
   int cores = 0;                          // that kernels may use; 0: as many as the engine was made for
+  int computer_cores = 0;                 // that are there, if fewer may be used for another's reason; else 0
+  std::string limit;                      // that reason
   std::int64_t memory_bytes = 0;          // that kernels may use, altogether; 0: as the engine was made
   std::vector<std::string> applications;  // the only ones permitted; none: any
   std::vector<ShareSetting> shares;       // of two for the same project the last; none: 1

@@ -1,5 +1,7 @@
 #include "server/service/managers.h"
 
+#include <spdlog/spdlog.h>
+
 #include <chrono>
 #include <filesystem>
 
@@ -135,6 +137,21 @@ Result<std::unique_ptr<contract::ManagerSession>> Managers::make_session(const M
       runner_, std::move(spec), base / "problem", base / "work",
       std::chrono::seconds{limits::manager_seconds_max},
       [this, id = setup.problem](const io::Process& process) { return sandbox_.excess(id, process); });
+}
+
+void Managers::look_at_rest() {
+  std::vector<std::pair<ProblemId, std::shared_ptr<Entry>>> all;
+  {
+    const std::lock_guard lock(mutex_);
+    all.assign(entries_.begin(), entries_.end());
+  }
+  for (const auto& [problem, entry] : all) {
+    const std::unique_lock lock(entry->mutex, std::try_to_lock);
+    if (!lock.owns_lock() || !entry->session) continue;  // it is asked something just now
+    if (const Status rests = entry->session->look_at_rest(); !rests.ok())
+      spdlog::warn("problem {}: {}: it was ended, and starts anew when it is needed", problem.value,
+                   rests.error().message);
+  }
 }
 
 void Managers::end(ProblemId problem, Keep keep) {

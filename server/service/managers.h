@@ -38,6 +38,8 @@ class Managers {
       const ManagerSetup& setup, int stage, const std::vector<contract::Piece>& pieces);
   // A file that one of them named, in the problem's directories, wherever a link put in its place may lead.
   [[nodiscard]] Result<io::HeldFile> open(ProblemId problem, const io::Path& file) const;
+  // Once a second: what is not asked anything must stand still, and is killed if it does not.
+  void look_at_rest();
   // Ends the process; deletes its directories if `remove`.
   enum class Keep { yes, no };
   void end(ProblemId problem, Keep keep);

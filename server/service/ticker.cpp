@@ -77,6 +77,7 @@ void Ticker::tick() {
   note_generation();
   audit_.store_refusals();
   scrub_.tick();
+  kernel_.managers().look_at_rest();
   probe_blobs();
   views_.tick();
   work_.serve_waiting();

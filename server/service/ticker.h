@@ -1,8 +1,8 @@
 // What time alone brings about, once a second: hosts fall silent, plans grow old, accounts are kept, a newer
 // revocation list is looked for, the store's generation is noted, jobs whose results could not be stored are
 // tried again, curves get their samples, problems that ended long ago and blobs that nothing refers to are
-// removed, and other blobs read again; a relay's parent hears of who left,
-// and who waits there is looked at.
+// removed, and other blobs read again; managers that nobody asks are seen to stand still; a relay's parent
+// hears of who left, and who waits there is looked at.
 #pragma once
 
 #include <atomic>

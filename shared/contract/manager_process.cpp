@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <utility>
 
 #include "shared/base/limits.h"
 #include "shared/contract/words.h"
@@ -54,6 +55,7 @@ bool ManagerProcess::usable() {
 Status ManagerProcess::command(std::string_view line, Duration limit, std::string_view more) {
   limit_ = limit;
   deadline_ = now() + limit;
+  resting_ = false;
   process_->continue_group();
   TRY(end_of_answer());  // of what it did before
   doing_ = "at \"" + std::string(line.substr(0, line.find(' '))) + "\"";
@@ -110,7 +112,27 @@ void ManagerProcess::more_time() {
 }
 
 void ManagerProcess::rest() {
-  if (!broken_) process_->stop_group();
+  if (broken_) return;
+  process_->stop_group();
+  resting_ = true;
+  standstill_.begin(1);
+  cpu_at_rest_.reset();
+}
+
+Status ManagerProcess::look_at_rest() {
+  if (broken_ || !resting_ || process_->poll_exit()) return {};
+  const Duration cpu = process_->cpu_time();
+  const Duration before = std::exchange(cpu_at_rest_, cpu).value_or(cpu);
+  switch (standstill_.look(cpu - before)) {
+    case io::Standstill::Verdict::still:
+      return {};
+    case io::Standstill::Verdict::stop_again:
+      process_->stop_group();
+      return {};
+    case io::Standstill::Verdict::end:
+      return failed(standstill_.words());
+  }
+  return {};
 }
 
 Status ManagerProcess::look() {

@@ -6,12 +6,14 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "shared/base/clock.h"
 #include "shared/base/result.h"
 #include "shared/io/process.h"
+#include "shared/io/standstill.h"
 
 namespace gleaner::contract {
 
@@ -36,6 +38,9 @@ class ManagerProcess {
   void more_time();
   // Its answer is complete: it sleeps until the next command.
   void rest();
+  // To be called now and then while it rests: if it uses processor time nevertheless, it is stopped again,
+  // and at last killed (shared/io/standstill.h). unavailable: it was killed.
+  [[nodiscard]] Status look_at_rest();
   // Nothing may follow an answer until the next command.
   [[nodiscard]] Status end_of_answer();
   // It said `line`, which is not in the contract.
@@ -63,6 +68,9 @@ class ManagerProcess {
   Duration limit_{0};
   SteadyTime deadline_{};
   bool broken_ = false;
+  bool resting_ = false;
+  io::Standstill standstill_;
+  std::optional<Duration> cpu_at_rest_;  // at the last look
 };
 
 }  // namespace gleaner::contract

@@ -224,6 +224,10 @@ Status ManagerSession::check() {
   return state_->ensure();
 }
 
+Status ManagerSession::look_at_rest() {
+  return state_->process ? state_->process->look_at_rest() : Status{};
+}
+
 Result<StagePlan> ManagerSession::plan(int stage) {
   const State::Turn turn(*state_);
   TRY(state_->command("plan " + std::to_string(stage)));

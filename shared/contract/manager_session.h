@@ -70,7 +70,9 @@ class ManagerSession {
                  Duration time_limit, Watch watch = {});
   ~ManagerSession();
 
-  [[nodiscard]] Status check();  // starts it and has it check the parameters
+  [[nodiscard]] Status check();
+  // See ManagerProcess: called about once a second while nothing is asked.
+  [[nodiscard]] Status look_at_rest();  // starts it and has it check the parameters
   [[nodiscard]] Result<StagePlan> plan(int stage);
   [[nodiscard]] Result<Validation> validate(int stage, Range range, std::string_view segment);
   // The same for several, in order, each with its own outcome: to a manager that offers `pipeline` they are

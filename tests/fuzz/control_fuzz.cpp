@@ -26,7 +26,7 @@ class NoLauncher final : public host::Launcher {
 
 class NoGate final : public host::CpuGate {
  public:
-  void add(int, int) override {}
+  void add(const host::KernelTree&) override {}
   void remove(int) override {}
   void pause(int) override {}
   void resume(int) override {}

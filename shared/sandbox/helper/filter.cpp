@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <seccomp.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -34,11 +35,10 @@ constexpr const char* allowed[] = {
     // memory (mmap is below)
     "munmap", "mremap", "mprotect", "madvise", "msync", "mincore", "mlock", "mlock2", "munlock", "brk",
     "membarrier", "pkey_alloc", "pkey_free", "pkey_mprotect", "get_mempolicy", "set_mempolicy", "mbind",
-    // signals and time
+    // signals and time; alarm and setitimer send SIGALRM, SIGVTALRM or SIGPROF, and none of them wakes what is stopped
     "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "rt_sigpending", "rt_sigsuspend", "rt_sigtimedwait",
     "sigaltstack", "pause", "alarm", "nanosleep", "clock_nanosleep", "clock_gettime", "clock_getres", "gettimeofday",
-    "time", "times", "getitimer", "setitimer", "timer_create", "timer_settime", "timer_gettime", "timer_delete",
-    "timer_getoverrun", "restart_syscall",
+    "time", "times", "getitimer", "setitimer", "restart_syscall",
     // processes and threads; priorities and sessions are the client's
     "fork", "vfork", "execve", "execveat", "wait4", "waitid", "exit", "exit_group", "getpid", "getppid", "gettid",
     "getuid", "geteuid", "getgid", "getegid", "getresuid", "getresgid", "getgroups", "getpgrp", "getpgid", "getsid",
@@ -58,8 +58,8 @@ constexpr scmp_datum_t descriptor_commands[] = {F_DUPFD, F_DUPFD_CLOEXEC, F_GETF
                                                 F_GETLK, F_OFD_GETLK, F_GETPIPE_SZ, F_GETOWN};
 // The system holds each lock of a range, and there may be any number.
 constexpr scmp_datum_t range_locks[] = {F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW};
-// Not PR_SET_DUMPABLE: who measures a kernel must see its descriptors.
-constexpr scmp_datum_t own_settings[] = {PR_SET_PDEATHSIG, PR_GET_PDEATHSIG, PR_GET_DUMPABLE, PR_SET_NAME, PR_GET_NAME,
+// Not PR_SET_DUMPABLE: who measures a kernel must see its descriptors. PR_SET_PDEATHSIG is below.
+constexpr scmp_datum_t own_settings[] = {PR_GET_PDEATHSIG, PR_GET_DUMPABLE, PR_SET_NAME, PR_GET_NAME,
                                          PR_GET_SECCOMP, PR_CAPBSET_READ, PR_SET_TIMERSLACK, PR_GET_TIMERSLACK,
                                          PR_SET_CHILD_SUBREAPER, PR_GET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS,
                                          PR_GET_NO_NEW_PRIVS, PR_SET_THP_DISABLE, PR_GET_THP_DISABLE,
@@ -96,14 +96,37 @@ void allow_only(scmp_filter_ctx filter, int number, unsigned argument, const scm
     rule_if(filter, SCMP_ACT_ALLOW, number, scmp_arg_cmp{argument, SCMP_CMP_EQ, value, 0});
 }
 
+// Allows any signal but SIGCONT at place `argument`. The caller pauses by SIGSTOP, and SIGCONT alone undoes
+// that, even from a process that stops a moment later. A filter cannot say "not this number", and the system
+// looks at the lower half of the register only: so a rule for each bit that tells a signal (1 to 64) from
+// SIGCONT.
+template <typename... Conditions>
+void allow_signals(scmp_filter_ctx filter, int number, unsigned argument, Conditions... more) {
+  for (scmp_datum_t bit = 1; bit <= 64; bit <<= 1)
+    rule_if(filter, SCMP_ACT_ALLOW, number,
+            scmp_arg_cmp{argument, SCMP_CMP_MASKED_EQ, bit, ~static_cast<scmp_datum_t>(SIGCONT) & bit},
+            more...);
+}
+
 void add_signals(scmp_filter_ctx filter, bool bounded) {
-  for (const int number : {SCMP_SYS(kill), SCMP_SYS(tkill), SCMP_SYS(tgkill)}) {
-    if (bounded) {
-      rule_if(filter, SCMP_ACT_ALLOW, number);
-    } else if (number != SCMP_SYS(tkill)) {
-      rule_if(filter, SCMP_ACT_ALLOW, number, SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(::getpid())));
-    }
+  const auto self = SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(::getpid()));
+  if (bounded) {
+    allow_signals(filter, SCMP_SYS(kill), 1);
+    allow_signals(filter, SCMP_SYS(tkill), 1);
+    allow_signals(filter, SCMP_SYS(tgkill), 2);
+  } else {
+    allow_signals(filter, SCMP_SYS(kill), 1, self);
+    allow_signals(filter, SCMP_SYS(tgkill), 2, self);
   }
+}
+
+// A process whose timer or limit kills it ends even while it is stopped, and then its parent and its children
+// get signals: of their choice, but not SIGCONT.
+void add_signals_of_ends(scmp_filter_ctx filter) {
+  allow_signals(filter, SCMP_SYS(prctl), 1, SCMP_A0(SCMP_CMP_EQ, PR_SET_PDEATHSIG));
+  constexpr scmp_datum_t looked_at = new_namespaces | CSIGNAL;
+  for (const scmp_datum_t to_parent : {scmp_datum_t{SIGCHLD}, scmp_datum_t{0}})  // 0: threads
+    rule_if(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), SCMP_A0(SCMP_CMP_MASKED_EQ, looked_at, to_parent));
 }
 
 // Memory that processes share without a file is held by the system, in no process's name, once it is not
@@ -124,8 +147,11 @@ void add_conditional(scmp_filter_ctx filter, const Surroundings& surroundings, s
   allow_only(filter, SCMP_SYS(prctl), 0, own_settings);
   add_signals(filter, surroundings.signals_bounded);
   add_memory(filter, surroundings.memory_counted);
-  rule_if(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), SCMP_A0(SCMP_CMP_MASKED_EQ, new_namespaces, 0));
+  add_signals_of_ends(filter);
   rule_if(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3));
+  // Its signal may be SIGCONT, and only memory says which it is. `timeout` and others make do with alarm()
+  // then.
+  rule_if(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(timer_create));
   // The C library asks a local name service for users: refused without ado. Any other family is an attempt.
   for (const int family : {AF_INET, AF_INET6, AF_NETLINK, AF_PACKET, AF_BLUETOOTH, AF_VSOCK, AF_ALG})
     rule_if(filter, offence, SCMP_SYS(socket), SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(family)));

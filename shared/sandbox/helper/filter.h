@@ -1,7 +1,12 @@
 // The system calls that a kernel may make (seccomp, by libseccomp). Three kinds: what computing needs is
 // allowed; what only an attack needs is told to the supervisor, which ends the kernel and names the call;
 // everything else fails with EPERM (clone3 with ENOSYS, so that the C library falls back to clone, whose
-// flags can be seen).
+// flags can be seen; timer_create likewise).
+//
+// The caller pauses a program by SIGSTOP. Nothing that the filter allows sends SIGCONT, which would undo
+// that: no call that sends signals, no timer, and no process's end (its signal to its parent, its children's
+// PR_SET_PDEATHSIG). A process group whose leader is the caller's child gets none from the system while the
+// caller lives.
 #pragma once
 
 #include <string>

@@ -58,6 +58,36 @@ TEST_CASE("a manager checks the problem it is given") {
   CHECK_THAT(refused.error().message, Contains("problem " + scripts.problem().string() + " is no good"));
 }
 
+TEST_CASE("a manager that runs while nobody asks it is stopped again, and ended") {
+  Scripts scripts;
+  // What continues it is not in its group, as no confined manager can arrange.
+  auto awake = session(
+      scripts,
+      manager(
+          R"(plan) setsid sh -c "while kill -CONT -- -$$; do sleep 0.002; done" </dev/null >/dev/null 2>&1 &
+      (while :; do :; done) & echo end ;;)"));
+  REQUIRE(awake.plan(0).ok());
+  Status rests;
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds{30};
+  while ((rests = awake.look_at_rest()).ok() && std::chrono::steady_clock::now() < give_up)
+    std::this_thread::sleep_for(std::chrono::milliseconds{20});
+  REQUIRE_FALSE(rests.ok());
+  CHECK_THAT(rests.error().message, Contains("s of processor time while it was paused"));
+  CHECK(awake.look_at_rest().ok());  // it is said once
+  CHECK(awake.check().ok());         // and starts anew
+}
+
+TEST_CASE("a manager that rests is let be") {
+  Scripts scripts;
+  auto quiet = session(scripts, manager("plan) (while :; do :; done) & echo end ;;"));
+  REQUIRE(quiet.plan(0).ok());
+  for (int looks = 0; looks < 50; ++looks) {
+    CHECK(quiet.look_at_rest().ok());
+    std::this_thread::sleep_for(std::chrono::milliseconds{5});
+  }
+  CHECK(quiet.check().ok());
+}
+
 TEST_CASE("a manager plans a stage") {
   Scripts scripts;
   scripts.write(scripts.work() / "stage-0/mesh.bin", "m");

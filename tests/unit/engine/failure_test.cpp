@@ -104,6 +104,10 @@ TEST_CASE("A kernel that sleeps is taken for hung; one that takes too much is st
     world.machine.held.pipes = 65;
     is_ended_for("65 pipes");
   }
+  SECTION("the processor in a pause") {
+    world.gate.words = "used 0.6 s of processor time while it was paused";
+    is_ended_for("the kernel used 0.6 s of processor time while it was paused");
+  }
   SECTION("a process of it ended for want of memory") {
     world.launcher.memory_gone = true;
     REQUIRE(world.run_until([&] { return world.server.failures.size() == 1; }, 200ms));

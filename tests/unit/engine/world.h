@@ -90,11 +90,13 @@ done
 
 class RecordingGate final : public host::CpuGate {
  public:
-  void add(int group, int) override { groups.insert(group); }
+  void add(const host::KernelTree& kernel) override { groups.insert(kernel.group); }
   void remove(int group) override { groups.erase(group); }
   void pause(int group) override { paused.insert(group); }
   void resume(int group) override { paused.erase(group); }
   void set_share(double) override {}
+  std::string offence(int) const override { return words; }
+  std::string words;
   std::set<int> groups;
   std::set<int> paused;
 };

@@ -31,6 +31,11 @@ TEST_CASE("Status is readable, coloured only when asked, and tolerant of missing
   CHECK(plain.find(
             "so far    12 core-minutes today, 3.1 core-hours in seven days, 310 core-hours in a year\n") !=
         std::string::npos);
+  CHECK(plain.find("1 cores at 0 %") != std::string::npos);
+  json::Value boxed = reply;
+  boxed["status"]["cpu_share"] = 0.3;
+  boxed["status"]["computer_cores"] = 2;
+  CHECK(reply_text("status", boxed, Colour::no).find(", 0.3 of 2 cores, ") != std::string::npos);
   CHECK(plain.find('\033') == std::string::npos);
   CHECK(reply_text("status", reply, Colour::yes).find("\033[32m") != std::string::npos);
   CHECK(reply_text("why", reply, Colour::no) == "computing words on 1 of 1 core\n");

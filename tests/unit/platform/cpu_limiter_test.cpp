@@ -1,6 +1,8 @@
 #include "client/platform/cpu_limiter.h"
 
 #include <sched.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -17,9 +19,9 @@ using namespace std::chrono_literals;
 
 struct Spinner {
   std::unique_ptr<io::Process> process;
-  Spinner() {
+  explicit Spinner(const std::string& script = "while :; do :; done") {
     io::ProcessSpec spec;
-    spec.arguments = {"/bin/sh", "-c", "while :; do :; done"};
+    spec.arguments = {"/bin/bash", "-c", script};
     spec.environment = {{"PATH", "/usr/bin:/bin"}};
     auto started = io::real_processes().start(spec);
     REQUIRE(started.ok());
@@ -32,6 +34,35 @@ struct Spinner {
     CPU_SET(static_cast<unsigned>(core), &set);
     REQUIRE(::sched_setaffinity(process->pid(), sizeof set, &set) == 0);
   }
+};
+
+// A control group of version 2 with that process in it, where one can be made.
+class ControlGroup {
+ public:
+  ControlGroup(bool wanted, int process) {
+    for (const char* mount : {"/sys/fs/cgroup/unified", "/sys/fs/cgroup"}) {
+      const io::Path made = io::Path(mount) / ("gleaner-limiter-test-" + std::to_string(::getpid()));
+      std::error_code error;
+      if (!wanted || !path_.empty() ||
+          !std::filesystem::exists(io::Path(mount) / "cgroup.controllers", error) ||
+          !std::filesystem::create_directory(made, error) || error)
+        continue;
+      path_ = made;
+      std::ofstream(made / "cgroup.procs") << process << std::flush;
+    }
+  }
+  ~ControlGroup() {
+    if (path_.empty()) return;
+    std::ofstream(path_ / "cgroup.kill") << 1 << std::flush;
+    for (int tries = 0; tries < 500 && ::rmdir(path_.c_str()) != 0; ++tries)
+      std::this_thread::sleep_for(10ms);
+  }
+  ControlGroup(const ControlGroup&) = delete;
+  ControlGroup& operator=(const ControlGroup&) = delete;
+  [[nodiscard]] const io::Path& path() const { return path_; }
+
+ private:
+  io::Path path_;
 };
 
 int first_core() {
@@ -61,8 +92,8 @@ TEST_CASE("Two limited spinners use CPU as their shares say: 10 to 5") {
   CpuLimiter second;
   first.set_share(0.10);
   second.set_share(0.05);
-  first.add(fast.process->pid(), 1);
-  second.add(slow.process->pid(), 1);
+  first.add({fast.process->pid(), 1, {}});
+  second.add({slow.process->pid(), 1, {}});
   wait_for_cpu(fast, slow, 100ms);  // past the beginning
   const Duration fast_before = fast.cpu();
   const Duration slow_before = slow.cpu();
@@ -79,7 +110,7 @@ TEST_CASE("A limited spinner never uses more than its share") {
   limiter.set_share(0.2);
   const auto begin = std::chrono::steady_clock::now();
   const Duration before = spinner.cpu();
-  limiter.add(spinner.process->pid(), 1);
+  limiter.add({spinner.process->pid(), 1, {}});
   std::this_thread::sleep_for(1500ms);
   const double used = to_seconds(spinner.cpu() - before);
   const double passed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -89,11 +120,14 @@ TEST_CASE("A limited spinner never uses more than its share") {
 
 TEST_CASE("Pause holds a group at full share and at less, resume lets it go, and removal forgets it") {
   const double share = GENERATE(1.0, 0.5);
+  const bool with_group = GENERATE(false, true);
   const Spinner spinner;
   const int group = spinner.process->pid();
+  const ControlGroup control(with_group, group);
+  if (with_group && control.path().empty()) return;  // none can be made here
   CpuLimiter limiter;
   limiter.set_share(share);
-  limiter.add(group, 1);
+  limiter.add({group, 1, control.path()});
   const auto grows_within = [&](Duration patience) {
     const Duration before = spinner.cpu();
     const auto give_up = std::chrono::steady_clock::now() + patience;
@@ -117,6 +151,75 @@ TEST_CASE("Pause holds a group at full share and at less, resume lets it go, and
   CHECK(grows_within(5s));
   limiter.remove(group);
   limiter.pause(group);  // unknown: nothing happens
+}
+
+TEST_CASE(
+    "What is continued in its pause stands still in a control group, and is killed by name without one") {
+  const bool with_group = GENERATE(false, true);
+  const Spinner spinner;
+  const int group = spinner.process->pid();
+  const ControlGroup control(with_group, group);
+  if (with_group && control.path().empty()) return;
+  struct Kicker {  // it stays outside of the control group
+    pid_t pid;
+    explicit Kicker(int group) : pid(::fork()) {
+      while (pid == 0) {
+        ::kill(-group, SIGCONT);
+        ::usleep(1000);
+      }
+    }
+    ~Kicker() {
+      ::kill(pid, SIGKILL);
+      ::waitpid(pid, nullptr, 0);
+    }
+  } const kicker(group);
+  CpuLimiter limiter;
+  limiter.add({group, 1, control.path()});
+  limiter.pause(group);
+  std::this_thread::sleep_for(50ms);
+  const Duration before = spinner.cpu();
+  if (with_group) {
+    std::this_thread::sleep_for(1s);
+    CHECK(spinner.cpu() - before < 50ms);
+    CHECK(limiter.offence(group).empty());
+    return;
+  }
+  const auto give_up = std::chrono::steady_clock::now() + 30s;
+  while (limiter.offence(group).empty() && std::chrono::steady_clock::now() < give_up)
+    std::this_thread::sleep_for(20ms);
+  CHECK(limiter.offence(group).find("s of processor time while it was paused") != std::string::npos);
+  while (!spinner.process->poll_exit() && std::chrono::steady_clock::now() < give_up)
+    std::this_thread::sleep_for(5ms);
+  REQUIRE(spinner.process->poll_exit());
+  CHECK(spinner.process->poll_exit()->code == SIGKILL);
+}
+
+TEST_CASE("At a full share, too, a kernel gets as many processors as it was promised, and no more") {
+  if (::sysconf(_SC_NPROCESSORS_ONLN) < 2) return;
+  const Spinner spinner("for i in 1 2 3; do (while :; do :; done) & done; wait");
+  CpuLimiter limiter;
+  limiter.add({spinner.process->pid(), 1, {}});
+  std::this_thread::sleep_for(500ms);  // its processes are seen, and what they took meanwhile is paid back
+  const auto begin = std::chrono::steady_clock::now();
+  const Duration before = spinner.cpu();
+  std::this_thread::sleep_for(4s);
+  const double used = to_seconds(spinner.cpu() - before);
+  const double passed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  INFO(used << " s of " << passed);
+  CHECK(used <= 1.1 * passed + 0.1);
+}
+
+TEST_CASE("A share that is lowered or raised while a kernel runs holds from then on") {
+  const Spinner spinner;
+  CpuLimiter limiter;
+  limiter.add({spinner.process->pid(), 1, {}});
+  while (spinner.cpu() < 1s) std::this_thread::sleep_for(20ms);
+  limiter.set_share(0.5);
+  const Duration before = spinner.cpu();
+  const auto give_up = std::chrono::steady_clock::now() + 4s;  // of 10 s that it stood still
+  while (spinner.cpu() - before < 200ms && std::chrono::steady_clock::now() < give_up)
+    std::this_thread::sleep_for(20ms);
+  CHECK(spinner.cpu() - before >= 200ms);
 }
 
 TEST_CASE(
@@ -147,6 +250,7 @@ TEST_CASE(
   }
   INFO(output);
   CHECK(output.find("GLEANER_THREADS=3") != std::string::npos);
+  CHECK(output.find("OMP_NUM_THREADS=3") != std::string::npos);
   CHECK(output.find("HOME=" + directory.string()) != std::string::npos);
   CHECK(output.find("secret") == std::string::npos);
   CHECK(output.find("\n19\n") != std::string::npos);

@@ -31,7 +31,7 @@ struct Roots {
     std::ofstream(root / path) << text;
   }
   [[nodiscard]] std::unique_ptr<host::Machine> machine() const {
-    return make_machine({root / "proc", root / "etc"});
+    return make_machine({root / "proc", root / "etc", root / "cgroup"});
   }
 };
 
@@ -207,6 +207,73 @@ TEST_CASE("A library that an upgrade replaced is no file that the program remove
   CHECK(maps((slot / "library").string()));
   CHECK(maps("/tmp/usr/lib/libc.so.6"));
   CHECK(maps("/library/libc.so.6"));
+}
+
+TEST_CASE(
+    "A control group's quota and limit of memory count, of either version, wherever on the way they are") {
+  const Roots roots;
+  const auto machine = roots.machine();
+  const std::int64_t all = machine->memory_bytes();
+  CHECK(machine->quota() > 1e6);  // infinite
+  CHECK(all > 200 << 20);
+  roots.put("proc/self/cgroup", "4:memory:/box/inner\n2:cpu,cpuacct:/box/inner\n1:name=systemd:/\n");
+  roots.put("cgroup/cpu/box/inner/cpu.cfs_quota_us", "-1\n");
+  roots.put("cgroup/cpu/box/inner/cpu.cfs_period_us", "100000\n");
+  CHECK(machine->quota() > 1e6);
+  roots.put("cgroup/cpu/box/cpu.cfs_quota_us", "30000\n");
+  roots.put("cgroup/cpu/box/cpu.cfs_period_us", "100000\n");
+  roots.put("cgroup/memory/box/inner/memory.limit_in_bytes", "9223372036854771712\n");
+  roots.put("cgroup/memory/box/memory.limit_in_bytes", "157286400\n");
+  CHECK(machine->quota() == Approx(0.3));
+  CHECK(machine->cores() == 1);
+  CHECK(machine->memory_bytes() == 150 << 20);
+  // It changed meanwhile; and seen from inside of the container, where the path is the outside's.
+  roots.put("cgroup/cpu/box/cpu.cfs_quota_us", "120000\n");
+  CHECK(machine->quota() == Approx(1.2));
+  roots.put("proc/self/cgroup", "2:cpu:/docker/0123\n");
+  roots.put("cgroup/cpu/cpu.cfs_quota_us", "50000\n");
+  roots.put("cgroup/cpu/cpu.cfs_period_us", "100000\n");
+  CHECK(machine->quota() == Approx(0.5));
+  roots.put("proc/self/cgroup", "0::/system.slice/gleaner.service\n");
+  roots.put("cgroup/system.slice/gleaner.service/cpu.max", "max 100000\n");
+  roots.put("cgroup/system.slice/gleaner.service/memory.max", "max\n");
+  CHECK(machine->quota() > 1e6);
+  CHECK(machine->memory_bytes() == all);
+  roots.put("cgroup/system.slice/cpu.max", "25000 100000\n");
+  roots.put("cgroup/system.slice/memory.max", "104857600\n");
+  CHECK(machine->quota() == Approx(0.25));
+  CHECK(machine->memory_bytes() == 100 << 20);
+}
+
+// Runs `check` in a process of such a group of version 1; false where none can be made.
+template <typename Check>
+bool in_group(const io::Path& mount, const std::vector<std::pair<std::string, std::string>>& settings,
+              const Check& check) {
+  const io::Path group = mount / ("gleaner-machine-test-" + std::to_string(::getpid()));
+  std::error_code error;
+  if (!std::filesystem::create_directory(group, error)) return false;
+  for (const auto& [name, value] : settings) std::ofstream(group / name) << value << std::flush;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::ofstream(group / "cgroup.procs") << ::getpid() << std::flush;
+    ::_exit(check() ? 0 : 1);
+  }
+  int status = 1;
+  CHECK(::waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+  for (int tries = 0; tries < 500 && ::rmdir(group.c_str()) != 0; ++tries) ::usleep(10'000);
+  return true;
+}
+
+TEST_CASE("Real control groups bound cores, quota and memory") {
+  const io::Path mount = "/sys/fs/cgroup";
+  const auto machine = make_machine();
+  (void)in_group(mount / "cpu", {{"cpu.cfs_period_us", "100000"}, {"cpu.cfs_quota_us", "30000"}},
+                 [&] { return machine->quota() > 0.29 && machine->quota() < 0.31 && machine->cores() == 1; });
+  (void)in_group(mount / "memory", {{"memory.limit_in_bytes", "157286400"}},
+                 [&] { return machine->memory_bytes() == 150 << 20; });
+  (void)in_group(mount / "cpuset", {{"cpuset.mems", "0"}, {"cpuset.cpus", "0"}},
+                 [&] { return machine->cores() == 1; });
 }
 
 TEST_CASE("One daemon a state directory") {

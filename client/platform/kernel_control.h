@@ -1,0 +1,43 @@
+// Stops and continues a kernel with all that it has started, and counts the processor time that they use. By
+// its control group of version 2 where it has one: the freezer, from which nothing wakes itself, and
+// cpu.stat, which counts every process that ever was in it. Else by signals to its process group and the
+// processes' clocks.
+//
+// The freezer of version 1 is not used: what it has frozen cannot be killed, and would outlive a client that
+// was. Not thread-safe. Platform file: kernel_control_linux.cpp.
+#pragma once
+
+#include <optional>
+
+#include "client/host/cpu_gate.h"
+#include "shared/base/clock.h"
+#include "shared/io/descriptor.h"
+#include "shared/io/process_tree.h"
+
+namespace gleaner::platform {
+
+class KernelControl {
+ public:
+  explicit KernelControl(const host::KernelTree& kernel);
+
+  void stop();
+  void resume();
+  void thaw();  // a stopped one stays stopped
+  void kill();
+  // It cannot run: the system holds it. False while it is only stopped by a signal.
+  [[nodiscard]] bool frozen() const { return frozen_; }
+  // Processor time so far; nothing if it is gone.
+  [[nodiscard]] std::optional<Duration> used();
+
+ private:
+  [[nodiscard]] bool freeze(bool wanted);
+  void send(int signal_number) const;
+
+  int group_;
+  io::Descriptor freezer_;
+  io::Descriptor statistics_;
+  io::TreeClock clock_;
+  bool frozen_ = false;
+};
+
+}  // namespace gleaner::platform
