@@ -3,11 +3,13 @@
 #include <signal.h>
 #include <spdlog/spdlog.h>
 #include <systemd/sd-daemon.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <memory>
 
 #include "server/http/ticket_keys.h"
+#include "shared/io/private_files.h"
 
 namespace gleaner::server {
 namespace {
@@ -51,6 +53,13 @@ void renew_certificate(http::Server& server, const service::ProjectDirectory& pr
 }
 
 }  // namespace
+
+void open_privately(const io::Path& directory) {
+  // As the superuser managers run as users of their own, who have to read what is laid out for them; the
+  // directory itself stays closed to them and all others.
+  if (::geteuid() == 0) io::make_readable_files();
+  if (const std::string told = io::close_to_others(directory); !told.empty()) spdlog::warn("{}", told);
+}
 
 void block_signals() {
   const sigset_t signals = awaited_signals();

@@ -19,6 +19,7 @@
 #include "client/program/preferences_program.h"
 #include "client/program/state_lock.h"
 #include "client/program/version.h"
+#include "shared/io/private_files.h"
 #include "shared/usage/usage.h"
 
 namespace gleaner::program {
@@ -168,6 +169,7 @@ void declare_run(CLI::App& run, Options& options) {
 }  // namespace
 
 int client_main(int argc, char** argv) {
+  io::make_private_files();
   Options options;
   CLI::App app{"gleaner-client: computes for projects while this computer has nothing else to do",
                "gleaner-client"};

@@ -4,11 +4,7 @@ import os
 import re
 import unittest
 
-from harness import Grid, base64url, from_base64url, main
-
-
-def secret_of(join_code):
-    return from_base64url(join_code.rsplit("/", 1)[1])[33:49]
+from harness import Grid, base64url, main, secret_of
 
 
 def join(grid, secret, name, key=None):

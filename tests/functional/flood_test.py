@@ -12,7 +12,7 @@ import time
 import unittest
 import zlib
 
-from harness import SLOW, SQUARES, FakeHost, Grid, base64url, main
+from harness import SLOW, SQUARES, FakeHost, Grid, Stranger, base64url, main
 
 
 def resident_megabytes(process):
@@ -93,7 +93,7 @@ class Floods(unittest.TestCase):
         """Strangers' are not taken at all, and those of a network's hosts have so much memory and no more."""
         with Grid() as grid:
             server = grid.start_server()
-            vandal, honest = (FakeHost(grid, name) for name in ("vandal", "honest"))
+            vandal, honest = Stranger(grid, "vandal", address="127.0.0.1"), FakeHost(grid, "honest")
             context = ssl._create_unverified_context()
             body = bytes(4 << 20)
 
@@ -127,7 +127,7 @@ class Floods(unittest.TestCase):
     def test_a_host_without_a_unit_fills_no_disk(self):
         with Grid() as grid:
             grid.start_server()
-            host = FakeHost(grid, "vandal")
+            host = Stranger(grid, "vandal")
             junk = os.urandom(1 << 20)
             digest = hashlib.sha256(junk).hexdigest()
             status, _, reply = grid.request("PATCH", f"/v1/uploads/{digest}", junk, host.token,
@@ -141,7 +141,7 @@ class Floods(unittest.TestCase):
             server = grid.start_server()
             grid.add_application(SQUARES)
             grid.add_problem("squares", "inflated", count=1000)
-            host = FakeHost(grid, "vandal")
+            host = Stranger(grid, "vandal")
             unit = host.work()[1]["decoded"][0]
             before = resident_megabytes(server)
             zeros = bytes(512 << 20)
@@ -161,7 +161,7 @@ class Floods(unittest.TestCase):
         """It is told to come again; hosts of its own network and of others are served as before, and so is it in the end."""
         with Grid("hosts.requests_per_second = 2") as grid:  # 120 at once
             grid.start_server()
-            vandal, neighbour, other = (FakeHost(grid, name, address=f"127.0.0.{n}") for name, n in
+            vandal, neighbour, other = (Stranger(grid, name, address=f"127.0.0.{n}") for name, n in
                                         (("vandal", 2), ("neighbour", 2), ("other", 3)))
             stop, said = threading.Event(), collections.Counter()
             waits = set()
@@ -207,16 +207,16 @@ class Floods(unittest.TestCase):
 
     def test_requests_of_many_strangers_of_one_network(self):
         """More than their network may make: strangers there are told to come again, hosts there that have delivered, and others, not."""
-        with Grid("hosts.own = false\nserver.requests_per_second_per_network = 2") as grid:  # 60 at once of strangers, 120 in all
+        with Grid("server.requests_per_second_per_network = 2") as grid:  # 60 at once of strangers, 120 in all
             grid.start_server()
             grid.add_application(SQUARES)
             grid.add_problem("squares", "known", count=4)
-            known = FakeHost(grid, "known", address="127.0.0.2")
+            known = Stranger(grid, "known", address="127.0.0.2")
             unit = known.work()[1]["decoded"][0]
             items = range(unit["range"]["begin"], unit["range"]["end"])
             self.assertEqual(known.commit(unit["unit"], items.start, [str(i * i).encode() for i in items])[1]["status"], "accepted")
-            crowd = [FakeHost(grid, f"stranger {i}", address="127.0.0.2") for i in range(5)]
-            elsewhere = FakeHost(grid, "elsewhere", address="127.0.0.3")
+            crowd = [Stranger(grid, f"stranger {i}", address="127.0.0.2") for i in range(5)]
+            elsewhere = Stranger(grid, "elsewhere", address="127.0.0.3")
             said = collections.Counter(crowd[i % 5].work(slots=0)[0] for i in range(150))
             self.assertEqual(set(said), {200, 503})
             self.assertGreater(said[503], 20)
@@ -231,9 +231,9 @@ class Floods(unittest.TestCase):
 
     def test_requests_with_wrong_tokens_are_requests(self):
         """Nobody that the server knows asks without end: it is told to come again like any stranger, and others are served."""
-        with Grid("hosts.own = false\nserver.requests_per_second_per_network = 2") as grid:  # 60 at once of strangers
+        with Grid("server.requests_per_second_per_network = 2") as grid:  # 60 at once of strangers
             grid.start_server()
-            elsewhere = FakeHost(grid, "elsewhere", address="127.0.0.3")
+            elsewhere = Stranger(grid, "elsewhere", address="127.0.0.3")
             for path in ("/v1/work", "/v1/blobs/" + "0" * 64):
                 address = "127.0.0.2" if path == "/v1/work" else "127.0.0.4"
                 method = "POST" if path == "/v1/work" else "GET"
@@ -253,7 +253,7 @@ class Floods(unittest.TestCase):
             blob = hashlib.sha256(content).hexdigest()
             upload = {"Upload-Offset": "0", "Upload-Length": str(size)}
             self.assertEqual(grid.request("PATCH", f"/v1/uploads/{blob}", content, grid.admin_token, upload)[0], 200)
-            vandal, neighbour, other = (FakeHost(grid, name, address=f"127.0.0.{n}") for name, n in
+            vandal, neighbour, other = (Stranger(grid, name, address=f"127.0.0.{n}") for name, n in
                                         (("vandal", 2), ("neighbour", 2), ("other", 3)))
 
             def fetch(host, **more):

@@ -44,7 +44,7 @@ class Tree(Grid):
         `settings`: of its relay.toml, as change_settings() takes them."""
         self.links[name] = Link(through or (self.relay_ports[parent] if parent else self.port), **shape)
         self.relay_ports[name] = free_port()
-        code = self.admin("relay", "allow", name, "--children", children).stdout.strip()
+        code = self.admin("relay", "allow", name, "--children", children, "--own").stdout.strip()
         self.relay(name, "join", code_via(code, self.links[name].port), "--name", name, "--port", self.relay_ports[name],
                    "--address", "127.0.0.1", "--public-host", "127.0.0.1")
         self.change_settings(settings, self.relay_directory(name) / "relay.toml")

@@ -132,6 +132,7 @@ class GridLoop {
     bool liars = false;      // opinions are kept
     bool validates = false;  // and hosts known by them
     policy::Reputation reputation{};
+    policy::Parties parties{};  // nobody's: each host stands for itself
     Random draws;
     std::vector<Known> known = {};  // a host
   };
