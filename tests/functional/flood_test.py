@@ -5,14 +5,16 @@ import http.client
 import json
 import os
 import pathlib
+import shutil
 import socket
 import ssl
+import subprocess
 import threading
 import time
 import unittest
 import zlib
 
-from harness import SLOW, SQUARES, FakeHost, Grid, Stranger, base64url, main
+from harness import SLOW, SQUARES, FakeHost, Grid, Stranger, base64url, from_base64url, main, of_files
 
 
 def resident_megabytes(process):
@@ -299,6 +301,71 @@ class Floods(unittest.TestCase):
                 FakeHost(grid, "one too many")
             self.assertIn("more than 20 joinings were tried from 127.0.0.1", str(refused.exception))
             self.assertEqual(len(grid.admin_json("host", "list")["items"]), 20)
+
+
+class SmallDisk(Grid):
+    """A project on a disk of its own, of 300 MB."""
+
+    def __enter__(self):
+        self.project.mkdir()
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=300m", "tmpfs", self.project], capture_output=True, text=True)
+        if mounted.returncode != 0:
+            raise unittest.SkipTest("no disk may be mounted here: " + mounted.stderr)
+        return super().__enter__()
+
+    def __exit__(self, *failure):
+        for label in list(self.processes):
+            self.kill(label)
+        subprocess.run(["umount", self.project], check=True)
+        super().__exit__(*failure)
+
+
+class Uploads(unittest.TestCase):
+    PIECE = 4 << 20
+
+    def upload(self, host, blob):
+        """The last status, and the digest: all of it was sent, or a piece was refused."""
+        digest = hashlib.sha256(blob).hexdigest()
+        for begin in range(0, len(blob), self.PIECE):
+            headers = {"Upload-Offset": str(begin), "Upload-Length": str(len(blob))}
+            status, _, reply = host.grid.request("PATCH", f"/v1/uploads/{digest}", blob[begin:begin + self.PIECE], host.token, headers,
+                                                 address=host.address)
+            if status != 200:
+                return status, reply
+        return status, digest
+
+    @of_files("results are in the object store")
+    def test_junk_of_one_network_leaves_room_for_results(self):
+        """Ten hosts of one address deliver an item each, take another, and upload what is none of it."""
+        with SmallDisk("store.disk_reserve_megabytes = 16") as grid:
+            grid.start_server()
+            large = grid.directory / "large"
+            shutil.copytree(SQUARES, large)
+            manifest = large / "manifest.toml"
+            manifest.write_text(manifest.read_text().replace("item_bytes = 64", f"item_bytes = {32 << 20}"))
+            grid.add_application(large)
+            grid.add_problem("squares", "large", "--strategy", "ss", count=200, first=7)
+            vandals = [Stranger(grid, f"vandal {i}", address="127.0.0.66") for i in range(10)]
+            for vandal in vandals:
+                unit = vandal.work()[1]["decoded"][0]
+                begin = unit["range"]["begin"]
+                self.assertEqual(vandal.commit(unit["unit"], begin, [str((7 + begin) ** 2).encode()])[1]["status"], "accepted")
+            for vandal in vandals:
+                vandal.units.clear()
+                self.assertEqual(len(vandal.work()[1]["decoded"]), 1)
+                for megabytes in (30, 60):
+                    self.upload(vandal, os.urandom(megabytes << 20))
+            honest = Stranger(grid, "honest")
+            unit = honest.work()[1]["decoded"][0]
+            begin = unit["range"]["begin"]
+            result = honest.segment([str((7 + begin) ** 2).encode().rjust(20_000_000, b"0")])
+            status, digest = self.upload(honest, result)
+            self.assertEqual(status, 200, digest)
+            body = honest.commit_body(unit["unit"], begin, [b"1"], digest=digest, bytes=len(result))
+            del body["data"]
+            status, _, reply = grid.request("POST", "/v1/commit", body, honest.token, address=honest.address)
+            self.assertEqual(status, 200, reply)
+            self.assertEqual(json.loads(from_base64url(reply["payload"]))["status"], "accepted")
 
 
 if __name__ == "__main__":

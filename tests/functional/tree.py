@@ -5,20 +5,16 @@ import json
 import socket
 import sqlite3
 import ssl
-import struct
-import zlib
 
-from harness import Grid, HostKey, base64url, free_port, from_base64url
+from harness import Grid, HostKey, code_at, free_port, from_base64url
 from link_proxy import Link
 
 SETTINGS = "work.commit_seconds = 1\nwork.heartbeat_seconds = 1\nwork.unit_minimum_seconds = 1\n"
 
 
 def code_via(code, port):
-    """The same join code for another port of this machine: it names no address that keys would depend on."""
-    address = f"127.0.0.1:{port}"
-    rest = from_base64url(code.strip().rsplit("/", 1)[1])[:-4]
-    return f"gleaner://{address}/{base64url(rest + struct.pack('>I', zlib.crc32(address.encode() + rest)))}"
+    """The same join code for another port of this machine."""
+    return code_at(code, f"127.0.0.1:{port}")
 
 
 class Tree(Grid):
