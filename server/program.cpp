@@ -14,6 +14,7 @@
 #include "server/program_migrate.h"
 #include "server/program_move_blobs.h"
 #include "server/program_run.h"
+#include "server/program_serving.h"
 #include "server/service/key_rotation.h"
 #include "server/service/manager_sandbox.h"
 #include "server/service/project_directory.h"
@@ -88,6 +89,7 @@ int check_configuration(const io::Path& directory) {
   fmt::print("{}: good; the work key is certified until {}\n",
              service::ProjectDirectory(directory).configuration().string(),
              to_rfc3339(secrets->work_certificate_expires));
+  let_managers_read();
   const service::ManagerSandbox sandbox(service::ProjectDirectory(directory), *configuration,
                                         io::real_processes());
   fmt::print("{}\n", sandbox.describe());

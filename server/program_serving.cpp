@@ -54,10 +54,12 @@ void renew_certificate(http::Server& server, const service::ProjectDirectory& pr
 
 }  // namespace
 
-void open_privately(const io::Path& directory) {
-  // As the superuser managers run as users of their own, who have to read what is laid out for them; the
-  // directory itself stays closed to them and all others.
+void let_managers_read() {
   if (::geteuid() == 0) io::make_readable_files();
+}
+
+void open_privately(const io::Path& directory) {
+  let_managers_read();
   if (const std::string told = io::close_to_others(directory); !told.empty()) spdlog::warn("{}", told);
 }
 

@@ -4,6 +4,7 @@
 #include <spdlog/sinks/ringbuffer_sink.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -134,6 +135,8 @@ int do_sandbox(const Options& options) {
   const auto book = settings::PreferenceBook::load(io::real_files(), preference_files(state_of(options)));
   if (!book.ok()) return fail(book.error());
   const std::string words = options.sandbox.empty() ? book->values().sandbox : options.sandbox;
+  // As in the daemon: as the superuser kernels run as users of their own.
+  if (::geteuid() == 0) io::make_readable_files();
   settings.accept_weak = words == platform::sandbox_weak;
   command.json = options.json;
   if (options.attack) return run_attacks(command);

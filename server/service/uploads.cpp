@@ -9,7 +9,7 @@
 namespace gleaner::service {
 namespace {
 
-// A known host may have results of units that nobody remembers any more.
+// A known host that has delivered may have results of units that nobody remembers any more.
 constexpr std::int64_t late_results_bytes = 64 << 20;
 constexpr int late_units_max = 100;                   // the last ones of a host that are looked at
 constexpr std::int64_t small_files_bytes = 64 << 10;  // of a unit: each takes a block at least
@@ -49,7 +49,8 @@ Result<std::int64_t> allowance(Transaction& tx, const Host& host) {
     if (bytes >= limits::segment_bytes_max) break;
   }
   TRY_ASSIGN(std::int64_t late, late_results(tx, host.row.id));
-  if (tx.model.reputation.is_known(host.row.id, tx.now)) late = std::max(late, late_results_bytes);
+  if (host.row.items_accepted > 0 && tx.model.reputation.is_known(host.row.id, tx.now))
+    late = std::max(late, late_results_bytes);
   return std::min(bytes, limits::segment_bytes_max) + late;
 }
 

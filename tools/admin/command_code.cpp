@@ -164,8 +164,8 @@ void add_own_flags(CLI::App& command, bool& own, const std::string& whose) {
   auto* chosen = command.add_flag(
       "--own", own,
       whose + " are the project's own: their results are believed (only for your own computers)");
-  command
-      .add_flag("--strangers", whose + " are strangers, whose results others verify: so without --own, too")
+  command.add_flag("--strangers")
+      ->description(whose + " are strangers, whose results others verify: so without --own, too")
       ->excludes(chosen);
 }
 

@@ -13,6 +13,7 @@
 #include "server/policy/dispatch/dispatch.h"
 #include "server/policy/stage/stage.h"
 #include "server/policy/trust/audits.h"
+#include "server/policy/trust/parties.h"
 #include "shared/base/random.h"
 #include "tools/simulator/agenda.h"
 #include "tools/simulator/grid.h"

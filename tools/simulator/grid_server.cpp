@@ -240,7 +240,7 @@ void GridLoop::request(const Message& message, Reply& reply) {
   scratch_.demand.proposal = message.proposal;
   scratch_.demand.units.clear();
   for (std::size_t i = 0; i < message.slots.size(); ++i)
-    scratch_.demand.units.emplace_back(server_.next_unit + static_cast<std::int64_t>(i));
+    scratch_.demand.units.push_back({server_.next_unit + static_cast<std::int64_t>(i)});
   make_plans();
   policy::Served served = dispatch_->request(scratch_.demand, stamp());
   for (auto& [problem, changes] : served.changes) {
