@@ -127,7 +127,7 @@ function Attention({ view }: { view: Live }) {
   return (
     <section class="attention" aria-label="What needs attention">
       <ul>
-        {joinless && <li>No host has joined yet.{told?.join_code && <> On each computer, run <code>gleaner-client join {told.join_code}</code></>}</li>}
+        {joinless && <li>No host has joined yet.{told?.join_code && <> Volunteers run <code>gleaner-client join {told.join_code}</code>; their results are checked by others. For your own computers make a code on the <a href="#/access">Access</a> page.</>}</li>}
         {sentences.map(s => <li key={s.text}>{s.link ? <a href={s.link}>{s.text}</a> : s.text}</li>)}
       </ul>
     </section>
