@@ -29,7 +29,7 @@ std::string signed_bytes(std::string_view time) {
 }
 
 Result<Timestamp> time_of(const Bytes& nonce) {
-  if (nonce.size() != time_bytes + signature_bytes) return untrusted("has a nonce that is none");
+  if (nonce.size() != time_bytes + signature_bytes) return untrusted("has a nonce of the wrong length");
   std::uint64_t count = 0;
   for (const char byte : nonce.substr(0, time_bytes)) count = count << 8 | static_cast<std::uint8_t>(byte);
   return Timestamp{std::chrono::microseconds{static_cast<std::int64_t>(count)}};
@@ -46,9 +46,11 @@ Status check_nonce(const Bytes& nonce, const Bytes& work_key, Timestamp now) {
   TRY_ASSIGN(const Timestamp made_at, time_of(nonce));
   const std::string_view bytes = nonce;
   if (!crypto::verify(work_key, signed_bytes(bytes.substr(0, time_bytes)), bytes.substr(time_bytes)))
-    return untrusted("has a nonce that is not of this project, or of its keys of before: join again");
+    return untrusted(
+        "has a nonce that this project did not make, or made with its keys of before: join again");
   if (made_at < now - nonce_valid || made_at > now + nonce_early)
-    return untrusted("has a nonce of " + to_rfc3339(made_at) + ", which holds for minutes: join again");
+    return untrusted("has a nonce of " + to_rfc3339(made_at) +
+                     ", which is good for five minutes: join again");
   return {};
 }
 

@@ -19,8 +19,8 @@
 namespace gleaner::io {
 
 // Who has an address: this computer and its link (loopback, 169.254..., fe80::..., its own addresses), a
-// private network (RFC 1918, RFC 6598, RFC 4193; the networks that this computer is in, and of IPv6 its site's
-// 48 bits), or the world.
+// private network (RFC 1918, RFC 6598, RFC 4193; the networks that this computer is in, and of IPv6 its
+// site's 48 bits), or the world.
 enum class Reach : int { computer = 1, network = 2, world = 3 };
 
 struct HttpRequest {

@@ -5,6 +5,26 @@
 
 namespace gleaner::transport {
 
+namespace {
+
+// Tells a server that refuses from one that was not reached, or is not believed.
+class Noting final : public io::HttpClient {
+ public:
+  explicit Noting(io::HttpClient& client) : client_(client) {}
+  Result<io::HttpReply> send(const io::HttpRequest& request) override {
+    auto reply = client_.send(request);
+    answered_ = reply.ok();
+    return reply;
+  }
+  [[nodiscard]] bool answered() const { return answered_; }
+
+ private:
+  io::HttpClient& client_;
+  bool answered_ = false;
+};
+
+}  // namespace
+
 io::Vouchers vouchers_of(const protocol::JoinCode& code) {
   return {code.root_fingerprint, code.certificate == protocol::Certificate::either};
 }
@@ -55,8 +75,13 @@ Result<protocol::EnrolReply> enrol(const Ways& ways, const protocol::JoinCode& c
                  "program's; the server must be updated first"};
   if (!nonce.ok()) return nonce.error();
   request.proof = proof_of(request, found, key, nonce->nonce);
-  return understand<protocol::EnrolReply>(
-      call(ways.http, server, json_request(server, "/v1/enrol", protocol::encode(request))));
+  Noting http(ways.http);
+  auto reply = understand<protocol::EnrolReply>(
+      call(http, server, json_request(server, "/v1/enrol", protocol::encode(request))));
+  // It is the server that does not believe this computer, and not the other way round.
+  if (!reply.ok() && reply.error().kind == ErrorKind::untrusted && http.answered())
+    return Error{ErrorKind::conflict, reply.error().message};
+  return reply;
 }
 
 std::string place_of(const protocol::JoinCode& code) {

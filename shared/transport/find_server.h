@@ -38,7 +38,7 @@ inline constexpr const char* nonce_path = "/v1/enrol/nonce";
 [[nodiscard]] protocol::SignedStatement proof_of(const protocol::EnrolRequest& request, const Found& found,
                                                  const crypto::PrivateKey& key, const Bytes& nonce);
 // Asks for a nonce, and joins with the proof. `code`: of the address. Errors: as in server_call.h; conflict:
-// it is older than this program.
+// the server does not take the proof, or is older than this program.
 [[nodiscard]] Result<protocol::EnrolReply> enrol(const Ways& ways, const protocol::JoinCode& code,
                                                  const Found& found, protocol::EnrolRequest request,
                                                  const crypto::PrivateKey& key);

@@ -203,6 +203,19 @@ TEST_CASE("Who joins a relay pins its key before it says the secret, and proves 
   CHECK(late.digest().empty());
 }
 
+TEST_CASE("A server that does not take the proof is not taken for another server") {
+  JoiningRelay joining;
+  joining.world.server.before = [](const io::HttpRequest& request) -> std::optional<Result<io::HttpReply>> {
+    if (!request.url.ends_with("/v1/enrol")) return std::nullopt;
+    return problem_reply(422, "the proof was used already");
+  };
+  const auto joined = joining.join();
+  REQUIRE_FALSE(joined.ok());
+  CHECK(joined.error().kind == ErrorKind::conflict);
+  CHECK(joined.error().message.find("the proof was used already") != std::string::npos);
+  CHECK(joined.error().message.find("not the server of this join code") == std::string::npos);
+}
+
 TEST_CASE("Nothing secret is said to who is no relay of the project") {
   JoiningRelay joining;
   SECTION("a certificate of another project") {

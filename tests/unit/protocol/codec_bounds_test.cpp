@@ -75,6 +75,7 @@ bool may_be_absent(const std::string& title, const std::string& name) {
   if (name == "delivery" || name == "given" || name == "put_out" || name == "leases" || name == "held")
     return true;
   if (name == "statement" && title == "failure report") return true;
+  if (title == "proof of enrolment" && (name == "relay" || name == "tls_key")) return true;
   if (title == "heartbeat reply" && name == "acknowledgements") return true;
   if (name == "proof" || (title == "server status" && name == "stored")) return true;
   return name == "range" && (title == "input" || title == "grant");

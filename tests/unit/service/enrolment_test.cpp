@@ -110,7 +110,7 @@ TEST_CASE("a host proves its key over a nonce of the server's, once, and nobody 
   refused(changed([](auto& said) { said.tls_key = crypto::sha256_hex("x"); }), "another TLS key");
   refused(changed([](auto& said) { said.nonce.back() = static_cast<char>(said.nonce.back() ^ 1); }), "nonce");
   world.clock().advance(service::nonce_valid + std::chrono::seconds{1});
-  refused(enrol(good, key), "holds for minutes");
+  refused(enrol(good, key), "good for five minutes");
   CHECK(world.memory() == before);
   CHECK(is_known(world, first.token));
 
