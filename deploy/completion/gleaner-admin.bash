@@ -22,7 +22,7 @@ _gleaner_admin() {
     "console") offered="--help --no-open" ;;
     "status") offered="--help" ;;
     "contribution") offered="--help --days" ;;
-    "run-local") offered="--help --parameters --param --input --out --jobs --strategy --keep" ;;
+    "run-local") offered="--help --parameters --param --input --out --jobs --strategy --unconfined --keep" ;;
     "plan") offered="--help --problem --mflop --load-seconds --result-seconds --load-bytes --result-bytes --half-duplex --plot --show" ;;
     "keys create") offered="--help --out --root --name --days" ;;
     "keys signer") offered="--help --root --days --name --public-key --out" ;;
@@ -31,7 +31,7 @@ _gleaner_admin() {
     "keys revoke") offered="--help --root --list --work-key --signer --tls-key --archive --application --below --reason" ;;
     "keys revoked") offered="--help" ;;
     "app new") offered="--help --language --out" ;;
-    "app check") offered="--help --parameters --param --input --seed --keep" ;;
+    "app check") offered="--help --parameters --param --input --seed --unconfined --keep" ;;
     "app sign") offered="--help --key --certificate --out" ;;
     "app add") offered="--help" ;;
     "app list") offered="--help" ;;
@@ -72,7 +72,7 @@ _gleaner_admin() {
     "relay explain") offered="--help --item-bytes --result-bytes" ;;
     "token add") offered="--help --role --expires" ;;
     "token list") offered="--help" ;;
-    "token withdraw") offered="--help --yes" ;;
+    "token withdraw") offered="--help --with-made --yes" ;;
     "ban add") offered="--help --network --host --key --code --reason --expires --force" ;;
     "ban list") offered="--help" ;;
     "ban remove") offered="--help --network --host --key --code" ;;

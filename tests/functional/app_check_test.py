@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import BUILD, SLOW, SQUARES, main
+from harness import BUILD, SLOW, SQUARES, local_arguments, main
 
 ADMIN = BUILD / "bin" / "gleaner-admin"
 BUNDLES = BUILD / "bundles"
@@ -157,7 +157,7 @@ class AppCheck(unittest.TestCase):
 
     def check(self, bundle, parameters, *arguments):
         pairs = [word for each in parameters for word in ("--param", each)]
-        done = subprocess.run([ADMIN, "--json", "app", "check", bundle, *pairs, *arguments], capture_output=True, text=True,
+        done = subprocess.run([ADMIN, "--json", "app", "check", bundle, *pairs, *local_arguments(), *arguments], capture_output=True, text=True,
                               timeout=300 * SLOW, stdin=subprocess.DEVNULL)
         self.assertTrue(done.stdout, done.stderr)
         report = json.loads(done.stdout)
@@ -206,7 +206,7 @@ class AppCheck(unittest.TestCase):
         self.assertIn("iterations, colour", checks["defaults"]["what"])
         for arguments, words in ((["app", "check"], "width: must be a whole number from 1 to 65536, not 0"),
                                  (["run-local"], "width: must be a whole number from 1 to 65536, not 0")):
-            done = subprocess.run([ADMIN, *arguments, BUNDLES / "mandelbrot", "--param", "width=0"], cwd=self.directory, capture_output=True, text=True)
+            done = subprocess.run([ADMIN, *arguments, BUNDLES / "mandelbrot", "--param", "width=0", *local_arguments()], cwd=self.directory, capture_output=True, text=True)
             self.assertNotEqual(done.returncode, 0)
             self.assertIn(words, done.stderr)
 
@@ -278,14 +278,14 @@ memory_megabytes = 128
 
     def test_a_report_for_people(self):
         bundle = self.squares("people", BROKEN["counts-pieces"][0])
-        done = subprocess.run([ADMIN, "app", "check", bundle, "--param", "count=30", "--seed", "7"], capture_output=True,
+        done = subprocess.run([ADMIN, "app", "check", bundle, "--param", "count=30", "--seed", "7", *local_arguments()], capture_output=True,
                               text=True, timeout=300 * SLOW)
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stdout, r"FAIL +combination +result sum.txt differs when .*\n +-> ")
         self.assertIn("squares 1.0.0 fails 1 check; the same choices again: --seed 7", done.stdout)
         again = subprocess.run([ADMIN, "app", "check", self.directory / "nothing"], capture_output=True, text=True)
         self.assertEqual(again.returncode, 4)
-        refused = subprocess.run([ADMIN, "app", "check", SQUARES, "--param", "count=0"], capture_output=True, text=True)
+        refused = subprocess.run([ADMIN, "app", "check", SQUARES, "--param", "count=0", *local_arguments()], capture_output=True, text=True)
         self.assertEqual(refused.returncode, 1)
         self.assertIn("count: must be a whole number above 0", refused.stderr)
 

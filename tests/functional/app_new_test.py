@@ -9,7 +9,7 @@ import tarfile
 import tempfile
 import unittest
 
-from harness import BUILD, SLOW, SOURCE, Grid, main
+from harness import BUILD, SLOW, SOURCE, Grid, local_arguments, main
 
 ADMIN = BUILD / "bin" / "gleaner-admin"
 
@@ -77,7 +77,7 @@ class AppNew(unittest.TestCase):
             (self.directory / f"text-{i}").write_bytes(inputs[f"text-{i}"])
         arguments = [word for name in inputs for word in ("--input", f"{name}={self.directory / name}")]
         with Grid() as grid:
-            checked = grid.run("gleaner-admin", "app", "check", bundle, *arguments)
+            checked = grid.run("gleaner-admin", "app", "check", bundle, *local_arguments(), *arguments)
             self.assertNotIn("FAIL", checked.stdout)
             grid.start_server()
             archive = grid.add_application(bundle)
@@ -95,7 +95,7 @@ class AppNew(unittest.TestCase):
         self.assertEqual(sorted(path.name for path in bundle.iterdir()), ["bin", "manifest.toml"])  # as it was
 
     def run_squeeze(self, manifest, *arguments):
-        return subprocess.run([ADMIN, "run-local", self.squeeze(manifest), "-o", self.directory / "out", *arguments],
+        return subprocess.run([ADMIN, "run-local", self.squeeze(manifest), "-o", self.directory / "out", *local_arguments(), *arguments],
                               capture_output=True, text=True, timeout=60 * SLOW)
 
     def test_wrapping_goes_wrong(self):

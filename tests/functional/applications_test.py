@@ -12,7 +12,7 @@ import tempfile
 import unittest
 
 from display import read_png
-from harness import BUILD, Grid, main
+from harness import BUILD, Grid, local_arguments, main
 
 BUNDLES = BUILD / "bundles"
 AMINO_ACIDS = "ARNDCQEGHILKMFPSTWYV"
@@ -239,7 +239,7 @@ class OtherAligners(unittest.TestCase):
                         "--param", "top=1000", "--param", "gap_open=11", "--param", "gap_extend=1",
                         *(["--param", "statistics=none"] if mode == "sw" else []),
                         "--input", f"query={self.directory / 'query.fa'}", "--input", f"database={self.directory / 'database.fa'}",
-                        "-o", target], check=True, capture_output=True)
+                        "-o", target, *local_arguments()], check=True, capture_output=True)
         return {hit["record"]: int(hit["score"]) for hit in table((target / "hits.tsv").read_bytes())}
 
     def emboss(self, program, *options):

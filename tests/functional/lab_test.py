@@ -17,7 +17,7 @@ STAND_INS = {
     "apt-get": '[ "$1 $2 $3" = "install -y ./packages/gleaner-relay_1.0.0_amd64.deb" ] && [ -e "$3" ]',
     "systemctl": '[ "$*" = "start gleaner-relay" ] && (setsid gleaner-relay run >relay.log 2>&1 & echo $! >relay.pid) && '
                  "until gleaner-relay status >status 2>&1; do sleep 0.1; done",  # Type=notify
-    "ansible-playbook": 'grep -q gleaner-client "$3" && echo "${5#gleaner_join_code=}" >pcs.code',
+    "ansible-playbook": 'grep -q gleaner-client "$3" && sed "s/^gleaner_join_code: //" "${5#@}" >pcs.code',
     "runuser": '[ "$1 $2 $3" = "-u gleaner-relay --" ] && shift 3 && exec "$@"',
     "hostname": "echo 127.0.0.1",
 }

@@ -173,10 +173,10 @@ class Page(unittest.TestCase):
             port, token, _ = self.start(grid, "--port", "0", env=opener.environment)
             address = opener.told(grid)
             self.assertEqual(address, f"http://127.0.0.1:{port}/open")
-            seen = opener.seen_by_another_user()
+            seen = opener.seen_by_another_user(address)
             self.assertIn(address, seen)
             self.assertNotIn(token, seen)
-            self.assertIn("403", seen)
+            self.assertIn(address + "\n403", seen)
             self.assertEqual(opener.got(grid), f"303 /#{token}")
             # Once: whatever else runs as this user has to be told by the terminal.
             status, headers, _ = self.ask(port, "GET", "/open")

@@ -6,8 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <iterator>
 #include <list>
-#include <string_view>
 #include <vector>
 
 #include "shared/base/encoding.h"

@@ -62,7 +62,9 @@ ExitCode exit_code_of(ErrorKind kind) {
 
 void add_server_options(CLI::App& command, Line& line) {
   ServerOptions& server = line.run.server;
-  command.add_option("--join-code", server.join_code, "whose server it is, and the secret to enrol with")
+  command
+      .add_option("--join-code", server.join_code,
+                  "whose server it is, and the secret to enrol with; -: a line of standard input")
       ->required()
       ->type_name("CODE");
   command.add_option("--server", server.server, "where it is, instead of the join code's address")

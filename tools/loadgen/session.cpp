@@ -7,6 +7,7 @@
 
 #include "shared/base/version.h"
 #include "shared/io/http_client.h"
+#include "shared/io/secret_file.h"
 #include "shared/protocol/codec.h"
 #include "shared/transport/find_server.h"
 #include "tools/loadgen/enrolment.h"
@@ -39,7 +40,8 @@ TlsClient tls_client(const Server& server) {
 
 Result<Server> find_server(const ServerOptions& options) {
   Server server;
-  TRY_ASSIGN(server.code, protocol::parse_join_code(options.join_code));
+  TRY_ASSIGN(const std::string given, io::read_secret_argument(options.join_code));
+  TRY_ASSIGN(server.code, protocol::parse_join_code(given));
   if (!options.server.empty()) {
     const std::size_t colon = options.server.rfind(':');
     const std::string port = colon == std::string::npos ? "" : options.server.substr(colon + 1);

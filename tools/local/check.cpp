@@ -191,10 +191,9 @@ class BundleCheck {
         return false;
       }
       reference.enough = validation->verdict == contract::Verdict::enough;
-      piece = {next, {}, c.world.clock.steady()};
+      piece = {next, {}, {}};
       return !reference.enough;
     };
-    piece.since = item_since;
     const auto take = [&](std::int64_t item, const Bytes& data) -> Result<bool> {
       const SteadyTime now = c.world.clock.steady();
       // The first one's time is the kernel's start, too.
@@ -210,6 +209,7 @@ class BundleCheck {
         return Error{ErrorKind::too_large,
                      "the results are larger than 1 GiB, and all are held for comparison: choose parameters "
                      "of a smaller problem"};
+      if (piece.segment.empty()) piece.since = now;  // how long the kernel took to start makes no pieces
       protocol::append_item(piece.segment, data);
       if (piece.segment.size() < validated_bytes && now - piece.since < validated_age) return true;
       return hand_on(item + 1);

@@ -101,14 +101,14 @@ void fields(Visitor& visit, HostRow& value) {
 
 template <typename Visitor>
 void fields(Visitor& visit, TokenRow& value) {
-  auto& [name, digest, role, made_at, expires_at, withdrawn_at] = value;
-  visit(name, digest, role, made_at, expires_at, withdrawn_at);
+  auto& [name, digest, role, made_at, expires_at, withdrawn_at, made_by] = value;
+  visit(name, digest, role, made_at, expires_at, withdrawn_at, made_by);
 }
 
 template <typename Visitor>
 void fields(Visitor& visit, CodeRow& value) {
-  auto& [name, digest, hosts_max, own, tags, made_at, expires_at, withdrawn_at, children] = value;
-  visit(name, digest, hosts_max, own, tags, made_at, expires_at, withdrawn_at, children);
+  auto& [name, digest, hosts_max, own, tags, made_at, expires_at, withdrawn_at, children, made_by] = value;
+  visit(name, digest, hosts_max, own, tags, made_at, expires_at, withdrawn_at, children, made_by);
 }
 
 template <typename Visitor>
