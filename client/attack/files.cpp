@@ -110,7 +110,8 @@ std::string see_environment(const Target&) {
   for (char** entry = ::environ; *entry != nullptr; ++entry) {
     const std::string name(*entry, ::strcspn(*entry, "="));
     bool known = false;
-    for (const char* one : {"PATH", "LANG", "HOME", "TMPDIR", "GLEANER_THREADS", "OMP_NUM_THREADS", "ASAN_OPTIONS", "PWD"})
+    for (const char* one :
+         {"PATH", "LANG", "HOME", "TMPDIR", "GLEANER_THREADS", "OMP_NUM_THREADS", "ASAN_OPTIONS", "PWD"})
       known = known || name == one;
     found.expect_not(!known, "the variable " + name);
   }

@@ -92,7 +92,7 @@ struct CpuLimiter::State {
     }
     const SteadyClock::time_point seen = std::exchange(member.seen, now);
     member.next = now + member.interval;
-    if (!before) return;
+    if (!before) return member.control.forget();
     const auto elapsed = std::chrono::duration_cast<Duration>(now - seen);
     // A wrong reading must not stop it for ever.
     const Duration possible = from_seconds(processors * to_seconds(elapsed)) + tolerance;
@@ -106,7 +106,8 @@ struct CpuLimiter::State {
     if (member.paused) {
       member.interval = std::min<Duration>(member.interval * 2, Standstill::interval_max);
     } else {
-      slice(member, elapsed, consumed);
+      const Duration lost = member.stopped ? Duration{0} : member.control.lost(elapsed);
+      slice(member, elapsed, consumed + lost);
     }
     member.next = now + member.interval;
   }
@@ -128,6 +129,7 @@ struct CpuLimiter::State {
     Slice decision = member.controller.next(elapsed, consumed);
     if (full && !member.stopped && member.controller.balance() > -tolerance) decision = Slice::run;
     const bool stop = decision == Slice::stop;
+    const bool begins = member.stopped && !stop;
     hold(member, member.stopped, stop);
     if (stop) {
       member.interval = std::clamp<Duration>(member.controller.until_credit(), std::chrono::milliseconds{1},
@@ -135,7 +137,7 @@ struct CpuLimiter::State {
       return;
     }
     const Duration longest = full ? look_at_honest : look_at_idle;
-    const bool rarely = full || consumed <= Duration{0};
+    const bool rarely = !begins && (full || consumed <= Duration{0});
     member.interval =
         rarely ? std::clamp<Duration>(member.interval * 2, CpuShare::slice, longest) : CpuShare::slice;
   }

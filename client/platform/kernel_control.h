@@ -8,6 +8,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "client/host/cpu_gate.h"
 #include "shared/base/clock.h"
@@ -28,6 +29,11 @@ class KernelControl {
   [[nodiscard]] bool frozen() const { return frozen_; }
   // Processor time so far; nothing if it is gone.
   [[nodiscard]] std::optional<Duration> used();
+  // It ran for `elapsed` since the last call: what processes may have used in that time, at most, that ended
+  // unseen because nobody waited for them. Nothing counts them but a control group: where there is none, each
+  // that is gone is taken to have run all the time, less what was counted by those that waited.
+  [[nodiscard]] Duration lost(Duration elapsed);
+  void forget();
 
  private:
   [[nodiscard]] bool freeze(bool wanted);
@@ -38,6 +44,9 @@ class KernelControl {
   io::Descriptor statistics_;
   io::TreeClock clock_;
   bool frozen_ = false;
+  std::vector<int> seen_;  // at the last call of lost()
+  Duration buried_{0};
+  Duration ran_{0};  // since then
 };
 
 }  // namespace gleaner::platform

@@ -2,9 +2,11 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <string_view>
+#include <utility>
 
 #include "client/platform/kernel_control.h"
 
@@ -60,6 +62,30 @@ void KernelControl::resume() {
 
 void KernelControl::kill() {
   send(SIGKILL);
+}
+
+void KernelControl::forget() {
+  seen_.clear();
+}
+
+Duration KernelControl::lost(Duration elapsed) {
+  constexpr Duration interval = std::chrono::milliseconds{50};  // it looks at every process
+  if (statistics_.valid()) return Duration{0};
+  ran_ += elapsed;
+  if (!seen_.empty() && ran_ < interval) return Duration{0};
+  const io::ProcessTree tree;
+  std::vector<int> present = tree.processes(group_);
+  Duration buried{0};
+  for (const int process : present) buried += tree.buried_by(process);
+  const auto gone = std::count_if(seen_.begin(), seen_.end(), [&present](int process) {
+    return std::find(present.begin(), present.end(), process) == present.end();
+  });
+  const long processors = std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN));
+  const Duration most = std::min(gone, processors) * std::exchange(ran_, Duration{0});
+  const Duration counted = std::max(Duration{0}, buried - buried_);
+  seen_ = std::move(present);
+  buried_ = buried;
+  return std::max(Duration{0}, most - counted);
 }
 
 std::optional<Duration> KernelControl::used() {

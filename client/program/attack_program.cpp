@@ -122,8 +122,11 @@ class Arena {
   [[nodiscard]] Result<std::optional<Row>> fight(std::int64_t number) {
     TRY(place_.empty_slot());
     TRY_ASSIGN(auto process, launcher_.start(launch_));
-    const Gated gated(limiter_, {process->pid(), launch_.threads, launcher_.control_group(launch_.slot)});
+    const int group = process->pid();
     contract::KernelSession session(std::move(process), limits::message_length_max);
+    // Gone before the session: what is killed must not be frozen, and the next kernel joins the same control
+    // group.
+    const Gated gated(limiter_, {group, launch_.threads, launcher_.control_group(launch_.slot)});
     session.set_problem(launcher_.inside(launch_, place_.problem()));
     session.start_unit(0, {number, number + 1});
     Row row;

@@ -266,7 +266,7 @@ class Sandbox(unittest.TestCase):
             time.sleep(0.3)
             before = used()
             time.sleep(0.5)
-            self.assertEqual(used(), before)
+            self.assertLess(used() - before, 2_000_000)  # a starved process takes the signal as soon as it gets a processor
             grid.control("victim", "resume")
             grid.wait_until("it to go on", lambda: used() > before + 20_000_000)
 

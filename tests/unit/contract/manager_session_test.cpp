@@ -64,8 +64,8 @@ TEST_CASE("a manager that runs while nobody asks it is stopped again, and ended"
   auto awake = session(
       scripts,
       manager(
-          R"(plan) setsid sh -c "while kill -CONT -- -$$; do sleep 0.002; done" </dev/null >/dev/null 2>&1 &
-      (while :; do :; done) & echo end ;;)"));
+          R"(plan) setsid sh -c ": >ready; while kill -s CONT -- -$$; do sleep 0.002; done" </dev/null >/dev/null 2>&1 &
+      until [ -e ready ]; do sleep 0.01; done; (while :; do :; done) & echo end ;;)"));
   REQUIRE(awake.plan(0).ok());
   Status rests;
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds{30};

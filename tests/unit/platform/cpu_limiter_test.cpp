@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <sstream>
 #include <thread>
 
 #include "client/platform/sandbox.h"
@@ -207,6 +208,49 @@ TEST_CASE("At a full share, too, a kernel gets as many processors as it was prom
   const double passed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   INFO(used << " s of " << passed);
   CHECK(used <= 1.1 * passed + 0.1);
+}
+
+TEST_CASE("Short-lived processes that nobody waits for count as if they had run all the time") {
+  if (::sysconf(_SC_NPROCESSORS_ONLN) < 2) return;
+  // What they used is counted by whoever reads their words: nothing else does.
+  const Spinner spinner(
+      "exec /usr/bin/python3 -c '\n"
+      "import os, signal, time\n"
+      "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+      "for _ in range(3):\n"
+      "    if os.fork() == 0: break\n"
+      "while True:\n"
+      "    ends = os.pipe()\n"
+      "    if os.fork() == 0:\n"
+      "        end = time.monotonic() + 0.02\n"
+      "        while time.monotonic() < end: pass\n"
+      "        os.write(1, b\"%d\\n\" % time.process_time_ns())\n"
+      "        os._exit(0)\n"
+      "    os.close(ends[1])\n"
+      "    os.read(ends[0], 1)\n"
+      "    os.close(ends[0])\n"
+      "'");
+  CpuLimiter limiter;
+  limiter.add({spinner.process->pid(), 1, {}});
+  Bytes words;
+  const auto read_for = [&](Duration length) {
+    words.clear();
+    for (const auto end = std::chrono::steady_clock::now() + length;
+         std::chrono::steady_clock::now() < end;) {
+      (void)spinner.process->read_some(words, 1 << 20);
+      std::this_thread::sleep_for(20ms);
+    }
+    double seconds = 0;
+    std::istringstream lines(words);
+    for (double one = 0; lines >> one;) seconds += 1e-9 * one;
+    return seconds;
+  };
+  (void)read_for(3s);
+  const auto begin = std::chrono::steady_clock::now();
+  const double used = read_for(5s);
+  const double passed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  INFO(used << " s of " << passed);
+  CHECK(used <= 1.15 * passed + 0.1);
 }
 
 TEST_CASE("A share that is lowered or raised while a kernel runs holds from then on") {
