@@ -80,6 +80,22 @@ Status count_use(Transaction& tx, Problem& problem, const ReviewFinding& finding
   return finding.verdict.right.empty() ? Status{} : count(finding.verdict.right.front(), Use::after_all);
 }
 
+// Several newcomers of one party say the same, and nobody else has: that verifies nothing.
+bool verifies_nothing(const ReviewFinding& finding) {
+  const auto& opinions = finding.opinions;
+  return finding.verdict.kind == policy::VerdictKind::agree && !finding.verdict.independent &&
+         std::any_of(opinions.begin(), opinions.end(),
+                     [&](const policy::Opinion& opinion) { return opinion.host != opinions.front().host; });
+}
+
+// Others are asked, too.
+void ask_another(const Transaction& tx, Problem& problem, const ReviewFinding& finding,
+                 policy::Changes& changes) {
+  std::vector<HostId> hosts;
+  for (const auto& opinion : finding.opinions) hosts.push_back(opinion.host);
+  problem.stage->dispute(finding.range, hosts, tx.now, changes, barred(tx.model, problem, hosts, tx.now));
+}
+
 std::vector<std::size_t> all_of(const ReviewFinding& finding) {
   std::vector<std::size_t> all(finding.opinions.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
@@ -93,6 +109,11 @@ Status settle_finding(Transaction& tx, Problem& problem, const ReviewFinding& fi
   if (stale) return review_again(tx, problem, finding.range);
   log_verdict(tx, problem, finding, terms);
   policy::Changes changes;
+  if (verifies_nothing(finding)) {
+    if (problem.stage->view().ledger().disputed().overlaps(finding.range))
+      ask_another(tx, problem, finding, changes);
+    return store_stage(tx, problem, changes);
+  }
   bool is_new = true;  // agreement of too few is no verdict yet, and a dispute is written down once
   storage::VerdictRow row;
   row.problem = problem.row.id;
@@ -113,9 +134,7 @@ Status settle_finding(Transaction& tx, Problem& problem, const ReviewFinding& fi
       row.note = dispute_note;
       is_new = finding.verdict.differ && !disputed_before.contains(finding.range);
       if (is_new) ++problem.disagreements;
-      std::vector<HostId> hosts;
-      for (const auto& opinion : finding.opinions) hosts.push_back(opinion.host);
-      problem.stage->dispute(finding.range, hosts, tx.now, changes, barred(tx.model, problem, hosts, tx.now));
+      ask_another(tx, problem, finding, changes);
       break;
     }
     case policy::VerdictKind::decided: {

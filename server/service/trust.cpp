@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <set>
 #include <unordered_map>
 #include <utility>
 
+#include "server/policy/trust/witness.h"
 #include "server/service/dispatch.h"
 #include "server/service/life_cycle.h"
 #include "shared/crypto/keys.h"
@@ -63,20 +65,28 @@ int quorum_of(const Problem& problem) {
   return validation.ok() ? validation->quorum : 1;
 }
 
-// Where those who are here are too few parties for the problem's quorum: says so. Else empty.
-std::string missing_parties(const Model& model, const Problem& problem, const std::vector<HostId>& here) {
+policy::Witnesses witnesses(const Model& model, const Problem& problem, Timestamp now) {
+  return {model.reputation, model.parties, problem.row.application, quorum_of(problem), now};
+}
+
+// Where those who are here are too few parties for a verdict of the problem's: says so. Else empty.
+std::string missing_parties(const Model& model, const Problem& problem, const std::vector<HostId>& here,
+                            Timestamp now) {
   const int quorum = quorum_of(problem);
-  if (quorum <= 1) return {};
-  std::set<std::int64_t> parties;
-  for (const HostId host : here) {
+  if (quorum <= 1 && here.size() < 2) return {};  // said by how many may
+  for (const HostId host : here)
     if (model.reputation.is_own(host)) return {};
-    parties.insert(model.parties.party(host));
-  }
-  if (std::cmp_greater_equal(parties.size(), quorum)) return {};
+  const std::size_t parties = witnesses(model, problem, now).parties_of(here);
+  if (std::cmp_greater_equal(parties, std::max(quorum, 2))) return {};
+  if (quorum > 1)
+    return fmt::format(
+        "{} asks for {} hosts of different owners and networks that agree, and those of the last hour are of "
+        "{}",
+        problem.row.validation, quorum, parties);
   return fmt::format(
-      "{} asks for {} hosts of different owners and networks that agree, and those of the last hour are of "
-      "{}",
-      problem.row.validation, quorum, parties.size());
+      "the {} hosts of the last hour are newcomers of one owner or network, which count as one; a host of "
+      "another, or one of the project's own (gleaner-admin code add NAME --own), may",
+      here.size());
 }
 
 Status ask_for(Transaction& tx, Problem& problem, const std::vector<policy::Audit>& audits) {
@@ -197,7 +207,7 @@ Status learn_from(Transaction& tx, Problem& problem, const ReviewFinding& findin
   for (const std::size_t index : right) agreed.insert(finding.opinions[index].host);
   for (const std::size_t index : wrong) refuted.insert(finding.opinions[index].host);
   const ApplicationId application = problem.row.application;
-  if (agreed.size() + refuted.size() < 2) return {};
+  if (agreed.size() + refuted.size() < 2 || !finding.verdict.independent) return {};
   if (problem.audits) problem.audits->verified(finding.range);
   const auto items = static_cast<double>(finding.range.size());
   for (const HostId host : agreed)
@@ -225,24 +235,18 @@ policy::VerdictTerms verdict_terms(const Model& model, const Problem& problem, T
 }
 
 policy::Opinion witness(const Model& model, const Problem& problem, HostId host, Timestamp now) {
-  return {host,
-          {},
-          model.reputation.reliability(host, problem.row.application, now),
-          model.reputation.is_own(host),
-          quorum_of(problem) > 1 ? model.parties.party(host) : 0};
+  return witnesses(model, problem, now).of(host);
 }
 
 std::vector<HostId> barred(const Model& model, const Problem& problem, const std::vector<HostId>& asked,
                            Timestamp now) {
   const auto validation = policy::parse_validation(problem.row.validation);
-  if (validation.ok() && validation->kind == policy::Validation::Kind::spot) return strangers(model, now);
-  if (quorum_of(problem) <= 1) return {};
-  std::set<HostId> all;
-  for (const HostId host : asked)
-    for (const HostId member : model.parties.members(model.parties.party(host)))
-      if (!model.reputation.is_own(member)) all.insert(member);
-  for (const HostId host : asked) all.erase(host);
-  return {all.begin(), all.end()};
+  std::vector<HostId> all = witnesses(model, problem, now).partners(asked);
+  if (!validation.ok() || validation->kind != policy::Validation::Kind::spot) return all;
+  const std::vector<HostId> others = strangers(model, now);
+  std::vector<HostId> both;
+  std::set_union(all.begin(), all.end(), others.begin(), others.end(), std::back_inserter(both));
+  return both;
 }
 
 std::string opinions_waited_for(const Model& model, const Problem& problem, Timestamp now) {
@@ -268,7 +272,7 @@ std::string opinions_waited_for(const Model& model, const Problem& problem, Time
                          : "results of several hosts are being compared";
   const std::string what =
       "another host must compute " + items_text(hopeless > 0 ? hopeless : wanted) + ", too";
-  const std::string quorum = missing_parties(model, problem, here);
+  const std::string quorum = missing_parties(model, problem, here, now);
   if (!quorum.empty()) return what + ": " + quorum;
   if (hopeless == 0) return fmt::format("{}: {} of the {} of the last hour may", what, fewest, here.size());
   const bool one = here.size() == 1;

@@ -29,8 +29,8 @@ void begin_audits(Problem& problem);
 // What a verdict on results of this problem asks for, and how far each host is believed.
 [[nodiscard]] policy::VerdictTerms verdict_terms(const Model& model, const Problem& problem, Timestamp now);
 [[nodiscard]] policy::Opinion witness(const Model& model, const Problem& problem, HostId host, Timestamp now);
-// Whom no opinion is asked of besides those who have given one: where parties count, others of theirs; for
-// spot checks strangers, while the project has hosts of its own.
+// Whom no opinion is asked of besides those who have given one: hosts of their parties
+// (policy/trust/witness.h); for spot checks strangers, while the project has hosts of its own.
 [[nodiscard]] std::vector<HostId> barred(const Model& model, const Problem& problem,
                                          const std::vector<HostId>& asked, Timestamp now);
 // Of a stage of which all is delivered and something is still to be computed by another host: a sentence that

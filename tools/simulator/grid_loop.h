@@ -13,6 +13,7 @@
 #include "server/policy/dispatch/dispatch.h"
 #include "server/policy/stage/stage.h"
 #include "server/policy/trust/audits.h"
+#include "server/policy/trust/parties.h"
 #include "shared/base/random.h"
 #include "tools/simulator/agenda.h"
 #include "tools/simulator/grid.h"
@@ -132,6 +133,7 @@ class GridLoop {
     bool liars = false;      // opinions are kept
     bool validates = false;  // and hosts known by them
     policy::Reputation reputation{};
+    policy::Parties parties{};  // nobody's: each host stands for itself
     Random draws;
     std::vector<Known> known = {};  // a host
   };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "server/policy/trust/witness.h"
 #include "tools/simulator/grid_loop.h"
 
 namespace gleaner::simulator {
@@ -58,10 +59,9 @@ void GridLoop::judge(std::size_t index, const std::vector<Range>& ranges) {
   SimulatedProblem& problem = problems_[index];
   const auto witness = [&](HostId host) {
     if (!trust_.validates) return policy::Opinion{host, {}};
-    return policy::Opinion{host,
-                           {},
-                           trust_.reputation.reliability(host, application_id(index), stamp()),
-                           trust_.reputation.is_own(host)};
+    return policy::Witnesses{trust_.reputation, trust_.parties, application_id(index),
+                             problem.terms.agree_min, stamp()}
+        .of(host);
   };
   for (Range left : ranges) {
     while (const auto finding = problem.opinions.review(left, problem.terms, witness)) {

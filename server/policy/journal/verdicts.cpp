@@ -57,11 +57,13 @@ Status read_opinions(const json::Value& list, JudgedItems& judged) {
     return bad_line("opinions: expected a list of 1 to 4096");
   for (const auto& row : all) {
     const auto& of = row.elements();
-    if (of.size() != 6 || !whole(of[0]) || !whole(of[1]) || !probability(of[2]) || !of[3].is_boolean() ||
-        !of[4].is_integer() || !whole(of[5]) || std::cmp_greater_equal(of[5].integer(), all.size()))
-      return bad_line("opinions: expected host, segment, reliability, own, party and class of each");
+    const bool newer = of.size() == 7 && of[6].is_boolean();  // logs of before do not say who was known
+    if ((of.size() != 6 && !newer) || !whole(of[0]) || !whole(of[1]) || !probability(of[2]) ||
+        !of[3].is_boolean() || !of[4].is_integer() || !whole(of[5]) ||
+        std::cmp_greater_equal(of[5].integer(), all.size()))
+      return bad_line("opinions: expected host, segment, reliability, own, party, class and known of each");
     judged.opinions.push_back({HostId{of[0].integer()}, SegmentId{of[1].integer()}, of[2].number(),
-                               of[3].boolean(), of[4].integer()});
+                               of[3].boolean(), of[4].integer(), newer && of[6].boolean()});
     judged.verdict.classes.push_back(static_cast<std::size_t>(of[5].integer()));
   }
   return {};
@@ -76,7 +78,7 @@ std::string verdict_line(const JudgedItems& judged) {
   for (std::size_t i = 0; i < judged.opinions.size(); ++i) {
     const Opinion& each = judged.opinions[i];
     opinions.push_back(json::Value::array({each.host.value, each.segment.value, each.reliability, each.own,
-                                           each.party, static_cast<std::int64_t>(classes[i])}));
+                                           each.party, static_cast<std::int64_t>(classes[i]), each.known}));
   }
   const VerdictTerms& terms = judged.terms;
   return json::write(

@@ -3,12 +3,12 @@
 //
 //   {"gleaner_verdict_log":1}
 //   {"at":1767225600000000,"stage":0,"range":[3,5],"terms":[100.0,0.01,2,13],
-//    "opinions":[[1,17,0.9,false,0,0],[2,19,0.9,false,0,0]],"kind":1,"right":[0,1],"wrong":[],"differ":false}
+//    "opinions":[[1,17,0.9,false,1,0,false],[2,19,0.9,false,2,0,false]],"kind":1,"right":[0,1],"wrong":[],"differ":false}
 //
 // Terms are odds, coincidence, agree_min and opinions_max. An opinion is host, segment, reliability, own,
-// party, and the class that it was found to agree with: replays take that for granted (results are not in the
-// log) and judge anew. Each start of the server writes the first line again. The version grows when the rules
-// of verdict.h change. Pure. Errors: invalid, "LOG:12: opinions: expected ...".
+// party, the class that it was found to agree with, and known: replays take these for granted (results are
+// not in the log) and judge anew. Each start of the server writes the first line again. The version grows
+// when the rules of verdict.h change. Pure. Errors: invalid, "LOG:12: opinions: expected ...".
 #pragma once
 
 #include <cstdint>

@@ -3,14 +3,6 @@
 #include <utility>
 
 namespace gleaner::policy {
-namespace {
-
-bool is_loopback(const std::string& network) {
-  return network.starts_with("127.") || network == "::/64";
-}
-
-}  // namespace
-
 std::int64_t Parties::number_of(HostId host) {
   const auto [place, added] = party_.try_emplace(host, host.value);
   if (added) members_[host.value].insert(host);
@@ -29,8 +21,7 @@ void Parties::join(HostId a, HostId b) {
 
 void Parties::add(HostId host, const std::string& owner, const std::string& network) {
   if (!owner.empty()) join(owners_.try_emplace(owner, host).first->second, host);
-  if (!network.empty() && !is_loopback(network))
-    join(networks_.try_emplace(network, host).first->second, host);
+  if (!network.empty()) join(networks_.try_emplace(network, host).first->second, host);
 }
 
 std::int64_t Parties::party(HostId host) const {

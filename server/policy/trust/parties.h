@@ -1,9 +1,9 @@
 // Which hosts may have arranged their answers with one another: a party is the hosts of one owner or of one
-// network, and of whatever these share with others. Under quorum:N opinions of one party count once.
+// network, and of whatever these share with others. Opinions of one party count once (witness.h): under
+// quorum:N all of them, under every other policy those of newcomers.
 //
 // An owner is a code that lets only so many hosts join: that is given to somebody. Codes without a limit, the
-// public ones, say nothing of owners. A network is an IPv4 address or an IPv6 /64; loopback addresses say
-// nothing (all hosts seem to be there behind a proxy on the server's own machine). A host of which neither is
+// public ones, say nothing of owners. A network is an IPv4 address or an IPv6 /64. A host of which neither is
 // known stands for itself.
 //
 // Parties only grow while the process runs: a host that moved belongs to both places. Cost: O(log n) a call;

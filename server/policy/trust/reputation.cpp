@@ -57,6 +57,18 @@ Standing Reputation::standing(HostId host, ApplicationId application, Timestamp 
   return found == standings_.end() ? Standing{0, 0, now, {}} : faded(found->second, now);
 }
 
+bool Reputation::is_known(HostId host, ApplicationId application, Timestamp now) const {
+  return is_own(host) || standing(host, application, now).right >= rules_.known_after;
+}
+
+bool Reputation::is_known(HostId host, Timestamp now) const {
+  if (is_own(host)) return true;
+  for (auto next = standings_.lower_bound({host, {}}); next != standings_.end() && next->first.first == host;
+       ++next)
+    if (faded(next->second, now).right >= rules_.known_after) return true;
+  return false;
+}
+
 double Reputation::reliability(HostId host, ApplicationId application, Timestamp now) const {
   if (is_own(host)) return rules_.own;
   const Standing known = standing(host, application, now);

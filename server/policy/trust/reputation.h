@@ -59,6 +59,10 @@ class Reputation {
   const Standing& found_wrong(HostId host, ApplicationId application, Timestamp now);
 
   [[nodiscard]] Standing standing(HostId host, ApplicationId application, Timestamp now) const;
+  // So much of it was verified, or it is one of the project's own, that it is no newcomer any more.
+  [[nodiscard]] bool is_known(HostId host, ApplicationId application, Timestamp now) const;
+  // The same with any application.
+  [[nodiscard]] bool is_known(HostId host, Timestamp now) const;
   [[nodiscard]] double reliability(HostId host, ApplicationId application, Timestamp now) const;
   // Seconds until it may compute for the application again; nothing: now.
   [[nodiscard]] std::optional<double> held(HostId host, ApplicationId application, Timestamp now) const;

@@ -3,21 +3,32 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
+#include <numeric>
+#include <utility>
 
 namespace gleaner::policy {
 namespace {
 
+using Reliabilities = std::map<std::int64_t, double>;  // by party: the best of its hosts
+
 // Opinions that agree with the first of them: a tolerance is not transitive, so the first is the measure.
 struct Class {
   std::vector<std::size_t> members;
-  std::map<std::int64_t, double> parties;  // who gave it, and the best reliability among them
+  Reliabilities parties;  // of who gave it
   bool own = false;
 };
 
-// Hosts that stand for themselves alone are parties of their own.
-std::int64_t party_of(const Opinion& opinion) {
-  return opinion.party != 0 ? opinion.party : -opinion.host.value;
+// Hosts that stand for themselves are parties of their own; newcomers add nothing to a known host of theirs.
+Reliabilities parties_of(std::span<const Opinion> opinions, const std::vector<std::size_t>& members) {
+  const auto alone = [](const Opinion& opinion) { return opinion.party == 0 || opinion.known; };
+  Reliabilities parties;
+  for (const std::size_t i : members) {
+    double& best = parties[alone(opinions[i]) ? -opinions[i].host.value : opinions[i].party];
+    best = std::max(best, opinions[i].reliability);
+  }
+  for (const std::size_t i : members)
+    if (alone(opinions[i]) && opinions[i].party != 0) parties.erase(opinions[i].party);
+  return parties;
 }
 
 std::vector<Class> classes_of(std::span<const Opinion> opinions,
@@ -28,10 +39,9 @@ std::vector<Class> classes_of(std::span<const Opinion> opinions,
                              [&](const Class& known) { return same(known.members.front(), i); });
     if (home == classes.end()) home = classes.emplace(classes.end());
     home->members.push_back(i);
-    double& best = home->parties[party_of(opinions[i])];
-    best = std::max(best, opinions[i].reliability);
     home->own = home->own || opinions[i].own;
   }
+  for (Class& each : classes) each.parties = parties_of(opinions, each.members);
   return classes;
 }
 
@@ -76,17 +86,23 @@ Verdict judge(std::span<const Opinion> opinions, const std::function<bool(std::s
   const bool enough = chosen.own || parties >= std::max(terms.agree_min, 2);
   if (alone || (enough && others * terms.odds <= 1)) {
     verdict.kind = classes.size() == 1 ? VerdictKind::agree : VerdictKind::decided;
+    verdict.independent = chosen.own || parties >= 2;
     verdict.right = chosen.members;
     for (const Class& other : classes)
       if (&other != &chosen)
         verdict.wrong.insert(verdict.wrong.end(), other.members.begin(), other.members.end());
     return verdict;
   }
-  std::set<HostId> hosts;
-  for (const Opinion& opinion : opinions) hosts.insert(opinion.host);
-  verdict.kind = static_cast<int>(hosts.size()) >= terms.opinions_max ? VerdictKind::undecided
-                                                                      : VerdictKind::need_another;
+  verdict.kind = std::cmp_greater_equal(count_parties(opinions), terms.opinions_max)
+                     ? VerdictKind::undecided
+                     : VerdictKind::need_another;
   return verdict;
+}
+
+std::size_t count_parties(std::span<const Opinion> opinions) {
+  std::vector<std::size_t> all(opinions.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return parties_of(opinions, all).size();
 }
 
 int opinions_max(std::size_t hosts, int quorum) {
