@@ -164,6 +164,7 @@ int run_front(const io::Path& directory, int port, const std::string& log_level,
   if (!configuration.ok()) return fail(configuration.error());
   set_up_log(log_level.empty() ? configuration->log_level : log_level, configuration->log_format);
   block_signals();
+  open_privately(directory);
   const auto served =
       serve(directory, *configuration, port >= 0 ? port : static_cast<int>(configuration->port), hold);
   return served.ok() ? *served : fail(served.error());

@@ -16,6 +16,7 @@
 #include "server/service/service.h"
 #include "server/storage/open_store.h"
 #include "shared/base/version.h"
+#include "shared/io/private_files.h"
 #include "shared/protocol/codec.h"
 #include "shared/usage/usage.h"
 
@@ -45,6 +46,7 @@ Status run(const relay::RelayDirectory& directory, const RunOptions& options) {
   if (!options.log_level.empty()) configuration.log_level = options.log_level;
   set_up_log(configuration.log_level, configuration.log_format);
   block_signals();
+  if (const std::string told = io::close_to_others(directory.root()); !told.empty()) spdlog::warn("{}", told);
   TRY_ASSIGN(const auto membership, relay::load_membership(files, directory));
   TRY_ASSIGN(const auto keys, relay::load_or_make_keys(files, directory, {}, system_clock().now()));
   TRY_ASSIGN(auto secrets, relay::secrets_of(keys, membership));
@@ -104,6 +106,7 @@ int finish(const Status& status) {
 }  // namespace
 
 int run_relay_program(int argc, char** argv) {
+  io::make_private_files();
   CLI::App app{"A relay of a Gleaner project: one host to its project, a server to the hosts under it.",
                "gleaner-relay"};
   app.set_version_flag("--version", std::string("gleaner-relay ") + version_text);

@@ -3,11 +3,13 @@
 #include <signal.h>
 #include <spdlog/spdlog.h>
 #include <systemd/sd-daemon.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <memory>
 
 #include "server/http/ticket_keys.h"
+#include "shared/io/private_files.h"
 
 namespace gleaner::server {
 namespace {
@@ -51,6 +53,15 @@ void renew_certificate(http::Server& server, const service::ProjectDirectory& pr
 }
 
 }  // namespace
+
+void let_managers_read() {
+  if (::geteuid() == 0) io::make_readable_files();
+}
+
+void open_privately(const io::Path& directory) {
+  let_managers_read();
+  if (const std::string told = io::close_to_others(directory); !told.empty()) spdlog::warn("{}", told);
+}
 
 void block_signals() {
   const sigset_t signals = awaited_signals();

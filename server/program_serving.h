@@ -16,6 +16,10 @@ inline constexpr auto patience = std::chrono::seconds{10};
 
 // Before any thread starts, so that all of them inherit it.
 void block_signals();
+// As the superuser managers run as users of their own, who have to read what is laid out for them.
+void let_managers_read();
+// Its directory is closed to others, and so is what the server makes in it. A line of the log if it was not.
+void open_privately(const io::Path& directory);
 // As the settings have it, with the socket that systemd listens on, if it does; certificate and key are left
 // to the caller.
 [[nodiscard]] Result<http::ServerOptions> http_options(const service::Configuration& configuration,

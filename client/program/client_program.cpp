@@ -4,6 +4,7 @@
 #include <spdlog/sinks/ringbuffer_sink.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -19,6 +20,7 @@
 #include "client/program/preferences_program.h"
 #include "client/program/state_lock.h"
 #include "client/program/version.h"
+#include "shared/io/private_files.h"
 #include "shared/usage/usage.h"
 
 namespace gleaner::program {
@@ -133,6 +135,8 @@ int do_sandbox(const Options& options) {
   const auto book = settings::PreferenceBook::load(io::real_files(), preference_files(state_of(options)));
   if (!book.ok()) return fail(book.error());
   const std::string words = options.sandbox.empty() ? book->values().sandbox : options.sandbox;
+  // As in the daemon: as the superuser kernels run as users of their own.
+  if (::geteuid() == 0) io::make_readable_files();
   settings.accept_weak = words == platform::sandbox_weak;
   command.json = options.json;
   if (options.attack) return run_attacks(command);
@@ -168,6 +172,7 @@ void declare_run(CLI::App& run, Options& options) {
 }  // namespace
 
 int client_main(int argc, char** argv) {
+  io::make_private_files();
   Options options;
   CLI::App app{"gleaner-client: computes for projects while this computer has nothing else to do",
                "gleaner-client"};

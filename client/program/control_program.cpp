@@ -18,6 +18,7 @@
 #include "client/program/top_program.h"
 #include "client/program/version.h"
 #include "client/state/state_directory.h"
+#include "shared/io/private_files.h"
 #include "shared/json/text.h"
 #include "shared/usage/usage.h"
 
@@ -70,6 +71,7 @@ std::string check_duration(const std::string& text) {
 }  // namespace
 
 int control_main(int argc, char** argv) {
+  io::make_private_files();
   ControlOptions options;
   CLI::App app{"gleaner: control the client that computes on this computer", "gleaner"};
   app.set_version_flag("--version", std::string("gleaner ") + version);

@@ -9,6 +9,7 @@
 #include "client/program/state_lock.h"
 #include "client/program/version.h"
 #include "client/state/projects.h"
+#include "shared/io/private_files.h"
 
 namespace gleaner::program {
 namespace {
@@ -99,6 +100,8 @@ int run_join(const JoinCommand& command) {
   const auto owner = platform::become_owner_of(state.root);
   if (!owner.ok()) return complain(owner.error());
   if (const Status made = files.make_directories(state.root); !made.ok()) return complain(made.error());
+  if (const std::string told = io::close_to_others(state.root); !told.empty())
+    fmt::print(stderr, "gleaner-client: {}\n", told);
   const auto lock = take_state(state);
   if (!lock.ok()) return complain(lock.error());
   const state::ProjectDirectory project = state.project(state::project_key(code->root_fingerprint));

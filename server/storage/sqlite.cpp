@@ -1,5 +1,8 @@
 #include "server/storage/sqlite.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "shared/base/encoding.h"
 
 namespace gleaner::storage {
@@ -127,6 +130,9 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path, Create
   std::unique_ptr<Database> database(new Database(path));
   const int flags = (access == Access::read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) |
                     SQLITE_OPEN_NOMUTEX | (create == Create::yes ? SQLITE_OPEN_CREATE : 0);
+  // SQLite's log and index beside it get the modes that it has: its user's alone, whatever the umask is.
+  if (create == Create::yes)
+    if (const int made = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600); made >= 0) ::close(made);
   const int code = sqlite3_open_v2(path.c_str(), &database->connection_, flags, nullptr);
   if (code != SQLITE_OK) return database->fail(code);
   sqlite3_extended_result_codes(database->connection_, 1);
