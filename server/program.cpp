@@ -14,6 +14,7 @@
 #include "server/program_migrate.h"
 #include "server/program_move_blobs.h"
 #include "server/program_run.h"
+#include "server/program_serving.h"
 #include "server/service/key_rotation.h"
 #include "server/service/manager_sandbox.h"
 #include "server/service/project_directory.h"
@@ -22,6 +23,7 @@
 #include "server/storage/open_store.h"
 #include "shared/base/version.h"
 #include "shared/bundle/project_keys.h"
+#include "shared/io/private_files.h"
 #include "shared/protocol/join_code.h"
 #include "shared/token/root_key.h"
 #include "shared/usage/usage.h"
@@ -31,12 +33,21 @@ namespace {
 
 constexpr auto challenge_patience = std::chrono::seconds{10};
 
+// A directory that others could reach is closed to them before there is anything in it.
+Status close_directory(const io::Path& directory) {
+  TRY(io::real_files().make_directories(directory));
+  if (const std::string told = io::close_to_others(directory); !told.empty())
+    fmt::print(stderr, "gleaner-server: {}\n", told);
+  return {};
+}
+
 int initialise(service::InitOptions options, const std::string& root_key) {
   if (!root_key.empty()) {
     auto root = token::open_root_key(io::real_files(), root_key);
     if (!root.ok()) return fail(root.error());
     options.root = std::move(*root);
   }
+  if (const Status closed = close_directory(options.directory); !closed.ok()) return fail(closed.error());
   const auto report = service::init_project(io::real_files(), options, system_clock().now());
   if (!report.ok()) return fail(report.error());
   fmt::print(
@@ -48,9 +59,14 @@ int initialise(service::InitOptions options, const std::string& root_key) {
       "key.\n"
       "  admin token   {}\n"
       "  join code     {}\n"
+      "                It may be public: hosts that join with it are strangers, and other hosts verify "
+      "their\n"
+      "                results. For your own computers, whose results count at once, make another code:\n"
+      "                gleaner-admin --project {} code add lab --own\n"
       "Serve it with:  gleaner-server run {}\n",
       options.configuration.name, options.directory.string(), options.offline.string(),
-      (options.directory / "admin" / "token").string(), report->join_code, options.directory.string());
+      (options.directory / "admin" / "token").string(), report->join_code,
+      (options.directory / "admin").string(), options.directory.string());
   return 0;
 }
 
@@ -73,6 +89,7 @@ int check_configuration(const io::Path& directory) {
   fmt::print("{}: good; the work key is certified until {}\n",
              service::ProjectDirectory(directory).configuration().string(),
              to_rfc3339(secrets->work_certificate_expires));
+  let_managers_read();
   const service::ManagerSandbox sandbox(service::ProjectDirectory(directory), *configuration,
                                         io::real_processes());
   fmt::print("{}\n", sandbox.describe());
@@ -105,6 +122,7 @@ int take_keys(const io::Path& directory, const io::Path& from) {
 }  // namespace
 
 int run_program(int argc, char** argv) {
+  io::make_private_files();
   CLI::App app{"Gleaner's server: hands out signed work, stores results, combines answers.",
                "gleaner-server"};
   app.set_version_flag("--version", std::string("gleaner-server ") + version_text);
@@ -233,7 +251,8 @@ int run_program(int argc, char** argv) {
       "challenge", "answer one question of a certificate authority (ACME) on standard input and output");
   challenge_command->add_option("WEBROOT", webroot, "where certbot's webroot plugin puts its files")
       ->required();
-  auto* code_command = app.add_subcommand("join-code", "print the project's join code");
+  auto* code_command =
+      app.add_subcommand("join-code", "print the join code for strangers, which may be public");
   code_command->add_option("DIR", directory, "the project's directory")->required();
 
   try {
@@ -253,6 +272,9 @@ int run_program(int argc, char** argv) {
   if (*link_key_command) return make_link_key(link_key);
   if (*challenge_command) return answer_challenge(webroot);
   if (*keys_command) return take_keys(directory, new_keys);
+  if (*restore_command)
+    if (const Status closed = close_directory(directory); !closed.ok()) return fail(closed.error());
+  if (*restore_command || *check_command || *migrate_command) let_managers_read();
   if (*check_command) {
     auto configuration = read_configuration(directory);
     if (!configuration.ok()) return fail(configuration.error());
@@ -316,6 +338,10 @@ int run_program(int argc, char** argv) {
     fmt::print("{}\n", protocol::to_text(service::join_code(*configuration, secrets->root_key,
                                                             secrets->enrolment_secret,
                                                             static_cast<int>(configuration->port))));
+    fmt::print(
+        stderr,
+        "Hosts that join with it are strangers: other hosts verify their results. For your own computers:\n"
+        "gleaner-admin code add NAME --own\n");
     return 0;
   }
   return check ? check_configuration(directory)

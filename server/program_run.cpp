@@ -88,7 +88,14 @@ int run_server(const io::Path& directory, int port_override, const std::string& 
   const int port = port_override >= 0 ? port_override : static_cast<int>(configuration->port);
   set_up_log(configuration->log_level, configuration->log_format);
   block_signals();
+  open_privately(directory);
   const service::ProjectDirectory project(directory);
+  if (configuration->former_own)
+    spdlog::warn(
+        "{}: hosts.own counts no more: remove the line. New hosts are strangers, unless their code was made "
+        "with "
+        "`gleaner-admin code add NAME --own`; those that joined before stay what they were.",
+        project.configuration().string());
   auto secrets = service::read_secrets(io::real_files(), project, system_clock().now());
   if (!secrets.ok()) return fail(secrets.error());
 
@@ -142,11 +149,12 @@ int run_server(const io::Path& directory, int port_override, const std::string& 
   auto listener = listen_for_fronts(*configuration, project, backend);
   if (!listener.ok()) return fail(listener.error());
   spdlog::info("serving {} on https://{}:{}", configuration->name, configuration->address, server.port());
-  spdlog::info("join code {}",
-               code_secrets.enrolment_secret.empty()
-                   ? "not shown (gleaner-admin code)"
-                   : protocol::to_text(service::join_code(*configuration, code_secrets.root_key,
-                                                          code_secrets.enrolment_secret, server.port())));
+  if (code_secrets.enrolment_secret.empty())
+    spdlog::info("join code not shown (gleaner-admin code)");
+  else
+    spdlog::info("join code {}, for strangers (for your own computers: gleaner-admin code add NAME --own)",
+                 protocol::to_text(service::join_code(*configuration, code_secrets.root_key,
+                                                      code_secrets.enrolment_secret, server.port())));
   sd_notify(0, "READY=1");
 
   wait_for_signals(server, project, [&] { tell_certificate_end((*service)->overview(), *figures); });

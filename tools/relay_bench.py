@@ -39,7 +39,7 @@ class RelayTrial:
         self.grid.start_server()
         self.grid.add_application(self.harness.built("bundles/load"))
         self.grid.add_relay("lab", children=self.hosts, settings="hosts.joins_per_hour = 1000000")
-        self.codes = {"relay": self.grid.relay_code("lab"), "server": self.grid.join_code}
+        self.codes = {"relay": self.grid.relay_code("lab"), "server": self.grid.own_code}
         for place in self.codes:
             self.load(place, "enrol").check_returncode()
         return self

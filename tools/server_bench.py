@@ -126,7 +126,7 @@ class LoadTrial:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def command(self, verb, *arguments):
-        return [self.grid.program("gleaner-loadgen"), verb, "--join-code", self.grid.join_code, "--hosts-file",
+        return [self.grid.program("gleaner-loadgen"), verb, "--join-code", self.grid.own_code, "--hosts-file",
                 str(self.hosts_file), "--server-pid", str(self.server.pid), "--json", *map(str, arguments)]
 
     def enrol(self, count, file=None, connections=4):

@@ -19,7 +19,7 @@ complete -c gleaner-server -n '__gleaner_server_at ""' -f -a backup -d 'copy a p
 complete -c gleaner-server -n '__gleaner_server_at ""' -f -a restore -d 'make a project of a backup, in the place of one that is lost'
 complete -c gleaner-server -n '__gleaner_server_at ""' -f -a migrate -d 'move a project\'s rows into a database, its blobs into an object store, or back'
 complete -c gleaner-server -n '__gleaner_server_at ""' -f -a challenge -d 'answer one question of a certificate authority (ACME) on standard input and output'
-complete -c gleaner-server -n '__gleaner_server_at ""' -f -a join-code -d 'print the project\'s join code'
+complete -c gleaner-server -n '__gleaner_server_at ""' -f -a join-code -d 'print the join code for strangers, which may be public'
 complete -c gleaner-server -n '__gleaner_server_at ""' -l help -d 'Print this help message and exit'
 complete -c gleaner-server -n '__gleaner_server_at ""' -l version -d 'Display program version information and exit'
 complete -c gleaner-server -n '__gleaner_server_at "init"' -l help -d 'Print this help message and exit'

@@ -69,7 +69,7 @@ Status check_name(const std::string& name) {
 
 Status store_default_code(storage::Store& store, const ProjectSecrets& secrets, Timestamp now) {
   if (secrets.enrolment_secret.empty()) return {};
-  storage::CodeRow row{default_code, crypto::sha256(secrets.enrolment_secret), 0, {}, {}, now, {}, {}};
+  storage::CodeRow row{default_code, crypto::sha256(secrets.enrolment_secret), 0, false, {}, now, {}, {}};
   TRY_ASSIGN(const auto over, store.get_value(given_up));
   if (over == file_digest(secrets)) return {};
   TRY_ASSIGN(const auto codes, store.codes());
@@ -166,7 +166,7 @@ void Codes::add(protocol::AddCode request, std::int64_t children, Done<protocol:
         storage::CodeRow row;
         row.name = request.name;
         row.hosts_max = request.hosts_max;
-        row.own = request.own;
+        row.own = request.own.value_or(false);
         row.tags = request.tags;
         row.children = children;
         row.made_at = tx.now;

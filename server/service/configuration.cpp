@@ -106,10 +106,7 @@ void declare(io::Settings& settings, Configuration& c) {
   settings.add(
       "server.public_page", &c.public_page,
       "Anyone may see problems, applications and the names of hosts on the status page, without logging in.");
-  settings.add("hosts.own", &c.own_hosts,
-               "Hosts that join, with codes that do not say, are the project's own computers, whose results "
-               "are believed. false: they\n"
-               "are strangers, and items of theirs are computed again by others until they are known.");
+  settings.add_former("hosts.own", &c.former_own);
   declare_limits(settings, c);
   settings.add("work.heartbeat_seconds", &c.heartbeat_seconds, 1, 3600,
                "How often a computing client reports, at most; shorter near the end of a problem.");

@@ -24,7 +24,7 @@ struct Configuration {
   std::int64_t network_megabytes_per_second = 256;
   std::string proxies;  // addresses and networks, apart by commas
   bool public_page = false;
-  bool own_hosts = true;
+  bool former_own = false;           // the file still has hosts.own, which counts no more
   std::string service_order = "bc";  // of a relay: a rule of shared/planning/serving.h
   std::int64_t joins_per_hour = 300;
   std::int64_t host_requests_per_second = 50;

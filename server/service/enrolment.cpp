@@ -32,7 +32,7 @@ Status take_host(Transaction& tx, const protocol::EnrolRequest& request, const s
   storage::HostRow row = again ? known->row : storage::HostRow{};
   if (again) tx.effects.add(effect::DropToken{row.token_digest});
   fill(row, request, tx.now);
-  join_with(row, **admitted, request, known, tx.settings.configuration.own_hosts);
+  join_with(row, **admitted, request, known);
   row.token_digest = crypto::sha256(token);
   row.network = network;
   row.relay = HostId{};

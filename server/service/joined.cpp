@@ -32,11 +32,11 @@ void fill(storage::HostRow& row, const protocol::EnrolRequest& request, Timestam
 }
 
 void join_with(storage::HostRow& row, const storage::CodeRow& code, const protocol::EnrolRequest& request,
-               const Host* known, bool own) {
+               const Host* known) {
   if (known == nullptr || row.code != code.name) {
     row.code = code.name;
     row.tags = code.tags;
-    row.own = code.own.value_or(own);
+    row.own = code.own;
   }
   if (!request.relay) return;
   row.name = code.name;

@@ -124,15 +124,14 @@ Result<storage::HostRow> admit_under(const Transaction& tx, const Host& relay, c
                                  hosts_of(model, code->second), named(relay.row)));
   }
   TRY(check_place(model, relay, known));
-  const bool own = tx.settings.configuration.own_hosts;
   storage::HostRow row = known != nullptr ? known->row : storage::HostRow{};
   fill(row, request, tx.now);
   if (request.relay) {
     TRY_ASSIGN(const auto* const its,
                admit(model, request.secret, Joining::relay, request.host_key, known, tx.now));
-    join_with(row, *its, request, known, own);
+    join_with(row, *its, request, known);
   } else if (known == nullptr) {
-    join_with(row, code->second, request, known, own);
+    join_with(row, code->second, request, known);
   }
   row.relay = relay.row.id;
   row.network = relay.row.network;
@@ -162,7 +161,7 @@ Status take_under(Transaction& tx, HostId asker, const protocol::EnrolRequest& r
   tx.effects.info(fmt::format("{} {} ({}) {} through {}: {} cores, {}", row->children > 0 ? "relay" : "host",
                               row->id.value, row->name, again ? "joined again" : "joined", above, row->cores,
                               row->platform));
-  reply = protocol::RelayHostReply{row->id, {}};
+  reply = protocol::RelayHostReply{row->id, {}, row->own};
   if (row->children > 0) reply->certificate = unsigned_certificate(*row, proof.project, tx.now);
   return {};
 }

@@ -85,7 +85,7 @@ Status store_admitted(Transaction& tx, const Admitted& host) {
   row.id = host.reply.host;
   fill(row, host.request, tx.now);
   row.code = default_code;
-  row.own = tx.settings.configuration.own_hosts;
+  row.own = host.reply.own.value_or(false);
   if (host.reply.certificate) {
     TRY_ASSIGN(const auto certificate,
                protocol::decode<protocol::RelayCertificate>(host.reply.certificate->payload));

@@ -454,6 +454,12 @@ CREATE TABLE deliveries (
 CREATE INDEX deliveries_by_answer ON deliveries (answered_at);
 )";
 
+// Codes said of their hosts' results that they are believed, are not, or (2) are as a setting said, which
+// said by default that they are. Only the word that was given counts from now on; hosts stay what they are.
+constexpr const char* own_codes = R"(
+UPDATE codes SET own = 0 WHERE own = 2;
+)";
+
 constexpr std::array steps{
     Migration{1, "first schema", first_schema},
     Migration{2, "units remember the end they were handed out with", handed_out_end},
@@ -472,6 +478,7 @@ constexpr std::array steps{
     Migration{15, "acknowledgements of segments in their rows, an index of open units", fewer_rows},
     Migration{16, "relays, and the hosts under them", relays},
     Migration{17, "a relay's leases, and what its hosts delivered", leases},
+    Migration{18, "only a code that says so makes hosts the project's own", own_codes},
 };
 
 }  // namespace

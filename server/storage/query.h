@@ -57,11 +57,6 @@ template <typename T>
 struct AsList {
   T& value;
 };
-// A bool that may be absent: 0, 1 or 2.
-template <typename T>
-struct AsChoice {
-  T& value;
-};
 // Follows from other columns: written, not read.
 struct AsWritten {
   std::int64_t value;
@@ -72,8 +67,6 @@ template <typename T>
 AsDigest(T&) -> AsDigest<T>;
 template <typename T>
 AsList(T&) -> AsList<T>;
-template <typename T>
-AsChoice(T&) -> AsChoice<T>;
 
 // One run of a statement: add() its parameters in order, then run() or step() and take() the columns in
 // order. Its end makes the statement free for the next run.
@@ -115,10 +108,6 @@ class Query {
     const Result<std::string> text = to_text(list.value);
     if (!text.ok()) bad_parameter_ = text.error();
     return add(std::string_view(text.ok() ? *text : std::string()));
-  }
-  template <typename T>
-  Query& add(AsChoice<T> choice) {
-    return add_integer(choice.value ? static_cast<std::int64_t>(*choice.value) : absent);
   }
   Query& add(AsWritten number) { return add_integer(number.value); }
 
@@ -162,11 +151,6 @@ class Query {
     take(text);
     if (!from_text(text, list.value)) mark_bad();
   }
-  void take(AsChoice<std::optional<bool>> choice) {
-    const std::int64_t number = statement_.take_integer();
-    bad_value_ = bad_value_ || number < 0 || number > absent;
-    choice.value = number == absent ? std::nullopt : std::optional<bool>(number == 1);
-  }
   void take(AsWritten) { (void)statement_.take_integer(); }
   template <typename... Values>
   void take_all(Values&... values) {
@@ -177,7 +161,6 @@ class Query {
   [[nodiscard]] Status checked() const;
 
  private:
-  static constexpr std::int64_t absent = 2;
   Query& add_integer(std::int64_t value) { return statement_.add(value), *this; }
 
   Connection& connection_;

@@ -60,7 +60,7 @@ struct HostRow {
   std::int64_t items_accepted = 0;
   double cost_accepted = 0;
   std::int64_t disagreements = 0;
-  bool own = true;               // one of the project's own (policy/trust)
+  bool own = false;              // one of the project's own (policy/trust)
   std::string code = "default";  // that it joined with
   std::vector<std::string> tags;
   std::string network;  // from which: an IPv4 address or an IPv6 /64; empty: not known
@@ -78,7 +78,7 @@ struct CodeRow {
   std::string name;            // unique
   Bytes secret_digest;         // SHA-256
   std::int64_t hosts_max = 0;  // 0: any number
-  std::optional<bool> own;     // absent: as the settings say
+  bool own = false;            // its hosts are the project's own; else strangers
   std::vector<std::string> tags;
   Timestamp made_at;
   Timestamp expires_at;       // 0: never

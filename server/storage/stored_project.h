@@ -100,7 +100,7 @@ struct Stored<CodeRow> {
     to("name", row.name);
     to("secret_digest", AsBytes{row.secret_digest});
     to("hosts_max", row.hosts_max);
-    to("own", AsChoice{row.own});
+    to("own", row.own);
     to("tags", AsList{row.tags});
     to("made_at", row.made_at);
     to("expires_at", row.expires_at);

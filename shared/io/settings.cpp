@@ -176,6 +176,13 @@ void Settings::add_tables(std::string key, std::vector<json::Value>* value, std:
   entries_.push_back(std::make_shared<Entry>(Entry{std::move(key), {}, read, {}}));
 }
 
+void Settings::add_former(std::string key, bool* named) {
+  const auto read = [named](const toml::node&) -> Result<Assign> {
+    return Assign([named] { *named = true; });
+  };
+  entries_.push_back(std::make_shared<Entry>(Entry{std::move(key), {}, read, {}}));
+}
+
 Status Settings::parse(std::string_view text, const std::string& file) {
   if (text.size() > text_bytes_max)
     return Error{ErrorKind::too_large, file + " is too large for a settings file: is it the right file?"};

@@ -31,6 +31,10 @@ class Settings {
   // `count_max` of them. Only read: render() leaves it out.
   void add_tables(std::string key, std::vector<json::Value>* value, std::size_t count_max);
 
+  // A key that counts no more: whatever a file says of it is accepted, and `named` becomes true. Not
+  // rendered.
+  void add_former(std::string key, bool* named);
+
   // Reads `text` (at most 1 MiB) into the variables. `file` is for messages only. On an error nothing is
   // changed, and the message lists every mistake, a line each: "server.toml:12: port: expected a whole number
   // from 1 to 65535, got 0".

@@ -197,7 +197,7 @@ struct CodeInfo {
   std::string state;              // valid | full | expired | withdrawn
   std::int64_t hosts = 0;         // that joined with it
   std::int64_t hosts_max = 0;     // that may; 0: any number
-  std::optional<bool> own = {};   // its hosts are the project's own, or strangers; absent: as hosts.own says
+  std::optional<bool> own = {};   // its hosts are the project's own; absent: strangers
   std::vector<std::string> tags;  // of its hosts
   Timestamp made_at;
   Timestamp expires_at;                       // 0: never
@@ -210,7 +210,7 @@ struct AddCode {
   std::string name;                   // letters, digits, ".", "_" and "-"
   std::int64_t hosts_max = 0;         // 0: any number
   std::int64_t lifetime_seconds = 0;  // 0: for ever
-  std::optional<bool> own = {};       // absent: as hosts.own says
+  std::optional<bool> own = {};       // its hosts are the project's own; absent: strangers
   std::vector<std::string> tags = {};
 };
 

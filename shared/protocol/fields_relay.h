@@ -40,6 +40,7 @@ template <typename Archive>
 void visit(Archive& archive, Of<Archive, RelayHostReply>& message) {
   archive("host", message.host);
   archive("certificate", message.certificate);
+  archive("own", message.own);
 }
 
 template <>

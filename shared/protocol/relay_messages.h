@@ -41,6 +41,7 @@ struct Enrolment {
 struct RelayHostReply {
   HostId host;
   std::optional<SignedStatement> certificate = {};  // of a host that is a relay, too
+  std::optional<bool> own = {};                     // it is one of the project's own; absent: a stranger
 };
 
 // POST /v1/relay/hosts/leave: a host under the relay has left.
@@ -53,7 +54,7 @@ struct AddRelay {
   std::string name;                   // of the code and of the relay; letters, digits, ".", "_" and "-"
   std::int64_t children = 1;          // so many hosts may be under it, those under relays under it included
   std::int64_t lifetime_seconds = 0;  // of the code; 0: for ever
-  std::optional<bool> own = {};       // what new hosts under it are; absent: as hosts.own says
+  std::optional<bool> own = {};       // it and new hosts under it are the project's own; absent: strangers
 };
 
 // POST /v1/admin/relays/NAME/quota, before it joined and after. The answer is a RelayInfo.

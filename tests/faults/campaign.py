@@ -57,7 +57,7 @@ class Yard:
         shutil.copytree(self.grid.project, self.bare)
         self.grid.start_server()
         self.grid.add_application(APPLICATION)
-        self.hosts = [enrol(self.port, self.grid.enrolment_secret, f"host {i}") for i in range(4)]
+        self.hosts = [enrol(self.port, self.grid.own_secret, f"host {i}") for i in range(4)]
         self.grid.join("real")
         self.grid.kill("server", signal.SIGTERM)
         with contextlib.closing(sqlite3.connect(self.grid.project / "store.sqlite")) as store:

@@ -114,7 +114,7 @@ class Cluster:
         grid.add_application(built("bundles/load"))
         self.expected = grid.run_local(pictures, **PICTURE)
         grid.add_problem("load", "load", "--strategy", "ss,mode=paper", "--straggler", "none", "--priority", "-8", count=10**9)
-        grid.run("gleaner-loadgen", "enrol", "--join-code", grid.join_code, "--hosts", HOSTS, "--hosts-file", grid.directory / "hosts")
+        grid.run("gleaner-loadgen", "enrol", "--join-code", grid.own_code, "--hosts", HOSTS, "--hosts-file", grid.directory / "hosts")
         for name in CLIENTS:
             grid.add_client(name, cores=2)
 
@@ -185,7 +185,7 @@ class Cluster:
     def load(self):
         ledger = self.grid.directory / f"ledger-{len(self.ledgers)}"
         self.ledgers.append(ledger)
-        return self.grid.start("load", "gleaner-loadgen", "run", "--join-code", self.grid.join_code, "--hosts", HOSTS, "--hosts-file",
+        return self.grid.start("load", "gleaner-loadgen", "run", "--join-code", self.grid.own_code, "--hosts", HOSTS, "--hosts-file",
                                self.grid.directory / "hosts", "--connections", 8, "--compute", 1000, "--warm-up", 0, "--seconds",
                                self.options.round, "--drain", 60, "--seed", self.options.seed + len(self.ledgers), "--ledger", ledger)
 

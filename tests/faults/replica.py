@@ -103,7 +103,7 @@ class Trials:
         self.grid.start_server()
         self.grid.add_application(built("bundles/load"))
         self.grid.add_problem("load", "load", "--strategy", "ss,mode=paper", "--straggler", "none", count=10**9)
-        self.grid.run("gleaner-loadgen", "enrol", "--join-code", self.grid.join_code, "--hosts", HOSTS, "--hosts-file", self.hosts)
+        self.grid.run("gleaner-loadgen", "enrol", "--join-code", self.grid.own_code, "--hosts", HOSTS, "--hosts-file", self.hosts)
         self.grid.kill("server", signal.SIGTERM)
         self.primary.stop()
         subprocess.run(["cp", "-a", self.primary.data, self.template], check=True)
@@ -129,7 +129,7 @@ class Trials:
 
     def load(self, ledger):
         return subprocess.Popen(
-            [self.grid.program("gleaner-loadgen"), "run", "--join-code", self.grid.join_code, "--hosts", str(HOSTS), "--hosts-file",
+            [self.grid.program("gleaner-loadgen"), "run", "--join-code", self.grid.own_code, "--hosts", str(HOSTS), "--hosts-file",
              self.hosts, "--connections", "16", "--warm-up", "0", "--seconds", str(5 * SLOW), "--drain", "30", "--ledger", ledger],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 

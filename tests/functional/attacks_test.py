@@ -13,7 +13,7 @@ import time
 import unittest
 
 from flood_test import resident_megabytes
-from harness import AS_NOBODY, RAYTRACE, SQUARES, FakeHost, Grid, base64url, main, others_reach
+from harness import AS_NOBODY, RAYTRACE, SQUARES, FakeHost, Grid, Stranger, base64url, main, others_reach
 from sandbox_test import hostile
 
 
@@ -118,7 +118,7 @@ class OtherProjects(unittest.TestCase):
                 self.skipTest("this system permits less: " + probe.stdout + probe.stderr)
             atlas.add_application(SQUARES)
             for grid in (atlas, birds):
-                atlas.join("desk", code=grid.join_code)
+                atlas.join("desk", code=grid.own_code)
             finished = atlas.add_problem("squares", "private", count=50)
             atlas.start_client("desk")
             atlas.wait_finished(finished)
@@ -223,13 +223,13 @@ class Checkpoints(unittest.TestCase):
 class Failures(unittest.TestCase):
     def test_failures_of_newcomers_set_nothing_aside(self):
         """Sixty hosts join, take what they get, and report that it cannot be computed."""
-        with Grid("hosts.own = false") as grid:
+        with Grid() as grid:
             grid.start_server()
             grid.add_application(SQUARES)
             identity = grid.add_problem("squares", "wanted", "--strategy", "ss", "--validation", "none", count=20)
             reported = 0
             for i in range(60):
-                host = FakeHost(grid, f"newcomer-{i}")
+                host = Stranger(grid, f"newcomer-{i}")
                 for grant in host.work()[1]["decoded"]:
                     failure = {"unit": grant["unit"], "kind": "kernel-crashed", "item": grant["range"]["begin"], "message": "so I say"}
                     reported += grid.request("POST", "/v1/failure", failure, host.token)[0] in (200, 204)

@@ -141,7 +141,7 @@ class Bans(unittest.TestCase):
             self.assertIn("the whole pool", refused.stderr)
             directory = grid.state("new") / "identity"
             directory.mkdir(parents=True)
-            (directory / "join-code").write_text(grid.join_code)
+            (directory / "join-code").write_text(grid.own_code)
             waiting = grid.start_client("new")
             grid.wait_until("it to say why", lambda: "the whole pool" in grid.control("new", "status", check=False).stderr)
             self.assertIsNone(waiting.poll())

@@ -6,10 +6,10 @@ import threading
 import time
 import unittest
 
-from harness import SQUARES, FakeHost, Grid, main
+from harness import SQUARES, Grid, Stranger, main
 
-STRANGERS = """hosts.own = false
-hosts.joins_per_hour = 10000
+# Of the long form, whose hosts ask without pause for minutes; all else is as `init` writes it.
+PATIENT = """hosts.joins_per_hour = 10000
 hosts.requests_per_second = 10000
 server.requests_per_second_per_network = 100000"""
 PIECE = 3000  # items of a commit: they fit into a message
@@ -22,7 +22,7 @@ class Player(threading.Thread):
 
     def __init__(self, grid, name, lies, party=0, item_seconds=0.002):
         super().__init__(daemon=True)
-        self.host, self.lies, self.delivered, self.wrong = FakeHost(grid, name), lies, 0, 0
+        self.host, self.lies, self.delivered, self.wrong = Stranger(grid, name), lies, 0, 0
         self.party, self.item_seconds = party, item_seconds
         self.lied_at, self.detections = None, []  # seconds from the first lie
         self.over = threading.Event()
@@ -74,7 +74,7 @@ class Sybil(Player):
         with self.lock:
             self.names.append(f"sybil-{len(self.names)}")
             name = self.names[-1]
-        self.host = FakeHost(self.host.grid, name)
+        self.host = Stranger(self.host.grid, name)
 
 
 class Instant(Player):
@@ -85,7 +85,7 @@ class Instant(Player):
 class Liars(unittest.TestCase):
     def play(self, hosts, liars, lies, items=4000, liar=Player):
         """The computed sum, items computed, and every host's disagreements."""
-        with Grid(STRANGERS) as grid:
+        with Grid() as grid:
             grid.start_server()
             grid.add_application(SQUARES)
             players = [(liar if i < liars else Player)(grid, f"host-{i}", lies if i < liars else lambda number, item: False)
@@ -162,7 +162,7 @@ class Table(unittest.TestCase):
         lies, party, player = KINDS.get(kind, (never, lambda liar: 0, Player))
         count = round(share * self.HOSTS)
         Sybil.names.clear()
-        with Grid(STRANGERS) as grid:
+        with Grid(PATIENT) as grid:
             grid.start_server()
             grid.add_application(SQUARES)
             identity = grid.add_problem("squares", "lied", "--validation", policy, count=items)
@@ -226,10 +226,10 @@ class Table(unittest.TestCase):
 
 class Hoarders(unittest.TestCase):
     def test_what_a_host_says_of_itself_moves_no_work(self):
-        with Grid(STRANGERS) as grid:
+        with Grid() as grid:
             grid.start_server()
             grid.add_application(SQUARES)
-            hoarder = FakeHost(grid, "hoarder")
+            hoarder = Stranger(grid, "hoarder")
             players = [Player(grid, f"host-{i}", lambda number, item: False) for i in range(2)]
             identity = grid.add_problem("squares", "hoarded", count=5000)
             for player in players:

@@ -4,11 +4,7 @@ import os
 import re
 import unittest
 
-from harness import Grid, base64url, from_base64url, main
-
-
-def secret_of(join_code):
-    return from_base64url(join_code.rsplit("/", 1)[1])[33:49]
+from harness import Grid, base64url, main, secret_of
 
 
 def join(grid, secret, name, key=None):
@@ -65,6 +61,29 @@ class Enrolment(unittest.TestCase):
             told = grid.run("gleaner-server", "join-code", grid.project, check=False)
             self.assertEqual(told.returncode, 1)
             self.assertIn("gleaner-admin code add", told.stderr)
+
+    def test_hosts_are_strangers_unless_their_code_says_otherwise(self):
+        with Grid() as grid:
+            other = grid.directory / "other"
+            told = grid.run("gleaner-server", "init", other, "--offline", grid.directory / "other-keys").stdout
+            self.assertIn("strangers", told)
+            self.assertIn(f"gleaner-admin --project {other}/admin code add lab --own", told)
+            self.assertIn("strangers", grid.run("gleaner-server", "join-code", grid.project).stderr)
+            settings = grid.project / "server.toml"  # as an earlier server wrote it
+            settings.write_text(settings.read_text().replace("[hosts]\n", "[hosts]\nown = true\n"))
+            grid.start_server()
+            self.assertIn("hosts.own counts no more", grid.log("server"))
+            self.assertIn("for strangers", next(line for line in grid.log("server").splitlines() if "join code" in line))
+            for arguments, meaning in ((("web",), "strangers"), (("lab", "--own"), "project's own"), (("net", "--strangers"), "strangers")):
+                self.assertIn(meaning, grid.admin("code", "add", *arguments).stderr)
+            self.assertIn("strangers", grid.admin("relay", "allow", "school", "--children", 5).stderr)
+            self.assertIn("project's own", grid.admin("relay", "allow", "room", "--children", 5, "--own").stderr)
+            self.assertEqual({code["name"]: code["own"] for code in grid.admin_json("code", "list")["items"]},
+                             {"default": False, "web": False, "lab": True, "net": False, "school": False, "room": True})
+            key = os.urandom(32)
+            join(grid, grid.enrolment_secret, "default", key)
+            join(grid, secret_of(grid.admin_json("code", "rotate", "lab")["join_code"]), "lab")
+            self.assertEqual(dict(grid.rows("select name, own from hosts")), {"default": "0", "lab": "1"})
 
     def test_a_revoked_client_is_told_why_it_may_not_return(self):
         with Grid() as grid:

@@ -118,7 +118,7 @@ class SocketActivation(unittest.TestCase):
                     except (OSError, http.client.HTTPException) as failure:
                         failed.append(repr(failure))
 
-            load = subprocess.Popen([grid.program("gleaner-loadgen"), "run", "--join-code", grid.join_code, "--hosts", "64", "--connections", "32",
+            load = subprocess.Popen([grid.program("gleaner-loadgen"), "run", "--join-code", grid.own_code, "--hosts", "64", "--connections", "32",
                                      "--think", "20", "--warm-up", "0", "--seconds", "8", "--json"], stdout=subprocess.PIPE, text=True)
             threads = [threading.Thread(target=ask) for _ in range(3)] + [threading.Thread(target=compute)]
             threads += [threading.Thread(target=ask_on, args=[connection]) for connection in kept]

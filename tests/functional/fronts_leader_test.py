@@ -82,7 +82,7 @@ class Leaders(unittest.TestCase):
         grid.add_problem("load", "load", "--strategy", "ss,mode=paper", "--straggler", "none", count=10**9)
         entry = self.start_proxy(grid, ports)
         grid.wait_until("the proxy", lambda: grid.answers(entry) == 200)
-        load = subprocess.Popen([grid.program("gleaner-loadgen"), "run", "--join-code", grid.join_code, "--server", f"127.0.0.1:{entry}",
+        load = subprocess.Popen([grid.program("gleaner-loadgen"), "run", "--join-code", grid.own_code, "--server", f"127.0.0.1:{entry}",
                                  "--hosts", "64", "--connections", "32", "--think", "20", "--warm-up", "0", "--seconds", str(8 * SLOW),
                                  "--json"], stdout=subprocess.PIPE, text=True)
         leader = grid.wait_until("a leader", lambda: self.leader(grid, places))

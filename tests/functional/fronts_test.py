@@ -202,7 +202,7 @@ class OneFront(unittest.TestCase):
                 self.assertIn("the application finds it invalid", str(answer))
                 self.assertEqual(grid.problem(identity)["accepted"], 1)
             with self.subTest("a relay's word for itself and for a host under it"):
-                code = grid.admin_json("relay", "allow", "lab", "--children", "3")["join_code"]
+                code = grid.admin_json("relay", "allow", "lab", "--children", "3", "--own")["join_code"]
                 relay, child = HostKey(grid), HostKey(grid)
                 request = relay.request("lab", secret=from_base64url(code.rsplit("/", 1)[1])[33:49],
                                         relay={"tls_key": hashlib.sha256(b"tls").hexdigest()})

@@ -7,6 +7,7 @@ import base64
 import contextlib
 import hashlib
 import http.client
+import itertools
 import json
 import os
 import pathlib
@@ -97,6 +98,7 @@ class Grid:
         self.name = name
         self.processes = {}
         self.failed = False
+        self.own_code_made = None
         self.database = None  # its name, where it is one of cluster.py's
 
     def __enter__(self):
@@ -293,8 +295,19 @@ class Grid:
         found, = (self.state(name) / "projects").iterdir()
         return found
 
+    @property
+    def own_code(self):
+        """A join code for the project's own computers; `join_code`, which `init` prints, is for strangers."""
+        if not self.own_code_made:
+            status, _, made = self.request("POST", "/v1/admin/codes", {"name": "own", "own": True}, self.admin_token)
+            assert status == 200, made
+            # The place that the test's hosts are to ask, which need not be the server's own.
+            self.own_code_made = code_at(made["join_code"], self.join_code.split("/")[2])
+        return self.own_code_made
+
     def join(self, name, *arguments, check=True, code=None):
-        return self.run("gleaner-client", "join", code or self.join_code, "--state", self.state(name), "--name", name,
+        """As one of the project's own computers, unless a code says otherwise."""
+        return self.run("gleaner-client", "join", code or self.own_code, "--state", self.state(name), "--name", name,
                         *arguments, check=check)
 
     def start_client(self, name, *arguments, cores=1, share=1.0, env=None, run="always", sandbox=None):
@@ -359,7 +372,22 @@ class Grid:
 
     @property
     def enrolment_secret(self):
+        """Of `join_code`."""
         return bytes.fromhex((self.project / "keys" / "enrolment.secret").read_text().strip())
+
+    @property
+    def own_secret(self):
+        return secret_of(self.own_code)
+
+
+def code_at(code, address):
+    """The same join code for another place, "HOST:PORT": it names no address that keys would depend on."""
+    rest = from_base64url(code.strip().rsplit("/", 1)[1])[:-4]
+    return f"gleaner://{address}/{base64url(rest + struct.pack('>I', zlib.crc32(address.encode() + rest)))}"
+
+
+def secret_of(join_code):
+    return from_base64url(join_code.rsplit("/", 1)[1])[33:49]
 
 
 def made_up_search(directory, query, records):
@@ -410,13 +438,14 @@ class HostKey:
 
 
 class FakeHost:
-    """A host that says what the test wants, in the published protocol."""
+    """One of the project's own hosts that says what the test wants, in the published protocol."""
 
     def __init__(self, grid, name, secret=None, address=None):
+        secret = secret or grid.own_secret
         self.grid, self.address = grid, address
         self.units = {}
         status, _, reply = grid.request("POST", "/v1/enrol", {
-            "secret": base64url(secret or grid.enrolment_secret), "host_key": base64url(os.urandom(32)),
+            "secret": base64url(secret), "host_key": base64url(os.urandom(32)),
             "machine": hashlib.sha256(os.urandom(8)).hexdigest(), "name": name, "platform": "x86_64-linux", "cores": 1,
             "memory_bytes": 1 << 32, "client_version": "test"}, address=address)
         assert status == 200, reply
@@ -466,6 +495,17 @@ class FakeHost:
         if status != 200:
             return status, reply
         return status, json.loads(from_base64url(reply["payload"]))
+
+
+class Stranger(FakeHost):
+    """The same of a host that joined with the code that `init` prints, from an address of its own if none is given."""
+
+    numbers = itertools.count()
+
+    def __init__(self, grid, name, secret=None, address=None):
+        number = next(self.numbers)
+        super().__init__(grid, name, secret or grid.enrolment_secret,
+                         address or f"127.{1 + number // 62500 % 250}.{1 + number // 250 % 250}.{1 + number % 250}")
 
 
 SQUARES = SOURCE / "tests" / "functional" / "python_app"

@@ -31,7 +31,7 @@ class Load(unittest.TestCase):
         grid.add_problem("load", "load", "--strategy", "ss,mode=paper", "--straggler", "none", count=10**9)
 
     def load(self, grid, *arguments, check=True):
-        done = grid.run("gleaner-loadgen", *arguments, "--join-code", grid.join_code, "--json", check=check)
+        done = grid.run("gleaner-loadgen", *arguments, "--join-code", grid.own_code, "--json", check=check)
         return json.loads(done.stdout) if check else done
 
     def test_nothing_acknowledged_is_missing_after_a_kill(self):
@@ -40,7 +40,7 @@ class Load(unittest.TestCase):
         hosts, ledger = grid.directory / "hosts", grid.directory / "ledger"
         self.load(grid, "enrol", "--hosts", 400, "--hosts-file", hosts)
         process = subprocess.Popen(
-            [grid.program("gleaner-loadgen"), "run", "--join-code", grid.join_code, "--hosts", "400", "--hosts-file", hosts,
+            [grid.program("gleaner-loadgen"), "run", "--join-code", grid.own_code, "--hosts", "400", "--hosts-file", hosts,
              "--connections", "8", "--errors", "0.02", "--verify-every", "1", "--warm-up", "0", "--seconds", str(8 * SLOW),
              "--drain", "30", "--ledger", ledger, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         grid.wait_until("acknowledgements", lambda: ledger.exists() and ledger.stat().st_size > 0)

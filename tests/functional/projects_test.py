@@ -26,7 +26,7 @@ class Projects(unittest.TestCase):
             grid.start_server()
             grid.add_application(SQUARES)
             # One computer, whose state and processes belong to the first grid.
-            said = self.atlas.join("desk", code=grid.join_code).stdout
+            said = self.atlas.join("desk", code=grid.own_code).stdout
         self.assertIn("has joined 2 projects", said)
 
     def control(self, *arguments, check=True):
@@ -139,7 +139,7 @@ class Projects(unittest.TestCase):
         project.rmdir()
         units = sorted(path.name for path in (state / "units").iterdir())
         self.assertTrue(units)
-        self.atlas.join("desk", code=self.birds.join_code)  # migrates, and joins another
+        self.atlas.join("desk", code=self.birds.own_code)  # migrates, and joins another
         self.assertEqual(sorted(path.name for path in (project / "units").iterdir()), units)
         self.start()
         self.atlas.wait_finished(atlas)
@@ -150,7 +150,7 @@ class Projects(unittest.TestCase):
     def test_a_code_that_a_package_laid_down(self):
         identity = self.atlas.state("packaged") / "identity"
         identity.mkdir(parents=True)
-        (identity / "join-code").write_text(self.atlas.join_code)
+        (identity / "join-code").write_text(self.atlas.own_code)
         self.atlas.start_client("packaged")
         self.wait("the client", lambda: self.atlas.control("packaged", "status", check=False).returncode == 0)
         self.assertIn("Atlas", self.atlas.control("packaged", "projects").stdout)

@@ -72,7 +72,7 @@ class RelayJoin(unittest.TestCase):
                 return {host["name"]: host for host in grid.admin_json("host", "list")["items"]}
 
             lab, room = Relay(grid, "lab"), Relay(grid, "room")
-            allowed = grid.admin_json("relay", "allow", "lab", "--children", 3)["join_code"]
+            allowed = grid.admin_json("relay", "allow", "lab", "--children", 3, "--own")["join_code"]
             self.assertIn("has not joined", lab.run("run", check=False).stderr)
             self.assertIn("admits hosts, not relays", lab.join(grid.join_code, check=False).stderr)
             self.assertIn("as the relay lab", lab.join(allowed).stdout)
@@ -85,7 +85,7 @@ class RelayJoin(unittest.TestCase):
             self.assertEqual(hosts()["pc1"]["relay"], hosts()["lab"]["id"])
 
             # Its code names the server; it is to be under the first.
-            second = grid.admin_json("relay", "allow", "room", "--children", 2)["join_code"]
+            second = grid.admin_json("relay", "allow", "room", "--children", 2, "--own")["join_code"]
             self.assertIn("as the relay room", room.join(second, "--via", f"127.0.0.1:{lab.port}").stdout)
             room.start()
             grid.join("pc2", code=room.code())

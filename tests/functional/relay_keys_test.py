@@ -131,7 +131,7 @@ class Changes(unittest.TestCase):
             self.assertEqual(grid.hosts()["pc"]["items_accepted"], held.count, "counted twice or lost")
 
     def join(self, grid, name, link):
-        code = grid.admin("relay", "allow", name, "--children", 5).stdout.strip()
+        code = grid.admin("relay", "allow", name, "--children", 5, "--own").stdout.strip()
         return grid.relay("room", "join", code_via(code, grid.links[link].port))
 
 

@@ -5,20 +5,16 @@ import json
 import socket
 import sqlite3
 import ssl
-import struct
-import zlib
 
-from harness import Grid, HostKey, base64url, free_port, from_base64url
+from harness import Grid, HostKey, code_at, free_port, from_base64url
 from link_proxy import Link
 
 SETTINGS = "work.commit_seconds = 1\nwork.heartbeat_seconds = 1\nwork.unit_minimum_seconds = 1\n"
 
 
 def code_via(code, port):
-    """The same join code for another port of this machine: it names no address that keys would depend on."""
-    address = f"127.0.0.1:{port}"
-    rest = from_base64url(code.strip().rsplit("/", 1)[1])[:-4]
-    return f"gleaner://{address}/{base64url(rest + struct.pack('>I', zlib.crc32(address.encode() + rest)))}"
+    """The same join code for another port of this machine."""
+    return code_at(code, f"127.0.0.1:{port}")
 
 
 class Tree(Grid):
@@ -44,7 +40,7 @@ class Tree(Grid):
         `settings`: of its relay.toml, as change_settings() takes them."""
         self.links[name] = Link(through or (self.relay_ports[parent] if parent else self.port), **shape)
         self.relay_ports[name] = free_port()
-        code = self.admin("relay", "allow", name, "--children", children).stdout.strip()
+        code = self.admin("relay", "allow", name, "--children", children, "--own").stdout.strip()
         self.relay(name, "join", code_via(code, self.links[name].port), "--name", name, "--port", self.relay_ports[name],
                    "--address", "127.0.0.1", "--public-host", "127.0.0.1")
         self.change_settings(settings, self.relay_directory(name) / "relay.toml")

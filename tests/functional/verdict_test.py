@@ -8,7 +8,7 @@ import struct
 import unittest
 import zlib
 
-from harness import SQUARES, FakeHost, Grid, base64url, from_base64url, main, of_files
+from harness import SQUARES, FakeHost, Grid, Stranger, base64url, main, of_files, secret_of
 
 
 def squares(begin, end):
@@ -16,7 +16,6 @@ def squares(begin, end):
 
 
 CLONE_NEWNET = 0x40000000
-STRANGERS = "hosts.own = false"
 SIOCSIFFLAGS, SIOCSIFADDR, IFF_UP = 0x8914, 0x8916, 1
 
 
@@ -76,23 +75,56 @@ class Parties(unittest.TestCase):
         self.assertEqual(wrong, {host.name: int(host is liars[0]) for host in liars + others})
 
     def test_hosts_of_one_owner_are_no_quorum(self):
-        with Grid(STRANGERS) as grid:
+        with Grid() as grid:
             grid.start_server()
             grid.add_application(SQUARES)
             made = grid.admin_json("code", "add", "ann", "--hosts", "3")["join_code"]
-            secret = from_base64url(made.rsplit("/", 1)[1])[33:49]
             # From three places, which say nothing about owners.
-            anns = [FakeHost(grid, f"ann-{i}", secret, f"127.0.{i}.1") for i in range(3)]
-            self.play(grid, anns, lambda: [FakeHost(grid, name) for name in ("bob", "carl")])
+            anns = [Stranger(grid, f"ann-{i}", secret_of(made)) for i in range(3)]
+            self.play(grid, anns, lambda: [Stranger(grid, name) for name in ("bob", "carl")])
 
     @of_files("the server is in a network of its own, without the object store")
     def test_hosts_of_one_network_are_no_quorum(self):
         house, bob, carl = "198.51.100.7", "198.51.100.8", "203.0.113.9"
-        with OwnNetwork(house, bob, carl), Grid(STRANGERS) as grid:
+        with OwnNetwork(house, bob, carl), Grid() as grid:
             grid.start_server()
             grid.add_application(SQUARES)
-            first = [FakeHost(grid, f"room-{i}", address=house) for i in range(3)]
-            self.play(grid, first, lambda: [FakeHost(grid, "bob", address=bob), FakeHost(grid, "carl", address=carl)])
+            first = [Stranger(grid, f"room-{i}", address=house) for i in range(3)]
+            self.play(grid, first, lambda: [Stranger(grid, "bob", address=bob), Stranger(grid, "carl", address=carl)])
+
+    def test_newcomers_of_one_network_outvote_nobody(self):
+        """As a project is by default: two hosts of one address, seconds old, lie alike beside an honest one."""
+        with Grid() as grid:
+            grid.start_server()
+            grid.add_application(SQUARES)
+            identity = grid.add_problem("squares", "default", "--strategy", "rts", count=1, first=7)
+            sybils = [Stranger(grid, f"sybil-{i}", address="127.0.0.9") for i in range(2)]
+            lie, truth = [b"1234"], [b"49"]
+            unit = sybils[0].work()[1]["decoded"][0]["unit"]
+            self.assertEqual(sybils[0].commit(unit, 0, lie)[1]["status"], "accepted")
+            sybils.append(Stranger(grid, "sybil-2", address="127.0.0.9"))  # it comes when another host is wanted
+            for _ in range(3):
+                for sybil in sybils:
+                    for grant in sybil.work()[1]["decoded"]:
+                        sybil.commit(grant["unit"], 0, lie)
+            problem = grid.problem(identity)
+            self.assertEqual(problem["state"], "running", problem)
+            self.assertIn("newcomers of one owner or network", problem["waits"])
+            honest = Stranger(grid, "honest")
+            unit = grid.wait_until("the honest host is asked", lambda: honest.work()[1]["decoded"])[0]["unit"]
+            honest.commit(unit, 0, truth)
+            for sybil in sybils:
+                for grant in sybil.work()[1]["decoded"]:
+                    sybil.commit(grant["unit"], 0, lie)
+            self.assertEqual(grid.problem(identity)["state"], "running")
+            other = Stranger(grid, "another")
+            unit = grid.wait_until("another is asked", lambda: other.work()[1]["decoded"])[0]["unit"]
+            other.commit(unit, 0, truth)
+            grid.wait_finished(identity)
+            self.assertEqual(grid.results(identity)["sum.txt"], b"49\n")
+            wrong = {h["name"]: h["disagreements"] for h in grid.admin_json("host", "list")["items"]}
+            self.assertEqual((wrong["honest"], wrong["another"]), (0, 0))
+            self.assertGreater(wrong["sybil-0"], 0)
 
 
 class Verdicts(unittest.TestCase):

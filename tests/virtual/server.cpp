@@ -32,7 +32,6 @@ Server::Server(const std::string& draws) : root_(scratch()), directory_(root_ / 
   configuration_.disk_reserve_megabytes = 0;
   configuration_.check_store_at_start = false;
   configuration_.decisions_megabytes = 0;
-  configuration_.own_hosts = false;  // so that there are audits
   configuration_.manager_sandbox =
       "off: I accept that managers read this server's keys and everybody's results";  // there is no process
   service::InitOptions options;

@@ -11,7 +11,6 @@ struct NewCode {
   std::string lifetime;
   bool once = false;
   bool own = false;
-  bool strangers = false;
 };
 
 struct CodeChoice {
@@ -30,8 +29,13 @@ std::string end_text(const protocol::CodeInfo& code) {
 }
 
 std::string kind_text(const protocol::CodeInfo& code) {
-  if (!code.own) return "as hosts.own says";
-  return *code.own ? "own" : "strangers";
+  return code.own.value_or(false) ? "own" : "strangers";
+}
+
+// What that means for whoever gives it away.
+std::string kind_meaning(const protocol::CodeInfo& code) {
+  return code.own.value_or(false) ? "the project's own: their results are believed; keep the code to yourself"
+                                  : "strangers: other hosts verify their results";
 }
 
 std::string admits_text(const protocol::CodeInfo& code) {
@@ -72,7 +76,7 @@ Result<ExitCode> show_code(Session& session, const CodeChoice& choice) {
                                      {"state", {code.state, code_tint(code)}},
                                      {"admits", admits_text(code)},
                                      {"hosts", quota_text(code)},
-                                     {"they are", kind_text(code)},
+                                     {"they are", kind_meaning(code)},
                                      {"tags", joined(code.tags)},
                                      {"made", time_text(code.made_at)},
                                      {"expires", end_text(code)},
@@ -88,7 +92,8 @@ Result<ExitCode> tell(Session& session, const protocol::MadeCode& made) {
   }
   session.people() << made.join_code << '\n';
   session.outside().error << "The join code of " << made.code.name
-                          << " is shown this once: the server keeps no copy.\n";
+                          << " is shown this once: the server keeps no copy. Its hosts are "
+                          << kind_meaning(made.code) << ".\n";
   return ExitCode::ok;
 }
 
@@ -98,7 +103,7 @@ Result<ExitCode> add_code(Session& session, const NewCode& options) {
     TRY_ASSIGN(code.lifetime_seconds, seconds_of("--expires", options.lifetime));
   }
   if (options.once) code.hosts_max = 1;
-  if (options.own || options.strangers) code.own = options.own;
+  if (options.own) code.own = true;
   TRY_ASSIGN(Api* const api, session.api());
   const auto made = api->add_code(code);
   if (!made.ok() && made.error().kind == ErrorKind::unavailable)
@@ -148,15 +153,21 @@ void declare_add_code(CLI::App& codes, Action& chosen) {
                     ->type_name("N");
   command->add_flag("--once", options->once, "one host may")->excludes(hosts);
   command->add_option("--expires", options->lifetime, "for so long: 12h, 30d, 8w")->type_name("TIME");
-  auto* own =
-      command->add_flag("--own", options->own, "its hosts are the project's own: their results are believed");
-  command->add_flag("--strangers", options->strangers, "its hosts are strangers: their results are audited")
-      ->excludes(own);
+  add_own_flags(*command, options->own, "its hosts");
   command->add_option("--tag", options->code.tags, "given to its hosts; may be repeated")->type_name("TAG");
   on_parse(command, chosen, options, add_code);
 }
 
 }  // namespace
+
+void add_own_flags(CLI::App& command, bool& own, const std::string& whose) {
+  auto* chosen = command.add_flag(
+      "--own", own,
+      whose + " are the project's own: their results are believed (only for your own computers)");
+  command.add_flag("--strangers")
+      ->description(whose + " are strangers, whose results others verify: so without --own, too")
+      ->excludes(chosen);
+}
 
 void add_code_commands(CLI::App& program, Action& chosen) {
   CLI::App* codes = program.add_subcommand("code", "Make and withdraw the codes with which hosts join");

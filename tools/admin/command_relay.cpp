@@ -16,7 +16,6 @@ struct NewRelay {
   protocol::AddRelay relay;
   std::string lifetime;
   bool own = false;
-  bool strangers = false;
 };
 
 std::string contact_text(const protocol::RelayInfo& relay, Timestamp now) {
@@ -37,7 +36,7 @@ Result<ExitCode> allow(Session& session, const NewRelay& options) {
   if (!options.lifetime.empty()) {
     TRY_ASSIGN(relay.lifetime_seconds, seconds_of("--expires", options.lifetime));
   }
-  if (options.own || options.strangers) relay.own = options.own;
+  if (options.own) relay.own = true;
   TRY_ASSIGN(Api* const api, session.api());
   const auto made = add_relay(*api, relay);
   if (!made.ok() && made.error().kind == ErrorKind::unavailable)
@@ -50,9 +49,11 @@ Result<ExitCode> allow(Session& session, const NewRelay& options) {
     return ExitCode::ok;
   }
   session.people() << made->join_code << '\n';
-  session.outside().error
-      << "One relay may join with it, as " << relay.name << ", and " << count_text(relay.children)
-      << " hosts under that. The join code is shown this once: the server keeps no copy.\n";
+  session.outside().error << "One relay may join with it, as " << relay.name << ", and "
+                          << count_text(relay.children) << " hosts under that. They are "
+                          << (relay.own ? "the project's own: their results are believed"
+                                        : "strangers: other hosts verify their results")
+                          << ". The join code is shown this once: the server keeps no copy.\n";
   return ExitCode::ok;
 }
 
@@ -170,12 +171,7 @@ void add_relay_commands(CLI::App& program, Action& chosen) {
       ->type_name("N");
   command->add_option("--expires", options->lifetime, "the code is good for so long: 12h, 30d, 8w")
       ->type_name("TIME");
-  auto* own = command->add_flag("--own", options->own,
-                                "new hosts under it are the project's own: their results are believed");
-  command
-      ->add_flag("--strangers", options->strangers,
-                 "new hosts under it are strangers: their results are audited")
-      ->excludes(own);
+  add_own_flags(*command, options->own, "it and new hosts under it");
   on_parse(command, chosen, options, allow);
   const auto quota = std::make_shared<NewQuota>();
   command = relays->add_subcommand("quota", "Change how many hosts may be under a relay");

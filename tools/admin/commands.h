@@ -44,6 +44,9 @@ void on_parse(CLI::App* command, Action& chosen, std::shared_ptr<Options> option
   });
 }
 
+// --own and --strangers, which is what they are without either. `whose`: "its hosts".
+void add_own_flags(CLI::App& command, bool& own, const std::string& whose);
+
 // What the server takes for a name: 1 to 64 bytes without control characters.
 [[nodiscard]] CLI::Validator name_validator();
 

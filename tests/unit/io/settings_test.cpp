@@ -143,3 +143,16 @@ TEST_CASE("the written file has the comments and reads back the same") {
   CHECK(again.kernels == example.kernels);
   CHECK(again.settings.render() == text);
 }
+
+TEST_CASE("a key that counts no more is accepted, whatever is said of it, and not written") {
+  io::Settings settings;
+  bool named = false, open = true;
+  settings.add("hosts.open", &open, "Whether.");
+  settings.add_former("hosts.own", &named);
+  REQUIRE(settings.parse("[hosts]\nopen = false\n", "f").ok());
+  CHECK(!named);
+  REQUIRE(settings.parse("[hosts]\nopen = false\nown = \"yes\"\n", "f").ok());
+  CHECK(named);
+  CHECK(!open);
+  CHECK(settings.render().find("own") == std::string::npos);
+}

@@ -54,7 +54,8 @@ bool may_be_absent(const std::string& title, const std::string& name) {
   if (title == "enrolment code" || title == "join code") return name == "own" || name == "children";
   if (title == "new relay") return name == "lifetime_seconds" || name == "own";
   if (title == "relay of the project") return name == "host" || name == "relay";
-  if (title == "enrolment reply" || title == "enrolment reply to a relay") return name == "certificate";
+  if (title == "enrolment reply") return name == "certificate";
+  if (title == "enrolment reply to a relay") return name == "certificate" || name == "own";
   if (title == "enrolment")
     return name == "relay" || name == "benchmark" || name == "proof" || name == "context";
   if (title == "withdrawal of an enrolment code" || title == "revocation of a host") return true;

@@ -34,7 +34,7 @@ Result<protocol::MadeToken> try_add_token(World& world, const protocol::AddToken
 }  // namespace
 
 TEST_CASE("codes are listed by name with what they are and how many joined") {
-  World world;
+  World world(Hosts::strangers);
   protocol::AddCode request;
   request.name = "classroom";
   request.hosts_max = 1;
@@ -53,7 +53,7 @@ TEST_CASE("codes are listed by name with what they are and how many joined") {
   CHECK(listed[0].expires_at == world.clock().now() + std::chrono::hours{1});
   CHECK(listed[1].name == "default");
   CHECK(listed[1].expires_at == Timestamp{});
-  CHECK(!listed[1].own);
+  CHECK(listed[1].own == false);
   (void)world.add_host("one");
   CHECK(listed_codes(world)[1].hosts == 1);
   CHECK(listed_codes(world)[0].hosts == 0);

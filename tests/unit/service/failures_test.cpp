@@ -163,7 +163,7 @@ TEST_CASE("an application that fails on most hosts is stopped with all its probl
 }
 
 TEST_CASE("failures of strangers that have delivered nothing take no item away and stop nothing") {
-  World world([](service::Configuration& configuration) { configuration.own_hosts = false; });
+  World world(Hosts::strangers);
   world.add_application();
   const ProblemId problem = world.add_problem(20, "", "ss");
   for (int number = 0; number < 60; ++number) {
@@ -180,7 +180,7 @@ TEST_CASE("failures of strangers that have delivered nothing take no item away a
 }
 
 TEST_CASE("of a problem's failures the last hundred are kept in memory, also after a restart") {
-  World world([](service::Configuration& configuration) { configuration.own_hosts = false; });
+  World world(Hosts::strangers);
   world.add_application();
   const ProblemId problem = world.add_problem(200, "", "ss");
   const auto kept = [&] {

@@ -275,7 +275,7 @@ TEST_CASE("by default two hundred computers behind one address start at once and
 }
 
 TEST_CASE("a stranger has proven itself once something of it is accepted, also after a restart") {
-  World world([](auto& configuration) { configuration.own_hosts = false; });
+  World world(Hosts::strangers);
   world.add_application();
   const TestHost host = world.add_host();
   const TestHost other = world.add_host("other");
@@ -297,7 +297,7 @@ TEST_CASE("a stranger has proven itself once something of it is accepted, also a
 }
 
 TEST_CASE("the project's own hosts are served from the beginning") {
-  World world([](auto& configuration) { configuration.own_hosts = true; });
+  World world(Hosts::own);
   const TestHost host = world.add_host();
   const auto visitor = must(world.service().enrolment().visitor(host.token, "192.0.2.7"));
   CHECK(visitor.caller == Load::Caller::proven);

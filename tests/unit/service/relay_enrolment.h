@@ -52,7 +52,8 @@ inline Result<protocol::MadeCode> allow(World& world, const protocol::AddRelay& 
 }
 
 inline Bytes secret_for_relay(World& world, const std::string& name, std::int64_t children) {
-  return must(protocol::parse_join_code(must(allow(world, {.name = name, .children = children})).join_code))
+  return must(protocol::parse_join_code(
+                  must(allow(world, {.name = name, .children = children, .own = true})).join_code))
       .enrolment_secret;
 }
 

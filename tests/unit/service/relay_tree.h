@@ -91,6 +91,7 @@ class Tree {
       storage::HostRow row;
       fill(row, request, tx.now);
       row.id = id;
+      row.own = true;
       row.token_digest = crypto::random_secret(32);
       return store_joined(tx, row, nullptr);
     }));

@@ -16,8 +16,8 @@ struct Project {
   World world;
   ProblemId problem;
 
-  explicit Project(int items, const std::string& validation = "", bool own_hosts = false)
-      : world([own_hosts](service::Configuration& c) { c.own_hosts = own_hosts; }) {
+  explicit Project(int items, const std::string& validation = "", Hosts hosts = Hosts::strangers)
+      : world(hosts) {
     world.add_application();
     protocol::AddProblem request;
     request.application = "numbers";
@@ -26,7 +26,7 @@ struct Project {
     problem = must(world.try_add_problem(request)).id;
   }
 
-  HostId host(const std::string& name, const std::string& network = "127.0.0.1") {
+  HostId host(const std::string& name, const std::string& network = "") {
     return world.add_host(name, network).id;
   }
 
@@ -127,8 +127,53 @@ TEST_CASE(
   CHECK(p.world.show(p.problem).state == protocol::ProblemState::failed);
 }
 
+TEST_CASE("two newcomers of one network do not outvote an honest host, whatever the policy") {
+  const std::string policy = GENERATE("adaptive", "spot:1", "quorum:2");
+  CAPTURE(policy);
+  Project p(1, policy);
+  const std::string house = "203.0.113.7";
+  const HostId first = p.host("first", house), second = p.host("second", house);
+  (void)p.work(first, "lie");
+  CHECK(p.gets_nothing(second));
+  CHECK(
+      says(p.world.show(p.problem).waits, policy == "quorum:2" ? "owners and networks" : "newcomers of one"));
+  const HostId honest = p.host("honest");
+  (void)p.work(honest);
+  CHECK(p.world.show(p.problem).disagreements == 1);
+  CHECK(p.gets_nothing(second));
+  CHECK(p.world.show(p.problem).state == protocol::ProblemState::running);
+  (void)p.work(p.host("neighbour"));
+  CHECK(p.world.show(p.problem).state == protocol::ProblemState::finished);
+  CHECK(p.standing(first).wrong == Approx(1));
+  CHECK(p.standing(honest).wrong == 0);
+  CHECK(p.accepted_from(honest) == 1);
+}
+
+TEST_CASE("what newcomers of one network say of each other verifies nothing") {
+  Project p(40);
+  const std::string house = "203.0.113.7";
+  const HostId first = p.host("first", house);
+  const Range lied = p.work(first, "lie");
+  const HostId second = p.host("second", house);  // it joins when the question is open
+  const auto audit = p.world.grants(second).front();
+  CHECK(lied.contains(audit.range));
+  p.deliver(audit, "lie");
+  CHECK(p.standing(first).right == 0);
+  CHECK(p.standing(second).right == 0);
+  p.world.restart();
+  CHECK(p.standing(first).right == 0);
+  const HostId honest = p.host("honest");
+  const auto again = p.world.grants(honest).front();
+  CHECK(again.range == audit.range);
+  p.deliver(again);
+  (void)p.work(p.host("neighbour"));
+  CHECK(p.standing(first).wrong == Approx(1));
+  CHECK(p.standing(second).wrong == Approx(1));
+  CHECK(p.standing(honest).wrong == 0);
+}
+
 TEST_CASE("the project's own hosts wait for nobody") {
-  Project p(1, "", true);
+  Project p(1, "", Hosts::own);
   const HostId own = p.host("own");
   (void)p.host("other");
   (void)p.work(own);
@@ -184,6 +229,7 @@ TEST_CASE("a verdict for results that are gone by then holds up nothing, and is 
   caught.range = {0, 1};
   caught.opinions = {opinion(liar, {}), opinion(bob, {})};
   caught.verdict.kind = policy::VerdictKind::decided;
+  caught.verdict.independent = true;
   caught.verdict.right = {1};
   caught.verdict.wrong = {0};
   believed = caught;

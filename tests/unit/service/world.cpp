@@ -70,7 +70,8 @@ std::string manifest_text(const ManagerOptions& options) {
 
 }  // namespace
 
-World::World(const std::function<void(Configuration&)>& change) : directory_(temporary_.path() / "project") {
+World::World(const std::function<void(Configuration&)>& change, Hosts hosts)
+    : directory_(temporary_.path() / "project") {
   InitOptions options;
   options.directory = directory_.root();
   options.offline = temporary_.path() / "offline";
@@ -82,6 +83,12 @@ World::World(const std::function<void(Configuration&)>& change) : directory_(tem
   (void)must(init_project(io::real_files(), options, clock_.now()));
   configuration_ = options.configuration;
   open();
+  if (hosts == Hosts::own)
+    must(operate([](Transaction& tx) {
+      storage::CodeRow& code = tx.model.codes.at(default_code);
+      code.own = true;
+      return tx.store.put_code(code);
+    }));
 }
 
 World::~World() = default;
@@ -194,7 +201,7 @@ Result<protocol::EnrolReply> World::enrol(const protocol::EnrolRequest& request,
 }
 
 TestHost World::add_host(const std::string& name, const std::string& network) {
-  const auto reply = must(enrol(enrol_request(name), network));
+  const auto reply = must(enrol(enrol_request(name), network.empty() ? "network of " + name : network));
   return {reply.host, reply.token};
 }
 

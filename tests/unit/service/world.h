@@ -61,9 +61,13 @@ struct ManagerOptions {
   std::string form = {};  // [[parameter]] and [[input]] of its manifest
 };
 
+// What hosts are that join with the code of World's secret().
+enum class Hosts { own, strangers };
+
 class World {
  public:
-  explicit World(const std::function<void(Configuration&)>& change = {});
+  explicit World(const std::function<void(Configuration&)>& change = {}, Hosts hosts = Hosts::own);
+  explicit World(Hosts hosts) : World({}, hosts) {}
   ~World();
 
   [[nodiscard]] Service& service() { return *service_; }
@@ -113,7 +117,8 @@ class World {
   // Shortcuts of use cases
   [[nodiscard]] protocol::AddApplication application(const ManagerOptions& options = {});
   void add_application(const ManagerOptions& options = {});
-  [[nodiscard]] TestHost add_host(const std::string& name = "host", const std::string& network = "127.0.0.1");
+  // In a network of its own, unless one is named.
+  [[nodiscard]] TestHost add_host(const std::string& name = "host", const std::string& network = "");
   [[nodiscard]] protocol::EnrolRequest enrol_request(const std::string& name) const;
   [[nodiscard]] Result<protocol::EnrolReply> enrol(const protocol::EnrolRequest& request,
                                                    const std::string& network = "127.0.0.1");

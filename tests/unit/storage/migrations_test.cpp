@@ -68,6 +68,21 @@ TEST_CASE("every earlier schema is taken forward with its rows") {
   }
 }
 
+TEST_CASE("codes that left to a setting what their hosts are, admit strangers; hosts stay what they are") {
+  ON_EVERY_ENGINE;
+  const TemporaryDirectory directory;
+  make_old_store(directory.path(), 17);
+  must(connect(directory.path())->execute_schema(R"(
+INSERT INTO codes (name, secret_digest, hosts_max, own, tags, made_at, expires_at, withdrawn_at, children) VALUES
+  ('default', x'01', 0, 2, '[]', 1, 0, 0, 0), ('lab', x'02', 0, 1, '[]', 1, 0, 0, 0), ('web', x'03', 0, 0, '[]', 1, 0, 0, 0);
+)"));
+  const auto store = open_store(directory.path());
+  const auto codes = must(store->codes());
+  REQUIRE(codes.size() == 3);
+  for (const CodeRow& code : codes) CHECK(code.own == (code.name == "lab"));
+  CHECK(must(store->hosts()).front().own);
+}
+
 TEST_CASE("a newer schema is refused and left as it is") {
   ON_EVERY_ENGINE;
   const TemporaryDirectory directory;

@@ -127,7 +127,7 @@ function Attention({ view }: { view: Live }) {
   return (
     <section class="attention" aria-label="What needs attention">
       <ul>
-        {joinless && <li>Nobody has joined yet.{told?.join_code && <> Volunteers run <code>gleaner-client join {told.join_code}</code></>}</li>}
+        {joinless && <li>Nobody has joined yet.{told?.join_code && <> Volunteers run <code>gleaner-client join {told.join_code}</code> and are strangers, whose results others verify. Your own computers join with a code of <code>gleaner-admin code add NAME --own</code>.</>}</li>}
         {sentences.map(s => <li key={s.text}>{s.link ? <a href={s.link}>{s.text}</a> : s.text}</li>)}
       </ul>
     </section>
