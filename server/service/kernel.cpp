@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <thread>
 
 #include "server/storage/file_blobs.h"
@@ -67,10 +68,14 @@ void Kernel::stop() {
   writer_.stop();
 }
 
-Status Kernel::has_room(int reserves) const {
+std::int64_t Kernel::room(int reserves) const {
   const auto free = dependencies_.files.free_bytes(settings_.directory.root());
-  if (free.ok() && *free < reserves * settings_.configuration.disk_reserve_megabytes * (1 << 20))
-    return Error{ErrorKind::unavailable, "the server's disk is nearly full"};
+  if (!free.ok()) return std::numeric_limits<std::int64_t>::max();
+  return *free - reserves * settings_.configuration.disk_reserve_megabytes * (1 << 20);
+}
+
+Status Kernel::has_room(int reserves) const {
+  if (room(reserves) < 0) return Error{ErrorKind::unavailable, "the server's disk is nearly full"};
   return {};
 }
 

@@ -78,6 +78,8 @@ class Kernel {
   [[nodiscard]] Managers& managers() { return managers_; }
   [[nodiscard]] Parent* parent() const { return dependencies_.parent; }
   [[nodiscard]] Writer& writer() { return writer_; }
+  // Bytes that are free beyond `reserves` times the disk's reserve; negative: less is free.
+  [[nodiscard]] std::int64_t room(int reserves) const;
   // error: less than `reserves` times the disk's reserve is free.
   [[nodiscard]] Status has_room(int reserves = 1) const;
 

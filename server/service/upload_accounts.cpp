@@ -21,23 +21,45 @@ bool UploadAccounts::touch(HostId host, const std::string& digest, Timestamp now
   return true;
 }
 
-Status UploadAccounts::open(HostId host, const std::string& digest, std::int64_t bytes,
-                            std::int64_t allowance, Timestamp now) {
-  const std::lock_guard lock(mutex_);
-  auto& account = accounts_[host];
-  std::int64_t taken = 0;
-  for (const auto& [other, blob] : account)
-    if (other != digest) taken += blob.bytes;
-  const std::int64_t more = std::max(bytes, block_bytes);
-  if (taken + more > allowance) {
-    if (account.empty()) accounts_.erase(host);
-    return Error{
-        ErrorKind::unavailable,
+Status UploadAccounts::check(HostId host, const std::string& digest, std::int64_t more,
+                             const Terms& terms) const {
+  std::int64_t taken = 0, newcomers = 0, network = 0;
+  for (const auto& [id, account] : accounts_)
+    for (const auto& [name, blob] : account) {
+      if (id == host && name == digest) continue;
+      if (id == host) taken += blob.bytes;
+      if (blob.network) newcomers += blob.bytes;
+      if (blob.network && blob.network == terms.network) network += blob.bytes;
+    }
+  const auto refused = [](std::string why) { return Error{ErrorKind::unavailable, std::move(why)}; };
+  if (taken + more > terms.allowance)
+    return refused(
         fmt::format("this host may have {} bytes of results here that are not committed, and has {}: "
                     "commit them first, or take work",
-                    allowance, taken)};
-  }
-  account[digest] = {more, now};
+                    terms.allowance, taken));
+  if (!terms.network) return {};
+  const auto exceeds = [&](std::int64_t held, std::int64_t part) {
+    return held > 0 && held + more > terms.room / part;
+  };
+  if (exceeds(network, network_part))
+    return refused(
+        fmt::format("newcomers of this network have {} bytes of results here that are not committed, "
+                    "as much as the disk has for them: try again when they have",
+                    network));
+  if (exceeds(newcomers, newcomers_part))
+    return refused(
+        fmt::format("newcomers have {} bytes of results here that are not committed, as much as the "
+                    "disk has for them: try again when they have",
+                    newcomers));
+  return {};
+}
+
+Status UploadAccounts::open(HostId host, const std::string& digest, std::int64_t bytes, const Terms& terms,
+                            Timestamp now) {
+  const std::lock_guard lock(mutex_);
+  const std::int64_t more = std::max(bytes, block_bytes);
+  TRY(check(host, digest, more, terms));
+  accounts_[host][digest] = {more, now, terms.network};
   return {};
 }
 

@@ -9,29 +9,59 @@
 namespace gleaner::service {
 namespace {
 
-// A host that has delivered may have results of units that were taken from it while it was away.
+// A known host that has delivered may have results of units that nobody remembers any more.
 constexpr std::int64_t late_results_bytes = 64 << 20;
+constexpr int late_units_max = 100;                   // the last ones of a host that are looked at
 constexpr std::int64_t small_files_bytes = 64 << 10;  // of a unit: each takes a block at least
 constexpr int reserves_kept = 2;                      // the last of the disk is for commits
 
-// What all results of the host's open units may take, at most.
-std::int64_t allowance(const Model& model, HostId id) {
-  const auto found = model.hosts.find(id);
-  if (found == model.hosts.end()) return 0;
-  const Host& host = found->second;
+// What the results of a unit may take that are not committed.
+std::int64_t bytes_of(const Problem& problem, const policy::Unit& unit) {
+  const std::int64_t items = std::max(unit.range.end, unit.handed_end) - unit.committed;
+  return protocol::segment_bytes_bound(items, problem.manifest.item_bytes) + small_files_bytes;
+}
+
+// Of units that were taken from the host, while it was away or slow.
+Result<std::int64_t> late_results(Transaction& tx, HostId host) {
+  TRY_ASSIGN(const auto units, tx.store.host_units(host, late_units_max));
+  std::int64_t bytes = 0;
+  for (const auto& place : units) {
+    const auto problem = tx.model.problems.find(place.problem);
+    const bool taken =
+        place.unit.state == policy::UnitState::expired || place.unit.state == policy::UnitState::cancelled;
+    if (!taken || problem == tx.model.problems.end()) continue;
+    bytes = std::min(bytes + bytes_of(problem->second, place.unit), limits::segment_bytes_max);
+  }
+  return bytes;
+}
+
+// What all results of the host's units may take, at most.
+Result<std::int64_t> allowance(Transaction& tx, const Host& host) {
   std::int64_t bytes = 0;
   for (const UnitId unit : host.units) {
-    const auto place = model.open_units.find(unit);
-    if (place == model.open_units.end()) continue;
-    const Problem& problem = model.problems.at(place->second);
+    const auto place = tx.model.open_units.find(unit);
+    if (place == tx.model.open_units.end()) continue;
+    const Problem& problem = tx.model.problems.at(place->second);
     if (!problem.stage) continue;
     const policy::Unit* held = problem.stage->view().unit(unit);
     if (held == nullptr) continue;
-    const std::int64_t items = std::max(held->range.end, held->handed_end) - held->committed;
-    bytes += protocol::segment_bytes_bound(items, problem.manifest.item_bytes) + small_files_bytes;
+    bytes += bytes_of(problem, *held);
     if (bytes >= limits::segment_bytes_max) break;
   }
-  return std::min(bytes, limits::segment_bytes_max) + (host.row.items_accepted > 0 ? late_results_bytes : 0);
+  TRY_ASSIGN(std::int64_t late, late_results(tx, host.row.id));
+  if (host.row.items_accepted > 0 && tx.model.reputation.is_known(host.row.id, tx.now))
+    late = std::max(late, late_results_bytes);
+  return std::min(bytes, limits::segment_bytes_max) + late;
+}
+
+// Without its room.
+Result<UploadAccounts::Terms> terms_of(Transaction& tx, HostId id) {
+  UploadAccounts::Terms terms;
+  const auto host = tx.model.hosts.find(id);
+  if (host == tx.model.hosts.end()) return terms;
+  TRY_ASSIGN(terms.allowance, allowance(tx, host->second));
+  if (!tx.model.reputation.is_known(id, tx.now)) terms.network = host->second.row.network;
+  return terms;
 }
 
 }  // namespace
@@ -71,19 +101,21 @@ void Uploads::upload(Chunk chunk, Done<protocol::UploadState> done) {
 }
 
 void Uploads::open_account(HostId host, const std::string& digest, std::int64_t bytes, StatusDone done) {
-  kernel_.decide<std::int64_t>(
-      [host](Transaction& tx, Result<std::int64_t>& allowed) -> Status {
+  kernel_.decide<UploadAccounts::Terms>(
+      [host](Transaction& tx, Result<UploadAccounts::Terms>& terms) -> Status {
         const auto* const upstream = tx.model.upstream.get();
-        if (upstream != nullptr && is_full(*upstream, tx.settings))
-          allowed = Error{ErrorKind::unavailable,
-                          "this relay holds as many results as it may until its parent has taken some"};
-        else
-          allowed = allowance(tx.model, host);
+        if (upstream != nullptr && is_full(*upstream, tx.settings)) {
+          terms = Error{ErrorKind::unavailable,
+                        "this relay holds as many results as it may until its parent has taken some"};
+          return {};
+        }
+        TRY_ASSIGN(terms, terms_of(tx, host));
         return {};
       },
-      [this, host, digest, bytes, done = std::move(done)](const Result<std::int64_t>& allowed) {
-        if (!allowed.ok()) return done(allowed.error());
-        done(accounts_.open(host, digest, bytes, *allowed, kernel_.clock().now()));
+      [this, host, digest, bytes, done = std::move(done)](Result<UploadAccounts::Terms> terms) {
+        if (!terms.ok()) return done(terms.error());
+        terms->room = kernel_.room(reserves_kept);
+        done(accounts_.open(host, digest, bytes, *terms, kernel_.clock().now()));
       });
 }
 

@@ -1,7 +1,8 @@
 // Blobs come in pieces, so that a lost connection costs one piece. Thread-safe.
 //
 // What a host uploads and has not committed is bounded by what it may have to commit: the results of its open
-// units and, if it has delivered before, some late ones. So a host without a unit fills no disk.
+// units and of those that were taken from it, and, once it is known, some late ones. So a host without a unit
+// fills no disk, and newcomers together only their share of it (upload_accounts.h).
 #pragma once
 
 #include <optional>

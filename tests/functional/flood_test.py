@@ -5,14 +5,16 @@ import http.client
 import json
 import os
 import pathlib
+import shutil
 import socket
 import ssl
+import subprocess
 import threading
 import time
 import unittest
 import zlib
 
-from harness import SLOW, SQUARES, FakeHost, Grid, base64url, main
+from harness import SLOW, SQUARES, FakeHost, Grid, Stranger, base64url, from_base64url, main, of_files
 
 
 def resident_megabytes(process):
@@ -93,7 +95,7 @@ class Floods(unittest.TestCase):
         """Strangers' are not taken at all, and those of a network's hosts have so much memory and no more."""
         with Grid() as grid:
             server = grid.start_server()
-            vandal, honest = (FakeHost(grid, name) for name in ("vandal", "honest"))
+            vandal, honest = Stranger(grid, "vandal", address="127.0.0.1"), FakeHost(grid, "honest")
             context = ssl._create_unverified_context()
             body = bytes(4 << 20)
 
@@ -127,7 +129,7 @@ class Floods(unittest.TestCase):
     def test_a_host_without_a_unit_fills_no_disk(self):
         with Grid() as grid:
             grid.start_server()
-            host = FakeHost(grid, "vandal")
+            host = Stranger(grid, "vandal")
             junk = os.urandom(1 << 20)
             digest = hashlib.sha256(junk).hexdigest()
             status, _, reply = grid.request("PATCH", f"/v1/uploads/{digest}", junk, host.token,
@@ -141,7 +143,7 @@ class Floods(unittest.TestCase):
             server = grid.start_server()
             grid.add_application(SQUARES)
             grid.add_problem("squares", "inflated", count=1000)
-            host = FakeHost(grid, "vandal")
+            host = Stranger(grid, "vandal")
             unit = host.work()[1]["decoded"][0]
             before = resident_megabytes(server)
             zeros = bytes(512 << 20)
@@ -161,7 +163,7 @@ class Floods(unittest.TestCase):
         """It is told to come again; hosts of its own network and of others are served as before, and so is it in the end."""
         with Grid("hosts.requests_per_second = 2") as grid:  # 120 at once
             grid.start_server()
-            vandal, neighbour, other = (FakeHost(grid, name, address=f"127.0.0.{n}") for name, n in
+            vandal, neighbour, other = (Stranger(grid, name, address=f"127.0.0.{n}") for name, n in
                                         (("vandal", 2), ("neighbour", 2), ("other", 3)))
             stop, said = threading.Event(), collections.Counter()
             waits = set()
@@ -207,16 +209,16 @@ class Floods(unittest.TestCase):
 
     def test_requests_of_many_strangers_of_one_network(self):
         """More than their network may make: strangers there are told to come again, hosts there that have delivered, and others, not."""
-        with Grid("hosts.own = false\nserver.requests_per_second_per_network = 2") as grid:  # 60 at once of strangers, 120 in all
+        with Grid("server.requests_per_second_per_network = 2") as grid:  # 60 at once of strangers, 120 in all
             grid.start_server()
             grid.add_application(SQUARES)
             grid.add_problem("squares", "known", count=4)
-            known = FakeHost(grid, "known", address="127.0.0.2")
+            known = Stranger(grid, "known", address="127.0.0.2")
             unit = known.work()[1]["decoded"][0]
             items = range(unit["range"]["begin"], unit["range"]["end"])
             self.assertEqual(known.commit(unit["unit"], items.start, [str(i * i).encode() for i in items])[1]["status"], "accepted")
-            crowd = [FakeHost(grid, f"stranger {i}", address="127.0.0.2") for i in range(5)]
-            elsewhere = FakeHost(grid, "elsewhere", address="127.0.0.3")
+            crowd = [Stranger(grid, f"stranger {i}", address="127.0.0.2") for i in range(5)]
+            elsewhere = Stranger(grid, "elsewhere", address="127.0.0.3")
             said = collections.Counter(crowd[i % 5].work(slots=0)[0] for i in range(150))
             self.assertEqual(set(said), {200, 503})
             self.assertGreater(said[503], 20)
@@ -231,9 +233,9 @@ class Floods(unittest.TestCase):
 
     def test_requests_with_wrong_tokens_are_requests(self):
         """Nobody that the server knows asks without end: it is told to come again like any stranger, and others are served."""
-        with Grid("hosts.own = false\nserver.requests_per_second_per_network = 2") as grid:  # 60 at once of strangers
+        with Grid("server.requests_per_second_per_network = 2") as grid:  # 60 at once of strangers
             grid.start_server()
-            elsewhere = FakeHost(grid, "elsewhere", address="127.0.0.3")
+            elsewhere = Stranger(grid, "elsewhere", address="127.0.0.3")
             for path in ("/v1/work", "/v1/blobs/" + "0" * 64):
                 address = "127.0.0.2" if path == "/v1/work" else "127.0.0.4"
                 method = "POST" if path == "/v1/work" else "GET"
@@ -253,7 +255,7 @@ class Floods(unittest.TestCase):
             blob = hashlib.sha256(content).hexdigest()
             upload = {"Upload-Offset": "0", "Upload-Length": str(size)}
             self.assertEqual(grid.request("PATCH", f"/v1/uploads/{blob}", content, grid.admin_token, upload)[0], 200)
-            vandal, neighbour, other = (FakeHost(grid, name, address=f"127.0.0.{n}") for name, n in
+            vandal, neighbour, other = (Stranger(grid, name, address=f"127.0.0.{n}") for name, n in
                                         (("vandal", 2), ("neighbour", 2), ("other", 3)))
 
             def fetch(host, **more):
@@ -299,6 +301,76 @@ class Floods(unittest.TestCase):
                 FakeHost(grid, "one too many")
             self.assertIn("more than 20 joinings were tried from 127.0.0.1", str(refused.exception))
             self.assertEqual(len(grid.admin_json("host", "list")["items"]), 20)
+
+
+class SmallDisk(Grid):
+    """A project on a disk of its own, of 300 MB."""
+
+    def __enter__(self):
+        self.project.mkdir()
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=300m", "tmpfs", self.project], capture_output=True, text=True)
+        if mounted.returncode != 0:
+            raise unittest.SkipTest("no disk may be mounted here: " + mounted.stderr)
+        return super().__enter__()
+
+    def __exit__(self, *failure):
+        for label in list(self.processes):
+            self.kill(label)
+        subprocess.run(["umount", self.project], check=True)
+        super().__exit__(*failure)
+
+
+class Uploads(unittest.TestCase):
+    PIECE = 4 << 20
+
+    def upload(self, host, blob):
+        """The last status, and the digest: all of it was sent, or a piece was refused."""
+        digest = hashlib.sha256(blob).hexdigest()
+        for begin in range(0, len(blob), self.PIECE):
+            headers = {"Upload-Offset": str(begin), "Upload-Length": str(len(blob))}
+            status, _, reply = host.grid.request("PATCH", f"/v1/uploads/{digest}", blob[begin:begin + self.PIECE], host.token, headers,
+                                                 address=host.address)
+            if status != 200:
+                return status, reply
+        return status, digest
+
+    @of_files("results are in the object store")
+    def test_junk_of_one_network_leaves_room_for_results(self):
+        """Ten hosts of one address deliver an item each, take another, and upload what is none of it."""
+        with SmallDisk("store.disk_reserve_megabytes = 16") as grid:
+            grid.start_server()
+            large = grid.directory / "large"
+            shutil.copytree(SQUARES, large)
+            manifest = large / "manifest.toml"
+            manifest.write_text(manifest.read_text().replace("item_bytes = 64", f"item_bytes = {32 << 20}"))
+            grid.add_application(large)
+            grid.add_problem("squares", "large", "--strategy", "ss", count=200, first=7)
+            vandals = [Stranger(grid, f"vandal {i}", address="127.0.0.66") for i in range(10)]
+            for vandal in vandals:
+                unit = vandal.work()[1]["decoded"][0]
+                begin = unit["range"]["begin"]
+                self.assertEqual(vandal.commit(unit["unit"], begin, [str((7 + begin) ** 2).encode()])[1]["status"], "accepted")
+            for vandal in vandals:
+                vandal.units.clear()
+                self.assertEqual(len(vandal.work()[1]["decoded"]), 1)
+                for megabytes in (30, 60):
+                    self.upload(vandal, os.urandom(megabytes << 20))
+            honest = Stranger(grid, "honest")
+            while True:  # first it may be asked for its opinion of what the vandals delivered
+                unit = honest.work()[1]["decoded"][0]
+                begin = unit["range"]["begin"]
+                if begin >= 20:
+                    break
+                honest.commit(unit["unit"], begin, [str((7 + begin) ** 2).encode()])
+                honest.units.clear()
+            result = honest.segment([str((7 + begin) ** 2).encode().rjust(20_000_000, b"0")])
+            status, digest = self.upload(honest, result)
+            self.assertEqual(status, 200, digest)
+            body = honest.commit_body(unit["unit"], begin, [b"1"], digest=digest, bytes=len(result))
+            del body["data"]
+            status, _, reply = grid.request("POST", "/v1/commit", body, honest.token, address=honest.address)
+            self.assertEqual(status, 200, reply)
+            self.assertEqual(json.loads(from_base64url(reply["payload"]))["status"], "accepted")
 
 
 if __name__ == "__main__":

@@ -120,6 +120,25 @@ TEST_CASE("a host uploads what it may have to commit, and nothing else") {
   CHECK(must(piece(busy.id, "late results", 12)).complete);
 }
 
+TEST_CASE("of a newcomer late results are what was taken from it, and nothing more for having delivered") {
+  World world(Hosts::strangers);
+  world.add_application();
+  const TestHost host = world.add_host("newcomer");
+  const ProblemId problem = world.add_problem(30);
+  const auto piece = [&](const Bytes& bytes, std::int64_t length) {
+    return upload(world,
+                  {crypto::sha256_hex(bytes), 0, length, bytes, false, limits::segment_bytes_max, host.id});
+  };
+  world.finish(world.grants(host.id).front());
+  CHECK(piece("junk", 60 << 20).error().kind == ErrorKind::unavailable);
+  CHECK(piece("junk", 4).error().kind == ErrorKind::unavailable);
+  (void)world.grants(host.id);
+  must(world.change(problem, service::Problems::Action::cancel));
+  CHECK(world.look<bool>([&](service::Transaction& tx) { return tx.model.hosts.at(host.id).units.empty(); }));
+  CHECK(must(piece("late results", 12)).complete);
+  CHECK(piece("junk", 60 << 20).error().kind == ErrorKind::unavailable);
+}
+
 TEST_CASE("what a host uploads and does not commit goes after an hour") {
   World world;
   world.add_application();
