@@ -274,6 +274,9 @@ int run_program(int argc, char** argv) {
   if (*link_key_command) return make_link_key(link_key);
   if (*challenge_command) return answer_challenge(webroot);
   if (*keys_command) return take_keys(directory, new_keys);
+  if (*restore_command)
+    if (const Status closed = close_directory(directory); !closed.ok()) return fail(closed.error());
+  if (*restore_command || *check_command || *migrate_command) let_managers_read();
   if (*check_command) {
     auto configuration = read_configuration(directory);
     if (!configuration.ok()) return fail(configuration.error());

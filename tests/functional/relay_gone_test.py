@@ -18,7 +18,7 @@ class Gone(unittest.TestCase):
             held = Held(grid, 400)
             grid.add_relay("lab")
             self.check_codes(grid)
-            grid.codes["lab"] = grid.relay("lab", "code", "--fallback", grid.join_code).stdout.strip()
+            grid.codes["lab"] = grid.relay("lab", "code", "--fallback", grid.own_code).stdout.strip()
             identity = held.add()
             for name in HOSTS:
                 grid.join(name, code=grid.relay_code("lab"))
@@ -102,7 +102,7 @@ class Gone(unittest.TestCase):
         self.assertIn("does not begin with gleaner://", refused("https://example.org"))
         with Grid() as other:
             self.assertIn("of another project", refused(other.join_code))
-        both = grid.relay("lab", "code", "--fallback", grid.join_code).stdout.strip()
+        both = grid.relay("lab", "code", "--fallback", grid.own_code).stdout.strip()
         self.assertTrue(both.startswith(own.rsplit("/", 1)[0]))
         self.assertGreater(len(both), len(own))
 
