@@ -1,6 +1,5 @@
 #include "server/program.h"
 
-#include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -23,6 +22,7 @@
 #include "shared/base/version.h"
 #include "shared/bundle/project_keys.h"
 #include "shared/protocol/join_code.h"
+#include "shared/terminal/print.h"
 #include "shared/token/root_key.h"
 #include "shared/usage/usage.h"
 
@@ -39,7 +39,7 @@ int initialise(service::InitOptions options, const std::string& root_key) {
   }
   const auto report = service::init_project(io::real_files(), options, system_clock().now());
   if (!report.ok()) return fail(report.error());
-  fmt::print(
+  terminal::print(
       "Project {}\n"
       "  directory     {}\n"
       "  offline keys  {}\n"
@@ -70,12 +70,12 @@ int check_configuration(const io::Path& directory) {
     if (!list.ok()) return fail(list.error());
     if (const Status own = service::check_own_keys(*list, *secrets); !own.ok()) return fail(own.error());
   }
-  fmt::print("{}: good; the work key is certified until {}\n",
-             service::ProjectDirectory(directory).configuration().string(),
-             to_rfc3339(secrets->work_certificate_expires));
+  terminal::print("{}: good; the work key is certified until {}\n",
+                  service::ProjectDirectory(directory).configuration().string(),
+                  to_rfc3339(secrets->work_certificate_expires));
   const service::ManagerSandbox sandbox(service::ProjectDirectory(directory), *configuration,
                                         io::real_processes());
-  fmt::print("{}\n", sandbox.describe());
+  terminal::print("{}\n", sandbox.describe());
   return 0;
 }
 
@@ -91,7 +91,7 @@ int take_keys(const io::Path& directory, const io::Path& from) {
   const service::ProjectDirectory project(directory);
   const auto taken = service::take_keys(io::real_files(), project, from, system_clock().now());
   if (!taken.ok()) return fail(taken.error());
-  fmt::print(
+  terminal::print(
       "Taken from {}: {}. They hold from the next start on (systemctl restart gleaner-server); what the "
       "former work\nkey granted goes on until that key is revoked. Remove {}.\n",
       from.string(),
@@ -241,7 +241,7 @@ int run_program(int argc, char** argv) {
   } catch (const CLI::Success& success) {  // --help, --version
     return app.exit(success);
   } catch (const CLI::ParseError& mistake) {
-    fmt::print(stderr, "gleaner-server: {}\n", usage::explain(app, mistake));
+    terminal::print(stderr, "gleaner-server: {}\n", usage::explain(app, mistake));
     return 2;
   }
   if (*init_command) {
@@ -278,11 +278,12 @@ int run_program(int argc, char** argv) {
     const int code = run_restore(into, directory, place, objects, format);
     const auto configuration = read_configuration(directory);
     if (code == 0 && configuration.ok() && !configuration->store_url.empty())
-      fmt::print(stderr,
-                 "The rows of the backup are in {}, and its settings name a database (store.url): move them "
-                 "into an empty one,\n`gleaner-server migrate {} --from store.sqlite --to ...`, or remove "
-                 "url.\n",
-                 (io::Path(directory) / storage::store_file).string(), directory);
+      terminal::print(
+          stderr,
+          "The rows of the backup are in {}, and its settings name a database (store.url): move them "
+          "into an empty one,\n`gleaner-server migrate {} --from store.sqlite --to ...`, or remove "
+          "url.\n",
+          (io::Path(directory) / storage::store_file).string(), directory);
     return code;
   }
   if (*migrate_command) {
@@ -290,7 +291,8 @@ int run_program(int argc, char** argv) {
     if (!configuration.ok()) return fail(configuration.error());
     migrate.extent = ahead ? Extent::ahead : Extent::all;
     if (blobs_to.empty() && migrate.to.empty()) {
-      fmt::print(stderr, "gleaner-server: migrate what? Say --to for rows, --blobs for blobs, or both\n");
+      terminal::print(stderr,
+                      "gleaner-server: migrate what? Say --to for rows, --blobs for blobs, or both\n");
       return 2;
     }
     if (!blobs_to.empty()) {
@@ -313,9 +315,9 @@ int run_program(int argc, char** argv) {
           {ErrorKind::not_found,
            "the code \"default\" was rotated or withdrawn, and secrets are shown once: make a join code with "
            "`gleaner-admin code add NAME`"});
-    fmt::print("{}\n", protocol::to_text(service::join_code(*configuration, secrets->root_key,
-                                                            secrets->enrolment_secret,
-                                                            static_cast<int>(configuration->port))));
+    terminal::print("{}\n", protocol::to_text(service::join_code(*configuration, secrets->root_key,
+                                                                 secrets->enrolment_secret,
+                                                                 static_cast<int>(configuration->port))));
     return 0;
   }
   return check ? check_configuration(directory)

@@ -1,13 +1,11 @@
 #include "server/program_relay.h"
 
-#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <systemd/sd-daemon.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "server/program_log.h"
 #include "server/program_relay_commands.h"
 #include "server/program_serving.h"
 #include "server/relay/join.h"
@@ -16,7 +14,9 @@
 #include "server/service/service.h"
 #include "server/storage/open_store.h"
 #include "shared/base/version.h"
+#include "shared/logging/log.h"
 #include "shared/protocol/codec.h"
+#include "shared/terminal/print.h"
 #include "shared/usage/usage.h"
 
 namespace gleaner::server {
@@ -43,7 +43,9 @@ Status run(const relay::RelayDirectory& directory, const RunOptions& options) {
   TRY(check_user(directory.root(), "run --relay", "gleaner-relay"));
   TRY_ASSIGN(auto configuration, relay::read_settings(files, directory));
   if (!options.log_level.empty()) configuration.log_level = options.log_level;
-  set_up_log(configuration.log_level, configuration.log_format);
+  logging::set_up({.name = "gleaner-relay",
+                   .level = configuration.log_level,
+                   .form = logging::form_of(configuration.log_format)});
   block_signals();
   TRY_ASSIGN(const auto membership, relay::load_membership(files, directory));
   TRY_ASSIGN(const auto keys, relay::load_or_make_keys(files, directory, {}, system_clock().now()));
@@ -97,7 +99,7 @@ Status run(const relay::RelayDirectory& directory, const RunOptions& options) {
 
 int finish(const Status& status) {
   if (status.ok()) return 0;
-  fmt::print(stderr, "gleaner-relay: {}\n", status.error().message);
+  terminal::print(stderr, "gleaner-relay: {}\n", status.error().message);
   return 1;
 }
 
@@ -155,7 +157,7 @@ int run_relay_program(int argc, char** argv) {
   } catch (const CLI::Success& success) {  // --help, --version
     return app.exit(success);
   } catch (const CLI::ParseError& mistake) {
-    fmt::print(stderr, "gleaner-relay: {}\n", usage::explain(app, mistake));
+    terminal::print(stderr, "gleaner-relay: {}\n", usage::explain(app, mistake));
     return 2;
   }
   const relay::RelayDirectory directory(root);
@@ -165,7 +167,7 @@ int run_relay_program(int argc, char** argv) {
   if (*code_command) {
     const auto code = relay_join_code(directory, fallback);
     if (!code.ok()) return finish(code.error());
-    fmt::print("{}\n", *code);
+    terminal::print("{}\n", *code);
     return 0;
   }
   if (accept_loss) run_options.loss = storage::Loss::accepted;

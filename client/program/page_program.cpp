@@ -16,6 +16,7 @@
 #include "client/view/view_file.h"
 #include "shared/crypto/keys.h"
 #include "shared/json/text.h"
+#include "shared/terminal/print.h"
 
 namespace gleaner::program {
 namespace {
@@ -67,7 +68,7 @@ void open_browser(const std::string& address) {
   pid_t child = 0;
   ::signal(SIGCHLD, SIG_IGN);
   if (::posix_spawnp(&child, program.c_str(), nullptr, nullptr, arguments, ::environ) != 0)
-    fmt::print(stderr, "gleaner: cannot open a browser: open the address yourself\n");
+    terminal::print(stderr, "gleaner: cannot open a browser: open the address yourself\n");
 }
 
 }  // namespace
@@ -77,12 +78,12 @@ int run_page(const PageCommand& command) {
   ClientBackend backend(command);
   auto server = page::Server::listen(command.port, token, backend);
   if (!server.ok()) {
-    fmt::print(stderr, "gleaner: {}\n", server.error().message);
+    terminal::print(stderr, "gleaner: {}\n", server.error().message);
     return exit_problem;
   }
   // Behind '#': browsers keep that part to themselves.
   const std::string address = fmt::format("http://127.0.0.1:{}/#{}", (*server)->port(), token);
-  fmt::print(
+  terminal::print(
       "{}\nAnyone who has this address can control the client. Ctrl-C, or an hour without use, ends it.\n",
       address);
   std::fflush(stdout);
