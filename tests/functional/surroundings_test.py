@@ -10,7 +10,7 @@ import unittest
 from harness import BUILD, SLOW, SQUARES, Grid, main
 
 BIN = BUILD / "bin"
-PATIENCE = 4 * SLOW  # then what may serve does, and is asked to end
+PATIENCE = 2 * SLOW  # then what may serve does, and is asked to end
 SERVES = {("gleaner-server", "run"), ("gleaner-server", "front"), ("gleaner-relay", "run"), ("gleaner-client", "run"),
           ("gleaner-agent", "--state"), ("gleaner-agent", ""), ("gleaner-screensaver", "")}
 READ_ONLY = 'mount --bind "$PLACE" "$PLACE" && mount -o remount,bind,ro "$PLACE" && exec "$@"'
