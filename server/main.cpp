@@ -1,4 +1,5 @@
 #include "server/program.h"
+#include "shared/terminal/run.h"
 
 // For jemalloc, which reads it by this name: what was freed goes back to the system within seconds, also
 // while nothing happens (10,000 idle connections take 20.6 kB each without, 18.7 kB with).
@@ -8,5 +9,5 @@ const char* const malloc_conf = "background_thread:true,dirty_decay_ms:1000,muzz
 }
 
 int main(int argc, char** argv) {
-  return gleaner::server::run_program(argc, argv);
+  return gleaner::terminal::run("gleaner-server", [&] { return gleaner::server::run_program(argc, argv); });
 }

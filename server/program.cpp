@@ -1,6 +1,5 @@
 #include "server/program.h"
 
-#include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -25,6 +24,7 @@
 #include "shared/bundle/project_keys.h"
 #include "shared/io/private_files.h"
 #include "shared/protocol/join_code.h"
+#include "shared/terminal/print.h"
 #include "shared/token/root_key.h"
 #include "shared/usage/usage.h"
 
@@ -37,7 +37,7 @@ constexpr auto challenge_patience = std::chrono::seconds{10};
 Status close_directory(const io::Path& directory) {
   TRY(io::real_files().make_directories(directory));
   if (const std::string told = io::close_to_others(directory); !told.empty())
-    fmt::print(stderr, "gleaner-server: {}\n", told);
+    terminal::print(stderr, "gleaner-server: {}\n", told);
   return {};
 }
 
@@ -50,7 +50,7 @@ int initialise(service::InitOptions options, const std::string& root_key) {
   if (const Status closed = close_directory(options.directory); !closed.ok()) return fail(closed.error());
   const auto report = service::init_project(io::real_files(), options, system_clock().now());
   if (!report.ok()) return fail(report.error());
-  fmt::print(
+  terminal::print(
       "Project {}\n"
       "  directory     {}\n"
       "  offline keys  {}\n"
@@ -86,13 +86,13 @@ int check_configuration(const io::Path& directory) {
     if (!list.ok()) return fail(list.error());
     if (const Status own = service::check_own_keys(*list, *secrets); !own.ok()) return fail(own.error());
   }
-  fmt::print("{}: good; the work key is certified until {}\n",
+  terminal::print("{}: good; the work key is certified until {}\n",
              service::ProjectDirectory(directory).configuration().string(),
              to_rfc3339(secrets->work_certificate_expires));
   let_managers_read();
   const service::ManagerSandbox sandbox(service::ProjectDirectory(directory), *configuration,
                                         io::real_processes());
-  fmt::print("{}\n", sandbox.describe());
+  terminal::print("{}\n", sandbox.describe());
   return 0;
 }
 
@@ -108,7 +108,7 @@ int take_keys(const io::Path& directory, const io::Path& from) {
   const service::ProjectDirectory project(directory);
   const auto taken = service::take_keys(io::real_files(), project, from, system_clock().now());
   if (!taken.ok()) return fail(taken.error());
-  fmt::print(
+  terminal::print(
       "Taken from {}: {}. They hold from the next start on (systemctl restart gleaner-server); what the "
       "former work\nkey granted goes on until that key is revoked. Remove {}.\n",
       from.string(),
@@ -262,7 +262,7 @@ int run_program(int argc, char** argv) {
   } catch (const CLI::Success& success) {  // --help, --version
     return app.exit(success);
   } catch (const CLI::ParseError& mistake) {
-    fmt::print(stderr, "gleaner-server: {}\n", usage::explain(app, mistake));
+    terminal::print(stderr, "gleaner-server: {}\n", usage::explain(app, mistake));
     return 2;
   }
   if (*init_command) {
@@ -302,11 +302,12 @@ int run_program(int argc, char** argv) {
     const int code = run_restore(into, directory, place, objects, format);
     const auto configuration = read_configuration(directory);
     if (code == 0 && configuration.ok() && !configuration->store_url.empty())
-      fmt::print(stderr,
-                 "The rows of the backup are in {}, and its settings name a database (store.url): move them "
-                 "into an empty one,\n`gleaner-server migrate {} --from store.sqlite --to ...`, or remove "
-                 "url.\n",
-                 (io::Path(directory) / storage::store_file).string(), directory);
+      terminal::print(
+          stderr,
+          "The rows of the backup are in {}, and its settings name a database (store.url): move them "
+          "into an empty one,\n`gleaner-server migrate {} --from store.sqlite --to ...`, or remove "
+          "url.\n",
+          (io::Path(directory) / storage::store_file).string(), directory);
     return code;
   }
   if (*migrate_command) {
@@ -314,7 +315,8 @@ int run_program(int argc, char** argv) {
     if (!configuration.ok()) return fail(configuration.error());
     migrate.extent = ahead ? Extent::ahead : Extent::all;
     if (blobs_to.empty() && migrate.to.empty()) {
-      fmt::print(stderr, "gleaner-server: migrate what? Say --to for rows, --blobs for blobs, or both\n");
+      terminal::print(stderr,
+                      "gleaner-server: migrate what? Say --to for rows, --blobs for blobs, or both\n");
       return 2;
     }
     if (!blobs_to.empty()) {
@@ -337,10 +339,10 @@ int run_program(int argc, char** argv) {
           {ErrorKind::not_found,
            "the code \"default\" was rotated or withdrawn, and secrets are shown once: make a join code with "
            "`gleaner-admin code add NAME`"});
-    fmt::print("{}\n", protocol::to_text(service::join_code(*configuration, secrets->root_key,
+    terminal::print("{}\n", protocol::to_text(service::join_code(*configuration, secrets->root_key,
                                                             secrets->enrolment_secret,
                                                             static_cast<int>(configuration->port))));
-    fmt::print(
+    terminal::print(
         stderr,
         "Hosts that join with it are strangers: other hosts verify their results. For your own computers:\n"
         "gleaner-admin code add NAME --own\n");

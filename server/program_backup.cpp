@@ -11,6 +11,7 @@
 #include "server/storage/move_blobs.h"
 #include "server/storage/object_inventory.h"
 #include "shared/json/text.h"
+#include "shared/terminal/print.h"
 
 namespace gleaner::server {
 namespace {
@@ -31,7 +32,7 @@ void print_report(const BackupReport& report) {
                         {"lost", report.lost},
                         {"keys", report.with_keys},
                         {"missing", missing}};
-  fmt::print("{}\n", json::write(all, {.indent = 2}));
+  terminal::print("{}\n", json::write(all, {.indent = 2}));
 }
 
 std::string files_text(const BackupReport& report) {
@@ -84,35 +85,35 @@ int run_backup(const io::Path& project, const io::Path& into, const service::Con
   const auto report = service::back_up(io::real_files(), project, into, options, system_clock().now());
   if (!report.ok()) return fail(report.error());
   for (const auto& digest : report->lost)
-    fmt::print(stderr, "gleaner-server: blob {} is damaged or gone at the object store\n", digest);
+    terminal::print(stderr, "gleaner-server: blob {} is damaged or gone at the object store\n", digest);
   const int code = report->lost.empty() ? 0 : code_incomplete;
   if (format == Format::json) {
     print_report(*report);
     return code;
   }
-  fmt::print("{} has the project as of transaction {}: {}.\n", into.string(), report->at.generation,
-             files_text(*report));
+  terminal::print("{} has the project as of transaction {}: {}.\n", into.string(), report->at.generation,
+                  files_text(*report));
   if (options.copied != nullptr)
-    fmt::print("{} came from the object store, each compared with its digest.\n", report->fetched);
+    terminal::print("{} came from the object store, each compared with its digest.\n", report->fetched);
   else if (options.objects)
-    fmt::print(
+    terminal::print(
         "Its blobs stay in the object store, which has to keep them for as long as this backup is of use: "
         "versions of\nthe bucket, a copy of it made from now on, or --objects (deploy/objects).\n");
   if (report->linked > 0)
-    fmt::print(
+    terminal::print(
         "Linked files are on the disk of the project and lost with it: copy the backup to another, or use "
         "--copy.\n");
   if (report->with_keys)
-    fmt::print(
+    terminal::print(
         "It has the server's secret keys and the admin token: whoever reads it can act as the server.\n");
   else
-    fmt::print(
+    terminal::print(
         "It has no secret keys: keep keys/work.key, keys/tls.key, keys/enrolment.secret and admin/token of "
         "the "
         "project\nsomewhere safe, or make new ones with `gleaner-admin keys rotate` and the root key when "
         "you "
         "need them.\n");
-  if (!options.objects) fmt::print("`gleaner-server check {}` reads all of it.\n", into.string());
+  if (!options.objects) terminal::print("`gleaner-server check {}` reads all of it.\n", into.string());
   return code;
 }
 
@@ -130,10 +131,10 @@ int run_restore(const io::Path& backup, const io::Path& project, io::Place place
            put.error().message + "; " + project.string() +
                " is restored, but its blobs are in files: remove url from [blobs] in its server.toml, "
                "then `gleaner-server migrate --blobs` goes on"});
-    fmt::print(stderr, "{} of its {} blobs were not in the object store, and are there now.\n", put->lacked,
-               put->blobs);
+    terminal::print(stderr, "{} of its {} blobs were not in the object store, and are there now.\n",
+                    put->lacked, put->blobs);
   } else if (report->blobs > 0 && names_object_store(project)) {
-    fmt::print(
+    terminal::print(
         stderr,
         "Its blobs are in files, and its settings name an object store: restore it with --objects, which "
         "puts back\nwhat that lacks, or remove url from [blobs].\n");
@@ -142,13 +143,13 @@ int run_restore(const io::Path& backup, const io::Path& project, io::Place place
     print_report(*report);
     return 0;
   }
-  fmt::print(
+  terminal::print(
       "{} is the project of the backup: {}. What was stored after the backup is computed again; hosts that "
       "joined\nafter it join again.\n",
       project.string(), files_text(*report));
   for (const auto& path : report->missing)
-    fmt::print("Missing, as the backup was made without --with-keys: put it at {}\n", path.string());
-  fmt::print("Serve it with:  gleaner-server run {}\n", project.string());
+    terminal::print("Missing, as the backup was made without --with-keys: put it at {}\n", path.string());
+  terminal::print("Serve it with:  gleaner-server run {}\n", project.string());
   return 0;
 }
 

@@ -1,11 +1,11 @@
 // How far something is, for who watches it on a terminal. One thread.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+
+#include "shared/terminal/print.h"
 
 namespace gleaner::server {
 
@@ -21,11 +21,12 @@ class Bar {
     drawn_ = true;
     constexpr int columns = 32;
     const auto filled = static_cast<int>(all > 0 ? columns * done / all : columns);
-    fmt::print(stderr, "\r[{:#<{}}{:.<{}}] {}", "", filled, "", columns - filled, words());
+    terminal::write(stderr, terminal::Control{"\r"});
+    terminal::print(stderr, "[{:#<{}}{:.<{}}] {}", "", filled, "", columns - filled, words());
     std::fflush(stderr);
   }
   void clear() {
-    if (drawn_) fmt::print(stderr, "\r{:80}\r", "");
+    if (drawn_) terminal::write(stderr, terminal::Control{"\r\x1b[2K"});
   }
 
  private:

@@ -9,6 +9,7 @@
 
 #include "server/program_bar.h"
 #include "shared/json/text.h"
+#include "shared/terminal/print.h"
 
 namespace gleaner::server {
 namespace {
@@ -36,7 +37,7 @@ const char* name_of(const Finding& finding) {
 }  // namespace
 
 int fail(const Error& error) {
-  fmt::print(stderr, "gleaner-server: {}\n", error.message);
+  terminal::print(stderr, "gleaner-server: {}\n", error.message);
   return 1;
 }
 
@@ -52,28 +53,30 @@ namespace {
 
 void print_text(const CheckReport& report) {
   if (report.store.schema > 0) {
-    fmt::print("store: schema {}, {} transactions, {} hosts, {} problems\n", report.store.schema,
-               report.store.present.generation, report.store.hosts, report.store.problems.size());
+    terminal::print("store: schema {}, {} transactions, {} hosts, {} problems\n", report.store.schema,
+                    report.store.present.generation, report.store.hosts, report.store.problems.size());
     for (const auto& [id, problem] : report.store.problems)
-      fmt::print("problem {} ({}): {}, stage {}, {} of {} items accepted, {} segments\n", id.value,
-                 problem.name, protocol::name_of(problem.state), problem.stage, problem.accepted,
-                 std::max<std::int64_t>(problem.items, 0), problem.segments);
+      terminal::print("problem {} ({}): {}, stage {}, {} of {} items accepted, {} segments\n", id.value,
+                      problem.name, protocol::name_of(problem.state), problem.stage, problem.accepted,
+                      std::max<std::int64_t>(problem.items, 0), problem.segments);
   }
-  fmt::print("blobs: {} with {} bytes, {}; {} damaged and {} gone of those in use, {} without use\n",
-             report.blobs, report.blob_bytes, report.all_read ? "all read" : "none read (--deep reads them)",
-             report.blobs_damaged, report.blobs_missing, report.orphans);
+  terminal::print("blobs: {} with {} bytes, {}; {} damaged and {} gone of those in use, {} without use\n",
+                  report.blobs, report.blob_bytes,
+                  report.all_read ? "all read" : "none read (--deep reads them)", report.blobs_damaged,
+                  report.blobs_missing, report.orphans);
   for (const auto& finding : report.findings)
-    fmt::print("{}: {}: {}\n", name_of(finding), finding.kind, finding.message);
-  for (const auto& line : report.done) fmt::print("repair: {}\n", line);
+    terminal::print("{}: {}: {}\n", name_of(finding), finding.kind, finding.message);
+  for (const auto& line : report.done) terminal::print("repair: {}\n", line);
   switch (report.worst()) {
     case Severity::note:
-      fmt::print("Nothing is wrong.\n");
+      terminal::print("Nothing is wrong.\n");
       break;
     case Severity::mendable:
-      fmt::print("What is mendable `gleaner-server check --repair` mends, and a running server by itself.\n");
+      terminal::print(
+          "What is mendable `gleaner-server check --repair` mends, and a running server by itself.\n");
       break;
     case Severity::serious:
-      fmt::print("Something is wrong that needs you: see what is called serious.\n");
+      terminal::print("Something is wrong that needs you: see what is called serious.\n");
   }
 }
 
@@ -104,7 +107,7 @@ void print_json(const CheckReport& report, int code) {
                         {"orphan_bytes", report.orphan_bytes},
                         {"findings", findings},
                         {"done", report.done}};
-  fmt::print("{}\n", json::write(all, {.indent = 2}));
+  terminal::print("{}\n", json::write(all, {.indent = 2}));
 }
 
 }  // namespace
@@ -121,7 +124,7 @@ int run_check(const service::Settings& settings, service::CheckOptions options, 
                           : Result<CheckReport>(user.error());
   bar.clear();
   if (!report.ok()) {
-    fmt::print(stderr, "gleaner-server: {}\n", report.error().message);
+    terminal::print(stderr, "gleaner-server: {}\n", report.error().message);
     return code_failed;
   }
   const Severity worst = report->worst();

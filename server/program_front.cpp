@@ -1,6 +1,5 @@
 #include "server/program_front.h"
 
-#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <systemd/sd-daemon.h>
 
@@ -12,7 +11,6 @@
 #include "server/link/client.h"
 #include "server/link/identity.h"
 #include "server/program_check.h"
-#include "server/program_log.h"
 #include "server/program_move_blobs.h"
 #include "server/program_run.h"
 #include "server/program_serving.h"
@@ -20,6 +18,8 @@
 #include "server/storage/object_blobs.h"
 #include "server/storage/open_blobs.h"
 #include "shared/crypto/tls_identity.h"
+#include "shared/logging/log.h"
+#include "shared/terminal/print.h"
 
 namespace gleaner::server {
 namespace {
@@ -162,7 +162,9 @@ Result<int> serve(const io::Path& directory, const service::Configuration& confi
 int run_front(const io::Path& directory, int port, const std::string& log_level, std::chrono::seconds hold) {
   auto configuration = read_configuration(directory);
   if (!configuration.ok()) return fail(configuration.error());
-  set_up_log(log_level.empty() ? configuration->log_level : log_level, configuration->log_format);
+  logging::set_up({.name = "gleaner-server",
+                   .level = log_level.empty() ? configuration->log_level : log_level,
+                   .form = logging::form_of(configuration->log_format)});
   block_signals();
   open_privately(directory);
   const auto served =
@@ -173,7 +175,7 @@ int run_front(const io::Path& directory, int port, const std::string& log_level,
 int make_link_key(const io::Path& file) {
   const Status made = link::make_identity(io::real_files(), file, system_clock().now());
   if (!made.ok()) return fail(made.error());
-  fmt::print(
+  terminal::print(
       "{}: copy it as keys/link.pem to all servers and front ends of the project, and to nobody else:\n"
       "who holds it is believed as a front end is.\n",
       file.string());

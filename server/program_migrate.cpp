@@ -10,6 +10,7 @@
 #include "server/storage/move_store.h"
 #include "server/storage/open_store.h"
 #include "shared/json/text.h"
+#include "shared/terminal/print.h"
 
 namespace gleaner::server {
 namespace {
@@ -38,24 +39,24 @@ void print_json(const MoveReport& report) {
                      {"processor_seconds", time.processor_seconds}});
   const json::Value all{{"from", report.from},        {"to", report.to},  {"rows", report.rows},
                         {"rows_there", report.there}, {"tables", tables}, {"steps", steps}};
-  fmt::print("{}\n", json::write(all, {.indent = 2}));
+  terminal::print("{}\n", json::write(all, {.indent = 2}));
 }
 
 void print_text(const MoveReport& report, const MigrateOptions& options) {
   for (const auto& table : report.tables)
-    if (table.rows > 0) fmt::print("{:18}{:>14} rows  {:.16}\n", table.name, table.rows, table.digest);
-  fmt::print("{} rows of {} are in {}, each read from both and compared", report.rows, report.from,
-             report.to);
-  if (report.there > 0) fmt::print("; {} were there already", report.there);
+    if (table.rows > 0) terminal::print("{:18}{:>14} rows  {:.16}\n", table.name, table.rows, table.digest);
+  terminal::print("{} rows of {} are in {}, each read from both and compared", report.rows, report.from,
+                  report.to);
+  if (report.there > 0) terminal::print("; {} were there already", report.there);
   if (options.extent == Extent::ahead) {
-    fmt::print(
+    terminal::print(
         ".\nOnce more with --ahead copies what has changed since. Then stop the server, and call this "
         "without "
         "it.\n");
     return;
   }
   const bool file = options.to == storage::store_file;
-  fmt::print(
+  terminal::print(
       ".\nNow {} in server.toml, section [store], then start the server. Before that it refuses to start.\n"
       "What is left in {} is not used any more.\n",
       file ? "remove url" : "set url to this database", report.from);
@@ -96,7 +97,7 @@ int run_migrate(const io::Path& project, const MigrateOptions& options, Format f
   }();
   bar.clear();
   if (!moved.ok()) {
-    fmt::print(stderr, "gleaner-server: {}\n", moved.error().message);
+    terminal::print(stderr, "gleaner-server: {}\n", moved.error().message);
     return 1;
   }
   if (format == Format::json)

@@ -12,6 +12,7 @@
 #include "server/storage/move_blobs.h"
 #include "server/storage/open_store.h"
 #include "shared/json/text.h"
+#include "shared/terminal/print.h"
 
 namespace gleaner::server {
 namespace {
@@ -59,7 +60,7 @@ storage::BlobPlace blob_place(const io::Path& directory, const service::Configur
 int run_move_blobs(const io::Path& directory, const service::Configuration& configuration,
                    const std::string& to, Extent extent, Format format) {
   const auto failed = [](const Error& error) {
-    fmt::print(stderr, "gleaner-server: {}\n", error.message);
+    terminal::print(stderr, "gleaner-server: {}\n", error.message);
     return code_unmoved;
   };
   if (const Status user = check_user(directory, "migrate"); !user.ok()) return failed(user.error());
@@ -80,11 +81,11 @@ int run_move_blobs(const io::Path& directory, const service::Configuration& conf
   bar.clear();
   if (!report.ok()) return failed(report.error());
   for (const auto& digest : report->lost)
-    fmt::print(stderr, "gleaner-server: blob {} is damaged or gone where it is\n", digest);
+    terminal::print(stderr, "gleaner-server: blob {} is damaged or gone where it is\n", digest);
   if (!report->lost.empty()) {
-    fmt::print(stderr,
-               "gleaner-server: nothing is changed: start the server once, which mends what can be, and "
-               "move again\n");
+    terminal::print(stderr,
+                    "gleaner-server: nothing is changed: start the server once, which mends what can be, and "
+                    "move again\n");
     return code_lost;
   }
   if (format == Format::json) {
@@ -92,16 +93,17 @@ int run_move_blobs(const io::Path& directory, const service::Configuration& conf
                           {"to", shown(options.to)},
                           {"blobs", report->moved + report->moved_before},
                           {"blobs_there", report->moved_before}};
-    fmt::print("{}\n", json::write(all, {.indent = 2}));
+    terminal::print("{}\n", json::write(all, {.indent = 2}));
     return code_moved;
   }
-  fmt::print("{} blobs are in {}{}.\n", report->moved + report->moved_before, shown(options.to),
-             report->moved_before > 0 ? fmt::format(", {} of them since before", report->moved_before) : "");
+  terminal::print(
+      "{} blobs are in {}{}.\n", report->moved + report->moved_before, shown(options.to),
+      report->moved_before > 0 ? fmt::format(", {} of them since before", report->moved_before) : "");
   if (extent == Extent::ahead)
-    fmt::print("Stop the server and call this again without --ahead: it moves what came in between.\n");
+    terminal::print("Stop the server and call this again without --ahead: it moves what came in between.\n");
   else
-    fmt::print("Write into {}, before the server starts:\n[blobs]\nurl = \"{}\"\n",
-               service::ProjectDirectory(directory).configuration().string(), options.to.url);
+    terminal::print("Write into {}, before the server starts:\n[blobs]\nurl = \"{}\"\n",
+                    service::ProjectDirectory(directory).configuration().string(), options.to.url);
   return code_moved;
 }
 

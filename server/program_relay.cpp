@@ -1,13 +1,11 @@
 #include "server/program_relay.h"
 
-#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <systemd/sd-daemon.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "server/program_log.h"
 #include "server/program_relay_commands.h"
 #include "server/program_serving.h"
 #include "server/relay/join.h"
@@ -17,7 +15,9 @@
 #include "server/storage/open_store.h"
 #include "shared/base/version.h"
 #include "shared/io/private_files.h"
+#include "shared/logging/log.h"
 #include "shared/protocol/codec.h"
+#include "shared/terminal/print.h"
 #include "shared/usage/usage.h"
 
 namespace gleaner::server {
@@ -44,7 +44,9 @@ Status run(const relay::RelayDirectory& directory, const RunOptions& options) {
   TRY(check_user(directory.root(), "run --relay", "gleaner-relay"));
   TRY_ASSIGN(auto configuration, relay::read_settings(files, directory));
   if (!options.log_level.empty()) configuration.log_level = options.log_level;
-  set_up_log(configuration.log_level, configuration.log_format);
+  logging::set_up({.name = "gleaner-relay",
+                   .level = configuration.log_level,
+                   .form = logging::form_of(configuration.log_format)});
   block_signals();
   if (const std::string told = io::close_to_others(directory.root()); !told.empty()) spdlog::warn("{}", told);
   TRY_ASSIGN(const auto membership, relay::load_membership(files, directory));
@@ -99,7 +101,7 @@ Status run(const relay::RelayDirectory& directory, const RunOptions& options) {
 
 int finish(const Status& status) {
   if (status.ok()) return 0;
-  fmt::print(stderr, "gleaner-relay: {}\n", status.error().message);
+  terminal::print(stderr, "gleaner-relay: {}\n", status.error().message);
   return 1;
 }
 
@@ -162,7 +164,7 @@ int run_relay_program(int argc, char** argv) {
   } catch (const CLI::Success& success) {  // --help, --version
     return app.exit(success);
   } catch (const CLI::ParseError& mistake) {
-    fmt::print(stderr, "gleaner-relay: {}\n", usage::explain(app, mistake));
+    terminal::print(stderr, "gleaner-relay: {}\n", usage::explain(app, mistake));
     return 2;
   }
   const relay::RelayDirectory directory(root);
@@ -172,7 +174,7 @@ int run_relay_program(int argc, char** argv) {
   if (*code_command) {
     const auto code = relay_join_code(directory, fallback);
     if (!code.ok()) return finish(code.error());
-    fmt::print("{}\n", *code);
+    terminal::print("{}\n", *code);
     return 0;
   }
   if (accept_loss) run_options.loss = storage::Loss::accepted;

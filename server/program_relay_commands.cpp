@@ -14,6 +14,7 @@
 #include "shared/io/secret_file.h"
 #include "shared/json/text.h"
 #include "shared/protocol/codec.h"
+#include "shared/terminal/print.h"
 
 namespace gleaner::server {
 namespace {
@@ -172,7 +173,7 @@ Status join_relay(const relay::RelayDirectory& directory, const RelayJoin& comma
   TRY(relay::write_settings(files, directory, configuration));
   TRY(files.write(directory.project().admin_profile(), admin_profile(configuration, code, keys),
                   io::Mode::normal));
-  fmt::print(
+  terminal::print(
       "Joined {} as the relay {} (host {}), for {} hosts.\n"
       "  settings      {}\n"
       "Run it with:  systemctl enable --now gleaner-relay  (or gleaner-relay run --relay {})\n"
@@ -193,8 +194,8 @@ Status leave_relay(const relay::RelayDirectory& directory, Undelivered undeliver
   }
   const Connection connection(membership.code, &membership);
   TRY(relay::leave(*connection.http, files, directory,
-                   [](const std::string& line) { fmt::print(stderr, "gleaner-relay: {}\n", line); }));
-  fmt::print(
+                   [](const std::string& line) { terminal::print(stderr, "gleaner-relay: {}\n", line); }));
+  terminal::print(
       "Left the project at {}. Keys and settings stay in {}; hosts that were under this relay join "
       "elsewhere.\n",
       transport::place_of(membership.code), directory.root().string());
@@ -233,18 +234,18 @@ Status print_relay_status(const relay::RelayDirectory& directory, Format format)
     return answer.reply.error().within("the relay does not answer at " + server.base_url +
                                        " (systemctl status gleaner-relay)");
   if (format == Format::json) {
-    fmt::print("{}\n", answer.reply->body);
+    terminal::print("{}\n", answer.reply->body);
     return {};
   }
   TRY_ASSIGN(const auto status, protocol::decode<protocol::RelayStatus>(answer.reply->body));
-  fmt::print(
+  terminal::print(
       "relay {}, host {} of the project\n"
       "  parent        {}, heard {}\n",
       status.name, status.host.value, status.parent,
       status.heard_at == Timestamp{} ? std::string("never since its start")
                                      : "at " + to_rfc3339(status.heard_at));
-  if (!status.trouble.empty()) fmt::print("                not heard now: {}\n", status.trouble);
-  fmt::print(
+  if (!status.trouble.empty()) terminal::print("                not heard now: {}\n", status.trouble);
+  terminal::print(
       "  hosts         {}, of which {} have units\n"
       "  units         {}\n"
       "  leases        {} of {} items\n"

@@ -16,7 +16,6 @@
 #include "server/link/identity.h"
 #include "server/link/listener.h"
 #include "server/program_check.h"
-#include "server/program_log.h"
 #include "server/program_move_blobs.h"
 #include "server/program_serving.h"
 #include "server/program_standby.h"
@@ -26,6 +25,7 @@
 #include "server/storage/open_blobs.h"
 #include "server/storage/open_store.h"
 #include "shared/crypto/tls_identity.h"
+#include "shared/logging/log.h"
 #include "shared/protocol/join_code.h"
 
 namespace gleaner::server {
@@ -99,7 +99,9 @@ int run_server(const io::Path& directory, int port_override, const std::string& 
   if (!configuration.ok()) return fail(configuration.error());
   if (!log_level.empty()) configuration->log_level = log_level;
   const int port = port_override >= 0 ? port_override : static_cast<int>(configuration->port);
-  set_up_log(configuration->log_level, configuration->log_format);
+  logging::set_up({.name = "gleaner-server",
+                   .level = configuration->log_level,
+                   .form = logging::form_of(configuration->log_format)});
   block_signals();
   open_privately(directory);
   const service::ProjectDirectory project(directory);

@@ -1,4 +1,5 @@
 #include "server/program_relay.h"
+#include "shared/terminal/run.h"
 
 // For jemalloc, as in main.cpp.
 extern "C" {
@@ -7,5 +8,6 @@ const char* const malloc_conf = "background_thread:true,dirty_decay_ms:1000,muzz
 }
 
 int main(int argc, char** argv) {
-  return gleaner::server::run_relay_program(argc, argv);
+  return gleaner::terminal::run("gleaner-relay",
+                                [&] { return gleaner::server::run_relay_program(argc, argv); });
 }

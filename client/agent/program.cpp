@@ -1,6 +1,5 @@
 #include "client/agent/program.h"
 
-#include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
 #include <systemd/sd-login.h>
@@ -13,6 +12,7 @@
 
 #include "client/agent/session_watch.h"
 #include "shared/base/version.h"
+#include "shared/terminal/print.h"
 #include "shared/usage/usage.h"
 
 namespace gleaner::agent {
@@ -59,16 +59,17 @@ int watch(const Options& options) {
   std::vector<std::filesystem::path> sockets(options.sockets.begin(), options.sockets.end());
   if (sockets.empty()) sockets = usual_sockets();
   SessionWatch session(settings_of(options), session_name(), Uplink(std::move(sockets)), system_clock());
-  for (const std::string& sentence : session.missing()) fmt::print(stderr, "gleaner-agent: {}\n", sentence);
+  for (const std::string& sentence : session.missing())
+    terminal::print(stderr, "gleaner-agent: {}\n", sentence);
   if (session.empty()) {
-    fmt::print(stderr,
-               "gleaner-agent: there is no session to watch: neither DISPLAY, WAYLAND_DISPLAY nor "
-               "DBUS_SESSION_BUS_ADDRESS leads anywhere\n");
+    terminal::print(stderr,
+                    "gleaner-agent: there is no session to watch: neither DISPLAY, WAYLAND_DISPLAY nor "
+                    "DBUS_SESSION_BUS_ADDRESS leads anywhere\n");
     return exit_problem;
   }
   if (options.show)
     session.on_report = [](const std::string& line) {
-      fmt::print("{}\n", line);
+      terminal::print("{}\n", line);
       std::fflush(stdout);
     };
   while (session.turn()) {
@@ -100,7 +101,7 @@ int agent_main(int argc, char** argv) {
   } catch (const CLI::Success& success) {  // --help, --version
     return app.exit(success);
   } catch (const CLI::ParseError& mistake) {
-    fmt::print(stderr, "gleaner-agent: {}\n", usage::explain(app, mistake));
+    terminal::print(stderr, "gleaner-agent: {}\n", usage::explain(app, mistake));
     return exit_usage;
   }
   ::signal(SIGPIPE, SIG_IGN);

@@ -1,25 +1,21 @@
 #include "client/agent/uplink.h"
 
 #include <sys/socket.h>
-#include <sys/un.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
+
+#include "shared/io/local_address.h"
 
 namespace gleaner::agent {
 namespace {
 
 io::Descriptor connect_to(const std::filesystem::path& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  const std::string text = path.string();
-  if (text.size() >= sizeof address.sun_path) return {};
-  std::memcpy(address.sun_path, text.c_str(), text.size() + 1);
+  const auto address = io::local_address(path);
+  if (!address.ok()) return {};
   io::Descriptor connection(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!connection.valid()) return {};
-  if (::connect(connection.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
-    return {};
+  if (::connect(connection.get(), address->get(), sizeof address->address) != 0) return {};
   return connection;
 }
 

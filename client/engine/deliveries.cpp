@@ -311,7 +311,9 @@ void Deliveries::acknowledged(const protocol::SignedStatement& statement, Steady
   };
   const bool pending = unit.held->pending() && meant(*unit.held->pending());
   if (!pending && std::none_of(unit.held->held().begin(), unit.held->held().end(), meant)) {
-    spdlog::warn("unit {}: an acknowledgement for something else was ignored", unit.id().value);
+    // A relay tells each answer several times, since a reply may be lost.
+    if (!unit.held->acknowledged(checked->range))
+      spdlog::warn("unit {}: ignored an acknowledgement for another result", unit.id().value);
     return;
   }
   // After a power cut between the two the server acknowledges again: better a receipt twice than none.

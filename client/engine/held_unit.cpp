@@ -89,6 +89,14 @@ std::int64_t HeldUnit::uncut() const {
   return std::max<std::int64_t>(0, std::min(finished_, end_) - cut_);
 }
 
+bool HeldUnit::acknowledged(Range range) const {
+  const auto meets = [range](const Cut& cut) {
+    return range.begin < cut.range.end && cut.range.begin < range.end;
+  };
+  return range.begin >= grant_.range.begin && range.end <= cut_ && !(pending_ && meets(*pending_)) &&
+         std::none_of(held_.begin(), held_.end(), meets);
+}
+
 // Cuts are acknowledged in any order; places are forgotten up to the first that is not.
 bool HeldUnit::release(std::int64_t end) {
   if (pending_ && pending_->range.end == end)

@@ -34,7 +34,9 @@ class HeldUnit {
   [[nodiscard]] std::int64_t finished() const { return finished_; }          // first item not finished
   [[nodiscard]] std::int64_t end() const { return end_; }                    // as trimmed
   [[nodiscard]] std::int64_t acknowledged() const { return acknowledged_; }  // first item not acknowledged
-  [[nodiscard]] bool stopped() const { return stopped_; }                    // nothing more will be computed
+  // Was all of it cut, and is none of it waiting for an acknowledgement?
+  [[nodiscard]] bool acknowledged(Range range) const;
+  [[nodiscard]] bool stopped() const { return stopped_; }  // nothing more will be computed
   [[nodiscard]] bool complete() const { return finished_ >= end_; }
   // Finished items inside the end that no cut covers.
   [[nodiscard]] std::int64_t uncut() const;

@@ -104,7 +104,10 @@ void ServerSession::after_exchange(const transport::Answer& answer, const Status
   if (error.kind == ErrorKind::untrusted && relay_.valid()) relay_doubted_ = true;
   const bool banned = error.kind == ErrorKind::banned;
   pacing_.failed(banned ? std::optional<Duration>(banned_pause) : answer.retry_after, now, services_.random);
-  if (trouble_ != error.message) spdlog::warn("{}: {}", server_.base_url, error.message);
+  const auto pause = std::chrono::ceil<std::chrono::seconds>(pacing_.silent_until() - now).count();
+  if (trouble_ != error.message)
+    spdlog::warn("{}: {}{}", server_.base_url, error.message,
+                 pause > 0 ? fmt::format("; next try in {} s", pause) : "");
   trouble_ = error.message;
 }
 

@@ -9,6 +9,7 @@
 
 #include "client/platform/control_socket.h"
 #include "client/platform/local_socket.h"
+#include "shared/io/local_address.h"
 
 namespace gleaner::platform {
 namespace {
@@ -121,18 +122,21 @@ SteadyTime ControlSocket::wait_until() const {
 }
 
 Result<std::string> ask_daemon(const io::Path& path, const std::string& line, Duration timeout) {
-  TRY_ASSIGN(const sockaddr_un address, local_address(path));
+  const auto nobody = [&path] {
+    return Error{ErrorKind::not_found,
+                 "no client runs with the state in " + path.parent_path().string() +
+                     ": start it with gleaner-client run, or name another with --state"};
+  };
+  const auto address = io::local_address(path);
+  if (!address.ok()) return address.error().kind == ErrorKind::not_found ? nobody() : address.error();
   const int connection = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (connection < 0) return Error{ErrorKind::io, "cannot make a socket: " + reason(errno)};
   struct Closer {
     int number;
     ~Closer() { ::close(number); }
   } const closer{connection};
-  if (::connect(connection, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    if (errno == ENOENT || errno == ECONNREFUSED)
-      return Error{ErrorKind::not_found,
-                   "no client runs with the state in " + path.parent_path().string() +
-                       ": start it with gleaner-client run, or name another with --state"};
+  if (::connect(connection, address->get(), sizeof address->address) != 0) {
+    if (errno == ENOENT || errno == ECONNREFUSED) return nobody();
     return Error{ErrorKind::io, "cannot reach the client at " + path.string() + ": " + reason(errno)};
   }
   const std::string request = line + "\n";

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <sys/types.h>
-#include <sys/un.h>
 
 #include <optional>
 
@@ -12,7 +11,6 @@
 
 namespace gleaner::platform {
 
-[[nodiscard]] Result<sockaddr_un> local_address(const io::Path& path);
 // Listens without blocking; takes the place of a socket that an earlier run left. `mode`: who may connect.
 [[nodiscard]] Result<io::Descriptor> listen_locally(const io::Path& path, mode_t mode);
 // The next that connected, if any does; not blocking.

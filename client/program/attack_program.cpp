@@ -1,6 +1,5 @@
 #include "client/program/attack_program.h"
 
-#include <fmt/format.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,6 +16,7 @@
 #include "shared/base/limits.h"
 #include "shared/contract/kernel_session.h"
 #include "shared/json/text.h"
+#include "shared/terminal/print.h"
 
 namespace gleaner::program {
 namespace {
@@ -226,12 +226,12 @@ class Arena {
 };
 
 int cannot_attack(const std::string& message) {
-  fmt::print(stderr, "gleaner-client: {}\n", message);
+  terminal::print(stderr, "gleaner-client: {}\n", message);
   return exit_problem;
 }
 
 void print_row(const Row& row) {
-  fmt::print("{:<9} {:<56} {:4.1f} s  {}\n", name_of(row.outcome), row.attack, row.seconds, row.words);
+  terminal::print("{:<9} {:<56} {:4.1f} s  {}\n", name_of(row.outcome), row.attack, row.seconds, row.words);
   std::fflush(stdout);
 }
 
@@ -242,8 +242,8 @@ void print_json(const std::string& described, const std::vector<Row>& rows) {
                        {"outcome", row.outcome == Outcome::open ? "open" : name_of(row.outcome)},
                        {"words", row.words},
                        {"seconds", row.seconds}});
-  fmt::print("{}\n",
-             json::write({{"version", 1}, {"sandbox", described}, {"attacks", attacks}}, {.indent = 2}));
+  terminal::print("{}\n",
+                  json::write({{"version", 1}, {"sandbox", described}, {"attacks", attacks}}, {.indent = 2}));
 }
 
 }  // namespace
@@ -258,7 +258,7 @@ int run_attacks(const AttackCommand& command) {
   auto sandbox = platform::make_sandbox(settings, io::real_processes());
   if (!sandbox->refusal().empty()) return cannot_attack(sandbox->refusal());
   const std::string described = sandbox->describe();
-  if (!command.json) fmt::print("{}\n\n", described);
+  if (!command.json) terminal::print("{}\n\n", described);
   const auto launcher = platform::make_process_launcher(std::move(sandbox), io::real_processes());
   const Place place(io::real_files(), command.sandbox.state_root);
   if (const Status made = place.make(hostile); !made.ok()) return cannot_attack(made.error().message);
@@ -280,8 +280,8 @@ int run_attacks(const AttackCommand& command) {
   if (command.json)
     print_json(described, rows);
   else
-    fmt::print("\n{} of {} attacks hold{}\n", static_cast<std::int64_t>(rows.size()) - open, rows.size(),
-               open == 0 ? "" : ": kernels of strangers should not run here");
+    terminal::print("\n{} of {} attacks hold{}\n", static_cast<std::int64_t>(rows.size()) - open, rows.size(),
+                    open == 0 ? "" : ": kernels of strangers should not run here");
   return open == 0 && !rows.empty() ? exit_ok : exit_problem;
 }
 

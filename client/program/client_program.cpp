@@ -1,10 +1,6 @@
 #include "client/program/client_program.h"
 
-#include <fmt/format.h>
 #include <spdlog/sinks/ringbuffer_sink.h>
-#include <spdlog/sinks/stdout_color_sinks.h>
-#include <spdlog/spdlog.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -21,6 +17,8 @@
 #include "client/program/state_lock.h"
 #include "client/program/version.h"
 #include "shared/io/private_files.h"
+#include "shared/logging/log.h"
+#include "shared/terminal/print.h"
 #include "shared/usage/usage.h"
 
 namespace gleaner::program {
@@ -50,14 +48,12 @@ using LogMemory = spdlog::sinks::ringbuffer_sink_mt;
 
 // On standard error; and the last messages in memory, for `gleaner log`.
 std::shared_ptr<LogMemory> set_up_log(const std::string& level) {
-  auto out = std::make_shared<spdlog::sinks::stderr_color_sink_mt>();
   auto memory = std::make_shared<LogMemory>(log_lines_kept);
-  auto logger = std::make_shared<spdlog::logger>("gleaner-client", spdlog::sinks_init_list{out, memory});
-  memory->set_pattern("%Y-%m-%d %H:%M:%S %l: %v");
-  // The journal has its own time stamps.
-  out->set_pattern(std::getenv("JOURNAL_STREAM") != nullptr ? "%l: %v" : "%Y-%m-%d %H:%M:%S.%e %^%l%$ %v");
-  logger->set_level(spdlog::level::from_str(level));
-  spdlog::set_default_logger(logger);
+  logging::set_up({.name = "gleaner-client",
+                   .level = level,
+                   .pattern = "%Y-%m-%d %H:%M:%S.%e %^%l%$ %v",
+                   .others = {memory},
+                   .others_pattern = "%Y-%m-%d %H:%M:%S %l: %v"});
   return memory;
 }
 
@@ -71,7 +67,7 @@ std::vector<std::string> lines_in(LogMemory& memory) {
 }
 
 int fail(const Error& error) {
-  fmt::print(stderr, "gleaner-client: {}\n", error.message);
+  terminal::print(stderr, "gleaner-client: {}\n", error.message);
   return exit_problem;
 }
 
@@ -105,7 +101,7 @@ int do_benchmark() {
   const int cores = platform::make_machine()->cores();
   const auto together = benchmark::run_linpack_on_all(cores);
   if (!together.ok()) return fail(together.error());
-  fmt::print(
+  terminal::print(
       "one core   {:.0f} MFLOP/s (Linpack 500, double precision; residual {:.2f})\n"
       "all {:<6} {:.0f} MFLOP/s at once\n"
       "memory     {:.1f} GB/s (triad, one core)\n",
@@ -143,7 +139,7 @@ int do_sandbox(const Options& options) {
   const auto sandbox = platform::make_sandbox(settings, io::real_processes());
   if (const std::string refusal = sandbox->refusal(); !refusal.empty())
     return fail(Error{ErrorKind::io, refusal});
-  fmt::print("{}\n", sandbox->describe());
+  terminal::print("{}\n", sandbox->describe());
   return exit_ok;
 }
 
@@ -212,7 +208,7 @@ int client_main(int argc, char** argv) {
   } catch (const CLI::Success& success) {  // --help, --version
     return app.exit(success);
   } catch (const CLI::ParseError& mistake) {
-    fmt::print(stderr, "gleaner-client: {}\n", usage::explain(app, mistake));
+    terminal::print(stderr, "gleaner-client: {}\n", usage::explain(app, mistake));
     return exit_usage;
   }
   const auto memory = set_up_log(options.log_level);

@@ -1,6 +1,5 @@
 #include "client/program/control_program.h"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -20,6 +19,7 @@
 #include "client/state/state_directory.h"
 #include "shared/io/private_files.h"
 #include "shared/json/text.h"
+#include "shared/terminal/print.h"
 #include "shared/usage/usage.h"
 
 namespace gleaner::program {
@@ -43,23 +43,24 @@ io::Path socket_of(const ControlOptions& options) {
 int send_command(const ControlOptions& options, const json::Value& request) {
   const auto reply = platform::ask_daemon(socket_of(options), json::write(request, {-1, true}));
   if (!reply.ok()) {
-    fmt::print(stderr, "gleaner: {}\n", reply.error().message);
+    terminal::print(stderr, "gleaner: {}\n", reply.error().message);
     return reply.error().kind == ErrorKind::not_found ? exit_not_running : exit_problem;
   }
   const json::Value parsed = json::parse_or_null(*reply);
   if (!parsed.is_object()) {
-    fmt::print(stderr, "gleaner: cannot understand the client's answer; are both of the same version?\n");
+    terminal::print(stderr,
+                    "gleaner: cannot understand the client's answer; are both of the same version?\n");
     return exit_problem;
   }
   const bool ok = is_set(parsed, "ok");
   if (options.json) {
-    fmt::print("{}\n", json::write(parsed, {2, true}));
+    terminal::print("{}\n", json::write(parsed, {2, true}));
   } else if (!ok) {
-    fmt::print(stderr, "gleaner: {}\n",
-               parsed["message"].is_string() ? parsed["message"].string() : "the client gave no reason");
+    terminal::print(stderr, "gleaner: {}\n",
+                    parsed["message"].is_string() ? parsed["message"].string() : "the client gave no reason");
   } else {
-    fmt::print("{}", reply_text(request["command"].string(), parsed,
-                                ::isatty(STDOUT_FILENO) == 1 ? Colour::yes : Colour::no));
+    terminal::print("{}", reply_text(request["command"].string(), parsed,
+                                     ::isatty(STDOUT_FILENO) == 1 ? Colour::yes : Colour::no));
   }
   return ok ? exit_ok : exit_problem;
 }
@@ -134,14 +135,14 @@ int control_main(int argc, char** argv) {
   } catch (const CLI::Success& success) {  // --help, --version
     return app.exit(success);
   } catch (const CLI::ParseError& mistake) {
-    fmt::print(stderr, "gleaner: {}\n", usage::explain(app, mistake));
+    terminal::print(stderr, "gleaner: {}\n", usage::explain(app, mistake));
     return exit_usage;
   }
   // Once: whoever acts as the client's user has another default.
   options.state = state_of(options).root.string();
   // What is written as the superuser must be readable by the client.
   if (const auto owner = platform::become_owner_of(state_of(options).root); !owner.ok()) {
-    fmt::print(stderr, "gleaner: {}\n", owner.error().message);
+    terminal::print(stderr, "gleaner: {}\n", owner.error().message);
     return exit_problem;
   }
   if (prefs->parsed()) {

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "client/view/given.h"
+#include "shared/base/clean_text.h"
 
 namespace gleaner::program {
 namespace {
@@ -103,7 +104,7 @@ std::string status_text(const Json& status, Colour colour) {
 std::string why_text(const Json& status) {
   std::string out = text_of(status, "reason") + "\n";
   for (const Json& detail : status["details"].elements())
-    if (detail.is_string()) out += "  " + detail.string() + "\n";
+    if (detail.is_string()) out += "  " + clean_line(detail.string()) + "\n";
   return out;
 }
 
@@ -117,7 +118,7 @@ std::string given_text(const Json& status) {
 
 std::string text_of(const Json& object, const char* name) {
   const Json& text = object[name];
-  return text.is_string() ? text.string() : "";
+  return text.is_string() ? clean_line(text.string()) : "";
 }
 
 double number_of(const Json& object, const char* name) {
@@ -145,7 +146,7 @@ std::string reply_text(const std::string& command, const Json& reply, Colour col
   if (const Json& log = reply["log"]; command == "log" && log.is_array()) {
     std::string out;
     for (const Json& line : log.elements())
-      if (line.is_string()) out += line.string() + "\n";
+      if (line.is_string()) out += clean_line(line.string()) + "\n";
     return out;
   }
   return text_of(reply, "message") + "\n";

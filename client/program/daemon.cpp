@@ -29,6 +29,7 @@
 #include "client/program/version.h"
 #include "client/program/view_publisher.h"
 #include "shared/crypto/keys.h"
+#include "shared/logging/log.h"
 
 namespace gleaner::program {
 namespace {
@@ -100,6 +101,7 @@ End loop(engine::Engine& engine, platform::ControlSocket& control, ViewPublisher
     if (give_up && (engine.settled() || now >= *give_up)) return asked ? End::asked : End::moved;
     if (now >= trim_at) {
       ::malloc_trim(0);
+      logging::write_counts();
       trim_at = now + trim_interval;
     }
     Duration patience = engine.wait_time();
@@ -230,7 +232,11 @@ Result<End> serve(const RunOptions& options, const Signals& signals) {
   Clock& clock = system_clock();
   TRY_ASSIGN(const bundle::Unpack unpack, platform::make_unpack(io::real_processes()));
   TRY(files.make_directories(options.state.root));
-  std::filesystem::permissions(options.state.root, std::filesystem::perms::owner_all);
+  std::error_code failed;
+  std::filesystem::permissions(options.state.root, std::filesystem::perms::owner_all, failed);
+  if (failed)
+    return Error{ErrorKind::io, "cannot keep other users out of the state directory " +
+                                    options.state.root.string() + ": " + failed.message()};
   TRY_ASSIGN(const StateLock lock, StateLock::take(options.state.lock()));
   const auto machine = platform::make_machine();
   Capacity capacity = capacity_of(*machine);

@@ -11,6 +11,7 @@
 #include "client/state/projects.h"
 #include "shared/io/private_files.h"
 #include "shared/io/secret_file.h"
+#include "shared/terminal/print.h"
 
 namespace gleaner::program {
 namespace {
@@ -37,7 +38,7 @@ struct Connection {
 };
 
 int complain(const Error& error) {
-  fmt::print(stderr, "gleaner-client: {}\n", error.message);
+  terminal::print(stderr, "gleaner-client: {}\n", error.message);
   return exit_problem;
 }
 
@@ -69,7 +70,8 @@ Status leave_one(const state::StateDirectory& state, const state::ProjectNames& 
   const auto identity = state::load_identity(files, directory);
   const Connection connection(identity.ok() ? identity->code : protocol::JoinCode{}, directory);
   TRY(joining::leave(*connection.http, files, directory));
-  fmt::print("Left the project {}; its data has been removed from {}.\n", project.name, state.root.string());
+  terminal::print("Left the project {}; its data has been removed from {}.\n", project.name,
+                  state.root.string());
   return {};
 }
 
@@ -84,7 +86,7 @@ Status leave(const LeaveCommand& command) {
   for (const state::ProjectNames& project : projects) TRY(leave_one(state, project));
   TRY_ASSIGN(const auto others, state::joined_projects(files, state));
   if (!others.empty()) {
-    fmt::print("This computer continues with {} more.\n", others.size());
+    terminal::print("This computer continues with {} more.\n", others.size());
     return {};
   }
   for (const io::Path& path : {state.projects(), state.slots(), state.shares()}) TRY(files.remove_all(path));
@@ -104,7 +106,7 @@ int run_join(const JoinCommand& command) {
   if (!owner.ok()) return complain(owner.error());
   if (const Status made = files.make_directories(state.root); !made.ok()) return complain(made.error());
   if (const std::string told = io::close_to_others(state.root); !told.empty())
-    fmt::print(stderr, "gleaner-client: {}\n", told);
+    terminal::print(stderr, "gleaner-client: {}\n", told);
   const auto lock = take_state(state);
   if (!lock.ok()) return complain(lock.error());
   const state::ProjectDirectory project = state.project(state::project_key(code->root_fingerprint));
@@ -126,9 +128,9 @@ int run_join(const JoinCommand& command) {
                 "This computer has joined {} projects: see them and their shares with `gleaner projects`.\n",
                 all->size())
           : "";
-  fmt::print("{} {} as host {} (\"{}\"). State: {}\n{}Start computing with: {}\n",
-             before ? "Joined before:" : "Joined", joined->code.base_url(), joined->host.host.value,
-             joined->name, state.root.string(), several, start);
+  terminal::print("{} {} as host {} (\"{}\"). State: {}\n{}Start computing with: {}\n",
+                  before ? "Joined before:" : "Joined", joined->code.base_url(), joined->host.host.value,
+                  joined->name, state.root.string(), several, start);
   return exit_ok;
 }
 

@@ -15,6 +15,7 @@
 #include "shared/crypto/keys.h"
 #include "shared/io/browser.h"
 #include "shared/json/text.h"
+#include "shared/terminal/print.h"
 
 namespace gleaner::program {
 namespace {
@@ -68,12 +69,12 @@ int run_page(const PageCommand& command) {
   ClientBackend backend(command);
   auto server = page::Server::listen(command.port, token, backend);
   if (!server.ok()) {
-    fmt::print(stderr, "gleaner: {}\n", server.error().message);
+    terminal::print(stderr, "gleaner: {}\n", server.error().message);
     return exit_problem;
   }
   // Behind '#': browsers keep that part to themselves.
   const std::string place = fmt::format("http://127.0.0.1:{}", (*server)->port());
-  fmt::print(
+  terminal::print(
       "{}/#{}\nAnyone who has this address can control the client. Ctrl-C, or an hour without use, ends "
       "it.\n",
       place, token);
@@ -82,7 +83,7 @@ int run_page(const PageCommand& command) {
     ::signal(SIGCHLD, SIG_IGN);  // when the browser ends is of no interest
     (*server)->open_for_own_user();
     if (const auto opened = io::open_in_browser(place + page::open_target); !opened.ok())
-      fmt::print(stderr, "gleaner: {}; open the address above in a browser\n", opened.error().message);
+      terminal::print(stderr, "gleaner: {}; open the address above in a browser\n", opened.error().message);
   }
   (*server)->run(unused_for);
   return exit_ok;

@@ -1,7 +1,5 @@
 #include "client/program/preferences_program.h"
 
-#include <fmt/format.h>
-
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
@@ -12,12 +10,13 @@
 #include "client/program/exit_status.h"
 #include "client/settings/preference_texts.h"
 #include "shared/json/text.h"
+#include "shared/terminal/print.h"
 
 namespace gleaner::program {
 namespace {
 
 int fail(const std::string& message) {
-  fmt::print(stderr, "gleaner: {}\n", message);
+  terminal::print(stderr, "gleaner: {}\n", message);
   return exit_problem;
 }
 
@@ -50,14 +49,14 @@ void print(const settings::PreferenceBook& book, const PreferencesCommand& comma
     if (command.json) {
       all.push_back(to_json(line));
     } else if (command.verb == "explain") {
-      fmt::print("{} = {}\n  {}\n  From: {}{}.\n", line.key, line.value, line.meaning, line.origin,
-                 line.locked ? " (locked by the administrator)" : "");
+      terminal::print("{} = {}\n  {}\n  From: {}{}.\n", line.key, line.value, line.meaning, line.origin,
+                      line.locked ? " (locked by the administrator)" : "");
     } else {
-      fmt::print("{:<19} = {:<18} # {}{}\n", line.key, line.value, line.origin,
-                 line.locked ? ", locked" : "");
+      terminal::print("{:<19} = {:<18} # {}{}\n", line.key, line.value, line.origin,
+                      line.locked ? ", locked" : "");
     }
   }
-  if (command.json) fmt::print("{}\n", json::write(all, {2, true}));
+  if (command.json) terminal::print("{}\n", json::write(all, {2, true}));
 }
 
 // The client that runs, if one does, reads them again. Its answer matters only if it is a refusal.
@@ -134,7 +133,12 @@ int run_preferences(const PreferencesCommand& command) {
   if (!book.ok()) return fail(book.error().message);
   if (command.verb == "set") {
     const Status set = change_preference(command.state, command.state.socket(), command.key, command.value);
-    return set.ok() ? exit_ok : fail(set.error().message);
+    if (!set.ok()) return fail(set.error().message);
+    const auto changed = settings::PreferenceBook::load(io::real_files(), preference_files(command.state));
+    if (!changed.ok()) return fail(changed.error().message);
+    for (const auto& line : changed->lines())
+      if (line.key == command.key) terminal::print("{} = {}\n", line.key, line.value);
+    return exit_ok;
   }
   bool known = command.key.empty();
   for (const auto& line : book->lines()) known = known || line.key == command.key;

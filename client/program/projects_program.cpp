@@ -10,6 +10,7 @@
 #include "client/program/preferences_program.h"
 #include "client/state/projects.h"
 #include "shared/json/text.h"
+#include "shared/terminal/print.h"
 
 namespace gleaner::program {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 using Json = json::Value;
 
 int refuse(const Error& error) {
-  fmt::print(stderr, "gleaner: {}\n", error.message);
+  terminal::print(stderr, "gleaner: {}\n", error.message);
   return error.kind == ErrorKind::not_found ? exit_not_running : exit_problem;
 }
 
@@ -29,9 +30,9 @@ int show(const ProjectsCommand& command) {
   const Json* const found = parsed["status"].find("projects");
   const Json projects = found != nullptr ? *found : Json::array();
   if (command.json)
-    fmt::print("{}\n", json::write(projects, {2, true}));
+    terminal::print("{}\n", json::write(projects, {2, true}));
   else
-    fmt::print("{}", projects_text(projects));
+    terminal::print("{}", projects_text(projects));
   return exit_ok;
 }
 
@@ -85,10 +86,10 @@ int run_projects(const ProjectsCommand& command) {
   if (command.verb == "show") return show(command);
   const auto changed = change_project(command);
   if (!changed.ok()) {
-    fmt::print(stderr, "gleaner: {}\n", changed.error().message);
+    terminal::print(stderr, "gleaner: {}\n", changed.error().message);
     return exit_problem;
   }
-  fmt::print("{}\n", *changed);
+  terminal::print("{}\n", *changed);
   return exit_ok;
 }
 

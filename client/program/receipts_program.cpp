@@ -9,6 +9,7 @@
 #include "client/receipts/receipts.h"
 #include "client/state/projects.h"
 #include "shared/json/text.h"
+#include "shared/terminal/print.h"
 
 namespace gleaner::program {
 namespace {
@@ -53,10 +54,10 @@ json::Value to_json(const receipts::Receipt& receipt, const std::string& project
 
 void print(const receipts::Receipt& receipt) {
   const protocol::Acknowledgement& said = receipt.acknowledgement;
-  fmt::print("{}  {:<24} unit {:<6} items {}-{}: {} {}, {}\n", local_time(said.at),
-             receipt.problem + (receipt.application.empty() ? "" : " (" + receipt.application + ")"),
-             said.unit.value, said.range.begin, said.range.end - 1, said.items_accepted,
-             protocol::name_of(said.status), name_of(receipt.verdict));
+  terminal::print("{}  {:<24} unit {:<6} items {}-{}: {} {}, {}\n", local_time(said.at),
+                  receipt.problem + (receipt.application.empty() ? "" : " (" + receipt.application + ")"),
+                  said.unit.value, said.range.begin, said.range.end - 1, said.items_accepted,
+                  protocol::name_of(said.status), name_of(receipt.verdict));
 }
 
 // One project's, and what they say together.
@@ -106,12 +107,12 @@ Result<std::vector<Account>> accounts(const ReceiptsCommand& command) {
 void print(const Account& account, bool all, bool named) {
   const std::size_t count = account.book.receipts.size();
   const std::size_t first = all || count <= newest_shown ? 0 : count - newest_shown;
-  if (named) fmt::print("{} at {}:\n", account.project.name, account.project.server);
+  if (named) terminal::print("{} at {}:\n", account.project.name, account.project.server);
   for (std::size_t i = first; i < count; ++i) print(account.book.receipts[i]);
-  if (first > 0) fmt::print("({} older receipts: see them with --all)\n", first);
-  fmt::print("{} receipts, {} of them signed by this project: {} items accepted from this computer\n", count,
-             account.genuine, account.items);
-  if (account.book.damaged > 0) fmt::print("{} damaged lines were skipped\n", account.book.damaged);
+  if (first > 0) terminal::print("({} older receipts: see them with --all)\n", first);
+  terminal::print("{} receipts, {} of them signed by this project: {} items accepted from this computer\n",
+                  count, account.genuine, account.items);
+  if (account.book.damaged > 0) terminal::print("{} damaged lines were skipped\n", account.book.damaged);
 }
 
 // `receipts` of all projects in one list.
@@ -129,7 +130,7 @@ void print_json(const std::vector<Account>& all) {
   }
   const json::Value whole = {
       {"receipts", list}, {"genuine", genuine}, {"items_accepted", items}, {"damaged", damaged}};
-  fmt::print("{}\n", json::write(whole, {2, true}));
+  terminal::print("{}\n", json::write(whole, {2, true}));
 }
 
 }  // namespace
@@ -137,7 +138,7 @@ void print_json(const std::vector<Account>& all) {
 int run_receipts(const ReceiptsCommand& command) {
   const auto all = accounts(command);
   if (!all.ok()) {
-    fmt::print(stderr, "gleaner: {}\n", all.error().message);
+    terminal::print(stderr, "gleaner: {}\n", all.error().message);
     return exit_problem;
   }
   if (command.json) print_json(*all);

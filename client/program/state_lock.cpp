@@ -1,6 +1,7 @@
 #include "client/program/state_lock.h"
 
 #include <fcntl.h>
+#include <pwd.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -40,7 +41,10 @@ io::Path default_state_directory() {
   if (::geteuid() == 0) return "/var/lib/gleaner-client";
   if (const std::string data = variable("XDG_DATA_HOME"); !data.empty())
     return io::Path(data) / "gleaner-client";
-  return io::Path(variable("HOME")) / ".local/share/gleaner-client";
+  std::string home = variable("HOME");
+  const passwd* const user = home.empty() ? ::getpwuid(::geteuid()) : nullptr;
+  if (user != nullptr) home = user->pw_dir;
+  return io::Path(home.empty() ? "/" : home) / ".local/share/gleaner-client";
 }
 
 }  // namespace gleaner::program

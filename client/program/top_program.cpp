@@ -1,6 +1,5 @@
 #include "client/program/top_program.h"
 
-#include <fmt/format.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <termios.h>
@@ -13,6 +12,7 @@
 #include "client/platform/control_socket.h"
 #include "client/program/exit_status.h"
 #include "shared/json/text.h"
+#include "shared/terminal/print.h"
 
 namespace gleaner::program {
 namespace {
@@ -27,10 +27,10 @@ class Screen {
     termios raw = before_;
     raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
     ::tcsetattr(STDIN_FILENO, TCSANOW, &raw);
-    fmt::print("\033[?1049h\033[?25l");
+    terminal::write(stdout, terminal::Control{"\033[?1049h\033[?25l"});
   }
   ~Screen() {
-    fmt::print("\033[?25h\033[?1049l");
+    terminal::write(stdout, terminal::Control{"\033[?25h\033[?1049l"});
     std::fflush(stdout);
     ::tcsetattr(STDIN_FILENO, TCSANOW, &before_);
   }
@@ -72,11 +72,11 @@ int run_top(const io::Path& socket) {
   const json::Value status_request = {{"version", 1}, {"command", "status"}};
   auto reply = ask(socket, status_request);
   if (!reply.ok()) {
-    fmt::print(stderr, "gleaner: {}\n", reply.error().message);
+    terminal::print(stderr, "gleaner: {}\n", reply.error().message);
     return reply.error().kind == ErrorKind::not_found ? exit_not_running : exit_problem;
   }
   if (::isatty(STDOUT_FILENO) != 1 || ::isatty(STDIN_FILENO) != 1) {
-    fmt::print("{}\n", top_text(*reply, {200, 200}, Colour::no));
+    terminal::print("{}\n", top_text(*reply, {200, 200}, Colour::no));
     return exit_ok;
   }
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
@@ -88,7 +88,8 @@ int run_top(const io::Path& socket) {
   while (ended == 0) {
     const std::string shown = reply.ok() ? top_text(*reply, terminal_size(), Colour::yes)
                                          : reply.error().message + "\n\nq close this view";
-    fmt::print("\033[H\033[2J{}", shown);
+    terminal::write(stdout, terminal::Control{"\033[H\033[2J"});
+    terminal::write(stdout, shown);
     std::fflush(stdout);
     pollfd keys{STDIN_FILENO, POLLIN, 0};
     if (::poll(&keys, 1, refresh_milliseconds) > 0) {

@@ -10,6 +10,7 @@
 #include "client/screensaver/view_source.h"
 #include "client/screensaver/window.h"
 #include "shared/base/version.h"
+#include "shared/terminal/print.h"
 
 namespace gleaner::screensaver {
 namespace {
@@ -21,7 +22,7 @@ constexpr int exit_problem = 1;
 constexpr int exit_usage = 2;
 
 int fail(const std::string& message) {
-  fmt::print(stderr, "gleaner-screensaver: {}\n", message);
+  terminal::print(stderr, "gleaner-screensaver: {}\n", message);
   return exit_problem;
 }
 
@@ -69,11 +70,11 @@ int screensaver_main(int argc, char** argv) {
   const char* const window = std::getenv("XSCREENSAVER_WINDOW");
   const Options options = parse_options({argv + 1, argv + argc}, window == nullptr ? "" : window);
   if (options.help || options.version) {
-    fmt::print("{}", options.help ? help_text() : fmt::format("gleaner-screensaver {}\n", version_text));
+    terminal::print("{}", options.help ? help_text() : fmt::format("gleaner-screensaver {}\n", version_text));
     return exit_ok;
   }
   if (!options.mistake.empty()) {
-    fmt::print(stderr, "gleaner-screensaver: {}\n", options.mistake);
+    terminal::print(stderr, "gleaner-screensaver: {}\n", options.mistake);
     return exit_usage;
   }
   ViewSource source(options.view.empty() ? usual_views() : std::vector<std::string>{options.view});

@@ -1,20 +1,25 @@
 #include "client/settings/preferences.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <functional>
 #include <optional>
 #include <sstream>
 
 #include "client/settings/preference_texts.h"
+#include "shared/base/clean_text.h"
 #include "shared/base/limits.h"
 #include "shared/io/settings.h"
+#include "shared/io/settings_text.h"
+#include "shared/json/text.h"
 
 namespace gleaner::settings {
 namespace {
 
 constexpr std::int64_t preferences_bytes_max = 64 << 10;
+constexpr std::size_t shown_max = 63;  // of a wrong value
 constexpr std::size_t names_max = limits::applications_permitted_max;
 constexpr const char* no_sandbox = "off: I accept that kernels run with my rights";
 constexpr const char* weak_sandbox = "weak: I accept that kernels see names, sizes and times of my files";
@@ -27,11 +32,6 @@ std::function<Status(const std::string&)> one_of(std::vector<std::string> words)
     return Error{ErrorKind::invalid, "expected one of " + all};
   };
 }
-
-constexpr std::array<const char*, 7> list_keys = {"hours",          "expensive_hours",    "applications",
-                                                  "project_shares", "projects_suspended", "exclusive",
-                                                  "network_hours"};
-constexpr std::array<const char*, 3> word_keys = {"preset", "run", "sandbox"};
 
 io::Settings settings_of(OwnerPreferences& values) {
   io::Settings all;
@@ -94,7 +94,8 @@ std::optional<ShareSetting> parse_project_share(const std::string& text) {
   return ShareSetting{text.substr(0, equals), share};
 }
 
-Status check_lists(const OwnerPreferences& values, const std::string& file) {
+Status check_lists(const OwnerPreferences& values) {
+  const auto refusal = [](const std::string& text) { return Error{ErrorKind::invalid, text}; };
   const std::pair<const char*, const std::vector<std::string>*> all[] = {
       {"hours", &values.hours},
       {"expensive_hours", &values.expensive_hours},
@@ -102,19 +103,15 @@ Status check_lists(const OwnerPreferences& values, const std::string& file) {
   for (const auto& [key, texts] : all)
     for (const std::string& text : *texts)
       if (!client_policy::parse_hours(text))
-        return Error{ErrorKind::invalid,
-                     file + ": " + key + ": \"" + text +
-                         "\" is not like \"mon-fri 18:00-08:00\", \"sat,sun\" or \"22-6\""};
+        return refusal(std::string(key) + ": \"" + text +
+                       "\" is not like \"mon-fri 18:00-08:00\", \"sat,sun\" or \"22-6\"");
   for (const std::string& text : values.project_shares)
     if (!parse_project_share(text))
-      return Error{ErrorKind::invalid, file + ": project_shares: \"" + text +
-                                           "\" is not like \"NAME=2\", with a number from 0 to 1000"};
+      return refusal("project_shares: \"" + text + "\" is not like \"NAME=2\", with a number from 0 to 1000");
   if (values.project_shares.size() > names_max || values.projects_suspended.size() > names_max)
-    return Error{ErrorKind::invalid, file + ": project_shares, projects_suspended: at most " +
-                                         std::to_string(names_max) + " projects"};
+    return refusal("project_shares, projects_suspended: at most " + std::to_string(names_max) + " projects");
   if (values.exclusive.size() > names_max || values.applications.size() > names_max)
-    return Error{ErrorKind::invalid,
-                 file + ": exclusive, applications: at most " + std::to_string(names_max) + " names"};
+    return refusal("exclusive, applications: at most " + std::to_string(names_max) + " names");
   return {};
 }
 
@@ -157,6 +154,52 @@ OwnerPreferences preset_values(const std::string& preset) {
 bool is_key(const std::string& key) {
   return std::any_of(described_preferences().begin(), described_preferences().end(),
                      [&key](const DescribedPreference& one) { return key == one.key; });
+}
+
+// The value of `key` that the TOML `as` is, as the file has it. It is read alone, and written anew: whatever
+// else `as` holds goes nowhere.
+Result<std::string> read_alone(const std::string& key, const std::string& as) {
+  OwnerPreferences alone;
+  if (const Status read = settings_of(alone).parse(key + " = " + as + "\n", ""); !read.ok()) {
+    const std::string& message = read.error().message;  // without the line
+    return Error{ErrorKind::invalid, message.substr(std::min(message.find(key + ": "), message.size()))};
+  }
+  TRY(check_lists(alone));
+  return keys_of(settings_of(alone).render())[key];
+}
+
+// What is wrong with it, for who typed it.
+Error objection(const std::string& key, const std::string& value) {
+  using enum PreferenceKind;
+  const DescribedPreference& one = described(key);
+  const bool numeric = one.kind == count || one.kind == share || one.kind == number;
+  const auto read = json::parse(value);
+  const bool fits = read.ok() && (one.kind == count ? read->is_integer() : read->is_number());
+  std::string words;
+  for (const char* word : one.words) words += (words.empty() ? "\"" : ", \"") + std::string(word) + "\"";
+  std::string wrong = "\"" + clean_line(value, shown_max) + "\" is not ";
+  if (numeric && fits) wrong = clean_line(value, shown_max) + " is not ";
+  if (numeric && !fits) wrong += one.kind == count ? "a whole number " : "a number ";
+  if (numeric) wrong += fmt::format("from {:g} to {:g}", one.low, one.high);
+  if (one.kind == flag) wrong += "true or false";
+  if (one.kind == choice) wrong += "one of " + words;
+  return {ErrorKind::invalid, key + ": " + wrong};
+}
+
+// As TOML, as a bare word, or as the only one of a list.
+Result<std::string> value_of(const std::string& key, const std::string& value) {
+  using enum PreferenceKind;
+  if (!is_clean(value))
+    return Error{ErrorKind::invalid, key + ": expected one line without invisible characters"};
+  auto read = read_alone(key, value);
+  if (read.ok()) return read;
+  const std::string quoted = io::toml_string(value);
+  auto as_word = read_alone(key, quoted);
+  if (as_word.ok()) return as_word;
+  auto as_list = read_alone(key, value.empty() ? "[]" : "[" + quoted + "]");
+  const PreferenceKind kind = described(key).kind;
+  if (as_list.ok() || kind == hours || kind == names) return as_list;
+  return kind == PreferenceKind::text ? as_word.error() : objection(key, value);
 }
 
 }  // namespace
@@ -233,10 +276,14 @@ Result<PreferenceBook> PreferenceBook::load(const io::Files& files, PreferenceFi
       book.origins_[one.key] = "preset " + named.preset;
   for (const Layer& layer : layers) {
     TRY(settings_of(book.values_).parse(layer.text, layer.name));
-    TRY(check_lists(book.values_, layer.name));
-    for (const auto& [key, value] : keys_of(layer.text)) {
+    if (const Status fit = check_lists(book.values_); !fit.ok()) return fit.error().within(layer.name);
+    OwnerPreferences alone;
+    TRY(settings_of(alone).parse(layer.text, layer.name));
+    const auto written = keys_of(settings_of(alone).render());
+    for (const auto& [key, line] : keys_of(layer.text)) {
+      if (!written.contains(key)) continue;  // a line of a list that has several
       book.origins_[key] = layer.name;
-      (layer.locked ? book.locked_ : book.own_)[key] = layer.locked ? layer.name : value;
+      (layer.locked ? book.locked_ : book.own_)[key] = layer.locked ? layer.name : written.at(key);
     }
   }
   return book;
@@ -260,34 +307,13 @@ Status PreferenceBook::set(io::Files& files, const std::string& key, const std::
                  "there is no preference \"" + key + "\": `gleaner prefs show` lists them"};
   if (const auto locked = locked_.find(key); locked != locked_.end())
     return Error{ErrorKind::forbidden, key + " is locked by the administrator in " + locked->second};
-  const auto own = own_;
-  std::string text;
-  const auto attempt = [&](const std::string& as) {
-    std::map<std::string, std::string> next = own;
-    next[key] = as;
-    text =
-        "# Preferences of the Gleaner client; `gleaner prefs show` lists all. Changes take effect at once.\n";
-    for (const DescribedPreference& one : described_preferences())
-      if (next.contains(one.key))
-        text += "\n# " + std::string(one.meaning) + "\n" + one.key + " = " + next[one.key] + "\n";
-    OwnerPreferences trial;
-    if (const Status parsed = settings_of(trial).parse(text, "preferences"); !parsed.ok()) return parsed;
-    return check_lists(trial, "preferences");
-  };
-  std::string quoted = "\"";
-  for (const char c : value) quoted += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
-  quoted += '"';
-  Status checked = attempt(value);
-  if (!checked.ok()) {
-    const Status as_word = attempt(quoted);
-    const Status as_list = as_word.ok() ? as_word : attempt(quoted == "\"\"" ? "[]" : "[" + quoted + "]");
-    if (!as_list.ok()) {
-      const auto among = [&key](const auto& keys) {
-        return std::find(keys.begin(), keys.end(), key) != keys.end();
-      };
-      return (among(word_keys) ? as_word : among(list_keys) ? as_list : checked).error();
-    }
-  }
+  auto own = own_;
+  TRY_ASSIGN(own[key], value_of(key, value));
+  std::string text =
+      "# Preferences of the Gleaner client; `gleaner prefs show` lists all. Changes take effect at once.\n";
+  for (const DescribedPreference& one : described_preferences())
+    if (own.contains(one.key))
+      text += "\n# " + std::string(one.meaning) + "\n" + one.key + " = " + own[one.key] + "\n";
   TRY(files.write(places_.own, text, io::Mode::normal));
   Result<PreferenceBook> again = load(files, places_);
   if (!again.ok()) return again.error();

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "shared/base/utf8.h"
+#include "shared/base/clean_text.h"
 #include "shared/json/text.h"
 
 namespace gleaner::view {
@@ -80,16 +80,7 @@ Json to_json(const View& view) {
 }  // namespace
 
 std::string clean_text(std::string_view text) {
-  std::string clean;
-  for (std::size_t at = 0; at < text.size();) {
-    const auto [bytes, code] = first_character(text.substr(at));
-    const bool shown = bytes > 0 && !is_control(code) && !is_format_control(code);
-    const std::size_t length = shown ? bytes : 1;
-    if (clean.size() + length > text_bytes_max) break;
-    clean += shown ? text.substr(at, length) : " ";
-    at += length;
-  }
-  return clean;
+  return clean_line(text, text_bytes_max);
 }
 
 Bytes encode_head(const View& view) {

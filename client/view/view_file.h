@@ -66,7 +66,7 @@ struct View {
   return std::int64_t{3} * picture.width * picture.height;
 }
 
-// One line of valid UTF-8 of at most text_bytes_max bytes.
+// One clean line (shared/base/clean_text.h) of at most text_bytes_max bytes.
 [[nodiscard]] std::string clean_text(std::string_view text);
 
 }  // namespace gleaner::view

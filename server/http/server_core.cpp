@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "server/http/server_connection.h"
+#include "shared/base/clean_text.h"
 
 namespace gleaner::http {
 
@@ -162,7 +163,7 @@ void Core::log(const std::string& line) const {
   if (options.log) {
     options.log(line);
   } else {
-    std::fputs(("http: " + line + "\n").c_str(), stderr);
+    std::fputs(("http: " + clean_line(line) + "\n").c_str(), stderr);
   }
 }
 

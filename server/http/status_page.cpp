@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "shared/base/clean_text.h"
+
 namespace gleaner::http {
 namespace {
 
@@ -50,7 +52,7 @@ std::string host_row(const protocol::HostInfo& h, Timestamp now) {
 std::string escape_html(std::string_view text) {
   std::string out;
   out.reserve(text.size());
-  for (const char c : text) {
+  for (const char c : clean_line(text)) {
     switch (c) {
       case '&':
         out += "&amp;";

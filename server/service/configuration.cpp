@@ -8,6 +8,7 @@
 #include "server/service/manager_sandbox.h"
 #include "server/storage/open_blobs.h"
 #include "server/storage/open_store.h"
+#include "shared/base/clean_text.h"
 #include "shared/base/limits.h"
 #include "shared/io/settings.h"
 #include "shared/planning/serving.h"
@@ -99,8 +100,9 @@ void declare_log(io::Settings& settings, Configuration& c) {
 
 void declare(io::Settings& settings, Configuration& c) {
   settings.add("project.name", &c.name, "What volunteers see.", [](const std::string& name) -> Status {
-    if (!name.empty() && name.size() <= limits::name_length_max) return {};
-    return Error{ErrorKind::invalid, "expected 1 to 64 bytes"};
+    if (!name.empty() && name.size() <= limits::name_length_max && is_clean(name)) return {};
+    return Error{ErrorKind::invalid,
+                 "expected one line of 1 to 64 bytes without invisible characters, got \"" + name + "\""};
   });
   declare_serving(settings, c);
   settings.add(

@@ -148,8 +148,9 @@ std::string mail_of(const Notice& notice, const std::string& project, const std:
       "8bit\r\n\r\n"
       "{}\r\n{}{}\r\n-- \r\n{}\r\n",
       to, header_text(line_of("[" + project + "] " + notice.subject)),
-      fmt::gmtime(std::chrono::system_clock::to_time_t(notice.at)), notice.subject, notice.text,
-      notice.text.empty() ? "" : "\r\n", line_of(project));
+      fmt::gmtime(std::chrono::system_clock::to_time_t(notice.at)), line_of(notice.subject),
+      clean_text(notice.text, limits::message_length_max), notice.text.empty() ? "" : "\r\n",
+      line_of(project));
 }
 
 std::string webhook_body_of(const Notice& notice, const std::string& project) {

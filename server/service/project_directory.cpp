@@ -33,6 +33,15 @@ std::string admin_profile(const std::string& url, const std::string& project, bo
          (public_certificate ? "  \"public_certificate\": true,\n" : "") + "  \"token_file\": \"token\"\n}\n";
 }
 
+// What `run` would refuse, and a code that nobody could join with, are refused before there is a project.
+Status check_settings(const Configuration& configuration, const std::string& host, const std::string& file) {
+  TRY(parse_configuration(render_configuration(configuration), file));
+  const protocol::JoinCode code{host, static_cast<int>(configuration.port), Bytes(32, '\0'),
+                                Bytes(enrolment_secret_bytes, '\0')};
+  const auto read = protocol::parse_join_code(protocol::to_text(code));
+  return read.ok() ? Status() : Status(read.error().within("--public-host"));
+}
+
 }  // namespace
 
 protocol::JoinCode join_code(const Configuration& configuration, const Bytes& root_key,
@@ -116,11 +125,12 @@ Result<InitReport> init_project(io::Files& files, const InitOptions& options, Ti
     return Error{ErrorKind::conflict, options.directory.string() +
                                           " already holds a project; serve it with `gleaner-server run " +
                                           options.directory.string() + "`, or choose another directory"};
+  const std::string host = public_host(options.configuration);
+  TRY(check_settings(options.configuration, host, directory.configuration().string()));
   TRY_ASSIGN(const auto offline, options.root
                                      ? bundle::create_signer(files, options.offline, *options.root, now)
                                      : bundle::create_offline_keys(files, options.offline, now));
   const Timestamp until = now + std::chrono::hours{24} * options.days;
-  const std::string host = public_host(options.configuration);
   const Bytes secret = crypto::random_secret(enrolment_secret_bytes);
   const std::string token = to_base64url(crypto::random_secret(32));
 

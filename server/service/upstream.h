@@ -45,11 +45,13 @@ struct Upstream {
   std::set<SegmentId> to_send;              // of these: no message has brought them up yet
   std::int64_t owed_bytes = 0;              // of these
   bool full = false;                        // it said that it holds no more results
-  // Answers for hosts, until they were told them so many times: a reply may be lost.
+  // Answers for hosts, until they were told them so many times, in ever longer intervals: a reply may be
+  // lost.
   struct Answer {
     protocol::SignedStatement statement;
     ProblemId problem;
     int told = 0;
+    Timestamp again = {};  // not before
   };
   std::map<HostId, std::vector<Answer>> answers;
   std::map<HostId, policy::HostOffer> offers;  // of hosts, with their last requests since the start

@@ -15,8 +15,10 @@
 namespace gleaner::service {
 namespace {
 
-// A reply may be lost: an answer is told in so many. Whoever heard none of them brings the result once more.
+// A reply may be lost, which its host may not notice: an answer is told in so many, and not in the very next
+// one, when the host has most likely heard it. Whoever heard none of them brings the result once more.
 constexpr int told_times = 3;
+constexpr Duration told_again = std::chrono::seconds{15};  // then four times as long
 
 // What its host signed of it, if that is of this result. Whose signature it is, is looked at on the pool.
 Result<protocol::Delivery> read_delivery(const protocol::CommitRequest& request) {
@@ -243,13 +245,15 @@ std::vector<protocol::SignedStatement> answers_for(Transaction& tx, HostId host,
   const auto found = tx.model.upstream->answers.find(host);
   if (found == tx.model.upstream->answers.end()) return some;
   auto& answers = found->second;
-  const std::size_t count = std::min(answers.size(), most);
-  for (std::size_t i = 0; i < count; ++i) {
-    some.push_back(answers[i].statement);
-    ++answers[i].told;
+  // New ones first; they are behind those that were told.
+  std::stable_partition(answers.begin(), answers.end(), [](const auto& answer) { return answer.told == 0; });
+  for (Upstream::Answer& answer : answers) {
+    if (some.size() == most) break;
+    if (tx.now < answer.again) continue;
+    some.push_back(answer.statement);
+    answer.again = tx.now + told_again * (answer.told == 0 ? 1 : 4);
+    ++answer.told;
   }
-  // Those that were told least often first.
-  std::rotate(answers.begin(), answers.begin() + static_cast<std::ptrdiff_t>(count), answers.end());
   std::erase_if(answers, [](const Upstream::Answer& answer) { return answer.told >= told_times; });
   if (answers.empty()) tx.model.upstream->answers.erase(found);
   return some;

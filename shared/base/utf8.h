@@ -14,16 +14,25 @@ struct Utf8Character {
 };
 [[nodiscard]] Utf8Character first_character(std::string_view text);
 
-// C0 and C1 controls and delete: terminals obey them all.
-[[nodiscard]] constexpr bool is_control(char32_t code) {
-  return code < 0x20 || (code >= 0x7F && code < 0xA0);
-}
-
-// Characters that turn the direction of what is around them, break its line or cannot be seen: U+200B to
-// U+200F, U+2028 to U+202E, U+2060 to U+206F (Unicode 15, 23.2).
-[[nodiscard]] constexpr bool is_format_control(char32_t code) {
-  return (code >= 0x200B && code <= 0x200F) || (code >= 0x2028 && code <= 0x202E) ||
-         (code >= 0x2060 && code <= 0x206F);
+// May a person be shown it? Not C0, C1 and delete, which terminals obey; nor what ends a line, turns the
+// direction of what is around it or cannot be seen, so that it makes one name look like another: U+2028,
+// U+2029, Bidi_Control and Default_Ignorable_Code_Point (Unicode 15, DerivedCoreProperties.txt: zero-width
+// characters, variation selectors, tags), annotations and noncharacters.
+[[nodiscard]] constexpr bool is_shown(char32_t code) {
+  if (code < 0x7F) return code >= 0x20;
+  if (code < 0xA0 || code == 0xAD) return false;
+  if (code < 0x034F) return true;
+  struct Span {
+    char32_t first, last;
+  };
+  constexpr Span hidden[] = {{0x034F, 0x034F},  {0x061C, 0x061C}, {0x115F, 0x1160},   {0x17B4, 0x17B5},
+                             {0x180B, 0x180F},  {0x200B, 0x200F}, {0x2028, 0x202E},   {0x2060, 0x206F},
+                             {0x3164, 0x3164},  {0xFDD0, 0xFDEF}, {0xFE00, 0xFE0F},   {0xFEFF, 0xFEFF},
+                             {0xFFA0, 0xFFA0},  {0xFFF0, 0xFFFB}, {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A},
+                             {0xE0000, 0xE0FFF}};
+  for (const Span& span : hidden)
+    if (code >= span.first && code <= span.last) return false;
+  return (code & 0xFFFE) != 0xFFFE;
 }
 
 }  // namespace gleaner

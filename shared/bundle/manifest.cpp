@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "shared/base/clean_text.h"
 #include "shared/base/limits.h"
 #include "shared/io/settings.h"
 
@@ -9,7 +10,8 @@ namespace gleaner::bundle {
 namespace {
 
 constexpr std::int64_t manifest_format = 1;
-constexpr int text_length_max = 200;  // of titles and meanings: they are shown on one line
+constexpr int text_length_max = 200;   // of titles and meanings: they are shown on one line
+constexpr std::size_t shown_max = 63;  // of a wrong value
 constexpr std::int64_t megabytes_max = std::int64_t{1} << 20;  // one TiB
 constexpr std::size_t wrap_words_max = 64;
 constexpr std::size_t versions_max = 64;  // that a version continues: more than anybody mends
@@ -18,7 +20,7 @@ constexpr double item_seconds_min = 1;
 constexpr double item_seconds_max = 1e7;  // four months
 
 Error expected(const std::string& what, const std::string& got) {
-  return {ErrorKind::invalid, "expected " + what + ", got \"" + got + "\""};
+  return {ErrorKind::invalid, "expected " + what + ", got \"" + clean_line(got, shown_max) + "\""};
 }
 
 bool consists_of(const std::string& text, const char* more) {
@@ -47,9 +49,10 @@ Status check_version(const std::string& text) {
 }
 
 Status check_text(const std::string& text) {
-  const auto control = [](char c) { return (c >= 0 && c < 0x20) || c == 0x7f; };
-  if (text.size() > text_length_max || std::any_of(text.begin(), text.end(), control))
-    return expected("one line of at most " + std::to_string(text_length_max) + " bytes", text.substr(0, 60));
+  if (text.size() > text_length_max || !is_clean(text))
+    return expected(
+        "one line of at most " + std::to_string(text_length_max) + " bytes without invisible characters",
+        text);
   return {};
 }
 
@@ -124,7 +127,7 @@ Status check_parameter_name(const std::string& text) {
 Status check_whole(const Manifest& manifest, std::int64_t format, const std::string& file) {
   std::string mistakes;
   const auto mistake = [&](const std::string& key, const std::string& text) {
-    mistakes += (mistakes.empty() ? "" : "\n") + file + ": " + key + ": " + text;
+    mistakes += (mistakes.empty() ? "" : "\n") + clean_line(file + ": " + key + ": " + text);
   };
   if (format == 0) mistake("manifest", "missing: expected manifest = 1");
   if (format > manifest_format)

@@ -45,8 +45,7 @@ std::optional<double> number_of(const json::Value& value) {
 }
 
 bool is_line(const std::string& text, int length_max) {
-  return std::cmp_less_equal(text.size(), length_max) &&
-         std::none_of(text.begin(), text.end(), [](char c) { return (c >= 0 && c < 0x20) || c == 0x7f; });
+  return std::cmp_less_equal(text.size(), length_max) && is_clean(text);
 }
 
 // One table of the manifest, with the mistakes in it.

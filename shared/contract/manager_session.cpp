@@ -235,8 +235,12 @@ Result<StagePlan> ManagerSession::plan(int stage) {
   for (;;) {
     TRY_ASSIGN(const std::string line, state_->line());
     const Hearing hearing = answer.take(line);
-    if (const auto* fault = std::get_if<Fault>(&hearing))
-      return state_->process->nonsense(line, fault->expected);
+    if (const auto* fault = std::get_if<Fault>(&hearing)) {
+      const Error nonsense = state_->process->nonsense(line, fault->expected);
+      if (line != "items 0") return nonsense;
+      // That has a meaning, and asking again would not change it.
+      return Error{ErrorKind::invalid, "the application planned no items: check the problem's parameters"};
+    }
     if (std::get<Heard>(hearing) == Heard::end) return std::move(answer.plan());
   }
 }

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <mutex>
 
 #include "shared/base/check.h"
@@ -301,6 +303,11 @@ class CurlClient final : public HttpClient {
       return Error{ErrorKind::unavailable, text + " [" + detail + "]"};
     };
     const std::string where = target.shown();
+    // What a server that ends does to a connection, wherever that is just then.
+    const auto has = [&](const char* words) { return std::strstr(detail_.data(), words) != nullptr; };
+    const Error closed = plain(where + " closed the connection: it may be restarting");
+    const long proxy_said = info<long>(CURLINFO_HTTP_CONNECTCODE);
+    if (proxy_said >= 300) return plain(proxy_refusal(proxy_said, where));
     switch (static_cast<int>(result)) {
       case CURLE_COULDNT_RESOLVE_HOST:
         return plain("no address is known for " + target.host +
@@ -316,13 +323,44 @@ class CurlClient final : public HttpClient {
         return plain(where + " did not answer within " +
                      std::to_string(request.timeout / std::chrono::milliseconds{1}) +
                      " ms: the network or the server is slow or down; try again later");
+      case CURLE_GOT_NOTHING:
+      case CURLE_SEND_ERROR:
+      case CURLE_RECV_ERROR:
+        return closed;
       case CURLE_SSL_CONNECT_ERROR:
+        if (has("SSL_ERROR_SYSCALL") || has("reset by peer") || has("unexpected eof") || has("Broken pipe"))
+          return closed;
         return error("no secure connection to " + where + ": does this port speak HTTPS (TLS 1.2 or later)?");
       case CURLE_OUT_OF_MEMORY:
         return {ErrorKind::io, "not enough memory to talk to " + where + ": close some programs"};
       default:
         return error("the connection to " + where + " was lost: try again later");
     }
+  }
+
+  // Of the proxy that the environment names, which libcurl asks in this order; what it has before '@' is
+  // secret.
+  static std::string proxy_refusal(long status, const std::string& where) {
+    std::string proxy;
+    const char* variable = "https_proxy";
+    for (const char* name : {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"}) {
+      const char* value = std::getenv(name);
+      if (value == nullptr || *value == '\0') continue;
+      proxy = value;
+      variable = name;
+      break;
+    }
+    if (const auto scheme = proxy.find("://"); scheme != std::string::npos) proxy.erase(0, scheme + 3);
+    const auto at = proxy.rfind('@');
+    const bool named = at != std::string::npos;
+    if (named) proxy.erase(0, at + 1);
+    proxy = "the proxy " + proxy.substr(0, proxy.find('/'));
+    if (status != 407)
+      return proxy + " does not let this computer connect to " + where + " (it answered " +
+             std::to_string(status) + "): ask whoever runs the proxy";
+    if (named) return proxy + " refuses the name and password in " + variable;
+    return proxy + " wants a name and password: set " + variable + "=http://NAME:PASSWORD@" +
+           proxy.substr(10);
   }
 
   const Schemes schemes_;

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "shared/base/check.h"
+#include "shared/base/clean_text.h"
 #include "shared/io/settings_text.h"
 
 namespace gleaner::io {
@@ -12,7 +13,7 @@ namespace {
 
 constexpr std::size_t text_bytes_max = 1 << 20;
 constexpr std::size_t mistakes_max = 50;  // shown; nobody mends more at a time
-constexpr std::size_t shown_value_length = 60;
+constexpr std::size_t shown_value_length = 63;
 
 using Assign = std::function<void()>;
 
@@ -23,9 +24,7 @@ std::string shown(const toml::node& node) {
   std::ostringstream text;
   node.visit([&](const auto& value) { text << value; });
   std::string whole = node.is_string() ? toml_string(node.as_string()->get()) : text.str();
-  std::replace(whole.begin(), whole.end(), '\n', ' ');
-  if (whole.size() > shown_value_length) whole = whole.substr(0, shown_value_length) + "...";
-  return whole;
+  return clean_line(whole, shown_value_length);
 }
 
 Error expected(const std::string& what, const toml::node& node) {
@@ -57,7 +56,7 @@ class Mistakes {
   explicit Mistakes(const std::string& file) : file_(file) {}
 
   void add(const toml::source_region& where, const std::string& key, const std::string& message) {
-    lines_.emplace_back(where.begin.line, (key.empty() ? "" : key + ": ") + message);
+    lines_.emplace_back(where.begin.line, clean_line((key.empty() ? "" : key + ": ") + message));
   }
   [[nodiscard]] Status status() {
     if (lines_.empty()) return {};

@@ -15,15 +15,16 @@ void write_escaped(std::string& to, char32_t unit) {
   for (int shift = 12; shift >= 0; shift -= 4) to += hex_digits[unit >> static_cast<unsigned>(shift) & 0xFU];
 }
 
+// What may not be shown is escaped always: what is printed is exact, and no terminal obeys it.
 void write_character(std::string& to, std::string_view bytes, char32_t code, bool ascii) {
   static constexpr std::string_view named = "\"\\\b\f\n\r\t";
   static constexpr std::string_view names = "\"\\bfnrt";
   if (const auto at = code < 0x80 ? named.find(static_cast<char>(code)) : named.npos; at != named.npos) {
     to += '\\';
     to += names[at];
-  } else if (code < 0x20 || (ascii && code >= 0x7F && code < 0x10000)) {
+  } else if (code < 0x10000 && (ascii ? code < 0x20 || code >= 0x7F : !is_shown(code))) {
     write_escaped(to, code);
-  } else if (ascii && code >= 0x10000) {
+  } else if (code >= 0x10000 && (ascii || !is_shown(code))) {
     write_escaped(to, 0xD800 + ((code - 0x10000) >> 10U));
     write_escaped(to, 0xDC00 + ((code - 0x10000) & 0x3FFU));
   } else {

@@ -18,7 +18,7 @@ namespace gleaner::protocol::codec {
 
 struct Plain {};  // the type says it all: bool, id, time, enumeration, Range, message
 
-// Strings: UTF-8 without control characters.
+// Strings: UTF-8 of characters that can be shown (is_clean()).
 struct Text {
   std::size_t bytes_max = limits::name_length_max;
 };

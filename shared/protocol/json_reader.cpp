@@ -82,14 +82,14 @@ void JsonReader::read_leaf(const Node& node, double& value, Real) {
 void JsonReader::read_leaf(const Node& node, std::string& value, const Text& kind) {
   const auto text = text_of(node, kind.bytes_max);
   if (!text) return;
-  if (has_control_characters(*text)) return fail("expected text without control characters");
+  if (!is_clean(*text)) return fail("expected text without control or invisible characters");
   value = *text;
 }
 
 void JsonReader::read_leaf(const Node& node, std::string& value, Prose) {
   const auto text = text_of(node, limits::message_length_max);
   if (!text) return;
-  if (has_control_characters(*text, "\n\t")) return fail("expected text without control characters");
+  if (!is_clean(*text, "\n\t")) return fail("expected text without control or invisible characters");
   value = *text;
 }
 

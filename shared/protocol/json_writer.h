@@ -11,6 +11,7 @@
 #include "shared/json/text.h"
 #include "shared/protocol/field_kinds.h"
 #include "shared/protocol/json_reader.h"
+#include "shared/protocol/text.h"
 
 namespace gleaner::protocol::codec {
 
@@ -83,7 +84,7 @@ class JsonWriter {
   void write_leaf(std::int64_t value, const Whole&);
   void write_leaf(double value, const Number&);
   void write_leaf(double value, Real) { json::write_double(text_, value); }
-  void write_leaf(const std::string& value, const Text&) { write_text(value); }
+  void write_leaf(const std::string& value, const Text&) { write_text(without_invisible(value)); }
   void write_leaf(const std::string& value, Prose);
   void write_leaf(const std::string& value, const Document&) { write_text(value); }
   void write_leaf(const std::string& value, Digest) { write_text(value); }

@@ -24,6 +24,10 @@ void Packer::write_text(std::string_view value) {
   bytes_.append(value);
 }
 
+void Packer::write_name(std::string_view value) {
+  write_text(without_invisible(value));
+}
+
 void Packer::write_prose(std::string_view value) {
   write_text(value.empty() ? value : clean_text(value, limits::message_length_max));
 }

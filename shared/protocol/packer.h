@@ -58,6 +58,8 @@ class Packer {
       write_number(within(value, kind));
     } else if constexpr (std::is_same_v<Kind, Prose>) {
       write_prose(value);
+    } else if constexpr (std::is_same_v<Kind, Text>) {
+      write_name(value);
     } else if constexpr (std::is_convertible_v<T, std::string_view>) {
       write_text(value);
     } else {
@@ -67,6 +69,7 @@ class Packer {
   void write_whole(std::int64_t value);
   void write_number(double value);
   void write_text(std::string_view value);
+  void write_name(std::string_view value);   // cleaned, as in JSON
   void write_prose(std::string_view value);  // cleaned and cut, as in JSON
 
   Bytes bytes_;

@@ -62,14 +62,12 @@ std::string_view Unpacker::text() {
 
 void Unpacker::read_text(std::string& value, const Text& kind) {
   value = text();
-  require(value.size() <= kind.bytes_max && is_utf8(value) && !has_control_characters(value), "");
+  require(value.size() <= kind.bytes_max && is_clean(value), "");
 }
 
 void Unpacker::read_text(std::string& value, Prose) {
   value = text();
-  require(
-      value.size() <= limits::message_length_max && is_utf8(value) && !has_control_characters(value, "\n\t"),
-      "");
+  require(value.size() <= limits::message_length_max && is_clean(value, "\n\t"), "");
 }
 
 void Unpacker::read_text(std::string& value, const Document& kind) {

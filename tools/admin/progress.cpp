@@ -7,6 +7,7 @@
 
 #include "shared/base/limits.h"
 #include "shared/protocol/text.h"
+#include "shared/terminal/print.h"
 #include "tools/admin/figures.h"
 
 namespace gleaner::admin {
@@ -161,7 +162,7 @@ void LiveText::draw(const std::vector<std::string>& lines) {
 
 void LiveText::clear() {
   if (display_.terminal)
-    for (std::size_t i = 0; i < drawn_; ++i) out_ << "\x1b[1A\x1b[2K";
+    for (std::size_t i = 0; i < drawn_; ++i) out_ << terminal::Control{"\x1b[1A\x1b[2K"};
   drawn_ = 0;
 }
 

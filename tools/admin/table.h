@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "shared/base/clean_text.h"
 #include "tools/admin/outside.h"
 
 namespace gleaner::admin {
@@ -16,13 +17,13 @@ enum class Tint { none, good, warning, bad, dim, bold };
 [[nodiscard]] std::string tinted(const std::string& text, Tint tint, const Display& display);
 
 struct Cell {
-  std::string text;  // one line
+  std::string text;  // one clean line, whatever it was made of
   Tint tint = Tint::none;
   // Implicit, so that rows may be written as plain texts.
-  Cell(std::string words, Tint colour = Tint::none)  // NOLINT(google-explicit-constructor)
-      : text(std::move(words)), tint(colour) {}
+  Cell(const std::string& words, Tint colour = Tint::none)  // NOLINT(google-explicit-constructor)
+      : text(clean_line(words)), tint(colour) {}
   Cell(const char* words, Tint colour = Tint::none)  // NOLINT(google-explicit-constructor)
-      : text(words), tint(colour) {}
+      : text(clean_line(words)), tint(colour) {}
 };
 
 class Table {

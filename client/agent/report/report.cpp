@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "shared/base/utf8.h"
+#include "shared/base/clean_text.h"
 #include "shared/json/text.h"
 
 namespace gleaner::agent {
@@ -67,16 +67,7 @@ Status read_list(const Json& report, const char* key, std::size_t count, std::ve
 }  // namespace
 
 std::string printable(std::string_view text) {
-  std::string clean;
-  while (!text.empty()) {
-    const auto [bytes, code] = first_character(text);
-    const bool shown = bytes > 0 && !is_control(code) && !is_format_control(code);
-    const std::string_view one = shown ? text.substr(0, bytes) : std::string_view("?");
-    if (clean.size() + one.size() > report_text_max) break;
-    clean += one;
-    text.remove_prefix(std::max<std::size_t>(bytes, 1));
-  }
-  return clean;
+  return clean_line(text, report_text_max);
 }
 
 std::string encode(const SessionReport& report) {

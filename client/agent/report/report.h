@@ -53,7 +53,7 @@ struct SessionReport {
 // invalid with a sentence that says what is wrong.
 [[nodiscard]] Result<SessionReport> decode(std::string_view line);
 
-// At most report_text_max bytes of valid UTF-8 without control characters; the rest is replaced or cut.
+// One clean line (shared/base/clean_text.h) of at most report_text_max bytes.
 [[nodiscard]] std::string printable(std::string_view text);
 
 }  // namespace gleaner::agent

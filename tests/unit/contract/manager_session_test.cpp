@@ -115,7 +115,8 @@ TEST_CASE("a manager plans a stage") {
 }
 
 TEST_CASE("a plan that is none is refused") {
-  CHECK_THAT(plan_error("items 0\\nok\\n").message, Contains("expected end, or items N"));
+  CHECK_THAT(plan_error("items 0\\nok\\n").message, Contains("the application planned no items"));
+  CHECK(plan_error("items 0\\nok\\n").kind == ErrorKind::invalid);
   CHECK_THAT(plan_error("ok\\n").message, Contains("expected end, or items N"));
   CHECK_THAT(plan_error("items 5\\nitems 6\\nok\\n").message,
              Contains("expected name, hints, ahead, input or ok"));

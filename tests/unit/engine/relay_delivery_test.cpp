@@ -1,4 +1,7 @@
 // Results that a relay holds: kept until the project acknowledges them, whatever becomes of relay and client.
+#include <spdlog/sinks/ringbuffer_sink.h>
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 
 #include "shared/crypto/relay_chain.h"
@@ -57,6 +60,27 @@ TEST_CASE("What a relay holds stays until the project's acknowledgements come, i
   CHECK(relayed.sent() == sent);
   CHECK(world.has_all({50, 150}));
   CHECK(world.engine->status().commits_accepted == static_cast<std::int64_t>(sent));
+}
+
+TEST_CASE("An answer that a relay tells again is no news, and no line of the log") {
+  const auto before = spdlog::default_logger();
+  const auto memory = std::make_shared<spdlog::sinks::ringbuffer_sink_mt>(1000);
+  spdlog::set_default_logger(std::make_shared<spdlog::logger>("test", memory));
+  Relayed relayed;
+  World& world = relayed.world;
+  relayed.compute();
+  world.server.to_tell.pop_back();  // the unit stays
+  world.server.tells = true;
+  for (const auto told = world.server.to_tell; const int seconds : {60, 60, 60}) {
+    world.server.to_tell = told;
+    world.run_for(std::chrono::seconds{seconds}, 1s);
+  }
+  CHECK_FALSE(world.nothing_in_hand());
+  spdlog::set_default_logger(before);
+  for (const std::string& line : memory->last_formatted()) {
+    INFO(line);
+    CHECK(line.find("acknowledgement") == std::string::npos);
+  }
 }
 
 TEST_CASE("Every result under a relay goes with the word of the host that computed it") {

@@ -1,10 +1,15 @@
 #include "shared/io/http_client.h"
 
+#include <netinet/in.h>
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <fstream>
+#include <thread>
 
+#include "shared/io/descriptor.h"
 #include "shared/io/reach.h"
 #include "tests/catch.h"
 #include "tests/unit/io/temporary_directory.h"
@@ -353,6 +358,60 @@ TEST_CASE("what is wrong with the connection is told apart") {
   for (const char* proxy : {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"}) ::unsetenv(proxy);
   says(failure_of(*client, get("https://no-such-host.invalid/"), ErrorKind::unavailable),
        "no address is known");
+}
+
+TEST_CASE("a server that goes away while it is spoken to may be restarting") {
+  const Fixture fixture;
+  const auto client = fixture.client();
+  // Resets what connects: before the handshake, or in it.
+  for (const bool listens : {false, true}) {
+    Descriptor listener(::socket(AF_INET, SOCK_STREAM, 0));
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t length = sizeof address;
+    REQUIRE(::bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), length) == 0);
+    REQUIRE(::listen(listener.get(), 8) == 0);
+    REQUIRE(::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&address), &length) == 0);
+    std::thread server([&] {
+      const Descriptor connection(::accept(listener.get(), nullptr, nullptr));
+      char byte = 0;
+      if (listens) CHECK(::recv(connection.get(), &byte, 1, 0) == 1);
+      const linger at_once{1, 0};
+      ::setsockopt(connection.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    });
+    const std::string where = "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+    const std::string said = failure_of(*client, get("https://" + where + "/"), ErrorKind::unavailable);
+    server.join();
+    CHECK(said == where + " closed the connection: it may be restarting");
+  }
+  TlsServer silent(fixture.identity(), [](const std::string&) { return ""; }, {true, false, true});
+  says(failure_of(*client, get(silent.url("/")), ErrorKind::unavailable), "it may be restarting");
+}
+
+TEST_CASE("what a proxy wants is said, and what it is told is not") {
+  const Fixture fixture;
+  std::atomic<const char*> status = "407 Proxy Authentication Required";
+  TlsServer proxy(
+      fixture.identity(),
+      [&](const std::string&) { return "HTTP/1.1 " + std::string(status) + "\r\nContent-Length: 0\r\n\r\n"; },
+      {false, true});
+  const std::string place = "127.0.0.1:" + std::to_string(proxy.port());
+  const auto answer = [&](const std::string& setting) {
+    ::setenv("https_proxy", setting.c_str(), 1);
+    const auto said = failure_of(*fixture.client(), get("https://grid.invalid/"), ErrorKind::unavailable);
+    ::unsetenv("https_proxy");
+    return said;
+  };
+  CHECK(answer("http://" + place) ==
+        "the proxy " + place + " wants a name and password: set https_proxy=http://NAME:PASSWORD@" + place);
+  CHECK(answer("http://ann:secret@" + place) ==
+        "the proxy " + place + " refuses the name and password in https_proxy");
+  status = "403 Forbidden";
+  CHECK(answer(place) ==
+        "the proxy " + place +
+            " does not let this computer connect to grid.invalid:443 (it answered 403): ask whoever "
+            "runs the proxy");
 }
 
 TEST_CASE("what is not a request is not sent") {

@@ -116,7 +116,7 @@ TEST_CASE("numbers keep their form and every bit", "[json]") {
 }
 
 TEST_CASE("texts are escaped, and what is not UTF-8 is replaced", "[json]") {
-  CHECK(write("\"\\\b\f\n\r\t\x01\x7f/é") == "\"\\\"\\\\\\b\\f\\n\\r\\t\\u0001\x7f/é\"");
+  CHECK(write("\"\\\b\f\n\r\t\x01\x7f/é") == "\"\\\"\\\\\\b\\f\\n\\r\\t\\u0001\\u007f/é\"");
   CHECK(write("a\xff\xC3z") == "\"a\xEF\xBF\xBD\xEF\xBF\xBDz\"");
   CHECK(write("é€🌾\x7f\xff", {-1, false, true}) == R"("\u00e9\u20ac\ud83c\udf3e\u007f\ufffd")");
   CHECK(parse(R"("\u00e9\u20ac\ud83c\udf3e")")->string() == "é€🌾");

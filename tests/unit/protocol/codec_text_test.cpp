@@ -148,3 +148,21 @@ TEST_CASE("codec speed", "[.][benchmark]") {
   time("decode", [&] { REQUIRE(decode<WorkRequest>(text).ok()); });
   time("encode", [&] { REQUIRE(encode(request).size() == text.size()); });
 }
+
+TEST_CASE("names that hide something are refused, and never make a message unreadable") {
+  for (const std::string hidden :
+       {"\\u202e", "\\u200b", "\\u2028", "\\u2066", "\\udb40\\udc61", "\\ufeff", "\\u00ad"}) {
+    INFO(hidden);
+    const auto named =
+        decode<AddProblem>("{\"version\":1,\"application\":\"a\",\"name\":\"a" + hidden + "b\"}");
+    REQUIRE_FALSE(named.ok());
+    CHECK(named.error().message.find("name: expected text without control or invisible characters") !=
+          std::string::npos);
+  }
+  // Stored before they were refused.
+  HostInfo host;
+  host.name =
+      "a\xE2\x80\xAE"
+      "b";
+  CHECK(encode(host).find("\"a b\"") != std::string::npos);
+}

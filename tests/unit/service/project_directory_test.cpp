@@ -89,6 +89,35 @@ TEST_CASE("a directory that holds a project is never made again") {
   CHECK(says(again.error().message, "already holds a project"));
 }
 
+TEST_CASE(
+    "what `run` would refuse, and a code nobody could join with, are refused before there is a project") {
+  const gleaner::testing::TemporaryDirectory temporary;
+  InitOptions options;
+  options.directory = temporary.path() / "project";
+  options.offline = temporary.path() / "offline";
+  const auto refused = [&](const std::string& why) {
+    const auto made = init_project(io::real_files(), options, system_clock().now());
+    REQUIRE(!made.ok());
+    CHECK(made.error().kind == ErrorKind::invalid);
+    CHECK(says(made.error().message, why));
+    CHECK(std::filesystem::is_empty(temporary.path()));
+  };
+  for (const std::string& name :
+       {std::string(), std::string(65, 'x'), std::string("two\nlines"), std::string("a\x1b[2J"),
+        std::string("a\xE2\x80\xAE"
+                    "b")}) {
+    options.configuration.name = name;
+    refused("project.name: expected one line of 1 to 64 bytes");
+  }
+  options.configuration.name = "Good";
+  for (const char* host : {"a b", "https://grid.example.org", "x\ny"}) {
+    options.configuration.public_host = host;
+    refused("--public-host");
+  }
+  options.configuration.public_host = "grid.example.org";
+  CHECK(init_project(io::real_files(), options, system_clock().now()).ok());
+}
+
 TEST_CASE("a directory without a project says how to make one") {
   const gleaner::testing::TemporaryDirectory empty;
   const auto secrets = read_secrets(io::real_files(), ProjectDirectory(empty.path()), system_clock().now());

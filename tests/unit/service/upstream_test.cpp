@@ -40,6 +40,30 @@ TEST_CASE("what a relay leases its hosts compute, and the project answers each o
   CHECK(answers.front().status == CommitStatus::accepted);
 }
 
+TEST_CASE("a relay tells an answer once, and again only when its reply may have been lost") {
+  Tree tree;
+  const TreeChild& child = tree.children[0];
+  must(tree.operate([&](Transaction& tx) {
+    tx.model.upstream->answers[child.id].push_back({{}, tree.problem, 0});
+    return Status{};
+  }));
+  const auto told = [&] {
+    return tree.look<std::size_t>([&](Transaction& tx) { return answers_for(tx, child.id, 64).size(); });
+  };
+  CHECK(told() == 1);
+  for (int i = 0; i < 5; ++i) CHECK(told() == 0);
+  tree.world.clock().advance(std::chrono::seconds{14});
+  CHECK(told() == 0);
+  tree.world.clock().advance(std::chrono::seconds{1});
+  CHECK(told() == 1);
+  tree.world.clock().advance(std::chrono::seconds{59});
+  CHECK(told() == 0);
+  tree.world.clock().advance(std::chrono::seconds{1});
+  CHECK(told() == 1);
+  tree.world.clock().advance(std::chrono::hours{1});
+  CHECK(told() == 0);
+}
+
 TEST_CASE("a relay that is ended at any instant loses nothing") {
   Tree tree(60, "rts", 3);
   int ends = 0;

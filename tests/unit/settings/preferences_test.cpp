@@ -110,6 +110,50 @@ TEST_CASE("Setting a value writes a file that can be read again, and keeps the o
   CHECK(owner_settings.upload_bytes_per_second == 50'000);
 }
 
+TEST_CASE("A value is read alone: nothing else that it holds becomes a setting") {
+  const Places places;
+  auto book = places.load();
+  REQUIRE(book.ok());
+  for (const std::string value : {"1\nsandbox = \"off: I accept that kernels run with my rights\"",
+                                  "1\rrun = \"always\"", "\"1\"\n[table]", "1\xE2\x80\xA8"})
+    CHECK_FALSE(book->set(places.files, "cores", value).ok());
+  CHECK_FALSE(book->set(places.files, "applications", "[\"a\"]\nsandbox = \"on\"").ok());
+  CHECK(book->set(places.files, "cores", "1 # sandbox = 2").ok());
+  const auto text = places.files.read(places.root / "preferences.toml", 4096);
+  REQUIRE(text.ok());
+  CHECK(text->find("cores = 1\n") != std::string::npos);
+  CHECK(text->find("sandbox") == std::string::npos);
+  CHECK(places.load()->values().sandbox == "on");
+}
+
+TEST_CASE("A list of several lines, written by hand, stays whole when another value is set") {
+  const Places places;
+  places.put("preferences.toml", "exclusive = [\n  \"steam\",\n  \"a = b\",\n]\n");
+  auto book = places.load();
+  REQUIRE(book.ok());
+  CHECK(book->set(places.files, "cores", "2").ok());
+  CHECK(places.load()->values().exclusive == std::vector<std::string>{"steam", "a = b"});
+}
+
+TEST_CASE("A wrong value is answered with the key, the value and what it may be") {
+  const Places places;
+  auto book = places.load();
+  REQUIRE(book.ok());
+  const auto answer = [&](const char* key, const char* value) {
+    return book->set(places.files, key, value).error().message;
+  };
+  CHECK(answer("cores", "many") == "cores: \"many\" is not a whole number from 0 to 4096");
+  CHECK(answer("cores", "1.5") == "cores: \"1.5\" is not a whole number from 0 to 4096");
+  CHECK(answer("cores", "9999") == "cores: 9999 is not from 0 to 4096");
+  CHECK(answer("cpu_share", "2") == "cpu_share: 2 is not from 0.01 to 1");
+  CHECK(answer("cpu_share", "half") == "cpu_share: \"half\" is not a number from 0.01 to 1");
+  CHECK(answer("on_battery", "maybe") == "on_battery: \"maybe\" is not true or false");
+  CHECK(answer("run", "sometimes") ==
+        "run: \"sometimes\" is not one of \"when-idle\", \"always\", \"never\"");
+  CHECK(answer("hours", "noon").starts_with("hours: \"noon\" is not like"));
+  CHECK(answer("sandbox", "of").starts_with("sandbox: expected one of \"on\""));
+}
+
 TEST_CASE("Shares of projects are numbers by name, suspended ones are names") {
   const Places places;
   auto book = places.load();

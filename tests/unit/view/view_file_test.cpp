@@ -47,19 +47,19 @@ TEST_CASE("The longest of everything fits, with some cores left out") {
   CHECK(head.size() <= static_cast<std::size_t>(head_bytes));
   const auto read = parse_head(head);
   REQUIRE(read.ok());
-  CHECK(read->reason == quotes.substr(0, text_bytes_max));
+  CHECK(read->reason == quotes.substr(0, text_bytes_max - 3) + "...");
   CHECK(read->cores.size() > 4);
 }
 
 TEST_CASE("Texts are one line of UTF-8, whatever a server or a kernel said") {
   CHECK(clean_text("a\nb\x1b[31m") == "a b [31m");
   CHECK(clean_text("Zürich · 日本") == "Zürich · 日本");
-  CHECK(clean_text("\xff\xc3") == "  ");
+  CHECK(clean_text("\xff\xc3") == "\xEF\xBF\xBD\xEF\xBF\xBD");
   CHECK(clean_text("\xe2\x80\xae"
-                   "abc") == "   abc");        // right-to-left override
-  CHECK(clean_text("\xed\xa0\x80") == "   ");  // half of a surrogate pair
+                   "abc") == "abc");                                    // right-to-left override
+  CHECK(clean_text("\xed\xa0\x80").find('\xed') == std::string::npos);  // half of a surrogate pair
   std::string text(text_bytes_max - 1, 'x');
-  CHECK(clean_text(text + "ü") == text);  // no half characters
+  CHECK(clean_text(text + "ü") == text.substr(2) + "...");  // no half characters
 }
 
 TEST_CASE("A picture that is too large is refused") {

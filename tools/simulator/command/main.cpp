@@ -1,11 +1,15 @@
 // gleaner-sim: see commands.h.
-#include <unistd.h>
-
+#include <algorithm>
 #include <iostream>
 
+#include "shared/terminal/run.h"
+#include "shared/terminal/streams.h"
 #include "tools/simulator/command/commands.h"
 
 int main(int argc, char** argv) {
-  gleaner::simulator::Console console{std::cout, std::cerr, isatty(STDERR_FILENO) == 1};
-  return gleaner::simulator::run_program(console, std::vector<std::string>(argv + 1, argv + argc));
+  return gleaner::terminal::run("gleaner-sim", [&] {
+    gleaner::simulator::Console console{std::cout, std::cerr, gleaner::terminal::is_terminal(stderr)};
+    return gleaner::simulator::run_program(console,
+                                           std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
+  });
 }

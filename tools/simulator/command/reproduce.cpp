@@ -5,6 +5,7 @@
 #include <memory>
 #include <ostream>
 
+#include "shared/terminal/print.h"
 #include "tools/simulator/command/commands.h"
 #include "tools/simulator/reproduction/sections.h"
 
@@ -22,8 +23,8 @@ struct WantedRows {
 void show_progress(Console& console, const std::string& name, double share) {
   constexpr int width = 40;
   const int done = static_cast<int>(share * width);
-  console.error << fmt::format("\r{} [{:#<{}}{:.<{}}] {:3.0f} %", name, "", done, "", width - done,
-                               100 * share)
+  console.error << terminal::Control{"\r"}
+                << fmt::format("{} [{:#<{}}{:.<{}}] {:3.0f} %", name, "", done, "", width - done, 100 * share)
                 << std::flush;
 }
 
@@ -46,7 +47,7 @@ Result<int> reproduce(Console& console, const WantedRows& wanted) {
       options.progress = [&](double share) { show_progress(console, section.name, share); };
     }
     const Result<ReportSection> made = section.make(options);
-    if (console.error_is_terminal) console.error << "\r\033[K";
+    if (console.error_is_terminal) console.error << terminal::Control{"\r\033[K"};
     if (!made.ok()) return made.error();
     TRY(write_section(*made, wanted.directory));
     for (const ReportTable& table : made->tables) {

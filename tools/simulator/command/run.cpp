@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "server/policy/strategies.h"
+#include "shared/terminal/print.h"
 #include "tools/simulator/command/commands.h"
 #include "tools/simulator/command/plots.h"
 
@@ -173,9 +174,10 @@ std::function<void(std::size_t)> progress_on(Console& console, std::size_t count
   return [&console, count](std::size_t done) {
     constexpr std::size_t width = 40;
     const std::size_t filled = width * done / count;
-    console.error << fmt::format("\r[{}{}] {} of {} runs", std::string(filled, '#'),
+    console.error << terminal::Control{"\r"}
+                  << fmt::format("[{}{}] {} of {} runs", std::string(filled, '#'),
                                  std::string(width - filled, '.'), done, count)
-                  << (done == count ? "\r\033[K" : "") << std::flush;
+                  << terminal::Control{done == count ? "\r\033[K" : ""} << std::flush;
   };
 }
 

@@ -1,0 +1,52 @@
+// Which lines of a log are written, and which are only counted: of lines that say the same of other numbers
+// ("unit 7: ..." and "unit 8: ...") some a minute are written, and how many more there were when the minute
+// is over. Pure; `now` in. Not thread-safe.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gleaner::logging {
+
+// As many as a person reads; a stage with short units, or a hundred hosts that join at once, say no more by
+// more.
+inline constexpr std::int64_t lines_a_minute = 20;
+// Kinds of lines that are counted at a time. A daemon has some hundred; a stranger's words may make more of
+// them.
+inline constexpr std::size_t shapes_max = 512;
+
+class Repeats {
+ public:
+  using Time = std::chrono::system_clock::time_point;  // the log's own; it may jump
+
+  // What a minute had more of than was written.
+  struct Counted {
+    int level = 0;
+    std::string line;  // the last of them
+    std::int64_t count = 0;
+  };
+
+  // Is it to be written? Else it is counted.
+  [[nodiscard]] bool admit(int level, std::string_view line, Time now);
+  // Of the minutes that are over; each is returned once.
+  [[nodiscard]] std::vector<Counted> take_due(Time now);
+  // "unit 8: ..., and 312 more like it in the last minute"
+  [[nodiscard]] static std::string text(const Counted& counted);
+
+ private:
+  struct Window {
+    Time begin;
+    std::int64_t written = 0;
+    Counted counted;
+  };
+  void close_oldest();
+
+  std::map<std::string, Window> windows_;  // by shape
+  std::vector<Counted> closed_;            // before their minute was over
+};
+
+}  // namespace gleaner::logging

@@ -1,0 +1,24 @@
+#include "shared/terminal/streams.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <initializer_list>
+
+namespace gleaner::terminal {
+
+bool is_terminal(std::FILE* stream) {
+  return ::isatty(::fileno(stream)) == 1;
+}
+
+void open_missing_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) != -1 || errno != EBADF) continue;
+    // The lowest number that is free: this one, since those before it are open. For children, too: no
+    // O_CLOEXEC.
+    if (::open("/dev/null", O_RDWR) == -1) ::open("/", O_RDONLY);  // nothing can be written there either
+  }
+}
+
+}  // namespace gleaner::terminal
