@@ -38,8 +38,8 @@ class ProcessLauncher final : public host::Launcher {
     TRY_ASSIGN(const io::ProcessSpec spec, sandbox_->confine(launch));
     return processes_.start(spec);
   }
-  io::Path inside(const host::KernelLaunch& launch, const io::Path& problem) const override {
-    return sandbox_->inside(launch, problem);
+  io::Path inside(const host::KernelLaunch& launch, const io::Path& stage) const override {
+    return sandbox_->inside(launch, stage);
   }
   io::Path written_by(const host::KernelLaunch& launch, const io::Process& process) const override {
     return sandbox_->written_by(launch, process);
@@ -56,8 +56,8 @@ class ProcessLauncher final : public host::Launcher {
 
 }  // namespace
 
-io::Path Sandbox::inside(const host::KernelLaunch&, const io::Path& problem) const {
-  return problem;
+io::Path Sandbox::inside(const host::KernelLaunch&, const io::Path& stage) const {
+  return stage;
 }
 
 io::ProcessSpec common_spec(const host::KernelLaunch& launch, Priority priority, const std::string& home) {

@@ -27,8 +27,8 @@ class Sandbox {
   virtual ~Sandbox() = default;
   // REQUIRES: refusal() is empty.
   [[nodiscard]] virtual Result<io::ProcessSpec> confine(const host::KernelLaunch& launch) = 0;
-  // How the kernel sees a problem's directory.
-  [[nodiscard]] virtual io::Path inside(const host::KernelLaunch& launch, const io::Path& problem) const;
+  // How the kernel sees the directory of a stage of its problem.
+  [[nodiscard]] virtual io::Path inside(const host::KernelLaunch& launch, const io::Path& stage) const;
   // See host::Launcher.
   [[nodiscard]] virtual io::Path written_by(const host::KernelLaunch& launch, const io::Process&) const {
     return launch.slot_directory;

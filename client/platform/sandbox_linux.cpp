@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <random>
 #include <utility>
 
 #include "client/platform/cgroup.h"
@@ -34,7 +35,7 @@ class LinuxSandbox final : public Sandbox {
     const std::string slot = namespaces ? "/slot" : launch.slot_directory.string();
     io::ProcessSpec spec = common_spec(launch, settings_.priority, slot);
     spec.working_directory = namespaces ? io::Path("/") : launch.slot_directory;
-    const unsigned user = sandbox::own_user(settings_.state_root, launch.slot);
+    const unsigned user = superuser_ ? sandbox::drawn_user(random_) : 0;
     if (superuser_ && ::chown(launch.slot_directory.c_str(), user, user) != 0)
       return Error{ErrorKind::io, "cannot give " + launch.slot_directory.string() + " to the kernels' user"};
     // So that it can save its item again. Not followed: an earlier kernel may have made it a link.
@@ -46,10 +47,10 @@ class LinuxSandbox final : public Sandbox {
     sandbox::Confined confined;
     confined.program = program(launch);
     confined.runtime = sandbox::runtime_files(launch.program);
-    confined.readable = {{launch.bundle_directory, "/app"}, {launch.problems_directory, "/problems"}};
+    confined.readable = {{launch.bundle_directory, "/app"}, {launch.problem_directory, "/problem"}};
     confined.writable = {launch.slot_directory, "/slot"};
     confined.tmp = true;
-    if (superuser_) confined.user = user;
+    confined.user = user;
     confined.processes = host::kernel_tasks_max(launch.threads);
     if (scratch) confined.scratch_bytes = launch.disk_bytes;
     confined.memory_counted = cgroups_ && cgroups_->count_memory();
@@ -60,9 +61,9 @@ class LinuxSandbox final : public Sandbox {
     return spec;
   }
 
-  io::Path inside(const host::KernelLaunch& launch, const io::Path& problem) const override {
-    if (!walls_.namespaces) return problem;
-    return "/problems" / problem.lexically_relative(launch.problems_directory);
+  io::Path inside(const host::KernelLaunch& launch, const io::Path& stage) const override {
+    if (!walls_.namespaces) return stage;
+    return "/problem" / stage.lexically_relative(launch.problem_directory);
   }
 
   // In the supervisor's view: it is there as long as the kernel, and has no other child of bubblewrap beside
@@ -99,14 +100,14 @@ class LinuxSandbox final : public Sandbox {
     host::KernelLaunch launch;
     const io::Path place = settings_.state_root / "slots" / "check";
     launch.bundle_directory = place / "bundle";
-    launch.problems_directory = place / "problems";
+    launch.problem_directory = place / "problem";
     launch.slot_directory = place / "slot";
     launch.program = settings_.helper;
     launch.memory_bytes = 64 << 20;
     launch.disk_bytes = 1 << 20;
     std::error_code error;
     for (const io::Path& directory :
-         {launch.bundle_directory, launch.problems_directory, launch.slot_directory})
+         {launch.bundle_directory, launch.problem_directory, launch.slot_directory})
       std::filesystem::create_directories(directory, error);
     // Where no namespace hides it, a file of the owner's.
     if (!io::real_files().write(foreign_file(), "", io::Mode::secret).ok())
@@ -147,6 +148,7 @@ class LinuxSandbox final : public Sandbox {
   Walls walls_;
   int landlock_;
   bool superuser_;
+  Random random_{std::random_device{}()};
   std::unique_ptr<Cgroups> cgroups_;
   std::string why_no_namespaces_;
   bool checking_ = false;

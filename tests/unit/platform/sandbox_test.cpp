@@ -1,8 +1,11 @@
 #include "client/platform/sandbox.h"
 
+#include <pwd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fstream>
+#include <set>
 #include <thread>
 
 #include "client/platform/cgroup.h"
@@ -148,14 +151,15 @@ host::KernelLaunch launch_in(const Directory& state, const std::string& script) 
   std::filesystem::permissions(state.root / "bundles/app/kernel", std::filesystem::perms(0755));
   state.put("problems/1/parameters.json", "{}\n");
   state.put("identity/host.key", "secret\n");
-  // Another project's, and another slot's.
+  // Another problem's, another project's, and another slot's.
+  state.put("problems/2/0-theirs/parameters.json", "{}\n");
   state.put("projects/other/problems/1/parameters.json", "{}\n");
   state.put("projects/other/bundles/app/kernel", "theirs\n");
   state.put("slots/1/checkpoint", "theirs\n");
   host::KernelLaunch launch;
   launch.program = state.root / "bundles/app/kernel";
   launch.bundle_directory = state.root / "bundles/app";
-  launch.problems_directory = state.root / "problems";
+  launch.problem_directory = state.root / "problems/1";
   launch.slot_directory = state.root / "slots/0";
   launch.memory_bytes = launch.disk_bytes = 64 << 20;
   return launch;
@@ -181,6 +185,11 @@ std::string run_in(const Directory& state, const SandboxSettings& settings, cons
 constexpr const char* probing =
     "{ read x < /etc/passwd; } 2>/dev/null && echo open\n"
     "{ read x < ../../identity/host.key; } 2>/dev/null && echo open\n"
+    "{ read x < ../../problems/2/0-theirs/parameters.json; } 2>/dev/null && echo open\n"
+    "{ read x < /problem/../2/0-theirs/parameters.json; } 2>/dev/null && echo open\n"
+    "{ read x < /problems/2/0-theirs/parameters.json; } 2>/dev/null && echo open\n"
+    "for f in /proc/self/mountinfo /proc/self/cgroup /proc/sys/kernel/random/boot_id /proc/interrupts; do\n"
+    "  { read x < $f; } 2>/dev/null && echo open\ndone\n"
     "{ read x < ../../projects/other/problems/1/parameters.json; } 2>/dev/null && echo open\n"
     "{ read x < ../../projects/other/bundles/app/kernel; } 2>/dev/null && echo open\n"
     "{ read x < ../1/checkpoint; } 2>/dev/null && echo open\n"
@@ -194,6 +203,27 @@ TEST_CASE("A kernel reads what it needs, writes to its slot, and sees nothing el
   INFO(said);
   CHECK(said.find("wrote words") != std::string::npos);
   CHECK(said.find("open") == std::string::npos);
+}
+
+TEST_CASE("The superuser's kernels become somebody, and not the same one each time") {
+  if (::geteuid() != 0) return;
+  const Directory state;
+  auto sandbox =
+      make_sandbox({state.root, Priority::normal, GLEANER_SANDBOX_HELPER, {}}, io::real_processes());
+  if (!sandbox->refusal().empty()) {
+    WARN("this system permits no sandbox: " << sandbox->refusal());
+    return;
+  }
+  const host::KernelLaunch launch = launch_in(state, "");
+  std::set<unsigned> users;
+  for (int i = 0; i < 10; ++i) {
+    REQUIRE(sandbox->confine(launch).ok());
+    struct stat facts {};
+    REQUIRE(::stat(launch.slot_directory.c_str(), &facts) == 0);
+    CHECK(::getpwuid(facts.st_uid) == nullptr);
+    users.insert(facts.st_uid);
+  }
+  CHECK(users.size() > 2);  // all the same by chance: never
 }
 
 SandboxSettings without_namespaces(const io::Path& state) {
