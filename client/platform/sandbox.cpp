@@ -7,7 +7,7 @@ constexpr int open_files_max = 64;  // the system holds something for each of ea
 
 class PlainSandbox final : public Sandbox {
  public:
-  explicit PlainSandbox(Priority priority) : priority_(priority) {}
+  PlainSandbox(Priority priority, std::string refusal) : priority_(priority), refusal_(std::move(refusal)) {}
 
   Result<io::ProcessSpec> confine(const host::KernelLaunch& launch) override {
     io::ProcessSpec spec = common_spec(launch, priority_, launch.slot_directory.string());
@@ -22,9 +22,11 @@ class PlainSandbox final : public Sandbox {
                "disk") +
            (priority_ == Priority::idle ? ", lowest priority" : "");
   }
+  std::string refusal() const override { return refusal_; }
 
  private:
   Priority priority_;
+  std::string refusal_;
 };
 
 class ProcessLauncher final : public host::Launcher {
@@ -82,8 +84,8 @@ io::ProcessSpec common_spec(const host::KernelLaunch& launch, Priority priority,
   return spec;
 }
 
-std::unique_ptr<Sandbox> make_plain_sandbox(Priority priority) {
-  return std::make_unique<PlainSandbox>(priority);
+std::unique_ptr<Sandbox> make_plain_sandbox(Priority priority, const io::Path& state_root) {
+  return std::make_unique<PlainSandbox>(priority, no_programs_in(state_root));
 }
 
 std::unique_ptr<host::Launcher> make_process_launcher(std::unique_ptr<Sandbox> sandbox,

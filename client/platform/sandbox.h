@@ -44,7 +44,10 @@ inline constexpr const char* sandbox_off = "off: I accept that kernels run with 
 inline constexpr const char* sandbox_weak =
     "weak: I accept that kernels see names, sizes and times of my files";
 
-[[nodiscard]] std::unique_ptr<Sandbox> make_plain_sandbox(Priority priority);
+[[nodiscard]] std::unique_ptr<Sandbox> make_plain_sandbox(Priority priority, const io::Path& state_root = {});
+
+// Why no program can be started from the state directory, and what to do; empty: they can.
+[[nodiscard]] std::string no_programs_in(const io::Path& state_root);
 
 struct SandboxSettings {
   io::Path state_root;  // kernels see nothing of it but what is theirs

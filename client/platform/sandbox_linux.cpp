@@ -1,5 +1,6 @@
 // Kernels in the sandbox of Linux (shared/sandbox): what of the client's state each sees, and its limits.
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -31,6 +32,8 @@ class LinuxSandbox final : public Sandbox {
   }
 
   Result<io::ProcessSpec> confine(const host::KernelLaunch& launch) override {
+    if (std::string lack = sandbox::missing_interpreter(launch.program); !lack.empty())
+      return Error{ErrorKind::not_found, std::move(lack)};
     const bool namespaces = walls_.namespaces;
     const std::string slot = namespaces ? "/slot" : launch.slot_directory.string();
     io::ProcessSpec spec = common_spec(launch, settings_.priority, slot);
@@ -53,10 +56,10 @@ class LinuxSandbox final : public Sandbox {
     confined.user = user;
     confined.processes = host::kernel_tasks_max(launch.threads);
     if (scratch) confined.scratch_bytes = launch.disk_bytes;
-    confined.memory_counted = cgroups_ && cgroups_->count_memory();
     const std::int64_t memory = host::kernel_memory_max(launch.memory_bytes, launch.threads);
     if (cgroups_)
       confined.cgroups = cgroups_->prepare(launch.slot, memory + confined.scratch_bytes, confined.processes);
+    confined.memory_counted = cgroups_ && cgroups_->count_memory();  // as far as prepare() could
     spec.arguments = sandbox::command_line(tools(), walls_, confined);
     return spec;
   }
@@ -156,29 +159,40 @@ class LinuxSandbox final : public Sandbox {
 
 class RefusingSandbox final : public Sandbox {
  public:
-  explicit RefusingSandbox(std::string reason, const char* words = sandbox_off)
-      : reason_(std::move(reason)), words_(words) {}
+  explicit RefusingSandbox(std::string refusal) : refusal_(std::move(refusal)) {}
   Result<io::ProcessSpec> confine(const host::KernelLaunch&) override {
     return Error{ErrorKind::io, refusal()};
   }
-  std::string describe() const override { return "none can be made: " + reason_; }
-  std::string refusal() const override {
-    return "kernels cannot be confined on this computer (" + reason_ +
-           "): install bubblewrap, or accept the risk with sandbox = \"" + words_ + "\"";
-  }
+  std::string describe() const override { return "none can be made: " + refusal_; }
+  std::string refusal() const override { return refusal_; }
 
  private:
-  std::string reason_;
-  std::string words_;
+  std::string refusal_;
 };
+
+std::unique_ptr<Sandbox> nothing_confines(const std::string& reason, const char* words = sandbox_off) {
+  return std::make_unique<RefusingSandbox>("kernels cannot be confined on this computer (" + reason +
+                                           "): install bubblewrap, or accept the risk with sandbox = \"" +
+                                           words + "\"");
+}
 
 }  // namespace
 
+std::string no_programs_in(const io::Path& state_root) {
+  struct statvfs facts {};
+  if (::statvfs(state_root.c_str(), &facts) != 0 || (facts.f_flag & ST_NOEXEC) == 0) return {};
+  return "programs cannot be started from " + state_root.string() +
+         ": its file system is mounted with noexec; mount it with exec, or choose another directory with "
+         "--state";
+}
+
 std::unique_ptr<Sandbox> make_sandbox(const SandboxSettings& wanted, io::ProcessRunner& processes) {
   SandboxSettings settings = wanted;
+  if (std::string refusal = no_programs_in(settings.state_root); !refusal.empty())
+    return std::make_unique<RefusingSandbox>(std::move(refusal));
   if (settings.helper.empty()) settings.helper = find_helper("gleaner-sandbox");
   if (settings.helper.empty())
-    return std::make_unique<RefusingSandbox>("the program gleaner-sandbox is missing beside gleaner-client");
+    return nothing_confines("the program gleaner-sandbox is missing beside gleaner-client");
   if (settings.bubblewrap.empty()) settings.bubblewrap = sandbox::find_bubblewrap();
   if (settings.bubblewrap == "none") settings.bubblewrap.clear();
   const int landlock = settings.landlock.value_or(sandbox::landlock_version());
@@ -191,8 +205,7 @@ std::unique_ptr<Sandbox> make_sandbox(const SandboxSettings& wanted, io::Process
         tried = std::make_unique<LinuxSandbox>(settings, walls, landlock);
         return tried->check(processes);
       });
-  if (!found.walls)
-    return std::make_unique<RefusingSandbox>(found.reason, found.may_be_weak ? sandbox_weak : sandbox_off);
+  if (!found.walls) return nothing_confines(found.reason, found.may_be_weak ? sandbox_weak : sandbox_off);
   tried->say_why_no_namespaces(found.reason);
   return tried;
 }

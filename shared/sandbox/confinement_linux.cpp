@@ -12,7 +12,8 @@
 namespace gleaner::sandbox {
 namespace {
 
-constexpr Duration check_patience = std::chrono::seconds{10};
+// At the lowest priority on a busy computer; nobody asks again until the next start.
+constexpr Duration check_patience = std::chrono::seconds{60};
 constexpr unsigned own_users_begin = 61184, own_users_end = 65520;
 constexpr const char* devices[] = {"/dev/null", "/dev/full", "/dev/random", "/dev/urandom"};
 // What of /proc may be read: how programs find the processor's parts. Paths of all mounts, with their owner's
@@ -205,7 +206,8 @@ io::Path find_bubblewrap() {
 Found find_walls(const Tools& tools, int landlock, LandlockAlone alone,
                  const std::function<std::string(const Walls&)>& attempt) {
   Found found;
-  if (tools.bubblewrap.empty()) found.reason = "bubblewrap is not installed: apt install bubblewrap";
+  if (tools.bubblewrap.empty())
+    found.reason = "bubblewrap is not installed: " + install_command("bubblewrap");
   for (const Walls& walls : with_namespaces) {
     if (tools.bubblewrap.empty()) break;
     const std::string trouble = attempt(walls);

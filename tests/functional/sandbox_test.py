@@ -9,7 +9,7 @@ import textwrap
 import time
 import unittest
 
-from harness import SQUARES, Grid, main
+from harness import SANDBOX_OFF, SQUARES, Grid, main
 from kernels import KERNEL_LOOP, kernel_bundle
 
 KERNEL = """\
@@ -310,6 +310,60 @@ class Sandbox(unittest.TestCase):
             self.assertEqual(used(), before)
             grid.control("victim", "resume")
             grid.wait_until("it to go on", lambda: used() > before + 20_000_000)
+
+    def test_a_look_from_a_container_leaves_control_groups_alone(self):
+        """`gleaner-client sandbox` in another process-id namespace, which sees the same control groups and not this client."""
+        if os.geteuid() != 0:
+            self.skipTest("needs the superuser's rights, to make the namespace")
+
+        def groups():
+            return sorted(str(path) for path in pathlib.Path("/sys/fs/cgroup").glob("**/gleaner-*") if path.is_dir())
+
+        with Grid() as grid:
+            if "control groups" not in grid.run("gleaner-client", "sandbox", "--state", grid.state("probe")).stdout:
+                self.skipTest("no control group can be made here")
+            grid.start_server()
+            grid.add_application(SQUARES)
+            grid.add_client("victim")
+            grid.wait_until("the client", lambda: "confinement of kernels" in grid.log("victim"))
+            mine = [path for path in groups() if f"-{grid.processes['victim'].pid}-" in path]
+            self.assertTrue(mine)
+            subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", str(grid.program("gleaner-client")), "sandbox", "--state",
+                            str(grid.directory / "container")], check=True, capture_output=True)
+            self.assertEqual([path for path in mine if path not in groups()], [])
+            # And if somebody removes them all the same, the next kernel has its own again, and nothing failed.
+            for path in mine:
+                if path.endswith("-kernels"):
+                    for slot in pathlib.Path(path).glob("slot-*"):
+                        slot.rmdir()
+                    os.rmdir(path)
+            grid.wait_finished(grid.add_problem("squares", "squares", count=3))
+            self.assertEqual([path for path in mine if path not in groups()], [])
+            self.assertEqual(sum(host["failures"] for host in grid.admin_json("host", "list")["items"]), 0)
+
+    def test_a_state_directory_without_programs_is_told(self):
+        """On a mount with noexec: found at start and by `sandbox`; no kernel is tried, and nothing is reported."""
+        if os.geteuid() != 0:
+            self.skipTest("needs the superuser's rights, to mount")
+        with Grid() as grid:
+            state = grid.state("victim")
+            state.mkdir(parents=True, exist_ok=True)
+            subprocess.run(["mount", "-t", "tmpfs", "-o", "noexec", "gleaner-test", str(state)], check=True)
+            try:
+                probe = grid.run("gleaner-client", "sandbox", "--state", state, check=False)
+                self.assertEqual(probe.returncode, 1)
+                self.assertIn("mounted with noexec; mount it with exec, or choose another directory with --state", probe.stderr)
+                grid.start_server()
+                grid.add_application(SQUARES)
+                grid.join("victim")
+                for sandbox in ("on", SANDBOX_OFF):
+                    grid.start("victim", "gleaner-client", "run", "--state", state, "--run", "always", "--cores", 1, "--priority", "normal",
+                               "--benchmark-mflops", 1000, "--sandbox", sandbox)
+                    grid.wait_until("the reason", lambda: "mounted with noexec" in grid.control("victim", "why", check=False).stdout)
+                    grid.kill("victim")
+                self.assertEqual(sum(host["failures"] for host in grid.admin_json("host", "list")["items"]), 0)
+            finally:
+                subprocess.run(["umount", "-l", str(state)], check=True)
 
     def test_other_programs_come_first(self):
         """Also where each session has its part of the processor, whatever runs in it (autogroups, as desktops have them)."""

@@ -1,6 +1,8 @@
 #include "client/platform/sandbox.h"
 
+#include <fcntl.h>
 #include <pwd.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -64,6 +66,27 @@ TEST_CASE("A script needs its interpreter, through all links, and that one's mod
   CHECK(has(files, "/lib -> usr/lib"));
   CHECK_FALSE(has(files, "/usr/bin/bash"));
   CHECK_FALSE(has(files, "/usr/lib/other"));
+}
+
+TEST_CASE("A missing interpreter is named, with what this distribution's user types") {
+  const Directory system;
+  system.put("usr/bin/env", "");
+  system.put("kernel.py", "#!/usr/bin/env python3\n");
+  system.put("kernel.pl", "#!/usr/bin/perl -w\n");
+  system.put("kernel",
+             "\x7f"
+             "ELF");
+  system.put("etc/os-release", "NAME=\"Ubuntu\"\nID=ubuntu\nID_LIKE=debian\n");
+  CHECK(sandbox::missing_interpreter(system.root / "kernel.py", system.root) ==
+        "this computer lacks python3, which the application needs: apt install python3");
+  system.put("etc/os-release", "ID=\"rocky\"\nID_LIKE=\"rhel centos fedora\"\n");
+  CHECK(sandbox::missing_interpreter(system.root / "kernel.pl", system.root) ==
+        "this computer lacks /usr/bin/perl, which the application needs: dnf install perl");
+  system.put("etc/os-release", "ID=else\n");
+  CHECK(sandbox::install_command("perl", system.root) == "install perl");
+  CHECK(sandbox::missing_interpreter(system.root / "kernel", system.root).empty());
+  system.put("usr/bin/python3", "");
+  CHECK(sandbox::missing_interpreter(system.root / "kernel.py", system.root).empty());
 }
 
 TEST_CASE("Links that lead in circles, and programs that cannot be read, need nothing") {
@@ -134,6 +157,41 @@ TEST_CASE("Control groups of version 1: a kernel joins one of each hierarchy") {
   CHECK(std::find(joined.begin(), joined.end(), slot) != joined.end());
   CHECK(first_word(slot / "pids.max") == "40");
   CHECK(joined.size() == (last_in_line ? 2 : 1));
+}
+
+TEST_CASE(
+    "A client's control groups are left alone as long as it lives, whichever container sees its process") {
+  const Directory system;
+  system.put("proc/self/cgroup", "2:pids:/\n");
+  for (const char* client : {"lives", "is-dead"})  // neither has a process in this /proc
+    std::filesystem::create_directories(system.root / "cgroup/pids" /
+                                        ("gleaner-1234567-" + std::string(client)) / "slot-0");
+  const io::Path lives = system.root / "cgroup/pids/gleaner-1234567-lives";
+  const io::Descriptor lock(::open(lives.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  REQUIRE(::flock(lock.get(), LOCK_EX | LOCK_NB) == 0);
+  const Cgroups groups(false, {system.root / "proc", system.root / "cgroup"});
+  CHECK(std::filesystem::exists(lives / "slot-0"));
+  CHECK_FALSE(std::filesystem::exists(system.root / "cgroup/pids/gleaner-1234567-is-dead"));
+}
+
+TEST_CASE("Control groups that somebody removed are made anew for the next kernel") {
+  const Directory system;
+  system.put("proc/self/cgroup", "0::/\n");
+  system.put("cgroup/cgroup.procs", "");
+  system.put("cgroup/cgroup.controllers", "cpu memory pids\n");
+  system.put("cgroup/" + kernels_group() + "/cpu.weight", "100\n");
+  Cgroups groups(true, {system.root / "proc", system.root / "cgroup"});
+  const io::Path kernels = system.root / "cgroup" / kernels_group();
+  REQUIRE(groups.prepare(0, 1 << 20, 40).size() == 1);
+  std::filesystem::remove_all(kernels / "slot-0");
+  CHECK(groups.prepare(0, 1 << 20, 40).size() == 1);
+  CHECK(first_word(kernels / "slot-0/memory.max") == "1048576");
+  // With all that holds for the kernels together. Somebody else's group of that name has the file already.
+  std::filesystem::rename(kernels, system.root / "cgroup/away");
+  system.put("cgroup/" + kernels_group() + "/cpu.weight", "100\n");
+  CHECK(groups.prepare(1, 1 << 20, 40).size() == 1);
+  CHECK(first_word(kernels / "cpu.weight") == "1");
+  CHECK(first_word(kernels / "slot-1/pids.max") == "40");
 }
 
 TEST_CASE("Where no control group can be made there is none, and nothing fails") {
